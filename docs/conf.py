@@ -1,0 +1,32 @@
+"""Sphinx configuration."""
+
+import rankeval_pd
+
+project = "rankeval_pd"
+author = "the rankeval_pd developers"
+copyright = "2026, the rankeval_pd developers"
+release = version = rankeval_pd.__version__
+
+extensions = [
+    "myst_nb",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx_copybutton",
+]
+exclude_patterns = ["_build", "jupyter_execute"]
+html_theme = "pydata_sphinx_theme"
+html_title = "rankeval_pd"
+html_theme_options = {"show_prev_next": False}
+html_show_sourcelink = False
+
+myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 180
+
+autosummary_generate = True
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False

@@ -1,0 +1,42 @@
+"""Honest statistics for rankings: a ``.rankeval`` accessor for DataFrames and Datasets.
+
+``import rankeval_pd`` registers the accessor; the same methods are functions here, with the data
+as their first argument.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd import datasets, plotting
+from rankeval_pd.accessors import DatasetAccessor, FrameAccessor
+from rankeval_pd.association import with_association_measures
+from rankeval_pd.comparison import compare, difference_region, significant_ranges
+from rankeval_pd.errors import RankevalWarning
+from rankeval_pd.precision import acceptance_precision, nbest_precision, precision_interval
+from rankeval_pd.random_model import random_bound, random_bound_for, random_pvalue, random_test
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "DatasetAccessor",
+    "FrameAccessor",
+    "RankevalWarning",
+    "acceptance_precision",
+    "compare",
+    "datasets",
+    "difference_region",
+    "nbest_precision",
+    "plotting",
+    "precision_interval",
+    "random_bound",
+    "random_bound_for",
+    "random_pvalue",
+    "random_test",
+    "significant_ranges",
+    "with_association_measures",
+]
+
+pd.api.extensions.register_dataframe_accessor("rankeval")(FrameAccessor)
+xr.register_dataset_accessor("rankeval")(DatasetAccessor)

@@ -1,0 +1,242 @@
+"""The accessors ``df.rankeval`` and ``ds.rankeval``: they hold data and roles, and forward."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic, Unpack
+
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd import association, comparison, plotting, precision, random_model
+from rankeval_pd.candidates import Data
+from rankeval_pd.overview import overview
+from rankeval_pd.roles import RoleKeywords, Roles
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from matplotlib.axes import Axes
+
+
+class Accessor(Generic[Data]):
+    """The methods of ``.rankeval``: those of the functions with the data filled in.
+
+    Calling the accessor returns a new one with roles filled in for a chain:
+    ``df.rankeval(gold="tp").compare("G2", "X2")``.
+    """
+
+    def __init__(self, data: Data) -> None:
+        self._data: Data = data
+        self._roles: Mapping[str, Any] = {}
+
+    def __call__(self, **roles: Unpack[RoleKeywords]) -> Self:
+        """Return an accessor of the same data with these roles filled in.
+
+        Parameters
+        ----------
+        **roles
+            ``gold``, ``measures``, ``by``, ``key``, ``lower_is_better``, ``ties``, ``missing``,
+            ``rng``, ``dim``: which column is what, see the page "Roles of the columns".
+        """
+        Roles.of(roles)
+        configured = type(self)(self._data)
+        configured._roles = {**self._roles, **roles}
+        return configured
+
+    def __repr__(self) -> str:
+        return overview(self._data, self._roles)
+
+    @property
+    def plot(self) -> Plots[Data]:
+        """The plots of the methods' results."""
+        return Plots(self._data, self._roles)
+
+    def nbest_precision(
+        self,
+        n: Any = None,
+        *,
+        ci: str = "clopper-pearson",
+        level: float = 0.95,
+        **roles: Unpack[RoleKeywords],
+    ) -> Data:
+        """Call :func:`rankeval_pd.nbest_precision`: precision of n-best lists, with intervals."""
+        return precision.nbest_precision(
+            self._data, n, ci=ci, level=level, **{**self._roles, **roles}
+        )
+
+    def acceptance_precision(
+        self,
+        threshold: float | Mapping[Hashable, Any],
+        *,
+        ci: str = "clopper-pearson",
+        level: float = 0.95,
+        **roles: Unpack[RoleKeywords],
+    ) -> Data:
+        """Call :func:`rankeval_pd.acceptance_precision`: precision of what thresholds accept."""
+        return precision.acceptance_precision(
+            self._data, threshold, ci=ci, level=level, **{**self._roles, **roles}
+        )
+
+    def compare(
+        self,
+        a: Hashable = None,
+        b: Hashable = None,
+        n: Any = None,
+        *,
+        threshold: Mapping[Hashable, Any] | None = None,
+        test: str = "fisher",
+        alternative: str = "two-sided",
+        alpha: float = 0.05,
+        adjust: str | None = None,
+        level: float = 0.95,
+        ci: str = "newcombe",
+        **roles: Unpack[RoleKeywords],
+    ) -> Data:
+        """Call :func:`rankeval_pd.compare`: is one measure better than another, or is it chance?"""
+        return comparison.compare(
+            self._data, a, b, n, threshold=threshold, test=test, alternative=alternative,
+            alpha=alpha, adjust=adjust, level=level, ci=ci, **{**self._roles, **roles},
+        )  # fmt: skip
+
+    def significant_ranges(
+        self,
+        a: Hashable = None,
+        b: Hashable = None,
+        n: Any = None,
+        *,
+        test: str = "fisher",
+        alternative: str = "two-sided",
+        alpha: float = 0.05,
+        adjust: str | None = None,
+        level: float = 0.95,
+        ci: str = "newcombe",
+        **roles: Unpack[RoleKeywords],
+    ) -> Data:
+        """Call :func:`rankeval_pd.significant_ranges`: at which n is one measure better?"""
+        return comparison.significant_ranges(
+            self._data, a, b, n, test=test, alternative=alternative, alpha=alpha, adjust=adjust,
+            level=level, ci=ci, **{**self._roles, **roles},
+        )  # fmt: skip
+
+    def difference_region(
+        self, a: Hashable, b: Hashable, n: int, **roles: Unpack[RoleKeywords]
+    ) -> Data:
+        """Call :func:`rankeval_pd.difference_region`: the candidates that only one list has."""
+        return comparison.difference_region(self._data, a, b, n, **{**self._roles, **roles})
+
+    def random_bound(
+        self,
+        p: float | Sequence[float] = 0.05,
+        n: Any = None,
+        *,
+        population: str = "finite",
+        **roles: Unpack[RoleKeywords],
+    ) -> Data:
+        """Call :func:`rankeval_pd.random_bound`: what does a random ranking reach?"""
+        return random_model.random_bound(
+            self._data, p, n, population=population, **{**self._roles, **roles}
+        )
+
+    def random_test(
+        self, n: Any = None, *, population: str = "finite", **roles: Unpack[RoleKeywords]
+    ) -> Data:
+        """Call :func:`rankeval_pd.random_test`: is a measure better than a random ranking?"""
+        return random_model.random_test(
+            self._data, n, population=population, **{**self._roles, **roles}
+        )
+
+    def with_association_measures(
+        self,
+        measures: str | Sequence[str],
+        cells: Sequence[str] = ("O11", "O12", "O21", "O22"),
+    ) -> Data:
+        """Call :func:`rankeval_pd.with_association_measures`: add scores of 2x2 tables."""
+        return association.with_association_measures(self._data, measures, cells)
+
+
+class FrameAccessor(Accessor[pd.DataFrame]):
+    """Evaluate rankings: one row per candidate, one column of scores per measure, a gold label."""
+
+
+class DatasetAccessor(Accessor[xr.Dataset]):
+    """Evaluate rankings: one variable of scores per measure along a dimension of candidates."""
+
+
+class Plots(Generic[Data]):
+    """The plots of ``.rankeval.plot``: a method's result, drawn by :mod:`rankeval_pd.plotting`."""
+
+    __slots__ = ("_data", "_roles")
+
+    def __init__(self, data: Data, roles: Mapping[str, Any]) -> None:
+        self._data: Data = data
+        self._roles = roles
+
+    def precision(
+        self,
+        n: Any = None,
+        *,
+        ci: str = "clopper-pearson",
+        level: float = 0.95,
+        ax: Axes | None = None,
+        line_kw: Mapping[str, Any] | None = None,
+        band_kw: Mapping[str, Any] | None = None,
+        marker_kw: Mapping[str, Any] | None = None,
+        **roles: Unpack[RoleKeywords],
+    ) -> Axes:
+        """Draw :func:`rankeval_pd.nbest_precision` by :func:`rankeval_pd.plotting.precision`."""
+        table = precision.nbest_precision(
+            self._data, n, ci=ci, level=level, **{**self._roles, **roles}
+        )
+        return plotting.precision(
+            table, ax=ax, line_kw=line_kw, band_kw=band_kw, marker_kw=marker_kw
+        )
+
+    def comparison(
+        self,
+        a: Hashable = None,
+        b: Hashable = None,
+        n: Any = None,
+        *,
+        test: str = "fisher",
+        alternative: str = "two-sided",
+        alpha: float = 0.05,
+        adjust: str | None = None,
+        level: float = 0.95,
+        ci: str = "newcombe",
+        ax: Axes | None = None,
+        line_kw: Mapping[str, Any] | None = None,
+        band_kw: Mapping[str, Any] | None = None,
+        marker_kw: Mapping[str, Any] | None = None,
+        **roles: Unpack[RoleKeywords],
+    ) -> Axes:
+        """Draw :func:`rankeval_pd.compare` by :func:`rankeval_pd.plotting.comparison`."""
+        table = comparison.compare(
+            self._data, a, b, n, test=test, alternative=alternative, alpha=alpha, adjust=adjust,
+            level=level, ci=ci, **{**self._roles, **roles},
+        )  # fmt: skip
+        return plotting.comparison(
+            table, ax=ax, line_kw=line_kw, band_kw=band_kw, marker_kw=marker_kw
+        )
+
+    def random_bound(
+        self,
+        p: float | Sequence[float] = 0.05,
+        n: Any = None,
+        *,
+        population: str = "finite",
+        ax: Axes | None = None,
+        line_kw: Mapping[str, Any] | None = None,
+        band_kw: Mapping[str, Any] | None = None,
+        marker_kw: Mapping[str, Any] | None = None,
+        **roles: Unpack[RoleKeywords],
+    ) -> Axes:
+        """Draw :func:`rankeval_pd.random_bound` by :func:`rankeval_pd.plotting.random_bound`."""
+        bound = random_model.random_bound(
+            self._data, p, n, population=population, **{**self._roles, **roles}
+        )
+        within = None if population == "infinite" else n
+        curves = precision.nbest_precision(self._data, within, **{**self._roles, **roles})
+        return plotting.random_bound(
+            bound, curves, ax=ax, line_kw=line_kw, band_kw=band_kw, marker_kw=marker_kw
+        )

@@ -1,0 +1,559 @@
+"""The door: DataFrames and Datasets of candidates come in and become one labelled form.
+
+The form is an :class:`xarray.Dataset`, its candidates in the order of the tie key, with
+
+* ``score`` (..., measure, candidate): larger is better, NaN where there is no score;
+* ``gold`` (..., candidate): True for a true positive;
+* ``present`` (..., measure, candidate): False for what a measure leaves out, and for padding;
+* ``real`` (..., candidate): False for padding;
+* ``row`` (..., candidate): the position in the data that came in;
+* ``sign`` (measure): -1 where smaller scores rank first and were negated.
+
+A question is a function from this form and the list sizes to a labelled Dataset. :func:`answer`
+asks it of every group of a DataFrame, or of a whole Dataset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd import tables
+from rankeval_pd.errors import listed, unknown_name
+from rankeval_pd.keys import column_order, label_order, value_order
+from rankeval_pd.roles import CONTINGENCY, Roles, as_names
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+
+Data = TypeVar("Data", pd.DataFrame, xr.Dataset)
+Question = Callable[[xr.Dataset, IntArray], xr.Dataset]
+
+
+# --------------------------------------------------------------------------------- the way through
+
+
+def answer(
+    data: Data,
+    roles: Mapping[str, Any],
+    question: Question,
+    columns: Sequence[str],
+    *,
+    n: IntArray | None = None,
+    scored: bool = True,
+    attrs: Mapping[str, Any] | None = None,
+) -> Data:
+    """Ask the question of every group of the data; return what came in, a frame or a Dataset.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+    roles : mapping
+        The roles given as keywords.
+    question : callable
+        From the inner form and the list sizes to a Dataset that has the columns, and ``exists``
+        with the dimensions of the result.
+    columns : sequence of str
+        The columns of the result, in order.
+    n : array of int, optional
+        List sizes; None is every n.
+    scored : bool
+        Whether the question needs a measure.
+    attrs : mapping, optional
+        How the result was made: the options that its readers and the plots need.
+    """
+    chosen = Roles.of(roles)
+    if isinstance(data, xr.Dataset):
+        inner = read_dataset(data, chosen, scored=scored)
+        check_not_above(n, inner.sizes["candidate"])
+        result = question(inner, _sizes(n, inner))
+        return tables.leave_dataset(result, columns, ragged=inner.attrs["ragged"], attrs=attrs)
+    groups = read_frame(data, chosen, scored=scored)
+    tables.check_names(groups.keys, columns)
+    check_not_above(n, groups.largest)
+    results = [question(inner, _sizes(n, inner)) for inner in groups.members]
+    if not results:  # no rows, no groups: the columns of an empty group
+        nothing = read_frame(data, Roles.of({**roles, "by": None}), scored=scored).members[0]
+        results = [question(nothing, _sizes(n, nothing))]
+    return tables.leave_frame(results, groups.keys, columns, attrs=attrs)
+
+
+def _sizes(n: IntArray | None, inner: xr.Dataset) -> IntArray:
+    return np.arange(1, inner.sizes["candidate"] + 1) if n is None else n
+
+
+def check_not_above(n: IntArray | None, largest: int) -> None:
+    """Raise a ValueError where a list size is above the number of candidates."""
+    if n is not None and n.size and int(n.max()) > largest:
+        allowed = f"whole numbers from 1 to {largest}" if largest else "no n: there is no candidate"
+        raise ValueError(
+            f"n={int(n.max())} is above the number of candidates, {largest}. Allowed are {allowed},"
+            " or None for every n there is."
+        )
+
+
+# ------------------------------------------------------------------------------------------ frames
+
+
+class Groups(NamedTuple):
+    """The groups of a DataFrame, sorted."""
+
+    keys: pd.DataFrame  #: one row per group, the columns of ``by``
+    members: list[xr.Dataset]  #: each group's candidates in the inner form
+    largest: int  #: the most candidates that a measure has in a group
+
+
+def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Groups:
+    """Bring a DataFrame, one row per candidate, into the inner form."""
+    if not isinstance(frame, pd.DataFrame):
+        raise TypeError(
+            f"data is of type {type(frame).__name__}: give a pandas DataFrame with one row per"
+            " candidate, or an xarray Dataset with a dimension 'candidate'."
+        )
+    if roles.dim != "candidate":
+        raise ValueError(
+            f"dim={roles.dim!r} names a dimension of a Dataset, and data is a DataFrame: leave it"
+            " out."
+        )
+    columns = frame.columns
+    by = as_names(roles.by, columns)
+    gold = find_gold(frame, roles)
+    named = [gold, *by, *([] if roles.key is None else [roles.key])]
+    measures = find_measures(frame, roles, named, needed=scored)
+    truth = gold_values(frame_column(frame, gold, "gold"), gold)
+    scores = np.empty((len(measures), len(frame)))
+    for row, measure in enumerate(measures):
+        scores[row] = score_values(frame_column(frame, measure, "measures"), measure)
+    signs = _signs(measures, roles, columns)
+    key = None if roles.key is None else frame_column(frame, roles.key, "key")
+    keys, positions = _split(frame, by)
+    members = []
+    for rows in positions:
+        order = (
+            label_order(frame.index[rows], roles.seed)
+            if key is None
+            else column_order(key.iloc[rows], roles.key)
+        )
+        rows = rows[order]
+        score, true, present, real = admit(
+            scores[:, rows] * signs[:, np.newaxis],
+            truth[rows],
+            measures=measures,
+            gold_name=gold,
+            missing=roles.missing,
+            padding=False,
+        )
+        members.append(_form(measures, signs, score, true, present, real, rows))
+    return Groups(keys, members, max(map(_largest, members), default=0))
+
+
+def _largest(inner: xr.Dataset) -> int:
+    """Return the most candidates that a measure has."""
+    counted = inner["present"] if inner.sizes["measure"] else inner["real"]
+    return int(counted.to_numpy().sum(axis=-1).max())
+
+
+def _form(
+    measures: list[Hashable],
+    signs: FloatArray,
+    score: FloatArray,
+    gold: BoolArray,
+    present: BoolArray,
+    real: BoolArray,
+    rows: IntArray,
+) -> xr.Dataset:
+    return xr.Dataset(
+        {
+            "score": (("measure", "candidate"), score),
+            "gold": ("candidate", gold),
+            "present": (("measure", "candidate"), present),
+            "real": ("candidate", real),
+            "row": ("candidate", rows),
+            "sign": ("measure", signs),
+        },
+        coords={"measure": ("measure", tables.labels(measures))},
+    )
+
+
+def _split(frame: pd.DataFrame, by: list[Hashable]) -> tuple[pd.DataFrame, list[IntArray]]:
+    """Return the keys of the groups, sorted, and the positions of their rows."""
+    if not by:
+        return pd.DataFrame(index=[0]), [np.arange(len(frame))]
+    keys = pd.concat(
+        [frame_column(frame, name, "by").reset_index(drop=True) for name in by], axis=1
+    )
+    missing = keys.isna().to_numpy()
+    if missing.any():
+        label = by[int(missing.any(axis=0).argmax())]
+        raise ValueError(
+            f"by={label!r} has {int(missing.any(axis=1).sum())} missing values: every row belongs"
+            f" to a group. Fill them, or drop these rows: data.dropna(subset=[{label!r}])."
+        )
+    if not len(frame):
+        return keys, []
+    number = keys.groupby(by, sort=True, observed=True).ngroup().to_numpy()
+    order = np.argsort(number, kind="stable")
+    starts = np.flatnonzero(np.diff(number[order], prepend=-1))
+    return keys.iloc[order[starts]], list(np.split(order, starts[1:]))
+
+
+def frame_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
+    """Return a column by its label, or an index level of that name."""
+    try:
+        found = frame.columns.get_loc(name)
+    except (KeyError, TypeError):
+        if role == "by" and name in frame.index.names:
+            level = list(frame.index.names).index(name)
+            return frame.index.get_level_values(level).to_series(index=frame.index)
+        raise unknown_name(role, name, frame.columns) from None
+    if not isinstance(found, int):
+        times = int(np.count_nonzero(np.arange(frame.shape[1])[found] + 1))
+        if isinstance(found, np.ndarray) and found.dtype == bool:
+            times = int(found.sum())
+        raise ValueError(
+            f"{role}: the name {name!r} stands for {times} columns. Rename or drop all but one of"
+            " them; data.columns.duplicated() shows repeated names."
+        )
+    return frame.iloc[:, found]
+
+
+# ---------------------------------------------------------------------------------------- datasets
+
+
+def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.Dataset:
+    """Bring a Dataset into the inner form, lazily where it is lazy."""
+    if roles.dim not in data.dims:
+        raise ValueError(
+            f"dim={roles.dim!r} is not a dimension of data, which has {listed(data.dims)}. Name"
+            " the dimension along which the candidates lie: dim=..."
+        )
+    if as_names(roles.by, ()):
+        raise ValueError(
+            f"by={roles.by!r}: in a Dataset, groups are a dimension of their own beside"
+            f" {roles.dim!r} and need no by. Leave it out; data.groupby and unstack make such a"
+            " dimension, padded with NaN where groups differ in size."
+        )
+    gold = find_gold(data, roles)
+    named = [gold, *([] if roles.key is None else [roles.key])]
+    measures = find_measures(data, roles, named, needed=scored)
+    for name in named:
+        if name not in data.variables:
+            raise unknown_name("gold" if name == gold else "key", name, data.data_vars)
+    dims = {roles.dim: "candidate"}
+    truth = _one_chunk(_lift(gold_values, data[gold], gold), roles.dim).rename(dims)
+    split = _split_measures(data, roles, named)
+    parts = [
+        _one_chunk(_lift(score_values, split[name], name), roles.dim).rename(dims)
+        for name in measures
+    ]
+    if parts:
+        score = xr.concat(
+            xr.broadcast(*parts),
+            dim="measure",
+            coords="minimal",
+            compat="override",
+            join="override",
+            combine_attrs="drop",
+        )
+    else:
+        score = xr.DataArray(np.empty((0, truth.sizes["candidate"])), dims=("measure", "candidate"))
+    signs = _signs(measures, roles, split)
+    score = score.drop_vars("measure", errors="ignore") * xr.DataArray(signs, dims="measure")
+    batch = [
+        d
+        for d in data.dims
+        if d in (*score.dims, *truth.dims) and d != roles.dim and d not in ("measure", "candidate")
+    ]
+    score = score.transpose(*[d for d in batch if d in score.dims], "measure", "candidate")
+    score, truth, row = _in_key_order(score, truth, data, roles)
+    score, true, present, real = xr.apply_ufunc(
+        admit,
+        score,
+        truth,
+        kwargs={
+            "measures": measures,
+            "gold_name": gold,
+            "missing": roles.missing,
+            "padding": True,
+        },
+        input_core_dims=[["measure", "candidate"], ["candidate"]],
+        output_core_dims=[
+            ["measure", "candidate"],
+            ["candidate"],
+            ["measure", "candidate"],
+            ["candidate"],
+        ],
+        dask="parallelized",
+        output_dtypes=[float, bool, bool, bool],
+        keep_attrs=False,
+    )
+    inner = xr.Dataset(
+        {
+            "score": score,
+            "gold": true,
+            "present": present,
+            "real": real,
+            "row": row,
+            "sign": ("measure", signs),
+        }
+    )
+    inner = inner.drop_vars([c for c in inner.coords if c not in batch])
+    inner = inner.assign_coords(measure=("measure", tables.labels(measures)))
+    # what may be missing for some batch is float, whether or not it is missing
+    ragged = roles.missing == "drop" or data[gold].dtype.kind not in "bui"
+    return inner.assign_attrs(ragged=ragged, batch=batch)
+
+
+def _split_measures(data: xr.Dataset, roles: Roles, named: list[Hashable]) -> dict[Hashable, Any]:
+    """Return the variables that can be measures, those with a dimension ``measure`` in parts."""
+    found: dict[Hashable, Any] = {}
+    for name, variable in data.data_vars.items():
+        if roles.dim not in variable.dims or name in named:
+            continue
+        if "measure" not in variable.dims:
+            found[name] = variable
+            continue
+        for position, label in enumerate(data["measure"].to_numpy().tolist()):
+            found[label] = variable.isel(measure=position, drop=True)
+    return found
+
+
+def _lift(function: Callable[..., AnyArray], variable: xr.DataArray, name: Hashable) -> Any:
+    """Apply a reading of values to a variable, when it is computed if it is lazy."""
+    bare = xr.DataArray(variable.variable)
+    if isinstance(bare.dtype, pd.api.extensions.ExtensionDtype):
+        return bare.copy(data=function(pd.Series(variable.data), name))
+    return xr.apply_ufunc(
+        lambda values: function(pd.Series(values.ravel()), name).reshape(values.shape),
+        bare,
+        dask="parallelized",
+        output_dtypes=[float],
+        keep_attrs=False,
+    )
+
+
+def _one_chunk(variable: xr.DataArray, dim: Hashable) -> xr.DataArray:
+    """Return the variable with its candidates in one chunk: a ranking needs them all."""
+    return variable.chunk({dim: -1}) if variable.chunks is not None else variable
+
+
+def _in_key_order(
+    score: xr.DataArray, truth: xr.DataArray, data: xr.Dataset, roles: Roles
+) -> tuple[xr.DataArray, xr.DataArray, xr.DataArray]:
+    if roles.key is None:
+        labels = data.indexes.get(roles.dim)
+        order = label_order(
+            pd.RangeIndex(data.sizes[roles.dim]) if labels is None else labels, roles.seed
+        )
+        row = xr.DataArray(order, dims="candidate")
+        return score.isel(candidate=order), truth.isel(candidate=order), row
+    key = xr.DataArray(data[roles.key].variable).rename({roles.dim: "candidate"})
+    core = ["candidate"]
+    row = xr.apply_ufunc(
+        value_order,
+        _one_chunk(key, "candidate"),
+        truth,
+        kwargs={"name": roles.key},
+        input_core_dims=[core, core],
+        output_core_dims=[core],
+        dask="parallelized",
+        output_dtypes=[np.int64],
+    )
+    score, truth = (
+        xr.apply_ufunc(
+            _take_last,
+            values,
+            row,
+            input_core_dims=[core, core],
+            output_core_dims=[core],
+            dask="parallelized",
+            output_dtypes=[float],
+        )
+        for values in (score, truth)
+    )
+    return score, truth, row
+
+
+def _take_last(values: AnyArray, positions: IntArray) -> AnyArray:
+    values, positions = np.broadcast_arrays(values, positions)
+    return np.take_along_axis(values, positions, axis=-1)
+
+
+# ------------------------------------------------------------------------------- finding the roles
+
+
+def _variables(data: pd.DataFrame | xr.Dataset, roles: Roles) -> dict[Hashable, list[Any]]:
+    """Return the dtypes of the columns by label, or of the variables that hold candidates."""
+    found: dict[Hashable, list[Any]] = {}
+    if isinstance(data, pd.DataFrame):
+        for label, dtype in zip(data.columns, data.dtypes, strict=True):
+            found.setdefault(label, []).append(dtype)
+    else:
+        for name, variable in data.data_vars.items():
+            if roles.dim in variable.dims:
+                found[name] = [variable.dtype]
+    return found
+
+
+def _is_score(dtype: Any) -> bool:
+    api = pd.api.types
+    return (
+        api.is_numeric_dtype(dtype)
+        and not api.is_bool_dtype(dtype)
+        and not api.is_complex_dtype(dtype)
+    )
+
+
+def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
+    """Return the name of the gold label: given, ``gold``, or the only boolean column."""
+    columns = _variables(data, roles)
+    if roles.gold is not None:
+        if roles.gold in columns or (isinstance(data, xr.Dataset) and roles.gold in data.variables):
+            return roles.gold
+        raise unknown_name("gold", roles.gold, columns)
+    if "gold" in columns:
+        return "gold"
+    candidates = [name for name, dtypes in columns.items() if pd.api.types.is_bool_dtype(dtypes[0])]
+    if len(candidates) == 1:
+        return candidates[0]
+    if candidates:
+        raise ValueError(
+            f"gold is not given, and it could be any of {listed(candidates)}. Say which column"
+            f" marks the true positives: gold={candidates[0]!r}."
+        )
+    raise ValueError(
+        "gold is not given, and no column is named 'gold' or boolean; there are"
+        f" {listed(columns)}. Say which column marks the true positives: gold=... A table of"
+        " systems over test items has no gold label: it is for paired_bootstrap, which is not part"
+        " of this version."
+    )
+
+
+def find_measures(
+    data: pd.DataFrame | xr.Dataset, roles: Roles, taken: list[Hashable], *, needed: bool
+) -> list[Hashable]:
+    """Return the names of the measures: those given, else every numeric column without a role.
+
+    A question that needs no measure gets none, unless a missing score decides who takes part.
+    """
+    if not needed and roles.missing != "drop":
+        return []
+    if isinstance(data, pd.DataFrame):
+        columns = _variables(data, roles)
+    else:
+        columns = {k: [v.dtype] for k, v in _split_measures(data, roles, taken).items()}
+    if roles.measures is not None:
+        names = list(dict.fromkeys(as_names(roles.measures, columns)))
+        for name in names:
+            if name not in columns:
+                raise unknown_name("measures", name, columns)
+    else:
+        names = [
+            name
+            for name, dtypes in columns.items()
+            if all(map(_is_score, dtypes)) and name not in taken and name not in CONTINGENCY
+        ]
+    if needed and not names:
+        raise ValueError(
+            f"measures: no numeric column without another role; there are {listed(columns)}. Give"
+            " the scores of each measure as a column of numbers, or name the columns: measures=..."
+        )
+    return names
+
+
+def _signs(measures: list[Hashable], roles: Roles, columns: Any) -> FloatArray:
+    lower = as_names(roles.lower_is_better, columns)
+    for unknown in (name for name in lower if name not in columns):
+        raise unknown_name("lower_is_better", unknown, columns)
+    return np.array([-1.0 if name in lower else 1.0 for name in measures])
+
+
+# ------------------------------------------------------------------------------- reading the values
+
+_EXACT = 2.0**53  # up to here, float64 tells all whole numbers apart
+
+
+def score_values(values: pd.Series, name: Hashable) -> FloatArray:
+    """Return scores as float64, NaN where they are missing."""
+    if values.dtype == object:
+        values = values.infer_objects()
+    if not (_is_score(values.dtype) or pd.api.types.is_bool_dtype(values.dtype)) or isinstance(
+        values.dtype, pd.CategoricalDtype
+    ):
+        raise TypeError(
+            f"measures: {name!r} has dtype {values.dtype}, and scores are numbers. Convert it,"
+            f" as by pd.to_numeric, or name the measures that are meant: measures=..."
+        )
+    scores = values.to_numpy(dtype=np.float64, na_value=np.nan)
+    if pd.api.types.is_integer_dtype(values.dtype) and (np.abs(scores) >= _EXACT).any():
+        raise ValueError(
+            f"measures: {name!r} has whole numbers of 2**53 or more, which cannot be told apart as"
+            f" float64 and would be ties. Use their ranks: data[{name!r}].rank()."
+        )
+    return scores
+
+
+def gold_values(values: pd.Series, name: Hashable) -> FloatArray:
+    """Return the gold label as 1.0, 0.0 and, where it is missing, NaN."""
+    if values.dtype == object or isinstance(values.dtype, pd.CategoricalDtype):
+        values = pd.Series(values.astype(object).to_numpy(), dtype=object)
+        if all(isinstance(x, (bool, np.bool_, int, float, np.number)) for x in values.dropna()):
+            values = pd.Series([np.nan if pd.isna(x) else float(x) for x in values], dtype=float)
+    api = pd.api.types
+    numeric = (
+        api.is_numeric_dtype(values.dtype) or api.is_bool_dtype(values.dtype)
+    ) and not api.is_complex_dtype(values.dtype)
+    truth = values.to_numpy(dtype=np.float64, na_value=np.nan) if numeric else None
+    if truth is None or not (np.isnan(truth) | (truth == 0) | (truth == 1)).all():
+        found = values.dropna().unique()[:5].tolist()
+        raise ValueError(
+            f"gold={name!r} holds {listed(found)}, and a gold label is True or False, 1 or 0. Say"
+            f" which values are true positives: data.assign(gold=data[{name!r}] == {found[-1]!r})."
+        )
+    return truth
+
+
+def admit(
+    score: FloatArray,
+    gold: FloatArray,
+    *,
+    measures: Sequence[Hashable],
+    gold_name: Hashable,
+    missing: str,
+    padding: bool,
+) -> tuple[FloatArray, BoolArray, BoolArray, BoolArray]:
+    """Return scores, gold, who is present and who is real; refuse what is missing without leave.
+
+    score (..., measure, candidate) and gold (..., candidate) broadcast.
+    """
+    if padding:
+        gold = np.broadcast_to(gold, (*score.shape[:-2], score.shape[-1]))
+    unscored = np.isnan(score)
+    unlabelled = np.isnan(gold)
+    left_out = unlabelled & unscored.all(axis=-2) if padding else np.zeros_like(unlabelled)
+    if (unlabelled & ~left_out).any():
+        raise ValueError(
+            f"gold={gold_name!r} is missing for {int((unlabelled & ~left_out).sum())} of"
+            f" {gold.size} candidates: whether a candidate is a true positive must be known. Drop"
+            " those that were not judged, or say what they are by fillna(False)."
+        )
+    present = np.broadcast_to(~left_out[..., np.newaxis, :], score.shape)
+    lacking = unscored & present
+    if missing == "raise" and lacking.any():
+        axes = tuple(i for i in range(score.ndim) if i != score.ndim - 2)
+        counts = lacking.sum(axis=axes)
+        shown = [
+            f"{name!r} ({'all' if count == present[..., i, :].sum() else int(count)})"
+            for i, (name, count) in enumerate(zip(measures, counts, strict=True))
+            if count
+        ]
+        raise ValueError(
+            f"missing='raise': scores are missing in {', '.join(shown)} of {gold.size} candidates."
+            " Give missing='last' to rank them after every score, or missing='drop' to leave them"
+            " out of the measures that lack them."
+        )
+    if missing == "drop":
+        present = present & ~unscored
+    return score, gold == 1.0, present, ~left_out

@@ -1,0 +1,102 @@
+"""Errors and warnings of this package, and the checks of plain arguments.
+
+An error says four things: the argument, what it got, what is allowed, what to do next.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+
+from rankeval_pd.stats._types import IntArray
+
+
+class RankevalWarning(UserWarning):
+    """A result that is easily misread: the only warning that this package gives."""
+
+
+class UnknownNameError(KeyError):
+    """A name that the data do not have."""
+
+    def __str__(self) -> str:
+        # KeyError would show the repr of the message, in quotes and on one line
+        return str(self.args[0])
+
+
+def unknown_name(role: str, name: object, known: Iterable[Hashable]) -> UnknownNameError:
+    """Return the error for a column that is not there, with the nearest name that is."""
+    names = list(known)
+    near = difflib.get_close_matches(str(name), [str(x) for x in names], n=1, cutoff=0.5)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    return UnknownNameError(
+        f"{role}: no column {name!r}; there are {listed(names)}.{hint}"
+        " Give the name of one of these."
+    )
+
+
+def listed(names: Iterable[object], most: int = 12) -> str:
+    """Return names as text, the first few where there are many."""
+    names = list(names)
+    text = ", ".join(repr(x) for x in names[:most])
+    return f"{text}, ... ({len(names)} in all)" if len(names) > most else text or "none"
+
+
+def check_choice(argument: str, value: object, allowed: Iterable[str | None]) -> None:
+    """Raise a ValueError unless ``value`` is one of ``allowed``."""
+    choices = list(allowed)
+    if not any(
+        value is choice or (isinstance(value, str) and value == choice) for choice in choices
+    ):
+        raise ValueError(
+            f"{argument}={value!r} is not one of {listed(choices)}. Give one of these."
+        )
+
+
+def check_share(argument: str, value: object, *, one: bool = False) -> float:
+    """Return ``value`` as a float in (0, 1), or in (0, 1] where ``one`` is allowed."""
+    allowed = "(0, 1]" if one else "(0, 1)"
+    if isinstance(value, (bool, np.bool_)) or not isinstance(
+        value, (int, float, np.integer, np.floating)
+    ):
+        raise TypeError(
+            f"{argument}={value!r} is of type {type(value).__name__}: give a number in {allowed}."
+        )
+    number = float(value)
+    if not (0.0 < number < 1.0 or (one and number == 1.0)):
+        hint = f" {number:g} % is {number / 100:g}." if 1.0 < number <= 100.0 else ""
+        raise ValueError(f"{argument}={value!r} is outside {allowed}: give a number in it.{hint}")
+    return number
+
+
+def check_n(n: Any) -> IntArray | None:
+    """Return the list sizes asked for, each once, in the order asked for; None is every n."""
+    if n is None:
+        return None
+    if isinstance(n, range) or (isinstance(n, np.ndarray) and n.ndim == 1 and n.dtype.kind in "iu"):
+        sizes = np.array(n, dtype=np.int64)
+        first = sizes[sizes < 1][:1].tolist()
+    else:
+        values = [n] if isinstance(n, str) or not np.iterable(n) else list(n)
+        first = [_check_whole(value) for value in values if _check_whole(value) < 1][:1]
+        sizes = np.array([int(value) for value in values], dtype=np.int64)
+    if first:
+        raise ValueError(
+            f"n={first[0]!r}: a list has 1 candidate or more. Give whole numbers from 1 to the"
+            " number of candidates, or None for every n."
+        )
+    _, kept = np.unique(sizes, return_index=True)
+    return sizes[np.sort(kept)]
+
+
+def _check_whole(value: Any) -> int:
+    if isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_)):
+        return int(value)
+    whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
+    hint = f" Write {int(value)}." if whole else ""
+    raise TypeError(
+        f"n={value!r} is of type {type(value).__name__}: the size of a list is a whole number, 1"
+        f" or more, or None for every n.{hint}"
+    )

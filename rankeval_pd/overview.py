@@ -1,0 +1,89 @@
+"""What the accessor understood of the data, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.candidates import find_gold, find_measures, read_frame
+from rankeval_pd.errors import listed
+from rankeval_pd.roles import Roles, as_names
+
+QUESTIONS = (
+    ("How good is each n-best list?", "nbest_precision, acceptance_precision"),
+    ("Is A better than B?", "compare, significant_ranges, difference_region"),
+    ("Is it better than chance?", "random_bound, random_test"),
+    ("Scores of 2x2 tables", "with_association_measures"),
+    ("Pictures", "plot.precision, plot.comparison, plot.random_bound"),
+)
+
+
+def overview(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> str:
+    """Return what is understood of the data, and the methods, a line per question.
+
+    What cannot be understood is said in place of it; nothing that is lazy is counted.
+    """
+    kind = "DataFrame" if isinstance(data, pd.DataFrame) else "Dataset"
+    try:
+        facts = _facts(data, Roles.of(keywords))
+    except (ValueError, TypeError, KeyError) as error:
+        facts = [("not yet clear", str(error))]
+    lines = [f"<rankeval accessor of a {kind}>"]
+    lines += [f"  {name + ':':<{width}} {text}" for width in [32] for name, text in facts]
+    lines += ["Methods"]
+    lines += [f"  {question:<32} {methods}" for question, methods in QUESTIONS]
+    return "\n".join(lines)
+
+
+def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str]]:
+    gold = find_gold(data, roles)
+    taken = [gold, *as_names(roles.by, getattr(data, "columns", ()))]
+    taken += [] if roles.key is None else [roles.key]
+    lower = as_names(roles.lower_is_better, ())
+    measures = find_measures(data, roles, taken, needed=True)
+    shown = listed(f"{m} (lower is better)" if m in lower else m for m in measures)
+    ties = {"shared": "broken by a hash of the label, the same for all measures"}
+    if roles.key is not None:
+        ties["shared"] = f"broken by {roles.key!r}, the smaller first"
+    ties["error"] = "an error where a list cuts through them"
+    counts = (
+        _frame_counts(data, roles) if isinstance(data, pd.DataFrame) else _counts(data, roles, gold)
+    )
+    return [
+        *counts,
+        ("gold", repr(gold)),
+        ("measures", shown),
+        ("ties", f"{roles.ties!r}: {ties[roles.ties]}"),
+        ("missing scores", repr(roles.missing)),
+    ]
+
+
+def _frame_counts(data: pd.DataFrame, roles: Roles) -> list[tuple[str, str]]:
+    groups = read_frame(data, roles, scored=False)
+    total = len(data)
+    positive = sum(int(inner["gold"].sum()) for inner in groups.members)
+    by = as_names(roles.by, data.columns)
+    return [
+        ("candidates", f"{total:,}"),
+        *_shares(total, positive),
+        ("groups", f"{len(groups.members):,} of {listed(by)}" if by else "none"),
+    ]
+
+
+def _shares(total: int, positive: int) -> list[tuple[str, str]]:
+    baseline = f"{positive / total:.4%}" if total else "undefined"
+    return [("true positives", f"{positive:,}"), ("baseline precision", baseline)]
+
+
+def _counts(data: xr.Dataset, roles: Roles, gold: Any) -> list[tuple[str, str]]:
+    batch = [f"{d} ({size:,})" for d, size in data.sizes.items() if d not in (roles.dim, "measure")]
+    facts = [("candidates", f"{data.sizes[roles.dim]:,} along {roles.dim!r}")]
+    if data[gold].chunks is not None:
+        facts.append(("true positives", "not counted: the data are lazy"))
+    else:
+        known = data[gold].to_series().dropna() if data[gold].ndim else data[gold]
+        facts += _shares(int(known.size), int(known.astype(float).sum()))
+    return [*facts, ("batch dimensions", ", ".join(batch) or "none")]

@@ -1,0 +1,117 @@
+"""What all pictures share: the table read, the axes, colours and dashes, the legend."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Okabe and Ito (2008), ordered so that neighbours differ in lightness too
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#000000")
+DASHES: tuple[Any, ...] = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 3)))
+GREY = "0.35"
+
+_SPARSE = 40  # up to so many n, each point gets a marker
+_POINTS = 4000  # more of a line than any paper shows
+_LEGEND_WIDTH = 34  # characters: a legend fits a picture of 8 cm
+_LEGEND_BELOW = -38.0  # points from the lower spine: tick labels and the axis' name are between
+
+Keywords = Mapping[str, Any] | None
+
+
+def table_of(table: pd.DataFrame | xr.Dataset, needed: Sequence[str], made_by: str) -> pd.DataFrame:
+    """Return the table as a tidy DataFrame of one group; say what is missing."""
+    if isinstance(table, xr.Dataset):
+        attrs = table.attrs
+        table = table.to_dataframe().reset_index()
+        table.attrs = dict(attrs)
+    if not isinstance(table, pd.DataFrame):
+        raise TypeError(f"table is of type {type(table).__name__}: give the result of {made_by}.")
+    missing = [name for name in needed if name not in table.columns]
+    if missing:
+        raise ValueError(
+            f"table has no columns {', '.join(missing)}: give the result of {made_by}, which has"
+            " them."
+        )
+    first = next((i for i, c in enumerate(table.columns) if c in needed), 0)
+    groups = [c for c in table.columns[:first] if c not in ("pair", "cut", "row")]
+    if groups and len(table.drop_duplicates(groups)) > 1:
+        example = table[groups[0]].iloc[0]
+        raise ValueError(
+            f"table has {len(table.drop_duplicates(groups))} groups of {groups}, and a picture"
+            f" shows one. Choose it: table[table[{groups[0]!r}] == {example!r}]."
+        )
+    return table
+
+
+def axes(ax: Axes | None) -> Axes:
+    """Return the axes given, or those of a new figure that makes room for its legend."""
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    _, fresh = plt.subplots(layout="constrained")
+    return fresh
+
+
+def styles(count: int) -> Iterator[dict[str, Any]]:
+    """Yield a colour and a dash for each line."""
+    for i in range(count):
+        yield {"color": COLOURS[i % len(COLOURS)], "linestyle": DASHES[i % len(DASHES)]}
+
+
+def thinned(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the table in the order of n, with as many rows as can be seen at the most."""
+    table = table.sort_values("n")
+    if len(table) <= _POINTS:
+        return table
+    even = np.linspace(0, len(table) - 1, _POINTS // 2)
+    head = np.geomspace(1, len(table), _POINTS // 2) - 1
+    return table.iloc[np.unique(np.concatenate([even, head]).astype(int))]
+
+
+def markers(count: int, number: int, given: Keywords) -> dict[str, Any]:
+    """Return the keywords of the points of a line: markers where the n are few."""
+    if count > _SPARSE:
+        return {}
+    shape = {"marker": "osD^vPX"[number % 7], "markersize": 4}
+    renamed = {"s": "markersize", "size": "markersize"}
+    return {**shape, **{renamed.get(k, k): v for k, v in dict(given or {}).items()}}
+
+
+def finish(ax: Axes, *, ylabel: str) -> Axes:
+    """Label the axes and put the legend below them, off the data, narrow enough for a column."""
+    from matplotlib.ticker import PercentFormatter
+    from matplotlib.transforms import ScaledTranslation
+
+    ax.set_xlabel("n (size of the n-best list)")
+    ax.set_ylabel(ylabel)
+    ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+    ax.spines[["top", "right"]].set_visible(False)
+    handles, names = ax.get_legend_handles_labels()
+    if handles:
+        below = ScaledTranslation(0.0, _LEGEND_BELOW / 72.0, ax.figure.dpi_scale_trans)
+        ax.legend(
+            handles,
+            [textwrap.fill(name, _LEGEND_WIDTH) for name in names],
+            loc="upper center",
+            bbox_to_anchor=(0.5, 0.0),
+            bbox_transform=ax.transAxes + below,
+            borderaxespad=0.0,
+            frameon=False,
+            fontsize="small",
+            handlelength=3,
+        )
+    return ax
+
+
+def percent(level: float) -> str:
+    """Return a level as text: 95 %."""
+    return f"{100 * level:.10g} %"

@@ -1,0 +1,526 @@
+"""Is it better than chance? The random model of Macskassy (2005)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Unpack
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.candidates import Data, answer, check_not_above
+from rankeval_pd.errors import check_choice, check_n, check_share
+from rankeval_pd.roles import RoleKeywords
+from rankeval_pd.stats import ranking
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.beta import log_betainc
+from rankeval_pd.stats.binomial import tails as binomial_tails
+from rankeval_pd.stats.bounds import bounds, parametric_bound
+from rankeval_pd.stats.hypergeometric import tails as hypergeometric_tails
+from rankeval_pd.stats.populations import Finite, Infinite, Population
+
+BOUND_COLUMNS = ("p", "n", "expected", "discrete", "interpolated", "parametric", "critical")
+TEST_COLUMNS = (
+    "measure", "n", "tp", "expected", "lift", "p_value", "p_mid", "p_strict", "log10_p",
+    "p_adjusted",
+)  # fmt: skip
+POPULATIONS = ("finite", "infinite")
+METHODS = ("discrete", "interpolated", "parametric")
+_LOG10 = math.log(10.0)
+
+
+def random_bound(
+    data: Data,
+    p: float | Sequence[float] = 0.05,
+    n: Any = None,
+    *,
+    population: str = "finite",
+    **roles: Unpack[RoleKeywords],
+) -> Data:
+    """Return how many true positives a random ranking has in its n-best list.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a gold label; their scores play no part.
+    p : float or list of float
+        Levels, 0 < p <= 1.
+    n : int, sequence of int, range or None
+        Sizes of the lists; None is every n from 1 to the number of candidates.
+    population : {"finite", "infinite"}
+        Whether the list is drawn from these candidates (hypergeometric) or from an endless
+        supply with the same share of positives (binomial). "infinite" allows n above N.
+    **roles
+        Which column is what, see :func:`nbest_precision`.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per p and n (Dataset: dimensions p and n):
+
+        * ``expected``: mean number of true positives, n N+ / N;
+        * ``discrete``: min{i: P(X > i) < p}, the paper's n(k, p). To reach it is a test of a size
+          *above* p;
+        * ``interpolated``: where the interpolated tail is p; ``parametric``: the same for the
+          binomial tail made continuous, whatever the population; both at least 0;
+        * ``critical``: min{i: P(X >= i) <= p}. To reach it is a test of level p;
+          min(n, N+) + 1 where no count is significant.
+
+    Notes
+    -----
+    Each bound is for one n. Over all n, a random ranking reaches the bound somewhere with a
+    probability far above p. Two probabilities are equal up to a relative 1e-12. At p = 1 the
+    bounds are the lowest possible count. For every n the cost is O(N), a second for a million
+    candidates; for a few n it is that of a few tails, whatever N.
+
+    References
+    ----------
+    S. A. Macskassy (2005), Eqs 5 to 9 (Eq. 8 corrected), 12 to 18, section 3.2.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"gold": [True] * 40 + [False] * 160})
+    >>> df.rankeval.random_bound(0.5, 20).round(4)
+         p   n  expected  discrete  interpolated  parametric  critical
+    0  0.5  20       4.0         4        3.4254      3.3961         5
+    """
+    check_choice("population", population, POPULATIONS)
+    levels, sizes = _levels(p), check_n(n)
+
+    def question(inner: xr.Dataset, found: IntArray) -> xr.Dataset:
+        asked = found if sizes is None else sizes
+        names = (*BOUND_COLUMNS[2:], "exists")
+        columns = xr.apply_ufunc(
+            _bound_columns,
+            *_sizes_of_all(inner),
+            kwargs={"p": levels, "n": asked, "population": population},
+            input_core_dims=[[], []],
+            output_core_dims=[["p", "n"]] * len(names),
+            dask="parallelized",
+            dask_gufunc_kwargs={"output_sizes": {"p": levels.size, "n": asked.size}},
+            output_dtypes=[float, np.int64, float, float, np.int64, bool],
+        )
+        result = xr.Dataset(dict(zip(names, columns, strict=True)))
+        return result.assign_coords(p=("p", levels), n=("n", asked))
+
+    within = sizes if population == "finite" else None
+    attrs = {"population": population}
+    return answer(data, roles, question, BOUND_COLUMNS, n=within, scored=False, attrs=attrs)
+
+
+def _levels(p: Any) -> FloatArray:
+    given = list(p) if np.iterable(p) and not isinstance(p, str) else [p]
+    return np.array(list(dict.fromkeys(check_share("p", x, one=True) for x in given)))
+
+
+def _sizes_of_all(inner: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
+    """Return N and N+, which must be the same for all measures."""
+
+    def same(gold: BoolArray, present: BoolArray, real: BoolArray) -> tuple[IntArray, IntArray]:
+        if not present.shape[-2]:
+            return ranking.size(gold, real)
+        size = ranking.size(gold[..., np.newaxis, :], present)
+        if any((counts != counts[..., :1]).any() for counts in size):
+            raise ValueError(
+                "missing='drop': the measures differ in the candidates that they score, so there"
+                " is no one random model for all. Ask one measure at a time: measures=..., or give"
+                " missing='last'."
+            )
+        return size.total[..., 0], size.positive[..., 0]
+
+    total, positive = xr.apply_ufunc(
+        same,
+        inner["gold"],
+        inner["present"],
+        inner["real"],
+        input_core_dims=[["candidate"], ["measure", "candidate"], ["candidate"]],
+        output_core_dims=[[], []],
+        dask="parallelized",
+        output_dtypes=[np.int64, np.int64],
+    )
+    return total, positive
+
+
+def _bound_columns(
+    total: IntArray, positive: IntArray, *, p: FloatArray, n: IntArray, population: str
+) -> tuple[AnyArray, ...]:
+    total, positive = np.asarray(total), np.asarray(positive)
+    shape = (*total.shape, p.size, n.size)
+    expected, interpolated, parametric = (np.full(shape, np.nan) for _ in range(3))
+    discrete, critical = (np.zeros(shape, dtype=np.int64) for _ in range(2))
+    exists = np.zeros(shape, dtype=bool)
+    for batch in np.ndindex(total.shape):
+        model, prior = _model(population, float(total[batch]), float(positive[batch]))
+        fits = (n <= total[batch]) | (population == "infinite")
+        size = n[fits].astype(float)
+        for level in range(p.size if total[batch] else 0):
+            where = (*batch, level, fits)
+            found = bounds(float(p[level]), size, model)
+            expected[where], exists[where] = size * prior, True
+            discrete[where], critical[where] = found.discrete, found.critical
+            interpolated[where] = found.interpolated
+            parametric[where] = parametric_bound(float(p[level]), size, prior)
+    return expected, discrete, interpolated, parametric, critical, exists
+
+
+def _model(population: str, total: float, positive: float) -> tuple[Population, float]:
+    finite = Finite(total, positive)
+    return (finite if population == "finite" else Infinite(finite.prior)), finite.prior
+
+
+def random_bound_for(
+    p: float | Sequence[float],
+    n: Any = None,
+    *,
+    n_candidates: int | None = None,
+    n_positive: int | None = None,
+    population: str = "finite",
+    prior: float | None = None,
+) -> pd.DataFrame:
+    """Return the bounds of :func:`random_bound` for published figures.
+
+    Parameters
+    ----------
+    p : float or list of float
+        Levels, 0 < p <= 1.
+    n : int, sequence of int, range or None
+        Sizes of the lists; None is every n from 1 to ``n_candidates``.
+    n_candidates, n_positive : int
+        Number of candidates N and of true positives N+ among them.
+    population : {"finite", "infinite"}
+        See :func:`random_bound`.
+    prior : float
+        The share of positives, in place of the two numbers; the population is then infinite, and
+        n must be given.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``p, n, expected, discrete, interpolated, parametric, critical`` as in
+        :func:`random_bound`.
+
+    Notes
+    -----
+    N may be a thousand million for chosen n.
+
+    References
+    ----------
+    S. A. Macskassy (2005), Table 2 (N = 16,769, N+ = 3,123).
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> table = rankeval_pd.random_bound_for(0.1, [5, 10], n_candidates=16769, n_positive=3123)
+    >>> table.round(2)
+         p   n  expected  discrete  interpolated  parametric  critical
+    0  0.1   5      0.93         2          1.72        1.58         3
+    1  0.1  10      1.86         3          2.99        2.98         4
+    """
+    model, share, total = _published_model(population, n_candidates, n_positive, prior)
+    levels, sizes = _levels(p), check_n(n)
+    if sizes is None:
+        if total is None:
+            raise ValueError("n=None: an infinite population has no last n. Give the n asked for.")
+        sizes = np.arange(1, total + 1)
+    if isinstance(model, Finite):
+        check_not_above(sizes, int(model.total))
+    parts = []
+    for level in levels:
+        found = bounds(float(level), sizes.astype(float), model)
+        parts.append(
+            pd.DataFrame(
+                {
+                    "p": level,
+                    "n": sizes,
+                    "expected": sizes * share,
+                    "discrete": found.discrete.astype(np.int64),
+                    "interpolated": found.interpolated,
+                    "parametric": parametric_bound(float(level), sizes.astype(float), share),
+                    "critical": found.critical.astype(np.int64),
+                }
+            )
+        )
+    return pd.concat(parts, ignore_index=True)
+
+
+def _published_model(
+    population: str, n_candidates: Any, n_positive: Any, prior: Any
+) -> tuple[Population, float, int | None]:
+    check_choice("population", population, POPULATIONS)
+    if prior is not None:
+        if n_candidates is not None or n_positive is not None:
+            raise ValueError(
+                f"prior={prior!r} stands in the place of n_candidates and n_positive. Give either."
+            )
+        share = 0.0 if prior == 0 else check_share("prior", prior, one=True)
+        return Infinite(share), share, None
+    if n_candidates is None or n_positive is None:
+        raise ValueError(
+            f"n_candidates={n_candidates!r}, n_positive={n_positive!r}: give both numbers, or the"
+            " share of positives alone: prior=..."
+        )
+    total, positive = (
+        _whole("n_candidates", n_candidates),
+        _whole("n_positive", n_positive),
+    )
+    if positive > total or total < 1:
+        raise ValueError(
+            f"n_positive={positive} of n_candidates={total}: there is at least one candidate, and"
+            " no more positives than candidates. Is it n_candidates first?"
+        )
+    model, share = _model(population, float(total), float(positive))
+    return model, share, total
+
+
+def _whole(argument: str, value: Any) -> int:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < 0:
+        raise ValueError(f"{argument}={value!r}: give a whole number of 0 or more.")
+    return int(value)
+
+
+def random_test(
+    data: Data,
+    n: Any = None,
+    *,
+    population: str = "finite",
+    **roles: Unpack[RoleKeywords],
+) -> Data:
+    """Test whether the n-best lists have more true positives than a random ranking's.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a score for each measure and a gold label.
+    n : int, sequence of int, range or None
+        Sizes of the lists; None is every n from 1 to the number of candidates.
+    population : {"finite", "infinite"}
+        See :func:`random_bound`.
+    **roles
+        Which column is what, see :func:`nbest_precision`.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per measure and n (Dataset: dimensions measure and n):
+
+        * ``tp``, ``expected``, ``lift``: true positives, their mean in a random list, the ratio;
+        * ``p_value``: P(X >= tp), the standard one-sided p-value;
+        * ``p_mid``: P(X > tp) + P(X = tp)/2;
+        * ``p_strict``: P(X > tp), the paper's. It leaves out what was observed and is too small
+          for a test: "p_strict < p" is a test of a size above p;
+        * ``log10_p``: log10 of p_value, finite where p_value underflows;
+        * ``p_adjusted``: NaN; no adjustment was asked for.
+
+    Notes
+    -----
+    Each p-value is for one n. The test is exact if every order of the candidates is equally
+    likely under the null hypothesis. Errors are below 1e-11 relative. Cost: sorting, and for each
+    n a series of some eight standard deviations of X, fewer in the tail.
+
+    References
+    ----------
+    S. A. Macskassy (2005), Eqs 5 and 6, section 3.2.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"G2": [9.1, 7.4, 3.3, 0.2], "gold": [True, True, False, False]})
+    >>> df.rankeval.random_test(2)[["measure", "n", "tp", "expected", "p_value"]]
+      measure  n  tp  expected   p_value
+    0      G2  2   2       1.0  0.166667
+    """
+    check_choice("population", population, POPULATIONS)
+    strict = roles.get("ties") == "error"
+
+    def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
+        names = (*TEST_COLUMNS[2:], "exists")
+        found = xr.apply_ufunc(
+            _test_columns,
+            inner["score"],
+            inner["gold"],
+            inner["present"],
+            kwargs={"n": sizes, "population": population, "no_ties": strict},
+            input_core_dims=[["candidate"]] * 3,
+            output_core_dims=[["n"]] * len(names),
+            dask="parallelized",
+            dask_gufunc_kwargs={"output_sizes": {"n": sizes.size}},
+            output_dtypes=[np.int64, *[float] * 7, bool],
+        )
+        return xr.Dataset(dict(zip(names, found, strict=True))).assign_coords(n=("n", sizes))
+
+    attrs = {"population": population}
+    return answer(data, roles, question, TEST_COLUMNS, n=check_n(n), attrs=attrs)
+
+
+def _test_columns(
+    score: FloatArray,
+    gold: BoolArray,
+    present: BoolArray,
+    *,
+    n: IntArray,
+    population: str,
+    no_ties: bool,
+) -> tuple[AnyArray, ...]:
+    lists = ranking.nbest(score, gold, present, n)
+    if no_ties:
+        ranking.refuse_cut_ties(lists, n)
+    size = ranking.size(gold, present)
+    total, positive = size.total[..., np.newaxis], size.positive[..., np.newaxis]
+    inside = np.minimum(n, np.maximum(total, 1))  # lists that do not exist are cut out later
+    with np.errstate(divide="ignore", invalid="ignore"):
+        expected = n * np.true_divide(positive, total)
+        lift = lists.tp / expected
+    if population == "finite":
+        found = hypergeometric_tails(lists.tp, np.maximum(total, 1), positive, inside)
+    else:
+        found = binomial_tails(lists.tp, n, positive / np.maximum(total, 1))
+    p_value, p_mid, p_strict = (np.exp(x) for x in (found.ge, found.mid, found.gt))
+    adjusted = np.full_like(p_value, np.nan)
+    log10_p = found.ge / _LOG10
+    return lists.tp, expected, lift, p_value, p_mid, p_strict, log10_p, adjusted, lists.exists
+
+
+def random_pvalue(
+    tp: npt.ArrayLike,
+    n: npt.ArrayLike,
+    *,
+    n_candidates: Any = None,
+    n_positive: Any = None,
+    method: str = "discrete",
+    strict: bool = False,
+    population: str = "finite",
+    prior: Any = None,
+    log: bool = False,
+) -> Any:
+    """Return the probability that a random list of n has as many true positives.
+
+    Parameters
+    ----------
+    tp : float or array
+        True positives in the list; an average may be fractional.
+    n : int or array of int
+        Size of the list.
+    n_candidates, n_positive : int or array of int
+        Number of candidates N and of true positives N+ among them.
+    method : {"discrete", "interpolated", "parametric"}
+        The exact tail; the paper's interpolation of it between whole numbers; the binomial tail
+        made continuous, whatever the population.
+    strict : bool
+        False: P(X >= tp), the standard p-value. True: P(X > floor(tp)), the paper's. For a
+        fractional tp the discrete two are equal. The interpolated and the parametric curve are
+        the paper's if strict, else the paper's at tp - 1.
+    population : {"finite", "infinite"}
+        See :func:`random_bound`.
+    prior : float or array
+        The share of positives, in place of ``n_candidates`` and ``n_positive``; the population is
+        then infinite.
+    log : bool
+        Whether to return log10 p, which does not underflow.
+
+    Returns
+    -------
+    float or array
+        A float for scalars; arguments broadcast.
+
+    References
+    ----------
+    S. A. Macskassy (2005), section 2.1, Eqs 8 and 9 (corrected), Table 2.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> stocks = {"n_candidates": 16769, "n_positive": 3123}
+    >>> round(rankeval_pd.random_pvalue(2, 5, **stocks, strict=True), 3)  # Table 2
+    0.048
+    >>> round(rankeval_pd.random_pvalue(2, 5, **stocks), 3)
+    0.235
+    """
+    check_choice("method", method, METHODS)
+    check_choice("population", population, POPULATIONS)
+    if prior is not None and (n_candidates is not None or n_positive is not None):
+        raise ValueError(
+            f"prior={prior!r} stands in the place of n_candidates and n_positive. Give either."
+        )
+    if prior is None and (n_candidates is None or n_positive is None):
+        raise ValueError(
+            f"n_candidates={n_candidates!r}, n_positive={n_positive!r}: give both numbers, or the"
+            " share of positives alone: prior=..."
+        )
+    if prior is not None:
+        count, size, share = np.broadcast_arrays(tp, n, prior)
+        total = positive = np.zeros(count.shape)
+        population = "infinite"
+        if not ((share >= 0) & (share <= 1)).all():
+            raise ValueError(f"prior={prior!r}: a share of positives is a number from 0 to 1.")
+    else:
+        count, size, total, positive = np.broadcast_arrays(tp, n, n_candidates, n_positive)
+        _check_counts(size, total, positive, finite=population == "finite")
+        share = positive / np.maximum(total, 1)
+    count, size, total, positive, share = (
+        np.asarray(x, dtype=float) for x in (count, size, total, positive, share)
+    )
+    if not np.isfinite(count).all() or (size < 0).any() or (size != np.floor(size)).any():
+        raise ValueError(
+            f"tp={tp!r}, n={n!r}: tp is a finite number, n a whole number of 0 or more."
+        )
+    at = count if strict else count - 1.0  # all three methods are curves of P(X > at)
+    if method == "parametric":
+        log_p = _log_parametric(at, size, share)
+    else:
+        at = at if strict or method == "interpolated" else np.ceil(count) - 1.0
+        whole = np.floor(at)
+
+        def log_tail(i: FloatArray) -> FloatArray:
+            if population == "infinite":
+                return binomial_tails(i, size, share).gt
+            return hypergeometric_tails(i, total, positive, size).gt
+
+        log_p = log_tail(whole)
+        if method == "interpolated":
+            rest = at - whole
+            with np.errstate(divide="ignore"):
+                log_p = np.where(
+                    rest == 0.0,
+                    log_p,
+                    np.logaddexp(
+                        np.log1p(-rest) + log_p,
+                        np.log(rest) + log_tail(whole + 1.0),
+                    ),
+                )
+    result = np.asarray(log_p) / _LOG10 if log else np.exp(log_p)
+    return float(result) if np.ndim(result) == 0 else result
+
+
+def _check_counts(n: AnyArray, total: AnyArray, positive: AnyArray, *, finite: bool) -> None:
+    for name, values in (("n", n), ("n_candidates", total), ("n_positive", positive)):
+        if (
+            values.dtype.kind not in "iuf"
+            or (values != np.floor(values)).any()
+            or (values < 0).any()
+        ):
+            raise ValueError(
+                f"{name}={values.tolist()!r}: give counts, whole numbers of 0 or more."
+            )
+    if (positive > total).any() or (finite and (n > total).any()):
+        raise ValueError(
+            f"n={n.tolist()!r}, n_candidates={total.tolist()!r}, n_positive={positive.tolist()!r}:"
+            " neither n nor n_positive can be above n_candidates. population='infinite' allows"
+            " any n."
+        )
+
+
+def _log_parametric(x: FloatArray, n: FloatArray, share: FloatArray) -> FloatArray:
+    """Return log I_z(x + 1, n - x): 0 from x = -1 down, -inf from x = n up."""
+    result = np.where(x <= -1.0, 0.0, -np.inf)
+    inside = (x > -1.0) & (x < n)
+    for z in np.unique(share[inside]) if inside.any() else ():
+        here = inside & (share == z)
+        if 0.0 < z < 1.0:
+            result[here] = log_betainc(x[here] + 1.0, n[here] - x[here], float(z))
+        else:
+            result[here] = 0.0 if z == 1.0 else -np.inf
+    return result

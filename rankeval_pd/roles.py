@@ -1,0 +1,95 @@
+"""The roles that columns play, and the columns that are meant when none is named."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypedDict
+
+import numpy as np
+
+from rankeval_pd.errors import check_choice, listed
+
+TIES = ("shared", "error")
+MISSING = ("raise", "last", "drop")
+CONTINGENCY = ("O11", "O12", "O21", "O22", "E11", "R1", "R2", "C1", "C2", "N")
+
+Names = Hashable | Sequence[Hashable] | None
+
+
+class RoleKeywords(TypedDict, total=False):
+    """The roles of the columns, keywords of every function and method."""
+
+    gold: Hashable | None
+    measures: Names
+    by: Names
+    key: Hashable | None
+    lower_is_better: Names
+    ties: str
+    missing: str
+    rng: int | np.random.Generator | None
+    dim: Hashable
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The roles of the columns, filled in."""
+
+    gold: Hashable | None = None
+    measures: Names = None
+    by: Names = None
+    key: Hashable | None = None
+    lower_is_better: Names = ()
+    ties: str = "shared"
+    missing: str = "raise"
+    rng: int | np.random.Generator | None = 0
+    dim: Hashable = "candidate"
+
+    @classmethod
+    def of(cls, keywords: Mapping[str, Any]) -> Roles:
+        """Return the roles with those given filled in, checked as far as they can be."""
+        known = [field.name for field in fields(cls)]
+        for name in keywords:
+            if name not in known:
+                raise TypeError(
+                    f"{name!r} is neither an option here nor a role of a column. The roles are"
+                    f" {listed(known)}; the signature has the options."
+                )
+        roles = replace(cls(), **keywords)
+        check_choice("ties", roles.ties, TIES)
+        check_choice("missing", roles.missing, MISSING)
+        _ = roles.seed
+        return roles
+
+    @property
+    def seed(self) -> int:
+        """The seed of the tie key: ``rng`` if that is an int, else 0."""
+        rng = self.rng
+        if rng is None or isinstance(rng, np.random.Generator):
+            return 0
+        if isinstance(rng, (bool, np.bool_)) or not isinstance(rng, (int, np.integer)):
+            raise TypeError(
+                f"rng={rng!r} is of type {type(rng).__name__}: give a whole number (a seed), a"
+                " numpy.random.Generator, or None for fresh entropy."
+            )
+        if rng < 0:
+            raise ValueError(f"rng={rng!r}: a seed is 0 or more. Give another whole number.")
+        return int(rng)
+
+
+def as_names(names: Names, columns: Any) -> list[Hashable]:
+    """Return one name or several as a list; a tuple that is a column is one name."""
+    if names is None:
+        return []
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        return [names]
+    if isinstance(names, tuple) and _is_column(names, columns):
+        return [names]
+    return list(names)
+
+
+def _is_column(name: Hashable, columns: Any) -> bool:
+    try:
+        return name in columns
+    except TypeError:
+        return False

@@ -1,0 +1,179 @@
+"""How many true positives a random ranking has in its n-best list (Macskassy 2005, section 2).
+
+Two ways to the same bounds. For a few n, the exact tail is searched by bisection. For every n,
+the bound is a path that rises by 0 or 1 with each further candidate: a few hundred stretches of
+the path start from exact tails and are walked side by side, one step of the paper's recursion
+(Eqs 12 to 15) at a time, with all quantities in units of p.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from rankeval_pd.stats._types import FloatArray
+from rankeval_pd.stats.beta import log_betainc
+from rankeval_pd.stats.populations import Population
+
+_EQUAL = 1e-12  # a tail equals p up to this relative difference
+_FEW = 64  # up to so many n, or if they are so far apart, they are searched one by one
+
+
+class Bounds(NamedTuple):
+    """Bounds of the number of true positives of a random ranking."""
+
+    discrete: FloatArray  #: min{i: P(X > i) < p}, the paper's n(k, p), Eq 7
+    interpolated: FloatArray  #: where the interpolated tail P(X > i) is p; at least 0
+    critical: FloatArray  #: min{i: P(X >= i) <= p}, a test of level p
+
+
+def bounds(p: float, n: FloatArray, population: Population) -> Bounds:
+    """Return the bounds at level p for lists of n, whole numbers of at least 1 in any order."""
+    n = np.asarray(n, dtype=float)
+    if n.size == 0:
+        return Bounds(n.copy(), n.copy(), n.copy())
+    lowest, _ = population.support(n)
+    if p == 1.0:  # every count is reached with probability 1 at most
+        return Bounds(lowest, np.maximum(lowest - 1.0, 0.0), lowest)
+    first, last = float(n.min()), float(n.max())
+    if n.size <= _FEW or last - first > _FEW * n.size:
+        critical, tail, below, _ = _search(p, n, population)
+    else:
+        critical, tail, below = (
+            x[(n - first).astype(np.intp)] for x in _walk(p, first, last, population)
+        )
+    discrete = critical - np.where(tail >= 1.0 - _EQUAL, 0.0, 1.0)
+    interpolated = np.maximum(critical - 1.0 + (tail - 1.0) / below, 0.0)
+    return Bounds(discrete, interpolated, critical)
+
+
+def _search(
+    p: float, n: FloatArray, population: Population
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return the critical count c and, in units of p, P(X >= c), P(X = c - 1) and P(X = c)."""
+    log_p = math.log(p)
+    lowest, highest = population.support(n)
+    low, high = lowest, highest + 1.0
+    while bool((low < high).any()):
+        middle = np.floor(0.5 * (low + high))
+        rare = population.tails(middle, n).ge - log_p <= _EQUAL
+        low, high = np.where(rare | (low >= high), low, middle + 1.0), np.where(rare, middle, high)
+    at, under = population.tails(high, n), population.tails(high - 1.0, n)
+    return high, np.exp(at.ge - log_p), np.exp(under.pmf - log_p), np.exp(at.pmf - log_p)
+
+
+def _walk(
+    p: float, first: float, last: float, population: Population
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return critical count, P(X >= c)/p and P(X = c - 1)/p for every n from first to last."""
+    count = int(last - first) + 1
+    steps = math.isqrt(count - 1) + 1
+    n = np.arange(first, last + 1.0, steps)
+    c, tail, below, at = _search(p, n, population)
+    path = np.empty((3, n.size, steps))
+    for step in range(steps):
+        path[0, :, step], path[1, :, step], path[2, :, step] = c, tail, below
+        up, stay = population.up(c, n), population.stay(c, n)
+        gain = below * population.up(c - 1.0, n)
+        rises = tail + gain > 1.0 + _EQUAL
+        # the same counts in lists of n + 1
+        below = below * population.stay(c - 1.0, n) * (n + 1.0) / (n + 2.0 - c)
+        at_next = at * stay + gain
+        # P(X >= c + 1) from what is at most p, where subtraction costs nothing that matters
+        tail = np.where(rises, np.maximum(tail - at, 0.0) + at * up, tail + gain)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            above = at_next * ((n + 1.0 - c) / (c + 1.0)) * (up / stay)
+        below, at = np.where(rises, at_next, below), np.where(rises, above, at_next)
+        c = c + rises
+        n = n + 1.0
+    c_path, tail_path, below_path = path.reshape(3, -1)[:, :count]
+    return c_path, tail_path, below_path
+
+
+def parametric_bound(p: float, n: FloatArray, prior: float) -> FloatArray:
+    """Return x >= 0 with I_z(x + 1, n - x) = p, z = prior: Macskassy's Eqs 8 and 9, corrected.
+
+    The printed Eq 8 has N for k; the regularized incomplete beta function with z = N+/N is the
+    upper tail of the binomial distribution, P(X > x), made continuous in x.
+    """
+    n = np.asarray(n, dtype=float)
+    if p == 1.0 or prior == 0.0:
+        return np.zeros_like(n)
+    if prior == 1.0:
+        return n.copy()
+    result = np.zeros_like(n)
+    # the root is above 0 where P(X > 0) is above p: from some n on
+    positive = -np.expm1(n * np.log1p(-prior)) > p
+    # where even a list of positives only is hardly rarer than p, the root clings to n
+    smooth = positive & (n * math.log(prior) < math.log(p) - 20.0)
+    if np.count_nonzero(smooth) <= 2 * _KNOTS:
+        smooth = np.zeros_like(positive)
+    rough = positive & ~smooth
+    result[rough] = _smooth_root(p, n[rough], prior)
+    if smooth.any():
+        result[smooth] = _interpolated_root(p, n[smooth], prior)
+    return result
+
+
+_KNOTS = 1000
+
+
+def _log_tail(x: FloatArray, n: FloatArray, prior: float) -> FloatArray:
+    return log_betainc(x + 1.0, n - x, prior)
+
+
+def _smooth_root(p: float, n: FloatArray, prior: float) -> FloatArray:
+    """Return x in (0, n) with I_z(x + 1, n - x) = p by secants that stay inside a bracket."""
+    from scipy import special
+
+    target = math.log(p)
+    low, high = np.zeros_like(n), n.copy()
+    sd = np.sqrt(n * prior * (1.0 - prior))
+    skew = (1.0 - 2.0 * prior) / 6.0
+    z = -float(special.ndtri(p))
+    x = n * prior + z * sd + skew * (z * z - 1.0) - 0.5
+    x = np.where((x > low) & (x < high), x, 0.5 * (low + high))
+    other, at_other = low, _log_tail(low, n, prior) - target
+    result = np.empty_like(n)
+    active = np.arange(n.size)
+    while active.size:
+        at_x = _log_tail(x, n, prior) - target
+        low, high = np.where(at_x >= 0.0, x, low), np.where(at_x <= 0.0, x, high)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            secant = x - at_x * (x - other) / (at_x - at_other)
+        # where the tail underflowed, a secant knows nothing
+        inside = (secant >= low) & (secant <= high) & np.isfinite(at_x + at_other)
+        new = np.where(at_x == 0.0, x, np.where(inside, secant, 0.5 * (low + high)))
+        # a secant's error is the product of the last two: the next would be below rounding
+        settled = np.abs(new - x) <= 1e-9 * np.maximum(new, 1e-3)
+        result[active[settled]] = new[settled]
+        keep = ~settled
+        active, n, low, high = active[keep], n[keep], low[keep], high[keep]
+        other, at_other, x = x[keep], at_x[keep], new[keep]
+    return result
+
+
+def _interpolated_root(p: float, n: FloatArray, prior: float) -> FloatArray:
+    """Return the same for very many n: roots at some n, a spline, and one step of Newton.
+
+    The root is a smooth function of log n. Where the step is not small, the root is sought.
+    """
+    from scipy.interpolate import CubicSpline
+
+    first, last = float(n.min()), float(n.max())
+    knots = np.unique(np.round(np.geomspace(first, last, _KNOTS)))
+    roots = _smooth_root(p, knots, prior)
+    width = 1e-4 * np.minimum(np.minimum(roots, knots - roots), 1.0)
+    # to the left only: to the right, the tail of p = 1e-300 would underflow
+    slopes = (math.log(p) - _log_tail(roots - width, knots, prior)) / width
+    curve = CubicSpline(np.log(knots), np.column_stack([roots / np.sqrt(knots), slopes]))
+    scaled, slope = np.moveaxis(curve(np.log(n)), -1, 0)
+    x = np.clip(scaled * np.sqrt(n), 0.0, np.nextafter(n, 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        step = (math.log(p) - _log_tail(x, n, prior)) / slope
+    x = x + step
+    rough = ~(np.abs(step) <= 1e-6 * np.minimum(np.maximum(x, 1e-3), 1e2))
+    x[rough] = _smooth_root(p, n[rough], prior)
+    return np.asarray(x)

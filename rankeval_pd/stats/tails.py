@@ -1,0 +1,113 @@
+"""Tail sums of discrete distributions, in units of one of their probabilities.
+
+A tail is the probability of its first point times ``1 + r1 + r1 r2 + ...``, r being the ratios of
+neighbouring probabilities. All terms are positive, so nothing cancels, and the sum stays of
+order one where the probabilities themselves are 1e-300 or less.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rankeval_pd.stats._types import BoolArray, FloatArray
+
+_BLOCK = 4096  # so many sums at a time stay in the processor's cache
+_STRIDE = 8  # terms between two looks at which sums have converged
+_NEGLIGIBLE = 1e-18
+
+
+class Tails(NamedTuple):
+    """Natural logarithms of the upper tails of X at a count i."""
+
+    ge: FloatArray  #: log P(X >= i)
+    gt: FloatArray  #: log P(X > i)
+    mid: FloatArray  #: log of P(X > i) + P(X = i) / 2
+    pmf: FloatArray  #: log P(X = i)
+
+
+def ratio_sum(
+    a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray, weight: float | FloatArray = 1.0
+) -> FloatArray:
+    """Return the sum over m >= 1 of the product over t < m of weight (a-t)(b-t) / ((c+t)(d+t)).
+
+    The ratios fall with t and reach 0 at t = min(a, b), whole numbers both; c and d are positive.
+    An infinite b and d stand for a factor of 1. The cost grows with the number of terms that
+    matter: some eight standard deviations of the distribution, fewer far from its mode.
+    """
+    a, b, c, d, weight = np.broadcast_arrays(a, b, c, d, weight)
+    shape = a.shape
+    flat = [np.ascontiguousarray(x, dtype=float).ravel() for x in (a, b, c, d, weight)]
+    out = np.zeros(flat[0].size)
+    binomial = bool(np.isinf(flat[1]).all()) and flat[1].size > 0
+    for start in range(0, out.size, _BLOCK):
+        block = slice(start, start + _BLOCK)
+        out[block] = _block_sum(*(x[block].copy() for x in flat), binomial=binomial)
+    return out.reshape(shape)
+
+
+def _block_sum(
+    a: FloatArray,
+    b: FloatArray,
+    c: FloatArray,
+    d: FloatArray,
+    weight: FloatArray,
+    *,
+    binomial: bool,
+) -> FloatArray:
+    result = np.zeros_like(a)
+    active = np.arange(a.size)
+    term, total = np.ones_like(a), np.zeros_like(a)
+    ratio, denominator = np.empty_like(a), np.empty_like(a)
+    uniform = bool((weight == 1.0).all())
+    while active.size:
+        for _ in range(_STRIDE):
+            if binomial:
+                np.divide(a, c, out=ratio)
+            else:
+                np.multiply(a, b, out=ratio)
+                np.multiply(c, d, out=denominator)
+                np.divide(ratio, denominator, out=ratio)
+                b -= 1.0
+                d += 1.0
+            if not uniform:
+                ratio *= weight
+            term *= ratio
+            total += term
+            a -= 1.0
+            c += 1.0
+        # `not <=` rather than `>`: a sum that overflowed must not loop for ever
+        going = (term > _NEGLIGIBLE * total) & np.isfinite(total)
+        if np.count_nonzero(going) <= 0.75 * active.size:
+            result[active] = total
+            active = active[going]
+            a, b, c, d, weight = a[going], b[going], c[going], d[going], weight[going]
+            term, total = term[going], total[going]
+            ratio, denominator = ratio[going], denominator[going]
+    return result
+
+
+def combine(
+    log_pmf: FloatArray, upward: FloatArray, downward: FloatArray, above_mode: BoolArray
+) -> Tails:
+    """Put the tails together from log P(X = i) and the sums on one side of i.
+
+    Where ``above_mode``, ``upward`` is P(X > i) / P(X = i) and the tails are sums; elsewhere
+    ``downward`` is P(X < i) / P(X = i) and the tails, which are then large, are complements.
+    """
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        side = np.where(above_mode, upward, downward)
+        log_strict = log_pmf + np.log(side)
+        log_with = log_pmf + np.log1p(side)
+        log_half = log_pmf + np.log(0.5 + side)
+        ge = np.where(above_mode, log_with, _log_complement(log_strict))
+        gt = np.where(above_mode, log_strict, _log_complement(log_with))
+        mid = np.where(above_mode, log_half, _log_complement(log_half))
+    return Tails(ge, gt, mid, log_pmf)
+
+
+def _log_complement(log_p: FloatArray) -> FloatArray:
+    """Return log(1 - exp(log_p)); rounding may have carried p a hair past 1."""
+    complement: FloatArray = np.log(-np.expm1(np.minimum(log_p, 0.0)))
+    return complement

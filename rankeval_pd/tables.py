@@ -1,0 +1,105 @@
+"""The door out: a labelled result leaves as a tidy DataFrame, or as a plain Dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.stats._types import AnyArray
+
+
+def labels(names: Sequence[Any]) -> AnyArray:
+    """Return names, tuples among them, as an array of objects."""
+    found = np.empty(len(names), dtype=object)
+    found[:] = names
+    return found
+
+
+def check_names(keys: pd.DataFrame, columns: Sequence[str]) -> None:
+    """Raise a ValueError where a column of the groups would hide one of the result."""
+    for label in keys.columns:
+        if label in columns:
+            raise ValueError(
+                f"by={label!r}: the result has a column of this name. Rename the input's:"
+                f" data.rename(columns={{{label!r}: 'group'}})."
+            )
+
+
+def leave_frame(
+    results: Sequence[xr.Dataset],
+    keys: pd.DataFrame,
+    columns: Sequence[str],
+    *,
+    attrs: Mapping[str, Any] | None = None,
+) -> pd.DataFrame:
+    """Return the rows that exist of all groups, one under the other, the groups' keys first.
+
+    ``attrs`` is a note of how the table was made.
+    """
+    parts = [_rows(result, columns) for result in results]
+    table = pd.DataFrame(
+        {name: _column(np.concatenate([part[name] for part in parts])) for name in columns}
+    )
+    if keys.shape[1]:
+        lengths = [len(part[columns[0]]) for part in parts] if len(keys) else []
+        groups = keys.iloc[np.repeat(np.arange(len(keys)), lengths)].reset_index(drop=True)
+        table = pd.concat([groups, table], axis=1)
+    table.attrs.update(attrs or {})
+    return table
+
+
+def _rows(result: xr.Dataset, columns: Sequence[str]) -> dict[str, AnyArray]:
+    exists = result["exists"]
+    keep = exists.to_numpy().ravel()
+    everything = bool(keep.all())
+    shape = dict(zip(exists.dims, exists.shape, strict=True))
+    rows = {}
+    for name in columns:
+        values = result[name].variable.set_dims(shape).transpose(*exists.dims).to_numpy().ravel()
+        rows[name] = values if everything else values[keep]
+    return rows
+
+
+def _column(values: AnyArray) -> Any:
+    """Return names with the dtype that pandas gives to a column header of them."""
+    if values.dtype != object:
+        return values
+    codes, names = pd.factorize(values)
+    index = pd.Index(list(names), tupleize_cols=False)
+    if not len(index):
+        index = pd.Index([np.nan] if len(codes) else [], dtype=object)
+    return index.take(codes, allow_fill=True, fill_value=np.nan)
+
+
+def leave_dataset(
+    result: xr.Dataset,
+    columns: Sequence[str],
+    *,
+    ragged: bool,
+    attrs: Mapping[str, Any] | None = None,
+) -> xr.Dataset:
+    """Return the columns as variables; where batches may lack rows, counts are float and NaN."""
+    exists = result["exists"]
+    leaving = {}
+    for name in columns:
+        variable = result[name]
+        if name in result.coords:
+            continue
+        if ragged and variable.dtype != bool:
+            whole = variable.dtype.kind in "iu"
+            variable = (variable.astype(float) if whole else variable).where(exists)
+        leaving[name] = variable
+    return xr.Dataset(leaving, coords=result.coords, attrs=dict(attrs or {}))
+
+
+def as_frame(result: xr.Dataset, columns: Sequence[str]) -> pd.DataFrame:
+    """Return a Dataset that has left as a tidy table, its batch dimensions first."""
+    shape = result[columns[-1]]
+    batch = [str(d) for d in shape.dims if d not in ("measure", "pair", "n", "cut")]
+    numbered = {d: np.arange(shape.sizes[d]) for d in batch if d not in result.coords}
+    whole = result.assign_coords(numbered).assign(exists=xr.ones_like(shape, dtype=bool))
+    return leave_frame([whole], pd.DataFrame(index=[0]), [*batch, *columns])

@@ -1,0 +1,70 @@
+"""Adjusted p-values against statsmodels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose, assert_array_equal
+from statsmodels.stats.multitest import multipletests
+
+from rankeval_pd.stats.adjust import ADJUSTMENTS, adjust
+
+STATSMODELS = {"holm": "holm", "bonferroni": "bonferroni", "bh": "fdr_bh", "by": "fdr_by"}
+
+
+def reference(p, method):
+    """Adjust what is not NaN with statsmodels."""
+    result, tests = np.full(p.shape, np.nan), ~np.isnan(p)
+    if tests.any():
+        result[tests] = multipletests(p[tests], method=STATSMODELS[method])[1]
+    return result
+
+
+@pytest.mark.parametrize("method", ADJUSTMENTS)
+@settings(max_examples=100, deadline=None)
+@given(arrays(float, st.integers(1, 12), elements=st.floats(0, 1) | st.just(np.nan)))
+def test_against_statsmodels(method, p):
+    """statsmodels' multipletests of the entries that are not NaN."""
+    # no subnormal products, whose last digits depend on the order of the factors
+    p = np.where(p < 1e-290, 0.0, p)
+    assert_allclose(adjust(p, method), reference(p, method), rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", ADJUSTMENTS)
+def test_families(method):
+    """Each row is a family of its own; a row of NaN, ties and tiny p-values."""
+    p = np.array(
+        [
+            [0.01, np.nan, 0.04, 0.03, 0.01],
+            [np.nan] * 5,
+            [1e-300, 0.5, 1e-299, 1.0, np.nan],
+            [0.2, 0.2, 0.2, 0.2, 0.2],
+        ]
+    )
+    found = adjust(p.reshape(2, 2, 5), method).reshape(4, 5)
+    assert_allclose(found, [reference(row, method) for row in p], rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", ADJUSTMENTS)
+def test_one_test_and_none(method):
+    """One test needs no adjustment; no test has no p-value; the input is not changed."""
+    p = np.array([[0.03], [1.0]])
+    assert_array_equal(adjust(p, method), [[0.03], [1.0]])
+    assert adjust(np.empty(0), method).shape == (0,)
+    assert adjust(np.empty((3, 0)), method).shape == (3, 0)
+
+
+@pytest.mark.parametrize("method", ADJUSTMENTS)
+@settings(max_examples=50, deadline=None)
+@given(p=arrays(float, 8, elements=st.floats(0, 1)), order=st.permutations(range(8)))
+def test_relations(method, p, order):
+    """Never below p, above 1 or above Bonferroni (times the harmonic sum), in any order."""
+    found = adjust(p, method)
+    assert (found >= p).all()
+    assert (found <= 1.0).all()
+    assert_array_equal(adjust(p[order], method), found[order])
+    if method in ("holm", "bh"):
+        assert (found <= adjust(p, "bonferroni")).all()
