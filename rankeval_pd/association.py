@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.candidates import Data, frame_column
+from rankeval_pd.candidates import Data, check_data, frame_column
 from rankeval_pd.errors import check_choice, unknown_name
 from rankeval_pd.roles import as_names
 from rankeval_pd.stats._types import AnyArray, FloatArray
@@ -67,9 +67,10 @@ def with_association_measures(
     >>> df = pd.DataFrame({"O11": [30, 2], "O12": [20, 48], "O21": [10, 38], "O22": [940, 912]})
     >>> df.rankeval.with_association_measures(["G2", "t", "MI"]).round(2)
        O11  O12  O21  O22      G2     t    MI
-    0   30   20   10  940  145.15  5.11  3.91
+    0   30   20   10  940  157.62  5.11  3.91
     1    2   48   38  912    0.00  0.00  0.00
     """
+    check_data(data)
     names = as_names(measures, ())
     for name in names:
         check_choice("measures", name, MEASURES)

@@ -5,7 +5,6 @@ The form is an :class:`xarray.Dataset`, its candidates in the order of the tie k
 * ``score`` (..., measure, candidate): larger is better, NaN where there is no score;
 * ``gold`` (..., candidate): True for a true positive;
 * ``present`` (..., measure, candidate): False for what a measure leaves out, and for padding;
-* ``real`` (..., candidate): False for padding;
 * ``row`` (..., candidate): the position in the data that came in;
 * ``sign`` (measure): -1 where smaller scores rank first and were negated.
 
@@ -65,23 +64,48 @@ def answer(
         How the result was made: the options that its readers and the plots need.
     """
     chosen = Roles.of(roles)
+    check_data(data)
     if isinstance(data, xr.Dataset):
         inner = read_dataset(data, chosen, scored=scored)
+        tables.check_names("the dimension ", inner.attrs["batch"], columns)
         check_not_above(n, inner.sizes["candidate"])
         result = question(inner, _sizes(n, inner))
         return tables.leave_dataset(result, columns, ragged=inner.attrs["ragged"], attrs=attrs)
     groups = read_frame(data, chosen, scored=scored)
-    tables.check_names(groups.keys, columns)
+    tables.check_names("by=", groups.keys.columns, columns)
     check_not_above(n, groups.largest)
     results = [question(inner, _sizes(n, inner)) for inner in groups.members]
     if not results:  # no rows, no groups: the columns of an empty group
         nothing = read_frame(data, Roles.of({**roles, "by": None}), scored=scored).members[0]
-        results = [question(nothing, _sizes(n, nothing))]
+        result = question(nothing, _sizes(n, nothing))
+        results = [result.assign(exists=xr.zeros_like(result["exists"]))]
+    _check_rows(n, results)
     return tables.leave_frame(results, groups.keys, columns, attrs=attrs)
 
 
 def _sizes(n: IntArray | None, inner: xr.Dataset) -> IntArray:
     return np.arange(1, inner.sizes["candidate"] + 1) if n is None else n
+
+
+def _check_rows(n: IntArray | None, results: Sequence[xr.Dataset]) -> None:
+    """Raise a ValueError where no group has a row for a list size that was asked for."""
+    if n is not None and n.size:
+        found = [r["exists"].any([d for d in r["exists"].dims if d != "n"]) for r in results]
+        lacking = n[~np.any([x.to_numpy() for x in found], axis=0)]
+        if lacking.size:
+            raise ValueError(
+                f"n={int(lacking[0])} is above the number of candidates that both measures score."
+                " Give smaller n, or rank what lacks a score last: missing='last'."
+            )
+
+
+def check_data(data: object) -> None:
+    """Raise a TypeError unless the data are a DataFrame or a Dataset."""
+    if not isinstance(data, pd.DataFrame | xr.Dataset):
+        raise TypeError(
+            f"data is of type {type(data).__name__}: give a pandas DataFrame with one row per"
+            " candidate, or an xarray Dataset with a dimension 'candidate'."
+        )
 
 
 def check_not_above(n: IntArray | None, largest: int) -> None:
@@ -107,11 +131,6 @@ class Groups(NamedTuple):
 
 def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Groups:
     """Bring a DataFrame, one row per candidate, into the inner form."""
-    if not isinstance(frame, pd.DataFrame):
-        raise TypeError(
-            f"data is of type {type(frame).__name__}: give a pandas DataFrame with one row per"
-            " candidate, or an xarray Dataset with a dimension 'candidate'."
-        )
     if roles.dim != "candidate":
         raise ValueError(
             f"dim={roles.dim!r} names a dimension of a Dataset, and data is a DataFrame: leave it"
@@ -123,9 +142,11 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
     named = [gold, *by, *([] if roles.key is None else [roles.key])]
     measures = find_measures(frame, roles, named, needed=scored)
     truth = gold_values(frame_column(frame, gold, "gold"), gold)
-    scores = np.empty((len(measures), len(frame)))
+    missing = roles.missing if measures else "last"
+    scores = np.full((max(len(measures), 1), len(frame)), np.nan)  # no measure: no score at all
     for row, measure in enumerate(measures):
         scores[row] = score_values(frame_column(frame, measure, "measures"), measure)
+    measures = measures or [None]
     signs = _signs(measures, roles, columns)
     key = None if roles.key is None else frame_column(frame, roles.key, "key")
     keys, positions = _split(frame, by)
@@ -137,22 +158,21 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
             else column_order(key.iloc[rows], roles.key)
         )
         rows = rows[order]
-        score, true, present, real = admit(
+        score, true, present = admit(
             scores[:, rows] * signs[:, np.newaxis],
             truth[rows],
             measures=measures,
             gold_name=gold,
-            missing=roles.missing,
+            missing=missing,
             padding=False,
         )
-        members.append(_form(measures, signs, score, true, present, real, rows))
+        members.append(_form(measures, signs, score, true, present, rows))
     return Groups(keys, members, max(map(_largest, members), default=0))
 
 
 def _largest(inner: xr.Dataset) -> int:
     """Return the most candidates that a measure has."""
-    counted = inner["present"] if inner.sizes["measure"] else inner["real"]
-    return int(counted.to_numpy().sum(axis=-1).max())
+    return int(inner["present"].to_numpy().sum(axis=-1).max())
 
 
 def _form(
@@ -161,7 +181,6 @@ def _form(
     score: FloatArray,
     gold: BoolArray,
     present: BoolArray,
-    real: BoolArray,
     rows: IntArray,
 ) -> xr.Dataset:
     return xr.Dataset(
@@ -169,7 +188,6 @@ def _form(
             "score": (("measure", "candidate"), score),
             "gold": ("candidate", gold),
             "present": (("measure", "candidate"), present),
-            "real": ("candidate", real),
             "row": ("candidate", rows),
             "sign": ("measure", signs),
         },
@@ -248,19 +266,14 @@ def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.D
         _one_chunk(_lift(score_values, split[name], name), roles.dim).rename(dims)
         for name in measures
     ]
-    if parts:
-        score = xr.concat(
-            xr.broadcast(*parts),
-            dim="measure",
-            coords="minimal",
-            compat="override",
-            join="override",
-            combine_attrs="drop",
-        )
-    else:
-        score = xr.DataArray(np.empty((0, truth.sizes["candidate"])), dims=("measure", "candidate"))
+    missing = roles.missing if measures else "last"
+    parts = parts or [xr.full_like(truth, np.nan)]  # no measure: no score at all
+    measures = measures or [None]
+    score = xr.concat(
+        xr.broadcast(*parts), "measure", coords="minimal", compat="override", join="override"
+    )
     signs = _signs(measures, roles, split)
-    score = score.drop_vars("measure", errors="ignore") * xr.DataArray(signs, dims="measure")
+    score = _one_chunk(score * xr.DataArray(signs, dims="measure"), "measure")
     batch = [
         d
         for d in data.dims
@@ -268,14 +281,14 @@ def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.D
     ]
     score = score.transpose(*[d for d in batch if d in score.dims], "measure", "candidate")
     score, truth, row = _in_key_order(score, truth, data, roles)
-    score, true, present, real = xr.apply_ufunc(
+    score, true, present = xr.apply_ufunc(
         admit,
         score,
         truth,
         kwargs={
             "measures": measures,
             "gold_name": gold,
-            "missing": roles.missing,
+            "missing": missing,
             "padding": True,
         },
         input_core_dims=[["measure", "candidate"], ["candidate"]],
@@ -283,10 +296,9 @@ def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.D
             ["measure", "candidate"],
             ["candidate"],
             ["measure", "candidate"],
-            ["candidate"],
         ],
         dask="parallelized",
-        output_dtypes=[float, bool, bool, bool],
+        output_dtypes=[float, bool, bool],
         keep_attrs=False,
     )
     inner = xr.Dataset(
@@ -294,15 +306,18 @@ def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.D
             "score": score,
             "gold": true,
             "present": present,
-            "real": real,
             "row": row,
             "sign": ("measure", signs),
         }
     )
-    inner = inner.drop_vars([c for c in inner.coords if c not in batch])
-    inner = inner.assign_coords(measure=("measure", tables.labels(measures)))
+    kept = {name: c for name, c in data.coords.items() if c.dims and set(c.dims) <= set(batch)}
+    inner = inner.drop_vars(list(inner.coords)).assign_coords(
+        {**kept, "measure": ("measure", tables.labels(measures))}
+    )
     # what may be missing for some batch is float, whether or not it is missing
-    ragged = roles.missing == "drop" or data[gold].dtype.kind not in "bui"
+    dtype = data[gold].dtype
+    whole = isinstance(dtype, np.dtype) and dtype.kind in "bui"
+    ragged = roles.missing == "drop" or not whole
     return inner.assign_attrs(ragged=ragged, batch=batch)
 
 
@@ -523,13 +538,14 @@ def admit(
     gold_name: Hashable,
     missing: str,
     padding: bool,
-) -> tuple[FloatArray, BoolArray, BoolArray, BoolArray]:
-    """Return scores, gold, who is present and who is real; refuse what is missing without leave.
+) -> tuple[FloatArray, BoolArray, BoolArray]:
+    """Return scores, gold and who is present; refuse what is missing without leave.
 
     score (..., measure, candidate) and gold (..., candidate) broadcast.
     """
-    if padding:
-        gold = np.broadcast_to(gold, (*score.shape[:-2], score.shape[-1]))
+    batch = np.broadcast_shapes(score.shape[:-2], gold.shape[:-1])
+    score = np.broadcast_to(score, (*batch, *score.shape[-2:]))
+    gold = np.broadcast_to(gold, (*batch, gold.shape[-1]))
     unscored = np.isnan(score)
     unlabelled = np.isnan(gold)
     left_out = unlabelled & unscored.all(axis=-2) if padding else np.zeros_like(unlabelled)
@@ -556,4 +572,4 @@ def admit(
         )
     if missing == "drop":
         present = present & ~unscored
-    return score, gold == 1.0, present, ~left_out
+    return score, gold == 1.0, present

@@ -13,7 +13,14 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd import tables
-from rankeval_pd.candidates import Data, answer, check_not_above, read_dataset, read_frame
+from rankeval_pd.candidates import (
+    Data,
+    answer,
+    check_data,
+    check_not_above,
+    read_dataset,
+    read_frame,
+)
 from rankeval_pd.errors import RankevalWarning, check_choice, check_n, check_share, unknown_name
 from rankeval_pd.roles import RoleKeywords, Roles
 from rankeval_pd.stats import ranking
@@ -196,6 +203,9 @@ def _pairs(measures: list[Hashable], a: Hashable, b: Hashable) -> list[tuple[Has
     return pairs
 
 
+_BLOCK = 4_000_000  # ranks of a block of pairs are in memory together
+
+
 def _compare_lists(
     inner: xr.Dataset,
     pairs: list[tuple[Hashable, Hashable]],
@@ -206,42 +216,66 @@ def _compare_lists(
 ) -> xr.Dataset:
     core = ["candidate"]
     order = xr.apply_ufunc(
-        _order,
+        ranking.order,
         inner["score"],
-        inner["gold"],
         inner["present"],
-        kwargs={"n": n if no_ties else None},
-        input_core_dims=[core] * 3,
+        input_core_dims=[core] * 2,
         output_core_dims=[core],
         dask="parallelized",
         output_dtypes=[np.int64],
     )
-    a, b = _sides(order, pairs)
-    present_a, present_b = _sides(inner["present"], pairs)
     names = (*_REGIONS[:-3], "leaning", "exists")
-    found = xr.apply_ufunc(
-        _list_columns,
-        a,
-        b,
-        present_a,
-        present_b,
-        inner["gold"],
-        kwargs={"n": n, "options": options},
-        input_core_dims=[core] * 5,
-        output_core_dims=[["n"]] * len(names),
-        dask="parallelized",
-        dask_gufunc_kwargs={"output_sizes": {"n": n.size}},
-        output_dtypes=[*[float] * 5, *[np.int64] * 5, *[float] * 4, bool],
-    )
-    return xr.Dataset(dict(zip(names, found, strict=True))).assign_coords(n=("n", n))
+    width = max(1, _BLOCK // max(1, inner["gold"].size))
+    blocks = []
+    for start in range(0, len(pairs), width):
+        block = pairs[start : start + width]
+        present = _sides(inner["present"], block)
+        found = xr.apply_ufunc(
+            _list_columns,
+            *_sides(order, block),
+            *present,
+            inner["gold"],
+            kwargs={"n": n, "options": options},
+            input_core_dims=[core] * 5,
+            output_core_dims=[["n"]] * len(names),
+            dask="parallelized",
+            dask_gufunc_kwargs={"output_sizes": {"n": n.size}},
+            output_dtypes=[*[float] * 5, *[np.int64] * 5, *[float] * 4, bool],
+        )
+        columns = dict(zip(names, found, strict=True))
+        if no_ties:
+            columns["exists"] = xr.apply_ufunc(
+                _uncut,
+                columns["exists"],
+                *_sides(inner["score"], block),
+                *present,
+                inner["gold"],
+                kwargs={"n": n},
+                input_core_dims=[["n"], *[core] * 5],
+                output_core_dims=[["n"]],
+                dask="parallelized",
+                output_dtypes=[bool],
+            )
+        blocks.append(xr.Dataset(columns))
+    result = xr.concat(blocks, "pair", coords="minimal", compat="override", join="override")
+    return result.assign_coords(n=("n", n))
 
 
-def _order(
-    score: FloatArray, gold: BoolArray, present: BoolArray, *, n: IntArray | None
-) -> IntArray:
-    if n is not None:
-        ranking.refuse_cut_ties(ranking.nbest(score, gold, present, n), n)
-    return ranking.order(score, present)
+def _uncut(
+    exists: BoolArray,
+    score_a: FloatArray,
+    score_b: FloatArray,
+    present_a: BoolArray,
+    present_b: BoolArray,
+    gold: BoolArray,
+    *,
+    n: IntArray,
+) -> BoolArray:
+    """Return which lists exist, or refuse: a list of one of the measures cuts through ties."""
+    both = present_a & present_b
+    for score in (score_a, score_b):
+        ranking.refuse_cut_ties(ranking.nbest(score, gold, both, n), n)
+    return exists
 
 
 def _sides(
@@ -432,8 +466,8 @@ def _decide(result: xr.Dataset, *, alpha: float, method: str | None) -> xr.Datas
     better = xr.apply_ufunc(
         _better,
         result["leaning"],
-        result["measure_a"].variable,
-        result["measure_b"].variable,
+        xr.DataArray(np.arange(result.sizes["pair"]), dims="pair"),
+        kwargs={side: result[f"measure_{side}"].to_numpy() for side in "ab"},
         dask="parallelized",
         output_dtypes=[object],
     )
@@ -445,8 +479,8 @@ def _adjust_family(p_values: FloatArray, *, method: str) -> FloatArray:
     return adjusted(flat, method).reshape(p_values.shape)
 
 
-def _better(leaning: FloatArray, a: AnyArray, b: AnyArray) -> AnyArray:
-    names = np.where(leaning > 0, a, b).astype(object)
+def _better(leaning: FloatArray, pair: IntArray, *, a: AnyArray, b: AnyArray) -> AnyArray:
+    names = np.where(leaning > 0, a[pair], b[pair]).astype(object)
     names[~(np.abs(leaning) > 0)] = np.nan
     return names
 
@@ -496,25 +530,32 @@ def significant_ranges(
     ... )
     >>> df.rankeval.significant_ranges("G2", "t").round(3)
       measure_a measure_b better  n_first  n_last  n_tests  p_max
-    0        G2         t     G2        4      36       33  0.047
+    0        G2         t     G2        4      36       33  0.029
     """
     table = compare(
         data, a, b, n, test=test, alternative=alternative, alpha=alpha, adjust=adjust, level=level,
         ci=ci, **roles,
     )  # fmt: skip
     if isinstance(table, pd.DataFrame):
+        tables.check_names("by=", _groups(table), RANGE_COLUMNS)
         found = _runs(table)
         found.attrs = dict(table.attrs)
         return found
     frame = tables.as_frame(table, NBEST_COLUMNS)
     return xr.Dataset(
-        {name: ("row", column) for name, column in _runs(frame).items()}, attrs=table.attrs
+        {name: ("row", column.to_numpy()) for name, column in _runs(frame).items()},
+        attrs=table.attrs,
     )
+
+
+def _groups(table: pd.DataFrame) -> list[Hashable]:
+    """Return the columns that name the group of each row: they stand before the measures."""
+    return list(table.columns[: list(table.columns).index("measure_a")])
 
 
 def _runs(table: pd.DataFrame) -> pd.DataFrame:
     """Return the maximal runs of neighbouring n that are significant for the same measure."""
-    groups = list(table.columns[: table.columns.get_loc("measure_a")])
+    groups = _groups(table)
     pair = (
         table.groupby([*groups, "measure_a", "measure_b"], sort=False, dropna=False, observed=True)
         .ngroup()
@@ -583,6 +624,7 @@ def difference_region(
     kick bucket   True    a       1       3
     be there     False    b       3       1
     """
+    check_data(data)
     sizes = check_n(n)
     if sizes is None or sizes.size != 1:
         raise ValueError(f"n={n!r}: give the size of the two lists, one whole number.")
@@ -639,7 +681,9 @@ def _dataset_region(
         of_row = {name: ("row", getattr(found, name)) for name in _Region._fields[1:]}
         of_batch = {d: part[d].broadcast_like(part["row"]) for d in batch if d in data.coords}
         parts.append(part.assign({**of_batch, **of_row}))
-    return xr.concat(parts, "row", data_vars="all", compat="override", join="override")
+    return xr.concat(
+        parts, "row", data_vars="all", coords="minimal", compat="override", join="override"
+    )
 
 
 def _region(inner: xr.Dataset, *, a: Hashable, b: Hashable, n: IntArray, no_ties: bool) -> _Region:
@@ -648,8 +692,9 @@ def _region(inner: xr.Dataset, *, a: Hashable, b: Hashable, n: IntArray, no_ties
     score = pair["score"].transpose("measure", "candidate").to_numpy()
     present = pair["present"].transpose("measure", "candidate").to_numpy()
     both = np.asarray(present.all(axis=0))
-    order = _order(score, inner["gold"].to_numpy(), both, n=n if no_ties else None)
-    rank_a, rank_b = ranking.restricted_ranks(order, both)
+    if no_ties:
+        ranking.refuse_cut_ties(ranking.nbest(score, inner["gold"].to_numpy(), both, n), n)
+    rank_a, rank_b = ranking.restricted_ranks(ranking.order(score, both), both)
     in_a, in_b = (rank_a <= n) & both, (rank_b <= n) & both
     only = np.flatnonzero((in_a != in_b) & (n <= both.sum()))
     rows = inner["row"].to_numpy()[only]

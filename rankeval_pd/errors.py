@@ -39,7 +39,7 @@ def unknown_name(role: str, name: object, known: Iterable[Hashable]) -> UnknownN
 
 def listed(names: Iterable[object], most: int = 12) -> str:
     """Return names as text, the first few where there are many."""
-    names = list(names)
+    names = [x.item() if isinstance(x, np.generic) else x for x in names]
     text = ", ".join(repr(x) for x in names[:most])
     return f"{text}, ... ({len(names)} in all)" if len(names) > most else text or "none"
 

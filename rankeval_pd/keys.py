@@ -48,7 +48,7 @@ def _hash(labels: pd.Index) -> _Hashes:
             hashes = _mix(hashes ^ _hash(labels.get_level_values(level)))
         return hashes
     if isinstance(labels.dtype, pd.CategoricalDtype):
-        labels = labels.astype(labels.dtype.categories.dtype)
+        labels = pd.Index(labels.astype(object)).infer_objects()
     if isinstance(labels, pd.DatetimeIndex | pd.TimedeltaIndex):
         return _mix(_nanoseconds(labels).view(np.uint64))
     if pd.api.types.is_numeric_dtype(labels.dtype) and not pd.api.types.is_complex_dtype(

@@ -295,7 +295,7 @@ def acceptance_precision(
         )
         result = xr.Dataset(dict(zip(names, found, strict=True)))
         exists = xr.ones_like(result["tp"], dtype=bool) & asked.notnull()
-        return result.assign(threshold=asked, exists=exists)
+        return result.assign(threshold=asked.broadcast_like(exists), exists=exists)
 
     return answer(data, roles, question, ACCEPTANCE_COLUMNS, attrs={"ci": ci, "level": level})
 

@@ -120,9 +120,7 @@ def _levels(p: Any) -> FloatArray:
 def _sizes_of_all(inner: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
     """Return N and N+, which must be the same for all measures."""
 
-    def same(gold: BoolArray, present: BoolArray, real: BoolArray) -> tuple[IntArray, IntArray]:
-        if not present.shape[-2]:
-            return ranking.size(gold, real)
+    def same(gold: BoolArray, present: BoolArray) -> tuple[IntArray, IntArray]:
         size = ranking.size(gold[..., np.newaxis, :], present)
         if any((counts != counts[..., :1]).any() for counts in size):
             raise ValueError(
@@ -136,8 +134,7 @@ def _sizes_of_all(inner: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
         same,
         inner["gold"],
         inner["present"],
-        inner["real"],
-        input_core_dims=[["candidate"], ["measure", "candidate"], ["candidate"]],
+        input_core_dims=[["candidate"], ["measure", "candidate"]],
         output_core_dims=[[], []],
         dask="parallelized",
         output_dtypes=[np.int64, np.int64],

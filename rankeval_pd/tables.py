@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,13 +19,13 @@ def labels(names: Sequence[Any]) -> AnyArray:
     return found
 
 
-def check_names(keys: pd.DataFrame, columns: Sequence[str]) -> None:
-    """Raise a ValueError where a column of the groups would hide one of the result."""
-    for label in keys.columns:
-        if label in columns:
+def check_names(role: str, names: Iterable[Hashable], columns: Sequence[str]) -> None:
+    """Raise a ValueError where the name of a group would hide a column of the result."""
+    for name in names:
+        if name in (*columns, "pair", "cut", "row"):
             raise ValueError(
-                f"by={label!r}: the result has a column of this name. Rename the input's:"
-                f" data.rename(columns={{{label!r}: 'group'}})."
+                f"{role}{name!r}: the result has a column of this name. Rename the input's:"
+                f" data.rename(...={{{name!r}: 'group'}})."
             )
 
 
@@ -41,8 +41,14 @@ def leave_frame(
     ``attrs`` is a note of how the table was made.
     """
     parts = [_rows(result, columns) for result in results]
+    known = [
+        x
+        for name in _NAMED
+        if name in results[0].coords
+        for x in results[0][name].to_numpy().tolist()
+    ]
     table = pd.DataFrame(
-        {name: _column(np.concatenate([part[name] for part in parts])) for name in columns}
+        {name: _column(np.concatenate([part[name] for part in parts]), known) for name in columns}
     )
     if keys.shape[1]:
         lengths = [len(part[columns[0]]) for part in parts] if len(keys) else []
@@ -64,14 +70,15 @@ def _rows(result: xr.Dataset, columns: Sequence[str]) -> dict[str, AnyArray]:
     return rows
 
 
-def _column(values: AnyArray) -> Any:
-    """Return names with the dtype that pandas gives to a column header of them."""
+_NAMED = ("measure", "measure_a", "measure_b")
+
+
+def _column(values: AnyArray, known: list[Any]) -> Any:
+    """Return names with the dtype that pandas gives to a header of them, if none is there too."""
     if values.dtype != object:
         return values
     codes, names = pd.factorize(values)
-    index = pd.Index(list(names), tupleize_cols=False)
-    if not len(index):
-        index = pd.Index([np.nan] if len(codes) else [], dtype=object)
+    index = pd.Index(list(names) or known, tupleize_cols=False)
     return index.take(codes, allow_fill=True, fill_value=np.nan)
 
 
@@ -92,8 +99,9 @@ def leave_dataset(
         if ragged and variable.dtype != bool:
             whole = variable.dtype.kind in "iu"
             variable = (variable.astype(float) if whole else variable).where(exists)
-        leaving[name] = variable
-    return xr.Dataset(leaving, coords=result.coords, attrs=dict(attrs or {}))
+        leaving[name] = variable.variable
+    # coordinates last: their dimensions would otherwise come first in to_dataframe()
+    return xr.Dataset(leaving, attrs=dict(attrs or {})).assign_coords(result.coords)
 
 
 def as_frame(result: xr.Dataset, columns: Sequence[str]) -> pd.DataFrame:

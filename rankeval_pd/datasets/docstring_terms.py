@@ -44,8 +44,8 @@ def load_docstring_terms(
     """Return word pairs from the docstrings of the installed scientific packages.
 
     The corpus is the prose of the docstrings of numpy, scipy, pandas, xarray and matplotlib as
-    they are installed, some 650,000 words. Candidates are pairs of adjacent words; a pair is a true
-    positive if the two words stand side by side in a public identifier in the source of these
+    they are installed, about a million words. Candidates are pairs of adjacent words; a pair is a
+    true positive if the two words stand side by side in a public identifier in the source of these
     packages, one without a leading underscore: ``random_variable``, ``BoundingBox``, a parameter
     ``fill_value``. The question is how well
     association measures find the technical terms among the pairs.

@@ -19,7 +19,7 @@ _DEFINING_SECTIONS = frozenset(
 )  # fmt: skip
 
 _RULE = re.compile(r"^([=\-~^*#+\"'`.:_])\1{2,}\s*$")
-_TABLE_RULE = re.compile(r"^\s*([=+\-]{2,}[\s+|]*){2,}$|^\s*\+[-=+]+\+\s*$")
+_TABLE_RULE = re.compile(r"^\s*[=\-]{2,}(\s+[=\-]{2,})+\s*$|^\s*\+[-=+]+\+\s*$")
 _DIRECTIVE = re.compile(r"^\s*\.\.\s+([\w-]+)::")
 _EXPLICIT = re.compile(r"^\s*\.\.(\s|$)")  # comments, footnotes, link targets, substitutions
 _FIELD = re.compile(r"^\s*:[\w\s*]+:(\s|$)")

@@ -20,7 +20,7 @@ GREY = "0.35"
 
 _SPARSE = 40  # up to so many n, each point gets a marker
 _POINTS = 4000  # more of a line than any paper shows
-_LEGEND_WIDTH = 34  # characters: a legend fits a picture of 8 cm
+_LEGEND_WIDTH = 31  # characters: a legend fits a picture of 8 cm
 _LEGEND_BELOW = -38.0  # points from the lower spine: tick labels and the axis' name are between
 
 Keywords = Mapping[str, Any] | None

@@ -34,9 +34,11 @@ def bounds(p: float, n: FloatArray, population: Population) -> Bounds:
     n = np.asarray(n, dtype=float)
     if n.size == 0:
         return Bounds(n.copy(), n.copy(), n.copy())
-    lowest, _ = population.support(n)
-    if p == 1.0:  # every count is reached with probability 1 at most
+    lowest, highest = population.support(n)
+    if p >= 1.0 - _EQUAL:  # every count is reached with probability 1 at most
         return Bounds(lowest, np.maximum(lowest - 1.0, 0.0), lowest)
+    if (lowest == highest).all():  # no, or only, positives: nothing is random
+        return Bounds(lowest, np.maximum(lowest - p, 0.0), lowest + 1.0)
     first, last = float(n.min()), float(n.max())
     if n.size <= _FEW or last - first > _FEW * n.size:
         critical, tail, below, _ = _search(p, n, population)
@@ -99,7 +101,7 @@ def parametric_bound(p: float, n: FloatArray, prior: float) -> FloatArray:
     upper tail of the binomial distribution, P(X > x), made continuous in x.
     """
     n = np.asarray(n, dtype=float)
-    if p == 1.0 or prior == 0.0:
+    if p >= 1.0 - _EQUAL or prior == 0.0:
         return np.zeros_like(n)
     if prior == 1.0:
         return n.copy()
@@ -135,7 +137,8 @@ def _smooth_root(p: float, n: FloatArray, prior: float) -> FloatArray:
     z = -float(special.ndtri(p))
     x = n * prior + z * sd + skew * (z * z - 1.0) - 0.5
     x = np.where((x > low) & (x < high), x, 0.5 * (low + high))
-    other, at_other = low, _log_tail(low, n, prior) - target
+    other = x - 0.01 * np.minimum(sd, x)
+    at_other = _log_tail(other, n, prior) - target
     result = np.empty_like(n)
     active = np.arange(n.size)
     while active.size:
@@ -146,11 +149,13 @@ def _smooth_root(p: float, n: FloatArray, prior: float) -> FloatArray:
         # where the tail underflowed, a secant knows nothing
         inside = (secant >= low) & (secant <= high) & np.isfinite(at_x + at_other)
         new = np.where(at_x == 0.0, x, np.where(inside, secant, 0.5 * (low + high)))
-        # a secant's error is the product of the last two: the next would be below rounding
-        settled = np.abs(new - x) <= 1e-9 * np.maximum(new, 1e-3)
+        # the error of a secant is the product of those of its two points, over the scale
+        scale = np.minimum(sd, np.maximum(new, 1e-3))
+        settled = inside & (np.abs(new - x) <= 1e-8 * scale) & (np.abs(x - other) <= 1e-3 * scale)
+        settled |= (at_x == 0.0) | (high - low <= 4e-16 * high)
         result[active[settled]] = new[settled]
         keep = ~settled
-        active, n, low, high = active[keep], n[keep], low[keep], high[keep]
+        active, n, sd, low, high = active[keep], n[keep], sd[keep], low[keep], high[keep]
         other, at_other, x = x[keep], at_x[keep], new[keep]
     return result
 

@@ -33,15 +33,16 @@ def log_likelihood(
     O - E add up to 0.
     """
     total = o11 + o12 + o21 + o22
+    excess = _excess(o11, o12, o21, o22)
     result = np.zeros_like(total)
-    for cell, row, column in (
-        (o11, o11 + o12, o11 + o21),
-        (o12, o11 + o12, o12 + o22),
-        (o21, o21 + o22, o11 + o21),
-        (o22, o21 + o22, o12 + o22),
+    for cell, row, column, difference in (
+        (o11, o11 + o12, o11 + o21, excess),
+        (o12, o11 + o12, o12 + o22, -excess),
+        (o21, o21 + o22, o11 + o21, -excess),
+        (o22, o21 + o22, o12 + o22, excess),
     ):
-        result = result + deviance(cell, row * (column / total))
-    return np.copysign(2.0 * result, _excess(o11, o12, o21, o22)) + 0.0
+        result = result + deviance(cell, row * (column / total), difference)
+    return np.copysign(2.0 * result, excess) + 0.0
 
 
 def chi_squared(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:

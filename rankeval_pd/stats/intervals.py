@@ -58,6 +58,7 @@ def _limits(
 
 
 _SETTLED = 1e-5  # Halley's steps are cubic: after one this small the error is below 1e-15
+_LONGEST = 4.0  # a step from where the tail is flat leads nowhere
 _FAR = 1.0  # further away than this in log tail, Newton's steps, which never diverge, are taken
 
 
@@ -95,13 +96,16 @@ def beta_quantile(
             area = area + incomplete(a, b, p)
             density = density + mass
             bend = bend + mass * (a - (a + b) * p)
-        gap = np.log(area / len(ab)) - target
-        first = sign * density / area
-        second = sign * bend / area - first * first
         with np.errstate(divide="ignore", invalid="ignore"):
-            newton = -gap / first
+            gap = np.log(area / len(ab)) - target
+            first = sign * density / area
+            second = sign * bend / area - first * first
+            newton = np.clip(-gap / first, -_LONGEST, _LONGEST)
             halley = newton / (1.0 + 0.5 * newton * second / first)
         step = np.where((np.abs(gap) < _FAR) & np.isfinite(halley), halley, newton)
+        # a tail that underflowed says no more than that the middle is nearer
+        lost = (area == 0.0) | ~np.isfinite(step)
+        step = np.where(lost, 0.5 * (np.log(ab[0][0] / ab[0][1]) - x[active]), step)
         x[active] += step
         going = np.abs(step) > _SETTLED
         if not going.any():

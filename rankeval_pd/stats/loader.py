@@ -46,16 +46,18 @@ _SMALL = np.array(
 def stirling_remainder(x: FloatArray) -> FloatArray:
     """Return log(x!) - (x log x - x) of whole numbers x >= 0, to about 1e-16."""
     x = np.asarray(x, dtype=float)
-    large = np.maximum(x, 15.0)
-    u = 1.0 / (large * large)
+    small = _SMALL[np.minimum(x, 15.0).astype(np.intp)]
+    rest: FloatArray = np.where(x <= 15.0, small, _stirling_series(np.maximum(x, 15.0)))
+    return rest
+
+
+def _stirling_series(x: FloatArray) -> FloatArray:
+    """Return log Gamma(x + 1) - (x log x - x) of x >= 15."""
+    u = 1.0 / (x * x)
     series = (
         1 / 12 - u * (1 / 360 - u * (1 / 1260 - u * (1 / 1680 - u * (1 / 1188 - u * 691 / 360360))))
-    ) / large
-    rest: FloatArray = np.where(
-        x <= 15.0,
-        _SMALL[np.minimum(x, 15.0).astype(np.intp)],
-        _HALF_LOG_2PI + 0.5 * np.log(large) + series,
-    )
+    ) / x
+    rest: FloatArray = _HALF_LOG_2PI + 0.5 * np.log(x) + series
     return rest
 
 
@@ -66,24 +68,26 @@ def real_stirling_remainder(x: FloatArray) -> FloatArray:
     x = np.asarray(x, dtype=float)
     near = np.minimum(x, 15.0)
     small = special.gammaln(near + 1.0) - special.xlogy(near, near) + near
-    rest: FloatArray = np.where(x < 15.0, small, stirling_remainder(np.maximum(x, 15.0 + 1e-9)))
+    rest: FloatArray = np.where(x < 15.0, small, _stirling_series(np.maximum(x, 15.0)))
     return rest
 
 
-def deviance(x: FloatArray, mean: FloatArray) -> FloatArray:
+def deviance(x: FloatArray, mean: FloatArray, difference: FloatArray | None = None) -> FloatArray:
     """Return x log(x/mean) + mean - x >= 0 (Loader's bd0), accurate where x is close to mean.
 
-    0 log 0 is 0; a mean of 0 needs x = 0.
+    0 log 0 is 0; a mean of 0 needs x = 0. ``difference`` is x - mean, where it is known better
+    than by subtraction.
     """
     x, mean = np.broadcast_arrays(np.asarray(x, dtype=float), np.asarray(mean, dtype=float))
     total = x + mean
-    v = (x - mean) / np.where(total > 0, total, 1.0)
+    gap = x - mean if difference is None else difference
+    v = gap / np.where(total > 0, total, 1.0)
     v2 = v * v
     # x log(x/mean) = 2x artanh(v): the series from v^3 on, for |v| < 0.1
     series = np.zeros_like(v)
     for odd in range(21, 2, -2):
         series = (series + 1.0 / odd) * v2
-    near = np.asarray((x - mean) * v + 2.0 * x * v * series)
+    near = np.asarray(gap * v + 2.0 * x * v * series)
     far = np.abs(v) >= 0.1
     if far.any():
         xf, mf = x[far], mean[far]

@@ -143,12 +143,13 @@ def nbest_regions(
     shape, width = rank_a.shape[:-1], rank_a.shape[-1]
     both = np.maximum(rank_a, rank_b)
     index = np.minimum(n, width)
-    counts = np.empty((4, int(np.prod(shape)), n.size), dtype=np.int64)
-    rows = zip(*(x.reshape(-1, width) for x in (rank_a, rank_b, both, gold)), strict=True)
-    for row, (a, b, later, true) in enumerate(rows):
+    counts = np.empty((4, *shape, n.size), dtype=np.int64)
+    for row in np.ndindex(shape):
+        a, b, later, true = (x[row] for x in (rank_a, rank_b, both, gold))
         for column, rank in enumerate((later, later[true], a[true], b[true])):
-            counts[column, row] = np.cumsum(np.bincount(rank, minlength=width + 1))[index]
-    overlap, tp_overlap, tp_a, tp_b = counts.reshape(4, *shape, n.size)
+            cumulated = np.cumsum(np.bincount(rank, minlength=width + 1))
+            counts[(column, *row)] = cumulated[index]
+    overlap, tp_overlap, tp_a, tp_b = counts
     return Regions(overlap, tp_overlap, tp_a, tp_b, n <= total[..., np.newaxis])
 
 

@@ -19,9 +19,7 @@ def hypergeometric(total: int, positive: int, n: int) -> Law:
     """Return P(X = i) for every possible count i, by counting lists."""
     possible = range(max(0, n - (total - positive)), min(n, positive) + 1)
     lists = comb(total, n)
-    return {
-        i: Fraction(comb(positive, i) * comb(total - positive, n - i), lists) for i in possible
-    }
+    return {i: Fraction(comb(positive, i) * comb(total - positive, n - i), lists) for i in possible}
 
 
 def binomial(n: int, z: float) -> Law:
@@ -47,24 +45,22 @@ def _log_choose(n: int, i: int) -> mpf:
     return mpmath.loggamma(n + 1) - mpmath.loggamma(i + 1) - mpmath.loggamma(n - i + 1)
 
 
-def _series(ratios: Iterator[tuple[int | mpf, int | mpf]]) -> mpf:
-    """Return 1 + r1 + r1 r2 + ... for falling ratios, given as numerator and denominator."""
-    term = total = mpf(1)
+def _series(ratios: Iterator[tuple[int, int]]) -> mpf:
+    """Return 1 + r1 + r1 r2 + ... for falling ratios of integers, in fixed point."""
+    term = total = one = 1 << 250
     for above, below in ratios:
-        term = term * above / below
+        term = term * above // below
         total += term
-        if term < total * mpf("1e-30"):
+        if term << 100 < total:
             break
-    return total
+    return mpf(total) / one
 
 
 @precisely
 def big_hypergeometric(i: int, total: int, positive: int, n: int) -> mpf:
     """Return P(X = i) from log-gammas."""
     return mpmath.exp(
-        _log_choose(positive, i)
-        + _log_choose(total - positive, n - i)
-        - _log_choose(total, n)
+        _log_choose(positive, i) + _log_choose(total - positive, n - i) - _log_choose(total, n)
     )
 
 
@@ -87,34 +83,39 @@ def big_hypergeometric_tail(i: int, total: int, positive: int, n: int) -> mpf:
 def big_binomial(i: int, n: int, z: float) -> mpf:
     """Return P(X = i) from log-gammas."""
     chance = mpf(z)
-    return mpmath.exp(
-        _log_choose(n, i) + i * mpmath.log(chance) + (n - i) * mpmath.log(1 - chance)
-    )
+    return mpmath.exp(_log_choose(n, i) + i * mpmath.log(chance) + (n - i) * mpmath.log(1 - chance))
 
 
 @precisely
 def big_binomial_tail(i: int, n: int, z: float) -> mpf:
     """Return P(X >= i), summed on the shorter side."""
-    odds = mpf(z) / (1 - mpf(z))
+    odds = Fraction(z) / (1 - Fraction(z))
+    yes, no = odds.numerator, odds.denominator
     if i > n:
         return mpf(0)
     if i > n * z:
-        return big_binomial(i, n, z) * _series(((n - j) * odds, j + 1) for j in count(i))
+        return big_binomial(i, n, z) * _series(((n - j) * yes, (j + 1) * no) for j in count(i))
     if i <= 0:
         return mpf(1)
-    down = ((j, (n - j + 1) * odds) for j in count(i - 1, -1))
+    down = ((j * no, (n - j + 1) * yes) for j in count(i - 1, -1))
     return 1 - big_binomial(i - 1, n, z) * _series(down)
 
 
 @precisely
 def betainc(a: float | mpf, b: float | mpf, x: float | mpf) -> mpf:
-    """Return I_x(a, b) from its series of positive terms, on the shorter side."""
+    """Return I_x(a, b) from its series of positive terms, on the side where they fall faster."""
     a, b, x = mpf(a), mpf(b), mpf(x)
-    if x * (a + b) > a:
-        return 1 - betainc(b, a, 1 - x)
+    if x * (a + b) > a or x > 0.999:
+        return 1 - _beta_series(b, a, 1 - x)
+    return _beta_series(a, b, x)
+
+
+def _beta_series(a: mpf, b: mpf, x: mpf) -> mpf:
     log_beta = mpmath.loggamma(a) + mpmath.loggamma(b) - mpmath.loggamma(a + b)
     lead = mpmath.exp(a * mpmath.log(x) + b * mpmath.log(1 - x) - log_beta) / a
-    return lead * _series(((a + b + t) * x, a + 1 + t) for t in count())
+    one = 1 << 200
+    first, step, below = (int(v * one) for v in ((a + b) * x, x, a + 1))
+    return lead * _series((first + t * step, below + t * one) for t in count())
 
 
 @precisely

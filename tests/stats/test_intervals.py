@@ -122,7 +122,7 @@ def test_relations(ci, data):
     """Symmetric under tp -> n - tp, holds tp/n, and grows with the level and with tp."""
     n = data.draw(st.integers(1, 10**6))
     tp = data.draw(st.integers(0, n))
-    narrow, wide = sorted(data.draw(st.tuples(*[st.floats(0.5, 1 - 1e-9)] * 2)))
+    narrow, wide = sorted(data.draw(st.tuples(*[st.floats(0.5, 0.999)] * 2)))
     low, high = INTERVALS[ci](tp, n, narrow)
     mirrored_low, mirrored_high = INTERVALS[ci](n - tp, n, narrow)
     assert_allclose([1 - mirrored_high, 1 - mirrored_low], [low, high], rtol=1e-10, atol=1e-15)
@@ -147,7 +147,7 @@ def test_relations(ci, data):
     ],
 )
 def test_coverage(ci, mean, least):
-    """Coverage for n = 50, the sum of SciPy's binomial probabilities, on p = .005, .006, ..., .995."""
+    """Coverage for n = 50, the sum of SciPy's binomial probabilities, p = .005, .006, ..., .995."""
     p, tp = np.linspace(0.005, 0.995, 991)[:, None], np.arange(51)
     low, high = INTERVALS[ci](tp, 50, 0.95)
     coverage = (stats.binom.pmf(tp, 50, p) * ((low <= p) & (p <= high))).sum(axis=1)
@@ -196,6 +196,29 @@ def test_delta_method():
     assert_allclose(found, confint_proportions_2indep(30, 80, 21, 90, method="wald"), rtol=1e-12)
     found = delta_method(np.array([4, 0, 9]), np.array([4, 0, 9]), weight, np.float64(0.25), 0.95)
     assert_array_equal(found, [0.25, 0.25])
+
+
+@pytest.mark.parametrize("n", [1, 5, 1000, 10**5])
+@pytest.mark.parametrize("level", [0.95, 0.999, 1 - 1e-9, 1 - 1e-12])
+def test_extreme_clopper_pearson(n, level):
+    """Closed forms: q^n = tail at tp = 0, n; also finite, without a warning, at n - 1."""
+    tail = (1 - level) / 2
+    low, high = INTERVALS["clopper-pearson"](np.array([0, n, n - 1]), n, level)
+    end = -np.expm1(np.log(tail) / n)
+    assert_allclose(high[:2], [end, 1], rtol=1e-10)
+    assert_allclose(low[:2], [0, tail ** (1 / n)], rtol=1e-10)
+    assert low[2] <= (n - 1) / n < high[2] <= 1
+
+
+@pytest.mark.parametrize("n", [1, 1000, 10**5])
+@pytest.mark.parametrize("level", [0.95, 0.999, 1 - 1e-6, 1 - 1e-9])
+def test_extreme_jeffreys(n, level):
+    """Beta tails in mpmath with 50 digits where no candidate is positive."""
+    high = float(INTERVALS["jeffreys"](0, n, level)[1])
+    error = exact.root_error(
+        lambda p: exact.betainc(n + 0.5, 0.5, 1 - p), high, (1 - mpf(level)) / 2
+    )
+    assert error <= 1e-10
 
 
 @pytest.mark.parametrize(("tp", "n"), [(1, 10**7), (9_999_999, 10**7), (3, 10**4), (2.5, 7.25)])

@@ -18,9 +18,9 @@ CUTS = np.array([-np.inf, -1.0, 0.0, 0.7, 2.0, np.inf, np.nan])
 
 
 @st.composite
-def batches(draw, scores=1):
+def batches(draw, scores=1, fewest=0):
     """Return score arrays (batch, candidate), gold (candidate), present (batch, candidate)."""
-    shape = draw(st.integers(1, 3)), draw(st.integers(0, 9))
+    shape = draw(st.integers(1, 3)), draw(st.integers(fewest, 9))
     found = [draw(arrays(float, shape, elements=SCORES)) for _ in range(scores)]
     gold = draw(arrays(bool, shape[1:]))
     present = draw(arrays(bool, shape) | st.just(np.ones(shape, bool)))
@@ -121,7 +121,7 @@ def test_acceptance_sets(batch):
 
 
 @settings(max_examples=100, deadline=None)
-@given(batches(scores=2))
+@given(batches(scores=2, fewest=1))
 def test_nbest_regions(batch):
     """Intersections of sets cut from two sorted lists of the same candidates."""
     a, b, gold, present = batch
@@ -129,9 +129,7 @@ def test_nbest_regions(batch):
     total = present.sum(axis=-1)
     n = np.arange(1, a.shape[1] + 3)
     # who is absent is no positive
-    found = ranking.nbest_regions(
-        *(ranking.ranks(x) for x in orders), gold & present, total, n
-    )
+    found = ranking.nbest_regions(*(ranking.ranks(x) for x in orders), gold & present, total, n)
     for row, column in np.ndindex(a.shape[0], n.size):
         assert found.exists[row, column] == (n[column] <= total[row])
         if not found.exists[row, column]:
@@ -177,11 +175,19 @@ def test_no_candidates_and_no_lists():
     assert ranking.accepted_regions(score, score, true, true, *[np.empty((2, 0))] * 2)[0].size == 0
 
 
+def test_regions_of_no_candidates():
+    """As nbest: an empty axis of candidates gives zeros, and no list exists."""
+    none, yes = np.empty((2, 0), int), np.empty((2, 0), bool)
+    found = ranking.nbest_regions(none, none, yes, np.zeros(2, int), np.array([1, 2]))
+    assert found.overlap.shape == (2, 2)
+    assert not found.exists.any()
+
+
 def test_refuse_cut_ties():
     """Scores 3, 2, 2, 1: n = 2 cuts, n = 1, 3, 4 do not; a list that is too long does not exist."""
     score, yes = np.array([3.0, 2.0, 2.0, 1.0]), np.ones(4, bool)
     n = np.array([1, 3, 4, 9])
     ranking.refuse_cut_ties(ranking.nbest(score, yes, yes, n), n)
     n = np.array([1, 2, 3])
-    with pytest.raises(ValueError, match="1 of the list sizes .* n=2"):
+    with pytest.raises(ValueError, match=r"1 of the list sizes .* n=2"):
         ranking.refuse_cut_ties(ranking.nbest(score, yes, yes, n), n)

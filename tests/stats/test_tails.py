@@ -9,14 +9,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from scipy import stats
 
 from rankeval_pd.stats import binomial, hypergeometric
 from tests.stats import exact
 
-SMALL = [(total, positive, n) for total in (1, 2, 5, 9) for positive in range(total + 1)
-         for n in range(total + 1)]
+SMALL = [
+    (total, positive, n)
+    for total in (1, 2, 5, 9)
+    for positive in range(total + 1)
+    for n in range(total + 1)
+]
 BIG = [  # count, total, positive, n: from the mode to p = 1e-300
     (40, 5102, 566, 500),
     (200, 5102, 566, 500),
@@ -141,7 +145,9 @@ def test_hypergeometric_relations(data):
     i = np.arange(first, min(first + 40, n + 1, positive + 1), dtype=float)
     found = hypergeometric.tails(i, total, positive, n)
     check_relations(found)
-    assert_allclose(found.ge, hypergeometric.tails(i, total, n, positive).ge, rtol=1e-14, atol=1e-10)
+    assert_allclose(
+        found.ge, hypergeometric.tails(i, total, n, positive).ge, rtol=1e-14, atol=1e-10
+    )
 
 
 @settings(max_examples=60, deadline=None)

@@ -1,0 +1,64 @@
+"""What several test files share: data, small seeded frames, profiles of hypothesis."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import settings
+
+CI = os.environ.get("CI") == "true"
+
+settings.register_profile("here", deadline=None, max_examples=40)
+settings.register_profile("ci", deadline=None, max_examples=40, derandomize=True)
+settings.load_profile("ci" if CI else "here")
+
+
+@pytest.fixture(scope="session")
+def krenn() -> pd.DataFrame:
+    """5,102 candidates of Krenn's study, 566 of them collocations (is.colloc)."""
+    folder = os.environ.get("RANKEVAL_PD_DATA")
+    if folder is None:
+        reason = "RANKEVAL_PD_DATA, the folder of krenn_ppv.csv, is not set"
+        pytest.fail(reason) if CI else pytest.skip(reason)
+    return pd.read_csv(Path(folder) / "krenn_ppv.csv")
+
+
+def candidates(seed: int, size: int) -> pd.DataFrame:
+    """Return a frame with many ties, unique labels and a unique column ``id``."""
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "a": rng.integers(0, 6, size).astype(float),
+            "b": rng.integers(0, 4, size).astype(float),
+            "c": rng.normal(size=size).round(1),
+            "gold": rng.random(size) < 0.4,
+            "id": rng.permutation(size),
+        },
+        index=pd.Index([f"x{i}" for i in rng.permutation(size)], name="candidate"),
+    )
+
+
+@pytest.fixture(params=range(3))
+def tied(request: pytest.FixtureRequest) -> pd.DataFrame:
+    """Three frames of 17 to 31 candidates with ties."""
+    return candidates(request.param, 17 + 7 * request.param)
+
+
+@pytest.fixture
+def frame() -> pd.DataFrame:
+    """30 candidates with the measures a, b, c and gold."""
+    return candidates(7, 30).drop(columns="id")
+
+
+@pytest.fixture
+def ragged() -> pd.DataFrame:
+    """Candidates of three queries of 5, 9 and 12 candidates; labels recur across queries."""
+    parts = [
+        candidates(seed, size).drop(columns="id").assign(query=query)
+        for seed, (query, size) in enumerate({"q2": 9, "q1": 12, "q3": 5}.items())
+    ]
+    return pd.concat(parts)

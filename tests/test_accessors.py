@@ -1,0 +1,204 @@
+"""The accessors forward: same signature, same result, and a text that says what they see."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import rankeval_pd
+from rankeval_pd import DatasetAccessor, FrameAccessor
+
+ACCESSORS = [FrameAccessor, DatasetAccessor]
+CELLS = {"O11": 30, "O12": 20, "O21": 10, "O22": 940}
+
+
+def _methods(accessor: type) -> list[str]:
+    return [name for name in dir(accessor) if not name.startswith("_") and name != "plot"]
+
+
+WALK = [(accessor, name) for accessor in ACCESSORS for name in _methods(accessor)]
+
+# arguments for every method; a method that is missing here fails the walk
+ARGUMENTS = {
+    "nbest_precision": (([1, 4],), {"ci": "wilson", "level": 0.9}),
+    "acceptance_precision": (({"a": [2, 3], "b": 1},), {"ci": "jeffreys", "level": 0.9}),
+    "compare": (
+        ("a", "b", [3, 9]),
+        {"test": "midp", "alternative": "greater", "alpha": 0.1, "adjust": "holm", "level": 0.9},
+    ),
+    "significant_ranges": (("a", "c"), {"alpha": 0.7, "alternative": "two-sided"}),
+    "difference_region": (("a", "b", 6), {}),
+    "random_bound": (([0.1, 0.5], [3, 40]), {"population": "infinite"}),
+    "random_test": ((range(1, 6),), {"population": "infinite"}),
+    "with_association_measures": ((["G2", "t"],), {"cells": list(CELLS)}),
+}
+
+
+@pytest.mark.parametrize("accessor", ACCESSORS)
+def test_every_function_of_data_is_a_method(accessor):
+    functions = {
+        name
+        for name in rankeval_pd.__all__
+        if inspect.isfunction(function := getattr(rankeval_pd, name))
+        and next(iter(inspect.signature(function).parameters)) == "data"
+    }
+    assert functions == set(_methods(accessor)) == set(ARGUMENTS)
+
+
+@pytest.mark.parametrize(("accessor", "name"), WALK)
+def test_same_signature(accessor, name):
+    def shape(function):
+        found = inspect.signature(function).parameters.values()
+        return [(p.name, p.kind, p.default) for p in found][1:]
+
+    assert shape(getattr(accessor, name)) == shape(getattr(rankeval_pd, name))
+
+
+@pytest.mark.parametrize(("accessor", "name"), WALK)
+def test_docstring_names_the_function(accessor, name):
+    assert f":func:`rankeval_pd.{name}`" in inspect.getdoc(getattr(accessor, name))
+    assert inspect.getdoc(getattr(rankeval_pd, name))
+
+
+def _assert_same(found, wanted):
+    if isinstance(wanted, xr.Dataset):
+        xr.testing.assert_identical(found, wanted)
+    else:
+        pd.testing.assert_frame_equal(found, wanted)
+        assert found.attrs == wanted.attrs
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+@pytest.mark.parametrize("form", ["frame", "dataset"])
+def test_same_result(frame, name, form):
+    data = frame.assign(**CELLS)
+    data = data if form == "frame" else xr.Dataset.from_dataframe(data)
+    positional, keywords = ARGUMENTS[name]
+    method, function = getattr(data.rankeval, name), getattr(rankeval_pd, name)
+    _assert_same(method(*positional, **keywords), function(data, *positional, **keywords))
+    # the same by keyword, so that no two arguments change places on the way
+    names = list(inspect.signature(method).parameters)
+    named = {**dict(zip(names, positional, strict=False)), **keywords}
+    _assert_same(method(**named), function(data, *positional, **keywords))
+
+
+@pytest.mark.parametrize("name", [n for n in ARGUMENTS if n != "with_association_measures"])
+def test_roles_of_the_call_and_of_the_chain(frame, name):
+    data = frame.rename(columns={"gold": "tp"}).assign(flag=True, ident=range(30, 0, -1))
+    roles = {"gold": "tp", "key": "ident", "lower_is_better": "a", "measures": ["a", "b", "c"]}
+    positional, keywords = ARGUMENTS[name]
+    wanted = getattr(rankeval_pd, name)(data, *positional, **keywords, **roles)
+    _assert_same(getattr(data.rankeval(**roles), name)(*positional, **keywords), wanted)
+    chained = data.rankeval(gold="flag", key="ident")(lower_is_better="a", measures=["a", "b", "c"])
+    _assert_same(getattr(chained, name)(*positional, **keywords, gold="tp"), wanted)
+
+
+@pytest.mark.parametrize("form", ["frame", "dataset"])
+def test_calling_leaves_the_old_accessor_unchanged(frame, form):
+    data = frame if form == "frame" else xr.Dataset.from_dataframe(frame)
+    old = data.rankeval
+    before, text = old.nbest_precision(5), repr(old)
+    new = old(measures="b")
+    assert type(new) is type(old)
+    assert new is not old
+    again = new(lower_is_better="b")
+    _assert_same(old.nbest_precision(5), before)
+    assert repr(old) == text
+    _assert_same(new.nbest_precision(5), rankeval_pd.nbest_precision(data, 5, measures="b"))
+    wanted = rankeval_pd.nbest_precision(data, 5, measures="b", lower_is_better="b")
+    _assert_same(again.nbest_precision(5), wanted)
+
+
+def test_calling_with_an_unknown_role(frame):
+    with pytest.raises(TypeError, match=r"'golds' is neither an option.*The roles are 'gold'"):
+        frame.rankeval(golds="gold")
+
+
+def _facts(accessor) -> dict[str, str]:
+    return dict(re.findall(r"^  (\S.*?): +(.*)$", repr(accessor), flags=re.MULTILINE))
+
+
+def test_repr_says_what_it_understood(ragged):
+    found = _facts(ragged.rankeval(by="query", lower_is_better="c", ties="error"))
+    positive = int(ragged["gold"].sum())
+    assert found["candidates"] == "26"
+    assert found["true positives"] == str(positive)
+    assert float(found["baseline precision"].rstrip("%")) == pytest.approx(
+        100 * positive / 26, abs=5e-5
+    )
+    assert found["groups"].startswith("3 of")
+    assert "'query'" in found["groups"]
+    assert all(f"'{name}" in found["measures"] for name in "abc")
+    assert "query" not in found["measures"]
+    assert "lower is better" in found["measures"]
+    assert found["ties"].startswith("'error'")
+
+
+def test_repr_of_a_dataset(frame):
+    ds = xr.Dataset.from_dataframe(frame)
+    found = _facts(ds.rankeval)
+    assert found["candidates"].startswith("30")
+    assert found["true positives"] == str(int(frame["gold"].sum()))
+    assert found["measures"] == "'a', 'b', 'c'"
+    assert found["ties"].startswith("'shared'")
+
+
+def test_repr_counts_nothing_lazy(frame):
+    pytest.importorskip("dask.array")
+    import dask
+
+    def refuse(*args, **kwargs):
+        raise AssertionError("computed")
+
+    lazy = xr.Dataset.from_dataframe(frame).chunk({"candidate": 10})
+    with dask.config.set(scheduler=refuse):
+        assert "lazy" in _facts(lazy.rankeval)["true positives"]
+
+
+@pytest.mark.parametrize("accessor", ACCESSORS)
+def test_repr_names_every_method(accessor, frame):
+    data = frame if accessor is FrameAccessor else xr.Dataset.from_dataframe(frame)
+    text = repr(data.rankeval)
+    plots = [name for name in dir(data.rankeval.plot) if not name.startswith("_")]
+    for name in [*_methods(accessor), *(f"plot.{name}" for name in plots)]:
+        assert re.search(rf"(?<![\w.]){re.escape(name)}\b", text), name
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pd.DataFrame(),
+        pd.DataFrame({"bleu": [0.1, 0.2]}),
+        pd.DataFrame({"a": [1.0], "x": [True], "y": [False]}),
+        pd.DataFrame({"a": [1.0, 2.0], "gold": [0, 2]}),
+        pd.DataFrame({"a": [1.0, np.nan], "gold": [True, None]}),
+        pd.DataFrame({"gold": [True, False]}),
+        pd.DataFrame({"a": ["x", "y"], "gold": ["yes", "no"]}),
+        pd.DataFrame([[1.0, 2.0, True]], columns=["a", "a", "gold"]),
+        pd.DataFrame([[1.0, True, True]], columns=["a", "gold", "gold"]),
+        pd.DataFrame({"a": pd.Series([], dtype=float), "gold": pd.Series([], dtype=bool)}),
+        pd.DataFrame([[1.0, True]], columns=pd.MultiIndex.from_tuples([("s", "a"), ("s", "g")])),
+        xr.Dataset(),
+        xr.Dataset({"a": ("candidate", [1.0])}),
+        xr.Dataset({"a": ("candidate", [1.0]), "gold": ("candidate", ["yes"])}),
+        xr.Dataset({"a": ("candidate", [1.0]), "gold": True}),
+        xr.Dataset({"a": ("document", [1.0]), "gold": ("document", [True])}),
+        xr.Dataset({"a": ("candidate", [1.0]), "gold": ("candidate", [np.nan])}),
+    ],
+)
+def test_repr_never_raises(data):
+    text = repr(data.rankeval)
+    assert "nbest_precision" in text
+    assert repr(data.rankeval(by="nowhere", key="nothing", measures=["a", "zz"]))
+    assert repr(data.rankeval(gold="absent"))
+
+
+def test_repr_of_a_frame_without_gold_says_so():
+    text = repr(pd.DataFrame({"bleu": [0.1, 0.2]}).rankeval)
+    assert "gold is not given" in text
+    assert "paired_bootstrap" in text

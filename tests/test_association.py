@@ -1,0 +1,160 @@
+"""Association measures against SciPy and against their textbook formulas."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from scipy.stats import chi2_contingency
+
+import rankeval_pd
+
+CELLS = ["O11", "O12", "O21", "O22"]
+ALL = ["G2", "X2", "t", "MI", "f"]
+
+
+@pytest.fixture
+def tables() -> pd.DataFrame:
+    """40 tables of words that attract and that repel each other."""
+    rng = np.random.default_rng(3)
+    cells = rng.integers(1, [40, 200, 300, 5000], size=(40, 4))
+    return pd.DataFrame(cells, columns=CELLS, index=[f"pair {i}" for i in range(40)])
+
+
+def _expected(o11: float, o12: float, o21: float, o22: float) -> float:
+    return (o11 + o12) * (o11 + o21) / (o11 + o12 + o21 + o22)
+
+
+def test_scores_are_those_of_scipy_and_of_the_formulas(tables):
+    found = tables.rankeval.with_association_measures(ALL)
+    assert list(found.columns) == CELLS + ALL
+    assert set(found.dtypes[ALL].astype(str)) == {"float64"}
+    signs = set()
+    for label, cells in tables.iterrows():
+        o11, e11 = cells["O11"], _expected(*cells)
+        sign = np.sign(o11 - e11)
+        signs.add(sign)
+        table = cells.to_numpy().reshape(2, 2)
+        g2 = chi2_contingency(table, correction=False, lambda_="log-likelihood").statistic
+        x2 = chi2_contingency(table, correction=False).statistic
+        row = found.loc[label]
+        assert row["X2"] == pytest.approx(sign * x2, rel=1e-10)
+        # SciPy adds four terms that nearly cancel
+        assert row["G2"] == pytest.approx(sign * g2, rel=1e-10, abs=1e-11)
+        assert row["t"] == pytest.approx((o11 - e11) / math.sqrt(o11), rel=1e-10)
+        assert row["MI"] == pytest.approx(math.log2(o11 / e11), rel=1e-10)
+        assert row["f"] == o11
+    assert signs == {-1.0, 1.0}
+
+
+def test_independent_words_score_zero():
+    found = pd.DataFrame([[2, 48, 38, 912]], columns=CELLS).rankeval.with_association_measures(ALL)
+    assert found.loc[0, ["G2", "X2", "t", "MI"]].tolist() == [0.0] * 4
+
+
+def test_a_pair_that_never_occurs_comes_last():
+    found = pd.DataFrame([[0, 5, 5, 90]], columns=CELLS).rankeval.with_association_measures(ALL)
+    assert found.loc[0, ["t", "MI", "f"]].tolist() == [-math.inf, -math.inf, 0.0]
+    assert found.loc[0, "G2"] < 0
+    assert found.loc[0, "X2"] < 0
+
+
+def test_undefined_is_nan():
+    found = pd.DataFrame([[0, 0, 5, 90]], columns=CELLS).rankeval.with_association_measures(ALL)
+    assert found.loc[0, ["t", "MI"]].isna().all()
+    assert found.loc[0, ["G2", "X2"]].tolist() == [0.0, 0.0]
+
+
+def test_one_name_and_the_order_asked_for(tables):
+    assert list(tables.rankeval.with_association_measures("MI").columns) == [*CELLS, "MI"]
+    named = tables.rankeval.with_association_measures(["t", "G2"])
+    assert list(named.columns) == [*CELLS, "t", "G2"]
+
+
+def test_it_refuses_to_overwrite(tables):
+    taken = tables.assign(G2=1.0)
+    with pytest.raises(ValueError, match=r"column 'G2' already.*not overwritten"):
+        taken.rankeval.with_association_measures(["t", "G2"])
+    with pytest.raises(ValueError, match=r"column 'G2' already"):
+        xr.Dataset.from_dataframe(taken).rankeval.with_association_measures("G2")
+
+
+def test_other_names_of_the_cells(tables):
+    names = ["k11", "k12", "k21", "k22"]
+    renamed = tables.set_axis(names, axis=1).iloc[:, ::-1]
+    found = rankeval_pd.with_association_measures(renamed, ALL, cells=names)
+    pd.testing.assert_frame_equal(found[ALL], tables.rankeval.with_association_measures(ALL)[ALL])
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int32", "float32", "Int64", "UInt8", "int64[pyarrow]"])
+def test_dtypes_of_the_cells(dtype):
+    cells = pd.DataFrame([[200, 250, 255, 100], [3, 250, 255, 251]], columns=CELLS)
+    pd.testing.assert_frame_equal(
+        cells.astype(dtype).rankeval.with_association_measures(ALL)[ALL],
+        cells.rankeval.with_association_measures(ALL)[ALL],
+    )
+
+
+def test_dataset_equals_frame(tables):
+    ds = xr.Dataset.from_dataframe(tables.rename_axis("candidate")).assign_attrs(source="here")
+    found = ds.rankeval.with_association_measures(ALL)
+    assert found.attrs == {"source": "here"}
+    pd.testing.assert_frame_equal(
+        found.to_dataframe()[CELLS + ALL],
+        tables.rename_axis("candidate").rankeval.with_association_measures(ALL),
+        check_index_type=False,
+    )
+
+
+def test_input_is_unchanged_and_labels_stay(tables):
+    tables.attrs["source"] = "here"
+    before = tables.copy(deep=True)
+    found = tables.rankeval.with_association_measures(ALL)
+    pd.testing.assert_frame_equal(tables, before)
+    pd.testing.assert_frame_equal(found[CELLS], before)
+    assert found.attrs == tables.attrs == {"source": "here"}
+
+
+def test_its_columns_are_measures_and_the_cells_are_not(tables):
+    scored = tables.assign(gold=tables["O11"] > 20).rankeval.with_association_measures(["G2", "t"])
+    found = scored.rankeval.nbest_precision(5)
+    assert found["measure"].tolist() == ["G2", "t"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"O12": -1}, r"'O12' is -1.0 in 1 of 1 tables.*finite number of 0 or more"),
+        ({"O21": np.nan}, r"'O21' is nan in 1 of 1"),
+        ({"O22": np.inf}, r"'O22' is inf in 1 of 1"),
+        (dict.fromkeys(CELLS, 0), r"1 tables are inconsistent: all four cells are 0"),
+    ],
+)
+@pytest.mark.parametrize("form", ["frame", "dataset"])
+def test_impossible_tables(change, message, form):
+    data = pd.DataFrame([[1, 2, 3, 4]], columns=CELLS).assign(**change)
+    if form == "dataset":
+        data = xr.Dataset.from_dataframe(data)
+    with pytest.raises(ValueError, match=message):
+        data.rankeval.with_association_measures("G2")
+
+
+def test_a_missing_nullable_cell_is_refused(tables):
+    holed = tables.astype("Int64")
+    holed.iloc[3, 1] = pd.NA
+    with pytest.raises(ValueError, match=r"'O12' is nan in 1 of 40"):
+        holed.rankeval.with_association_measures("G2")
+
+
+def test_unknown_names(tables):
+    with pytest.raises(ValueError, match=r"measures='Dice' is not one of 'G2', 'X2'"):
+        tables.rankeval.with_association_measures(["G2", "Dice"])
+    with pytest.raises(KeyError, match=r"cells: no column 'O13'; there are 'O11', 'O12'"):
+        tables.rankeval.with_association_measures("G2", cells=["O11", "O13", "O21", "O22"])
+    with pytest.raises(ValueError, match="give four names"):
+        tables.rankeval.with_association_measures("G2", cells=["O11", "O12"])
+    with pytest.raises(TypeError, match=r"'O11' has dtype .*frequencies are numbers"):
+        tables.astype({"O11": str}).rankeval.with_association_measures("G2")

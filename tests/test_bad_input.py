@@ -1,0 +1,481 @@
+"""What cannot be answered is refused with a text that helps; what is merely extreme is answered."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import rankeval_pd
+
+N_METHODS = ["nbest_precision", "compare", "significant_ranges", "random_bound", "random_test"]
+RANKING = [*N_METHODS, "acceptance_precision", "difference_region"]
+
+
+@pytest.fixture
+def df() -> pd.DataFrame:
+    """Six candidates, two measures."""
+    return pd.DataFrame(
+        {
+            "G2": [6.0, 5, 4, 3, 2, 1],
+            "t.score": [1.0, 2, 3, 4, 5, 6],
+            "gold": [True, True, False, True, False, False],
+        }
+    )
+
+
+def ask(data, method, **keywords):
+    if method == "acceptance_precision":
+        keywords = {"threshold": {"G2": 2}, **keywords}
+    if method == "difference_region":
+        keywords = {"a": "G2", "b": "t.score", "n": 2, **keywords}
+    return getattr(rankeval_pd, method)(data, **keywords)
+
+
+# -------------------------------------------------------------------------------------------- gold
+
+
+@pytest.mark.parametrize("method", RANKING)
+def test_a_frame_without_gold(df, method):
+    with pytest.raises(ValueError, match=r"gold is not given.*'G2', 't.score'.*paired_bootstrap"):
+        ask(df.drop(columns="gold"), method)
+
+
+@pytest.mark.parametrize("form", ["frame", "dataset"])
+def test_several_possible_gold_columns(df, form):
+    data = df.rename(columns={"gold": "x"}).assign(y=True)
+    data = data if form == "frame" else xr.Dataset.from_dataframe(data.rename_axis("candidate"))
+    with pytest.raises(ValueError, match=r"it could be any of 'x', 'y'.*gold='x'"):
+        data.rankeval.nbest_precision()
+
+
+@pytest.mark.parametrize(
+    ("gold", "message"),
+    [
+        ([0, 1, 2, 0, 1, 2], r"gold='gold' holds 0, 1, 2, and a gold label is .* 1 or 0"),
+        ([0.5, 0, 1, 0, 0, 0], r"holds 0.5, 0.0, 1.0"),
+        ([-1, 1, -1, 1, 1, 1], r"holds -1, 1"),
+        (list("ynynyn"), r"holds 'y', 'n'.*data\['gold'\] == "),
+        (pd.Categorical(list("ynynyn")), r"holds 'y', 'n'"),
+        ([True, False, "yes", True, True, True], r"holds True, False, 'yes'"),
+        (pd.date_range("2020", periods=6), r"gold='gold' holds Timestamp"),
+        ([1j] * 6, r"holds 1j"),
+        ([True, None, True, True, np.nan, True], r"is missing for 2 of 6.*fillna"),
+        ([1, 0, np.nan, 0, 1, 1], r"is missing for 1 of 6"),
+        (pd.array([True, pd.NA] * 3, dtype="boolean"), r"is missing for 3 of 6"),
+        (pd.array([True, pd.NA] * 3, dtype="bool[pyarrow]"), r"is missing for 3 of 6"),
+    ],
+)
+@pytest.mark.parametrize("form", ["frame", "dataset"])
+def test_gold_that_is_no_gold(df, gold, message, form):
+    data = df.assign(gold=gold)
+    data = data if form == "frame" else xr.Dataset.from_dataframe(data.rename_axis("candidate"))
+    with pytest.raises(ValueError, match=message):
+        data.rankeval.nbest_precision(gold="gold", measures="G2")
+
+
+# ---------------------------------------------------------------------------------------- measures
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"measures": "t.scor"}, "measures: no column 't.scor'; .*Did you mean 't.score'?"),
+        ({"gold": "golds"}, "gold: no column 'golds'; .*Did you mean 'gold'?"),
+        ({"by": "query"}, "by: no column 'query'; there are 'G2', 't.score', 'gold'."),
+        ({"key": "id"}, "key: no column 'id'; there are"),
+        ({"lower_is_better": ["G3"]}, "lower_is_better: no column 'G3'; .*mean 'G2'?"),
+    ],
+)
+def test_unknown_names(df, keywords, message):
+    with pytest.raises(KeyError, match=message) as caught:
+        df.rankeval.nbest_precision(**keywords)
+    assert str(caught.value).startswith(message.split(";")[0])  # plain text, no quotes around it
+
+
+@pytest.mark.parametrize("names", [("G", "t.score"), ("G2", "t"), ("X2",)])
+def test_unknown_measures_of_a_comparison(df, names):
+    with pytest.raises(KeyError, match="no column '"):
+        df.rankeval.compare(*names)
+
+
+def test_a_comparison_needs_two(df):
+    with pytest.raises(ValueError, match=r"there is one measure, 'G2', and a comparison needs two"):
+        df.rankeval(measures="G2").compare()
+    with pytest.raises(ValueError, match=r"b='G2' without a"):
+        df.rankeval.compare(b="G2")
+
+
+def test_no_measure(df):
+    with pytest.raises(ValueError, match=r"measures: no numeric column without another role"):
+        df[["gold"]].rankeval.nbest_precision()
+    assert len(df[["gold"]].rankeval.random_bound()) == 6
+
+
+def test_scores_of_the_wrong_type(df):
+    for values in (list("abcdef"), pd.Categorical([1, 2, 3, 1, 2, 3]), [1j] * 6):
+        with pytest.raises(TypeError, match=r"measures: 'x' has dtype .*scores are numbers"):
+            df.assign(x=values).rankeval.nbest_precision(measures="x")
+
+
+@pytest.mark.parametrize("method", [m for m in RANKING if m != "random_bound"])
+def test_missing_scores(df, method):
+    holed = df.assign(**{"t.score": [1.0, np.nan, 3, np.nan, 5, 6]})
+    with pytest.raises(
+        ValueError, match=r"missing in 't.score' \(2\) of 6 candidates.*missing='last'.*'drop'"
+    ):
+        ask(holed, method)
+    with pytest.raises(ValueError, match=r"missing in 'G2' \(all\), 't.score' \(2\)"):
+        ask(holed.assign(G2=np.nan), method)
+    assert len(ask(holed, "nbest_precision", measures="G2")) == 6
+
+
+def test_a_measure_without_any_score(df):
+    holed = df.assign(G2=np.nan)
+    found = holed.rankeval.nbest_precision(missing="drop")
+    assert set(found["measure"]) == {"t.score"}
+    with pytest.raises(ValueError, match=r"n=1 is above the number of candidates, 0"):
+        holed.rankeval.nbest_precision(1, missing="drop", measures="G2")
+    last = holed.rankeval.nbest_precision(2, missing="last", measures="G2").loc[0]
+    assert (np.isnan(last["threshold"]), last["tied"]) == (True, 4)
+
+
+# ----------------------------------------------------------------------------------------------- n
+
+
+@pytest.mark.parametrize("method", N_METHODS)
+@pytest.mark.parametrize(
+    ("n", "error", "message"),
+    [
+        (0, ValueError, r"n=0: a list has 1 candidate or more"),
+        (-3, ValueError, r"n=-3: a list has 1"),
+        ([2, -3], ValueError, r"n=-3: a list has 1"),
+        (range(0, 4), ValueError, r"n=0: a list has 1"),
+        (np.array([1, 0]), ValueError, r"n=0: a list has 1"),
+        (2.0, TypeError, r"n=2.0 is of type float: .*Write 2\."),
+        (2.5, TypeError, r"n=2.5 is of type float: the size of a list is a whole number"),
+        ([1, 2.5], TypeError, r"n=2.5 is of type float"),
+        (np.array([1.0]), TypeError, r"is of type float64"),
+        (np.nan, TypeError, r"n=nan is of type float"),
+        (True, TypeError, r"n=True is of type bool"),
+        (np.array([True]), TypeError, r"is of type bool"),
+        ("all", TypeError, r"n='all' is of type str"),
+        ("3", TypeError, r"n='3' is of type str"),
+        ([[1]], TypeError, r"n=\[1\] is of type list"),
+        (7, ValueError, r"n=7 is above the number of candidates, 6.*from 1 to 6"),
+        ([1, 7, 9], ValueError, r"n=9 is above the number of candidates, 6"),
+    ],
+)
+def test_n(df, method, n, error, message):
+    with pytest.raises(error, match=message):
+        ask(df, method, n=n)
+
+
+@pytest.mark.parametrize(
+    "n", [3, np.int32(3), np.uint8(3), [3], (3,), {3}, range(3, 4), np.array([3]), pd.Series([3])]
+)
+def test_forms_of_n(df, n):
+    pd.testing.assert_frame_equal(
+        df.rankeval.nbest_precision(n),
+        df.rankeval.nbest_precision().iloc[[2, 8]].reset_index(drop=True),
+    )
+
+
+@pytest.mark.parametrize("n", [None, [1, 2], []])
+def test_a_difference_region_has_one_n(df, n):
+    with pytest.raises(ValueError, match=r"give the size of the two lists, one whole number"):
+        df.rankeval.difference_region("G2", "t.score", n)
+
+
+# ------------------------------------------------------------------------------------------ shares
+
+
+SHARES = [
+    ("nbest_precision", "level"),
+    ("acceptance_precision", "level"),
+    ("compare", "level"),
+    ("compare", "alpha"),
+    ("significant_ranges", "alpha"),
+    ("significant_ranges", "level"),
+    ("random_bound", "p"),
+]
+
+
+@pytest.mark.parametrize(("method", "argument"), SHARES)
+def test_shares(df, method, argument):
+    for value in (0, 0.0, -0.1, np.nan, np.inf):
+        with pytest.raises(ValueError, match=rf"{argument}={value!r} is outside \(0, 1"):
+            ask(df, method, **{argument: value})
+    with pytest.raises(ValueError, match=rf"{argument}=95 is outside.* 95 % is 0.95"):
+        ask(df, method, **{argument: 95})
+    for value in (True, "0.95", None, 1j):
+        with pytest.raises(TypeError, match=rf"{argument}={value!r} is of type"):
+            ask(df, method, **{argument: value})
+    assert isinstance(ask(df, method, **{argument: np.float32(0.5)}), pd.DataFrame)
+
+
+@pytest.mark.parametrize(("method", "argument"), SHARES)
+def test_one_is_a_level_of_random_bounds_only(df, method, argument):
+    if method == "random_bound":
+        assert set(ask(df, method, p=1)["p"]) == {1.0}
+    else:
+        with pytest.raises(ValueError, match=rf"{argument}=1 is outside \(0, 1\)"):
+            ask(df, method, **{argument: 1})
+
+
+def test_several_p(df):
+    assert list(dict.fromkeys(df.rankeval.random_bound([0.5, 0.1, 0.5])["p"])) == [0.5, 0.1]
+    with pytest.raises(ValueError, match=r"p=2 is outside \(0, 1\]"):
+        df.rankeval.random_bound([0.5, 2])
+
+
+# ---------------------------------------------------------------------------------- option values
+
+
+@pytest.mark.parametrize(
+    ("method", "keywords", "message"),
+    [
+        ("nbest_precision", {"ci": "blaker"}, r"ci='blaker' is not one of 'clopper-pearson', 'wi"),
+        ("acceptance_precision", {"ci": None}, r"ci=None is not one of 'clopper-pearson'"),
+        ("compare", {"ci": "wald"}, r"ci='wald' is not one of 'newcombe'"),
+        ("compare", {"test": "boschloo"}, r"test='boschloo' is not one of 'fisher', 'midp'"),
+        ("compare", {"adjust": "max-t"}, r"adjust='max-t' is not one of None, 'holm'"),
+        ("compare", {"alternative": "more"}, r"'more' is not one of 'two-sided', 'greater', 'le"),
+        ("significant_ranges", {"test": "boschloo"}, r"test='boschloo' is not one of 'fisher'"),
+        ("random_bound", {"population": "big"}, r"population='big' is not one of 'finite', 'inf"),
+        ("random_test", {"population": 3}, r"population=3 is not one of 'finite'"),
+        *[(m, {"ties": "blocks"}, r"ties='blocks' is not one of 'shared', 'err") for m in RANKING],
+        *[(m, {"missing": "zero"}, r"missing='zero' is not one of 'raise', 'l") for m in RANKING],
+        *[(m, {"rng": -1}, r"rng=-1: a seed is 0 or more") for m in RANKING],
+    ],
+)
+def test_values_of_options(df, method, keywords, message):
+    with pytest.raises(ValueError, match=message):
+        ask(df, method, **keywords)
+
+
+@pytest.mark.parametrize("rng", [1.5, "0", True])
+def test_seeds_of_the_wrong_type(df, rng):
+    with pytest.raises(TypeError, match=rf"rng={rng!r} is of type .*numpy.random.Generator"):
+        df.rankeval.nbest_precision(rng=rng)
+
+
+@pytest.mark.parametrize("method", RANKING)
+def test_unknown_keywords(df, method):
+    with pytest.raises(TypeError, match=r"'golden' is neither an option here nor a role"):
+        ask(df, method, golden="gold")
+
+
+# --------------------------------------------------------------------------------------- by and key
+
+
+@pytest.mark.parametrize("values", [["q", None] * 3, [1, np.nan] * 3, pd.array([1, pd.NA] * 3)])
+def test_missing_group(df, values):
+    with pytest.raises(ValueError, match=r"by='query' has 3 missing values.*dropna"):
+        df.assign(query=values).rankeval.nbest_precision(by="query", measures="G2")
+
+
+@pytest.mark.parametrize(
+    ("method", "name"),
+    [
+        ("nbest_precision", "n"),
+        ("nbest_precision", "tp"),
+        ("acceptance_precision", "n_accepted"),
+        ("compare", "better"),
+        ("random_bound", "p"),
+        ("random_test", "lift"),
+        ("significant_ranges", "measure_a"),
+        ("significant_ranges", "n_first"),
+        ("significant_ranges", "p_max"),
+    ],
+)
+def test_groups_named_like_a_column_of_the_result(df, method, name):
+    with pytest.raises(ValueError, match=rf"by='{name}': the result has a column of this name"):
+        ask(df.assign(**{name: "q"}), method, by=name)
+
+
+@pytest.mark.parametrize(
+    ("method", "name"),
+    [
+        ("nbest_precision", "n"),
+        ("nbest_precision", "tp"),
+        ("compare", "pair"),
+        ("random_bound", "p"),
+    ],
+)
+def test_batches_named_like_a_column_of_the_result(df, method, name):
+    ds = xr.Dataset.from_dataframe(df.rename_axis("candidate")).expand_dims({name: ["q", "r"]})
+    with pytest.raises(ValueError, match=rf"'{name}'.*[Rr]ename"):
+        ask(ds, method)
+
+
+@pytest.mark.parametrize("values", [[1, 2, 2, 3, 4, 5], list("abbcde")])
+def test_repeated_keys(df, values):
+    with pytest.raises(ValueError, match=r"key='id' has repeated values, (2|'b'): a key breaks"):
+        df.assign(id=values).rankeval.nbest_precision(key="id", measures="G2")
+
+
+@pytest.mark.parametrize("form", ["frame", "dataset"])
+def test_missing_keys(df, form):
+    data = df.assign(id=[1, 2, np.nan, 3, 4, 5]).rename_axis("candidate")
+    data = data if form == "frame" else xr.Dataset.from_dataframe(data)
+    with pytest.raises(ValueError, match=r"key='id' has 1 missing values"):
+        data.rankeval.nbest_precision(key="id", measures="G2")
+
+
+def test_keys_that_have_no_order(df):
+    with pytest.raises(TypeError, match=r"key='id' has values that cannot be ordered"):
+        df.assign(id=[1, "a", 2, "b", 3, "c"]).rankeval.nbest_precision(key="id")
+
+
+def test_by_is_not_for_datasets(df):
+    ds = xr.Dataset.from_dataframe(df.rename_axis("candidate"))
+    with pytest.raises(ValueError, match=r"by='query': in a Dataset, groups are a dimension"):
+        ds.rankeval.nbest_precision(by="query")
+
+
+# -------------------------------------------------------------------------------------- thresholds
+
+
+@pytest.mark.parametrize(
+    ("threshold", "error", "message"),
+    [
+        (3, ValueError, r"threshold=3: a number is for one measure.*threshold=\{'G2': ...\}"),
+        ([1, 2], ValueError, r"a number is for one measure.*mapping"),
+        ({"G3": 1}, KeyError, r"threshold: no column 'G3'; .*Did you mean 'G2'"),
+        ({"G2": "high"}, TypeError, r"'high' for 'G2' is of type str. Give a number"),
+        ({"G2": [1, None]}, TypeError, r"None for 'G2' is of type NoneType"),
+        ({"G2": True}, TypeError, r"True for 'G2' is of type bool"),
+        ({"G2": [1, np.nan]}, ValueError, r"NaN for 'G2' accepts nothing"),
+    ],
+)
+@pytest.mark.parametrize("method", ["acceptance_precision", "compare"])
+def test_thresholds(df, threshold, error, message, method):
+    with pytest.raises(error, match=message):
+        ask(df, method, threshold=threshold)
+
+
+def test_thresholds_of_a_comparison(df):
+    with pytest.raises(ValueError, match=r"n=3 and threshold=\{'G2': 1\}: .*not both"):
+        df.rankeval.compare("G2", "t.score", 3, threshold={"G2": 1})
+    with pytest.raises(ValueError, match=r"has none for 't.score', which is compared"):
+        df.rankeval.compare("G2", "t.score", threshold={"G2": 1})
+
+
+# ------------------------------------------------------------------------------------------- forms
+
+
+@pytest.mark.parametrize("method", [*RANKING, "with_association_measures"])
+@pytest.mark.parametrize("data", [[1, 2], {"a": [1]}, None, np.ones((2, 2)), pd.Series([1.0])])
+def test_data_of_the_wrong_type(method, data):
+    keywords = {"measures": "G2"} if method == "with_association_measures" else {}
+    message = rf"data is of type {type(data).__name__}: give a pandas DataFrame"
+    with pytest.raises(TypeError, match=message):
+        ask(data, method, **keywords)
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (["a", "a", "gold"], r"measures: the name 'a' stands for 2 columns.*duplicated"),
+        (["a", "gold", "gold"], r"gold: the name 'gold' stands for 2 columns"),
+    ],
+)
+def test_repeated_column_names(columns, message):
+    df = pd.DataFrame([[1, 0, 1], [0, 1, 1]], columns=columns)
+    with pytest.raises(ValueError, match=message):
+        df.rankeval.nbest_precision()
+
+
+def test_repeated_names_of_other_roles(df):
+    twice = df.assign(id=range(6), other=range(6)).rename(columns={"other": "id"})
+    for role in ("by", "key"):
+        with pytest.raises(ValueError, match=rf"{role}: the name 'id' stands for 2 columns"):
+            twice.rankeval.nbest_precision(measures="t.score", **{role: "id"})
+    assert len(twice.rankeval.nbest_precision(measures="t.score")) == 6
+
+
+# ----------------------------------------------------------------------- extreme, and yet an answer
+
+
+@pytest.fixture
+def significant() -> pd.DataFrame:
+    """Return two measures that differ significantly, so that no table is empty."""
+    gold = [True] * 12 + [False] * 28
+    return pd.DataFrame({"G2": range(40, 0, -1), "t.score": range(40), "gold": gold})
+
+
+@pytest.mark.parametrize("method", N_METHODS)
+@pytest.mark.parametrize("by", [None, "query"])
+def test_an_empty_frame_gives_an_empty_table(significant, method, by):
+    data = significant.assign(query="q")
+    full, empty = ask(data, method, by=by), ask(data.iloc[:0], method, by=by)
+    assert len(full)
+    assert empty.empty
+    assert list(empty.columns) == list(full.columns)
+    names = [c for c in full if c in {"measure", "measure_a", "measure_b", "better"}]
+    assert empty.drop(columns=names).dtypes.equals(full.drop(columns=names).dtypes)
+
+
+@pytest.mark.parametrize("method", ["nbest_precision", "compare", "significant_ranges"])
+def test_names_in_an_empty_table_have_their_dtype(significant, method):
+    full, empty = ask(significant, method), ask(significant.iloc[:0], method)
+    names = [c for c in full if c in {"measure", "measure_a", "measure_b"}]
+    assert empty.dtypes[names].equals(full.dtypes[names])
+
+
+def test_acceptance_sets_of_an_empty_frame(df):
+    empty = df.iloc[:0].rankeval.acceptance_precision({"G2": 2}).loc[0]
+    assert empty[["n_accepted", "tp"]].tolist() == [0, 0]
+    assert empty[["precision", "recall", "lift"]].isna().all()
+    assert empty[["ci_low", "ci_high"]].tolist() == [0.0, 1.0]
+    # no groups, no rows
+    grouped = df.assign(query="q").iloc[:0].rankeval(by="query")
+    assert grouped.acceptance_precision({"G2": 2}).empty
+
+
+@pytest.mark.parametrize("method", [*N_METHODS, "difference_region"])
+def test_an_empty_frame_has_no_list_of_ten(df, method):
+    with pytest.raises(ValueError, match=r"n=10 is above the number of candidates, 0"):
+        ask(df.iloc[:0], method, n=10)
+
+
+def test_a_frame_without_columns():
+    with pytest.raises(ValueError, match=r"gold is not given.*there are none"):
+        pd.DataFrame().rankeval.nbest_precision()
+
+
+def test_one_candidate():
+    df = pd.DataFrame({"a": [1.0], "b": [2.0], "gold": [True]})
+    one = df.rankeval.nbest_precision().iloc[0]
+    assert one[["tp", "precision", "recall", "lift", "tied"]].tolist() == [1, 1.0, 1.0, 1.0, 0]
+    compared = df.rankeval.compare().loc[0]
+    names = ["overlap", "difference", "ci_low", "ci_high", "p_value", "p_mid"]
+    assert compared[names].tolist() == [1, 0.0, 0.0, 0.0, 1.0, 1.0]
+    assert df.rankeval.random_test()["p_value"].tolist() == [1.0, 1.0]
+    assert df.rankeval.significant_ranges().empty
+
+
+@pytest.mark.parametrize("positive", [False, True])
+def test_no_or_only_positives(df, positive):
+    data = df.assign(gold=positive)
+    found = data.rankeval.nbest_precision()
+    assert found["precision"].eq(float(positive)).all()
+    assert found["recall"].isna().all() != positive
+    assert found["lift"].isna().all() != positive
+    test = data.rankeval.random_test()
+    assert test["p_value"].eq(1).all()
+    assert test["p_mid"].to_numpy() == pytest.approx([0.5] * 12, rel=1e-14)
+    assert test["log10_p"].eq(0).all()
+    assert test["lift"].isna().all() != positive
+    compared = data.rankeval.compare()
+    assert compared[["p_value", "p_mid"]].eq(1).all(axis=None)
+    assert compared["odds_ratio"].isna().all()
+    assert compared["better"].isna().all()
+    assert data.rankeval.significant_ranges().empty
+    bound = data.rankeval.random_bound(0.05)
+    assert bound["expected"].tolist() == [n * float(positive) for n in range(1, 7)]
+    assert bound["critical"].tolist() == [n * positive + 1 for n in range(1, 7)]
+    accepted = data.rankeval.acceptance_precision({"G2": 4})
+    assert accepted["recall"].isna().all() != positive

@@ -1,0 +1,224 @@
+"""The docstring corpus: what counts as prose, what as a name, the tables, the cache."""
+
+import gzip
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rankeval_pd import datasets
+from rankeval_pd.datasets import docstring_terms
+from rankeval_pd.datasets.prose import sentences
+
+DOCSTRING = """Fit a random variable to the data, if possible.
+
+The null hypothesis, which is tested here, needs ``some code`` and :func:`a.role` or `x_value`.
+A t-test of floating-point numbers gives 3.5 or more (not less) values_in_code in [1]_ results.
+
+Parameters
+----------
+first_name : array of int
+    The first sample. Missing values
+    are dropped.
+other : float, optional
+    See https://example.org/some/page for it.
+
+See Also
+--------
+other_function : Words that stand here are cross references.
+
+Examples
+--------
+>>> plain words inside code
+plain words of output
+
+Some words after code::
+
+    literal block words
+
+.. code-block:: python
+
+    more literal words
+
+.. note::
+
+    Notes are prose.
+
+- one item
+- another item
+
+======  =======
+column  another
+======  =======
+a cell  b cell
+======  =======
+
+References
+----------
+.. [1] Some Author, Some title of a paper.
+"""
+
+
+def runs(text: str) -> list[str]:
+    return [" ".join(run) for sentence in sentences(text) for run in sentence]
+
+
+def test_prose_and_nothing_else():
+    found = runs(DOCSTRING)
+    assert found == [
+        "fit a random variable to the data",
+        "if possible",
+        "the null hypothesis",
+        "which is tested here",
+        "needs",
+        "and",
+        "or",
+        "a",  # "t-test": a single letter is a sign
+        "of floating point numbers gives",
+        "or more",
+        "not less",
+        "in",
+        "results",
+        "the first sample",
+        "missing values are dropped",
+        "see",
+        "for it",
+        "some words after code",
+        "notes are prose",
+        "one item",
+        "another item",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "pairs"),
+    [
+        ("fill_value", [("fill", "value")]),
+        ("boundingBox", [("bounding", "box")]),
+        ("HTTPServerError", [("http", "server"), ("server", "error")]),
+        ("null_hypothesis_test", [("null", "hypothesis"), ("hypothesis", "test")]),
+        ("log2_value", []),
+        ("median", []),
+    ],
+)
+def test_words_of_names(name, pairs):
+    assert list(docstring_terms.pairwise_words(name)) == pairs
+
+
+def test_tables_of_a_small_corpus():
+    """By hand: the pairs are a b, b a, a b, b c; a stands first twice, before b."""
+    table = docstring_terms._candidates([["a", "b", "a", "b", "c"]], {("b", "c")}, 1)
+    expected = pd.DataFrame(
+        {
+            "word1": ["a", "b", "b"],
+            "word2": ["b", "a", "c"],
+            "O11": [2, 1, 1],
+            "O12": [0, 1, 1],
+            "O21": [0, 0, 0],
+            "O22": [2, 2, 2],
+            "gold": [False, False, True],
+        }
+    )
+    pd.testing.assert_frame_equal(table, expected, check_dtype=False)
+
+
+@pytest.fixture(scope="module")
+def terms() -> pd.DataFrame:
+    return datasets.load_docstring_terms(progress=False)
+
+
+def test_corpus(terms):
+    assert list(terms) == ["word1", "word2", "O11", "O12", "O21", "O22", "gold"]
+    assert terms["gold"].dtype == bool
+    assert (terms["O11"] >= 10).all()
+    assert terms["O11"].is_monotonic_decreasing
+    assert not terms.duplicated(["word1", "word2"]).any()
+    totals = terms[["O11", "O12", "O21", "O22"]].sum(axis=1)
+    assert totals.min() == totals.max()
+    assert 6_000 < len(terms) < 15_000
+    assert 0.05 < terms["gold"].mean() < 0.15
+    gold = terms.set_index(["word1", "word2"])["gold"]
+    assert gold["fill", "value"]
+    assert not gold["of", "the"]
+
+
+def test_least_frequency(terms):
+    pd.testing.assert_frame_equal(
+        datasets.load_docstring_terms(50, progress=False),
+        terms[terms["O11"] >= 50].reset_index(drop=True),
+    )
+
+
+def test_samples(terms):
+    parts = datasets.load_docstring_terms(samples=20, progress=False)
+    assert next(iter(parts)) == "sample"
+    assert sorted(parts["sample"].unique()) == list(range(20))
+    assert (parts["O11"] >= 4).all()
+    sizes = parts.groupby("sample")[["O11", "O12", "O21", "O22"]].first().sum(axis=1)
+    whole = terms[["O11", "O12", "O21", "O22"]].iloc[0].sum()
+    assert sizes.sum() == whole  # contiguous parts, nothing lost
+    assert sizes.max() < 1.02 * sizes.min() + 100
+    again = datasets.load_docstring_terms(samples=20, progress=False)
+    pd.testing.assert_frame_equal(parts, again)
+    other = datasets.load_docstring_terms(samples=20, rng=1, progress=False)
+    assert not parts.equals(other)
+
+
+def test_nothing_is_imported_and_cache_is_used(tmp_path, monkeypatch):
+    """A package of one module that would fail if it were imported."""
+    package = tmp_path / "tinypkg"
+    package.mkdir()
+    (package / "__init__.py").write_text(
+        '"""A tiny package with a good name. The good name is here."""\n'
+        "raise RuntimeError\n"
+        "def good_name(): ...\n"
+    )
+    (package / "tests").mkdir()
+    (package / "tests" / "test_it.py").write_text('"""Words of tests do not count."""')
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(docstring_terms, "PACKAGES", ("tinypkg",))
+    monkeypatch.setattr(docstring_terms.metadata, "version", lambda name: "1.0")
+    cache = tmp_path / "cache"
+    monkeypatch.setenv("RANKEVAL_PD_CACHE", str(cache))
+
+    def load():
+        return datasets.load_docstring_terms(1, progress=False)
+
+    first = load()
+    assert first.loc[first["gold"], ["word1", "word2"]].to_numpy().tolist() == [["good", "name"]]
+    (kept,) = cache.iterdir()
+    (package / "__init__.py").write_text('"""Changed without a new version."""')
+    pd.testing.assert_frame_equal(load(), first)  # from the cache
+    kept.write_bytes(kept.read_bytes()[:50])  # cut off: it is made anew, not trusted
+    assert "changed" in set(load()["word1"])
+    with gzip.open(kept, "rt") as file:
+        assert json.load(file)["made of"][1] == {"tinypkg": "1.0"}
+    monkeypatch.setattr(docstring_terms.metadata, "version", lambda name: "2.0")
+    load()
+    assert len(list(cache.iterdir())) == 2
+
+
+@pytest.mark.parametrize("value", [0, -1, 1.5, True, "10"])
+@pytest.mark.parametrize("argument", ["min_frequency", "samples"])
+def test_counts_are_checked(argument, value):
+    with pytest.raises(ValueError, match=f"{argument}=.*whole number of 1 or more"):
+        datasets.load_docstring_terms(**{argument: value})
+
+
+def test_too_many_samples():
+    with pytest.raises(ValueError, match=r"samples=10000000: the corpus has .* Give fewer"):
+        datasets.load_docstring_terms(samples=10_000_000, progress=False)
+
+
+def test_package_that_is_not_there(monkeypatch):
+    with pytest.raises(ModuleNotFoundError, match="pip install no_such_package"):
+        docstring_terms._sources("no_such_package")
+
+
+def test_measures_find_terms(terms):
+    """What the corpus is for: G2 and X2 are ahead of frequency."""
+    scored = terms.rankeval.with_association_measures(["G2", "X2", "f"])
+    found = scored.rankeval.nbest_precision(1000).set_index("measure")["precision"]
+    assert found["X2"] > found["G2"] > found["f"] > terms["gold"].mean()
+    assert np.isfinite(scored["G2"]).all()
