@@ -70,6 +70,8 @@ def answer(
         tables.check_names("the dimension ", inner.attrs["batch"], columns)
         check_not_above(n, inner.sizes["candidate"])
         result = question(inner, _sizes(n, inner))
+        if result["exists"].chunks is None:
+            _check_rows(n, [result])
         return tables.leave_dataset(result, columns, ragged=inner.attrs["ragged"], attrs=attrs)
     groups = read_frame(data, chosen, scored=scored)
     tables.check_names("by=", groups.keys.columns, columns)
@@ -94,8 +96,8 @@ def _check_rows(n: IntArray | None, results: Sequence[xr.Dataset]) -> None:
         lacking = n[~np.any([x.to_numpy() for x in found], axis=0)]
         if lacking.size:
             raise ValueError(
-                f"n={int(lacking[0])} is above the number of candidates that both measures score."
-                " Give smaller n, or rank what lacks a score last: missing='last'."
+                f"n={int(lacking[0])} is above the number of candidates that take part: those that"
+                " are no padding and that, with missing='drop', the measures score. Give smaller n."
             )
 
 
@@ -331,6 +333,12 @@ def _split_measures(data: xr.Dataset, roles: Roles, named: list[Hashable]) -> di
             found[name] = variable
             continue
         for position, label in enumerate(data["measure"].to_numpy().tolist()):
+            if label in found or label in data.data_vars:
+                raise ValueError(
+                    f"measures: the name {label!r} stands for several measures of the Dataset:"
+                    " variables, or positions along the dimension 'measure'. Rename or drop all"
+                    " but one of them."
+                )
             found[label] = variable.isel(measure=position, drop=True)
     return found
 

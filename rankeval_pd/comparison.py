@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Callable, Hashable, Mapping
 from functools import partial
 from typing import Any, NamedTuple, Unpack
@@ -21,7 +20,7 @@ from rankeval_pd.candidates import (
     read_dataset,
     read_frame,
 )
-from rankeval_pd.errors import RankevalWarning, check_choice, check_n, check_share, unknown_name
+from rankeval_pd.errors import check_choice, check_n, check_share, unknown_name, warn
 from rankeval_pd.roles import RoleKeywords, Roles
 from rankeval_pd.stats import ranking
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
@@ -160,6 +159,8 @@ def compare(
             " of acceptance sets, not both."
         )
     strict = roles.get("ties") == "error"
+    if threshold is not None:
+        threshold = _of_pair(data, threshold, a, b)
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
         pairs = _pairs(inner.indexes["measure"].tolist(), a, b)
@@ -186,6 +187,20 @@ def _only(data: Any, a: Hashable, b: Hashable, roles: Mapping[str, Any]) -> dict
     if b is not None and a is None:
         raise ValueError(f"b={b!r} without a: name the measure it is compared with first.")
     return {**roles, "measures": [a, b]} if b is not None else dict(roles)
+
+
+def _of_pair(
+    data: Any, threshold: Mapping[Hashable, Any], a: Hashable, b: Hashable
+) -> Mapping[Hashable, Any]:
+    """Return the thresholds of the two measures compared: one mapping may serve several pairs."""
+    if b is None or not isinstance(threshold, Mapping):
+        return threshold
+    columns = data.columns if isinstance(data, pd.DataFrame) else data.variables
+    others = [name for name in threshold if name not in (a, b)]
+    for name in others:
+        if name not in columns:
+            raise unknown_name("threshold", name, columns)
+    return {name: given for name, given in threshold.items() if name not in others}
 
 
 def _pairs(measures: list[Hashable], a: Hashable, b: Hashable) -> list[tuple[Hashable, Hashable]]:
@@ -428,13 +443,11 @@ def _set_columns(
     unequal = np.abs(r.n_a - r.n_b) > _UNEQUAL * np.maximum(r.n_a, r.n_b)
     if (unequal & exists).any():
         first = tuple(np.argwhere(unequal & exists)[0])
-        warnings.warn(
+        warn(
             f"acceptance sets of {r.n_a[first]} and {r.n_b[first]} candidates are compared: where"
             " sizes differ by more than 10 %, the smaller set often has the higher precision"
             " whatever the measure (Evert 2004, footnote 13), and 'better' is NaN. Look at recall"
-            " too, or compare n-best lists.",
-            RankevalWarning,
-            stacklevel=2,
+            " too, or compare n-best lists."
         )
     leaning = np.where(unequal, np.nan, leaning)
     tested = _tested(tp_only_a, only_a, tp_only_b, only_b, options)
@@ -563,18 +576,18 @@ def _runs(table: pd.DataFrame) -> pd.DataFrame:
     )
     order = np.lexsort((table["n"].to_numpy(), pair))
     table, pair = table.iloc[order], pair[order]
-    favoured, _ = pd.factorize(table["better"])
-    state = np.where(table["significant"].to_numpy(dtype=bool), favoured, -1)
-    fresh = (np.diff(pair, prepend=-1) != 0) | (np.diff(state, prepend=-2) != 0)
+    side = np.sign(table["difference"].to_numpy()) * table["significant"].to_numpy(dtype=bool)
+    fresh = (np.diff(pair, prepend=-1) != 0) | (np.diff(side, prepend=2.0) != 0)
     run = np.cumsum(fresh)
-    inside = state >= 0
+    inside = np.abs(side) == 1.0
     table, run = table[inside], run[inside]
     p = "p_value" if table["p_adjusted"].isna().all() else "p_adjusted"
     first = np.flatnonzero(np.diff(run, prepend=0))
     last = np.append(first[1:], len(run))[: len(first)] - 1
     rows = table.iloc[first]
-    found = rows[[*groups, "measure_a", "measure_b", "better"]].reset_index(drop=True)
+    found = rows[[*groups, "measure_a", "measure_b"]].reset_index(drop=True)
     return found.assign(
+        better=found["measure_a"].where(rows["difference"].to_numpy() > 0, found["measure_b"]),
         n_first=rows["n"].to_numpy(),
         n_last=table["n"].to_numpy()[last],
         n_tests=last - first + 1,

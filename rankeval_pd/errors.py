@@ -6,6 +6,8 @@ An error says four things: the argument, what it got, what is allowed, what to d
 from __future__ import annotations
 
 import difflib
+import sys
+import warnings
 from collections.abc import Hashable, Iterable
 from typing import Any
 
@@ -16,6 +18,16 @@ from rankeval_pd.stats._types import IntArray
 
 class RankevalWarning(UserWarning):
     """A result that is easily misread: the only warning that this package gives."""
+
+
+def warn(message: str) -> None:
+    """Give a RankevalWarning at the line of the user's that led here."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(
+        ("rankeval_pd.", "xarray.", "dask.", "numpy.")
+    ):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, RankevalWarning, stacklevel=level - 1)
 
 
 class UnknownNameError(KeyError):

@@ -447,6 +447,9 @@ def random_pvalue(
             f"n_candidates={n_candidates!r}, n_positive={n_positive!r}: give both numbers, or the"
             " share of positives alone: prior=..."
         )
+    for name, given in (("tp", tp), ("n", n), ("prior", 0 if prior is None else prior)):
+        if np.asarray(given).dtype.kind not in "iuf":
+            raise TypeError(f"{name}={given!r}: give a number, or an array of numbers.")
     if prior is not None:
         count, size, share = np.broadcast_arrays(tp, n, prior)
         total = positive = np.zeros(count.shape)

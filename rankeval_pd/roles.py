@@ -56,6 +56,10 @@ class Roles:
                     f" {listed(known)}; the signature has the options."
                 )
         roles = replace(cls(), **keywords)
+        for name in ("gold", "key", "dim"):
+            given = getattr(roles, name)
+            if not isinstance(given, Hashable):
+                raise TypeError(f"{name}={given!r}: give the name of one column, not several.")
         check_choice("ties", roles.ties, TIES)
         check_choice("missing", roles.missing, MISSING)
         _ = roles.seed
@@ -85,7 +89,7 @@ def as_names(names: Names, columns: Any) -> list[Hashable]:
         return [names]
     if isinstance(names, tuple) and _is_column(names, columns):
         return [names]
-    return list(names)
+    return list(dict.fromkeys(names))
 
 
 def _is_column(name: Hashable, columns: Any) -> bool:

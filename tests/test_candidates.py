@@ -390,9 +390,7 @@ def test_missing_drop_asks_ties_of_what_both_score():
 
 
 def test_missing_drop_above_what_both_score(holed):
-    with pytest.raises(
-        ValueError, match=r"n=26 is above the number of candidates that both measures score"
-    ):
+    with pytest.raises(ValueError, match=r"n=26 is above the number of candidates that take part"):
         holed.rankeval.compare("a", "c", 26, missing="drop")
 
 

@@ -128,7 +128,7 @@ def test_long_curves_are_thinned_but_keep_their_ends():
 @pytest.mark.parametrize("name", ["precision", "comparison", "random_bound"])
 def test_wrong_tables_are_refused(name):
     draw = getattr(plotting, name)
-    with pytest.raises(ValueError, match="table has no columns .*give the result of"):
+    with pytest.raises(ValueError, match=r"table has no columns .*give the result of"):
         draw(pd.DataFrame({"n": [1]}))
     with pytest.raises(TypeError, match="table is of type list: give the result of"):
         draw([1, 2])

@@ -7,7 +7,6 @@ import gzip
 import hashlib
 import inspect
 import json
-import os
 import re
 import tempfile
 from collections import Counter
@@ -20,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from rankeval_pd.datasets.cache import cache_folder
 from rankeval_pd.datasets.prose import sentences
 
 PACKAGES = ("numpy", "scipy", "pandas", "xarray", "matplotlib")
@@ -167,13 +167,6 @@ def _corpus(progress: bool | None) -> Corpus:
     corpus = _read(progress)
     _keep(path, corpus, stamp)
     return corpus
-
-
-def cache_folder() -> Path:
-    """Return the folder for what was read or downloaded."""
-    from platformdirs import user_cache_dir
-
-    return Path(os.environ.get("RANKEVAL_PD_CACHE") or user_cache_dir("rankeval_pd"))
 
 
 def _keep(path: Path, corpus: Corpus, stamp: str) -> None:

@@ -1,0 +1,116 @@
+"""The data of Evert (2004): German PP-verb pairs, annotated by Krenn."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rankeval_pd.datasets.cache import cache_folder, data_folder
+
+_COMMIT = "5bfa54d0f4da111ca84b697973a65fd499e116fa"
+URL = f"https://raw.githubusercontent.com/cran/corpora/{_COMMIT}/data/KrennPPV.rda"
+SHA256 = "20bd0944b0e1a3e2feedc6f6dd6840eddf572641ba080528efdc0624daf6e44e"
+_CSV = "krenn_ppv.csv"
+
+_TEXT = ("PP", "verb")
+_FLAGS = ("is.colloc", "is.SVC", "is.figur")
+_COUNTS = ("freq",)
+_SCORES = ("MI", "Dice", "z.score", "t.score", "chisq", "chisq.corr", "log.like", "Fisher")
+
+
+def load_krenn_ppv() -> pd.DataFrame:
+    """Return the German PP-verb pairs of Evert (2004), with annotation and association scores.
+
+    Returns
+    -------
+    DataFrame
+        5,102 candidates of frequency 30 or more: ``PP`` and ``verb``; the annotations
+        ``is.colloc`` (566 collocations: support verb constructions and figurative expressions),
+        ``is.SVC``, ``is.figur``; ``freq`` and the scores ``MI``, ``Dice``, ``z.score``,
+        ``t.score``, ``chisq``, ``chisq.corr``, ``log.like``, ``Fisher``. Scores are rounded, so
+        that there are many ties.
+
+    Raises
+    ------
+    OSError
+        If the data are neither on this machine nor to be downloaded; the message says what to do.
+    ImportError
+        If the packages for the download are not installed.
+
+    Notes
+    -----
+    If the environment variable ``RANKEVAL_PD_DATA`` names a folder that holds ``krenn_ppv.csv``,
+    the file is read. Otherwise ``KrennPPV.rda`` is downloaded from the source of the R package
+    *corpora* (GPL-3), checked by its SHA-256 and kept in the user's cache folder; this needs
+    ``pip install 'rankeval_pd[data]'``. Both give the same frame.
+
+    References
+    ----------
+    S. Evert (2004), figures 1 to 3. B. Krenn (2000), The usual suspects: data-oriented models for
+    the identification and representation of lexical collocations.
+
+    Examples
+    --------
+    >>> from rankeval_pd import datasets
+    >>> df = datasets.load_krenn_ppv()  # doctest: +SKIP
+    >>> df.rankeval(gold="is.colloc").nbest_precision(500, measures="log.like")  # doctest: +SKIP
+    """
+    folder = data_folder()
+    if folder is not None and (folder / _CSV).is_file():
+        return _uniform(pd.read_csv(folder / _CSV))
+    return _uniform(_read_rda(_download()))
+
+
+def _uniform(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns with the same names, order, types and index whatever the file was."""
+    columns: dict[str, Any] = {name: frame[name].astype(object).astype(str) for name in _TEXT}
+    columns |= {name: frame[name].to_numpy(dtype=bool) for name in _FLAGS}
+    columns |= {name: frame[name].to_numpy(dtype=np.int64) for name in _COUNTS}
+    columns |= {name: frame[name].to_numpy(dtype=np.float64) for name in _SCORES}
+    table = pd.DataFrame({name: np.asarray(values) for name, values in columns.items()})
+    return table.astype({name: pd.Series(["text"]).dtype for name in _TEXT})
+
+
+def _download() -> Path:
+    """Return the path of the checked file, downloaded unless it is there."""
+    try:
+        import pooch
+    except ImportError as error:
+        raise ImportError(_ways_out("pooch is not installed")) from error
+    folder = cache_folder()
+    try:
+        return Path(
+            pooch.retrieve(
+                URL,
+                known_hash=f"sha256:{SHA256}",
+                fname="KrennPPV.rda",
+                path=folder,
+                downloader=pooch.HTTPDownloader(progressbar=False, timeout=30),
+            )
+        )
+    except (OSError, ValueError) as error:
+        # a wrong checksum is a ValueError; no server and a cut connection are OSErrors
+        raise OSError(_ways_out(str(error))) from error
+
+
+def _ways_out(reason: str) -> str:
+    return (
+        f"the data of Evert (2004) could not be loaded: {reason}. Either connect this machine to"
+        f" the network, pip install 'rankeval_pd[data]', and call again to download {URL}; or set"
+        f" the environment variable RANKEVAL_PD_DATA to a folder that holds {_CSV}."
+    )
+
+
+def _read_rda(path: Path) -> pd.DataFrame:
+    try:
+        import rdata
+    except ImportError as error:
+        raise ImportError(_ways_out("rdata is not installed")) from error
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # on R classes that the frame does not have
+        frame: pd.DataFrame = rdata.read_rda(path)["KrennPPV"]
+    return frame

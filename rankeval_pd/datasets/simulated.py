@@ -1,0 +1,142 @@
+"""Candidates drawn by a random experiment whose truth is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from rankeval_pd.errors import check_share
+from rankeval_pd.stats._types import FloatArray
+
+_QUALITY = {"good": 1.5, "fair": 1.0}
+
+
+def simulate_candidates(
+    n_candidates: int = 5_000,
+    *,
+    baseline: float = 0.1,
+    quality: Mapping[str, float] | None = None,
+    correlation: float = 0.5,
+    decimals: int | None = None,
+    rng: int | np.random.Generator | None = 0,
+) -> pd.DataFrame:
+    """Return candidates of a random experiment: true positives score higher by a known amount.
+
+    Each candidate is a true positive with probability ``baseline``. A measure's score is standard
+    normal, and higher by the measure's quality for true positives.
+
+    Parameters
+    ----------
+    n_candidates : int
+        Number of candidates, 1 or more.
+    baseline : float
+        Probability of a true positive, between 0 and 1.
+    quality : mapping from str to float, optional
+        How far each measure lifts true positives, in standard deviations; 0 is a random ranking.
+        Unless given: ``{"good": 1.5, "fair": 1.0}``.
+    correlation : float
+        Correlation of the scores of any two measures among candidates with the same label, from
+        0 to 1.
+    decimals : int, optional
+        Round the scores to so many decimals, which makes ties.
+    rng : int, Generator or None
+        Seed, Generator, or None for fresh entropy.
+
+    Returns
+    -------
+    DataFrame
+        One float column per measure, in the order of ``quality``, and ``gold``.
+
+    See Also
+    --------
+    true_precision : the average precision of this experiment.
+
+    Notes
+    -----
+    The experiment is that of Evert (2004), section 3.1: true and false positives in any region of
+    scores are independent counts, given how many candidates there are. O(N) for each measure.
+
+    References
+    ----------
+    S. Evert (2004), section 3.1.
+
+    Examples
+    --------
+    >>> from rankeval_pd import datasets
+    >>> df = datasets.simulate_candidates(1000, quality={"A": 2.0, "B": 0.0}, decimals=1)
+    >>> list(df.columns), len(df)
+    (['A', 'B', 'gold'], 1000)
+    """
+    baseline = check_share("baseline", baseline)
+    if not 0.0 <= correlation <= 1.0:
+        raise ValueError(f"correlation={correlation!r} is outside [0, 1]: give a number in it.")
+    if isinstance(n_candidates, bool) or n_candidates != int(n_candidates) or n_candidates < 1:
+        raise ValueError(f"n_candidates={n_candidates!r}: give a whole number of 1 or more.")
+    lifts = _QUALITY if quality is None else quality
+    if "gold" in lifts:
+        raise ValueError("quality: 'gold' is the name of the label. Give the measure another one.")
+    generator = np.random.default_rng(rng)
+    gold = generator.random(int(n_candidates)) < baseline
+    shared = generator.normal(size=gold.size)
+    columns: dict[str, Any] = {}
+    for name, lift in lifts.items():
+        own = generator.normal(size=gold.size)
+        noise = np.sqrt(correlation) * shared + np.sqrt(1.0 - correlation) * own
+        score = noise + lift * gold
+        columns[name] = score if decimals is None else np.round(score, decimals) + 0.0
+    return pd.DataFrame({**columns, "gold": gold})
+
+
+def true_precision(share: npt.ArrayLike, *, quality: float, baseline: float = 0.1) -> Any:
+    """Return the average precision of an acceptance region of :func:`simulate_candidates`.
+
+    Parameters
+    ----------
+    share : float or array of float
+        The share of candidates that the region accepts on average, n / N, above 0, at most 1.
+    quality : float
+        The measure's quality.
+    baseline : float
+        Probability of a true positive.
+
+    Returns
+    -------
+    float or array of float
+
+    Notes
+    -----
+    The region of scores of at least t accepts true positives with probability Q(t - quality) and
+    others with Q(t), Q being the normal upper tail; t is found by bisection.
+
+    Examples
+    --------
+    >>> from rankeval_pd import datasets
+    >>> round(datasets.true_precision(0.1, quality=1.5), 4)
+    0.4732
+    >>> datasets.true_precision(1.0, quality=1.5)
+    0.1
+    """
+    from scipy import special
+
+    baseline = check_share("baseline", baseline)
+    wanted = np.asarray(share, dtype=float)
+    if not ((wanted > 0) & (wanted <= 1)).all():
+        raise ValueError(f"share={share!r} is outside (0, 1]: give the share of candidates, n / N.")
+
+    def accepted(t: FloatArray) -> tuple[FloatArray, FloatArray]:
+        true = baseline * special.ndtr(quality - t)
+        return true, true + (1.0 - baseline) * special.ndtr(-t)
+
+    low = np.full(wanted.shape, -40.0 - abs(quality))
+    high = -low
+    for _ in range(120):
+        middle = 0.5 * (low + high)
+        enough = accepted(middle)[1] >= wanted
+        low, high = np.where(enough, middle, low), np.where(enough, high, middle)
+    true, everyone = accepted(low)
+    precision = np.where(wanted == 1.0, baseline, true / everyone)
+    return float(precision) if precision.ndim == 0 else precision
