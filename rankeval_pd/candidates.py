@@ -8,6 +8,8 @@ The form is an :class:`xarray.Dataset`, its candidates in the order of the tie k
 * ``row`` (..., candidate): the position in the data that came in;
 * ``sign`` (measure): -1 where smaller scores rank first and were negated.
 
+The leading dimensions are those of a batch: of a Dataset its own, of a DataFrame ``group``.
+
 A question is a function from this form and the list sizes to a labelled Dataset. :func:`answer`
 asks it of every group of a DataFrame, or of a whole Dataset.
 """
@@ -127,7 +129,7 @@ class Groups(NamedTuple):
     """The groups of a DataFrame, sorted."""
 
     keys: pd.DataFrame  #: one row per group, the columns of ``by``
-    members: list[xr.Dataset]  #: each group's candidates in the inner form
+    members: list[xr.Dataset]  #: the inner form, groups of equal size along a dimension ``group``
     largest: int  #: the most candidates that a measure has in a group
 
 
@@ -150,26 +152,44 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
         scores[row] = score_values(frame_column(frame, measure, "measures"), measure)
     measures = measures or [None]
     signs = _signs(measures, roles, columns)
-    key = None if roles.key is None else frame_column(frame, roles.key, "key")
-    keys, positions = _split(frame, by)
+    score, true, present = admit(
+        scores * signs[:, np.newaxis],
+        truth,
+        measures=measures,
+        gold_name=gold,
+        missing=missing,
+        padding=False,
+    )
+    keys, number = _group_numbers(frame, by)
+    if roles.key is None:
+        order = label_order(frame.index, roles.seed, number)
+    else:
+        order = column_order(frame_column(frame, roles.key, "key"), roles.key, number)
+    # groups of one size are stacked: the cost is that of the sizes that occur, not of the groups
+    sizes = np.bincount(number, minlength=len(keys))
+    starts = np.cumsum(sizes) - sizes
     members = []
-    for rows in positions:
-        order = (
-            label_order(frame.index[rows], roles.seed)
-            if key is None
-            else column_order(key.iloc[rows], roles.key)
+    for size in np.unique(sizes):
+        chosen = np.flatnonzero(sizes == size)
+        rows = order[starts[chosen, np.newaxis] + np.arange(size)]
+        members.append(
+            xr.Dataset(
+                {
+                    "score": (("group", "measure", "candidate"), _stack(score, rows)),
+                    "gold": (("group", "candidate"), true[rows]),
+                    "present": (("group", "measure", "candidate"), _stack(present, rows)),
+                    "row": (("group", "candidate"), rows),
+                    "sign": ("measure", signs),
+                },
+                coords={"measure": ("measure", tables.labels(measures)), "group": chosen},
+            )
         )
-        rows = rows[order]
-        score, true, present = admit(
-            scores[:, rows] * signs[:, np.newaxis],
-            truth[rows],
-            measures=measures,
-            gold_name=gold,
-            missing=missing,
-            padding=False,
-        )
-        members.append(_form(measures, signs, score, true, present, rows))
     return Groups(keys, members, max(map(_largest, members), default=0))
+
+
+def _stack(values: AnyArray, rows: IntArray) -> AnyArray:
+    """Return (measure, all rows) as (group, measure, candidate)."""
+    return np.moveaxis(values[:, rows], 0, 1)
 
 
 def _largest(inner: xr.Dataset) -> int:
@@ -177,30 +197,10 @@ def _largest(inner: xr.Dataset) -> int:
     return int(inner["present"].to_numpy().sum(axis=-1).max())
 
 
-def _form(
-    measures: list[Hashable],
-    signs: FloatArray,
-    score: FloatArray,
-    gold: BoolArray,
-    present: BoolArray,
-    rows: IntArray,
-) -> xr.Dataset:
-    return xr.Dataset(
-        {
-            "score": (("measure", "candidate"), score),
-            "gold": ("candidate", gold),
-            "present": (("measure", "candidate"), present),
-            "row": ("candidate", rows),
-            "sign": ("measure", signs),
-        },
-        coords={"measure": ("measure", tables.labels(measures))},
-    )
-
-
-def _split(frame: pd.DataFrame, by: list[Hashable]) -> tuple[pd.DataFrame, list[IntArray]]:
-    """Return the keys of the groups, sorted, and the positions of their rows."""
+def _group_numbers(frame: pd.DataFrame, by: list[Hashable]) -> tuple[pd.DataFrame, IntArray]:
+    """Return the keys of the groups, sorted, and the number of each row's group."""
     if not by:
-        return pd.DataFrame(index=[0]), [np.arange(len(frame))]
+        return pd.DataFrame(index=[0]), np.zeros(len(frame), dtype=np.int64)
     keys = pd.concat(
         [frame_column(frame, name, "by").reset_index(drop=True) for name in by], axis=1
     )
@@ -211,12 +211,9 @@ def _split(frame: pd.DataFrame, by: list[Hashable]) -> tuple[pd.DataFrame, list[
             f"by={label!r} has {int(missing.any(axis=1).sum())} missing values: every row belongs"
             f" to a group. Fill them, or drop these rows: data.dropna(subset=[{label!r}])."
         )
-    if not len(frame):
-        return keys, []
-    number = keys.groupby(by, sort=True, observed=True).ngroup().to_numpy()
-    order = np.argsort(number, kind="stable")
-    starts = np.flatnonzero(np.diff(number[order], prepend=-1))
-    return keys.iloc[order[starts]], list(np.split(order, starts[1:]))
+    number = np.asarray(keys.groupby(by, sort=True, observed=True).ngroup(), dtype=np.int64)
+    _, first = np.unique(number, return_index=True)
+    return keys.iloc[first], number
 
 
 def frame_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
@@ -242,13 +239,18 @@ def frame_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
 # ---------------------------------------------------------------------------------------- datasets
 
 
-def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.Dataset:
-    """Bring a Dataset into the inner form, lazily where it is lazy."""
+def check_dim(data: xr.Dataset, roles: Roles) -> None:
+    """Raise a ValueError unless the Dataset has the dimension of the candidates."""
     if roles.dim not in data.dims:
         raise ValueError(
             f"dim={roles.dim!r} is not a dimension of data, which has {listed(data.dims)}. Name"
             " the dimension along which the candidates lie: dim=..."
         )
+
+
+def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.Dataset:
+    """Bring a Dataset into the inner form, lazily where it is lazy."""
+    check_dim(data, roles)
     if as_names(roles.by, ()):
         raise ValueError(
             f"by={roles.by!r}: in a Dataset, groups are a dimension of their own beside"
@@ -367,9 +369,8 @@ def _in_key_order(
 ) -> tuple[xr.DataArray, xr.DataArray, xr.DataArray]:
     if roles.key is None:
         labels = data.indexes.get(roles.dim)
-        order = label_order(
-            pd.RangeIndex(data.sizes[roles.dim]) if labels is None else labels, roles.seed
-        )
+        labels = pd.RangeIndex(data.sizes[roles.dim]) if labels is None else labels
+        order = label_order(labels, roles.seed, np.zeros(len(labels), dtype=np.int64))
         row = xr.DataArray(order, dims="candidate")
         return score.isel(candidate=order), truth.isel(candidate=order), row
     key = xr.DataArray(data[roles.key].variable).rename({roles.dim: "candidate"})
@@ -470,6 +471,11 @@ def find_measures(
     if roles.measures is not None:
         names = list(dict.fromkeys(as_names(roles.measures, columns)))
         for name in names:
+            if name == roles.gold or name in taken[:1]:
+                raise ValueError(
+                    f"measures: {name!r} is the gold label, and a label is no score of its own."
+                    " Leave it out."
+                )
             if name not in columns:
                 raise unknown_name("measures", name, columns)
     else:
@@ -487,6 +493,11 @@ def find_measures(
 
 
 def _signs(measures: list[Hashable], roles: Roles, columns: Any) -> FloatArray:
+    if isinstance(roles.lower_is_better, bool):
+        raise TypeError(
+            f"lower_is_better={roles.lower_is_better!r}: name the measures whose small values rank"
+            " first, one or several."
+        )
     lower = as_names(roles.lower_is_better, columns)
     for unknown in (name for name in lower if name not in columns):
         raise unknown_name("lower_is_better", unknown, columns)

@@ -186,7 +186,22 @@ def _only(data: Any, a: Hashable, b: Hashable, roles: Mapping[str, Any]) -> dict
     """Return the roles with the two measures that are compared, if both are named."""
     if b is not None and a is None:
         raise ValueError(f"b={b!r} without a: name the measure it is compared with first.")
+    if isinstance(data, pd.DataFrame):
+        for role, name in (("a", a), ("b", b)):
+            _check_measure(role, name, data.columns)
     return {**roles, "measures": [a, b]} if b is not None else dict(roles)
+
+
+def _check_measure(role: str, name: Hashable, columns: pd.Index) -> None:
+    """Raise an error, with a hint, where a size of lists stands in the place of a measure."""
+    size = isinstance(name, (int, np.integer, range, list)) and not isinstance(name, bool)
+    if name is None or (isinstance(name, Hashable) and name in columns):
+        return
+    if size:
+        raise TypeError(
+            f"{role}={name!r} is no measure. Is it the size of the lists? Write n={name!r}."
+        )
+    raise unknown_name(role, name, columns)
 
 
 def _of_pair(
@@ -669,7 +684,11 @@ def _frame_region(
 ) -> pd.DataFrame:
     groups = read_frame(data, roles)
     check_not_above(n, groups.largest)
-    found = [region(inner) for inner in groups.members]
+    found = [
+        region(inner.isel(group=position))
+        for inner in groups.members
+        for position in range(inner.sizes["group"])
+    ]
     rows = np.concatenate([np.zeros(0, dtype=np.int64), *(x.rows for x in found)])
     order = np.argsort(rows)
     columns: dict[str, Any] = {

@@ -27,7 +27,7 @@ def warn(message: str) -> None:
         ("rankeval_pd.", "xarray.", "dask.", "numpy.")
     ):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, RankevalWarning, stacklevel=level - 1)
+    warnings.warn(message, RankevalWarning, stacklevel=level)
 
 
 class UnknownNameError(KeyError):

@@ -18,14 +18,18 @@ from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 _Hashes = np.ndarray[Any, np.dtype[np.uint64]]
 
 
-def label_order(labels: pd.Index, seed: int) -> IntArray:
-    """Return the positions of the candidates in the order of the hashes of their labels."""
+def label_order(labels: pd.Index, seed: int, group: IntArray) -> IntArray:
+    """Return the positions of the candidates, group by group, in the order of their hashes.
+
+    ``group`` is the number of each candidate's group; repeated labels are counted within it.
+    """
     hashes = _hash(labels)
     if labels.has_duplicates:
-        repeat = pd.Series(hashes).groupby(hashes).cumcount().to_numpy()
-        hashes = _mix(hashes ^ _mix(repeat.astype(np.uint64)))
+        repeat = pd.Series(hashes).groupby([group, hashes]).cumcount().to_numpy()
+        again = repeat > 0
+        hashes[again] = _mix(hashes[again] ^ _mix(repeat[again].astype(np.uint64)))
     hashes = _mix(hashes + _mix(np.array([seed % 2**64], dtype=np.uint64)))
-    return np.argsort(hashes, kind="stable")
+    return np.lexsort((hashes, group))
 
 
 def _mix(x: _Hashes) -> _Hashes:
@@ -84,17 +88,18 @@ def _described(label: object) -> str:
     return f"\0{type(value).__name__}:{value!r}"
 
 
-def column_order(values: pd.Series, name: object) -> IntArray:
-    """Return the positions of the candidates in the order of a column, the smaller first."""
+def column_order(values: pd.Series, name: object, group: IntArray) -> IntArray:
+    """Return the positions of the candidates, group by group, the smaller value first."""
     missing = values.isna().to_numpy(dtype=bool)
     if missing.any():
         raise ValueError(
             f"key={name!r} has {missing.sum()} missing values: every candidate needs a value that"
             " no other has. Fill them, or leave key out: then a hash of the label breaks ties."
         )
-    _refuse_repeated(values, name)
+    _refuse_repeated(values, name, group)
     try:
-        return np.asarray(pd.Series(values.to_numpy()).sort_values(kind="stable").index)
+        order = np.asarray(pd.Series(values.to_numpy()).sort_values(kind="stable").index)
+        return order[np.argsort(group[order], kind="stable")]
     except TypeError as error:
         raise TypeError(
             f"key={name!r} has values that cannot be ordered ({error}). Give a column of numbers,"
@@ -102,8 +107,9 @@ def column_order(values: pd.Series, name: object) -> IntArray:
         ) from None
 
 
-def _refuse_repeated(values: pd.Series, name: object) -> None:
-    repeated = values[values.duplicated().to_numpy(dtype=bool)]
+def _refuse_repeated(values: pd.Series, name: object, group: IntArray) -> None:
+    pairs = pd.DataFrame({"group": group, "value": values.to_numpy()})
+    repeated = values[pairs.duplicated().to_numpy(dtype=bool)]
     if len(repeated):
         raise ValueError(
             f"key={name!r} has repeated values, {listed(repeated.unique()[:3])}: a key breaks ties"
@@ -119,6 +125,6 @@ def value_order(values: AnyArray, gold: FloatArray, name: object) -> IntArray:
         key = pd.Series(values[row])
         padding = np.isnan(np.broadcast_to(gold, values.shape)[row])
         real = np.flatnonzero(~(padding & key.isna().to_numpy(dtype=bool)))
-        found = real[column_order(key.iloc[real], name)]
+        found = real[column_order(key.iloc[real], name, np.zeros(real.size, dtype=np.int64))]
         result[row] = np.concatenate([found, np.setdiff1d(np.arange(len(key)), real)])
     return result

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.candidates import find_gold, find_measures, read_frame
+from rankeval_pd.candidates import check_dim, find_gold, find_measures, read_frame
 from rankeval_pd.errors import listed
 from rankeval_pd.roles import Roles, as_names
 
@@ -39,6 +39,8 @@ def overview(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> st
 
 
 def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str]]:
+    if isinstance(data, xr.Dataset):
+        check_dim(data, roles)
     gold = find_gold(data, roles)
     taken = [gold, *as_names(roles.by, getattr(data, "columns", ()))]
     taken += [] if roles.key is None else [roles.key]
@@ -69,7 +71,7 @@ def _frame_counts(data: pd.DataFrame, roles: Roles) -> list[tuple[str, str]]:
     return [
         ("candidates", f"{total:,}"),
         *_shares(total, positive),
-        ("groups", f"{len(groups.members):,} of {listed(by)}" if by else "none"),
+        ("groups", f"{len(groups.keys):,} of {listed(by)}" if by else "none"),
     ]
 
 
@@ -85,5 +87,7 @@ def _counts(data: xr.Dataset, roles: Roles, gold: Any) -> list[tuple[str, str]]:
         facts.append(("true positives", "not counted: the data are lazy"))
     else:
         known = data[gold].to_series().dropna() if data[gold].ndim else data[gold]
+        if known.size != data[gold].size:
+            facts.append(("labelled", f"{known.size:,}; the others are padding"))
         facts += _shares(int(known.size), int(known.astype(float).sum()))
     return [*facts, ("batch dimensions", ", ".join(batch) or "none")]

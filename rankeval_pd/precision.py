@@ -125,7 +125,8 @@ def nbest_precision(
     Returns
     -------
     DataFrame or Dataset
-        One row per measure and n (Dataset: dimensions measure and n):
+        One row per measure and n (Dataset: dimensions measure and n); none where a group, or with
+        ``missing="drop"`` a measure, has fewer than n candidates:
 
         * ``measure``, ``n``: the measure and the size of the list;
         * ``threshold``: score of the n-th candidate;

@@ -398,7 +398,8 @@ def random_pvalue(
     Parameters
     ----------
     tp : float or array
-        True positives in the list; an average may be fractional.
+        True positives in the list, their number, not the precision; an average may be fractional.
+        A count that no list can have is reached with probability 0 or 1.
     n : int or array of int
         Size of the list.
     n_candidates, n_positive : int or array of int

@@ -40,7 +40,9 @@ def leave_frame(
 
     ``attrs`` is a note of how the table was made.
     """
-    parts = [_rows(result, columns) for result in results]
+    parts = [_rows(result, ["group", *columns]) for result in results]
+    number = np.concatenate([part["group"] for part in parts])
+    order = np.argsort(number, kind="stable") if len(parts) > 1 else slice(None)
     known = [
         x
         for name in _NAMED
@@ -48,11 +50,13 @@ def leave_frame(
         for x in results[0][name].to_numpy().tolist()
     ]
     table = pd.DataFrame(
-        {name: _column(np.concatenate([part[name] for part in parts]), known) for name in columns}
+        {
+            name: _column(np.concatenate([part[name] for part in parts])[order], known)
+            for name in columns
+        }
     )
     if keys.shape[1]:
-        lengths = [len(part[columns[0]]) for part in parts] if len(keys) else []
-        groups = keys.iloc[np.repeat(np.arange(len(keys)), lengths)].reset_index(drop=True)
+        groups = keys.iloc[number[order]].reset_index(drop=True)
         table = pd.concat([groups, table], axis=1)
     table.attrs.update(attrs or {})
     return table
@@ -109,5 +113,7 @@ def as_frame(result: xr.Dataset, columns: Sequence[str]) -> pd.DataFrame:
     shape = result[columns[-1]]
     batch = [str(d) for d in shape.dims if d not in ("measure", "pair", "n", "cut")]
     numbered = {d: np.arange(shape.sizes[d]) for d in batch if d not in result.coords}
-    whole = result.assign_coords(numbered).assign(exists=xr.ones_like(shape, dtype=bool))
+    whole = result.assign_coords(numbered).assign(
+        exists=xr.ones_like(shape, dtype=bool), group=xr.zeros_like(shape, dtype=int)
+    )
     return leave_frame([whole], pd.DataFrame(index=[0]), [*batch, *columns])

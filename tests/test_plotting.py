@@ -63,11 +63,40 @@ def test_precision_draws_the_table(frame):
     drawn = table[table["measure"] == "good"]
     np.testing.assert_array_equal(curve.get_xydata(), drawn[["n", "precision"]])
     assert curve.get_marker() == "o"  # few n: points are marked
-    band = ax.collections[0].get_paths()[0].vertices
-    assert band[:, 1].min() == drawn["ci_low"].min()
-    assert band[:, 1].max() == drawn["ci_high"].max()
+    bars = np.array(ax.collections[0].get_segments())  # few n: bars in place of a band
+    np.testing.assert_array_equal(bars[:, :, 1], drawn[["ci_low", "ci_high"]])
     assert "90 % Wilson interval, pointwise" in legend(ax)
     assert f"baseline, {100 * frame['gold'].mean():.2f} %" in legend(ax)
+
+
+def test_precision_draws_a_band_for_many_n(frame):
+    table = frame.rankeval.nbest_precision(measures="good")
+    band = plotting.precision(table).collections[0].get_paths()[0].vertices
+    assert band[:, 1].min() == table["ci_low"].min()
+    assert band[:, 1].max() == table["ci_high"].max()
+
+
+def test_n_with_gaps_are_marked_one_by_one(frame):
+    table = frame.rankeval.compare("good", "poor", [50, 100, 300])
+    (squares,) = plotting.comparison(table).collections
+    hits = table.loc[table["significant"], "n"]
+    assert len(hits)
+    np.testing.assert_array_equal(squares.get_offsets()[:, 0], hits)
+
+
+def test_many_measures_have_different_lines():
+    df = pd.DataFrame({f"m{i}": range(9) for i in range(20)} | {"gold": [True] * 9})
+    lines = df.rankeval.plot.precision([3, 5]).get_lines()[:20]
+    assert len({(x.get_color(), str(x._dash_pattern)) for x in lines}) == 20
+
+
+def test_axes_of_a_figure_without_layout(frame):
+    figure, ax = plt.subplots()
+    frame.rankeval.plot.precision(range(10, 90), ax=ax)
+    figure.canvas.draw()
+    box = ax.get_legend().get_window_extent()
+    assert figure.bbox.y0 <= box.y0
+    assert box.x1 <= figure.bbox.x1
 
 
 def test_comparison_marks_the_significant_n(frame):
@@ -85,7 +114,7 @@ def test_comparison_marks_the_significant_n(frame):
 def test_comparison_without_any_significant_n(frame):
     ax = frame.rankeval.plot.comparison("good", "poor", range(1, 4))
     assert not ax.collections
-    assert "better" not in legend(ax)
+    assert "no n is significant, Fisher's test, p ≤ 0.05, each n alone" in legend(ax)
 
 
 def test_random_bound_draws_critical_over_n(frame):

@@ -21,6 +21,7 @@ GREY = "0.35"
 _SPARSE = 40  # up to so many n, each point gets a marker
 _POINTS = 4000  # more of a line than any paper shows
 _LEGEND_WIDTH = 31  # characters: a legend fits a picture of 8 cm
+_WIDE = 6.0  # inches: the legend has two columns
 _LEGEND_BELOW = -38.0  # points from the lower spine: tick labels and the axis' name are between
 
 Keywords = Mapping[str, Any] | None
@@ -54,6 +55,9 @@ def table_of(table: pd.DataFrame | xr.Dataset, needed: Sequence[str], made_by: s
 def axes(ax: Axes | None) -> Axes:
     """Return the axes given, or those of a new figure that makes room for its legend."""
     if ax is not None:
+        # without a layout engine, the legend below the axes would be cut off
+        if ax.figure.get_layout_engine() is None:
+            ax.figure.set_layout_engine("constrained")  # type: ignore[union-attr]
         return ax
     import matplotlib.pyplot as plt
 
@@ -64,7 +68,9 @@ def axes(ax: Axes | None) -> Axes:
 def styles(count: int) -> Iterator[dict[str, Any]]:
     """Yield a colour and a dash for each line."""
     for i in range(count):
-        yield {"color": COLOURS[i % len(COLOURS)], "linestyle": DASHES[i % len(DASHES)]}
+        # 49 combinations before one comes again
+        dash = DASHES[(i + i // len(COLOURS)) % len(DASHES)]
+        yield {"color": COLOURS[i % len(COLOURS)], "linestyle": dash}
 
 
 def thinned(table: pd.DataFrame) -> pd.DataFrame:
@@ -77,9 +83,14 @@ def thinned(table: pd.DataFrame) -> pd.DataFrame:
     return table.iloc[np.unique(np.concatenate([even, head]).astype(int))]
 
 
+def sparse(count: int) -> bool:
+    """Return whether the n are so few that each point is seen."""
+    return count <= _SPARSE
+
+
 def markers(count: int, number: int, given: Keywords) -> dict[str, Any]:
     """Return the keywords of the points of a line: markers where the n are few."""
-    if count > _SPARSE:
+    if not sparse(count):
         return {}
     shape = {"marker": "osD^vPX"[number % 7], "markersize": 4}
     renamed = {"s": "markersize", "size": "markersize"}
@@ -105,6 +116,7 @@ def finish(ax: Axes, *, ylabel: str) -> Axes:
             bbox_to_anchor=(0.5, 0.0),
             bbox_transform=ax.transAxes + below,
             borderaxespad=0.0,
+            ncols=2 if len(handles) > 3 and ax.figure.bbox.width / ax.figure.dpi >= _WIDE else 1,
             frameon=False,
             fontsize="small",
             handlelength=3,

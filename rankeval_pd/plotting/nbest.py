@@ -14,6 +14,7 @@ from rankeval_pd.plotting.canvas import (
     finish,
     markers,
     percent,
+    sparse,
     styles,
     table_of,
     thinned,
@@ -46,8 +47,8 @@ def precision(
         Where to draw; a new figure unless given. Give ``layout="constrained"`` to a figure of
         your own, so that it makes room for the legend below.
     line_kw, band_kw, marker_kw : mapping, optional
-        Keywords of the lines (``Axes.plot``), of the bands (``Axes.fill_between``), and of the
-        markers that points get where there are few.
+        Keywords of the lines (``Axes.plot``), of the bands (``Axes.fill_between``; where the n are
+        few, of the bars, ``Axes.vlines``), and of the markers that points get where they are few.
 
     Returns
     -------
@@ -76,8 +77,12 @@ def precision(
             curve["n"], curve["precision"], **{"label": str(measure), **style, **points,
                                                **(line_kw or {})},
         )  # fmt: skip
-        band = {"alpha": 0.2, "linewidth": 0, "color": style["color"], **(band_kw or {})}
-        ax.fill_between(curve["n"], curve["ci_low"], curve["ci_high"], **band)
+        interval = curve["n"], curve["ci_low"], curve["ci_high"]
+        if sparse(len(curve)):
+            ax.vlines(*interval, **{"color": style["color"], "alpha": 0.6, **(band_kw or {})})
+        else:
+            band = {"alpha": 0.2, "linewidth": 0, "color": style["color"], **(band_kw or {})}
+            ax.fill_between(*interval, **band)
     draw_baseline(ax, table)
     if len(table):
         ax.fill_between([], [], color=GREY, alpha=0.3, linewidth=0, label=_band_name(table))

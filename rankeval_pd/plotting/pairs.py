@@ -44,8 +44,8 @@ def comparison(
         your own, so that it makes room for the legend below.
     line_kw, band_kw, marker_kw : mapping, optional
         Keywords of the lines (``Axes.plot``), of the bars below the curves, which cover the
-        significant n (``Axes.broken_barh``), and of the markers that points get where there are
-        few.
+        significant n (``Axes.broken_barh``; where the n have gaps, squares, ``Axes.scatter``), and
+        of the markers that points get where there are few.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def comparison(
     ax = axes(ax)
     table = table.sort_values("n")
     rule = _rule(table.attrs)
-    bars = []
+    marks = []
     for number, (side, style) in enumerate(zip("ab", styles(2), strict=True)):
         name = str(table[f"measure_{side}"].iloc[0]) if len(table) else side
         curve = thinned(table)
@@ -91,13 +91,21 @@ def comparison(
         if hits.any():
             # an outline, so that a run of a few n is seen
             look = {"color": style["color"], "linewidth": 0.8, "label": f"{name} better, {rule}"}
-            bars.append((_stretches(table["n"].to_numpy(), hits), {**look, **(band_kw or {})}))
-    if bars:  # below the curves, in room of their own
+            marks.append((hits, {**look, **(band_kw or {})}))
+    if marks:  # below the curves, in room of their own
         low, high = ax.get_ylim()
-        ax.set_ylim(low - 0.06 * len(bars) * (high - low), high)
-    for number, (stretches, look) in enumerate(bars):
+        ax.set_ylim(low - 0.06 * len(marks) * (high - low), high)
+    else:
+        ax.plot([], [], " ", label=f"no n is significant, {rule}")
+    n = table["n"].to_numpy()
+    for number, (hits, look) in enumerate(marks):
         across = ax.get_xaxis_transform()
-        ax.broken_barh(stretches, (0.015 + 0.05 * number, 0.03), transform=across, **look)
+        if (np.diff(n) == 1).all() and n.size > 1:
+            room = (0.015 + 0.05 * number, 0.03)
+            ax.broken_barh(_stretches(n, hits), room, transform=across, **look)
+        else:  # between the n there are others, which were not tested
+            heights = np.full(np.count_nonzero(hits), 0.03 + 0.05 * number)
+            ax.scatter(n[hits], heights, marker="s", s=16, transform=across, **look)
     _mark_end(ax, table)
     return finish(ax, ylabel="precision")
 
@@ -110,16 +118,9 @@ def _rule(attrs: dict[Any, Any]) -> str:
 
 
 def _stretches(n: np.ndarray[Any, Any], hits: np.ndarray[Any, Any]) -> list[tuple[float, float]]:
-    """Return start and width of the runs of hits, each reaching half-way to its neighbours."""
-    gaps = np.diff(n) / 2.0 if n.size > 1 else np.array([0.5])
-    left, right = n - np.append(gaps[:1], gaps), n + np.append(gaps, gaps[-1:])
-    if n.size == 1:
-        left, right = n - 0.5, n + 0.5
+    """Return start and width of the runs of hits, half a candidate to either side."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], hits, [False]]).astype(int)))
-    return [
-        (float(left[start]), float(right[stop - 1] - left[start]))
-        for start, stop in edges.reshape(-1, 2)
-    ]
+    return [(n[start] - 0.5, float(stop - start)) for start, stop in edges.reshape(-1, 2)]
 
 
 def _mark_end(ax: Axes, table: pd.DataFrame) -> None:
@@ -132,4 +133,4 @@ def _mark_end(ax: Axes, table: pd.DataFrame) -> None:
     if length == 0:
         return
     last = table["n"].iloc[first + length - 1]
-    ax.axvline(last, color=GREY, linewidth=0.8, label=f"end of the first run, n = {last}")
+    ax.axvline(last, color=GREY, linewidth=0.8, label=f"last n of the first run, {last}")
