@@ -120,10 +120,11 @@ def _refuse_repeated(values: pd.Series, name: object, group: IntArray) -> None:
 
 def value_order(values: AnyArray, gold: FloatArray, name: object) -> IntArray:
     """Return the same for an array with candidates last; padding, without gold, comes last."""
+    values, gold = np.broadcast_arrays(values, gold)
     result = np.empty(values.shape, dtype=np.int64)
     for row in np.ndindex(values.shape[:-1]):
         key = pd.Series(values[row])
-        padding = np.isnan(np.broadcast_to(gold, values.shape)[row])
+        padding = np.isnan(gold[row])
         real = np.flatnonzero(~(padding & key.isna().to_numpy(dtype=bool)))
         found = real[column_order(key.iloc[real], name, np.zeros(real.size, dtype=np.int64))]
         result[row] = np.concatenate([found, np.setdiff1d(np.arange(len(key)), real)])

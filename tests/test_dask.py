@@ -1,0 +1,188 @@
+"""Lazy Datasets: the same numbers, nothing computed while the graph is built, bounded memory."""
+
+import subprocess
+import sys
+import textwrap
+import warnings
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from rankeval_pd import RankevalWarning, datasets
+
+dask = pytest.importorskip("dask")
+pytest.importorskip("dask.array")
+
+
+def raise_on_compute(*_, **__):
+    raise AssertionError("computed while the graph was built")
+
+
+@pytest.fixture(scope="module")
+def queries() -> xr.Dataset:
+    """Six queries of 60 candidates with ties; two are padded."""
+    parts = []
+    for seed in range(6):
+        df = datasets.simulate_candidates(60, baseline=0.3, decimals=1, rng=seed)
+        parts.append(df.astype({"gold": float}).rename_axis("candidate").to_xarray())
+    ds = xr.concat(parts, "query", join="exact").assign_coords(query=list("abcdef"))
+    real = xr.DataArray(np.arange(60)[None] < [[60], [40], [60], [25], [60], [60]],
+                        dims=("query", "candidate"))  # fmt: skip
+    return ds.where(real)
+
+
+QUESTIONS = {
+    "nbest_precision": lambda r: r.nbest_precision(),
+    "acceptance_precision": lambda r: r.acceptance_precision({"good": [1.0, 2.0], "fair": 1.0}),
+    "compare": lambda r: r.compare("good", "fair", adjust="holm"),
+    "compare by thresholds": lambda r: r.compare(
+        "good", "fair", threshold={"good": [1, 2], "fair": [1, 0.5]}
+    ),
+    "random_bound": lambda r: r.random_bound([0.05, 0.001]),
+    "random_test": lambda r: r.random_test([5, 10, 20]),
+}
+CHUNKS = {
+    "one": {},
+    "candidate in parts": {"candidate": 17},
+    "queries": {"query": 1},
+    "both": {"query": 4, "candidate": 25},
+}
+
+
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.parametrize("chunks", CHUNKS.values(), ids=CHUNKS)
+@pytest.mark.parametrize("ask", QUESTIONS.values(), ids=QUESTIONS)
+def test_same_numbers_and_nothing_computed_early(queries, ask, chunks):
+    eager = ask(queries.rankeval)
+    with dask.config.set(scheduler=raise_on_compute):
+        lazy = ask(queries.chunk(chunks).rankeval)
+    assert all(v.chunks is not None for name, v in lazy.data_vars.items() if name != "threshold")
+    with dask.config.set(scheduler="threads"):
+        computed = lazy.compute()
+    xr.testing.assert_identical(computed, eager)
+    assert {k: v.dtype for k, v in computed.items()} == {k: v.dtype for k, v in eager.items()}
+
+
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+def test_processes(queries):
+    for ask in QUESTIONS.values():
+        lazy = ask(queries.chunk(query=3).rankeval)
+        with warnings.catch_warnings():  # multiprocessing's own, of threads that fork
+            warnings.simplefilter("ignore")
+            found = lazy.compute(scheduler="processes", num_workers=2)
+        xr.testing.assert_identical(found, ask(queries.rankeval))
+
+
+def test_key_and_measure_dimension(queries):
+    both = xr.Dataset(
+        {
+            "score": xr.concat(
+                [queries["good"], queries["fair"]], "measure", coords="minimal", compat="override"
+            ).assign_coords(measure=["good", "fair"]),
+            "gold": queries["gold"],
+            "order": ("candidate", np.arange(60)[::-1]),
+        }
+    )
+    keyed = queries.assign(order=both["order"])
+    eager = keyed.rankeval.nbest_precision(key="order")
+    for data in (both, both.chunk(query=2, candidate=9), keyed.chunk(candidate=7)):
+        with dask.config.set(scheduler=raise_on_compute):
+            found = data.rankeval.nbest_precision(key="order")
+        xr.testing.assert_identical(found.compute(), eager)
+    assert not eager.equals(keyed.rankeval.nbest_precision(measures=["good", "fair"]))
+
+
+def test_repr_counts_nothing_lazy(queries):
+    with dask.config.set(scheduler=raise_on_compute):
+        assert "not counted: the data are lazy" in repr(queries.chunk().rankeval)
+
+
+def test_tables_of_rows_compute(queries):
+    lazy = queries.chunk(query=2)
+    for ask in (
+        lambda r: r.significant_ranges("good", "fair", alpha=0.5),
+        lambda r: r.difference_region("good", "fair", 5),
+    ):
+        xr.testing.assert_identical(ask(lazy.rankeval).compute(), ask(queries.rankeval))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda ds: ds.assign(gold=ds["gold"] * 2), "a gold label is True or False"),
+        (lambda ds: ds.assign(good=ds["good"].where(ds["good"] < 2)), "missing='raise'"),
+        (lambda ds: ds.assign(gold=ds["gold"].where(ds["good"] < 2)), "must be known"),
+    ],
+)
+def test_what_is_wrong_with_values_is_said_when_computed(queries, change, message):
+    with dask.config.set(scheduler=raise_on_compute):
+        lazy = change(queries.chunk(query=2)).rankeval.nbest_precision(5)
+    with pytest.raises(ValueError, match=message):
+        lazy.compute()
+
+
+def test_frame_gives_the_same(queries):
+    lazy = queries.chunk(query=2, candidate=13).rankeval.compare("good", "fair").compute()
+    frame = queries.to_dataframe().reset_index().dropna().set_index("candidate")
+    expected = (
+        frame.assign(gold=frame["gold"].astype(bool)).rankeval(by="query").compare("good", "fair")
+    )
+    found = lazy.to_dataframe().reset_index().dropna(subset="n_only_a").reset_index(drop=True)
+    for name in expected:
+        if expected[name].dtype.kind in "if":
+            np.testing.assert_array_equal(found[name].astype(float), expected[name].astype(float))
+        else:
+            assert found[name].astype(object).equals(expected[name].astype(object))
+
+
+def test_a_store_larger_than_memory(tmp_path):
+    """480 MB of scores in a Zarr store; the process may not have more than 440 MB of data."""
+    pytest.importorskip("zarr")
+    if not sys.platform.startswith("linux"):
+        pytest.skip("the limit of a process's data is Linux's")
+    code = textwrap.dedent(
+        f"""
+        import resource
+        import dask, numpy as np, xarray as xr, zarr, dask.array as da
+        import rankeval_pd, scipy.special
+        queries, size = 120, 250_000
+        one = dask.delayed(np.random.default_rng(0).normal(size=(1, size)))
+        parts = [dask.delayed(np.roll)(one, 997 * i, axis=1) for i in range(queries)]
+        score = da.concatenate([da.from_delayed(p, (1, size), float) for p in parts])
+        gold, other = score > 1, -score
+        dims = ("query", "candidate")
+        ds = xr.Dataset({{"a": (dims, score), "b": (dims, other), "gold": (dims, gold)}})
+        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        resource.setrlimit(resource.RLIMIT_DATA, (420 * 2**20, hard))
+        with dask.config.set(scheduler="synchronous"):
+            plain = {{name: {{"compressors": None}} for name in ds}}
+            ds.to_zarr({str(tmp_path / "store.zarr")!r}, consolidated=False, encoding=plain)
+            stored = xr.open_zarr({str(tmp_path / "store.zarr")!r}, consolidated=False)
+            assert stored.a.nbytes + stored.b.nbytes == 480_000_000
+            n = [10, 1000, 100_000]
+            found = stored.rankeval.nbest_precision(n).compute()
+            pair = stored.rankeval.compare("a", "b", n).compute()
+        assert found.sizes == {{"query": 120, "measure": 2, "n": 3}}
+        assert float(found.precision.sel(measure="a", n=10).min()) == 1.0
+        assert (pair.better == "a").all()
+        try:
+            stored.a.load()
+        except MemoryError:
+            print("bounded")
+        """
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.stdout.strip() == "bounded", done.stderr[-2000:]
+
+
+def test_warning_when_computed(queries):
+    cuts = {"good": 0.0, "fair": 2.0}
+    lazy = queries.chunk(query=6).rankeval.compare("good", "fair", threshold=cuts)
+    with (
+        pytest.warns(RankevalWarning, match="footnote 13"),
+        dask.config.set(scheduler="synchronous"),
+    ):
+        lazy.compute()
