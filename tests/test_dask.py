@@ -162,7 +162,7 @@ def test_a_store_larger_than_memory(tmp_path):
             assert stored.a.nbytes + stored.b.nbytes == 480_000_000
             n = [10, 1000, 100_000]
             found = stored.rankeval.nbest_precision(n).compute()
-            pair = stored.rankeval.compare("a", "b", n).compute()
+            pair = stored.isel(query=slice(9)).rankeval.compare("a", "b", n).compute()
         assert found.sizes == {{"query": 120, "measure": 2, "n": 3}}
         assert float(found.precision.sel(measure="a", n=10).min()) == 1.0
         assert (pair.better == "a").all()

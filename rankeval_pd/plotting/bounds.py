@@ -11,12 +11,11 @@ from rankeval_pd.plotting.canvas import (
     GREY,
     Keywords,
     axes,
+    draw_curve,
     finish,
-    markers,
-    styles,
     table_of,
     thinned,
-)  # fmt: skip
+)
 from rankeval_pd.plotting.nbest import draw_baseline
 
 if TYPE_CHECKING:
@@ -73,13 +72,10 @@ def random_bound(
     ax = axes(ax)
     if precision is not None:
         curves = table_of(precision, ("measure", "n", "precision", "lift"), "nbest_precision")
-        measures = curves["measure"].drop_duplicates()
-        for number, (name, style) in enumerate(zip(measures, styles(len(measures)), strict=True)):
-            curve = thinned(curves[curves["measure"] == name])
-            points = markers(len(curve), number, marker_kw)
-            ax.plot(
-                curve["n"], curve["precision"],
-                **{"label": str(name), **style, **points, **(line_kw or {})},
+        for number, measure in enumerate(curves["measure"].drop_duplicates()):
+            draw_curve(
+                ax, curves[curves["measure"] == measure], "precision", number=number,
+                name=str(measure), line_kw=line_kw, marker_kw=marker_kw,
             )  # fmt: skip
         draw_baseline(ax, curves)
     for number, (p, rows) in enumerate(bound.groupby("p", sort=False)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,12 +65,27 @@ def axes(ax: Axes | None) -> Axes:
     return fresh
 
 
-def styles(count: int) -> Iterator[dict[str, Any]]:
-    """Yield a colour and a dash for each line."""
-    for i in range(count):
-        # 49 combinations before one comes again
-        dash = DASHES[(i + i // len(COLOURS)) % len(DASHES)]
-        yield {"color": COLOURS[i % len(COLOURS)], "linestyle": dash}
+def style(number: int) -> dict[str, Any]:
+    """Return colour and dash of a line; 49 combinations before one comes again."""
+    dash = DASHES[(number + number // len(COLOURS)) % len(DASHES)]
+    return {"color": COLOURS[number % len(COLOURS)], "linestyle": dash}
+
+
+def draw_curve(
+    ax: Axes,
+    table: pd.DataFrame,
+    column: str,
+    *,
+    number: int,
+    name: str,
+    line_kw: Keywords,
+    marker_kw: Keywords,
+) -> pd.DataFrame:
+    """Draw a column over n and return the rows that were drawn, in the order of n."""
+    curve = thinned(table)
+    look = {"label": name, **style(number), **markers(len(curve), number, marker_kw)}
+    ax.plot(curve["n"], curve[column], **{**look, **(line_kw or {})})
+    return curve
 
 
 def thinned(table: pd.DataFrame) -> pd.DataFrame:

@@ -11,14 +11,13 @@ from rankeval_pd.plotting.canvas import (
     GREY,
     Keywords,
     axes,
+    draw_curve,
     finish,
-    markers,
     percent,
     sparse,
-    styles,
+    style,
     table_of,
-    thinned,
-)  # fmt: skip
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,20 +68,17 @@ def precision(
     needed = ("measure", "n", "precision", "lift", "ci_low", "ci_high")
     table = table_of(table, needed, "nbest_precision")
     ax = axes(ax)
-    measures = table["measure"].drop_duplicates()
-    for number, (measure, style) in enumerate(zip(measures, styles(len(measures)), strict=True)):
-        curve = thinned(table[table["measure"] == measure])
-        points = markers(len(curve), number, marker_kw)
-        ax.plot(
-            curve["n"], curve["precision"], **{"label": str(measure), **style, **points,
-                                               **(line_kw or {})},
+    for number, measure in enumerate(table["measure"].drop_duplicates()):
+        curve = draw_curve(
+            ax, table[table["measure"] == measure], "precision", number=number,
+            name=str(measure), line_kw=line_kw, marker_kw=marker_kw,
         )  # fmt: skip
         interval = curve["n"], curve["ci_low"], curve["ci_high"]
+        look = {"color": style(number)["color"], **(band_kw or {})}
         if sparse(len(curve)):
-            ax.vlines(*interval, **{"color": style["color"], "alpha": 0.6, **(band_kw or {})})
+            ax.vlines(*interval, **{"alpha": 0.6, **look})
         else:
-            band = {"alpha": 0.2, "linewidth": 0, "color": style["color"], **(band_kw or {})}
-            ax.fill_between(*interval, **band)
+            ax.fill_between(*interval, **{"alpha": 0.2, "linewidth": 0, **look})
     draw_baseline(ax, table)
     if len(table):
         ax.fill_between([], [], color=GREY, alpha=0.3, linewidth=0, label=_band_name(table))

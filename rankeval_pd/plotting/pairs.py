@@ -12,12 +12,11 @@ from rankeval_pd.plotting.canvas import (
     GREY,
     Keywords,
     axes,
+    draw_curve,
     finish,
-    markers,
-    styles,
+    style,
     table_of,
-    thinned,
-)  # fmt: skip
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,18 +78,20 @@ def comparison(
     table = table.sort_values("n")
     rule = _rule(table.attrs)
     marks = []
-    for number, (side, style) in enumerate(zip("ab", styles(2), strict=True)):
+    for number, side in enumerate("ab"):
         name = str(table[f"measure_{side}"].iloc[0]) if len(table) else side
-        curve = thinned(table)
-        points = markers(len(curve), number, marker_kw)
-        ax.plot(
-            curve["n"], curve[f"precision_{side}"],
-            **{"label": name, **style, **points, **(line_kw or {})},
+        draw_curve(
+            ax, table, f"precision_{side}", number=number, name=name, line_kw=line_kw,
+            marker_kw=marker_kw,
         )  # fmt: skip
         hits = (table["significant"] & (table["better"] == table[f"measure_{side}"])).to_numpy()
         if hits.any():
             # an outline, so that a run of a few n is seen
-            look = {"color": style["color"], "linewidth": 0.8, "label": f"{name} better, {rule}"}
+            look = {
+                "color": style(number)["color"],
+                "linewidth": 0.8,
+                "label": f"{name} better, {rule}",
+            }
             marks.append((hits, {**look, **(band_kw or {})}))
     if marks:  # below the curves, in room of their own
         low, high = ax.get_ylim()

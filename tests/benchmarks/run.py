@@ -1,0 +1,141 @@
+"""How fast is it, beside the best peer on the same work, and how does the cost grow?"""
+
+import argparse
+import platform
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from importlib import metadata
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+from statsmodels.stats.proportion import proportion_confint
+
+import rankeval_pd
+from rankeval_pd import datasets
+
+
+def seconds(work: Callable[[], object], repeat: int = 3) -> float:
+    """Return the shortest of some runs."""
+    taken = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        work()
+        taken.append(time.perf_counter() - start)
+    return min(taken)
+
+
+def extrapolated(one: Callable[[int], object], rows: np.ndarray, total: int) -> float:
+    """Return the time of ``total`` calls from that of the calls for the sample ``rows``."""
+    start = time.perf_counter()
+    for row in rows:
+        one(int(row))
+    return (time.perf_counter() - start) / rows.size * total
+
+
+def against_peers(n_candidates: int, sample: int) -> list[tuple[str, float, str, float]]:
+    """Time every n of ``n_candidates`` candidates: what, ours, the peer's call, the peer's time."""
+    df = datasets.simulate_candidates(n_candidates)
+    total, positive = len(df), int(df["gold"].sum())
+    rows = np.linspace(0, total - 1, sample).astype(int)
+    compared = df.rankeval.compare("good", "fair")
+    regions = compared[["tp_only_a", "n_only_a", "tp_only_b", "n_only_b"]].to_numpy()
+
+    def fisher(row: int) -> None:
+        tp_a, n_a, tp_b, n_b = regions[row]
+        stats.fisher_exact([[tp_a, n_a - tp_a], [tp_b, n_b - tp_b]])
+
+    precision = df.rankeval.nbest_precision(measures="good")
+    tp, n = precision["tp"].to_numpy(), precision["n"].to_numpy()
+    return [
+        (
+            "`compare`, whole table",
+            seconds(lambda: df.rankeval.compare("good", "fair")),
+            f"loop of `scipy.stats.fisher_exact`, p-value only, {sample} n extrapolated",
+            extrapolated(fisher, rows, total),
+        ),
+        (
+            "`random_bound`, all columns",
+            seconds(lambda: df.rankeval.random_bound(0.05)),
+            f"loop of `scipy.stats.hypergeom.ppf`, one column, {sample} n extrapolated",
+            extrapolated(
+                lambda row: stats.hypergeom.ppf(0.95, total, positive, row + 1), rows, total
+            ),
+        ),
+        (
+            "`nbest_precision`, ranking and table",
+            seconds(lambda: df.rankeval.nbest_precision(measures="good")),
+            "statsmodels' `proportion_confint(method='beta')`, intervals only",
+            seconds(lambda: proportion_confint(tp, n, method="beta")),
+        ),
+    ]
+
+
+GROWTH = {
+    "nbest_precision": lambda df: df.rankeval.nbest_precision(),
+    "compare": lambda df: df.rankeval.compare("good", "fair"),
+    "random_bound p=.05": lambda df: df.rankeval.random_bound(0.05),
+    "random_bound p=1e-17": lambda df: df.rankeval.random_bound(1e-17),
+    "random_test": lambda df: df.rankeval.random_test(),
+}
+
+
+def grown(name: str, n_candidates: int) -> tuple[float, float]:
+    """Return seconds and peak megabytes of one call in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, __file__, "--one", name, str(n_candidates)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    took, peak = done.stdout.split()
+    return float(took), float(peak)
+
+
+def one(name: str, n_candidates: int) -> None:
+    """Time one call and print seconds and peak memory."""
+    df = datasets.simulate_candidates(n_candidates)
+    GROWTH[name](df.head(50))  # what is imported at first use
+    took = seconds(lambda: GROWTH[name](df), repeat=1)
+    print(took, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--one", nargs=2, metavar=("NAME", "N"), help=argparse.SUPPRESS)
+    parser.add_argument("--size", type=int, default=100_000, help="candidates beside the peers")
+    parser.add_argument("--sample", type=int, default=300, help="n on which slow peers are timed")
+    options = parser.parse_args()
+    if options.one:
+        one(options.one[0], int(options.one[1]))
+        return
+    names = ("numpy", "pandas", "scipy", "statsmodels")
+    print(
+        f"rankeval_pd {rankeval_pd.__version__}, Python {platform.python_version()}, "
+        + ", ".join(f"{name} {metadata.version(name)}" for name in names)
+    )
+    print(f"\nEvery n of {options.size:,} candidates, one run:\n")
+    print("| work | ours | peer | peer's time | times faster |")
+    print("|---|---|---|---|---|")
+    for what, ours, peer, theirs in against_peers(options.size, options.sample):
+        print(f"| {what} | {ours:.2f} s | {peer} | {theirs:.1f} s | {theirs / ours:,.1f} |")
+    print("\nTwo measures, every n, seconds (and peak memory of the process, MB):\n")
+    sizes = (10_000, 100_000, 1_000_000)
+    print("| | " + " | ".join(f"N = {size:,}" for size in sizes) + " |")
+    print("|---|" + "---|" * len(sizes))
+    for name in GROWTH:
+        cells = [grown(name, size) for size in sizes]
+        print(f"| `{name}` | " + " | ".join(f"{s:.2f} s ({mb:,.0f})" for s, mb in cells) + " |")
+    queries = pd.concat(
+        {q: datasets.simulate_candidates(100, rng=q) for q in range(1_000)}, names=["query", None]
+    ).reset_index("query")
+    taken = seconds(lambda: queries.rankeval(by="query").compare("good", "fair", [5, 10]))
+    print(f"\n`compare` at two n in each of 1,000 queries of 100 candidates: {taken:.2f} s")
+
+
+if __name__ == "__main__":
+    main()
