@@ -83,7 +83,7 @@ def _column(values: AnyArray, known: list[Any]) -> Any:
         return values
     codes, names = pd.factorize(values)
     index = pd.Index(list(names) or known, tupleize_cols=False)
-    return index.take(codes, allow_fill=True, fill_value=np.nan)
+    return pd.Series(index).reindex(codes).array  # -1 is nobody's number, and becomes NaN
 
 
 def leave_dataset(

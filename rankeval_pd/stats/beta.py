@@ -12,7 +12,7 @@ _SAFE = 1e-200  # below, SciPy's function may underflow although its value is ab
 
 
 def log_betainc(a: FloatArray, b: FloatArray, z: float) -> FloatArray:
-    """Return log I_z(a, b) for a > 0, b > 0, 0 < z < 1: -inf only where the logarithm is.
+    """Return log I_z(a, b) for a > 0, b >= 0, 0 < z < 1; -inf at b = 0 only.
 
     In the far tail, I_z is its leading term, a binomial probability, times the hypergeometric
     series 2F1(a + b, 1; a + 1; z), whose terms are positive.
@@ -20,7 +20,7 @@ def log_betainc(a: FloatArray, b: FloatArray, z: float) -> FloatArray:
     from scipy import special
 
     a, b = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(a, b))
-    value = np.asarray(special.betainc(a, b, z))
+    value = np.where(b > 0, special.betainc(a, np.where(b > 0, b, 1.0), z), 0.0)
     with np.errstate(divide="ignore"):
         result = np.log(value)
     tiny = (value < _SAFE) & (b > 0)
