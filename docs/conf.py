@@ -20,6 +20,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "rankeval_pd"
 html_theme_options = {"show_prev_next": False}
 html_show_sourcelink = False
+html_sidebars = {"*": [], "methods/*": []}  # these pages have no siblings to list
 
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 nb_execution_mode = "force"
