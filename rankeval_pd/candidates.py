@@ -8,7 +8,7 @@ The form is an :class:`xarray.Dataset`, its candidates in the order of the tie k
 * ``row`` (..., candidate): the position in the data that came in;
 * ``sign`` (measure): -1 where smaller scores rank first and were negated.
 
-The leading dimensions are those of a batch: of a Dataset its own, of a DataFrame ``group``.
+The leading dimensions are those of a batch: of a Dataset its own, of a DataFrame ``tables.GROUP``.
 
 A question is a function from this form and the list sizes to a labelled Dataset. :func:`answer`
 asks it of every group of a DataFrame, or of a whole Dataset.
@@ -129,7 +129,7 @@ class Groups(NamedTuple):
     """The groups of a DataFrame, sorted."""
 
     keys: pd.DataFrame  #: one row per group, the columns of ``by``
-    members: list[xr.Dataset]  #: the inner form, groups of equal size along a dimension ``group``
+    members: list[xr.Dataset]  #: the inner form, groups of one size along ``tables.GROUP``
     largest: int  #: the most candidates that a measure has in a group
 
 
@@ -175,13 +175,13 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
         members.append(
             xr.Dataset(
                 {
-                    "score": (("group", "measure", "candidate"), _stack(score, rows)),
-                    "gold": (("group", "candidate"), true[rows]),
-                    "present": (("group", "measure", "candidate"), _stack(present, rows)),
-                    "row": (("group", "candidate"), rows),
+                    "score": ((tables.GROUP, "measure", "candidate"), _stack(score, rows)),
+                    "gold": ((tables.GROUP, "candidate"), true[rows]),
+                    "present": ((tables.GROUP, "measure", "candidate"), _stack(present, rows)),
+                    "row": ((tables.GROUP, "candidate"), rows),
                     "sign": ("measure", signs),
                 },
-                coords={"measure": ("measure", tables.labels(measures)), "group": chosen},
+                coords={"measure": ("measure", tables.labels(measures)), tables.GROUP: chosen},
             )
         )
     return Groups(keys, members, max(map(_largest, members), default=0))
@@ -283,6 +283,7 @@ def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.D
         for d in data.dims
         if d in (*score.dims, *truth.dims) and d != roles.dim and d not in ("measure", "candidate")
     ]
+    tables.check_names("the dimension ", batch, ())
     score = score.transpose(*[d for d in batch if d in score.dims], "measure", "candidate")
     score, truth, row = _in_key_order(score, truth, data, roles)
     score, true, present = xr.apply_ufunc(
@@ -471,7 +472,7 @@ def find_measures(
     if roles.measures is not None:
         names = list(dict.fromkeys(as_names(roles.measures, columns)))
         for name in names:
-            if name == roles.gold or name in taken[:1]:
+            if name == taken[0]:
                 raise ValueError(
                     f"measures: {name!r} is the gold label, and a label is no score of its own."
                     " Leave it out."
@@ -493,11 +494,6 @@ def find_measures(
 
 
 def _signs(measures: list[Hashable], roles: Roles, columns: Any) -> FloatArray:
-    if isinstance(roles.lower_is_better, bool):
-        raise TypeError(
-            f"lower_is_better={roles.lower_is_better!r}: name the measures whose small values rank"
-            " first, one or several."
-        )
     lower = as_names(roles.lower_is_better, columns)
     for unknown in (name for name in lower if name not in columns):
         raise unknown_name("lower_is_better", unknown, columns)

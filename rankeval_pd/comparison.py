@@ -685,9 +685,9 @@ def _frame_region(
     groups = read_frame(data, roles)
     check_not_above(n, groups.largest)
     found = [
-        region(inner.isel(group=position))
+        region(inner.isel({tables.GROUP: position}))
         for inner in groups.members
-        for position in range(inner.sizes["group"])
+        for position in range(inner.sizes[tables.GROUP])
     ]
     rows = np.concatenate([np.zeros(0, dtype=np.int64), *(x.rows for x in found)])
     order = np.argsort(rows)

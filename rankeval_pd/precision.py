@@ -311,5 +311,5 @@ def _acceptance_columns(
     level: float,
 ) -> tuple[AnyArray, ...]:
     sets = ranking.accepted(score, gold, present, threshold)
-    size = ranking.size(gold & np.ones_like(present), present)
+    size = ranking.size(gold, present)
     return (sets.size, sets.tp, *_shares(sets.tp, sets.size, size, ci=ci, level=level))

@@ -248,18 +248,10 @@ def _published_model(
     population: str, n_candidates: Any, n_positive: Any, prior: Any
 ) -> tuple[Population, float, int | None]:
     check_choice("population", population, POPULATIONS)
+    _check_given(n_candidates, n_positive, prior)
     if prior is not None:
-        if n_candidates is not None or n_positive is not None:
-            raise ValueError(
-                f"prior={prior!r} stands in the place of n_candidates and n_positive. Give either."
-            )
         share = 0.0 if prior == 0 else check_share("prior", prior, one=True)
         return Infinite(share), share, None
-    if n_candidates is None or n_positive is None:
-        raise ValueError(
-            f"n_candidates={n_candidates!r}, n_positive={n_positive!r}: give both numbers, or the"
-            " share of positives alone: prior=..."
-        )
     total, positive = (
         _whole("n_candidates", n_candidates),
         _whole("n_positive", n_positive),
@@ -271,6 +263,19 @@ def _published_model(
         )
     model, share = _model(population, float(total), float(positive))
     return model, share, total
+
+
+def _check_given(n_candidates: Any, n_positive: Any, prior: Any) -> None:
+    """Raise a ValueError unless the two numbers are given, or else the share of positives."""
+    if prior is not None and (n_candidates is not None or n_positive is not None):
+        raise ValueError(
+            f"prior={prior!r} stands in the place of n_candidates and n_positive. Give either."
+        )
+    if prior is None and (n_candidates is None or n_positive is None):
+        raise ValueError(
+            f"n_candidates={n_candidates!r}, n_positive={n_positive!r}: give both numbers, or the"
+            " share of positives alone: prior=..."
+        )
 
 
 def _whole(argument: str, value: Any) -> int:
@@ -439,15 +444,7 @@ def random_pvalue(
     """
     check_choice("method", method, METHODS)
     check_choice("population", population, POPULATIONS)
-    if prior is not None and (n_candidates is not None or n_positive is not None):
-        raise ValueError(
-            f"prior={prior!r} stands in the place of n_candidates and n_positive. Give either."
-        )
-    if prior is None and (n_candidates is None or n_positive is None):
-        raise ValueError(
-            f"n_candidates={n_candidates!r}, n_positive={n_positive!r}: give both numbers, or the"
-            " share of positives alone: prior=..."
-        )
+    _check_given(n_candidates, n_positive, prior)
     for name, given in (("tp", tp), ("n", n), ("prior", 0 if prior is None else prior)):
         if np.asarray(given).dtype.kind not in "iuf":
             raise TypeError(f"{name}={given!r}: give a number, or an array of numbers.")

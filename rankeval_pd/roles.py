@@ -60,6 +60,11 @@ class Roles:
             given = getattr(roles, name)
             if not isinstance(given, Hashable):
                 raise TypeError(f"{name}={given!r}: give the name of one column, not several.")
+        if isinstance(roles.lower_is_better, bool):
+            raise TypeError(
+                f"lower_is_better={roles.lower_is_better!r}: name the measures whose small values"
+                " rank first, one or several."
+            )
         check_choice("ties", roles.ties, TIES)
         check_choice("missing", roles.missing, MISSING)
         _ = roles.seed

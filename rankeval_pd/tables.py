@@ -19,13 +19,18 @@ def labels(names: Sequence[Any]) -> AnyArray:
     return found
 
 
+GROUP = "_group"  # the dimension along which groups of a DataFrame are stacked
+_TAKEN = ("pair", "cut", "row", "score", "present", "sign", "exists", "leaning", GROUP)
+
+
 def check_names(role: str, names: Iterable[Hashable], columns: Sequence[str]) -> None:
     """Raise a ValueError where the name of a group would hide a column of the result."""
     for name in names:
-        if name in (*columns, "pair", "cut", "row"):
+        if name in (*columns, *_TAKEN):
+            argument = "columns=" if role == "by=" else ""
             raise ValueError(
-                f"{role}{name!r}: the result has a column of this name. Rename the input's:"
-                f" data.rename(...={{{name!r}: 'group'}})."
+                f"{role}{name!r}: the result has a column of this name, or it is needed inside."
+                f" Rename the input's: data.rename({argument}{{{name!r}: 'query'}})."
             )
 
 
@@ -40,8 +45,8 @@ def leave_frame(
 
     ``attrs`` is a note of how the table was made.
     """
-    parts = [_rows(result, ["group", *columns]) for result in results]
-    number = np.concatenate([part["group"] for part in parts])
+    parts = [_rows(result, [GROUP, *columns]) for result in results]
+    number = np.concatenate([part[GROUP] for part in parts])
     order = np.argsort(number, kind="stable") if len(parts) > 1 else slice(None)
     known = [
         x
@@ -114,6 +119,6 @@ def as_frame(result: xr.Dataset, columns: Sequence[str]) -> pd.DataFrame:
     batch = [str(d) for d in shape.dims if d not in ("measure", "pair", "n", "cut")]
     numbered = {d: np.arange(shape.sizes[d]) for d in batch if d not in result.coords}
     whole = result.assign_coords(numbered).assign(
-        exists=xr.ones_like(shape, dtype=bool), group=xr.zeros_like(shape, dtype=int)
+        {"exists": xr.ones_like(shape, dtype=bool), GROUP: xr.zeros_like(shape, dtype=int)}
     )
     return leave_frame([whole], pd.DataFrame(index=[0]), [*batch, *columns])

@@ -186,3 +186,17 @@ def test_warning_when_computed(queries):
         dask.config.set(scheduler="synchronous"),
     ):
         lazy.compute()
+
+
+@pytest.mark.parametrize("name", ["group", "_group", "score", "exists"])
+def test_any_name_of_a_batch(queries, name):
+    """Names that are used inside are refused; none is confused with the user's."""
+    renamed = queries.rename(query=name)
+    if name != "group":
+        with pytest.raises(ValueError, match=f"the dimension '{name}'.*Rename"):
+            renamed.rankeval.significant_ranges("good", "fair", alpha=0.5)
+        return
+    expected = queries.rankeval.significant_ranges("good", "fair", alpha=0.5)
+    assert len(set(expected["query"].to_numpy())) > 1
+    found = renamed.rankeval.significant_ranges("good", "fair", alpha=0.5)
+    xr.testing.assert_identical(found, expected.rename(query=name))

@@ -106,7 +106,7 @@ def test_truth_is_the_average_precision():
     ]
     error = np.std(found, axis=0) / np.sqrt(len(found))
     truth = datasets.true_precision(shares, quality=1.5)
-    assert (np.abs(np.mean(found, axis=0) - truth) < 4 * error + 2e-3).all()
+    assert (np.abs(np.mean(found, axis=0) - truth) < 4 * error).all()
 
 
 def test_coverage_of_the_interval():
