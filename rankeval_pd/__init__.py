@@ -12,10 +12,18 @@ import xarray as xr
 from rankeval_pd import datasets, plotting
 from rankeval_pd.accessors import DatasetAccessor, FrameAccessor
 from rankeval_pd.association import with_association_measures
-from rankeval_pd.comparison import compare, difference_region, significant_ranges
+from rankeval_pd.bands import difference_band, precision_band
+from rankeval_pd.comparison import compare
 from rankeval_pd.errors import RankevalWarning
-from rankeval_pd.precision import acceptance_precision, nbest_precision, precision_interval
+from rankeval_pd.precision import (
+    acceptance_precision,
+    local_precision,
+    nbest_precision,
+    precision_interval,
+)
 from rankeval_pd.random_model import random_bound, random_bound_for, random_pvalue, random_test
+from rankeval_pd.ranges import significant_ranges
+from rankeval_pd.regions import difference_region
 
 __version__ = "0.1.0"
 
@@ -26,9 +34,12 @@ __all__ = [
     "acceptance_precision",
     "compare",
     "datasets",
+    "difference_band",
     "difference_region",
+    "local_precision",
     "nbest_precision",
     "plotting",
+    "precision_band",
     "precision_interval",
     "random_bound",
     "random_bound_for",

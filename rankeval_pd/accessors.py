@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any, Generic, Unpack
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd import association, comparison, plotting, precision, random_model
+from rankeval_pd import (
+    association,
+    bands,
+    comparison,
+    plotting,
+    precision,
+    random_model,
+    ranges,
+    regions,
+)
 from rankeval_pd.candidates import Data
 from rankeval_pd.overview import overview
 from rankeval_pd.roles import RoleKeywords, Roles
@@ -58,11 +67,13 @@ class Accessor(Generic[Data]):
         *,
         ci: str = "clopper-pearson",
         level: float = 0.95,
+        target: str = "region",
+        phi: float = 1.0,
         **roles: Unpack[RoleKeywords],
     ) -> Data:
         """Call :func:`rankeval_pd.nbest_precision`: precision of n-best lists, with intervals."""
         return precision.nbest_precision(
-            self._data, n, ci=ci, level=level, **{**self._roles, **roles}
+            self._data, n, ci=ci, level=level, target=target, phi=phi, **{**self._roles, **roles}
         )
 
     def acceptance_precision(
@@ -71,12 +82,41 @@ class Accessor(Generic[Data]):
         *,
         ci: str = "clopper-pearson",
         level: float = 0.95,
+        phi: float = 1.0,
         **roles: Unpack[RoleKeywords],
     ) -> Data:
         """Call :func:`rankeval_pd.acceptance_precision`: precision of what thresholds accept."""
         return precision.acceptance_precision(
-            self._data, threshold, ci=ci, level=level, **{**self._roles, **roles}
+            self._data, threshold, ci=ci, level=level, phi=phi, **{**self._roles, **roles}
         )
+
+    def local_precision(
+        self,
+        window: int = 400,
+        *,
+        ci: str = "clopper-pearson",
+        level: float = 0.95,
+        **roles: Unpack[RoleKeywords],
+    ) -> Data:
+        """Call :func:`rankeval_pd.local_precision`: precision around each rank."""
+        return precision.local_precision(
+            self._data, window, ci=ci, level=level, **{**self._roles, **roles}
+        )
+
+    def precision_band(
+        self,
+        n: Any = None,
+        *,
+        level: float = 0.95,
+        n_resamples: int = 1000,
+        progress: bool | None = None,
+        **roles: Unpack[RoleKeywords],
+    ) -> Data:
+        """Call :func:`rankeval_pd.precision_band`: a band for all n together."""
+        return bands.precision_band(
+            self._data, n, level=level, n_resamples=n_resamples, progress=progress,
+            **{**self._roles, **roles},
+        )  # fmt: skip
 
     def compare(
         self,
@@ -89,14 +129,19 @@ class Accessor(Generic[Data]):
         alternative: str = "two-sided",
         alpha: float = 0.05,
         adjust: str | None = None,
+        n_resamples: int = 999,
         level: float = 0.95,
         ci: str = "newcombe",
+        target: str = "region",
+        phi: float = 1.0,
+        progress: bool | None = None,
         **roles: Unpack[RoleKeywords],
     ) -> Data:
         """Call :func:`rankeval_pd.compare`: is one measure better than another, or is it chance?"""
         return comparison.compare(
             self._data, a, b, n, threshold=threshold, test=test, alternative=alternative,
-            alpha=alpha, adjust=adjust, level=level, ci=ci, **{**self._roles, **roles},
+            alpha=alpha, adjust=adjust, n_resamples=n_resamples, level=level, ci=ci, target=target,
+            phi=phi, progress=progress, **{**self._roles, **roles},
         )  # fmt: skip
 
     def significant_ranges(
@@ -109,21 +154,43 @@ class Accessor(Generic[Data]):
         alternative: str = "two-sided",
         alpha: float = 0.05,
         adjust: str | None = None,
+        n_resamples: int = 999,
         level: float = 0.95,
         ci: str = "newcombe",
+        target: str = "region",
+        phi: float = 1.0,
+        progress: bool | None = None,
         **roles: Unpack[RoleKeywords],
     ) -> Data:
         """Call :func:`rankeval_pd.significant_ranges`: at which n is one measure better?"""
-        return comparison.significant_ranges(
+        return ranges.significant_ranges(
             self._data, a, b, n, test=test, alternative=alternative, alpha=alpha, adjust=adjust,
-            level=level, ci=ci, **{**self._roles, **roles},
+            n_resamples=n_resamples, level=level, ci=ci, target=target, phi=phi, progress=progress,
+            **{**self._roles, **roles},
+        )  # fmt: skip
+
+    def difference_band(
+        self,
+        a: Hashable = None,
+        b: Hashable = None,
+        n: Any = None,
+        *,
+        level: float = 0.95,
+        n_resamples: int = 1000,
+        progress: bool | None = None,
+        **roles: Unpack[RoleKeywords],
+    ) -> Data:
+        """Call :func:`rankeval_pd.difference_band`: the difference of curves, all n together."""
+        return bands.difference_band(
+            self._data, a, b, n, level=level, n_resamples=n_resamples, progress=progress,
+            **{**self._roles, **roles},
         )  # fmt: skip
 
     def difference_region(
         self, a: Hashable, b: Hashable, n: int, **roles: Unpack[RoleKeywords]
     ) -> Data:
         """Call :func:`rankeval_pd.difference_region`: the candidates that only one list has."""
-        return comparison.difference_region(self._data, a, b, n, **{**self._roles, **roles})
+        return regions.difference_region(self._data, a, b, n, **{**self._roles, **roles})
 
     def random_bound(
         self,

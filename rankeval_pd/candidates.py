@@ -44,6 +44,8 @@ def answer(
     *,
     n: IntArray | None = None,
     scored: bool = True,
+    cuts_lists: bool = False,
+    any_ties: bool = False,
     attrs: Mapping[str, Any] | None = None,
 ) -> Data:
     """Ask the question of every group of the data; return what came in, a frame or a Dataset.
@@ -62,16 +64,25 @@ def answer(
         List sizes; None is every n.
     scored : bool
         Whether the question needs a measure.
+    cuts_lists : bool
+        Whether there is a row for each list: under ties="blocks" and n=None then only where a
+        block ends, and of a Dataset the rows that there are leave along ``row``.
+    any_ties : bool
+        Whether the question has an answer for each way of counting ties.
     attrs : mapping, optional
         How the result was made: the options that its readers and the plots need.
     """
     chosen = Roles.of(roles)
+    if not any_ties:
+        chosen.check_ties()
     check_data(data)
     if isinstance(data, xr.Dataset):
         inner = read_dataset(data, chosen, scored=scored)
         tables.check_names("the dimension ", inner.attrs["batch"], columns)
         check_not_above(n, inner.sizes["candidate"])
         result = question(inner, _sizes(n, inner))
+        if cuts_lists and n is None and chosen.ties == "blocks":
+            return tables.leave_rows(result, columns, attrs=attrs)
         if result["exists"].chunks is None:
             _check_rows(n, [result])
         return tables.leave_dataset(result, columns, ragged=inner.attrs["ragged"], attrs=attrs)

@@ -83,6 +83,34 @@ def check_share(argument: str, value: object, *, one: bool = False) -> float:
     return number
 
 
+def check_count(argument: str, value: object, least: int = 1) -> int:
+    """Return ``value`` as an int of at least ``least``."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise TypeError(
+            f"{argument}={value!r} is of type {type(value).__name__}: give a whole number of"
+            f" {least} or more."
+        )
+    if value < least:
+        raise ValueError(f"{argument}={value!r}: give a whole number of {least} or more.")
+    return int(value)
+
+
+def check_at_least_one(argument: str, value: object) -> float:
+    """Return an overdispersion as a float of 1 or more."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(
+        value, (int, float, np.integer, np.floating)
+    ):
+        raise TypeError(
+            f"{argument}={value!r} is of type {type(value).__name__}: give a number of 1 or more."
+        )
+    if not 1.0 <= float(value) < np.inf:
+        raise ValueError(
+            f"{argument}={value!r}: give a finite number of 1 or more. An estimate below 1 is no"
+            " reason for an interval narrower than the binomial one: give 1."
+        )
+    return float(value)
+
+
 def check_n(n: Any) -> IntArray | None:
     """Return the list sizes asked for, each once, in the order asked for; None is every n."""
     if n is None:

@@ -13,8 +13,9 @@ from rankeval_pd.errors import listed
 from rankeval_pd.roles import Roles, as_names
 
 QUESTIONS = (
-    ("How good is each n-best list?", "nbest_precision, acceptance_precision"),
+    ("How good is each n-best list?", "nbest_precision, acceptance_precision, local_precision"),
     ("Is A better than B?", "compare, significant_ranges, difference_region"),
+    ("What holds for all n together?", "precision_band, difference_band"),
     ("Is it better than chance?", "random_bound, random_test"),
     ("Scores of 2x2 tables", "with_association_measures"),
     ("Pictures", "plot.precision, plot.comparison, plot.random_bound"),
@@ -50,6 +51,10 @@ def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str
     ties = {"shared": "broken by a hash of the label, the same for all measures"}
     if roles.key is not None:
         ties["shared"] = f"broken by {roles.key!r}, the smaller first"
+    ties["blocks"] = "lists end where a block of equal scores ends"
+    ties["expected"] = "the mean over all orders of equal scores"
+    ties["best"] = "true positives first"
+    ties["worst"] = "true positives last"
     ties["error"] = "an error where a list cuts through them"
     counts = (
         _frame_counts(data, roles) if isinstance(data, pd.DataFrame) else _counts(data, roles, gold)

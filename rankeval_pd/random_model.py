@@ -13,7 +13,7 @@ import xarray as xr
 
 from rankeval_pd.candidates import Data, answer, check_not_above
 from rankeval_pd.errors import check_choice, check_n, check_share
-from rankeval_pd.roles import RoleKeywords
+from rankeval_pd.roles import RoleKeywords, Roles
 from rankeval_pd.stats import ranking
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.beta import log_betainc
@@ -21,6 +21,7 @@ from rankeval_pd.stats.binomial import tails as binomial_tails
 from rankeval_pd.stats.bounds import bounds, parametric_bound
 from rankeval_pd.stats.hypergeometric import tails as hypergeometric_tails
 from rankeval_pd.stats.populations import Finite, Infinite, Population
+from rankeval_pd.stats.tied import averaged_tails
 
 BOUND_COLUMNS = ("p", "n", "expected", "discrete", "interpolated", "parametric", "critical")
 TEST_COLUMNS = (
@@ -317,6 +318,10 @@ def random_test(
         * ``log10_p``: log10 of p_value, finite where p_value underflows;
         * ``p_adjusted``: NaN; no adjustment was asked for.
 
+        Under ``ties="expected"`` ``tp`` is the mean over the orders of equal scores, and the
+        p-values are those of this mean if the labels are in random order, exactly; under "best"
+        and "worst" they are those of the count that the best or worst order has.
+
     Notes
     -----
     Each p-value is for one n. The test is exact if every order of the candidates is equally
@@ -336,7 +341,7 @@ def random_test(
     0      G2  2   2       1.0  0.166667
     """
     check_choice("population", population, POPULATIONS)
-    strict = roles.get("ties") == "error"
+    asked, ties = check_n(n), Roles.of(roles).ties
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
         names = (*TEST_COLUMNS[2:], "exists")
@@ -345,17 +350,25 @@ def random_test(
             inner["score"],
             inner["gold"],
             inner["present"],
-            kwargs={"n": sizes, "population": population, "no_ties": strict},
+            kwargs={"n": asked, "population": population, "ties": ties},
             input_core_dims=[["candidate"]] * 3,
             output_core_dims=[["n"]] * len(names),
             dask="parallelized",
             dask_gufunc_kwargs={"output_sizes": {"n": sizes.size}},
-            output_dtypes=[np.int64, *[float] * 7, bool],
+            output_dtypes=[float if ties == "expected" else np.int64, *[float] * 7, bool],
         )
         return xr.Dataset(dict(zip(names, found, strict=True))).assign_coords(n=("n", sizes))
 
-    attrs = {"population": population}
-    return answer(data, roles, question, TEST_COLUMNS, n=check_n(n), attrs=attrs)
+    return answer(
+        data,
+        roles,
+        question,
+        TEST_COLUMNS,
+        n=asked,
+        cuts_lists=True,
+        any_ties=True,
+        attrs={"population": population, "ties": ties},
+    )
 
 
 def _test_columns(
@@ -363,13 +376,12 @@ def _test_columns(
     gold: BoolArray,
     present: BoolArray,
     *,
-    n: IntArray,
+    n: IntArray | None,
     population: str,
-    no_ties: bool,
+    ties: str,
 ) -> tuple[AnyArray, ...]:
-    lists = ranking.nbest(score, gold, present, n)
-    if no_ties:
-        ranking.refuse_cut_ties(lists, n)
+    lists = ranking.nbest(score, gold, present, n, ties)
+    n = np.arange(1, score.shape[-1] + 1) if n is None else n
     size = ranking.size(gold, present)
     total, positive = size.total[..., np.newaxis], size.positive[..., np.newaxis]
     inside = np.minimum(n, np.maximum(total, 1))  # lists that do not exist are cut out later
@@ -377,13 +389,34 @@ def _test_columns(
         expected = n * np.true_divide(positive, total)
         lift = lists.tp / expected
     if population == "finite":
-        found = hypergeometric_tails(lists.tp, np.maximum(total, 1), positive, inside)
+        found = hypergeometric_tails(np.floor(lists.tp), np.maximum(total, 1), positive, inside)
     else:
-        found = binomial_tails(lists.tp, n, positive / np.maximum(total, 1))
-    p_value, p_mid, p_strict = (np.exp(x) for x in (found.ge, found.mid, found.gt))
+        found = binomial_tails(np.floor(lists.tp), n, positive / np.maximum(total, 1))
+    log_ge, log_gt, log_mid = found.ge, found.gt, found.mid
+    if ties == "expected":
+        _average_ties(lists, n, size, population, log_ge, log_gt, log_mid)
+    p_value, p_mid, p_strict = (np.exp(x) for x in (log_ge, log_mid, log_gt))
     adjusted = np.full_like(p_value, np.nan)
-    log10_p = found.ge / _LOG10
+    log10_p = log_ge / _LOG10
     return lists.tp, expected, lift, p_value, p_mid, p_strict, log10_p, adjusted, lists.exists
+
+
+def _average_ties(
+    lists: ranking.NBest,
+    n: IntArray,
+    size: ranking.Size,
+    population: str,
+    *logs: FloatArray,
+) -> None:
+    """Put in the exact tails of the averaged count where a list cuts a block of equal scores."""
+    log_ge, log_gt, log_mid = logs
+    for at in zip(*np.nonzero((lists.tied > 0) & lists.exists), strict=True):
+        above, tp_above, block, tp = (int(x[at]) for x in lists.block)
+        total, positive = (float(x[at[:-1]]) for x in size)
+        model, _ = _model(population, total, positive)
+        found = averaged_tails(above, tp_above, block, tp, int(n[at[-1]]) - above, model)
+        log_ge[at], log_gt[at] = found
+        log_mid[at] = np.logaddexp(*found) - math.log(2.0)
 
 
 def random_pvalue(

@@ -10,7 +10,8 @@ import numpy as np
 
 from rankeval_pd.errors import check_choice, listed
 
-TIES = ("shared", "error")
+TIES = ("shared", "blocks", "expected", "best", "worst", "error")
+CUTTING = ("shared", "blocks", "error")  # what holds for every method
 MISSING = ("raise", "last", "drop")
 CONTINGENCY = ("O11", "O12", "O21", "O22", "E11", "R1", "R2", "C1", "C2", "N")
 
@@ -70,6 +71,15 @@ class Roles:
         _ = roles.seed
         return roles
 
+    def check_ties(self) -> None:
+        """Raise a ValueError where the ties are counted in a way that single lists only have."""
+        if self.ties not in CUTTING:
+            raise ValueError(
+                f"ties={self.ties!r} holds in nbest_precision, random_test and the curves, and not"
+                f" here: allowed are {listed(CUTTING)}. tie_sensitivity says how much a comparison"
+                " depends on the order of equal scores."
+            )
+
     @property
     def seed(self) -> int:
         """The seed of the tie key: ``rng`` if that is an int, else 0."""
@@ -84,6 +94,13 @@ class Roles:
         if rng < 0:
             raise ValueError(f"rng={rng!r}: a seed is 0 or more. Give another whole number.")
         return int(rng)
+
+    @property
+    def draws(self) -> int:
+        """The seed of random draws: ``rng`` if that is an int, else one that it draws."""
+        if self.rng is None or isinstance(self.rng, np.random.Generator):
+            return int(np.random.default_rng(self.rng).integers(2**63))
+        return self.seed
 
 
 def as_names(names: Names, columns: Any) -> list[Hashable]:

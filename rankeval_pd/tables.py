@@ -115,10 +115,28 @@ def leave_dataset(
 
 def as_frame(result: xr.Dataset, columns: Sequence[str]) -> pd.DataFrame:
     """Return a Dataset that has left as a tidy table, its batch dimensions first."""
-    shape = result[columns[-1]]
-    batch = [str(d) for d in shape.dims if d not in ("measure", "pair", "n", "cut")]
-    numbered = {d: np.arange(shape.sizes[d]) for d in batch if d not in result.coords}
-    whole = result.assign_coords(numbered).assign(
-        {"exists": xr.ones_like(shape, dtype=bool), GROUP: xr.zeros_like(shape, dtype=int)}
+    return _existing(result.assign(exists=xr.ones_like(result[columns[-1]], dtype=bool)), columns)
+
+
+def leave_rows(
+    result: xr.Dataset, columns: Sequence[str], *, attrs: Mapping[str, Any] | None = None
+) -> xr.Dataset:
+    """Return the rows that exist along ``row``, computed: their number depends on the data."""
+    return as_rows(_existing(result.compute(), columns), attrs=attrs)
+
+
+def as_rows(table: pd.DataFrame, *, attrs: Mapping[str, Any] | None = None) -> xr.Dataset:
+    """Return a table as a Dataset along ``row``."""
+    return xr.Dataset(
+        {name: ("row", column.to_numpy()) for name, column in table.items()},
+        attrs=dict(attrs or {}),
     )
+
+
+def _existing(result: xr.Dataset, columns: Sequence[str]) -> pd.DataFrame:
+    """Return the rows that exist as a table, the batch dimensions first."""
+    exists = result["exists"]
+    batch = [str(d) for d in exists.dims if d not in ("measure", "pair", "n", "cut")]
+    numbered = {d: np.arange(exists.sizes[d]) for d in batch if d not in result.coords}
+    whole = result.assign_coords(numbered).assign({GROUP: xr.zeros_like(exists, dtype=int)})
     return leave_frame([whole], pd.DataFrame(index=[0]), [*batch, *columns])

@@ -27,6 +27,9 @@ WALK = [(accessor, name) for accessor in ACCESSORS for name in _methods(accessor
 ARGUMENTS = {
     "nbest_precision": (([1, 4],), {"ci": "wilson", "level": 0.9}),
     "acceptance_precision": (({"a": [2, 3], "b": 1},), {"ci": "jeffreys", "level": 0.9}),
+    "local_precision": ((8,), {"ci": "wilson", "level": 0.9}),
+    "precision_band": (([12, 20],), {"level": 0.9, "n_resamples": 50, "rng": 3}),
+    "difference_band": (("a", "b", [12, 20]), {"level": 0.9, "n_resamples": 50, "rng": 3}),
     "compare": (
         ("a", "b", [3, 9]),
         {"test": "midp", "alternative": "greater", "alpha": 0.1, "adjust": "holm", "level": 0.9},

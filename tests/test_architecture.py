@@ -14,7 +14,15 @@ import pytest
 import rankeval_pd
 
 ROOT = Path(rankeval_pd.__file__).parent
-ROOMS = ("precision", "comparison", "random_model", "association")
+ROOMS = (
+    "precision",
+    "bands",
+    "comparison",
+    "ranges",
+    "regions",
+    "random_model",
+    "association",
+)
 
 
 class Import(NamedTuple):

@@ -240,12 +240,25 @@ def test_several_p(df):
         ("acceptance_precision", {"ci": None}, r"ci=None is not one of 'clopper-pearson'"),
         ("compare", {"ci": "wald"}, r"ci='wald' is not one of 'newcombe'"),
         ("compare", {"test": "boschloo"}, r"test='boschloo' is not one of 'fisher', 'midp'"),
-        ("compare", {"adjust": "max-t"}, r"adjust='max-t' is not one of None, 'holm'"),
+        ("compare", {"adjust": "max"}, r"adjust='max' is not one of None, 'holm'.*'max-t'"),
+        ("compare", {"target": "list"}, r"target='list' is not one of 'region', 'nbest'"),
+        ("nbest_precision", {"phi": 0.5}, r"phi=0.5: give a finite number of 1 or more"),
+        ("compare", {"phi": float("nan")}, r"phi=nan: give a finite number of 1 or more"),
+        ("compare", {"n_resamples": 0}, r"n_resamples=0: give a whole number of 1 or more"),
         ("compare", {"alternative": "more"}, r"'more' is not one of 'two-sided', 'greater', 'le"),
         ("significant_ranges", {"test": "boschloo"}, r"test='boschloo' is not one of 'fisher'"),
         ("random_bound", {"population": "big"}, r"population='big' is not one of 'finite', 'inf"),
         ("random_test", {"population": 3}, r"population=3 is not one of 'finite'"),
-        *[(m, {"ties": "blocks"}, r"ties='blocks' is not one of 'shared', 'err") for m in RANKING],
+        *[(m, {"ties": "random"}, r"ties='random' is not one of 'shared', 'bl") for m in RANKING],
+        *[
+            (
+                m,
+                {"ties": "best"},
+                r"ties='best' holds in nbest_precision, random_test and the curves",
+            )
+            for m in RANKING
+            if m not in ("nbest_precision", "random_test")
+        ],
         *[(m, {"missing": "zero"}, r"missing='zero' is not one of 'raise', 'l") for m in RANKING],
         *[(m, {"rng": -1}, r"rng=-1: a seed is 0 or more") for m in RANKING],
     ],

@@ -21,6 +21,7 @@ import pandas as pd
 
 from rankeval_pd.datasets.cache import cache_folder
 from rankeval_pd.datasets.prose import sentences
+from rankeval_pd.progress import progress_bar
 
 PACKAGES = ("numpy", "scipy", "pandas", "xarray", "matplotlib")
 _FORMAT = 1  # of the cache; another number when the reading of docstrings changes
@@ -188,26 +189,19 @@ def _keep(path: Path, corpus: Corpus, stamp: str) -> None:
 
 
 def _read(progress: bool | None) -> Corpus:
-    from tqdm.auto import tqdm
-
     paths = [path for package in PACKAGES for path in _sources(package)]
     files, names = [], set[_Pair]()
-    bar = tqdm(
-        paths,
-        desc="reading docstrings",
-        unit=" files",
-        disable=progress is False,
-        delay=0 if progress else 2,
-        leave=False,
-        mininterval=0.5,
-    )
-    for path in bar:
-        tree = ast.parse(path.read_bytes())
-        runs = [run for text in _docstrings(tree) for runs in sentences(text) for run in runs]
-        files.append([run for run in runs if len(run) > 1])
-        for identifier in _public_names(tree):
-            names.update(pairwise_words(identifier))
-        names.update(pairwise_words(path.stem))
+    with progress_bar(
+        progress, total=len(paths), what="reading docstrings", unit="files"
+    ) as advance:
+        for path in paths:
+            tree = ast.parse(path.read_bytes())
+            runs = [run for text in _docstrings(tree) for runs in sentences(text) for run in runs]
+            files.append([run for run in runs if len(run) > 1])
+            for identifier in _public_names(tree):
+                names.update(pairwise_words(identifier))
+            names.update(pairwise_words(path.stem))
+            advance(1)
     return Corpus(files, names)
 
 

@@ -39,3 +39,26 @@ def adjust(p_values: FloatArray, method: str) -> FloatArray:
     result = np.empty_like(p)
     np.put_along_axis(result, order, scaled, axis=-1)
     return result
+
+
+def step_down(p_values: FloatArray) -> FloatArray:
+    """Return p-values (..., pair, n), each simultaneous over n, made so over the pairs too.
+
+    Holm's step-down goes over the pairs in the order of their smallest p-values; every p-value of
+    a pair is multiplied as the smallest is, and is at least the smallest of the pair before.
+    """
+    p = np.asarray(p_values, dtype=float)
+    smallest = np.where(np.isnan(p), np.inf, p).min(axis=-1, initial=np.inf)
+    smallest = np.where(np.isinf(smallest), np.nan, smallest)
+    order = np.argsort(smallest, axis=-1, kind="stable")  # NaN last
+    rank = np.argsort(order, axis=-1, kind="stable")
+    pairs = np.count_nonzero(~np.isnan(smallest), axis=-1, keepdims=True)
+    factor = np.maximum(pairs - rank, 1)
+    floor = np.zeros_like(smallest)
+    if smallest.shape[-1]:
+        stepped = np.take_along_axis(factor * smallest, order, axis=-1)
+        reached = np.fmax.accumulate(stepped, axis=-1)
+        before = np.concatenate([np.zeros_like(reached[..., :1]), reached[..., :-1]], axis=-1)
+        floor = np.take_along_axis(before, rank, axis=-1)
+    limits = factor[..., np.newaxis] * p
+    return np.where(np.isnan(p), np.nan, np.clip(limits, floor[..., np.newaxis], 1.0))

@@ -187,8 +187,12 @@ def delta_method(
     weight: tuple[AnyArray, AnyArray, AnyArray],
     difference: FloatArray,
     level: float,
+    phi: float = 1.0,
 ) -> Limits:
-    """Return difference -+ z se for a weighted sum of the counts of three independent binomials."""
+    """Return difference -+ z se for a weighted sum of the counts of three independent binomials.
+
+    ``phi`` is how many times as much as binomial counts they vary.
+    """
     from scipy import special
 
     variance = np.zeros(np.shape(difference))
@@ -196,5 +200,5 @@ def delta_method(
         n_safe = np.maximum(n, 1)
         empty: BoolArray = np.asarray(n) == 0
         variance = variance + np.where(empty, 0.0, t * (1.0 - t / n_safe) * np.square(w))
-    margin = -float(special.ndtri((1.0 - level) / 2.0)) * np.sqrt(variance)
+    margin = -float(special.ndtri((1.0 - level) / 2.0)) * np.sqrt(phi * variance)
     return difference - margin, difference + margin

@@ -14,12 +14,18 @@ import numpy as np
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 
 
-def order(score: FloatArray, present: BoolArray) -> IntArray:
+def order(score: FloatArray, present: BoolArray, first: BoolArray | None = None) -> IntArray:
     """Return the positions of the candidates, best first; NaN after every score.
 
-    The cost is that of sorting, O(N log N).
+    Of equal scores, those that are ``first`` come before the others. The cost is that of sorting,
+    O(N log N).
     """
-    positions = np.argsort(-score, axis=-1, kind="stable")
+    if first is None:
+        positions = np.argsort(-score, axis=-1, kind="stable")
+    else:
+        ahead = np.argsort(~first, axis=-1, kind="stable")
+        again = np.argsort(-np.take_along_axis(score, ahead, axis=-1), axis=-1, kind="stable")
+        positions = np.take_along_axis(ahead, again, axis=-1)
     if not present.all():
         absent = np.take_along_axis(np.broadcast_to(~present, score.shape), positions, axis=-1)
         last = np.argsort(absent, axis=-1, kind="stable")
@@ -47,10 +53,37 @@ def restricted_ranks(positions: IntArray, present: BoolArray) -> IntArray:
 class NBest(NamedTuple):
     """N-best lists of one ranking; the last axis is n."""
 
-    tp: IntArray  #: true positives in the list
+    tp: FloatArray | IntArray  #: true positives in the list; their mean under ties="expected"
     threshold: FloatArray  #: score of the n-th candidate
     tied: IntArray  #: candidates left out although their score is the threshold
-    exists: BoolArray  #: whether there are n candidates
+    exists: BoolArray  #: whether there are n candidates, and under ties="blocks" a block ends
+    block: Block
+
+
+class Block(NamedTuple):
+    """The candidates with the score of the n-th, and those above them."""
+
+    above: IntArray  #: candidates above the block
+    tp_above: IntArray  #: true positives above the block
+    size: IntArray
+    tp: IntArray  #: true positives in the block
+
+    def tp_sd(self, n: IntArray) -> FloatArray:
+        """Return the standard deviation of the true positives in the list over random orders."""
+        inside = n - self.above
+        share = self.tp / np.maximum(self.size, 1)
+        left = (self.size - inside) / np.maximum(self.size - 1, 1)
+        sd: FloatArray = np.sqrt(np.maximum(inside * share * (1.0 - share) * left, 0.0))
+        return sd
+
+
+def cumulated(
+    score: FloatArray, gold: BoolArray, present: BoolArray, ties: str = "shared"
+) -> FloatArray | IntArray:
+    """Return the true positives up to each rank, from rank 0: (..., candidate + 1)."""
+    every = np.arange(1, score.shape[-1] + 1)
+    tp = nbest(score, gold, present, every, "shared" if ties in ("error", "blocks") else ties).tp
+    return np.concatenate([np.zeros_like(tp[..., :1]), tp], axis=-1)
 
 
 class Size(NamedTuple):
@@ -65,34 +98,89 @@ def size(gold: BoolArray, present: BoolArray) -> Size:
     return Size(present.sum(axis=-1), (gold & present).sum(axis=-1))
 
 
-def nbest(score: FloatArray, gold: BoolArray, present: BoolArray, n: IntArray) -> NBest:
+def nbest(
+    score: FloatArray,
+    gold: BoolArray,
+    present: BoolArray,
+    n: IntArray | None,
+    ties: str = "shared",
+) -> NBest:
     """Count the true positives in the n-best lists, for all n at once.
 
-    score, gold and present have the candidates last and broadcast; the result has n last.
+    score, gold and present have the candidates last and broadcast; the result has n last, every n
+    where it is None. How candidates with the score of the n-th count is ``ties``: "shared" takes
+    them in the order in which they come, "best" and "worst" the true positives first or last,
+    "expected" the mean over all orders, "error" refuses, and "blocks" takes all of them: a list
+    that cuts them is refused, and where every n was asked for, does not exist.
     """
     score, gold, present = np.broadcast_arrays(score, gold, present)
-    positions = order(score, present)
+    asked = np.arange(1, score.shape[-1] + 1) if n is None else n
+    favoured = {"best": gold, "worst": ~gold}.get(ties)
+    positions = order(score, present, favoured)
     total = present.sum(axis=-1)[..., np.newaxis]
-    index = np.minimum(n, score.shape[-1]) - 1
+    index = np.minimum(asked, score.shape[-1])
     if index.size == 0 or score.shape[-1] == 0:
-        empty = np.zeros((*score.shape[:-1], n.size))
+        empty = np.zeros((*score.shape[:-1], asked.size))
         none = empty.astype(np.int64)
-        return NBest(none, empty * np.nan, none, empty > 0)
+        return NBest(none, empty * np.nan, none, empty > 0, Block(none, none, none, none))
     ranked = np.take_along_axis(score, positions, axis=-1)
     true = np.take_along_axis(gold & present, positions, axis=-1)
-    tp = np.cumsum(true, axis=-1, dtype=np.int64)[..., index]
-    tied = np.minimum(block_ends(ranked), total)[..., index] - n
-    return NBest(tp, ranked[..., index], np.maximum(tied, 0), n <= total)
+    tp = np.zeros((*true.shape[:-1], true.shape[-1] + 1), dtype=np.int64)
+    np.cumsum(true, axis=-1, out=tp[..., 1:])
+    start, end = (x[..., index - 1] for x in blocks(ranked, present.sum(axis=-1)))
+    tp_start, tp_end = (np.take_along_axis(tp, edge, axis=-1) for edge in (start, end))
+    block = Block(start, tp_start, np.maximum(end - start, 1), tp_end - tp_start)
+    counted: FloatArray | IntArray = tp[..., index]
+    if ties == "expected":
+        counted = tp_start + (index - start) * block.tp / block.size
+    found = NBest(
+        counted, ranked[..., index - 1], np.maximum(end - asked, 0), asked <= total, block
+    )
+    return _without_cuts(found, asked, ties, every=n is None)
 
 
-def block_ends(ranked: FloatArray) -> IntArray:
-    """Return, for every rank, the last rank with the same score; NaN equals NaN."""
+def blocks(ranked: FloatArray, total: IntArray) -> tuple[IntArray, IntArray]:
+    """Return, for every rank, how many candidates have a higher score, and how many at least it.
+
+    NaN equals NaN; ranks above ``total`` are nobody's.
+    """
+    width = ranked.shape[-1]
+    rank = np.broadcast_to(np.arange(1, width + 1), ranked.shape)
     same = ranked[..., 1:] == ranked[..., :-1]
     same |= np.isnan(ranked[..., 1:]) & np.isnan(ranked[..., :-1])
-    rank = np.arange(1, ranked.shape[-1] + 1)
-    ends = np.broadcast_to(rank, ranked.shape).copy()
-    ends[..., :-1][same] = ranked.shape[-1]
-    return np.minimum.accumulate(ends[..., ::-1], axis=-1)[..., ::-1]
+    fresh = np.ones(ranked.shape, dtype=bool)
+    fresh[..., 1:] = ~same
+    start = np.maximum.accumulate(np.where(fresh, rank - 1, 0), axis=-1)
+    last = np.ones(ranked.shape, dtype=bool)
+    last[..., :-1] = ~same
+    end = np.minimum.accumulate(np.where(last, rank, width)[..., ::-1], axis=-1)[..., ::-1]
+    return start, np.minimum(end, total[..., np.newaxis])
+
+
+def _without_cuts(found: NBest, n: IntArray, ties: str, *, every: bool) -> NBest:
+    """Return the lists that cut no ties where none may be cut, or refuse."""
+    cut = (found.tied > 0) & found.exists
+    if ties == "blocks" and every:
+        return found._replace(exists=found.exists & ~cut)
+    if ties in ("error", "blocks") and cut.any():
+        where = np.flatnonzero(cut.any(axis=tuple(range(cut.ndim - 1))))
+        first = int(n[where[0]])
+        if ties == "error":
+            raise ValueError(
+                f"ties='error': {where.size} of the list sizes asked for cut through candidates"
+                f" with equal scores, the first of them n={first}. Ask for other n, break the ties"
+                " by key=..., or let a hash of the labels break them: ties='shared'."
+            )
+        row = tuple(np.argwhere(cut[..., where[0]])[0])
+        above = int(found.block.above[(*row, where[0])])
+        below = above + int(found.block.size[(*row, where[0])])
+        ends = f"{above} and {below}" if above else f"{below}, there is none above"
+        raise ValueError(
+            f"ties='blocks': n={first} is inside a block of candidates with equal scores, whose"
+            f" ends are {ends} ({where.size} of the n asked for are inside one). Ask for the end"
+            " of a block, or for n=None, which is every one of them."
+        )
+    return found
 
 
 class Accepted(NamedTuple):
@@ -129,12 +217,9 @@ class Regions(NamedTuple):
     tp_overlap: IntArray  #: true positives in both lists
     tp_a: IntArray
     tp_b: IntArray
-    exists: BoolArray
 
 
-def nbest_regions(
-    rank_a: IntArray, rank_b: IntArray, gold: BoolArray, total: IntArray, n: IntArray
-) -> Regions:
+def nbest_regions(rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray) -> Regions:
     """Count the overlap of two n-best lists for all n at once, in O(N).
 
     A candidate is in both n-best lists from the larger of its two ranks on.
@@ -150,7 +235,7 @@ def nbest_regions(
             cumulated = np.cumsum(np.bincount(rank, minlength=width + 1))
             counts[(column, *row)] = cumulated[index]
     overlap, tp_overlap, tp_a, tp_b = counts
-    return Regions(overlap, tp_overlap, tp_a, tp_b, n <= total[..., np.newaxis])
+    return Regions(overlap, tp_overlap, tp_a, tp_b)
 
 
 class AcceptedRegions(NamedTuple):
@@ -182,16 +267,3 @@ def accepted_regions(
         columns.append([x.sum(axis=-1) for x in (*sets, *(x & gold for x in sets))])
     counts = np.array(columns, dtype=np.int64).reshape(-1, 6, *score_a.shape[:-1])
     return AcceptedRegions(*np.moveaxis(counts, 0, -1))
-
-
-def refuse_cut_ties(lists: NBest, n: IntArray) -> None:
-    """Raise a ValueError where a list cuts through candidates with the same score."""
-    cut = (lists.tied > 0) & lists.exists
-    if cut.any():
-        where = np.flatnonzero(cut.any(axis=tuple(range(cut.ndim - 1))))
-        first = int(n[where[0]])
-        raise ValueError(
-            f"ties='error': {where.size} of the list sizes asked for cut through candidates with"
-            f" equal scores, the first of them n={first}. Ask for other n, break the ties by"
-            " key=..., or let a hash of the labels break them: ties='shared'."
-        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from math import isnan
 
 import numpy as np
@@ -91,13 +92,44 @@ def test_nbest(batch):
 
 @settings(max_examples=100, deadline=None)
 @given(batches())
-def test_block_ends(batch):
-    """The last rank with the same score, by comparing all pairs."""
+def test_blocks(batch):
+    """Candidates with a higher score, and with at least the same, by comparing all pairs."""
     score, _, present = batch
     ranked = np.take_along_axis(score, ranking.order(score, np.ones_like(present)), axis=-1)
-    for row, found in zip(ranked, ranking.block_ends(ranked), strict=True):
-        expected = [max(j + 1 for j, y in enumerate(row) if same(x, y)) for x in row]
-        assert found.tolist() == expected
+    total = np.full(ranked.shape[0], ranked.shape[1])
+    starts, ends = ranking.blocks(ranked, total)
+    for row, start, end in zip(ranked, starts, ends, strict=True):
+        assert start.tolist() == [min(j for j, y in enumerate(row) if same(x, y)) for x in row]
+        assert end.tolist() == [max(j + 1 for j, y in enumerate(row) if same(x, y)) for x in row]
+
+
+@settings(max_examples=60, deadline=None)
+@given(batches(fewest=1))
+def test_ties_over_all_orders(batch):
+    """Mean, standard deviation, most and least true positives over every order of equal scores."""
+    score, gold, present = batch
+    score, present = score[:1, :6], present[:1, :6]
+    gold = gold[:6]
+    n = np.arange(1, score.shape[1] + 1)
+    found = {
+        ties: ranking.nbest(score, gold, present, n, ties) for ties in ("expected", "best", "worst")
+    }
+    blocks = ranking.nbest(score, gold, present, None, "blocks")
+    here = [i for i in range(score.shape[1]) if present[0, i]]
+    orders = [
+        sorted(
+            keys, key=lambda i: (isnan(score[0, i]), 0.0 if isnan(score[0, i]) else -score[0, i])
+        )
+        for keys in permutations(here)
+    ]
+    for column in range(len(here)):
+        counts = np.array([sum(gold[i] for i in order[: column + 1]) for order in orders])
+        assert found["expected"].tp[0, column] == pytest.approx(counts.mean(), abs=1e-12)
+        sd = found["expected"].block.tp_sd(n)[0, column]
+        assert sd == pytest.approx(counts.std(), abs=1e-7)
+        assert found["best"].tp[0, column] == counts.max()
+        assert found["worst"].tp[0, column] == counts.min()
+        assert blocks.exists[0, column] == (len({frozenset(o[: column + 1]) for o in orders}) == 1)
 
 
 @settings(max_examples=100, deadline=None)
@@ -129,10 +161,9 @@ def test_nbest_regions(batch):
     total = present.sum(axis=-1)
     n = np.arange(1, a.shape[1] + 3)
     # who is absent is no positive
-    found = ranking.nbest_regions(*(ranking.ranks(x) for x in orders), gold & present, total, n)
+    found = ranking.nbest_regions(*(ranking.ranks(x) for x in orders), gold & present, n)
     for row, column in np.ndindex(a.shape[0], n.size):
-        assert found.exists[row, column] == (n[column] <= total[row])
-        if not found.exists[row, column]:
+        if n[column] > total[row]:
             continue
         in_a, in_b = (set(x[row, : n[column]].tolist()) for x in orders)
         assert found.overlap[row, column] == len(in_a & in_b)
@@ -151,15 +182,15 @@ def test_leading_axes():
         ranking.ranks(ranking.order(score, present)),
         ranking.ranks(ranking.order(-score, present)),
         gold,
-        np.broadcast_to(present.sum(axis=-1), (2, 3)),
         n,
     )
     for i, j in np.ndindex(2, 3):
         here = present[j]
         alone = ranking.nbest(score[i, j], gold, here, n)
-        assert_array_equal([x[i, j] for x in found], list(alone))
+        assert_array_equal([x[i, j] for x in found[:-1]], list(alone[:-1]))
+        assert_array_equal([x[i, j] for x in found.block], list(alone.block))
         ranks = [ranking.ranks(ranking.order(s, here)) for s in (score[i, j], -score[i, j])]
-        alone = ranking.nbest_regions(*ranks, gold, here.sum(), n)
+        alone = ranking.nbest_regions(*ranks, gold, n)
         assert_array_equal([x[i, j] for x in regions], list(alone))
 
 
@@ -176,18 +207,27 @@ def test_no_candidates_and_no_lists():
 
 
 def test_regions_of_no_candidates():
-    """As nbest: an empty axis of candidates gives zeros, and no list exists."""
+    """As nbest: an empty axis of candidates gives zeros."""
     none, yes = np.empty((2, 0), int), np.empty((2, 0), bool)
-    found = ranking.nbest_regions(none, none, yes, np.zeros(2, int), np.array([1, 2]))
+    found = ranking.nbest_regions(none, none, yes, np.array([1, 2]))
     assert found.overlap.shape == (2, 2)
-    assert not found.exists.any()
+    assert not found.overlap.any()
 
 
-def test_refuse_cut_ties():
+def test_lists_that_cut_ties():
     """Scores 3, 2, 2, 1: n = 2 cuts, n = 1, 3, 4 do not; a list that is too long does not exist."""
     score, yes = np.array([3.0, 2.0, 2.0, 1.0]), np.ones(4, bool)
-    n = np.array([1, 3, 4, 9])
-    ranking.refuse_cut_ties(ranking.nbest(score, yes, yes, n), n)
-    n = np.array([1, 2, 3])
+    uncut = ranking.nbest(score, yes, yes, np.array([1, 3, 4, 9]), "error")
+    assert uncut.exists.tolist() == [True, True, True, False]
     with pytest.raises(ValueError, match=r"1 of the list sizes .* n=2"):
-        ranking.refuse_cut_ties(ranking.nbest(score, yes, yes, n), n)
+        ranking.nbest(score, yes, yes, np.array([1, 2, 3]), "error")
+    with pytest.raises(ValueError, match=r"n=2 is inside a block .* ends are 1 and 3 \(1 of"):
+        ranking.nbest(score, yes, yes, np.array([1, 2, 3]), "blocks")
+    with pytest.raises(ValueError, match=r"n=1 is inside a block .* ends are 2, there is none abo"):
+        ranking.nbest(score[1:3], yes[1:3], yes[1:3], np.array([1]), "blocks")
+    assert ranking.nbest(score, yes, yes, None, "blocks").exists.tolist() == [
+        True,
+        False,
+        True,
+        True,
+    ]

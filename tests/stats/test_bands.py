@@ -1,0 +1,141 @@
+"""Variances and bands against influences written out, and against repeated sampling."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from rankeval_pd.stats import bands
+
+
+def influences(gold, rank, n, edge):
+    """Return, for every candidate, its influence on n times the precision of the list of n."""
+    inside = rank <= n
+    raw = (gold - edge) * inside
+    return raw - raw.mean()
+
+
+def test_variance_is_the_sum_of_squared_influences():
+    """Up to the shrinkage of the precision, of order 1/n."""
+    rng = np.random.default_rng(0)
+    gold = rng.random(20_000) < np.linspace(0.8, 0.0, 20_000)
+    rank, n = np.arange(1, 20_001), np.array([500, 3_000, 12_000, 20_000])
+    spread = bands.nbest_spread(np.concatenate([[0], gold.cumsum()]), n, np.array(20_000))
+    for column, size in enumerate(n):
+        squares = (influences(gold, rank, size, spread.edge[column]) ** 2).sum()
+        assert size * spread.variance[column] == pytest.approx(squares, rel=0.02)
+
+
+def test_difference_variance_is_the_sum_of_squared_influences():
+    rng = np.random.default_rng(1)
+    gold = rng.random(20_000) < 0.2
+    score = gold * 1.0 + rng.normal(size=20_000)
+    noisy = score + 0.4 * rng.normal(size=20_000)
+    a, b = (stats.rankdata(-x, method="ordinal") for x in (score, noisy))
+    n = np.array([500, 3_000, 12_000])
+    in_a, in_b = a <= n[:, None], b <= n[:, None]
+    only = (in_a & ~in_b).sum(axis=-1)
+    tp_only = (in_a & ~in_b & gold).sum(axis=-1), (in_b & ~in_a & gold).sum(axis=-1)
+    here = np.ones(20_000, bool)
+    spread = bands.difference_spread(a, b, gold, here, n, only, tp_only)
+    for column, size in enumerate(n):
+        phi = influences(gold, a, size, spread.edge_a[column]) - influences(
+            gold, b, size, spread.edge_b[column]
+        )
+        assert spread.variance[column] == pytest.approx((phi**2).sum(), rel=0.02)
+        raw = (in_a[column] * (gold - spread.edge_a[column])).sum() - (
+            in_b[column] * (gold - spread.edge_b[column])
+        ).sum()
+        assert spread.centre[column] == pytest.approx(raw / 20_000, abs=1e-12)
+
+
+def test_edge_is_the_share_around_the_rank():
+    gold = np.zeros(1_000, dtype=int)
+    gold[380:420] = 1
+    tp = np.concatenate([[0], gold.cumsum()])
+    n = np.array([400, 1_000, 5])
+    half = [max(20, int(0.5 * x**0.8)) for x in n]
+    wanted = []
+    for size, h in zip(n, half, strict=True):
+        window = gold[max(size - h, 0) : size + h]
+        wanted.append((window.sum() + 1) / (window.size + 2))
+    assert bands.edge_precision(tp, n, np.array([1_000])).tolist() == pytest.approx(wanted)
+
+
+@given(st.integers(0, 10_000), st.integers(1, 30))
+def test_cells_keep_every_sum(seed, size):
+    """The candidates of each list and label are in the cells that the list has."""
+    rng = np.random.default_rng(seed)
+    gold = rng.random(size) < 0.5
+    ranks = tuple(rng.permutation(size) + 1 for _ in range(2))
+    n = np.unique(rng.integers(1, size + 1, 4))
+    found = bands.cells(gold, ranks, n)
+    assert found.size.sum() == size
+    for first, rank in zip(found.first, ranks, strict=True):
+        for column, limit in enumerate(n):
+            inside = first <= column
+            assert found.size[inside].sum() == limit
+            assert found.tp[inside].sum() == gold[rank <= limit].sum()
+
+
+def test_the_largest_deviation_is_that_of_multipliers_per_candidate():
+    """Distribution against a plain loop with one multiplier per candidate."""
+    rng = np.random.default_rng(4)
+    gold = rng.random(300) < 0.3
+    a, b = rng.permutation(300) + 1, rng.permutation(300) + 1
+    n = np.array([20, 60, 61, 250])
+    edges = np.array([0.4, 0.3, 0.2, 0.1]), np.array([0.35, 0.3, 0.25, 0.2])
+    phi = np.array(
+        [
+            influences(gold, a, size, x) - influences(gold, b, size, y)
+            for size, x, y in zip(n, *edges, strict=True)
+        ]
+    )
+    raw = [
+        ((a <= s) * (gold - x) - (b <= s) * (gold - y)).mean()
+        for s, x, y in zip(n, *edges, strict=True)
+    ]
+    scale = np.sqrt((phi**2).sum(axis=-1))
+    wanted = np.abs(rng.standard_normal((20_000, 300)) @ phi.T / scale).max(axis=-1)
+    found = bands.largest(
+        bands.cells(gold, (a, b), n), edges, np.array(raw), scale, n_resamples=20_000, seed=9
+    )
+    assert stats.ks_2samp(found, wanted).pvalue > 1e-3
+    assert bands.critical_value(found, 0.95) == pytest.approx(np.quantile(wanted, 0.95), rel=0.02)
+
+
+def test_one_list_needs_the_normal_quantile():
+    gold = np.arange(500) % 4 == 0
+    n, edge = np.array([100]), np.array([0.25])
+    spread = influences(gold, np.arange(1, 501), 100, 0.25)
+    found = bands.largest(
+        bands.cells(gold, (np.arange(1, 501),), n),
+        (edge,),
+        np.array([0.0]),
+        np.array([np.sqrt((spread**2).sum())]),
+        n_resamples=40_000,
+        seed=0,
+    )
+    assert bands.critical_value(found, 0.95) == pytest.approx(1.96, abs=0.03)
+
+
+def test_blocks_of_draws_change_no_number(monkeypatch):
+    gold = np.arange(60) % 3 == 0
+    n, edge = np.array([10, 30]), np.array([0.3, 0.4])
+    given = bands.cells(gold, (np.arange(1, 61),), n), (edge,), edge / 10, edge * 10
+    once = bands.largest(*given, n_resamples=50, seed=1)
+    monkeypatch.setattr(bands, "_BLOCK", 30)
+    assert bands.largest(*given, n_resamples=50, seed=1).tolist() == once.tolist()
+
+
+def test_shortened_lists():
+    """A list whose threshold does not matter (n = N) keeps its size."""
+    gold = np.arange(400) % 3 == 0
+    tp = np.concatenate([[0], gold.cumsum()])
+    spread = bands.nbest_spread(tp, np.array([50, 400]), np.array(400))
+    size = spread.effective(np.array([50, 400]))
+    assert size[1] == 400
+    assert 0 < size[0] <= 50

@@ -1,0 +1,98 @@
+"""Label swaps against plain re-ranking, and against all swaps there are."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankeval_pd.stats import ranking, swaps
+
+
+@st.composite
+def rankings(draw, most=9):
+    size = draw(st.integers(1, most))
+    rng = np.random.default_rng(draw(st.integers(0, 10_000)))
+    return rng.permutation(size) + 1, rng.permutation(size) + 1, rng.random(size) < 0.5
+
+
+def plain(rank_a, rank_b, gold, swap, n):
+    """Swap the labels one by one, sort anew with the position as the key, and count sets."""
+    a = [y if s else x for x, y, s in zip(rank_a, rank_b, swap, strict=True)]
+    b = [x if s else y for x, y, s in zip(rank_a, rank_b, swap, strict=True)]
+    orders = [sorted(range(len(r)), key=lambda i, r=r: (r[i], i)) for r in (a, b)]
+    sets = [[set(order[:size]) for size in n] for order in orders]
+    true = set(np.flatnonzero(gold).tolist())
+    return [
+        (len(x & y), len(x & y & true), len(x & true), len(y & true))
+        for x, y in zip(*sets, strict=True)
+    ]
+
+
+@given(rankings())
+def test_swapped_rankings(case):
+    rank_a, rank_b, gold = case
+    n = np.arange(1, rank_a.size + 1)
+    drawn = np.random.default_rng(5).random((7, rank_a.size)) < 0.5
+    found = list(swaps.swapped(rank_a, rank_b, gold, n, n_resamples=7, seed=5))
+    counts = [np.concatenate(parts) for parts in zip(*found, strict=True)]
+    for draw, swap in enumerate(drawn):
+        assert np.transpose([x[draw] for x in counts]).tolist() == [
+            list(row) for row in plain(rank_a, rank_b, gold, swap, n)
+        ]
+
+
+def test_blocks_of_draws_change_no_number(monkeypatch):
+    rng = np.random.default_rng(0)
+    a, b, gold = rng.permutation(50) + 1, rng.permutation(50) + 1, rng.random(50) < 0.3
+    n = np.array([5, 20, 50])
+    once = swaps.largest_statistics(a, b, gold, n, "two-sided", n_resamples=40, seed=1)
+    monkeypatch.setattr(swaps, "_BLOCK", 120)
+    again = swaps.largest_statistics(a, b, gold, n, "two-sided", n_resamples=40, seed=1)
+    assert once.tolist() == again.tolist()
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_p_value_of_all_swaps(alternative):
+    """The Monte-Carlo p-value beside the share of all 2^12 swaps with as large a statistic."""
+    rng = np.random.default_rng(3)
+    size = 12
+    a, b = rng.permutation(size) + 1, rng.permutation(size) + 1
+    gold = a <= 5
+    n = np.arange(2, size)
+
+    def statistic(counts):
+        table = np.array(counts, dtype=float)
+        overlap, both, t_a, t_b = table.T
+        positive, only = t_a + t_b - 2 * both, np.maximum(n - overlap, 1)
+        z = (t_a - t_b) / np.sqrt(np.maximum(positive * (1 - positive / (2 * only)), 1))
+        return {"two-sided": np.abs(z), "greater": z, "less": -z}[alternative]
+
+    observed = statistic(plain(a, b, gold, [False] * size, n))
+    every = np.array(
+        [
+            statistic(plain(a, b, gold, swap, n)).max()
+            for swap in product([False, True], repeat=size)
+        ]
+    )
+    exact = np.array([(every >= x - 1e-12).mean() for x in observed])
+    drawn = swaps.largest_statistics(a, b, gold, n, alternative, n_resamples=20_000, seed=2)
+    counts = ranking.Regions(*np.transpose(plain(a, b, gold, [False] * size, n)))
+    found = swaps.exceedance(swaps.sided(swaps.region_statistic(counts, n), alternative), drawn)
+    margin = 4.5 * np.sqrt(exact * (1 - exact) / 20_000) + 1e-4
+    assert (np.abs(found - exact) < margin).all()
+    assert found.min() < 0.1 or alternative == "less"
+
+
+def test_equal_rankings():
+    rank, gold = np.arange(1, 21), np.arange(20) < 7
+    drawn = swaps.largest_statistics(rank, rank, gold, rank, "two-sided", n_resamples=9, seed=0)
+    assert (drawn == 0).all()
+    assert swaps.exceedance(np.zeros(3), drawn).tolist() == [1.0] * 3
+
+
+def test_the_smallest_p_value_is_one_in_draws_plus_one():
+    assert swaps.exceedance(np.array([5.0, 1.0]), np.array([1.0, 2.0, 3.0])).tolist() == [0.25, 1.0]
