@@ -15,6 +15,7 @@ from rankeval_pd.association import with_association_measures
 from rankeval_pd.bands import difference_band, precision_band
 from rankeval_pd.comparison import compare
 from rankeval_pd.errors import RankevalWarning
+from rankeval_pd.mean_difference import mean_difference
 from rankeval_pd.precision import (
     acceptance_precision,
     local_precision,
@@ -24,6 +25,8 @@ from rankeval_pd.precision import (
 from rankeval_pd.random_model import random_bound, random_bound_for, random_pvalue, random_test
 from rankeval_pd.ranges import significant_ranges
 from rankeval_pd.regions import difference_region
+from rankeval_pd.repetition import coverage_for, dispersion_for, repetition, repetition_samples
+from rankeval_pd.ties import tie_sensitivity
 
 __version__ = "0.1.0"
 
@@ -33,10 +36,13 @@ __all__ = [
     "RankevalWarning",
     "acceptance_precision",
     "compare",
+    "coverage_for",
     "datasets",
     "difference_band",
     "difference_region",
+    "dispersion_for",
     "local_precision",
+    "mean_difference",
     "nbest_precision",
     "plotting",
     "precision_band",
@@ -45,7 +51,10 @@ __all__ = [
     "random_bound_for",
     "random_pvalue",
     "random_test",
+    "repetition",
+    "repetition_samples",
     "significant_ranges",
+    "tie_sensitivity",
     "with_association_measures",
 ]
 

@@ -12,11 +12,14 @@ from rankeval_pd import (
     association,
     bands,
     comparison,
+    mean_difference,
     plotting,
     precision,
     random_model,
     ranges,
     regions,
+    repetition,
+    ties,
 )
 from rankeval_pd.candidates import Data
 from rankeval_pd.overview import overview
@@ -186,11 +189,69 @@ class Accessor(Generic[Data]):
             **{**self._roles, **roles},
         )  # fmt: skip
 
+    def mean_difference(
+        self,
+        a: Hashable,
+        b: Hashable,
+        n: Any,
+        *,
+        alternative: str = "two-sided",
+        n_resamples: int = 9999,
+        level: float = 0.95,
+        progress: bool | None = None,
+        **roles: Unpack[RoleKeywords],
+    ) -> Data:
+        """Call :func:`rankeval_pd.mean_difference`: one test over a range of n."""
+        return mean_difference.mean_difference(
+            self._data, a, b, n, alternative=alternative, n_resamples=n_resamples, level=level,
+            progress=progress, **{**self._roles, **roles},
+        )  # fmt: skip
+
+    def tie_sensitivity(
+        self,
+        a: Hashable,
+        b: Hashable,
+        n: Any,
+        *,
+        n_keys: int = 20,
+        **roles: Unpack[RoleKeywords],
+    ) -> Data:
+        """Call :func:`rankeval_pd.tie_sensitivity`: does the order of equal scores matter?"""
+        return ties.tie_sensitivity(self._data, a, b, n, n_keys=n_keys, **{**self._roles, **roles})
+
     def difference_region(
         self, a: Hashable, b: Hashable, n: int, **roles: Unpack[RoleKeywords]
     ) -> Data:
         """Call :func:`rankeval_pd.difference_region`: the candidates that only one list has."""
         return regions.difference_region(self._data, a, b, n, **{**self._roles, **roles})
+
+    def repetition(
+        self,
+        threshold: float | Mapping[Hashable, float] | None = None,
+        n: int | None = None,
+        *,
+        ci: str = "clopper-pearson",
+        level: float = 0.95,
+        **roles: Unpack[RoleKeywords],
+    ) -> Data:
+        """Call :func:`rankeval_pd.repetition`: does precision vary as the model says?"""
+        return repetition.repetition(
+            self._data, threshold, n, ci=ci, level=level, **{**self._roles, **roles}
+        )
+
+    def repetition_samples(
+        self,
+        threshold: float | Mapping[Hashable, float] | None = None,
+        n: int | None = None,
+        *,
+        ci: str = "clopper-pearson",
+        level: float = 0.95,
+        **roles: Unpack[RoleKeywords],
+    ) -> Data:
+        """Call :func:`rankeval_pd.repetition_samples`: the precision of every sample."""
+        return repetition.repetition_samples(
+            self._data, threshold, n, ci=ci, level=level, **{**self._roles, **roles}
+        )
 
     def random_bound(
         self,

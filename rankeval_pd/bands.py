@@ -11,7 +11,7 @@ import xarray as xr
 from rankeval_pd.candidates import Data, answer
 from rankeval_pd.errors import check_count, check_n, check_share, warn
 from rankeval_pd.pairs import PairRanks, ask_pairs, only_pair, pair_names
-from rankeval_pd.progress import progress_bar
+from rankeval_pd.progress import drawing_bar
 from rankeval_pd.roles import RoleKeywords, Roles
 from rankeval_pd.stats import bands, ranking
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
@@ -94,10 +94,9 @@ def precision_band(
     seed = chosen.draws
 
     def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
-        lazy = _is_lazy(inner)
-        total = 0 if lazy else draws * inner["score"].size // max(1, inner.sizes["candidate"])
-        with progress_bar(
-            False if lazy else progress, total=total, what="drawing multipliers", unit="draws"
+        measures = inner.sizes["measure"]
+        with drawing_bar(
+            inner, progress, draws=measures * draws, what="drawing multipliers"
         ) as advance:
             found = xr.apply_ufunc(
                 _band_columns,
@@ -106,7 +105,7 @@ def precision_band(
                 inner["present"],
                 kwargs={
                     "n": sizes, "ties": chosen.ties, "level": level, "n_resamples": draws,
-                    "seed": seed, "advance": _pass if lazy else advance,
+                    "seed": seed, "advance": advance,
                 },
                 input_core_dims=[["candidate"]] * 3,
                 output_core_dims=[["n"]] * 4,
@@ -119,14 +118,6 @@ def precision_band(
 
     attrs = {"level": level, "band": "sup-t"}
     return answer(data, roles, question, PRECISION_COLUMNS, n=sizes, cuts_lists=True, attrs=attrs)
-
-
-def _is_lazy(inner: xr.Dataset) -> bool:
-    return inner["score"].chunks is not None or inner["gold"].chunks is not None
-
-
-def _pass(_: int) -> None:
-    """Show nothing: a graph is computed elsewhere, perhaps in another process."""
 
 
 def _band_columns(
@@ -265,13 +256,8 @@ def difference_band(
 
     def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
         pairs = pair_names(inner, a, b)
-        lazy = _is_lazy(inner)
-        batches = 0 if lazy else inner["gold"].size // max(1, inner.sizes["candidate"])
-        with progress_bar(
-            False if lazy else progress,
-            total=batches * len(pairs) * draws,
-            what="drawing multipliers",
-            unit="draws",
+        with drawing_bar(
+            inner, progress, draws=len(pairs) * draws, what="drawing multipliers"
         ) as advance:
             return ask_pairs(
                 inner,
@@ -280,7 +266,7 @@ def difference_band(
                 dict.fromkeys(DIFFERENCE_COLUMNS[3:], float),
                 n=sizes,
                 ties=chosen.ties,
-                options={**options, "advance": _pass if lazy else advance},
+                options={**options, "advance": advance},
             )
 
     attrs = {"level": level, "band": "sup-t"}

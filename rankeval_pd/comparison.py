@@ -20,7 +20,7 @@ from rankeval_pd.errors import (
     warn,
 )
 from rankeval_pd.pairs import Pair, PairRanks, ask_pairs, only_pair, pair_names, sides, with_names
-from rankeval_pd.progress import progress_bar
+from rankeval_pd.progress import drawing_bar
 from rankeval_pd.roles import RoleKeywords, Roles
 from rankeval_pd.stats import bands, ranking, swaps
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
@@ -285,14 +285,8 @@ def _compare_lists(
             inner, pairs, _list_columns, columns, n=n, ties=ties, options={"options": options}
         )
     _check_enough(len(pairs), options)
-    rankings = len(pairs) * (inner["gold"].size // max(1, inner.sizes["candidate"]))
-    lazy = inner["score"].chunks is not None or inner["gold"].chunks is not None
-    with progress_bar(
-        False if lazy else progress,
-        total=rankings * options.n_resamples,
-        what="swapping labels",
-        unit="draws",
-    ) as advance:
+    draws = len(pairs) * options.n_resamples
+    with drawing_bar(inner, progress, draws=draws, what="swapping labels") as advance:
         return ask_pairs(
             inner,
             pairs,
@@ -300,12 +294,8 @@ def _compare_lists(
             {**columns, "p_swaps": float},
             n=n,
             ties=ties,
-            options={"options": options, "advance": _pass if lazy else advance},
+            options={"options": options, "advance": advance},
         )
-
-
-def _pass(_: int) -> None:
-    """Show nothing: a graph is computed elsewhere, perhaps in another process."""
 
 
 def _check_enough(n_pairs: int, options: _Options) -> None:

@@ -14,8 +14,10 @@ from rankeval_pd.roles import Roles, as_names
 
 QUESTIONS = (
     ("How good is each n-best list?", "nbest_precision, acceptance_precision, local_precision"),
-    ("Is A better than B?", "compare, significant_ranges, difference_region"),
+    ("Is A better than B?", "compare, significant_ranges, mean_difference"),
     ("What holds for all n together?", "precision_band, difference_band"),
+    ("Which candidates make it?", "difference_region, tie_sensitivity"),
+    ("Would it happen again?", "repetition, repetition_samples"),
     ("Is it better than chance?", "random_bound, random_test"),
     ("Scores of 2x2 tables", "with_association_measures"),
     ("Pictures", "plot.precision, plot.comparison, plot.random_bound"),

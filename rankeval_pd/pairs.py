@@ -81,6 +81,8 @@ class PairRanks(NamedTuple):
     b: IntArray
     gold: BoolArray
     present: BoolArray  #: whether both measures score the candidate
+    score_a: FloatArray
+    score_b: FloatArray
     exists: BoolArray  #: whether there are two lists of this n that cut no ties where none may be
 
     def of(self, row: tuple[int, ...]) -> tuple[IntArray, IntArray, BoolArray]:
@@ -166,6 +168,8 @@ def ask_pairs(
     result = xr.concat(blocks, "pair", coords="minimal", compat="override", join="override")
     if over_n:
         result = result.assign_coords(n=("n", asked))
+    elif n is None:
+        result["exists"] = result["exists"].any("n")
     else:  # a row for all n together: there is none where one of them is missing
         result["exists"] = result["exists"].all("n")
     return with_names(result, pairs)
@@ -195,6 +199,8 @@ def _on_ranks(
     if ties != "shared":
         for score in (score_a, score_b):
             exists = exists & ranking.nbest(score, gold, both, None if every else n, ties).exists
-    rank_a, rank_b, true, both = np.broadcast_arrays(rank_a, rank_b, gold & both, both)
-    found = PairRanks(rank_a, rank_b, true, both, exists)
+    rank_a, rank_b, true, both, score_a, score_b = np.broadcast_arrays(
+        rank_a, rank_b, gold & both, both, score_a, score_b
+    )
+    found = PairRanks(rank_a, rank_b, true, both, score_a, score_b, exists)
     return (*kernel(found, n, **options), exists)

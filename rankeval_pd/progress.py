@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import xarray as xr
+
 
 @contextmanager
 def progress_bar(
@@ -26,3 +28,23 @@ def progress_bar(
         mininterval=0.5,
     ) as bar:
         yield bar.update
+
+
+@contextmanager
+def drawing_bar(
+    inner: xr.Dataset, progress: bool | None, *, draws: int, what: str
+) -> Iterator[Callable[[int], object]]:
+    """Give the function for so many draws in every batch of the inner form.
+
+    Of a lazy one nothing is drawn yet, and where it will be, no bar can be moved.
+    """
+    if inner.chunks:
+        yield _pass
+        return
+    batches = inner["gold"].size // max(1, inner.sizes["candidate"])
+    with progress_bar(progress, total=batches * draws, what=what, unit="draws") as advance:
+        yield advance
+
+
+def _pass(_: int) -> None:
+    """Move nothing."""

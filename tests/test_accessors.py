@@ -36,10 +36,31 @@ ARGUMENTS = {
     ),
     "significant_ranges": (("a", "c"), {"alpha": 0.7, "alternative": "two-sided"}),
     "difference_region": (("a", "b", 6), {}),
+    "mean_difference": (
+        ("a", "b", range(3, 9)),
+        {"alternative": "less", "n_resamples": 50, "level": 0.9},
+    ),
+    "tie_sensitivity": (("a", "b", [3, 9]), {"n_keys": 5}),
+    "repetition": ((None, 15), {"ci": "wilson", "level": 0.9}),
+    "repetition_samples": ((None, 15), {"ci": "wilson", "level": 0.9}),
     "random_bound": (([0.1, 0.5], [3, 40]), {"population": "infinite"}),
     "random_test": ((range(1, 6),), {"population": "infinite"}),
     "with_association_measures": ((["G2", "t"],), {"cells": list(CELLS)}),
 }
+
+
+SAMPLES = ("repetition", "repetition_samples")
+
+
+def _asked(frame, name, form):
+    """Return data for the method, and the roles that its samples need."""
+    frame = frame.assign(**CELLS)
+    if name not in SAMPLES:
+        return (frame, {}) if form == "frame" else (xr.Dataset.from_dataframe(frame), {})
+    parts = [frame, frame.assign(gold=~frame["gold"]), frame.assign(a=frame["b"])]
+    if form == "frame":
+        return pd.concat(parts, keys=range(3), names=["part", "candidate"]), {"by": "part"}
+    return xr.concat([xr.Dataset.from_dataframe(part) for part in parts], "part"), {}
 
 
 @pytest.mark.parametrize("accessor", ACCESSORS)
@@ -79,9 +100,9 @@ def _assert_same(found, wanted):
 @pytest.mark.parametrize("name", ARGUMENTS)
 @pytest.mark.parametrize("form", ["frame", "dataset"])
 def test_same_result(frame, name, form):
-    data = frame.assign(**CELLS)
-    data = data if form == "frame" else xr.Dataset.from_dataframe(data)
+    data, roles = _asked(frame, name, form)
     positional, keywords = ARGUMENTS[name]
+    keywords = {**keywords, **roles}
     method, function = getattr(data.rankeval, name), getattr(rankeval_pd, name)
     _assert_same(method(*positional, **keywords), function(data, *positional, **keywords))
     # the same by keyword, so that no two arguments change places on the way
@@ -92,12 +113,17 @@ def test_same_result(frame, name, form):
 
 @pytest.mark.parametrize("name", [n for n in ARGUMENTS if n != "with_association_measures"])
 def test_roles_of_the_call_and_of_the_chain(frame, name):
-    data = frame.rename(columns={"gold": "tp"}).assign(flag=True, ident=range(30, 0, -1))
+    data, by = _asked(frame, name, "frame")
+    data = data.rename(columns={"gold": "tp"})
+    data = data.assign(flag=True, ident=range(len(data), 0, -1))
     roles = {"gold": "tp", "key": "ident", "lower_is_better": "a", "measures": ["a", "b", "c"]}
+    roles.update(by)
     positional, keywords = ARGUMENTS[name]
     wanted = getattr(rankeval_pd, name)(data, *positional, **keywords, **roles)
     _assert_same(getattr(data.rankeval(**roles), name)(*positional, **keywords), wanted)
-    chained = data.rankeval(gold="flag", key="ident")(lower_is_better="a", measures=["a", "b", "c"])
+    chained = data.rankeval(gold="flag", key="ident", **by)(
+        lower_is_better="a", measures=["a", "b", "c"]
+    )
     _assert_same(getattr(chained, name)(*positional, **keywords, gold="tp"), wanted)
 
 

@@ -20,6 +20,9 @@ ROOMS = (
     "comparison",
     "ranges",
     "regions",
+    "mean_difference",
+    "ties",
+    "repetition",
     "random_model",
     "association",
 )

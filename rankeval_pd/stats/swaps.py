@@ -20,6 +20,29 @@ _BLOCK = 400_000  # candidates times draws in memory together, few enough for th
 _EQUAL = 1e-12  # relative difference up to which two statistics are the same
 
 
+def swapped_ranks(
+    rank_a: IntArray,
+    rank_b: IntArray,
+    chosen: BoolArray,
+    *,
+    n_resamples: int,
+    seed: int,
+    advance: Advance = lambda _: None,
+) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield the ranks of the chosen candidates in both swapped rankings, (draw, candidate).
+
+    The candidates come in the order of the key and each draws one number per resample, so that
+    the numbers depend neither on the blocks nor on the order of the rows.
+    """
+    rng = np.random.default_rng(seed)
+    slots = _Slots.of(rank_a, rank_b)
+    width = max(1, _BLOCK // max(1, rank_a.size))
+    for start in range(0, n_resamples, width):
+        stop = min(start + width, n_resamples)
+        yield slots.ranks(rng.random((stop - start, rank_a.size)) < 0.5, chosen)
+        advance(stop - start)
+
+
 def swapped(
     rank_a: IntArray,
     rank_b: IntArray,
@@ -32,24 +55,19 @@ def swapped(
 ) -> Iterator[Regions]:
     """Yield the counts of both lists after random swaps, (draw, n), block by block.
 
-    The candidates come in the order of the key and each draws one number per resample, so that
-    the numbers depend neither on the blocks nor on the order of the rows. O(N) per resample.
+    O(N) per resample.
     """
-    rng = np.random.default_rng(seed)
     total = rank_a.size
-    slots = _Slots.of(rank_a, rank_b)
     n = np.minimum(n, total)
-    width = max(1, _BLOCK // max(1, total))
-    for start in range(0, n_resamples, width):
-        stop = min(start + width, n_resamples)
-        swap = rng.random((stop - start, total)) < 0.5
-        a, b = slots.ranks(swap)
+    everyone = np.ones(total, dtype=bool)
+    for a, b in swapped_ranks(
+        rank_a, rank_b, everyone, n_resamples=n_resamples, seed=seed, advance=advance
+    ):
         both = np.maximum(a, b)
         yield Regions(
             _counted(both, total, n),
             *(_counted(ranks[:, gold], total, n) for ranks in (both, a, b)),
         )
-        advance(stop - start)
 
 
 class _Slots(NamedTuple):
@@ -70,16 +88,17 @@ class _Slots(NamedTuple):
             candidate[order], order < rank_a.size, place[: rank_a.size], place[rank_a.size :]
         )
 
-    def ranks(self, swap: BoolArray) -> tuple[IntArray, IntArray]:
-        """Return the ranks of the candidates (draw, candidate) in the two swapped rankings.
+    def ranks(self, swap: BoolArray, chosen: BoolArray) -> tuple[IntArray, IntArray]:
+        """Return the ranks of the chosen candidates (draw, candidate) in the swapped rankings.
 
         The first ranking has the slots of a whose candidates stay and those of b whose candidates
         are swapped; the second has the others. A rank is how many of them there are up to the slot.
         """
         up_to = np.cumsum(swap[:, self.candidate] ^ self.from_a, axis=-1, dtype=np.int32)
-        at_a, at_b = up_to[:, self.a], up_to[:, self.b]
+        a, b, swap = self.a[chosen], self.b[chosen], swap[:, chosen]
+        at_a, at_b = up_to[:, a], up_to[:, b]
         first = np.where(swap, at_b, at_a)
-        second = np.where(swap, self.a + 1 - at_a, self.b + 1 - at_b)
+        second = np.where(swap, a + 1 - at_a, b + 1 - at_b)
         return first, second
 
 
