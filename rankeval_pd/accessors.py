@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Unpack
 
 import pandas as pd
@@ -22,8 +23,9 @@ from rankeval_pd import (
     ties,
 )
 from rankeval_pd.candidates import Data
+from rankeval_pd.errors import RankevalWarning
 from rankeval_pd.overview import overview
-from rankeval_pd.roles import RoleKeywords, Roles
+from rankeval_pd.roles import CUTTING, RoleKeywords, Roles
 
 if TYPE_CHECKING:
     from typing import Self
@@ -291,6 +293,13 @@ class DatasetAccessor(Accessor[xr.Dataset]):
     """Evaluate rankings: one variable of scores per measure along a dimension of candidates."""
 
 
+def _quietly(function: Callable[..., Data], *asked: Any, **options: Any) -> Data:
+    """Call without the warning that a band is too narrow: the legend of the picture says it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankevalWarning)
+        return function(*asked, **options)
+
+
 class Plots(Generic[Data]):
     """The plots of ``.rankeval.plot``: a method's result, drawn by :mod:`rankeval_pd.plotting`."""
 
@@ -306,19 +315,38 @@ class Plots(Generic[Data]):
         *,
         ci: str = "clopper-pearson",
         level: float = 0.95,
+        target: str = "region",
+        phi: float = 1.0,
+        simultaneous: bool = True,
+        n_resamples: int = 1000,
+        x: str = "n",
+        mark: Sequence[int] = (),
+        relevant: float = 0.0,
+        reference: str | Sequence[str] = ("random",),
         ax: Axes | None = None,
         line_kw: Mapping[str, Any] | None = None,
         band_kw: Mapping[str, Any] | None = None,
         marker_kw: Mapping[str, Any] | None = None,
         **roles: Unpack[RoleKeywords],
     ) -> Axes:
-        """Draw :func:`rankeval_pd.nbest_precision` by :func:`rankeval_pd.plotting.precision`."""
+        """Draw :func:`rankeval_pd.nbest_precision` by :func:`rankeval_pd.plotting.precision`.
+
+        ``simultaneous`` adds :func:`rankeval_pd.precision_band`, at the n that can be seen.
+        """
+        chosen: dict[str, Any] = {**self._roles, **roles}
         table = precision.nbest_precision(
-            self._data, n, ci=ci, level=level, **{**self._roles, **roles}
+            self._data, n, ci=ci, level=level, target=target, phi=phi, **chosen
         )
+        band = None
+        if simultaneous and Roles.of(chosen).ties in CUTTING:
+            band = _quietly(
+                bands.precision_band, self._data, plotting.shown(table), level=level,
+                n_resamples=n_resamples, **chosen,
+            )  # fmt: skip
         return plotting.precision(
-            table, ax=ax, line_kw=line_kw, band_kw=band_kw, marker_kw=marker_kw
-        )
+            table, band, x=x, mark=mark, relevant=relevant, reference=reference, ax=ax,
+            line_kw=line_kw, band_kw=band_kw, marker_kw=marker_kw,
+        )  # fmt: skip
 
     def comparison(
         self,
@@ -330,22 +358,67 @@ class Plots(Generic[Data]):
         alternative: str = "two-sided",
         alpha: float = 0.05,
         adjust: str | None = None,
+        n_resamples: int = 999,
         level: float = 0.95,
         ci: str = "newcombe",
+        target: str = "region",
+        phi: float = 1.0,
+        progress: bool | None = None,
+        simultaneous: bool = True,
+        x: str = "n",
+        mark: Sequence[int] = (),
+        relevant: float = 0.0,
+        reference: str | Sequence[str] = (),
+        overlap: bool = False,
         ax: Axes | None = None,
         line_kw: Mapping[str, Any] | None = None,
         band_kw: Mapping[str, Any] | None = None,
         marker_kw: Mapping[str, Any] | None = None,
         **roles: Unpack[RoleKeywords],
     ) -> Axes:
-        """Draw :func:`rankeval_pd.compare` by :func:`rankeval_pd.plotting.comparison`."""
-        table = comparison.compare(
-            self._data, a, b, n, test=test, alternative=alternative, alpha=alpha, adjust=adjust,
-            level=level, ci=ci, **{**self._roles, **roles},
-        )  # fmt: skip
+        """Draw :func:`rankeval_pd.compare` by :func:`rankeval_pd.plotting.comparison`.
+
+        ``simultaneous`` adds the comparison adjusted by "max-t" where nothing is adjusted, at the n
+        that can be seen.
+        """
+        chosen: dict[str, Any] = {**self._roles, **roles}
+        options: dict[str, Any] = {
+            "test": test, "alternative": alternative, "alpha": alpha, "n_resamples": n_resamples,
+            "level": level, "ci": ci, "target": target, "phi": phi, "progress": progress, **chosen,
+        }  # fmt: skip
+        table = comparison.compare(self._data, a, b, n, adjust=adjust, **options)
+        together = curves = None
+        if simultaneous and adjust is None:
+            shown = plotting.shown(table)
+            together = comparison.compare(self._data, a, b, shown, adjust="max-t", **options)
+        if x != "n" or reference:
+            curves = precision.nbest_precision(self._data, n, **chosen)
         return plotting.comparison(
-            table, ax=ax, line_kw=line_kw, band_kw=band_kw, marker_kw=marker_kw
-        )
+            table, together, curves, x=x, mark=mark, relevant=relevant, reference=reference,
+            overlap=overlap, ax=ax, line_kw=line_kw, band_kw=band_kw, marker_kw=marker_kw,
+        )  # fmt: skip
+
+    def repetition(
+        self,
+        threshold: float | Mapping[Hashable, float] | None = None,
+        n: int | None = None,
+        *,
+        ci: str = "clopper-pearson",
+        level: float = 0.95,
+        ax: Any = None,
+        line_kw: Mapping[str, Any] | None = None,
+        band_kw: Mapping[str, Any] | None = None,
+        marker_kw: Mapping[str, Any] | None = None,
+        **roles: Unpack[RoleKeywords],
+    ) -> Any:
+        """Draw :func:`rankeval_pd.repetition` by :func:`rankeval_pd.plotting.repetition`."""
+        chosen: dict[str, Any] = {**self._roles, **roles}
+        asked = (self._data, threshold, n)
+        return plotting.repetition(
+            repetition.repetition(*asked, ci=ci, level=level, **chosen),
+            repetition.repetition_samples(*asked, ci=ci, level=level, **chosen),
+            ax=ax, line_kw=line_kw, band_kw=band_kw, marker_kw=marker_kw,
+        )  # fmt: skip
 
     def random_bound(
         self,

@@ -178,7 +178,7 @@ def _warn_if_too_precise(precision: FloatArray) -> None:
         warn(
             f"precision is {precision.max():.3g} at one of the n asked for: where it is above"
             f" {_TOO_PRECISE:g}, the band covers less often than its level says. Ask for larger n"
-            " only, or read the interval at each n: nbest_precision(..., target='nbest')."
+            " only, or read the intervals at each n alone, with target='nbest'."
         )
 
 

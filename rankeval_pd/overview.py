@@ -20,7 +20,7 @@ QUESTIONS = (
     ("Would it happen again?", "repetition, repetition_samples"),
     ("Is it better than chance?", "random_bound, random_test"),
     ("Scores of 2x2 tables", "with_association_measures"),
-    ("Pictures", "plot.precision, plot.comparison, plot.random_bound"),
+    ("Pictures", "plot.precision, plot.comparison, plot.random_bound, plot.repetition"),
 )
 
 

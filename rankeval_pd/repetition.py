@@ -380,7 +380,8 @@ class _Study(NamedTuple):
                 )
             score, gold, present = xr.broadcast(inner["score"], inner["gold"], inner["present"])
             whole = inner.assign(score=score, gold=gold, present=present).drop_vars("row")
-            return (whole.chunk(dict.fromkeys(batch, -1)) if inner.chunks else whole), batch
+            lazy = any(variable.chunks is not None for variable in whole.variables.values())
+            return (whole.chunk(dict.fromkeys(batch, -1)) if lazy else whole), batch
         if not as_names(self.roles.by, data.columns):
             raise ValueError(
                 "by is not given: name the column that says which sample each row belongs to,"

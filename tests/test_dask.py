@@ -39,6 +39,14 @@ QUESTIONS = {
     "compare by thresholds": lambda r: r.compare(
         "good", "fair", threshold={"good": [1, 2], "fair": [1, 0.5]}
     ),
+    "local_precision": lambda r: r.local_precision(10),
+    "nbest_precision of averaged ties": lambda r: r.nbest_precision(ties="expected"),
+    "precision_band": lambda r: r.precision_band([5, 10], n_resamples=50),
+    "compare by swaps": lambda r: r.compare(n=[5, 10], adjust="max-t", n_resamples=50),
+    "difference_band": lambda r: r.difference_band(n=[5, 10], n_resamples=50),
+    "mean_difference": lambda r: r.mean_difference("good", "fair", [5, 10], n_resamples=50),
+    "tie_sensitivity": lambda r: r.tie_sensitivity("good", "fair", [5, 10], n_keys=3),
+    "repetition": lambda r: r.repetition(n=10),
     "random_bound": lambda r: r.random_bound([0.05, 0.001]),
     "random_test": lambda r: r.random_test([5, 10, 20]),
 }

@@ -102,19 +102,134 @@ def test_axes_of_a_figure_without_layout(frame):
 def test_comparison_marks_the_significant_n(frame):
     table = frame.rankeval.compare("good", "poor", alpha=0.01, adjust="holm")
     ax = plotting.comparison(table)
-    (bars,) = ax.collections
-    marked = np.zeros(len(table), dtype=bool)
+    alone, together = (_covered(bars, table["n"]) for bars in ax.collections)
+    np.testing.assert_array_equal(alone, table["p_value"] <= 0.01)
+    np.testing.assert_array_equal(together, table["significant"])
+    assert "good better, Fisher's test, p ≤ 0.01, each n alone" in legend(ax)
+    assert "p ≤ 0.01, adjusted (holm), all n together" in legend(ax)
+
+
+def _covered(bars, n):
+    """Return which n the bars cover."""
+    found = np.zeros(len(n), dtype=bool)
     for path in bars.get_paths():
         x = path.vertices[:, 0]
-        marked |= ((table["n"] > x.min()) & (table["n"] < x.max())).to_numpy()
-    np.testing.assert_array_equal(marked, table["significant"])
-    assert "good better, Fisher's test, p ≤ 0.01, adjusted (holm)" in legend(ax)
+        found |= ((n > x.min()) & (n < x.max())).to_numpy()
+    return found
+
+
+def test_comparison_marks_what_holds_for_all_n_together(frame):
+    n = range(5, 400)
+    ax = frame.rankeval.plot.comparison("good", "poor", n, relevant=0.05)
+    table = frame.rankeval.compare("good", "poor", n)
+    adjusted = frame.rankeval.compare("good", "poor", n, adjust="max-t")
+    large = (table["difference"] >= 0.05).to_numpy()
+    alone, together = (_covered(bars, table["n"]) for bars in ax.collections)
+    np.testing.assert_array_equal(alone, table["significant"].to_numpy() & large)
+    np.testing.assert_array_equal(together, adjusted["significant"].to_numpy() & large)
+    assert 0 < together.sum() < alone.sum()
+    assert "max-t, p ≤ 0.05, all n together, 5 points or more" in legend(ax)
+    n = range(100, 400)
+    table = frame.rankeval.compare("good", "poor", n)
+    band = frame.rankeval.difference_band("good", "poor", n)
+    ax = plotting.comparison(table, band)
+    np.testing.assert_array_equal(
+        _covered(ax.collections[1], table["n"]), (band["band_low"] > 0).to_numpy()
+    )
+    assert "95 % sup-t band without 0, all n together" in legend(ax)
+
+
+def test_precision_draws_both_kinds_of_bands(frame):
+    n = range(50, 300)
+    ax = frame.rankeval.plot.precision(n, measures="good")
+    pointwise, together = ax.collections[:2]
+    table = frame.rankeval.nbest_precision(n, measures="good")
+    band = frame.rankeval.precision_band(n, measures="good")
+    for drawn, limits in ((pointwise, table["ci_high"]), (together, band["band_high"])):
+        assert drawn.get_paths()[0].vertices[:, 1].max() == pytest.approx(limits.max())
+    text = legend(ax)
+    assert "95 % Clopper-Pearson interval, pointwise" in text
+    assert "95 % sup-t band, all n together" in text
+    alone = frame.rankeval.plot.precision(n, measures="good", simultaneous=False)
+    assert "sup-t" not in legend(alone)
+
+
+@pytest.mark.parametrize("x", ["n", "share", "recall"])
+def test_positions_to_the_right(frame, x):
+    ax = frame.rankeval.plot.precision(
+        [20, 50, 200], measures="good", x=x, mark=[50], reference=("random", "ideal"), relevant=0.1
+    )
+    table = frame.rankeval.nbest_precision([20, 50, 200], measures="good")
+    wanted = {"n": table["n"], "share": table["n"] / len(frame), "recall": table["recall"]}[x]
+    lines = {str(line.get_label()): line for line in ax.get_lines()}
+    assert lines["good"].get_xdata() == pytest.approx(wanted.to_numpy())
+    positive = frame["gold"].sum()
+    best = np.minimum(table["n"], positive)
+    ideal = {"n": table["n"], "share": table["n"] / len(frame), "recall": best / positive}[x]
+    assert lines["ideal order"].get_xdata() == pytest.approx(ideal.to_numpy())
+    assert lines["ideal order"].get_ydata() == pytest.approx((best / table["n"]).to_numpy())
+    assert "50" in [text.get_text() for text in ax.texts]
+    gain = lines["relevant: baseline + 10 points"].get_ydata()[0]
+    assert gain == pytest.approx(frame["gold"].mean() + 0.1)
+
+
+def test_comparison_over_recall_and_with_overlap(frame):
+    ax = frame.rankeval.plot.comparison(
+        "good", "poor", [20, 50, 200], x="recall", reference="ideal", overlap=True, mark=[50]
+    )
+    table = frame.rankeval.nbest_precision([20, 50, 200]).set_index("measure")
+    lines = {str(line.get_label()): line for line in ax.get_lines()}
+    for name in ("good", "poor"):
+        assert lines[name].get_xdata() == pytest.approx(table.loc[name, "recall"].to_numpy())
+    right = next(other for other in ax.figure.axes if other is not ax)
+    compared = frame.rankeval.compare("good", "poor", [20, 50, 200])
+    assert right.get_lines()[0].get_ydata() == pytest.approx(
+        (compared["overlap"] / compared["n"]).to_numpy()
+    )
+    with pytest.raises(ValueError, match=r"x='recall'.*Give curves=data.rankeval.nbest_precision"):
+        plotting.comparison(compared, x="recall")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"x": "log"}, r"x='log' is not one of 'n', 'share', 'recall'"),
+        ({"reference": "perfect"}, r"reference='perfect' is not one of 'random', 'ideal'"),
+        ({"mark": [51]}, r"mark=51 is not one of the n of the table"),
+    ],
+)
+def test_wrong_options_of_pictures(frame, options, message):
+    with pytest.raises(ValueError, match=message):
+        frame.rankeval.plot.precision([20, 50], **options)
+
+
+def test_repetition_draws_a_panel_a_measure(frame):
+    samples = pd.concat([frame.sample(frac=0.5, random_state=s).assign(part=s) for s in range(12)])
+    call = samples.reset_index(drop=True).rankeval(by="part")
+    panels = call.plot.repetition(n=40)
+    table, rows = call.repetition(n=40), call.repetition_samples(n=40)
+    assert [panel.get_title() for panel in panels] == table["measure"].tolist()
+    for panel, (_, row) in zip(panels, table.iterrows(), strict=True):
+        heights = [bar.get_height() for bar in panel.patches]
+        assert sum(heights) == 12
+        curve = panel.get_lines()[0]
+        peak = curve.get_xdata()[np.argmax(curve.get_ydata())]
+        assert peak == pytest.approx(row["precision"], abs=0.01)
+        width = panel.patches[0].get_width()
+        height = 12 * width / (row["sd_expected"] * np.sqrt(2 * np.pi))
+        assert curve.get_ydata().max() == pytest.approx(height, rel=0.01)
+    assert len(rows) == 24
+    _, axes = plt.subplots(1, 2)
+    assert list(call.plot.repetition(n=40, ax=axes)) == list(axes)
+    with pytest.raises(ValueError, match="ax has 1 Axes, and there are 2 measures"):
+        call.plot.repetition(n=40, ax=axes[0])
 
 
 def test_comparison_without_any_significant_n(frame):
     ax = frame.rankeval.plot.comparison("good", "poor", range(1, 4))
     assert not ax.collections
-    assert "no n is significant, Fisher's test, p ≤ 0.05, each n alone" in legend(ax)
+    assert "no n: Fisher's test, p ≤ 0.05, each n alone" in legend(ax)
+    assert "no n: max-t, p ≤ 0.05, all n together" in legend(ax)
 
 
 def test_random_bound_draws_critical_over_n(frame):

@@ -18,17 +18,26 @@ COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#0
 DASHES: tuple[Any, ...] = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 3)))
 GREY = "0.35"
 
+XLABELS = {
+    "n": "n (size of the n-best list)",
+    "share": "share of the candidates in the list",
+    "recall": "recall of the list",
+}
+
 _SPARSE = 40  # up to so many n, each point gets a marker
 _POINTS = 4000  # more of a line than any paper shows
+_BAND_POINTS = 2000  # as many of a band, each of which costs draws
 _LEGEND_WIDTH = 31  # characters: a legend fits a picture of 8 cm
-_WIDE = 6.0  # inches: the legend has two columns
+_WIDE = 4.5  # inches of the axes: the legend has two columns
 _LEGEND_BELOW = -38.0  # points from the lower spine: tick labels and the axis' name are between
 
 Keywords = Mapping[str, Any] | None
 
 
-def table_of(table: pd.DataFrame | xr.Dataset, needed: Sequence[str], made_by: str) -> pd.DataFrame:
-    """Return the table as a tidy DataFrame of one group; say what is missing."""
+def table_of(
+    table: pd.DataFrame | xr.Dataset, needed: Sequence[str], made_by: str, *, grouped: bool = False
+) -> pd.DataFrame:
+    """Return the table as a tidy DataFrame of one group, or of all; say what is missing."""
     if isinstance(table, xr.Dataset):
         attrs = table.attrs
         table = table.to_dataframe().reset_index()
@@ -41,6 +50,8 @@ def table_of(table: pd.DataFrame | xr.Dataset, needed: Sequence[str], made_by: s
             f"table has no columns {', '.join(missing)}: give the result of {made_by}, which has"
             " them."
         )
+    if grouped:
+        return table
     first = next((i for i, c in enumerate(table.columns) if c in needed), 0)
     groups = [c for c in table.columns[:first] if c not in ("pair", "cut", "row")]
     if groups and len(table.drop_duplicates(groups)) > 1:
@@ -81,21 +92,82 @@ def draw_curve(
     line_kw: Keywords,
     marker_kw: Keywords,
 ) -> pd.DataFrame:
-    """Draw a column over n and return the rows that were drawn, in the order of n."""
+    """Draw a column over x, or over n, and return the rows that were drawn, in the order of n."""
     curve = thinned(table)
     look = {"label": name, **style(number), **markers(len(curve), number, marker_kw)}
-    ax.plot(curve["n"], curve[column], **{**look, **(line_kw or {})})
+    across = curve["x"] if "x" in curve else curve["n"]
+    ax.plot(across, curve[column], **{**look, **(line_kw or {})})
     return curve
 
 
-def thinned(table: pd.DataFrame) -> pd.DataFrame:
+def thinned(table: pd.DataFrame, most: int = _POINTS) -> pd.DataFrame:
     """Return the table in the order of n, with as many rows as can be seen at the most."""
     table = table.sort_values("n")
-    if len(table) <= _POINTS:
+    if len(table) <= most:
         return table
-    even = np.linspace(0, len(table) - 1, _POINTS // 2)
-    head = np.geomspace(1, len(table), _POINTS // 2) - 1
+    even = np.linspace(0, len(table) - 1, most // 2)
+    head = np.geomspace(1, len(table), most // 2) - 1
     return table.iloc[np.unique(np.concatenate([even, head]).astype(int))]
+
+
+def shown(table: pd.DataFrame | xr.Dataset) -> list[int]:
+    """Return the n of a table that a picture shows, fewer than there are where they are many."""
+    n = np.unique(np.asarray(table["n"]))
+    return [int(x) for x in thinned(pd.DataFrame({"n": n}), _BAND_POINTS)["n"]]
+
+
+def check_options(x: str, references: Sequence[str], known: Sequence[str]) -> None:
+    """Raise a ValueError unless the axis and the curves to compare with are known."""
+    if x not in XLABELS:
+        raise ValueError(
+            f"x={x!r} is not one of {', '.join(map(repr, XLABELS))}. Give one of them."
+        )
+    for name in references:
+        if name not in known:
+            raise ValueError(
+                f"reference={name!r} is not one of {', '.join(map(repr, known))}. Give one of"
+                " these, several, or none: ()."
+            )
+
+
+def positions(curve: pd.DataFrame, x: str) -> pd.Series[Any]:
+    """Return where the lists of a precision curve stand on the axis to the right."""
+    if x == "n":
+        return curve["n"]
+    if x == "recall":
+        return curve["recall"]
+    # n / N: of a list with true positives, recall = tp / N+ and precision / lift = N+ / N
+    told = curve[curve["recall"] > 0]
+    if told.empty:
+        return curve["n"] * np.nan
+    row = told.iloc[0]
+    share: pd.Series[Any] = curve["n"] * float(row["recall"] / row["lift"] / row["n"])
+    return share
+
+
+def draw_marks(
+    ax: Axes, curve: pd.DataFrame, column: str, mark: Sequence[int], x: str, *, first: bool
+) -> None:
+    """Draw a line at each n that is marked, once; with recall to the right, a tick on the curve."""
+    for n in [mark] if isinstance(mark, (int, np.integer)) else mark:
+        here = curve[curve["n"] == n]
+        if here.empty:
+            raise ValueError(
+                f"mark={n!r} is not one of the n of the table. Ask for it too, or mark another n."
+            )
+        across, height = float(here["x"].iloc[0]), float(here[column].iloc[0])
+        if x == "recall":
+            ax.plot([across], [height], marker="|", markersize=14, color=GREY)
+            ax.annotate(
+                f"{n:,}", (across, height), xytext=(0, 9), textcoords="offset points",
+                ha="center", fontsize="x-small", color=GREY,
+            )  # fmt: skip
+        elif first:
+            ax.axvline(across, color=GREY, linewidth=0.8)
+            ax.annotate(
+                f"{n:,}", (across, 1.0), xycoords=ax.get_xaxis_transform(), xytext=(0, 2),
+                textcoords="offset points", ha="center", fontsize="x-small", color=GREY,
+            )  # fmt: skip
 
 
 def sparse(count: int) -> bool:
@@ -112,14 +184,21 @@ def markers(count: int, number: int, given: Keywords) -> dict[str, Any]:
     return {**shape, **{renamed.get(k, k): v for k, v in dict(given or {}).items()}}
 
 
-def finish(ax: Axes, *, ylabel: str) -> Axes:
+PRECISION_OF_SAMPLE = "precision of the sample"
+_IN_PERCENT = (XLABELS["share"], XLABELS["recall"], PRECISION_OF_SAMPLE)
+
+
+def finish(ax: Axes, *, ylabel: str, xlabel: str = XLABELS["n"]) -> Axes:
     """Label the axes and put the legend below them, off the data, narrow enough for a column."""
     from matplotlib.ticker import PercentFormatter
     from matplotlib.transforms import ScaledTranslation
 
-    ax.set_xlabel("n (size of the n-best list)")
+    ax.set_xlabel(xlabel)
+    if xlabel in _IN_PERCENT:
+        ax.xaxis.set_major_formatter(PercentFormatter(1.0))
     ax.set_ylabel(ylabel)
-    ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+    if ylabel == "precision":
+        ax.yaxis.set_major_formatter(PercentFormatter(1.0))
     ax.spines[["top", "right"]].set_visible(False)
     handles, names = ax.get_legend_handles_labels()
     if handles:
@@ -131,7 +210,7 @@ def finish(ax: Axes, *, ylabel: str) -> Axes:
             bbox_to_anchor=(0.5, 0.0),
             bbox_transform=ax.transAxes + below,
             borderaxespad=0.0,
-            ncols=2 if len(handles) > 3 and ax.figure.bbox.width / ax.figure.dpi >= _WIDE else 1,
+            ncols=2 if len(handles) > 3 and ax.bbox.width / ax.figure.dpi >= _WIDE else 1,
             frameon=False,
             fontsize="small",
             handlelength=3,

@@ -1,0 +1,128 @@
+"""Precision over repeated samples beside what the model expects (Evert 2004, figure 4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.plotting.canvas import (
+    GREY,
+    PRECISION_OF_SAMPLE,
+    Keywords,
+    finish,
+    style,
+    table_of,
+)
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+
+def repetition(
+    table: pd.DataFrame | xr.Dataset,
+    samples: pd.DataFrame | xr.Dataset,
+    *,
+    ax: Any = None,
+    line_kw: Keywords = None,
+    band_kw: Keywords = None,
+    marker_kw: Keywords = None,
+) -> npt.NDArray[Any]:
+    """Draw how precision is distributed over samples, one panel a measure.
+
+    Parameters
+    ----------
+    table : DataFrame or Dataset
+        Result of :func:`rankeval_pd.repetition`.
+    samples : DataFrame or Dataset
+        Result of :func:`rankeval_pd.repetition_samples` for the same measures.
+    ax : array of Axes, optional
+        Where to draw, one Axes a measure; a new figure unless given.
+    line_kw, band_kw, marker_kw : mapping, optional
+        Keywords of the expected curve (``Axes.plot``), of the histogram (``Axes.hist``), and of
+        the line at the pooled precision (``Axes.axvline``).
+
+    Returns
+    -------
+    array of Axes
+
+    Notes
+    -----
+    The curve is the normal density of Eq. 4, in samples per bar.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> samples = pd.concat(
+    ...     {s: rankeval_pd.datasets.simulate_candidates(300, rng=s) for s in range(30)},
+    ...     names=["sample", "candidate"],
+    ... )
+    >>> study = samples.rankeval(by="sample", measures=["good", "fair"])
+    >>> panels = rankeval_pd.plotting.repetition(
+    ...     study.repetition(n=30), study.repetition_samples(n=30)
+    ... )
+    >>> len(panels)
+    2
+    """
+    table = table_of(table, ("measure", "precision", "sd_expected", "sd_ratio"), "repetition")
+    needed = ("measure", "n_accepted", "precision")
+    samples = table_of(samples, needed, "repetition_samples", grouped=True)
+    panels = _panels(ax, len(table))
+    for number, (panel, (_, row)) in enumerate(zip(panels, table.iterrows(), strict=True)):
+        found = samples.loc[samples["measure"] == row["measure"], "precision"].dropna()
+        _draw(panel, found.to_numpy(), row, number, line_kw, band_kw, marker_kw)
+    return panels
+
+
+def _panels(ax: Any, count: int) -> npt.NDArray[Any]:
+    """Return the axes given, one a measure, or those of a new figure."""
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        width = max(1, min(count, 2))
+        rows = max(1, -(-count // width))
+        figure, fresh = plt.subplots(
+            rows, width, figsize=(3.6 * width + 0.4, 3.6 * rows), squeeze=False,
+            layout="constrained",
+        )  # fmt: skip
+        for spare in fresh.ravel()[count:]:
+            figure.delaxes(spare)
+        return np.asarray(fresh.ravel()[:count])
+    given = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
+    if given.size != count:
+        raise ValueError(
+            f"ax has {given.size} Axes, and there are {count} measures. Give one for each."
+        )
+    return given
+
+
+def _draw(
+    panel: Any,
+    found: npt.NDArray[Any],
+    row: pd.Series[Any],
+    number: int,
+    line_kw: Keywords,
+    band_kw: Keywords,
+    marker_kw: Keywords,
+) -> None:
+    bars = max(5, round(2.0 * found.size ** (1.0 / 3.0)))
+    look = {
+        "color": style(number)["color"], "alpha": 0.45, "edgecolor": "white",
+        "label": f"{found.size} samples",
+    }  # fmt: skip
+    _, edges, _ = panel.hist(found, bins=bars, **{**look, **(band_kw or {})})
+    mean, sd = float(row["precision"]), float(row["sd_expected"])
+    across = np.linspace(min(edges[0], mean - 3.5 * sd), max(edges[-1], mean + 3.5 * sd), 300)
+    density = np.exp(-0.5 * ((across - mean) / sd) ** 2) / (sd * np.sqrt(2.0 * np.pi))
+    curve = {
+        "color": "black", "linewidth": 1.2,
+        "label": f"expected by the model, sd {100 * sd:.1f} points",
+    }  # fmt: skip
+    panel.plot(across, density * found.size * (edges[1] - edges[0]), **{**curve, **(line_kw or {})})
+    line = {"color": GREY, "linewidth": 1, "linestyle": (0, (2, 2)), "label": "pooled precision"}
+    panel.axvline(mean, **{**line, **(marker_kw or {})})
+    panel.plot([], [], " ", label=f"sd found: {row['sd_ratio']:.2f} times as large")
+    panel.set_title(str(row["measure"]), fontsize="medium")
+    finish(panel, ylabel="samples", xlabel=PRECISION_OF_SAMPLE)

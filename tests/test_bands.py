@@ -1,0 +1,286 @@
+"""Bands and max-t for all n together: the figures on Krenn's data, exact cases, and coverage."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rankeval_pd
+from rankeval_pd import RankevalWarning, datasets
+
+N = range(100, 2001)
+
+
+@pytest.fixture(scope="module")
+def call(krenn):
+    names = {"log.like": "G2", "chisq": "X2", "t.score": "t", "freq": "f"}
+    labelled = krenn.set_index(["PP", "verb"]).rename(columns=names)
+    return labelled.rankeval(gold="is.colloc", measures=["G2", "X2", "t", "f"])
+
+
+def _inside(values: pd.Series, *ranges: tuple[int, int]) -> bool:
+    found = set(values)
+    return all(set(range(first, last + 1)) <= found for first, last in ranges)
+
+
+SURE = (190, 230), (250, 430), (530, 1180)
+
+
+def test_krenn_max_t(call):
+    found = call.compare("G2", "X2", N, adjust="max-t")
+    significant = found.loc[found["significant"], "n"]
+    assert _inside(significant, *SURE)
+    assert not significant.between(470, 485).any()
+    assert (significant <= 1230).all()
+    assert (found.loc[found["significant"], "better"] == "G2").all()
+    smallest = (found["p_adjusted"] * 1000).round(9)
+    assert (smallest == smallest.round()).all()
+    assert found["p_adjusted"].min() == 1 / 1000
+    # the critical value of the largest statistic
+    positive = found["tp_only_a"] + found["tp_only_b"]
+    statistic = (found["tp_only_a"] - found["tp_only_b"]).abs() / np.sqrt(
+        np.maximum(positive * (1 - positive / (2 * found["n_only_a"])), 1)
+    )
+    edge = statistic[found["significant"]].min(), statistic[~found["significant"]].max()
+    assert edge[1] < edge[0]
+    assert edge[0] == pytest.approx(3.33, abs=0.06)
+
+
+def test_krenn_difference_band(call):
+    found = call.difference_band("G2", "X2", N)
+    outside = found.loc[found["band_low"] > 0, "n"]
+    assert _inside(outside, *SURE)
+    assert not outside.between(470, 485).any()
+    assert (outside <= 1230).all()
+    assert (found["band_high"] > 0).all()
+
+
+def test_krenn_t_is_not_better_at_800(call):
+    found = call.compare("t", "G2", 800)
+    assert found["p_value"].round(5).tolist() == [0.22665]
+    assert found["better"].tolist() == ["t"]
+    assert not found["significant"].any()
+
+
+def test_krenn_pairs_step_down(call):
+    """Holm over the pairs: the strongest pair counts for all of them, the next for one less."""
+    n = range(100, 2001, 50)
+    every = call.compare(n=n, adjust="max-t")
+    alone = pd.concat(
+        [
+            call.compare(a, b, n, adjust="max-t")
+            for a, b in every[["measure_a", "measure_b"]].drop_duplicates().itertuples(index=False)
+        ],
+        ignore_index=True,
+    )
+    smallest = alone.groupby(["measure_a", "measure_b"], sort=False)["p_adjusted"].transform("min")
+    pair = alone.groupby(["measure_a", "measure_b"], sort=False).ngroup()
+    order = list(dict.fromkeys(pair[smallest.sort_values(kind="stable").index]))
+    reached, wanted = 0.0, pd.Series(np.nan, index=alone.index)
+    for rank, number in enumerate(order):
+        rows = pair == number
+        wanted[rows] = ((6 - rank) * alone.loc[rows, "p_adjusted"]).clip(reached, 1.0)
+        reached = max(reached, min(1.0, (6 - rank) * smallest[rows].iloc[0]))
+    assert every["p_adjusted"].to_numpy() == pytest.approx(wanted.to_numpy(), rel=1e-12)
+    assert (every["p_adjusted"] >= alone["p_adjusted"]).all()
+
+
+def test_too_few_swaps(call):
+    with pytest.raises(ValueError, match=r"n_resamples=18 cannot reach alpha=0.05.*n_resamples=19"):
+        call.compare("G2", "t", 500, adjust="max-t", n_resamples=18)
+    assert call.compare("G2", "t", 500, adjust="max-t", n_resamples=19)["p_adjusted"].notna().all()
+    with pytest.raises(ValueError, match=r"6 pairs.*n_resamples=119 or more"):
+        call.compare(n=500, adjust="max-t", n_resamples=118)
+
+
+def test_swaps_hold_for_lists_only(frame):
+    with pytest.raises(ValueError, match=r"adjust='max-t' and threshold"):
+        frame.rankeval.compare("a", "b", threshold={"a": 1, "b": 1}, adjust="max-t")
+    with pytest.raises(ValueError, match=r"target='nbest' and threshold"):
+        frame.rankeval.compare("a", "b", threshold={"a": 1, "b": 1}, target="nbest")
+
+
+CALLS = {
+    "compare": lambda r: r.compare("a", "b", [5, 9, 20], adjust="max-t", n_resamples=99),
+    "precision_band": lambda r: r.precision_band([5, 9, 20], n_resamples=99),
+    "difference_band": lambda r: r.difference_band("a", "b", [5, 9, 20], n_resamples=99),
+    "mean_difference": lambda r: r.mean_difference("a", "b", [5, 9, 20], n_resamples=99),
+    "tie_sensitivity": lambda r: r.tie_sensitivity("a", "b", [5, 9, 20], n_keys=4),
+}
+
+
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.parametrize("ask", CALLS.values(), ids=CALLS)
+class TestDraws:
+    def test_order_of_rows(self, frame, ask):
+        first = ask(frame.rankeval)
+        pd.testing.assert_frame_equal(ask(frame.sample(frac=1, random_state=3).rankeval), first)
+
+    def test_seeds(self, frame, ask):
+        def drawn(rng):
+            return ask(frame.rankeval(rng=rng)).select_dtypes("number").to_numpy()
+
+        np.testing.assert_array_equal(drawn(1), drawn(1))
+        np.testing.assert_array_equal(
+            drawn(np.random.default_rng(5)), drawn(np.random.default_rng(5))
+        )
+        generator = np.random.default_rng(5)
+        shared = [drawn(generator) for _ in range(2)]  # the same ties, other draws
+        assert shared[0].shape == shared[1].shape
+
+    def test_dataset(self, frame, ask):
+        wanted = ask(frame.rankeval)
+        found = ask(xr.Dataset.from_dataframe(frame).rankeval).to_dataframe().reset_index()
+        pd.testing.assert_frame_equal(
+            found[wanted.columns.tolist()], wanted, check_dtype=False, check_like=False
+        )
+
+
+def test_groups_are_those_of_single_frames(ragged):
+    """A group's numbers do not depend on the others; groups without a list have no row."""
+    n = [3, 8]
+    found = ragged.rankeval(by="query").difference_band("a", "c", n, n_resamples=60)
+    assert found.groupby("query")["n"].agg(list).to_dict() == {"q1": n, "q2": n, "q3": [3]}
+    for query, rows in found.groupby("query"):
+        alone = ragged[ragged["query"] == query].drop(columns="query")
+        wanted = alone.rankeval.difference_band("a", "c", rows["n"].tolist(), n_resamples=60)
+        pd.testing.assert_frame_equal(rows.drop(columns="query").reset_index(drop=True), wanted)
+    means = ragged.rankeval(by="query").mean_difference("a", "c", n, n_resamples=60)
+    assert means["query"].tolist() == ["q1", "q2"]
+    assert means[["n_first", "n_last"]].to_numpy().tolist() == [[3, 8]] * 2
+
+
+def test_missing_scores_leave_the_pair(frame):
+    lacking = frame.assign(a=frame["a"].where(frame["c"] > -1))
+    rest = frame[frame["c"] > -1]
+    for ask in (
+        lambda r: r.compare("a", "b", [5, 9], adjust="max-t", n_resamples=99),
+        lambda r: r.difference_band("a", "b", [5, 9], n_resamples=60),
+        lambda r: r.mean_difference("a", "b", [5, 9], n_resamples=60),
+        lambda r: r.tie_sensitivity("a", "b", [5, 9], n_keys=3),
+    ):
+        pd.testing.assert_frame_equal(ask(lacking.rankeval(missing="drop")), ask(rest.rankeval))
+
+
+def test_equal_rankings(frame):
+    twins = frame.assign(d=frame["a"])
+    band = twins.rankeval.difference_band("a", "d", n_resamples=50)
+    assert band[["difference", "band_low", "band_high"]].eq(0).all(axis=None)
+    compared = twins.rankeval.compare("a", "d", adjust="max-t", n_resamples=19)
+    assert (compared["p_adjusted"] == 1).all()
+    mean = twins.rankeval.mean_difference("a", "d", [3, 9], n_resamples=30)
+    assert mean[["difference", "ci_low", "ci_high"]].eq(0).all(axis=None)
+    assert mean["p_value"].tolist() == [1.0]
+
+
+@given(seed=st.integers(0, 10_000), size=st.integers(1, 12), share=st.sampled_from([0, 0.3, 1]))
+@settings(max_examples=30)
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+def test_any_frame(seed, size, share):
+    """One candidate, no or only positives, n = N: the band is around the precision, in [0, 1]."""
+    rng = np.random.default_rng(seed)
+    df = pd.DataFrame(
+        {
+            "a": rng.integers(0, 4, size).astype(float),
+            "b": rng.normal(size=size),
+            "gold": rng.random(size) < share,
+        }
+    )
+    single = df.rankeval.precision_band(n_resamples=20)
+    assert len(single) == 2 * size
+    assert (single["band_low"] <= single["precision"]).all()
+    assert (single["precision"] <= single["band_high"]).all()
+    assert single["band_low"].between(0, 1).all()
+    assert single["band_high"].between(0, 1).all()
+    pair = df.rankeval.difference_band("a", "b", n_resamples=20)
+    assert (pair["band_low"] <= pair["difference"]).all()
+    assert (pair["difference"] <= pair["band_high"]).all()
+    assert (pair.loc[pair["n"] == size, ["band_low", "band_high"]] == 0).all(axis=None)
+    tested = df.rankeval.compare("a", "b", adjust="max-t", n_resamples=19)
+    assert tested["p_adjusted"].between(0.05, 1).all()
+    mirrored = df.rankeval.compare("b", "a", adjust="max-t", n_resamples=19)
+    assert tested["p_adjusted"].to_numpy() == pytest.approx(mirrored["p_adjusted"].to_numpy())
+
+
+def test_precise_lists_give_a_warning():
+    df = datasets.simulate_candidates(400, baseline=0.4, quality={"a": 3.0, "b": 2.5})
+    with pytest.warns(RankevalWarning, match=r"precision is .* covers less often"):
+        df.rankeval.precision_band([20, 100])
+    with pytest.warns(RankevalWarning, match=r"precision is .* covers less often"):
+        df.rankeval.difference_band("a", "b", [20, 100])
+
+
+def test_one_list_is_a_pointwise_interval():
+    """With a single n, the band is the interval of the n-best list at the level asked for."""
+    df = datasets.simulate_candidates(2_000, rng=1)
+    band = df.rankeval.precision_band(300, n_resamples=40_000, measures="good")
+    interval = df.rankeval.nbest_precision(300, target="nbest", measures="good")
+    for side in ("low", "high"):
+        assert band[f"band_{side}"][0] == pytest.approx(interval[f"ci_{side}"][0], abs=1.5e-3)
+    pair = df.rankeval.difference_band("good", "fair", 300, n_resamples=40_000)
+    compared = df.rankeval.compare("good", "fair", 300, target="nbest")
+    for side in ("low", "high"):
+        assert pair[f"band_{side}"][0] == pytest.approx(compared[f"ci_{side}"][0], abs=1.5e-3)
+
+
+def test_small_simulation_of_size_and_coverage():
+    """Errors of max-t and of both bands, seeded: the large one is in tests/reference.
+
+    Limits are three and a half Monte-Carlo standard errors around .05 and below .95.
+    """
+    repetitions, n = 150, range(40, 401, 4)
+    share = np.array(n) / 800
+    truth = datasets.true_precision(share, quality=0.9, baseline=0.15)
+    kept = np.zeros((repetitions, 3), dtype=bool)
+    for r in range(repetitions):
+        df = datasets.simulate_candidates(
+            800, baseline=0.15, quality={"a": 0.9, "b": 0.9}, correlation=0.8, rng=r
+        )
+        call = df.rankeval(rng=r)
+        single = call.precision_band(n, n_resamples=199, measures="a")
+        pair = call.difference_band("a", "b", n, n_resamples=199)
+        tested = call.compare("a", "b", n, adjust="max-t", n_resamples=99)
+        kept[r] = (
+            ((single["band_low"] <= truth) & (truth <= single["band_high"])).all(),
+            ((pair["band_low"] <= 0) & (pair["band_high"] >= 0)).all(),
+            not tested["significant"].any(),
+        )
+    margin = 3.5 * np.sqrt(0.95 * 0.05 / repetitions)
+    assert (kept.mean(axis=0) >= 0.95 - margin).all()
+    # something is wrong if nothing ever goes wrong
+    assert (kept[:, 1:].mean(axis=0) < 1).all()
+
+
+def test_pointwise_intervals_of_the_list_cover():
+    """target="nbest" covers the average precision of n-best lists, target="region" less often."""
+    truth = datasets.true_precision(0.1, quality=1.5)
+    covered = {"region": 0, "nbest": 0}
+    for r in range(400):
+        df = datasets.simulate_candidates(1_000, quality={"a": 1.5}, rng=r)
+        for target in covered:
+            row = df.rankeval.nbest_precision(100, target=target, ci="midp").iloc[0]
+            covered[target] += row["ci_low"] <= truth <= row["ci_high"]
+    assert covered["nbest"] >= 400 * 0.95 - 3.5 * np.sqrt(400 * 0.95 * 0.05)
+    assert covered["region"] <= covered["nbest"]
+
+
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+def test_overdispersion_widens_every_interval(frame):
+    call = frame.rankeval
+    for ask in (
+        lambda phi: call.nbest_precision([5, 9], phi=phi),
+        lambda phi: call.acceptance_precision({"a": 2, "b": 1}, phi=phi),
+        lambda phi: call.compare("a", "b", [5, 9], phi=phi),
+        lambda phi: call.compare("a", "b", [5, 9], phi=phi, target="nbest"),
+        lambda phi: call.compare("a", "c", threshold={"a": 4, "c": 0.6}, phi=phi),
+    ):
+        narrow, wide = ask(1), ask(2.5)
+        assert (wide["ci_high"] - wide["ci_low"] > narrow["ci_high"] - narrow["ci_low"]).all()
+        rest = [c for c in narrow if not c.startswith("ci_")]
+        pd.testing.assert_frame_equal(narrow[rest], wide[rest])
+    low, high = rankeval_pd.precision_interval(40, 100, phi=2.0)
+    assert (low, high) == rankeval_pd.precision_interval(20, 50)
