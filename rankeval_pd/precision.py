@@ -53,22 +53,11 @@ class _Kind(NamedTuple):
     def of(cls, *, ci: str, level: float, phi: float = 1.0, target: str = "region") -> _Kind:
         check_choice("ci", ci, INTERVALS)
         check_choice("target", target, TARGETS)
-        phi = check_at_least_one("phi", phi)
-        kind = cls(ci, check_share("level", level), phi, target)
-        if kind.ci == "blaker" and (phi != 1.0 or target != "region"):
-            raise _not_whole(f"phi={phi:g}, target={target!r}")
-        return kind
+        return cls(ci, check_share("level", level), check_at_least_one("phi", phi), target)
 
     def limits(self, tp: AnyArray, n: AnyArray) -> tuple[FloatArray, FloatArray]:
         """Return the limits of precision; a list that varies more counts as a shorter one."""
         return INTERVALS[self.ci](tp / self.phi, n / self.phi, self.level)
-
-
-def _not_whole(got: str) -> ValueError:
-    return ValueError(
-        f"ci='blaker' and {got}: Blaker's interval is one of whole counts, and these are not. Give"
-        " another ci, as 'clopper-pearson' or 'midp'."
-    )
 
 
 def precision_interval(
@@ -217,8 +206,6 @@ def nbest_precision(
     kind = _Kind.of(ci=ci, level=level, target=target, phi=phi)
     sizes = check_n(n)
     ties = Roles.of(roles).ties
-    if ties == "expected" and ci == "blaker":
-        raise _not_whole("ties='expected'")
     types: dict[str, type] = {
         **_NBEST_TYPES,
         **({"tp": float, "tp_sd": float} if ties == "expected" else {}),
@@ -469,7 +456,7 @@ def local_precision(
     attrs = {**kind._asdict(), "window": window}
     found = answer(data, roles, question, LOCAL_COLUMNS, cuts_lists=True, attrs=attrs)
     rows = found.sizes.get("n", 1) if isinstance(found, xr.Dataset) else len(found)
-    if not rows and len(data):
+    if not rows and len(data) and ties != "blocks":
         raise ValueError(
             f"window={window!r} is above the number of candidates. Give a smaller even number."
         )

@@ -474,7 +474,7 @@ def _study_columns(
     samples = int(n.size)
     if samples < 2:
         nothing = [np.nan] * 5
-        return (threshold, samples, sizes.mean(), *nothing, *nothing, np.nan, 0, np.nan, np.nan)
+        return (threshold, samples, sizes.mean(), *nothing, *nothing, 0, np.nan, np.nan)
     share = t.sum() / n.sum()
     sd_expected, sd_observed = float(dispersion.model_sd(share, n)), float((t / n).std(ddof=1))
     freedom = samples - 1

@@ -208,9 +208,9 @@ def test_any_frame(seed, size, share):
 
 def test_precise_lists_give_a_warning():
     df = datasets.simulate_candidates(400, baseline=0.4, quality={"a": 3.0, "b": 2.5})
-    with pytest.warns(RankevalWarning, match=r"precision is .* covers less often"):
+    with pytest.warns(RankevalWarning, match=r"precision is .* may cover less often"):
         df.rankeval.precision_band([20, 100])
-    with pytest.warns(RankevalWarning, match=r"precision is .* covers less often"):
+    with pytest.warns(RankevalWarning, match=r"precision is .* may cover less often"):
         df.rankeval.difference_band("a", "b", [20, 100])
 
 

@@ -165,3 +165,43 @@ def test_interval_of_scalars_is_floats_and_of_arrays_broadcasts():
 def test_impossible_published_numbers(tp, n, message):
     with pytest.raises(ValueError, match=message):
         rankeval_pd.precision_interval(tp, n)
+
+
+# --------------------------------------------------------------------------------- local precision
+
+
+def test_local_precision_by_hand(tied):
+    """Windows cut from the sorted frame, one by one."""
+    ranked = tied.sort_values(["c", "id"], ascending=[False, True], kind="stable")
+    found = tied.rankeval(key="id", measures="c").local_precision(6)
+    assert found["n"].tolist() == list(range(3, len(tied) - 2))
+    for row in found.itertuples():
+        inside = ranked["gold"].iloc[row.n - 3 : row.n + 3]
+        assert row.precision == inside.mean()
+        low, high = rankeval_pd.precision_interval(int(inside.sum()), 6)
+        assert (row.ci_low, row.ci_high) == (low, high)
+
+
+def test_local_precision_of_the_whole(frame):
+    found = frame.rankeval(measures=["a", "c"]).local_precision(30, ci="wilson", level=0.8)
+    assert found["n"].tolist() == [15, 15]
+    assert found["precision"].tolist() == [frame["gold"].mean()] * 2
+
+
+def test_local_precision_of_groups(ragged):
+    found = ragged.rankeval(by="query", measures="a").local_precision(8)
+    assert found.groupby("query")["n"].agg(list).to_dict() == {"q1": [4, 5, 6, 7, 8], "q2": [4, 5]}
+
+
+@pytest.mark.parametrize(
+    ("window", "error", "message"),
+    [
+        (7, ValueError, "window=7 is odd.*Give 8"),
+        (0, ValueError, "window=0: give a whole number of 2 or more"),
+        (4.0, TypeError, "window=4.0 is of type float"),
+        (32, ValueError, "window=32 is above the number of candidates"),
+    ],
+)
+def test_wrong_windows(frame, window, error, message):
+    with pytest.raises(error, match=message):
+        frame.rankeval.local_precision(window)

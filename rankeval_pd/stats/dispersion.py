@@ -102,10 +102,13 @@ def failure_rate(n: IntArray, share: FloatArray, ci: str, level: float) -> Float
     The limits rise with the count, so that the counts that fail are those above one and below
     another.
     """
-    size = n.astype(float)
-    interval = INTERVALS[ci]
-    above = first_true(lambda t: interval(t, size, level)[0] > share, np.zeros(n.size), size + 1.0)
-    within = first_true(lambda t: interval(t, size, level)[1] >= share, np.zeros(n.size), size)
+    size, zero = n.astype(float), np.zeros(n.size)
+
+    def limits(count: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return INTERVALS[ci](np.minimum(count, size), size, level)
+
+    above = first_true(lambda t: (limits(t)[0] > share) | (t > size), zero, size + 1.0)
+    within = first_true(lambda t: limits(t)[1] >= share, zero, size)
     too_many = np.exp(binomial.tails(above, size, share).ge)
     too_few = -np.expm1(binomial.tails(within, size, share).ge)
     return np.asarray(too_many + too_few, dtype=float)

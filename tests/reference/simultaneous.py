@@ -3,7 +3,8 @@
 Run as ``python tests/reference/simultaneous.py > tests/reference/simultaneous.csv``. Of every
 setting, candidates are drawn again and again (binormal scores, ``simulate_candidates``); counted
 is how often the band has the true curve in it at every n, and how often max-t calls two equally
-good measures different at some n. Takes about an hour.
+good measures different at some n. Takes a quarter of an
+hour.
 """
 
 import sys
@@ -83,7 +84,8 @@ def main() -> None:
     warnings.simplefilter("ignore", rankeval_pd.RankevalWarning)
     print(
         "n_candidates,baseline,quality_a,quality_b,correlation,n_first,n_last,highest_precision,"
-        "repetitions,precision_band_covers,se,difference_band_covers,se,max_t_errs,se"
+        "repetitions,precision_band_covers,precision_band_se,difference_band_covers,"
+        "difference_band_se,max_t_errs,max_t_se"
     )
     for number, setting in enumerate(SETTINGS):
         rows = [kept(setting, 10_000 * number + r) for r in range(setting.repetitions)]

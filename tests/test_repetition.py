@@ -1,0 +1,287 @@
+"""Repeated samples: the paper's figures, formulas written out, sizes by simulation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+import rankeval_pd
+from rankeval_pd.stats import dispersion
+from rankeval_pd.stats.intervals import INTERVALS
+
+
+def test_the_papers_dispersion():
+    """R: pchisq(79 * phi, 79, lower = FALSE) and 79 * phi / qchisq(c(.975, .025), 79)."""
+    found = rankeval_pd.dispersion_for(0.057, 0.044, 80)
+    assert found.phi == pytest.approx(1.678, abs=5e-4)
+    assert (round(found.phi_low, 2), round(found.phi_high, 2)) == (1.26, 2.35)
+    assert f"{found.p_dispersion:.1e}" == "1.5e-04"
+    other = rankeval_pd.dispersion_for([0.057, 0.066], [0.044, 0.047], 80)
+    assert other.phi[0] == found.phi
+    assert other.phi[1] == pytest.approx(1.972, abs=5e-4)
+    assert (round(other.phi_low[1], 2), round(other.phi_high[1], 2)) == (1.48, 2.77)
+    assert f"{other.p_dispersion[1]:.1e}" == "5.9e-07"
+
+
+def test_the_papers_coverage():
+    assert rankeval_pd.coverage_for(9, 80, 0.0401) == pytest.approx(0.0047, abs=1e-4)
+    assert rankeval_pd.coverage_for(12, 80, 0.0425) == pytest.approx(1.4e-4, abs=5e-6)
+    # R: binom.test(12, 80, .05, "greater"), binom.test(9, 80, .05, "greater")
+    found = rankeval_pd.coverage_for([12, 9], 80, 0.05)
+    assert found == pytest.approx([stats.binom.sf(11, 80, 0.05), stats.binom.sf(8, 80, 0.05)])
+    assert rankeval_pd.coverage_for(0, 80, 0.05) == 1.0
+    assert rankeval_pd.coverage_for(80, 80, 1e-4) == pytest.approx(1e-320, rel=1e-2)
+
+
+def test_true_failure_rates_of_the_papers_intervals():
+    """Of Clopper-Pearson at 100 candidates, by adding up the counts that fail."""
+    share = np.array([0.2625, 0.3294])
+    found = dispersion.failure_rate(np.array([100, 100]), share, "clopper-pearson", 0.95)
+    assert found.round(4).tolist() == [0.0401, 0.0425]
+
+
+@given(st.integers(1, 60), st.floats(0.001, 0.999), st.sampled_from(list(INTERVALS)))
+@settings(max_examples=60)
+def test_failure_rates_add_up(n, share, ci):
+    t = np.arange(n + 1.0)
+    low, high = INTERVALS[ci](t, np.full(n + 1, float(n)), 0.9)
+    wanted = stats.binom.pmf(t, n, share)[(low > share) | (high < share)].sum()
+    found = dispersion.failure_rate(np.array([n]), np.array([share]), ci, 0.9)[0]
+    assert found == pytest.approx(wanted, abs=1e-12)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=9), st.integers(0, 9))
+def test_poisson_binomial(probability, count):
+    from itertools import product
+
+    p = np.array(probability)
+    wanted = sum(
+        np.prod(np.where(events, p, 1 - p))
+        for events in product([False, True], repeat=p.size)
+        if sum(events) >= count
+    )
+    assert dispersion.at_least(count, p) == pytest.approx(wanted, abs=1e-12)
+
+
+def _samples(seed: int, n_samples: int = 30, size: int = 60) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    parts = [
+        pd.DataFrame(
+            {"a": rng.normal(size=m), "b": rng.integers(0, 9, m) + 0.0, "gold": rng.random(m) < 0.3}
+        ).assign(part=s)
+        for s, m in enumerate(rng.integers(size // 2, size, n_samples))
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def test_formulas_written_out():
+    df = _samples(1)
+    found = df.rankeval(by="part", measures="a").repetition(threshold=0.5).iloc[0]
+    accepted = df[df["a"] >= 0.5].groupby("part")["gold"].agg(["size", "sum"])
+    n, t = accepted["size"].to_numpy(), accepted["sum"].to_numpy()
+    share = t.sum() / n.sum()
+    assert found["n_samples"] == len(n)
+    assert found["n_mean"] == pytest.approx(n.sum() / 30)
+    assert found["precision"] == pytest.approx(share)
+    harmonic = stats.hmean(n)
+    assert found["sd_expected"] == pytest.approx(np.sqrt(share * (1 - share) / harmonic))
+    assert found["sd_observed"] == pytest.approx(np.std(t / n, ddof=1))
+    assert found["sd_ratio"] == pytest.approx(found["sd_observed"] / found["sd_expected"])
+    table = np.array([t, n - t])
+    chi2 = stats.chi2_contingency(table, correction=False)
+    assert found["phi"] == pytest.approx(chi2.statistic / chi2.dof)
+    assert found["p_dispersion"] == pytest.approx(chi2.pvalue, rel=1e-10)
+    limits = chi2.statistic / stats.chi2.ppf([0.975, 0.025], chi2.dof)
+    assert [found["phi_low"], found["phi_high"]] == pytest.approx(limits.tolist())
+    distance = stats.kstest(t / n, "norm", (share, found["sd_expected"])).statistic
+    assert found["ks_statistic"] == pytest.approx(distance)
+    others = (t.sum() - t) / (n.sum() - n)
+    low, high = INTERVALS["clopper-pearson"](t, n, 0.95)
+    failed = (others < low) | (others > high)
+    assert found["ci_failures"] == failed.sum()
+    rates = dispersion.failure_rate(n, others, "clopper-pearson", 0.95)
+    assert found["ci_failures_expected"] == pytest.approx(rates.sum())
+    assert found["p_coverage"] == pytest.approx(dispersion.at_least(int(failed.sum()), rates))
+
+
+def test_samples_one_by_one():
+    df = _samples(2, 5)
+    call = df.rankeval(by="part", measures=["b", "a"])
+    found = call.repetition_samples(threshold={"a": 0.5, "b": 4})
+    assert list(found.columns) == [
+        "part", "measure", "threshold", "n_accepted", "tp", "precision", "ci_low", "ci_high",
+        "covered",
+    ]  # fmt: skip
+    assert found["part"].tolist() == [s for s in range(5) for _ in range(2)]
+    assert found["measure"].tolist() == ["b", "a"] * 5
+    wanted = call.acceptance_precision({"a": 0.5, "b": 4})
+    same = ["part", "measure", "n_accepted", "tp", "precision", "ci_low", "ci_high"]
+    pd.testing.assert_frame_equal(found[same], wanted[same])
+    failures = call.repetition(threshold={"a": 0.5, "b": 4})["ci_failures"]
+    assert (~found["covered"]).groupby(found["measure"], sort=False).sum().tolist() == (
+        failures.tolist()
+    )
+
+
+@given(st.integers(0, 1000), st.integers(1, 30))
+@settings(max_examples=25)
+def test_threshold_for_a_mean_size(seed, n):
+    """The lowest threshold among the scores that accepts no more than n on average."""
+    df = _samples(seed, 4, 40)
+    top = (df["b"] == df["b"].max()).sum()
+    call = df.rankeval(by="part", measures="b")
+    if top > 4 * n:
+        with pytest.raises(ValueError, match="best score of all"):
+            call.repetition(n=n)
+        return
+    if 4 * n > len(df):
+        with pytest.raises(ValueError, match="above the mean number of candidates"):
+            call.repetition(n=n)
+        return
+    found = call.repetition(n=n).iloc[0]
+    accepted = (df["b"] >= found["threshold"]).sum()
+    assert found["n_mean"] == pytest.approx(accepted / 4)
+    assert accepted <= 4 * n
+    lower = df["b"][df["b"] < found["threshold"]]
+    if len(lower):
+        assert (df["b"] >= lower.max()).sum() > 4 * n
+
+
+def test_lower_is_better():
+    df = _samples(3)
+    turned = df.assign(a=-df["a"])
+    first = df.rankeval(by="part", measures="a").repetition(n=10)
+    second = turned.rankeval(by="part", measures="a", lower_is_better="a").repetition(n=10)
+    assert second["threshold"].tolist() == [-first["threshold"][0]]
+    columns = [c for c in first if c != "threshold"]
+    pd.testing.assert_frame_equal(first[columns], second[columns])
+
+
+def test_dataset_of_samples():
+    df = _samples(4, 6)
+    within = df.groupby("part").cumcount()
+    wide = df.assign(candidate=within).set_index(["part", "candidate"])
+    ds = wide.astype({"gold": float}).to_xarray()
+    wanted = df.rankeval(by="part").repetition(n=10)
+    found = ds.rankeval(missing="raise").repetition(n=10)
+    assert dict(found.sizes) == {"measure": 2}
+    table = found.to_dataframe().reset_index()[list(wanted.columns)]
+    pd.testing.assert_frame_equal(table, wanted, check_dtype=False)
+    rows = ds.rankeval.repetition_samples(n=10)
+    assert dict(rows.sizes) == {"row": 12}
+    wanted = df.rankeval(by="part").repetition_samples(n=10)
+    pd.testing.assert_frame_equal(
+        rows.to_dataframe().reset_index()[list(wanted.columns)], wanted, check_dtype=False
+    )
+
+
+def test_size_of_the_tests_and_power_against_overdispersion():
+    """p_dispersion and p_ks reject a true model in about 5 %, and find phi = 2.6."""
+    rng = np.random.default_rng(0)
+    rejected = {"true": np.zeros(2), "clumped": np.zeros(2)}
+    phi = []
+    for _ in range(200):
+        n = rng.integers(80, 120, 40)
+        for name, share in (("true", np.full(40, 0.3)), ("clumped", rng.beta(18, 42, 40))):
+            tp = rng.binomial(n, share)
+            spread = dispersion.overdispersion(dispersion.pearson(tp, n), 39, 0.95)
+            fit = dispersion.goodness_of_fit(tp, n, n_resamples=199, seed=1)
+            rejected[name] += [spread.p_value <= 0.05, fit.p_value <= 0.05]
+            if name == "clumped":
+                phi.append(float(spread.phi))
+    margin = 3.5 * np.sqrt(0.05 * 0.95 / 200)
+    assert (np.abs(rejected["true"] / 200 - 0.05) < margin).all()
+    assert rejected["clumped"][0] > 0.9 * 200
+    assert np.mean(phi) == pytest.approx(1 + 99 / 61, rel=0.05)
+
+
+def test_widened_intervals_close_the_loop():
+    """With phi from the study, as many intervals fail as should."""
+    rng = np.random.default_rng(5)
+    n = np.full(4000, 100)
+    tp = rng.binomial(n, rng.beta(18, 42, 4000))
+    phi = float(dispersion.overdispersion(dispersion.pearson(tp, n), 3999, 0.95).phi)
+    failed = {}
+    for name, factor in (("plain", 1.0), ("widened", phi)):
+        low, high = rankeval_pd.precision_interval(tp, n, phi=factor)
+        failed[name] = np.mean((low > 0.3) | (high < 0.3))
+    assert failed["plain"] > 0.15
+    assert failed["widened"] < 0.055
+
+
+def test_samples_that_accept_nothing():
+    df = _samples(6, 4)
+    df.loc[df["part"] == 2, "a"] = -9.0
+    call = df.rankeval(by="part", measures="a")
+    found = call.repetition(threshold=0).iloc[0]
+    assert found["n_samples"] == 3
+    assert np.isfinite(found["phi"])
+    rows = call.repetition_samples(threshold=0)
+    assert rows["precision"].isna().tolist() == [False, False, True, False]
+    assert rows[["ci_low", "ci_high"]].to_numpy().tolist()[2] == [0.0, 1.0]
+    nothing = call.repetition(threshold=100).iloc[0]
+    assert (nothing["n_samples"], nothing["n_mean"]) == (0, 0.0)
+    undefined = ["precision", "sd_observed", "phi", "p_ks", "p_coverage"]
+    assert nothing[undefined].isna().all()
+
+
+def test_no_or_only_true_positives():
+    for label in (False, True):
+        df = _samples(7, 4).assign(gold=label)
+        found = df.rankeval(by="part", measures="a").repetition(threshold=0).iloc[0]
+        assert (found["sd_expected"], found["sd_observed"]) == (0, 0)
+        assert np.isnan([found["sd_ratio"], found["phi"], found["p_dispersion"]]).all()
+        assert found["ci_failures"] == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({}, ValueError, r"threshold=None, n=None: give one of them"),
+        ({"threshold": 1, "n": 3}, ValueError, r"threshold=1, n=3: give one of them"),
+        ({"n": 0}, ValueError, r"n=0: give a whole number of 1 or more"),
+        ({"n": 2.5}, TypeError, r"n=2.5 is of type float"),
+        ({"n": 10_000}, ValueError, r"n=10000 is above the mean number of candidates"),
+        ({"threshold": {"a": [1, 2]}}, ValueError, r"give one number for each measure"),
+        ({"threshold": {"z": 1}}, KeyError, r"threshold: no column 'z'"),
+        ({"n": 5, "by": None}, ValueError, r"by is not given: name the column"),
+        ({"n": 5, "ci": "wald"}, ValueError, r"ci='wald' is not one of"),
+        ({"n": 5, "ties": "expected"}, ValueError, r"ties='expected' holds in"),
+    ],
+)
+@pytest.mark.parametrize("method", ["repetition", "repetition_samples"])
+def test_wrong_questions(method, options, error, message):
+    df = _samples(8, 3)
+    with pytest.raises(error, match=message):
+        getattr(df.rankeval(by="part", measures="a"), method)(**options)
+
+
+def test_one_sample():
+    df = _samples(9, 3)
+    for data in (df.assign(part=0), df.iloc[:0]):
+        with pytest.raises(ValueError, match="variation needs two or more"):
+            data.rankeval(by="part", measures="a").repetition(n=5)
+    ds = xr.Dataset.from_dataframe(df.drop(columns="part").rename_axis("candidate"))
+    with pytest.raises(ValueError, match="no dimension beside that of the candidates"):
+        ds.rankeval.repetition(n=5)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: rankeval_pd.dispersion_for(-1, 0.1, 80), r"sd_observed=-1: give finite numbers"),
+        (lambda: rankeval_pd.dispersion_for(0.1, 0.0, 80), r"sd_expected=0.0: .* above 0"),
+        (lambda: rankeval_pd.dispersion_for(0.1, 0.1, 1), r"n_samples=1: give whole numbers of 2"),
+        (lambda: rankeval_pd.coverage_for(81, 80, 0.05), r"failures=81: give whole numbers from 0"),
+        (lambda: rankeval_pd.coverage_for(1.5, 80, 0.05), r"failures=1.5"),
+        (lambda: rankeval_pd.coverage_for(1, 80, 5), r"failure_rate=5: give a probability"),
+    ],
+)
+def test_wrong_published_figures(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
