@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from rankeval_pd.stats import hypergeometric
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray
+from rankeval_pd.stats.search import first_true
 
 _AS_LIKELY = 1e-7  # two tables are equally likely up to this relative difference, as in R
 
@@ -99,22 +99,9 @@ def _tail_mass(
         )
         return low | (count < lowest) | (count > highest)
 
-    right = _first_true(unlikely, mode, highest + 1.0)
-    left = -_first_true(lambda count: unlikely(-count), 1.0 - mode, 1.0 - lowest)
+    right = first_true(unlikely, mode, highest + 1.0)
+    left = -first_true(lambda count: unlikely(-count), 1.0 - mode, 1.0 - lowest)
     upper = np.exp(hypergeometric.tails(right, total, positive, n).ge)
     # P(X <= left) is the upper tail of the candidates outside the list
     lower = np.exp(hypergeometric.tails(positive - left, total, positive, total - n).ge)
     return upper + lower
-
-
-def _first_true(
-    predicate: Callable[[FloatArray], BoolArray], low: FloatArray, high: FloatArray
-) -> FloatArray:
-    """Return the least whole number in [low, high] where the rising predicate holds, else high."""
-    low, high = low.copy(), np.maximum(low, high)
-    while bool((low < high).any()):
-        middle = np.floor(0.5 * (low + high))
-        found = predicate(middle)
-        high = np.where((low < high) & found, middle, high)
-        low = np.where((low < high) & ~found, middle + 1.0, low)
-    return high
