@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _KINDS = {
     "clopper-pearson": "Clopper-Pearson", "wilson": "Wilson", "jeffreys": "Jeffreys",
-    "midp": "mid-p",
+    "midp": "mid-p", "blaker": "Blaker",
 }  # fmt: skip
 
 
