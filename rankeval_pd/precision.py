@@ -76,9 +76,10 @@ def precision_interval(
         True positives among the accepted candidates.
     n : int or array of int
         Accepted candidates; broadcasts with ``tp``.
-    ci : {"clopper-pearson", "wilson", "jeffreys", "midp"}
-        Kind of interval. Clopper-Pearson is the paper's; its coverage is never below the level.
-        The coverage of the others is close to the level on average.
+    ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
+        Kind of interval. Clopper-Pearson is the paper's; its coverage is never below the level,
+        nor is that of Blaker's, which is shorter. The coverage of the others is close to the
+        level on average.
     level : float
         Confidence level, between 0 and 1.
     phi : float
@@ -149,7 +150,7 @@ def nbest_precision(
         Candidates with a score for each measure and a gold label.
     n : int, sequence of int, range or None
         Sizes of the lists; None is every n from 1 to the number of candidates.
-    ci : {"clopper-pearson", "wilson", "jeffreys", "midp"}
+    ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
         Kind of interval of precision, see :func:`precision_interval`.
     level : float
         Confidence level of the interval at each n. It holds for each n alone, not for all
@@ -308,7 +309,7 @@ def acceptance_precision(
         A number where one measure is evaluated, else a mapping from measure to a number or a
         list of numbers. A candidate is accepted if its score is at least the threshold; where
         lower is better, at most. A missing score is never accepted.
-    ci : {"clopper-pearson", "wilson", "jeffreys", "midp"}
+    ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
         Kind of interval of precision, see :func:`precision_interval`.
     level : float
         Confidence level of each interval.

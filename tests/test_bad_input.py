@@ -236,7 +236,7 @@ def test_several_p(df):
 @pytest.mark.parametrize(
     ("method", "keywords", "message"),
     [
-        ("nbest_precision", {"ci": "blaker"}, r"ci='blaker' is not one of 'clopper-pearson', 'wi"),
+        ("nbest_precision", {"ci": "wald"}, r"ci='wald' is not one of 'clopper-pearson', 'wilson'"),
         ("acceptance_precision", {"ci": None}, r"ci=None is not one of 'clopper-pearson'"),
         ("compare", {"ci": "wald"}, r"ci='wald' is not one of 'newcombe'"),
         ("compare", {"test": "boschloo"}, r"test='boschloo' is not one of 'fisher', 'midp'"),

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray
+from rankeval_pd.stats.search import first_true
 
 Limits = tuple[FloatArray, FloatArray]
 
@@ -153,11 +154,81 @@ def wilson(tp: AnyArray, n: AnyArray, level: float) -> Limits:
     return np.where(n > 0, low, 0.0), np.where((n > 0) & (tp < n), high, 1.0)
 
 
+def blaker(tp: AnyArray, n: AnyArray, level: float) -> Limits:
+    """Return the least and the greatest proportion that Blaker's test does not reject (2000).
+
+    The acceptability of a proportion is the smaller tail at tp plus the largest tail on the other
+    side that is not larger; a proportion is rejected where it is at most 1 - level. The
+    proportions that are not rejected need not be an interval: gaps between the limits are
+    ignored. So the coverage is at least the level, the limits lie within Clopper and Pearson's,
+    and a higher level never gives a narrower interval. Counts divided by an overdispersion need
+    not be whole: tails are then those of Beta distributions.
+    """
+    tp, n = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp, n))
+    fp = n - tp
+    low, high = np.zeros(tp.shape), np.ones(tp.shape)
+    some, not_all = tp > 0, fp > 0
+    low[some] = _expit(_blaker_low(tp[some], fp[some], 1.0 - level))
+    # the upper limit is the lower one of the other kind, turned round before digits are lost
+    high[not_all] = _expit(-_blaker_low(fp[not_all], tp[not_all], 1.0 - level))
+    return low, high
+
+
+def _expit(x: FloatArray) -> FloatArray:
+    from scipy import special
+
+    p: FloatArray = special.expit(x)
+    return p
+
+
+def _blaker_low(tp: FloatArray, fp: FloatArray, alpha: float) -> FloatArray:
+    """Return the logit of the least proportion whose acceptability is above ``alpha``, tp > 0.
+
+    Let p rise from Clopper and Pearson's limit, where P(X >= tp) = alpha/2, and let k be the first
+    count whose P(X <= k) is still above that. As long as this is so, the acceptability is
+    P(X >= tp) + P(X <= k - 1), which falls and then rises, from at most alpha. Where
+    P(X <= k) has fallen to P(X >= tp), it jumps to twice the latter: above alpha. What comes first,
+    rising through alpha or the jump, is the limit.
+    """
+    from scipy import special
+    from scipy.optimize import elementwise
+
+    def upper(x: FloatArray, tp: FloatArray, fp: FloatArray) -> FloatArray:
+        return np.asarray(special.betainc(tp, fp + 1.0, special.expit(x)), dtype=float)
+
+    def lower(x: FloatArray, k: FloatArray, tp: FloatArray, fp: FloatArray) -> FloatArray:
+        rest = tp + fp - k
+        found = special.betainc(rest, np.maximum(k, 0.0) + 1.0, special.expit(-x))
+        return np.where(k >= 0.0, found, 0.0)
+
+    def gap(x: FloatArray, k: FloatArray, tp: FloatArray, fp: FloatArray) -> FloatArray:
+        tail = upper(x, tp, fp)
+        risen, left = tail + lower(x, k - 1.0, tp, fp), lower(x, k, tp, fp)
+        return np.maximum((risen - alpha) / (risen + alpha), (tail - left) / (tail + left))
+
+    at = ((0.0, 1.0),)
+    start: FloatArray = special.logit(beta_quantile(tp, fp, at, 0.5 * alpha, upper_tail=False))
+    k = first_true(
+        lambda k: lower(start, k, tp, fp) > 0.5 * alpha, np.zeros(tp.shape), np.ceil(tp) - 1.0
+    )
+    # rounding apart, the limit is Clopper and Pearson's where the gap is not negative
+    found = start.copy()
+    inner = gap(start, k, tp, fp) < 0.0
+    args = (k[inner], tp[inner], fp[inner])
+    step = np.sqrt(1.0 / tp[inner] + 1.0 / (fp[inner] + 1.0))
+    high = start[inner] + step
+    while (short := gap(high, *args) < 0.0).any():
+        high = high + short * step
+    found[inner] = elementwise.find_root(gap, (start[inner], high), args=args).x
+    return found
+
+
 INTERVALS: dict[str, Callable[[AnyArray, AnyArray, float], Limits]] = {
     "clopper-pearson": clopper_pearson,
     "wilson": wilson,
     "jeffreys": jeffreys,
     "midp": midp,
+    "blaker": blaker,
 }
 """Intervals of one proportion by the name of the argument ``ci``."""
 
@@ -177,7 +248,135 @@ def newcombe(tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, level
     return low, high
 
 
-DIFFERENCE_INTERVALS = {"newcombe": newcombe}
+def agresti_caffo(
+    tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, level: float
+) -> Limits:
+    """Return Agresti and Caffo's interval of tp_a/n_a - tp_b/n_b (2000), within [-1, 1].
+
+    Wald's, after one positive and one negative are added to either sample. NaN where one of the
+    two is empty.
+    """
+    from scipy import special
+
+    tp_a, n_a, tp_b, n_b = (
+        np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp_a, n_a, tp_b, n_b)
+    )
+    a, b = (tp_a + 1.0) / (n_a + 2.0), (tp_b + 1.0) / (n_b + 2.0)
+    variance = a * (1.0 - a) / (n_a + 2.0) + b * (1.0 - b) / (n_b + 2.0)
+    margin = -float(special.ndtri((1.0 - level) / 2.0)) * np.sqrt(variance)
+    defined = (n_a > 0) & (n_b > 0)
+    low, high = np.maximum(a - b - margin, -1.0), np.minimum(a - b + margin, 1.0)
+    return np.where(defined, low, np.nan), np.where(defined, high, np.nan)
+
+
+def miettinen_nurminen(
+    tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, level: float
+) -> Limits:
+    """Return Miettinen and Nurminen's score interval of tp_a/n_a - tp_b/n_b (1985).
+
+    The differences that the score test does not reject; its variance is that of the most likely
+    proportions with that difference, times N/(N - 1), N = n_a + n_b, as in their paper (Mee's
+    interval lacks this factor). NaN where one of the two is empty.
+    """
+    tables = [np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp_a, n_a, tp_b, n_b)]
+    _, n_a, _, n_b = tables
+    defined = (n_a > 0) & (n_b > 0)
+    low, high = np.full(defined.shape, np.nan), np.full(defined.shape, np.nan)
+    x_a, n_a, x_b, n_b = (x[defined] for x in tables)
+    low[defined] = -_score_high(x_b, n_b, x_a, n_a, level)
+    high[defined] = _score_high(x_a, n_a, x_b, n_b, level)
+    return low, high
+
+
+def _score_high(
+    tp_a: FloatArray, n_a: FloatArray, tp_b: FloatArray, n_b: FloatArray, level: float
+) -> FloatArray:
+    """Return the difference above the observed one where the score statistic is z."""
+    from scipy import special
+    from scipy.optimize import elementwise
+
+    z = -float(special.ndtri((1.0 - level) / 2.0))
+    total = n_a + n_b
+    observed = tp_a / n_a - tp_b / n_b
+    # counts divided by an overdispersion may add up to 1 or less: then nothing is known
+    known = (total > 1.0) & (observed < 1.0)
+
+    def gap(
+        difference: FloatArray,
+        tp_a: FloatArray,
+        n_a: FloatArray,
+        tp_b: FloatArray,
+        n_b: FloatArray,
+    ) -> FloatArray:
+        variance = _restricted_variance(difference, tp_a, n_a, tp_b, n_b)
+        scale = np.sqrt(variance * ((n_a + n_b) / (n_a + n_b - 1.0)))
+        beyond = difference - (tp_a / n_a - tp_b / n_b)
+        # the statistic is 0 at the observed difference even where its variance is 0
+        found: FloatArray = np.where(beyond <= 0.0, -1.0, beyond - z * scale)
+        return found
+
+    high = np.ones(total.shape)
+    args = tuple(x[known] for x in (tp_a, n_a, tp_b, n_b))
+    high[known] = elementwise.find_root(gap, (observed[known], np.ones(args[0].shape)), args=args).x
+    return high
+
+
+def _restricted_variance(
+    difference: FloatArray, tp_a: FloatArray, n_a: FloatArray, tp_b: FloatArray, n_b: FloatArray
+) -> FloatArray:
+    """Return the variance of the difference for the most likely proportions that differ so."""
+    gap = np.abs(difference)
+    tables = np.stack([tp_a, n_a, tp_b, n_b])
+    # x of n where the proportion is the smaller one, s, and y of m where it is s + gap
+    x, n, y, m = np.where(difference >= 0.0, tables[[2, 3, 0, 1]], tables)
+    s = _restricted(gap, x, n, y, m)
+    # near the upper end, the same of negatives: their proportions keep their digits
+    turned = s > 0.5 * (1.0 - gap)
+    x, n, y, m = np.where(turned, np.stack([m - y, m, n - x, n]), np.stack([x, n, y, m]))
+    s = np.where(turned, 1.0 - gap - s, s)
+    for _ in range(3):  # Newton's steps give back the digits that the arc cosine has lost
+        larger, rest = s + gap, 1.0 - s - gap
+        score = (y - m * larger) * s * (1.0 - s) + (x - n * s) * larger * rest
+        slope = (
+            (y - m * larger) * (1.0 - 2.0 * s)
+            - m * s * (1.0 - s)
+            + (x - n * s) * (rest - larger)
+            - n * larger * rest
+        )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            step = score / slope
+        s = np.clip(s - np.where(np.abs(step) < 1e-4, step, 0.0), 0.0, 1.0 - gap)
+    larger, rest = s + gap, np.maximum(1.0 - s - gap, 0.0)
+    variance: FloatArray = s * (1.0 - s) / n + larger * rest / m
+    return variance
+
+
+def _restricted(
+    gap: FloatArray, x: FloatArray, n: FloatArray, y: FloatArray, m: FloatArray
+) -> FloatArray:
+    """Return the most likely s if x of n come from s and y of m from s + gap, nearly.
+
+    The score equation is a cubic, solved as by Farrington and Manning (1990).
+    """
+    total = m + n
+    c2 = ((m + 2.0 * n) * gap - total - x - y) / total
+    c1 = ((n * gap - total - 2.0 * x) * gap + x + y) / total
+    c0 = x * gap * (1.0 - gap) / total
+    v = (c2 / 3.0) ** 3 - c1 * c2 / 6.0 + 0.5 * c0
+    u = np.copysign(np.sqrt(np.maximum(c2 * c2 / 9.0 - c1 / 3.0, 0.0)), v)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        turn = np.where(u == 0.0, 0.0, np.clip(v / u**3, -1.0, 1.0))
+    s = 2.0 * u * np.cos((np.pi + np.arccos(turn)) / 3.0) - c2 / 3.0
+    return np.clip(s, 0.0, 1.0 - gap)
+
+
+DIFFERENCE_INTERVALS: dict[
+    str, Callable[[AnyArray, AnyArray, AnyArray, AnyArray, float], Limits]
+] = {
+    "newcombe": newcombe,
+    "agresti-caffo": agresti_caffo,
+    "miettinen-nurminen": miettinen_nurminen,
+}
 """Intervals of the difference of two proportions by the name of the argument ``ci``."""
 
 

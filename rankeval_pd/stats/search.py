@@ -1,4 +1,4 @@
-"""Bisection over whole numbers, for whole arrays at once."""
+"""Bisection of whole numbers, for whole arrays of questions at once."""
 
 from __future__ import annotations
 

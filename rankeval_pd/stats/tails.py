@@ -36,18 +36,41 @@ def ratio_sum(
     An infinite b and d stand for a factor of 1. The cost grows with the number of terms that
     matter: some eight standard deviations of the distribution, fewer far from its mode.
     """
+    found: FloatArray = _sums(a, b, c, d, weight, highest_power=0)[0]
+    return found
+
+
+def ratio_moments(
+    a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray, weight: float | FloatArray = 1.0
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return :func:`ratio_sum` and the sums of its m-th terms times m and times m squared."""
+    total, first, second = _sums(a, b, c, d, weight, highest_power=2)
+    return total, first, second
+
+
+def _sums(
+    a: FloatArray,
+    b: FloatArray,
+    c: FloatArray,
+    d: FloatArray,
+    weight: float | FloatArray,
+    *,
+    highest_power: int,
+) -> FloatArray:
     a, b, c, d, weight = np.broadcast_arrays(a, b, c, d, weight)
     shape = a.shape
     flat = [np.ascontiguousarray(x, dtype=float).ravel() for x in (a, b, c, d, weight)]
-    out = np.zeros(flat[0].size)
+    out = np.zeros((highest_power + 1, flat[0].size))
     binomial = bool(np.isinf(flat[1]).all()) and flat[1].size > 0
-    for start in range(0, out.size, _BLOCK):
+    for start in range(0, flat[0].size, _BLOCK):
         block = slice(start, start + _BLOCK)
-        out[block] = _block_sum(*(x[block].copy() for x in flat), binomial=binomial)
-    return out.reshape(shape)
+        out[:, block] = _block_sums(
+            *(x[block].copy() for x in flat), binomial=binomial, highest_power=highest_power
+        )
+    return out.reshape(highest_power + 1, *shape)
 
 
-def _block_sum(
+def _block_sums(
     a: FloatArray,
     b: FloatArray,
     c: FloatArray,
@@ -55,10 +78,11 @@ def _block_sum(
     weight: FloatArray,
     *,
     binomial: bool,
+    highest_power: int,
 ) -> FloatArray:
-    result = np.zeros_like(a)
+    result = np.zeros((highest_power + 1, a.size))
     active = np.arange(a.size)
-    term, total = np.ones_like(a), np.zeros_like(a)
+    term, totals, m = np.ones_like(a), np.zeros_like(result), 0.0
     ratio, denominator = np.empty_like(a), np.empty_like(a)
     uniform = bool((weight == 1.0).all())
     while active.size:
@@ -74,16 +98,19 @@ def _block_sum(
             if not uniform:
                 ratio *= weight
             term *= ratio
-            total += term
+            totals[0] += term
+            m += 1.0
+            for power in range(1, highest_power + 1):
+                totals[power] += m**power * term
             a -= 1.0
             c += 1.0
         # `not <=` rather than `>`: a sum that overflowed must not loop for ever
-        going = (term > _NEGLIGIBLE * total) & np.isfinite(total)
+        last = totals[highest_power]
+        going = (m**highest_power * term > _NEGLIGIBLE * last) & np.isfinite(last)
         if np.count_nonzero(going) <= 0.75 * active.size:
-            result[active] = total
-            active = active[going]
+            result[:, active] = totals
+            active, term, totals = active[going], term[going], totals[:, going]
             a, b, c, d, weight = a[going], b[going], c[going], d[going], weight[going]
-            term, total = term[going], total[going]
             ratio, denominator = ratio[going], denominator[going]
     return result
 

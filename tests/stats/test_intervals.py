@@ -9,10 +9,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mpf
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import stats
+from scipy import special, stats
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-from rankeval_pd.stats.intervals import INTERVALS, delta_method, newcombe, wilson
+from rankeval_pd.stats.intervals import (
+    DIFFERENCE_INTERVALS,
+    INTERVALS,
+    agresti_caffo,
+    blaker,
+    clopper_pearson,
+    delta_method,
+    miettinen_nurminen,
+    newcombe,
+    wilson,
+)
 from tests.stats import exact
 
 # shifts (a, b) of the distributions Beta(tp + a, fp + b) whose mean tail is (1 - level)/2
@@ -44,6 +54,7 @@ HARD = [  # tp, n, level
         ("midp", 0.35769, 0.44346, 5),
         ("wilson", 0.35798, 0.44355, 5),
         ("jeffreys", 0.35774, 0.44342, 5),
+        ("blaker", 0.35750, 0.44390, 5),
     ],
 )
 def test_published(ci, low, high, digits):
@@ -135,6 +146,10 @@ def test_relations(ci, data):
         next_low, next_high = INTERVALS[ci](tp + 1, n, narrow)
         assert next_low > low
         assert next_high > high or high == 1.0
+    if ci == "blaker":
+        outer_low, outer_high = clopper_pearson(tp, n, narrow)
+        assert low * slack >= outer_low
+        assert high <= outer_high * slack
 
 
 @pytest.mark.parametrize(
@@ -144,6 +159,7 @@ def test_relations(ci, data):
         ("midp", 0.955, 0.925),
         ("wilson", 0.952, 0.895),
         ("jeffreys", 0.950, 0.884),
+        ("blaker", 0.960, 0.950),
     ],
 )
 def test_coverage(ci, mean, least):
@@ -153,8 +169,88 @@ def test_coverage(ci, mean, least):
     coverage = (stats.binom.pmf(tp, 50, p) * ((low <= p) & (p <= high))).sum(axis=1)
     assert round(coverage.mean(), 3) == mean
     assert round(coverage.min(), 3) == least
-    if ci == "clopper-pearson":
+    if ci in ("clopper-pearson", "blaker"):
         assert coverage.min() >= 0.95
+
+
+@pytest.mark.parametrize(
+    ("tp", "n", "low", "high"),
+    [
+        (3, 10, 0.08726443, 0.61941066),
+        # here short intervals lie outside gaps; a search in steps of 1e-4 or 1e-6 leaps over them
+        (29, 99, 0.2097022, 0.3929079),
+        (59, 355, 0.1300807, 0.2090809),
+    ],
+)
+def test_blaker_published(tp, n, low, high):
+    """Examples of R's package BlakerCI (Klaschka 2010), binom.blaker.limits."""
+    assert_allclose(blaker(tp, n, 0.95), [low, high], rtol=0, atol=6e-8)
+
+
+def acceptability(tp, n, p):
+    """Return the probability of all counts whose smaller tail is at most that of tp."""
+    law = [mpmath.binomial(n, i) * p**i * (1 - p) ** (n - i) for i in range(n + 1)]
+    smaller = [min(sum(law[: i + 1]), sum(law[i:])) for i in range(n + 1)]
+    limit = smaller[tp] * (1 + mpf(10) ** -40)
+    return sum(mass for mass, tail in zip(law, smaller, strict=True) if tail <= limit)
+
+
+@pytest.mark.parametrize(("n", "level"), [(4, 0.5), (9, 0.8), (12, 0.95), (13, 0.999)])
+def test_blaker_by_scanning(n, level):
+    """Acceptability in mpmath: at most 1 - level all over outside, above just inside."""
+    low, high = blaker(np.arange(n + 1), n, level)
+    with mpmath.workdps(60):
+        alpha = 1 - mpf(level)
+        for tp in range(n + 1):
+            inside = [float(low[tp]) * (1 + 1e-13)] * (tp > 0)
+            inside += [float(high[tp]) * (1 - 1e-13)] * (tp < n)
+            outside = [*np.linspace(0, low[tp], 30, endpoint=False)[1:], low[tp] * (1 - 1e-13)]
+            above = [high[tp] + (1 - high[tp]) * mpf(i) / 30 for i in range(1, 30)]
+            assert all(acceptability(tp, n, mpf(p)) > alpha for p in inside)
+            if tp > 0:
+                assert all(acceptability(tp, n, mpf(p)) <= alpha for p in outside)
+            if tp < n:
+                above.append(mpf(float(high[tp])) * (1 + mpf("1e-13")))
+                assert all(acceptability(tp, n, p) <= alpha for p in above)
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+@pytest.mark.parametrize(
+    ("tp", "n", "level"),
+    [
+        (200, 500, 0.95),
+        (1, 3, 0.999999),
+        (2.5, 7.25, 0.95),
+        (3, 10, 1 - 1e-12),
+        (1, 10**7, 0.95),
+        (9_999_999, 10**7, 0.95),
+        (50, 10**5, 1 - 2**-50),
+        (49_990, 10**5, 0.95),
+    ],
+)
+def test_blaker_solves_its_equation(tp, n, level, mirrored):
+    """Beta tails in mpmath with 50 digits: a limit is a root, or where two tails are equal."""
+    low, high = blaker(n - tp if mirrored else tp, n, level)
+    limit = float(high if mirrored else low)
+
+    def chance(p):
+        return 1 - p if mirrored else p
+
+    def beyond(p):
+        return exact.betainc(tp, n - tp + 1, chance(p))
+
+    def opposite(p, k):
+        return exact.betainc(n - k, k + 1, 1 - chance(p)) if k >= 0 else mpf(0)
+
+    # the first count whose tail is not below that of tp, found with SciPy
+    k, last = 0, int(np.ceil(tp)) - 1
+    while k < last:
+        middle, p = (k + last) // 2, chance(limit)
+        tail = special.betaincc(middle + 1, n - middle, p) / special.betainc(tp, n - tp + 1, p)
+        k, last = (k, middle) if tail > 1 - 1e-9 else (middle + 1, last)
+    rising = exact.root_error(lambda p: beyond(p) + opposite(p, k - 1), limit, 1 - mpf(level))
+    jumping = exact.root_error(lambda p: beyond(p) - opposite(p, k), limit, mpf(0))
+    assert min(rising, jumping) <= 1e-10
 
 
 def test_newcombe_published():
@@ -186,6 +282,131 @@ def test_newcombe_is_antisymmetric(drawn):
     low, high = newcombe(tp_a, n_a, tp_b, n_b, 0.95)
     assert_allclose(newcombe(tp_b, n_b, tp_a, n_a, 0.95), [-high, -low], rtol=1e-12)
     assert -1 <= low <= tp_a / n_a - tp_b / n_b <= high <= 1
+
+
+@pytest.mark.parametrize(
+    ("table", "low", "high"),
+    [
+        ((56, 70, 48, 80), 0.0528, 0.3382),
+        ((9, 10, 3, 10), 0.1700, 0.8406),
+        ((6, 7, 2, 7), 0.0342, 0.8534),
+        ((5, 56, 0, 29), -0.0326, 0.1933),
+        ((0, 10, 0, 20), -0.1658, 0.2844),
+        ((0, 10, 0, 10), -0.2879, 0.2879),
+        ((10, 10, 0, 20), 0.7156, 1.0000),
+        ((10, 10, 0, 10), 0.6636, 1.0000),
+    ],
+)
+def test_miettinen_nurminen_published(table, low, high):
+    """Newcombe (1998), Table II, method 6."""
+    assert_array_equal(np.round(miettinen_nurminen(*table, 0.95), 4), [low, high])
+
+
+def test_difference_intervals_against_r():
+    """R's package PropCIs for 7/34 - 1/34: diffscoreci and wald2ci(adjust="AC").
+
+    statsmodels 0.14 is no reference for the score interval: a coefficient of its cubic is wrong
+    (its issue 10269).
+    """
+    found = miettinen_nurminen(7, 34, 1, 34, 0.95)
+    assert_allclose(found, [0.0270416, 0.3452912], rtol=0, atol=1e-7)
+    assert_allclose(agresti_caffo(7, 34, 1, 34, 0.95), [0.01161167, 0.32172166], atol=1e-8)
+
+
+def test_agresti_caffo_against_statsmodels():
+    """statsmodels' confint_proportions_2indep(method="agresti-caffo"); never beyond -1 or 1."""
+    for table in [(3, 17, 9, 20), (1, 2, 1, 3), (63, 192, 34, 192), (400, 10**6, 300, 10**6)]:
+        expected = confint_proportions_2indep(*table, method="agresti-caffo", alpha=0.1)
+        assert_allclose(agresti_caffo(*table, 0.9), expected, rtol=1e-10)
+    low, high = agresti_caffo(np.array([0, 2]), 2, np.array([2, 0]), 2, 0.9999)
+    assert_array_equal([low[0], high[1]], [-1, 1])
+
+
+SMALL_TABLES = [
+    (63, 192, 34, 192), (0, 20, 0, 30), (1, 2, 1, 3), (5, 5, 3, 3), (0, 5, 3, 9), (0, 1, 1, 1),
+    (400, 10**6, 300, 10**6), (1, 1, 0, 1), (7, 29, 11, 12), (16, 24, 7, 7), (2.5, 7.25, 0.5, 3.75),
+]  # fmt: skip
+
+
+@exact.precisely
+def score_statistic(difference, tp_a, n_a, tp_b, n_b):
+    """Return the score statistic by bisection of the concave log-likelihood, with 50 digits."""
+    cells = ((tp_a, 1, difference), (n_a - tp_a, -1, 1 - difference), (tp_b, 1, 0))
+    cells += ((n_b - tp_b, -1, 1),)
+    low, high = max(mpf(0), -difference), min(mpf(1), 1 - difference)
+
+    def slope(p):
+        return sum(mpf(c) * s / (s * p + shift) for c, s, shift in cells if c)
+
+    least = (high - low) * mpf(10) ** -45
+    a, b = low + least, high - least
+    p = low if slope(a) <= 0 else high if slope(b) >= 0 else None
+    if p is None:
+        for _ in range(160):
+            p = (a + b) / 2
+            a, b = (p, b) if slope(p) > 0 else (a, p)
+    other, total = p + difference, mpf(n_a) + n_b
+    variance = (other * (1 - other) / n_a + p * (1 - p) / n_b) * total / (total - 1)
+    return (mpf(tp_a) / n_a - mpf(tp_b) / n_b - difference) / mpmath.sqrt(variance)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.9999])
+@pytest.mark.parametrize("table", SMALL_TABLES)
+def test_miettinen_nurminen_in_mpmath(table, level):
+    """At the limits the score statistic is -+z, its proportions found in mpmath."""
+    limits = miettinen_nurminen(*table, level)
+    with mpmath.workdps(50):
+        z = mpmath.sqrt(2) * mpmath.erfinv(mpf(level))
+        for limit, target in zip(limits, (z, -z), strict=True):
+            at = mpf(float(limit))
+            if abs(at) == 1:
+                assert float(target) * (table[0] / table[1] - table[2] / table[3] - at) >= 0
+                continue
+            step = mpf(10) ** -20
+            value = score_statistic(at, *table)
+            slope = (score_statistic(at + step, *table) - value) / step
+            assert abs((target - value) / slope) <= 1e-10 * abs(at)
+
+
+@pytest.mark.parametrize("ci", DIFFERENCE_INTERVALS)
+def test_difference_intervals_of_an_empty_region(ci):
+    """Undefined is NaN; arrays broadcast; nothing in, nothing out."""
+    interval = DIFFERENCE_INTERVALS[ci]
+    low, high = interval(*np.array([[0, 0, 3, 7], [3, 7, 0, 0]]).T, 0.95)
+    assert_array_equal([low, high], np.full((2, 2), np.nan))
+    low, high = interval(np.arange(4)[:, None], 9, np.arange(3), 5, 0.95)
+    assert low.shape == high.shape == (4, 3)
+    assert_allclose([low[3, 1], high[3, 1]], interval(3, 9, 1, 5, 0.95), rtol=1e-13)
+    for limit in interval(*np.empty((4, 0)), 0.95):
+        assert limit.shape == (0,)
+
+
+@pytest.mark.parametrize("ci", ["agresti-caffo", "miettinen-nurminen"])
+@settings(max_examples=50, deadline=None)
+@given(st.tuples(*[st.integers(1, 10**5), st.floats(0, 1)] * 2), st.floats(0.5, 0.999))
+def test_difference_intervals_are_antisymmetric(ci, drawn, level):
+    """Exchanging a and b, or positives and negatives, turns the sign; a higher level widens."""
+    n_a, share_a, n_b, share_b = drawn
+    tp_a, tp_b = round(share_a * n_a), round(share_b * n_b)
+    interval = DIFFERENCE_INTERVALS[ci]
+    low, high = interval(tp_a, n_a, tp_b, n_b, level)
+    close = {"rtol": 1e-9, "atol": 1e-14}
+    assert_allclose(interval(tp_b, n_b, tp_a, n_a, level), [-high, -low], **close)
+    assert_allclose(interval(n_a - tp_a, n_a, n_b - tp_b, n_b, level), [-high, -low], **close)
+    assert -1 <= low <= high <= 1
+    wider_low, wider_high = interval(tp_a, n_a, tp_b, n_b, 0.9995)
+    assert wider_low <= low + 1e-13
+    assert high <= wider_high + 1e-13
+    if ci == "miettinen-nurminen":
+        assert low <= tp_a / n_a - tp_b / n_b <= high
+
+
+def test_miettinen_nurminen_knows_nothing_of_one_candidate():
+    """N/(N - 1) grows without bound as N falls to 1; counts of an overdispersion may be less."""
+    assert_array_equal(miettinen_nurminen(0.25, 0.5, 0.1, 0.5, 0.95), [-1, 1])
+    low, high = miettinen_nurminen(0.25, 0.5, 0.1, 0.500001, 0.95)
+    assert low < -0.99
+    assert high > 0.99
 
 
 def test_delta_method():
