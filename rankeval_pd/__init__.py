@@ -14,6 +14,7 @@ from rankeval_pd.accessors import DatasetAccessor, FrameAccessor
 from rankeval_pd.association import with_association_measures
 from rankeval_pd.bands import difference_band, precision_band
 from rankeval_pd.comparison import compare
+from rankeval_pd.effects import odds_ratios
 from rankeval_pd.errors import RankevalWarning
 from rankeval_pd.mean_difference import mean_difference
 from rankeval_pd.precision import (
@@ -44,6 +45,7 @@ __all__ = [
     "local_precision",
     "mean_difference",
     "nbest_precision",
+    "odds_ratios",
     "plotting",
     "precision_band",
     "precision_interval",

@@ -13,6 +13,7 @@ from rankeval_pd import (
     association,
     bands,
     comparison,
+    effects,
     mean_difference,
     plotting,
     precision,
@@ -208,6 +209,18 @@ class Accessor(Generic[Data]):
             self._data, a, b, n, alternative=alternative, n_resamples=n_resamples, level=level,
             progress=progress, **{**self._roles, **roles},
         )  # fmt: skip
+
+    def odds_ratios(
+        self,
+        a: Hashable,
+        b: Hashable,
+        n: Any,
+        *,
+        level: float = 0.95,
+        **roles: Unpack[RoleKeywords],
+    ) -> Data:
+        """Call :func:`rankeval_pd.odds_ratios`: odds ratios with exact intervals."""
+        return effects.odds_ratios(self._data, a, b, n, level=level, **{**self._roles, **roles})
 
     def tie_sensitivity(
         self,

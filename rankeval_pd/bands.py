@@ -177,8 +177,8 @@ def _warn_if_too_precise(precision: FloatArray) -> None:
     if (precision > _TOO_PRECISE).any():
         warn(
             f"precision is {precision.max():.3g} at one of the n asked for: where it is above"
-            f" {_TOO_PRECISE:g}, the band may cover less often than its level says. Ask for larger n"
-            " only, or read the intervals at each n alone, with target='nbest'."
+            f" {_TOO_PRECISE:g}, the band may cover less often than its level says. Ask for larger"
+            " n only, or read the intervals at each n alone, with target='nbest'."
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -20,7 +20,7 @@ from rankeval_pd.errors import (
     warn,
 )
 from rankeval_pd.pairs import Pair, PairRanks, ask_pairs, only_pair, pair_names, sides, with_names
-from rankeval_pd.progress import drawing_bar
+from rankeval_pd.progress import drawing_bar, progress_bar
 from rankeval_pd.roles import RoleKeywords, Roles
 from rankeval_pd.stats import bands, ranking, swaps
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
@@ -28,6 +28,9 @@ from rankeval_pd.stats.adjust import ADJUSTMENTS, step_down
 from rankeval_pd.stats.adjust import adjust as adjusted
 from rankeval_pd.stats.fisher import ALTERNATIVES, fisher_test
 from rankeval_pd.stats.intervals import DIFFERENCE_INTERVALS, delta_method
+from rankeval_pd.stats.mcnemar import mcnemar_test
+from rankeval_pd.stats.odds_ratio import sample_odds_ratio
+from rankeval_pd.stats.unconditional import barnard, boschloo
 from rankeval_pd.thresholds import asked_thresholds
 
 _REGIONS: dict[str, type] = {
@@ -42,7 +45,8 @@ THRESHOLD_COLUMNS = (
     "measure_a", "measure_b", "n_a", "n_b", *_REGIONS, *_DECIDED, "recall_a", "recall_b",
 )  # fmt: skip
 
-TESTS = ("fisher", "midp")
+OTHER_TESTS = ("mcnemar", "boschloo", "barnard")
+TESTS = ("fisher", "midp", *OTHER_TESTS)
 TARGETS = ("region", "nbest")
 _UNEQUAL = 0.1  # lists that differ by more in size are not compared in precision alone
 
@@ -79,9 +83,12 @@ def compare(
     threshold : mapping, optional
         Compare acceptance sets instead: from each measure to a threshold, or to a list of them
         that are compared one by one.
-    test : {"fisher", "midp"}
+    test : {"fisher", "midp", "mcnemar", "boschloo", "barnard"}
         What ``p_value`` is. Fisher's exact test is the paper's; its size is below the level, far
         below where the regions are small. Mid-p is closer to it, and may exceed it slightly.
+        Boschloo's and Barnard's tests are exact and more powerful than Fisher's; they take
+        milliseconds for each n, which must be given. McNemar's asks which measure is right more
+        often, whether it accepts or rejects; it has little power where positives are rare.
     alternative : {"two-sided", "greater", "less"}
         "greater": a is better than b.
     alpha : float
@@ -174,8 +181,13 @@ def compare(
     """
     options = _Options.of(
         test=test, alternative=alternative, ci=ci, level=level, target=target, phi=phi,
-        adjust=adjust, alpha=alpha, n_resamples=n_resamples, seed=0,
+        adjust=adjust, alpha=alpha, n_resamples=n_resamples, progress=progress, seed=0,
     )  # fmt: skip
+    if test in ("boschloo", "barnard") and n is None and threshold is None:
+        raise ValueError(
+            f"test={test!r} and n=None: this test takes milliseconds for each n. Give the n that"
+            " matter, or take test='midp', which is nearly as powerful."
+        )
     if threshold is not None:
         _check_threshold(n, threshold, options)
         threshold = _of_pair(data, threshold, a, b)
@@ -186,7 +198,7 @@ def compare(
     def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
         pairs = pair_names(inner, a, b)
         if threshold is None:
-            result = _compare_lists(inner, pairs, sizes, chosen.ties, options, progress)
+            result = _compare_lists(inner, pairs, sizes, chosen.ties, options)
         else:
             result = _compare_sets(inner, pairs, threshold, options)
         return _decide(result, options)
@@ -214,6 +226,7 @@ class _Options(NamedTuple):
     adjust: str | None
     alpha: float
     n_resamples: int
+    progress: bool | None
     seed: int
 
     @classmethod
@@ -232,7 +245,7 @@ class _Options(NamedTuple):
     def noted(self) -> dict[str, Any]:
         """Return what the readers of the table, and the plots, need to know."""
         kept = self._asdict()
-        del kept["seed"]
+        del kept["seed"], kept["progress"]
         if self.adjust != "max-t":
             del kept["n_resamples"]
         return kept
@@ -277,7 +290,6 @@ def _compare_lists(
     n: IntArray | None,
     ties: str,
     options: _Options,
-    progress: bool | None,
 ) -> xr.Dataset:
     columns = {**_REGIONS, "leaning": float}
     if options.adjust != "max-t":
@@ -286,7 +298,7 @@ def _compare_lists(
         )
     _check_enough(len(pairs), options)
     draws = len(pairs) * options.n_resamples
-    with drawing_bar(inner, progress, draws=draws, what="swapping labels") as advance:
+    with drawing_bar(inner, options.progress, draws=draws, what="swapping labels") as advance:
         return ask_pairs(
             inner,
             pairs,
@@ -321,7 +333,7 @@ def _list_columns(lists: PairRanks, n: IntArray, *, options: _Options) -> tuple[
         low, high = DIFFERENCE_INTERVALS[options.ci](tp_a, size, tp_b, size, options.level)
         low, high = low * (only / n), high * (only / n)
     low, high = (np.where(only == 0, 0.0, limit) for limit in (low, high))
-    tested = _tested(tp_only_a, only, tp_only_b, only, options)
+    tested = _tested(tp_only_a, only, tp_only_b, only, options, lists.exists)
     precision = r.tp_a / n, r.tp_b / n
     counts = r.overlap, only, only, tp_only_a, tp_only_b
     return (*precision, difference, low, high, *counts, *tested, np.sign(difference))
@@ -367,14 +379,42 @@ def _swapped_columns(
 
 
 def _tested(
-    tp_a: IntArray, n_a: IntArray, tp_b: IntArray, n_b: IntArray, options: _Options
+    tp_a: IntArray,
+    n_a: IntArray,
+    tp_b: IntArray,
+    n_b: IntArray,
+    options: _Options,
+    exists: BoolArray,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return odds ratio, p-value and mid-p of two difference regions."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        odds = np.true_divide(tp_a * (n_b - tp_b), (n_a - tp_a) * tp_b)
-    # impossible counts stand where a list does not exist
-    exact = fisher_test(np.clip(tp_a, 0, n_a), n_a, np.clip(tp_b, 0, n_b), n_b, options.alternative)
-    return odds, exact.p_mid if options.test == "midp" else exact.p_value, exact.p_mid
+    regions = np.clip(tp_a, 0, n_a), n_a, np.clip(tp_b, 0, n_b), n_b  # of lists that do not exist
+    exact = fisher_test(*regions, options.alternative)
+    p_value = exact.p_mid if options.test == "midp" else exact.p_value
+    if options.test in OTHER_TESTS:
+        p_value = np.full(np.shape(tp_a), np.nan)
+        there = np.broadcast_to(exists, p_value.shape)
+        of_a, of_b = ((t[there], n[there]) for t, n in (regions[:2], regions[2:]))
+        p_value[there] = _other_test(*of_a, *of_b, options)
+    return sample_odds_ratio(tp_a, n_a, tp_b, n_b), p_value, exact.p_mid
+
+
+def _other_test(
+    tp_a: IntArray, n_a: IntArray, tp_b: IntArray, n_b: IntArray, options: _Options
+) -> FloatArray:
+    if options.test == "mcnemar":
+        return mcnemar_test(tp_a, n_a, tp_b, n_b, options.alternative)
+    test = boschloo if options.test == "boschloo" else barnard
+
+    def shown(cells: Iterable[tuple[int, int, int, int]]) -> Iterator[tuple[int, int, int, int]]:
+        tables = list(cells)
+        with progress_bar(
+            options.progress, total=len(tables), what=f"{options.test}'s test", unit="tables"
+        ) as advance:
+            for table in tables:
+                yield table
+                advance(1)
+
+    return test(tp_a, n_a, tp_b, n_b, options.alternative, shown)
 
 
 def _compare_sets(
@@ -481,7 +521,7 @@ def _set_columns(
             " too, or compare n-best lists."
         )
     leaning = np.where(unequal, np.nan, leaning)
-    tested = _tested(tp_only_a, only_a, tp_only_b, only_b, options)
+    tested = _tested(tp_only_a, only_a, tp_only_b, only_b, options, exists)
     counts = r.overlap, only_a, only_b, tp_only_a, tp_only_b
     sizes, precision = (r.n_a, r.n_b), (precision_a, precision_b)
     return (

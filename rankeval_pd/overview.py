@@ -14,7 +14,7 @@ from rankeval_pd.roles import Roles, as_names
 
 QUESTIONS = (
     ("How good is each n-best list?", "nbest_precision, acceptance_precision, local_precision"),
-    ("Is A better than B?", "compare, significant_ranges, mean_difference"),
+    ("Is A better than B?", "compare, significant_ranges, mean_difference, odds_ratios"),
     ("What holds for all n together?", "precision_band, difference_band"),
     ("Which candidates make it?", "difference_region, tie_sensitivity"),
     ("Would it happen again?", "repetition, repetition_samples"),

@@ -202,5 +202,6 @@ def _on_ranks(
     rank_a, rank_b, true, both, score_a, score_b = np.broadcast_arrays(
         rank_a, rank_b, gold & both, both, score_a, score_b
     )
+    exists = np.broadcast_to(exists, (*rank_a.shape[:-1], n.size))
     found = PairRanks(rank_a, rank_b, true, both, score_a, score_b, exists)
     return (*kernel(found, n, **options), exists)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -16,13 +17,16 @@ def progress_bar(
 
     ``progress`` True shows the bar at once, None after two seconds, False never.
     """
-    from tqdm.auto import tqdm
-
+    if progress is False:
+        yield _pass
+        return
+    with warnings.catch_warnings():  # in a notebook without widgets, a bar of text will do
+        warnings.simplefilter("ignore")
+        from tqdm.auto import tqdm
     with tqdm(
         total=total,
         desc=what,
         unit=f" {unit}",
-        disable=progress is False,
         delay=0 if progress else 2,
         leave=False,
         mininterval=0.5,

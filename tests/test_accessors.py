@@ -40,6 +40,7 @@ ARGUMENTS = {
         ("a", "b", range(3, 9)),
         {"alternative": "less", "n_resamples": 50, "level": 0.9},
     ),
+    "odds_ratios": (("a", "b", [3, 9]), {"level": 0.9}),
     "tie_sensitivity": (("a", "b", [3, 9]), {"n_keys": 5}),
     "repetition": ((None, 15), {"ci": "wilson", "level": 0.9}),
     "repetition_samples": ((None, 15), {"ci": "wilson", "level": 0.9}),

@@ -21,6 +21,7 @@ ROOMS = (
     "ranges",
     "regions",
     "mean_difference",
+    "effects",
     "ties",
     "repetition",
     "random_model",

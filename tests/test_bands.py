@@ -154,6 +154,33 @@ def test_groups_are_those_of_single_frames(ragged):
     assert means[["n_first", "n_last"]].to_numpy().tolist() == [[3, 8]] * 2
 
 
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.parametrize("ask", CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize("batched", ["gold", "scores", "both"])
+def test_batches_are_those_of_single_frames(frame, ask, batched):
+    """Two annotators of the same scores, two runs of the same gold label, or both."""
+    other = frame.assign(
+        gold=~frame["gold"] if batched != "scores" else frame["gold"],
+        a=frame["b"] if batched != "gold" else frame["a"],
+    )
+    both = [xr.Dataset.from_dataframe(x) for x in (frame, other)]
+    ds = xr.concat(both, "run")
+    if batched != "both":
+        ds["c"] = both[0]["c"]
+        ds["b"] = both[0]["b"]
+    if batched == "gold":
+        ds["a"] = both[0]["a"]
+    if batched == "scores":
+        ds["gold"] = both[0]["gold"]
+    found = ask(ds.rankeval)
+    for run, single in enumerate((frame, other)):
+        wanted = ask(single.rankeval)
+        table = found.isel(run=run).to_dataframe().reset_index()
+        pd.testing.assert_frame_equal(
+            table[list(wanted.columns)], wanted, check_dtype=False, check_names=False
+        )
+
+
 def test_missing_scores_leave_the_pair(frame):
     lacking = frame.assign(a=frame["a"].where(frame["c"] > -1))
     rest = frame[frame["c"] > -1]

@@ -381,3 +381,84 @@ def test_difference_region_does_not_hide_a_column(frame, name):
     for data in (frame.assign(**{name: 1}), xr.Dataset.from_dataframe(frame.assign(**{name: 1}))):
         with pytest.raises(ValueError, match=rf"data has a column '{name}'"):
             data.rankeval(measures=["a", "b"]).difference_region("a", "b", 4)
+
+
+# ------------------------------------------------------------------------ other tests, effect sizes
+
+
+PAIR = {"gold": "is.colloc", "measures": ["log.like", "chisq"]}
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_other_tests_of_krenn_regions(krenn, alternative):
+    """The tests of SciPy on the regions that the table shows."""
+    from scipy import stats
+
+    call = krenn.rankeval(**PAIR)
+    for test in ("mcnemar", "boschloo", "barnard"):
+        found = call.compare(
+            "log.like", "chisq", [200, 500], test=test, alternative=alternative, progress=False
+        )
+        for row in found.itertuples():
+            a, b, d = row.tp_only_a, row.tp_only_b, row.n_only_a
+            table = [[a, b], [d - a, d - b]]
+            if test == "mcnemar":
+                wanted = stats.binomtest(a + d - b, 2 * d, 0.5, alternative).pvalue
+            elif test == "boschloo":
+                wanted = stats.boschloo_exact(table, alternative).pvalue
+            else:
+                wanted = stats.barnard_exact(table, alternative).pvalue
+            assert row.p_value == pytest.approx(wanted, rel=1e-4)
+
+
+def test_the_briefs_mcnemar(krenn):
+    found = krenn.rankeval(**PAIR).compare("log.like", "chisq", [500, 1250], test="mcnemar")
+    assert found["p_value"].round(5).tolist() == [0.00357, 0.04808]
+
+
+def test_a_bar_for_many_tables(krenn, capsys):
+    call = krenn.rankeval(**PAIR)
+    call.compare("log.like", "chisq", [200, 500], test="boschloo", progress=True)
+    assert "boschloo's test" in capsys.readouterr().err
+    call.compare("log.like", "chisq", [200, 500], test="boschloo", progress=False)
+    call.compare("log.like", "chisq", [200, 500], adjust="max-t", n_resamples=19)
+    assert capsys.readouterr().err == ""
+
+
+def test_other_intervals_of_krenn_regions(krenn):
+    """Those of the two regions, 63 and 34 of 192, times the share that they are of the list."""
+    from statsmodels.stats.proportion import confint_proportions_2indep
+
+    limits = {
+        "agresti-caffo": confint_proportions_2indep(
+            63, 192, 34, 192, method="agresti-caffo", compare="diff"
+        ),
+        # by maximising the likelihood under each difference numerically, and bisection
+        "miettinen-nurminen": (0.06468809, 0.23628431),
+    }
+    for ci, (low, high) in limits.items():
+        row = krenn.rankeval(**PAIR).compare("log.like", "chisq", 500, ci=ci).iloc[0]
+        assert row["ci_low"] == pytest.approx(low * 192 / 500, rel=1e-7)
+        assert row["ci_high"] == pytest.approx(high * 192 / 500, rel=1e-7)
+
+
+def test_odds_ratios_of_krenn_regions(krenn):
+    from scipy.stats.contingency import odds_ratio
+
+    call = krenn.rankeval(**PAIR)
+    found = call.odds_ratios("log.like", "chisq", [200, 500])
+    regions = call.compare("log.like", "chisq", [200, 500])
+    assert found["odds_ratio"].tolist() == regions["odds_ratio"].tolist()
+    for row, region in zip(found.itertuples(), regions.itertuples(), strict=True):
+        a, b, d = region.tp_only_a, region.tp_only_b, region.n_only_a
+        wanted = odds_ratio([[a, d - a], [b, d - b]])
+        interval = wanted.confidence_interval(0.95)
+        assert row.odds_ratio_mle == pytest.approx(wanted.statistic, rel=1e-6)
+        assert row.ci_low == pytest.approx(interval.low, rel=1e-6)
+        assert row.ci_high == pytest.approx(interval.high, rel=1e-6)
+
+
+def test_odds_ratios_of_equal_lists(frame):
+    found = frame.assign(d=frame["a"]).rankeval.odds_ratios("a", "d", [3, 30])
+    assert found[["odds_ratio", "odds_ratio_mle"]].isna().all(axis=None)
+    assert found[["ci_low", "ci_high"]].to_numpy().tolist() == [[0, np.inf]] * 2

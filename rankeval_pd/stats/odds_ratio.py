@@ -134,3 +134,10 @@ def _sides(
     above = ratio_moments(tp_b, fp_a, tp_a + 1.0, fp_b + 1.0, odds)
     below = ratio_moments(tp_a, fp_b, tp_b + 1.0, fp_a + 1.0, 1.0 / odds)
     return above, below
+
+
+def sample_odds_ratio(tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray) -> FloatArray:
+    """Return (tp_a fp_b) / (fp_a tp_b), fp = n - tp: 0, inf, or NaN for 0/0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        odds: FloatArray = np.true_divide(tp_a * (n_b - tp_b), (n_a - tp_a) * tp_b)
+    return odds

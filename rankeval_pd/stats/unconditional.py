@@ -221,7 +221,7 @@ def _largest(value: FloatArray, enough: float = math.inf) -> float:
     n = value.size - 1
     stretches = math.ceil(0.5 * math.pi * _GRID * math.sqrt(n))
     width = 0.5 * math.pi / stretches
-    phi = (np.arange(stretches) + 0.5) * width
+    phi: FloatArray = np.asarray((np.arange(stretches) + 0.5) * width, dtype=float)
     expectation = _binomial_mean(value)
     found = expectation(phi)
     if float(found.max()) >= enough:
@@ -238,8 +238,7 @@ def _largest(value: FloatArray, enough: float = math.inf) -> float:
         best = at.argmax(axis=1)[:, None]
         phi, found = (np.take_along_axis(x, best, axis=1)[:, 0] for x in (closer, at))
         width *= 0.25
-    k, at = np.arange(n + 1.0), float(phi[found.argmax()])
-    pi = np.array(math.sin(at) ** 2)
+    k, pi = np.arange(n + 1.0), np.array(math.sin(float(phi[found.argmax()])) ** 2)
     return float(np.sum(np.exp(binomial.log_pmf(k, np.array(float(n)), pi)) * value))
 
 

@@ -81,6 +81,14 @@ GROWTH = {
     "random_bound p=1e-17": lambda df: df.rankeval.random_bound(1e-17),
     "random_test": lambda df: df.rankeval.random_test(),
 }
+SIMULTANEOUS = {
+    "compare(adjust='max-t'), 999 swaps": lambda df, n: df.rankeval.compare(
+        "good", "fair", n, adjust="max-t"
+    ),
+    "precision_band, 1,000 draws": lambda df, n: df.rankeval(measures="good").precision_band(n),
+    "difference_band, 1,000 draws": lambda df, n: df.rankeval.difference_band("good", "fair", n),
+    "mean_difference, 9,999 swaps": lambda df, n: df.rankeval.mean_difference("good", "fair", n),
+}
 
 
 def grown(name: str, n_candidates: int) -> tuple[float, float]:
@@ -130,6 +138,14 @@ def main() -> None:
     for name in GROWTH:
         cells = [grown(name, size) for size in sizes]
         print(f"| `{name}` | " + " | ".join(f"{s:.2f} s ({mb:,.0f})" for s, mb in cells) + " |")
+    small, large = datasets.simulate_candidates(5_102), datasets.simulate_candidates(100_000)
+    grid = np.linspace(100, 100_000, 1_000).astype(int)
+    print("\nAll n together, seconds:\n")
+    print("| | N = 5,102, 1,901 n | N = 100,000, 1,000 n |\n|---|---|---|")
+    for name, work in SIMULTANEOUS.items():
+        few = seconds(lambda work=work: work(small, range(100, 2001)))
+        many = seconds(lambda work=work: work(large, grid), repeat=1)
+        print(f"| `{name}` | {few:.2f} s | {many:.1f} s |")
     queries = pd.concat(
         {q: datasets.simulate_candidates(100, rng=q) for q in range(1_000)}, names=["query", None]
     ).reset_index("query")
