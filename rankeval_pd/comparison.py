@@ -20,6 +20,7 @@ from rankeval_pd.errors import (
     warn,
 )
 from rankeval_pd.pairs import Pair, PairRanks, ask_pairs, only_pair, pair_names, sides, with_names
+from rankeval_pd.precision import TARGETS
 from rankeval_pd.progress import drawing_bar, progress_bar
 from rankeval_pd.roles import RoleKeywords, Roles
 from rankeval_pd.stats import bands, ranking, swaps
@@ -47,7 +48,6 @@ THRESHOLD_COLUMNS = (
 
 OTHER_TESTS = ("mcnemar", "boschloo", "barnard")
 TESTS = ("fisher", "midp", *OTHER_TESTS)
-TARGETS = ("region", "nbest")
 _UNEQUAL = 0.1  # lists that differ by more in size are not compared in precision alone
 
 
