@@ -291,7 +291,7 @@ class Accessor(Generic[Data]):
 
     def with_association_measures(
         self,
-        measures: str | Sequence[str],
+        measures: str | Sequence[str] | None = None,
         cells: Sequence[str] = ("O11", "O12", "O21", "O22"),
     ) -> Data:
         """Call :func:`rankeval_pd.with_association_measures`: add scores of 2x2 tables."""

@@ -20,11 +20,21 @@ settings.load_profile("ci" if CI else "here")
 @pytest.fixture(scope="session")
 def krenn() -> pd.DataFrame:
     """5,102 candidates of Krenn's study, 566 of them collocations (is.colloc)."""
+    return pd.read_csv(_file("krenn_ppv.csv"))
+
+
+@pytest.fixture(scope="session")
+def brown() -> pd.DataFrame:
+    """24,167 pairs of neighbouring words of the Brown corpus, their 2x2 tables in O11, ..., O22."""
+    return pd.read_csv(_file("brown_bigrams.csv"), keep_default_na=False)  # "null" is a word
+
+
+def _file(name: str) -> Path:
     folder = os.environ.get("RANKEVAL_PD_DATA")
     if folder is None:
-        reason = "RANKEVAL_PD_DATA, the folder of krenn_ppv.csv, is not set"
+        reason = f"RANKEVAL_PD_DATA, the folder of {name}, is not set"
         pytest.fail(reason) if CI else pytest.skip(reason)
-    return pd.read_csv(Path(folder) / "krenn_ppv.csv")
+    return Path(folder) / name
 
 
 def candidates(seed: int, size: int) -> pd.DataFrame:

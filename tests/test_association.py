@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from scipy.stats import chi2_contingency
+from scipy.stats import chi2_contingency, fisher_exact
 
 import rankeval_pd
+from tests.stats import exact
 
 CELLS = ["O11", "O12", "O21", "O22"]
 ALL = ["G2", "X2", "t", "MI", "f"]
+EVERY = [
+    "G2", "X2", "X2_yates", "t", "z", "z_yates", "neglog10_poisson", "neglog10_fisher",
+    "poisson_stirling", "MI", "MI2", "MI3", "local_MI", "average_MI", "dice", "jaccard", "gmean",
+    "min_sensitivity", "log_odds_ratio", "log_odds_ratio_discounted", "log_relative_risk",
+    "liddell", "f",
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -48,6 +56,54 @@ def test_scores_are_those_of_scipy_and_of_the_formulas(tables):
         assert row["MI"] == pytest.approx(math.log2(o11 / e11), rel=1e-10)
         assert row["f"] == o11
     assert signs == {-1.0, 1.0}
+
+
+def test_none_is_every_measure(tables):
+    found = tables.rankeval.with_association_measures()
+    assert list(found.columns) == CELLS + EVERY
+    assert set(found.dtypes[EVERY].astype(str)) == {"float64"}
+    one_by_one = tables
+    for name in EVERY:
+        one_by_one = one_by_one.rankeval.with_association_measures(name)
+    pd.testing.assert_frame_equal(found, one_by_one)
+
+
+def test_every_measure_of_a_dataset(tables):
+    ds = xr.Dataset.from_dataframe(tables.rename_axis("candidate"))
+    lazy = ds.chunk(candidate=7).rankeval.with_association_measures()
+    assert lazy["neglog10_fisher"].chunks
+    pd.testing.assert_frame_equal(
+        lazy.to_dataframe()[EVERY],
+        tables.rename_axis("candidate").rankeval.with_association_measures()[EVERY],
+        check_index_type=False,
+    )
+
+
+def test_brown_bigrams(brown):
+    """Fisher's test of SciPy where p is a float, mpmath where it underflows; chi2_contingency."""
+    scored = brown.rankeval.with_association_measures()
+    assert len(scored) == 24_167
+    assert not scored[EVERY].isna().any(axis=None)
+    finite = [name for name in EVERY if name not in ("log_odds_ratio", "log_relative_risk")]
+    assert np.isfinite(scored[finite]).all(axis=None)
+    sample = scored.iloc[::400]
+    for row in sample[[*CELLS, *EVERY]].itertuples():
+        square = np.array([[row.O11, row.O12], [row.O21, row.O22]])
+        p = fisher_exact(square, alternative="greater").pvalue
+        if p > 1e-300:
+            assert 10**-row.neglog10_fisher == pytest.approx(p, rel=1e-8)
+        direction = np.sign(row.z)
+        x2 = chi2_contingency(square, correction=True).statistic
+        assert row.X2_yates == pytest.approx(direction * x2, rel=1e-9, abs=1e-12)
+    underflowing = scored[scored["neglog10_fisher"] > 300]
+    assert len(underflowing) > 50
+    for row in underflowing.itertuples():
+        cells = [int(x) for x in (row.O11, row.O12, row.O21, row.O22)]
+        margins = sum(cells), cells[0] + cells[1], cells[0] + cells[2]
+        p = exact.big_hypergeometric_tail(cells[0], *margins)
+        assert row.neglog10_fisher == pytest.approx(-exact.log(p) / math.log(10), rel=1e-12)
+        p = exact.big_poisson_tail(cells[0], Fraction(margins[1] * margins[2], margins[0]))
+        assert row.neglog10_poisson == pytest.approx(-exact.log(p) / math.log(10), rel=1e-12)
 
 
 def test_independent_words_score_zero():
@@ -149,8 +205,21 @@ def test_a_missing_nullable_cell_is_refused(tables):
         holed.rankeval.with_association_measures("G2")
 
 
+@pytest.mark.parametrize("name", ["neglog10_fisher", "neglog10_poisson"])
+@pytest.mark.parametrize("form", ["frame", "dataset"])
+def test_p_values_need_counts(tables, name, form):
+    broken = tables.astype(float)
+    broken.iloc[[3, 5], 1] += 0.5
+    data = broken if form == "frame" else xr.Dataset.from_dataframe(broken)
+    with pytest.raises(ValueError, match=r"'O12' is [\d.]+5 in 2 of 40 tables and 'neglog10_"):
+        data.rankeval.with_association_measures(["G2", name])
+    others = [x for x in EVERY if not x.startswith("neglog10")]
+    assert not broken.rankeval.with_association_measures(others)[others].isna().any(axis=None)
+
+
 def test_unknown_names(tables):
-    with pytest.raises(ValueError, match=r"measures='Dice' is not one of 'G2', 'X2'"):
+    message = r"measures='Dice' is not one of 'G2', .*, 'f'\. Did you mean 'dice'\? Give one"
+    with pytest.raises(ValueError, match=message):
         tables.rankeval.with_association_measures(["G2", "Dice"])
     with pytest.raises(KeyError, match=r"cells: no column 'O13'; there are 'O11', 'O12'"):
         tables.rankeval.with_association_measures("G2", cells=["O11", "O13", "O21", "O22"])

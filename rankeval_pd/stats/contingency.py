@@ -1,11 +1,18 @@
-"""Association measures of 2x2 contingency tables, from the four observed frequencies."""
+"""Association measures of 2x2 contingency tables, from the four observed frequencies.
+
+Formulas as in Evert's on-line repository of association measures (2004): R1 and C1 are the
+frequencies of the first and the second word, E11 = R1 C1 / N. A score is high where the words
+attract each other; what is undefined, 0/0, is NaN.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 
+from rankeval_pd.stats import hypergeometric, poisson
 from rankeval_pd.stats._types import FloatArray
 from rankeval_pd.stats.loader import deviance
 
@@ -47,19 +54,60 @@ def log_likelihood(
 
 def chi_squared(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
     """Return Pearson's X2 with the sign of O11 - E11; 0 where a margin is 0."""
+    return _signed_square(_excess(o11, o12, o21, o22), o11, o12, o21, o22)
+
+
+def _signed_square(
+    excess: FloatArray, o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
+) -> FloatArray:
+    """Return the sum of excess^2/E over the cells with the sign of the excess."""
     total = o11 + o12 + o21 + o22
-    excess = _excess(o11, o12, o21, o22)
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = ((o11 + o12) / total) * (o21 + o22) * ((o11 + o21) / total) * (o12 + o22)
         statistic = excess * np.abs(excess) * (total / shares)
     return np.where(shares > 0, statistic, 0.0)
 
 
+def chi_squared_yates(
+    o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
+) -> FloatArray:
+    """Return X2 with Yates's correction: abs(O11 - E11) is smaller by 1/2, but not below 0."""
+    return _signed_square(_corrected(_excess(o11, o12, o21, o22)), o11, o12, o21, o22)
+
+
+def _corrected(excess: FloatArray) -> FloatArray:
+    """Return O11 - E11 brought nearer to 0 by 1/2 (Yates's correction)."""
+    return np.copysign(np.maximum(np.abs(excess) - 0.5, 0.0), excess) + 0.0
+
+
 def t_score(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
     """Return (O11 - E11) / sqrt(O11)."""
+    return _ratio(_excess(o11, o12, o21, o22), np.sqrt(o11))
+
+
+def z_score(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
+    """Return (O11 - E11) / sqrt(E11)."""
+    return _ratio(_excess(o11, o12, o21, o22), np.sqrt(expected(o11, o12, o21, o22)))
+
+
+def z_score_yates(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
+    """Return the z-score with Yates's correction: abs(O11 - E11) is smaller by 1/2, at least 0."""
+    corrected = _corrected(_excess(o11, o12, o21, o22))
+    return _ratio(corrected, np.sqrt(expected(o11, o12, o21, o22)))
+
+
+def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
+    """Return above / below: NaN for 0/0, infinite for another number over 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        score: FloatArray = _excess(o11, o12, o21, o22) / np.sqrt(o11)
-    return score
+        found: FloatArray = np.true_divide(above, below)
+    return found
+
+
+def _log_ratio(above: FloatArray, below: FloatArray) -> FloatArray:
+    """Return log(above / below): -inf for log 0, inf for a number over 0, NaN for 0/0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: FloatArray = np.log(above) - np.log(below)
+    return found
 
 
 def mutual_information(
@@ -71,6 +119,110 @@ def mutual_information(
     return score
 
 
+def mutual_information_2(
+    o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
+) -> FloatArray:
+    """Return log2(O11^2 / E11)."""
+    with np.errstate(divide="ignore"):
+        return mutual_information(o11, o12, o21, o22) + np.log2(o11)
+
+
+def mutual_information_3(
+    o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
+) -> FloatArray:
+    """Return log2(O11^3 / E11)."""
+    with np.errstate(divide="ignore"):
+        return mutual_information(o11, o12, o21, o22) + 2.0 * np.log2(o11)
+
+
+def local_mutual_information(
+    o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
+) -> FloatArray:
+    """Return O11 log2(O11 / E11), 0 where only O11 is 0."""
+    score = mutual_information(o11, o12, o21, o22)
+    return np.where(np.isneginf(score), 0.0, o11 * np.where(np.isneginf(score), 0.0, score))
+
+
+def average_mutual_information(
+    o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
+) -> FloatArray:
+    """Return the sum of O log2(O/E) with the sign of O11 - E11: G2 in another unit."""
+    return log_likelihood(o11, o12, o21, o22) / (2.0 * math.log(2.0))
+
+
+def dice(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
+    """Return 2 O11 / (R1 + C1)."""
+    return _ratio(2.0 * o11, (o11 + o12) + (o11 + o21))
+
+
+def jaccard(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
+    """Return O11 / (O11 + O12 + O21)."""
+    return _ratio(o11, o11 + o12 + o21)
+
+
+def geometric_mean(
+    o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
+) -> FloatArray:
+    """Return O11 / sqrt(R1 C1), the geometric mean of O11/R1 and O11/C1."""
+    return _ratio(o11, np.sqrt(o11 + o12) * np.sqrt(o11 + o21))
+
+
+def minimum_sensitivity(
+    o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
+) -> FloatArray:
+    """Return the smaller of O11/R1 and O11/C1."""
+    return np.minimum(_ratio(o11, o11 + o12), _ratio(o11, o11 + o21))
+
+
+def log_odds_ratio(
+    o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
+) -> FloatArray:
+    """Return log(O11 O22 / (O12 O21)), the natural logarithm of the odds ratio."""
+    return _log_ratio(o11 * o22, o12 * o21)
+
+
+def log_odds_ratio_discounted(
+    o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
+) -> FloatArray:
+    """Return the logarithm of the odds ratio after 1/2 is added to every cell: always finite."""
+    return log_odds_ratio(o11 + 0.5, o12 + 0.5, o21 + 0.5, o22 + 0.5)
+
+
+def log_relative_risk(
+    o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
+) -> FloatArray:
+    """Return log((O11/C1) / (O12/C2)): the first word with the second, and without it."""
+    return _log_ratio(o11 * (o12 + o22), o12 * (o11 + o21))
+
+
+def liddell(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
+    """Return (O11 O22 - O12 O21) / (C1 C2) = O11/C1 - O12/C2."""
+    return _ratio(o11 * o22 - o12 * o21, (o11 + o21) * (o12 + o22))
+
+
+def poisson_stirling(
+    o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
+) -> FloatArray:
+    """Return O11 (log O11 - log E11 - 1), 0 where only O11 is 0."""
+    score = _log_ratio(o11, expected(o11, o12, o21, o22)) - 1.0
+    return np.where(np.isneginf(score), 0.0, o11 * np.where(np.isneginf(score), 0.0, score))
+
+
+def neglog10_poisson(
+    o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
+) -> FloatArray:
+    """Return -log10 P(X >= O11), X ~ Poisson(E11); O11 is a whole number."""
+    return poisson.tails(o11, expected(o11, o12, o21, o22)).ge / -math.log(10.0) + 0.0
+
+
+def neglog10_fisher(
+    o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
+) -> FloatArray:
+    """Return -log10 of Fisher's p-value, P(X >= O11) given the margins; the cells are whole."""
+    total = o11 + o12 + o21 + o22
+    return hypergeometric.tails(o11, total, o11 + o12, o11 + o21).ge / -math.log(10.0) + 0.0
+
+
 def frequency(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
     """Return O11."""
     return o11 + 0.0
@@ -79,8 +231,29 @@ def frequency(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
 MEASURES: dict[str, Measure] = {
     "G2": log_likelihood,
     "X2": chi_squared,
+    "X2_yates": chi_squared_yates,
     "t": t_score,
-    "f": frequency,
+    "z": z_score,
+    "z_yates": z_score_yates,
+    "neglog10_poisson": neglog10_poisson,
+    "neglog10_fisher": neglog10_fisher,
+    "poisson_stirling": poisson_stirling,
     "MI": mutual_information,
+    "MI2": mutual_information_2,
+    "MI3": mutual_information_3,
+    "local_MI": local_mutual_information,
+    "average_MI": average_mutual_information,
+    "dice": dice,
+    "jaccard": jaccard,
+    "gmean": geometric_mean,
+    "min_sensitivity": minimum_sensitivity,
+    "log_odds_ratio": log_odds_ratio,
+    "log_odds_ratio_discounted": log_odds_ratio_discounted,
+    "log_relative_risk": log_relative_risk,
+    "liddell": liddell,
+    "f": frequency,
 }
 """Association measures by name."""
+
+OF_COUNTS = ("neglog10_poisson", "neglog10_fisher")
+"""Those that are probabilities of counts: their cells are whole numbers."""

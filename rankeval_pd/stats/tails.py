@@ -7,6 +7,7 @@ order one where the probabilities themselves are 1e-300 or less.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from rankeval_pd.stats._types import BoolArray, FloatArray
 _BLOCK = 4096  # so many sums at a time stay in the processor's cache
 _STRIDE = 8  # terms between two looks at which sums have converged
 _NEGLIGIBLE = 1e-18
+_LOG_HALF = math.log(0.5)
 
 
 class Tails(NamedTuple):
@@ -33,8 +35,9 @@ def ratio_sum(
     """Return the sum over m >= 1 of the product over t < m of weight (a-t)(b-t) / ((c+t)(d+t)).
 
     The ratios fall with t and reach 0 at t = min(a, b), whole numbers both; c and d are positive.
-    An infinite b and d stand for a factor of 1. The cost grows with the number of terms that
-    matter: some eight standard deviations of the distribution, fewer far from its mode.
+    An infinite b and d stand for a factor of 1 each, and so does an infinite a or c beside them.
+    The cost grows with the number of terms that matter: some eight standard deviations of the
+    distribution, fewer far from its mode.
     """
     found: FloatArray = _sums(a, b, c, d, weight, highest_power=0)[0]
     return found
@@ -61,11 +64,11 @@ def _sums(
     shape = a.shape
     flat = [np.ascontiguousarray(x, dtype=float).ravel() for x in (a, b, c, d, weight)]
     out = np.zeros((highest_power + 1, flat[0].size))
-    binomial = bool(np.isinf(flat[1]).all()) and flat[1].size > 0
+    infinite = [bool(np.isinf(x).all()) for x in flat[:3]]
     for start in range(0, flat[0].size, _BLOCK):
         block = slice(start, start + _BLOCK)
         out[:, block] = _block_sums(
-            *(x[block].copy() for x in flat), binomial=binomial, highest_power=highest_power
+            *(x[block].copy() for x in flat), infinite=infinite, highest_power=highest_power
         )
     return out.reshape(highest_power + 1, *shape)
 
@@ -77,9 +80,10 @@ def _block_sums(
     d: FloatArray,
     weight: FloatArray,
     *,
-    binomial: bool,
+    infinite: list[bool],
     highest_power: int,
 ) -> FloatArray:
+    no_a, no_b, no_c = infinite
     result = np.zeros((highest_power + 1, a.size))
     active = np.arange(a.size)
     term, totals, m = np.ones_like(a), np.zeros_like(result), 0.0
@@ -87,7 +91,11 @@ def _block_sums(
     uniform = bool((weight == 1.0).all())
     while active.size:
         for _ in range(_STRIDE):
-            if binomial:
+            if no_a:
+                np.reciprocal(c, out=ratio)
+            elif no_c:
+                np.copyto(ratio, a)
+            elif no_b:
                 np.divide(a, c, out=ratio)
             else:
                 np.multiply(a, b, out=ratio)
@@ -136,5 +144,7 @@ def combine(
 
 def _log_complement(log_p: FloatArray) -> FloatArray:
     """Return log(1 - exp(log_p)); rounding may have carried p a hair past 1."""
-    complement: FloatArray = np.log(-np.expm1(np.minimum(log_p, 0.0)))
-    return complement
+    log_p = np.minimum(log_p, 0.0)
+    rare = log_p < _LOG_HALF
+    # each form where it keeps its digits: the logarithm of almost 1 is almost -p
+    return np.where(rare, np.log1p(-np.exp(log_p)), np.log(-np.expm1(np.where(rare, -1.0, log_p))))

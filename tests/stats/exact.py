@@ -102,6 +102,22 @@ def big_binomial_tail(i: int, n: int, z: float) -> mpf:
 
 
 @precisely
+def big_poisson_tail(i: int, mean: Fraction) -> mpf:
+    """Return P(X >= i) for a Poisson count, summed on the shorter side."""
+    above, below = mean.numerator, mean.denominator
+
+    def pmf(j: int) -> mpf:
+        m = mpf(above) / below
+        return mpmath.exp(j * mpmath.log(m) - m - mpmath.loggamma(j + 1))
+
+    if i > mean:
+        return pmf(i) * _series((above, (j + 1) * below) for j in count(i))
+    if i <= 0:
+        return mpf(1)
+    return 1 - pmf(i - 1) * _series((j * below, above) for j in count(i - 1, -1))
+
+
+@precisely
 def betainc(a: float | mpf, b: float | mpf, x: float | mpf) -> mpf:
     """Return I_x(a, b) from its series of positive terms, on the side where they fall faster."""
     a, b, x = mpf(a), mpf(b), mpf(x)

@@ -1,11 +1,13 @@
-"""Association measures against SciPy, fractions and mpmath."""
+"""Association measures against SciPy, published examples, the UCS toolkit, fractions and mpmath."""
 
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 
 import mpmath
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,6 +16,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from rankeval_pd.stats.contingency import MEASURES, expected
+from tests.stats import exact
+
+REFERENCE = Path(__file__).parents[1] / "reference" / "ucs.csv"
 
 TABLES = [  # O11, O12, O21, O22
     (10, 20, 30, 400),
@@ -41,6 +46,218 @@ def test_against_scipy(name, kind, table):
     sign = 1 if excess(*table) > 0 else -1
     found = MEASURES[name](*np.array(table, dtype=float))
     assert_allclose(found, sign * statistic, rtol=1e-10)
+
+
+@pytest.mark.parametrize("table", [t for t in TABLES if 0 not in t] + [(3, 5, 4, 7)])
+def test_yates_against_scipy(table):
+    """scipy.stats.chi2_contingency with correction; z is the part of the first cell."""
+    statistic = stats.chi2_contingency(np.reshape(table, (2, 2)), correction=True).statistic
+    sign = 1 if excess(*table) > 0 else -1
+    cells = np.array(table, dtype=float)
+    assert_allclose(MEASURES["X2_yates"](*cells), sign * statistic, rtol=1e-10)
+    o11, o12, o21, o22 = table
+    share = Fraction((o21 + o22) * (o12 + o22), (o11 + o12 + o21 + o22) ** 2)
+    assert_allclose(MEASURES["z_yates"](*cells) ** 2, statistic * float(share), rtol=1e-10)
+    statistic = stats.chi2_contingency(np.reshape(table, (2, 2)), correction=False).statistic
+    assert_allclose(MEASURES["z"](*cells) ** 2, statistic * float(share), rtol=1e-10)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_p_values_against_scipy(table):
+    """scipy.stats.fisher_exact, one-sided, and scipy.stats.poisson."""
+    cells = np.array(table, dtype=float)
+    p = stats.fisher_exact(np.reshape(table, (2, 2)), alternative="greater").pvalue
+    assert_allclose(10 ** -MEASURES["neglog10_fisher"](*cells), p, rtol=1e-9)
+    e11 = (table[0] + table[1]) * (table[0] + table[2]) / sum(table)
+    p = stats.poisson.sf(table[0] - 1, e11)
+    assert_allclose(10 ** -MEASURES["neglog10_poisson"](*cells), p, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        (2000, 10, 12, 10**6),
+        (9000, 500, 4000, 10**7),
+        (150, 5, 7, 10**5),
+        (20, 1000, 90_000, 10**6),
+        (0, 40, 20, 10**6),
+        (900, 2800, 8800, 20_200),
+    ],
+)
+def test_p_values_far_out(table):
+    """-log10 of both p-values in mpmath with 50 digits, from 1e4 down to 1e-20."""
+    cells = np.array(table, dtype=float)
+    o11, row, column, total = table[0], table[0] + table[1], table[0] + table[2], sum(table)
+    p = exact.big_hypergeometric_tail(o11, total, row, column)
+    with mpmath.workdps(60):
+        expected_score = float(-mpmath.log10(p))
+    assert_allclose(MEASURES["neglog10_fisher"](*cells), expected_score, rtol=1e-10)
+    p = exact.big_poisson_tail(o11, Fraction(row * column, total))
+    with mpmath.workdps(60):
+        expected_score = float(-mpmath.log10(p))
+    assert_allclose(MEASURES["neglog10_poisson"](*cells), expected_score, rtol=1e-10)
+
+
+# of the UCS toolkit's columns: our name, and how many of our units make one of theirs
+LOG2, LN = 1 / np.log10(2), np.log(10)
+UCS = {
+    "am.Dice": ("dice", 1), "am.Jaccard": ("jaccard", 1), "am.gmean": ("gmean", 1),
+    "am.MS": ("min_sensitivity", 1), "am.MI": ("MI", LOG2), "am.MI2": ("MI2", LOG2),
+    "am.MI3": ("MI3", LOG2), "am.local.MI": ("local_MI", LOG2),
+    "am.log.likelihood": ("G2", 1), "am.chi.squared": ("X2", 1), "am.t.score": ("t", 1),
+    "am.z.score": ("z", 1), "am.Fisher.pv": ("neglog10_fisher", 1),
+    "am.Poisson.pv": ("neglog10_poisson", 1), "am.Poisson.Stirling": ("poisson_stirling", LN),
+    "am.odds.ratio.disc": ("log_odds_ratio_discounted", LN),
+    "am.relative.risk": ("log_relative_risk", LN),
+}  # fmt: skip
+
+
+def ucs_tables():
+    """Return the toolkit's scores and the cells of their tables."""
+    scores = pd.read_csv(REFERENCE, comment="#")
+    f, f1, f2, n = (scores[name].to_numpy(dtype=float) for name in ("f", "f1", "f2", "N"))
+    return scores, (f, f1 - f, f2 - f, n - f1 - f2 + f)
+
+
+@pytest.mark.parametrize("column", UCS)
+def test_against_the_ucs_toolkit(column):
+    """Scores that Evert's own programme computed; its logarithms are to base 10."""
+    scores, cells = ucs_tables()
+    name, unit = UCS[column]
+    # the toolkit's G2 is a sum of terms that nearly cancel
+    close = {"rtol": 1e-10, "atol": 5e-11 if name == "G2" else 0.0}
+    assert_allclose(MEASURES[name](*cells), scores[column] * unit, **close)
+
+
+def test_where_the_ucs_toolkit_differs():
+    """Its average MI has no sign, its Yates correction goes past 0, its infinity is a number."""
+    scores, cells = ucs_tables()
+    average = np.abs(MEASURES["average_MI"](*cells))
+    assert_allclose(average, scores["am.average.MI"] * LOG2, rtol=1e-10, atol=5e-11)
+    beyond = np.abs(cells[0] - expected(*cells)) > 0.5
+    for name, column in [("X2_yates", "am.chi.squared.corr"), ("z_yates", "am.z.score.corr")]:
+        found = MEASURES[name](*cells)
+        assert_allclose(found[beyond], scores[column][beyond], rtol=1e-10)
+        assert_array_equal(found[~beyond], 0.0)
+    odds = MEASURES["log_odds_ratio"](*cells)
+    finite = scores["am.odds.ratio"].to_numpy() < 1e7
+    assert_allclose(odds[finite], scores["am.odds.ratio"][finite] * LN, rtol=1e-10)
+    assert_array_equal(odds[~finite], np.inf)
+
+
+def new_york_times(frequency_1, frequency_2, together):
+    """Return the table of a word pair in Manning and Schuetze's corpus of 14,307,668 words."""
+    neither = 14_307_668 - frequency_1 - frequency_2 + together
+    return np.array(
+        [together, frequency_1 - together, frequency_2 - together, neither], dtype=float
+    )
+
+
+def test_manning_and_schuetze():
+    """Manning and Schuetze (1999), section 5.3: new companies, tables 5.6 and 5.14."""
+    new_companies = new_york_times(15_828, 4675, 8)
+    assert_array_equal(new_companies, [8, 15_820, 4667, 14_287_173])
+    assert round(float(MEASURES["t"](*new_companies)), 6) == 0.999932
+    assert round(float(MEASURES["X2"](*new_companies)), 2) == 1.55
+    published = {  # frequencies; t, with the digits after the fourth cut off; MI
+        (42, 20): (4.4721, 18.38),
+        (41, 27): (4.4721, 17.98),
+        (30, 117): (4.4720, 16.31),
+        (14_907, 9017): (2.3714, 1.09),
+        (13_484, 10_570): (2.2446, 1.01),
+        (14_734, 13_478): (1.3685, 0.53),
+        (14_093, 14_776): (1.2176, 0.46),
+        (15_019, 15_629): (0.8036, 0.29),
+    }
+    for frequencies, (t, mi) in published.items():
+        table = new_york_times(*frequencies, 20)
+        assert np.floor(MEASURES["t"](*table) * 1e4) / 1e4 == t
+        assert round(float(MEASURES["MI"](*table)), 2) == mi
+
+
+@pytest.mark.parametrize(
+    ("table", "g2"),
+    [
+        ((110, 2442, 111, 29_114), 270.72),
+        ((29, 13, 123, 31_612), 263.90),
+        ((31, 23, 139, 31_584), 256.84),
+        ((76, 104, 2476, 29_121), 157.21),
+        ((16, 0, 865, 30_896), 115.02),
+    ],
+)
+def test_dunning(table, g2):
+    """Dunning (1993), the table of -2 log lambda: the swiss, can be, previous year, at the, ..."""
+    assert round(float(MEASURES["G2"](*np.array(table, dtype=float))), 2) == g2
+
+
+@pytest.mark.parametrize("table", [t for t in TABLES if 0 not in t])
+def test_formulas_of_coefficients(table):
+    """Textbook formulas in fractions and mpmath."""
+    o11, o12, o21, o22 = table
+    r1, c1, c2, n = o11 + o12, o11 + o21, o12 + o22, sum(table)
+    cells = np.array(table, dtype=float)
+    e11 = Fraction(r1 * c1, n)
+    risk = Fraction(o11, c1) / Fraction(o12, c2)
+    odds = Fraction(o11 * o22, o12 * o21)
+    discounted = Fraction((2 * o11 + 1) * (2 * o22 + 1), (2 * o12 + 1) * (2 * o21 + 1))
+    with mpmath.workdps(40):
+
+        def log(x):
+            return mpmath.log(mpf(x.numerator) / x.denominator)
+
+        wanted = {
+            "MI2": log(Fraction(o11**2) / e11) / mpmath.log(2),
+            "MI3": log(Fraction(o11**3) / e11) / mpmath.log(2),
+            "local_MI": o11 * log(Fraction(o11) / e11) / mpmath.log(2),
+            "poisson_stirling": o11 * (log(Fraction(o11) / e11) - 1),
+            "log_odds_ratio": log(odds),
+            "log_odds_ratio_discounted": log(discounted),
+            "log_relative_risk": log(risk),
+            "liddell": Fraction(o11, c1) - Fraction(o12, c2),
+            "dice": Fraction(2 * o11, r1 + c1),
+            "jaccard": Fraction(o11, o11 + o12 + o21),
+            "gmean": o11 / mpmath.sqrt(r1 * c1),
+            "min_sensitivity": min(Fraction(o11, r1), Fraction(o11, c1)),
+        }
+    for name, value in wanted.items():
+        assert_allclose(MEASURES[name](*cells), float(value), rtol=1e-12, atol=1e-15)
+
+
+ZEROS = {  # O11, O12, O21, O22 with zeros; the scores by name
+    (0, 5, 7, 90): {
+        "t": -np.inf, "MI": -np.inf, "MI2": -np.inf, "MI3": -np.inf, "log_odds_ratio": -np.inf,
+        "log_relative_risk": -np.inf, "local_MI": 0, "poisson_stirling": 0, "dice": 0,
+        "jaccard": 0, "gmean": 0, "min_sensitivity": 0, "neglog10_fisher": 0,
+        "neglog10_poisson": 0, "z": -np.sqrt(35 / 102), "f": 0,
+    },
+    (5, 0, 0, 90): {
+        "log_odds_ratio": np.inf, "log_relative_risk": np.inf, "dice": 1, "jaccard": 1, "gmean": 1,
+        "min_sensitivity": 1, "liddell": 1,
+    },
+    (5, 0, 7, 90): {"log_odds_ratio": np.inf, "log_relative_risk": np.inf},
+    (5, 7, 0, 90): {"log_odds_ratio": np.inf, "log_relative_risk": np.log(97 / 7)},
+    (0, 0, 7, 90): {
+        **dict.fromkeys(["t", "z", "z_yates", "MI", "MI2", "MI3", "local_MI"], np.nan),
+        **dict.fromkeys(["poisson_stirling", "log_odds_ratio", "log_relative_risk"], np.nan),
+        **dict.fromkeys(["gmean", "min_sensitivity"], np.nan),
+        **dict.fromkeys(["G2", "X2", "X2_yates", "average_MI", "liddell", "dice", "jaccard"], 0),
+        **dict.fromkeys(["neglog10_fisher", "neglog10_poisson", "f"], 0),
+    },
+    (0, 7, 0, 90): {"log_relative_risk": np.nan, "liddell": np.nan, "min_sensitivity": np.nan},
+    (5, 0, 7, 0): {"G2": 0, "X2": 0, "z": 0, "liddell": np.nan, "log_relative_risk": np.nan},
+    (9, 0, 0, 0): {"G2": 0, "X2": 0, "dice": 1, "MI": 0, "log_odds_ratio": np.nan},
+    (0, 0, 0, 9): {"G2": 0, "X2": 0, "dice": np.nan, "jaccard": np.nan, "neglog10_fisher": 0},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("table", ZEROS)
+def test_zeros(table):
+    """0/0 is NaN, a number over 0 and log 0 are infinite, 0 log 0 is 0; and no warning."""
+    cells = np.array(table, dtype=float)
+    for name, wanted in ZEROS[table].items():
+        assert_allclose(MEASURES[name](*cells), wanted, rtol=1e-12, atol=1e-12, err_msg=name)
+    for name in ("log_odds_ratio_discounted", "G2", "X2", "X2_yates", "average_MI", "f"):
+        assert np.isfinite(MEASURES[name](*cells)), name
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -112,3 +329,51 @@ def test_relations(table):
         assert np.sign(value) in (sign, 0.0) or abs(value) < 1e-9
         assert_allclose(MEASURES[name](o11, o21, o12, o22), value, **close)
         assert_allclose(MEASURES[name](o21, o22, o11, o12), -value, **close)
+
+
+TURNING = ["average_MI", "X2_yates", "log_odds_ratio", "log_odds_ratio_discounted"]
+SYMMETRIC = [x for x in MEASURES if x not in ("log_relative_risk", "liddell")]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.tuples(*[st.integers(0, 10**5)] * 4).filter(any))
+def test_symmetries(table):
+    """All but two measures treat both words alike; some turn their sign with the rows."""
+    o11, o12, o21, o22 = (np.float64(x) for x in table)
+    close = {"rtol": 1e-6, "atol": 1e-9}
+    for name in SYMMETRIC:
+        found, other = MEASURES[name](o11, o12, o21, o22), MEASURES[name](o11, o21, o12, o22)
+        assert_allclose(other, found, err_msg=name, **close)
+    for name in TURNING:
+        found, turned = MEASURES[name](o11, o12, o21, o22), MEASURES[name](o21, o22, o11, o12)
+        assert_allclose(turned, -found, err_msg=name, **close)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.tuples(st.integers(0, 300), *[st.integers(1, 300)] * 2, st.integers(1, 10**5)))
+def test_more_together_scores_higher(table):
+    """With the same margins, a pair that occurs once more has the higher score, but for two."""
+    o11, o12, o21, o22 = (np.float64(x) for x in table)
+    before, after = (o11, o12, o21, o22), (o11 + 1, o12 - 1, o21 - 1, o22 + 1)
+    for name in MEASURES:
+        low, high = MEASURES[name](*before), MEASURES[name](*after)
+        if name in ("local_MI", "poisson_stirling"):
+            if o11 > expected(*before):
+                assert high > low
+        elif name in ("X2_yates", "z_yates"):
+            assert high >= low
+        elif name.startswith("neglog10"):
+            assert high > low or high < 1e-12
+        else:
+            assert high > low, name
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.tuples(*[st.integers(0, 10**4)] * 4).filter(any))
+def test_signs(table):
+    """Measures with a sign have that of O11 - E11."""
+    cells = [np.float64(x) for x in table]
+    sign = (excess(*table) > 0) - (excess(*table) < 0)
+    for name in ("t", "z", "MI", "log_odds_ratio", "log_relative_risk", "liddell", "average_MI"):
+        score = MEASURES[name](*cells)
+        assert np.isnan(score) or np.sign(score) == sign or abs(score) < 1e-9, name
