@@ -23,7 +23,14 @@ from rankeval_pd.precision import (
     nbest_precision,
     precision_interval,
 )
-from rankeval_pd.random_model import random_bound, random_bound_for, random_pvalue, random_test
+from rankeval_pd.random_model import (
+    random_bound,
+    random_bound_for,
+    random_envelope,
+    random_pvalue,
+    random_pvalue_mean,
+    random_test,
+)
 from rankeval_pd.ranges import significant_ranges
 from rankeval_pd.regions import difference_region
 from rankeval_pd.repetition import coverage_for, dispersion_for, repetition, repetition_samples
@@ -51,7 +58,9 @@ __all__ = [
     "precision_interval",
     "random_bound",
     "random_bound_for",
+    "random_envelope",
     "random_pvalue",
+    "random_pvalue_mean",
     "random_test",
     "repetition",
     "repetition_samples",

@@ -281,13 +281,29 @@ class Accessor(Generic[Data]):
             self._data, p, n, population=population, **{**self._roles, **roles}
         )
 
+    def random_envelope(
+        self,
+        alpha: float | Sequence[float] = 0.05,
+        n: Any = None,
+        **roles: Unpack[RoleKeywords],
+    ) -> Data:
+        """Call :func:`rankeval_pd.random_envelope`: what does it reach at any n at all?"""
+        return random_model.random_envelope(self._data, alpha, n, **{**self._roles, **roles})
+
     def random_test(
-        self, n: Any = None, *, population: str = "finite", **roles: Unpack[RoleKeywords]
+        self,
+        n: Any = None,
+        *,
+        adjust: str | None = None,
+        combine: bool = False,
+        population: str = "finite",
+        **roles: Unpack[RoleKeywords],
     ) -> Data:
         """Call :func:`rankeval_pd.random_test`: is a measure better than a random ranking?"""
         return random_model.random_test(
-            self._data, n, population=population, **{**self._roles, **roles}
-        )
+            self._data, n, adjust=adjust, combine=combine, population=population,
+            **{**self._roles, **roles},
+        )  # fmt: skip
 
     def with_association_measures(
         self,

@@ -45,7 +45,8 @@ ARGUMENTS = {
     "repetition": ((None, 15), {"ci": "wilson", "level": 0.9}),
     "repetition_samples": ((None, 15), {"ci": "wilson", "level": 0.9}),
     "random_bound": (([0.1, 0.5], [3, 40]), {"population": "infinite"}),
-    "random_test": ((range(1, 6),), {"population": "infinite"}),
+    "random_envelope": (([0.1, 0.5], [3, 9]), {}),
+    "random_test": ((range(1, 6),), {"population": "infinite", "adjust": "envelope"}),
     "with_association_measures": ((["G2", "t"],), {"cells": list(CELLS)}),
 }
 

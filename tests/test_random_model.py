@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from bisect import bisect_left
 from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from scipy.special import betainc
 from scipy.stats import binom, hypergeom
 
-from rankeval_pd import random_bound_for, random_pvalue
+from rankeval_pd import random_bound_for, random_pvalue, random_pvalue_mean
 
 STOCKS = {"n_candidates": 16769, "n_positive": 3123}
 TABLE_2 = {
@@ -325,3 +328,275 @@ def test_krenn_against_chance(krenn):
     wanted = hypergeom.sf(found["tp"] - 1, 5102, 566, found["n"])
     assert found["p_value"].to_numpy() == pytest.approx(wanted, rel=1e-8)
     assert (found["p_value"] < 1e-3).all()
+
+
+# ------------------------------------------------------------------- all n together: the envelope
+
+
+def _reaches(total: int, positive: int, bound: dict[int, float]) -> Fraction:
+    """Return the share of all orders that have as many positives as the bound at some n."""
+    orders = list(itertools.combinations(range(total), positive))
+    hits = sum(any(bisect_left(order, n) >= c for n, c in bound.items()) for order in orders)
+    return Fraction(hits, len(orders))
+
+
+@pytest.mark.parametrize(("total", "positive"), [(12, 5), (10, 1), (9, 8)])
+@pytest.mark.parametrize("n", [None, [3, 9, 5], range(2, 8)])
+def test_envelope_counted_by_hand(total, positive, n):
+    levels = [0.05, 0.3, 0.9]
+    df = pd.DataFrame({"gold": np.arange(total) < positive})
+    found = df.rankeval.random_envelope(levels, n)
+    sizes = list(n or range(1, total + 1))
+    asked = [(alpha, size) for alpha in levels for size in sizes]
+    assert list(zip(found["alpha"], found["n"], strict=True)) == asked
+    for alpha, rows in found.groupby("alpha"):
+        counts = dict(zip(rows["n"], rows["envelope"], strict=True))
+        tails = [float(_tail(c - 1, m, total, positive)) for m, c in counts.items()]
+        assert rows["local_level"].to_numpy() == pytest.approx(max(tails), rel=1e-12)
+        assert _reaches(total, positive, counts) <= Fraction(str(alpha))
+        # one level for all n, and the next level is too much
+        below = {m: _tail(c - 2, m, total, positive) for m, c in counts.items() if c > 0}
+        level = min(below.values(), default=1)
+        if level < 1:
+            wider = {m: c - (below.get(m) == level) for m, c in counts.items()}
+            assert _reaches(total, positive, wider) > Fraction(str(alpha))
+        critical = df.rankeval.random_bound(max(*tails, 1e-9), sizes)["critical"]
+        assert (rows["envelope"].to_numpy() == critical).all() or max(tails) == 0
+
+
+def test_envelope_of_5102_candidates():
+    df = pd.DataFrame({"gold": np.arange(5102) < 566})
+    for n, level in ((None, 0.00157), (range(1, 2001), 0.0034), (range(100, 2001), 0.00483)):
+        found = df.rankeval.random_envelope(0.05, n)
+        assert found["local_level"].iloc[0] == pytest.approx(level, rel=0.01)
+        critical = df.rankeval.random_bound(found["local_level"].iloc[0], n)["critical"]
+        assert (found["envelope"] == critical).all()
+
+
+def test_envelope_of_groups_and_of_a_dataset(ragged):
+    found = ragged.rankeval(by="query").random_envelope([0.2, 0.05], [2, 6, 9])
+    parts = []
+    for query, part in ragged.groupby("query"):
+        fits = [n for n in (2, 6, 9) if n <= len(part)]
+        parts.append(part.rankeval(by="query").random_envelope([0.2, 0.05], fits))
+        assert (parts[-1]["query"] == query).all()
+    pd.testing.assert_frame_equal(found, pd.concat(parts, ignore_index=True))
+    gold = np.arange(24).reshape(2, 12) % 5 == 0
+    ds = xr.Dataset({"gold": (("query", "candidate"), gold)})
+    result = ds.rankeval.random_envelope([0.2, 0.05], [2, 6])
+    assert dict(result["envelope"].sizes) == {"query": 2, "alpha": 2, "n": 2}
+    for query in range(2):
+        one = pd.DataFrame({"gold": gold[query]}).rankeval.random_envelope([0.2, 0.05], [2, 6])
+        part = result.isel(query=query).to_dataframe().reset_index()
+        pd.testing.assert_frame_equal(part[one.columns], one)
+
+
+@pytest.mark.parametrize("alpha", [0, 1, 5])
+def test_levels_of_the_envelope(alpha):
+    with pytest.raises(ValueError, match=rf"alpha={alpha} is outside \(0, 1\)"):
+        pd.DataFrame({"gold": [True, False]}).rankeval.random_envelope(alpha)
+
+
+def test_adjusted_for_all_n_by_all_orders(tied):
+    small = tied.iloc[:12]
+    found = small.rankeval(key="id", measures=["a", "b"]).random_test([2, 4, 7], adjust="envelope")
+    total, positive = len(small), int(small["gold"].sum())
+    orders = list(itertools.combinations(range(total), positive))
+    tails = {(n, i): _tail(i - 1, n, total, positive) for n in (2, 4, 7) for i in range(n + 1)}
+    smallest = [min(tails[n, bisect_left(order, n)] for n in (2, 4, 7)) for order in orders]
+    for _, row in found.iterrows():
+        p = tails[row["n"], row["tp"]]
+        wanted = sum(s <= p for s in smallest) / len(smallest)
+        assert row["p_adjusted"] == pytest.approx(wanted, rel=1e-12)
+
+
+def test_adjusted_p_values_and_the_envelope_agree(frame):
+    found = frame.rankeval.random_test(range(1, 30), adjust="envelope")
+    for alpha in (0.05, 0.4, 0.8):
+        counts = frame.rankeval.random_envelope(alpha, range(1, 30)).set_index("n")["envelope"]
+        inside = found["tp"].to_numpy() >= counts.loc[found["n"]].to_numpy()
+        assert (inside == (found["p_adjusted"] <= alpha)).all()
+    assert (found["p_adjusted"] >= found["p_value"]).all()
+    alone = frame.rankeval.random_test(7, adjust="envelope")
+    assert alone["p_adjusted"].to_numpy() == pytest.approx(alone["p_value"], rel=1e-12)
+
+
+def test_adjusted_in_an_endless_population(frame):
+    n = [1, 2, 4]
+    found = frame.rankeval(measures="a").random_test(n, adjust="envelope", population="infinite")
+    z = frame["gold"].mean()
+    p = {(m, i): binom.sf(i - 1, m, z) for m in n for i in range(m + 1)}
+    for _, row in found.iterrows():
+        limit = row["p_value"] * (1 + 1e-9)
+        wanted = 0.0
+        for labels in itertools.product([0, 1], repeat=4):
+            if min(p[m, sum(labels[:m])] for m in n) <= limit:
+                wanted += z ** sum(labels) * (1 - z) ** (4 - sum(labels))
+        assert row["p_adjusted"] == pytest.approx(wanted, rel=1e-9)
+
+
+def test_adjusted_where_measures_differ_in_candidates(frame):
+    holed = frame.assign(b=frame["b"].where(frame["b"] < 3))
+    roles = {"missing": "drop", "measures": ["a", "b"]}
+    found = holed.rankeval(**roles).random_test(adjust="envelope").set_index("measure")
+    kept = holed.dropna(subset="b")
+    wanted = kept.rankeval(measures="b").random_test(adjust="envelope")
+    assert len(wanted) < 30
+    np.testing.assert_allclose(found.loc["b", "p_adjusted"], wanted["p_adjusted"], rtol=1e-12)
+    np.testing.assert_allclose(found.loc["b", "p_value"], wanted["p_value"], rtol=1e-12)
+
+
+def test_krenn_simultaneously(krenn):
+    roles = {"gold": "is.colloc", "measures": ["log.like", "t.score", "chisq", "freq"]}
+    found = krenn.rankeval(**roles).random_test(range(100, 2001, 20), adjust="envelope")
+    smallest = found.groupby("measure")[["p_value", "p_adjusted"]].min()
+    assert (smallest["p_adjusted"] < 1e-15).all()
+    assert smallest.loc["log.like", "p_value"] < 1e-110
+    ratio = smallest["p_adjusted"] / smallest["p_value"]
+    assert ratio.between(10, 96).all()  # more than some independent tests, less than 96
+
+
+# ------------------------------------------------------------------------------- queries together
+
+
+def test_reviewers_of_the_hypertext_papers():
+    """Table 3 tests the mean of 15 reviewers as one list of 10: .079."""
+    papers = {"n_candidates": 117, "n_positive": 47, "n_queries": 15}
+    assert random_pvalue_mean(85 / 15, 10, **papers) == pytest.approx(1.5935e-5, rel=5e-5)
+    assert random_pvalue_mean(86 / 15, 10, **papers) == pytest.approx(7.4383e-6, rel=5e-5)
+    assert random_pvalue_mean(5.7, 10, **papers) == random_pvalue_mean(86 / 15, 10, **papers)
+    found = random_pvalue_mean(5.7, 10, **papers, decimals=1)
+    assert found == random_pvalue_mean(85 / 15, 10, **papers)
+    law = [Fraction(1)]
+    for _ in range(15):
+        one = [_tail(i - 1, 10, 117, 47) - _tail(i, 10, 117, 47) for i in range(11)]
+        law = [
+            sum(law[i - j] * p for j, p in enumerate(one) if 0 <= i - j < len(law))
+            for i in range(len(law) + 10)
+        ]
+    assert found == pytest.approx(float(sum(law[85:])), rel=1e-13)
+
+
+def test_queries_of_their_own_sizes():
+    sizes = {"n_candidates": [5, 8, 6], "n_positive": [2, 3, 0], "n_queries": 3}
+    found = random_pvalue_mean([0, 2 / 3, 1, 5 / 3, 2], [2, 3, 1], **sizes)
+    tails = []
+    for s in (0, 2, 3, 5, 6):
+        tails.append(
+            sum(
+                (_tail(i - 1, 2, 5, 2) - _tail(i, 2, 5, 2)) * _tail(s - i - 1, 3, 8, 3)
+                for i in range(3)
+            )
+        )
+    assert found == pytest.approx([float(p) for p in tails], rel=1e-13)
+    one = random_pvalue_mean(1.0, [2, 3, 1], **sizes)
+    assert type(one) is float
+    assert one == found[2]
+
+
+def test_mean_of_one_query_is_its_count():
+    size = {"n_candidates": 200, "n_positive": 40}
+    for tp in (0, 3, 9, 20, 21):
+        found = random_pvalue_mean(tp, 20, **size, n_queries=1)
+        assert found == pytest.approx(random_pvalue(tp, 20, **size), rel=1e-12)
+    # a mean that is no whole number of counts: the next above
+    assert random_pvalue_mean(3.2, 20, **size, n_queries=1) == random_pvalue_mean(
+        4, 20, **size, n_queries=1
+    )
+    assert random_pvalue_mean(3 + 1e-10, 20, **size, n_queries=1) == random_pvalue_mean(
+        3, 20, **size, n_queries=1
+    )
+
+
+@pytest.mark.parametrize(
+    ("mean", "queries", "decimals", "smallest"),
+    [(5.7, 15, 1, 85), (5.7, 15, 2, None), (0.33, 3, 2, 1), (2, 4, 0, 6), (5.65, 20, 2, 113)],
+)
+def test_printed_means(mean, queries, decimals, smallest):
+    size = {"n_candidates": 117, "n_positive": 47, "n_queries": queries}
+    if smallest is None:
+        with pytest.raises(ValueError, match=r"no sum of n_queries=15 .*nearest are 5.66667 and"):
+            random_pvalue_mean(mean, 10, **size, decimals=decimals)
+    else:
+        found = random_pvalue_mean(mean, 10, **size, decimals=decimals)
+        assert found == random_pvalue_mean(smallest / queries, 10, **size)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"n_queries": 0}, r"n_queries=0: a mean is one of 1 query or more"),
+        ({"n_queries": 2.0}, r"n_queries=2.0: give a whole number"),
+        ({"n_queries": 3, "n": [5, 6]}, r"n has 2 values, and n_queries=3. Give one value"),
+        ({"n_queries": 3, "n_positive": 200}, r"n_positive=\[200, 200, 200\]: neither"),
+        ({"n_queries": 3, "decimals": 0}, r"mean_tp=1.5 has more than decimals=0"),
+        ({"n_queries": 3, "decimals": -1}, r"decimals=-1: give a whole number"),
+    ],
+)
+def test_errors_of_random_pvalue_mean(keywords, message):
+    given = {"n": 10, "n_candidates": 117, "n_positive": 47, **keywords}
+    with pytest.raises(ValueError, match=message):
+        random_pvalue_mean(1.5, **given)
+
+
+@pytest.mark.parametrize("population", ["finite", "infinite"])
+def test_groups_combined_by_hand(ragged, population):
+    roles = {"by": "query", "measures": ["a", "c"]}
+    each = ragged.rankeval(**roles).random_test([1, 4, 9], population=population)
+    found = ragged.rankeval(**roles).random_test([1, 4, 9], combine=True, population=population)
+    assert list(zip(found["measure"], found["n"], strict=True)) == [
+        (m, n) for m in "ac" for n in (1, 4, 9)
+    ]
+    assert list(found.columns) == [c for c in each.columns if c != "query"]
+    sizes = ragged.groupby("query")["gold"].agg(["size", "sum"])
+    for _, row in found.iterrows():
+        rows = each[(each["measure"] == row["measure"]) & (each["n"] == row["n"])]
+        assert row["tp"] == rows["tp"].sum()
+        assert row["expected"] == pytest.approx(rows["expected"].sum(), rel=1e-14)
+        law = np.array([1.0])
+        for total, positive in sizes.loc[rows["query"]].itertuples(index=False):
+            counts = np.arange(row["n"] + 1)
+            one = (
+                hypergeom.pmf(counts, total, positive, row["n"])
+                if population == "finite"
+                else binom.pmf(counts, row["n"], positive / total)
+            )
+            law = np.convolve(law, one)
+        tp = row["tp"]
+        assert row["p_value"] == pytest.approx(law[tp:].sum(), rel=1e-10)
+        assert row["p_strict"] == pytest.approx(law[tp + 1 :].sum(), rel=1e-10)
+        assert row["p_mid"] == pytest.approx(law[tp:].sum() - law[tp] / 2, rel=1e-10)
+        assert row["log10_p"] == pytest.approx(math.log10(law[tp:].sum()), rel=1e-9, abs=1e-12)
+        assert row["lift"] == pytest.approx(tp / rows["expected"].sum(), rel=1e-14)
+    assert found["p_adjusted"].isna().all()
+
+
+def test_all_batches_of_a_dataset_combined():
+    rng = np.random.default_rng(5)
+    shape = (2, 3, 8)
+    ds = xr.Dataset(
+        {
+            "a": (("year", "query", "candidate"), rng.normal(size=shape)),
+            "gold": (("year", "query", "candidate"), rng.random(shape) < 0.4),
+        }
+    )
+    found = ds.rankeval.random_test([2, 5], combine=True)
+    assert found["p_value"].dims == ("measure", "n")
+    df = ds.to_dataframe().reset_index()
+    wanted = df.rankeval(by=["year", "query"], measures="a").random_test([2, 5], combine=True)
+    # labels of candidates recur in the frame; without ties the order is the same
+    part = found.to_dataframe().reset_index()
+    pd.testing.assert_frame_equal(part[wanted.columns], wanted)
+    lazy = ds.chunk({"year": 1}).rankeval.random_test([2, 5], combine=True)
+    assert lazy["p_value"].chunks is not None
+    xr.testing.assert_allclose(lazy.compute(), found)
+
+
+def test_a_combination_needs_groups(frame):
+    for data in (frame, xr.Dataset.from_dataframe(frame)):
+        with pytest.raises(ValueError, match=r"combine=True combines groups, and there are none"):
+            data.rankeval.random_test(5, combine=True)
+    with pytest.raises(ValueError, match=r"combine=True with adjust='envelope'"):
+        frame.rankeval(by="b").random_test(5, combine=True, adjust="envelope")
+    with pytest.raises(ValueError, match=r"adjust='holm' is not one of None, 'envelope'"):
+        frame.rankeval.random_test(5, adjust="holm")

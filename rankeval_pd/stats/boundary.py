@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.binomial import log_pmf
 from rankeval_pd.stats.bounds import critical_counts
 from rankeval_pd.stats.populations import Finite, Population
@@ -63,17 +63,19 @@ def crossing_probability(boundary: FloatArray, population: Population) -> FloatA
     sure = path[:, 0] <= 0.0
     asked = np.flatnonzero(np.isfinite(boundary).any(axis=0))
     last = int(asked[-1]) + 1 if asked.size else 0
+    if not last:
+        return sure.astype(float)
     path = np.clip(path[:, :last], 1.0, highest[-1] + 1.0).astype(np.int64)
-    kept = _lowest_kept(last, population) if last else path[:1]
+    kept = _lowest_kept(last, population)
     prior = round(population.prior * 2.0**53) / 2.0**53  # then 1 - prior has no error
     found = np.zeros(rows)
-    width = int((path - kept).max(initial=1))
-    together = max(1, min(_CELLS // width, _MEMORY // max(last, 1)))
+    width = max(int((path - kept).max()), 1)
+    together = max(1, min(_CELLS // width, _MEMORY // last))
     for start in range(0, rows, together):
         part = path[start : start + together]
         taken = _taken_out(part, kept, prior)
         if isinstance(population, Finite):
-            taken *= _completion(part, taken > 0.0, prior, population)
+            taken *= _completion(part, prior, population)
         found[start : start + together] = taken.sum(axis=-1) / _START
     return np.where(sure, 1.0, np.minimum(found, 1.0))
 
@@ -132,18 +134,26 @@ def _taken_out(path: IntArray, kept: IntArray, prior: float) -> FloatArray:
     return taken.T
 
 
-def _completion(path: IntArray, needed: BoolArray, prior: float, population: Finite) -> FloatArray:
-    """Return by what factor N+ of N makes the count on the path likelier than endless chance."""
+def _completion(path: IntArray, prior: float, population: Finite) -> FloatArray:
+    """Return by what factor N+ of N makes the counts on the path likelier than endless chance."""
+    k, lowest = np.arange(1, path.shape[1] + 1), path.min(axis=0)
+    rows = int((path - lowest).max()) + 1
+    if rows >= path.shape[0]:
+        return _factor(path, k, prior, population)
+    table = _factor(lowest + np.arange(rows)[:, np.newaxis], k, prior, population)
+    return np.take_along_axis(table, path - lowest, axis=0)
+
+
+def _factor(count: IntArray, k: IntArray, prior: float, population: Finite) -> FloatArray:
     total, positive = population.total, population.positive
-    k = np.arange(1, path.shape[1] + 1)
-    needed = needed & (path <= positive) & (k - path <= total - positive)
-    places, where = np.unique((k * (int(positive) + 2) + path)[needed], return_inverse=True)
-    k_of, count = np.divmod(places, int(positive) + 2)
-    whole = log_pmf(np.array([positive]), np.array([total]), np.array([prior]))
-    factor = np.exp(log_pmf(positive - count, total - k_of, np.array([prior])) - whole)
-    result = np.zeros(path.shape)
-    result[needed] = factor[where]
-    return result
+    possible = (count <= positive) & (k - count <= total - positive) & (count <= k)
+    needed: FloatArray = np.where(possible, positive - count, 0.0)
+    whole = log_pmf(np.array(positive), np.array(total), np.array(prior))
+    return np.where(
+        possible,
+        np.exp(log_pmf(needed, np.asarray(total - k, dtype=float), np.array(prior)) - whole),
+        0.0,
+    )
 
 
 class Envelope(NamedTuple):
