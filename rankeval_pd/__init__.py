@@ -15,6 +15,7 @@ from rankeval_pd.association import with_association_measures
 from rankeval_pd.bands import difference_band, precision_band
 from rankeval_pd.comparison import compare
 from rankeval_pd.effects import odds_ratios
+from rankeval_pd.crossings import crossovers
 from rankeval_pd.errors import RankevalWarning
 from rankeval_pd.mean_difference import mean_difference
 from rankeval_pd.precision import (
@@ -45,6 +46,7 @@ __all__ = [
     "acceptance_precision",
     "compare",
     "coverage_for",
+    "crossovers",
     "datasets",
     "difference_band",
     "difference_region",

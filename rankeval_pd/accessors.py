@@ -14,6 +14,7 @@ from rankeval_pd import (
     bands,
     comparison,
     effects,
+    crossings,
     mean_difference,
     plotting,
     precision,
@@ -304,6 +305,19 @@ class Accessor(Generic[Data]):
             self._data, n, adjust=adjust, combine=combine, population=population,
             **{**self._roles, **roles},
         )  # fmt: skip
+
+    def crossovers(
+        self,
+        p: float | Sequence[float] = 0.05,
+        *,
+        contiguous: int = 2,
+        bound: str = "critical",
+        **roles: Unpack[RoleKeywords],
+    ) -> Data:
+        """Call :func:`rankeval_pd.crossovers`: from which n on is a measure above chance?"""
+        return crossings.crossovers(
+            self._data, p, contiguous=contiguous, bound=bound, **{**self._roles, **roles}
+        )
 
     def with_association_measures(
         self,

@@ -18,7 +18,7 @@ QUESTIONS = (
     ("What holds for all n together?", "precision_band, difference_band"),
     ("Which candidates make it?", "difference_region, tie_sensitivity"),
     ("Would it happen again?", "repetition, repetition_samples"),
-    ("Is it better than chance?", "random_bound, random_envelope, random_test"),
+    ("Is it better than chance?", "random_bound, random_envelope, random_test, crossovers"),
     ("Scores of 2x2 tables", "with_association_measures"),
     ("Pictures", "plot.precision, plot.comparison, plot.random_bound, plot.repetition"),
 )

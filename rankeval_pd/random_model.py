@@ -13,7 +13,7 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.candidates import Data, answer, check_not_above
-from rankeval_pd.errors import check_choice, check_n, check_share
+from rankeval_pd.errors import check_choice, check_n, check_share, check_shares
 from rankeval_pd.roles import RoleKeywords, Roles
 from rankeval_pd.stats import ranking
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
@@ -96,7 +96,7 @@ def random_bound(
     0  0.5  20       4.0         4        3.4254      3.3961         5
     """
     check_choice("population", population, POPULATIONS)
-    levels, sizes = _levels("p", p, one=True), check_n(n)
+    levels, sizes = check_shares("p", p, one=True), check_n(n)
 
     def question(inner: xr.Dataset, found: IntArray) -> xr.Dataset:
         asked = found if sizes is None else sizes
@@ -117,11 +117,6 @@ def random_bound(
     within = sizes if population == "finite" else None
     attrs = {"population": population}
     return answer(data, roles, question, BOUND_COLUMNS, n=within, scored=False, attrs=attrs)
-
-
-def _levels(argument: str, given: Any, *, one: bool = False) -> FloatArray:
-    levels = list(given) if np.iterable(given) and not isinstance(given, str) else [given]
-    return np.array(list(dict.fromkeys(check_share(argument, x, one=one) for x in levels)))
 
 
 def _sizes_of_all(inner: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
@@ -225,7 +220,7 @@ def random_bound_for(
     1  0.1  10      1.86         3          2.99        2.98         4
     """
     model, share, total = _published_model(population, n_candidates, n_positive, prior)
-    levels, sizes = _levels("p", p, one=True), check_n(n)
+    levels, sizes = check_shares("p", p, one=True), check_n(n)
     if sizes is None:
         if total is None:
             raise ValueError("n=None: an infinite population has no last n. Give the n asked for.")
@@ -347,7 +342,7 @@ def random_envelope(
     1   0.05  20       4.0         8       0.0268
     2   0.05  40       8.0        13       0.0268
     """
-    levels = _levels("alpha", alpha)
+    levels = check_shares("alpha", alpha)
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
         names = (*ENVELOPE_COLUMNS[2:], "exists")

@@ -18,6 +18,7 @@ ROOMS = (
     "precision",
     "bands",
     "comparison",
+    "crossings",
     "ranges",
     "regions",
     "mean_difference",

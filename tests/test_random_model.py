@@ -600,3 +600,73 @@ def test_a_combination_needs_groups(frame):
         frame.rankeval(by="b").random_test(5, combine=True, adjust="envelope")
     with pytest.raises(ValueError, match=r"adjust='holm' is not one of None, 'envelope'"):
         frame.rankeval.random_test(5, adjust="holm")
+
+
+# --------------------------------------------------------------------------------------- crossovers
+
+
+@pytest.mark.parametrize("bound", ["critical", "discrete", "interpolated", "parametric"])
+@pytest.mark.parametrize("contiguous", [1, 2, 4])
+def test_crossovers_counted_by_hand(tied, bound, contiguous):
+    roles = {"key": "id", "measures": ["a", "b", "c"]}
+    levels, total = [0.3, 0.05, 0.9], len(tied)
+    found = tied.rankeval(**roles).crossovers(levels, contiguous=contiguous, bound=bound)
+    precision = tied.rankeval(**roles).nbest_precision().set_index(["measure", "n"])
+    bounds = tied.rankeval.random_bound(levels).set_index(["p", "n"])[bound]
+    wanted = []
+    for measure, p in itertools.product("abc", levels):
+        above = [precision["tp"][measure, n] >= bounds[p, n] for n in range(1, total)]
+        for reached, run in itertools.groupby(range(1, total), lambda n, a=above: a[n - 1]):
+            run = list(run)
+            if reached and len(run) >= contiguous:
+                wanted.append((measure, p, run[0], run[-1], precision["tp"][measure, run[0]]))
+    assert list(found.itertuples(index=False, name=None)) == wanted
+    assert list(found.columns) == ["measure", "p", "n_first", "n_last", "tp_first"]
+    assert wanted
+
+
+def test_a_measure_that_never_drops_again():
+    df = pd.DataFrame({"a": range(10, 0, -1), "gold": [True] * 2 + [False] * 8})
+    found = df.rankeval.crossovers(1.0, bound="discrete")
+    assert found.to_numpy().tolist() == [["a", 1.0, 1, 9, 1]]
+    assert df.rankeval.crossovers(1e-9).empty
+    assert df.head(1).rankeval.crossovers(1.0).empty
+
+
+def test_crossovers_of_groups_and_of_a_dataset(ragged):
+    found = ragged.rankeval(by="query").crossovers([0.5, 0.2], contiguous=1)
+    parts = [
+        part.rankeval(by="query").crossovers([0.5, 0.2], contiguous=1)
+        for _, part in ragged.groupby("query")
+    ]
+    pd.testing.assert_frame_equal(found, pd.concat(parts, ignore_index=True))
+    data = xr.concat(
+        [
+            xr.Dataset.from_dataframe(
+                part.drop(columns="query").head(5).reset_index(drop=True).rename_axis("candidate")
+            )
+            for _, part in ragged.groupby("query")
+        ],
+        pd.Index(["q1", "q2", "q3"], name="query"),
+    )
+    result = data.rankeval.crossovers(0.9, contiguous=1)
+    assert set(result.dims) == {"row"}
+    frame = data.to_dataframe().reset_index().set_index("candidate")
+    wanted = frame.rankeval(by="query").crossovers(0.9, contiguous=1)
+    assert len(wanted)
+    columns = result.to_dataframe()[list(wanted.columns)]
+    pd.testing.assert_frame_equal(columns, wanted.rename_axis("row"), check_dtype=False)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"contiguous": 0}, r"contiguous=0: give a whole number of 1"),
+
+        ({"bound": "exact"}, r"bound='exact' is not one of 'critical', 'discrete'"),
+        ({"p": 0}, r"p=0 is outside \(0, 1\]"),
+    ],
+)
+def test_errors_of_crossovers(frame, keywords, message):
+    with pytest.raises(ValueError, match=message):
+        frame.rankeval.crossovers(**keywords)
