@@ -10,11 +10,13 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd import (
+    areas,
     association,
     bands,
     comparison,
     effects,
     crossings,
+    curves,
     mean_difference,
     plotting,
     precision,
@@ -317,6 +319,70 @@ class Accessor(Generic[Data]):
         """Call :func:`rankeval_pd.crossovers`: from which n on is a measure above chance?"""
         return crossings.crossovers(
             self._data, p, contiguous=contiguous, bound=bound, **{**self._roles, **roles}
+        )
+
+    def roc(self, **roles: Unpack[RoleKeywords]) -> Data:
+        """Call :func:`rankeval_pd.roc`: the ROC curve."""
+        return curves.roc(self._data, **{**self._roles, **roles})
+
+    def precision_recall(self, **roles: Unpack[RoleKeywords]) -> Data:
+        """Call :func:`rankeval_pd.precision_recall`: the precision-recall curve."""
+        return curves.precision_recall(self._data, **{**self._roles, **roles})
+
+    def det(self, **roles: Unpack[RoleKeywords]) -> Data:
+        """Call :func:`rankeval_pd.det`: both kinds of error against each other."""
+        return curves.det(self._data, **{**self._roles, **roles})
+
+    def gain(self, **roles: Unpack[RoleKeywords]) -> Data:
+        """Call :func:`rankeval_pd.gain`: true positives found against candidates looked at."""
+        return curves.gain(self._data, **{**self._roles, **roles})
+
+    def lift(
+        self,
+        fractions: float | Sequence[float] | None = None,
+        **roles: Unpack[RoleKeywords],
+    ) -> Data:
+        """Call :func:`rankeval_pd.lift`: precision over that of a random choice."""
+        return curves.lift(self._data, fractions, **{**self._roles, **roles})
+
+    def random_band(
+        self,
+        space: str = "roc",
+        p: float | Sequence[float] = 0.05,
+        n: Any = None,
+        *,
+        simultaneous: bool = False,
+        bound: str = "critical",
+        **roles: Unpack[RoleKeywords],
+    ) -> Data:
+        """Call :func:`rankeval_pd.random_band`: what chance does not reach, beside a curve."""
+        return curves.random_band(
+            self._data, space, p, n, simultaneous=simultaneous, bound=bound,
+            **{**self._roles, **roles},
+        )  # fmt: skip
+
+    def isolines(self, n: Any, space: str = "roc", **roles: Unpack[RoleKeywords]) -> Data:
+        """Call :func:`rankeval_pd.isolines`: where all lists of n lie beside a curve."""
+        return curves.isolines(self._data, n, space, **{**self._roles, **roles})
+
+    def area(
+        self, kind: str = "roc", *, level: float = 0.95, **roles: Unpack[RoleKeywords]
+    ) -> Data:
+        """Call :func:`rankeval_pd.area`: the area under the ROC curve, or average precision."""
+        return areas.area(self._data, kind, level=level, **{**self._roles, **roles})
+
+    def compare_area(
+        self,
+        a: Hashable = None,
+        b: Hashable = None,
+        *,
+        adjust: str | None = None,
+        level: float = 0.95,
+        **roles: Unpack[RoleKeywords],
+    ) -> Data:
+        """Call :func:`rankeval_pd.compare_area`: DeLong's test of two areas."""
+        return areas.compare_area(
+            self._data, a, b, adjust=adjust, level=level, **{**self._roles, **roles}
         )
 
     def with_association_measures(

@@ -27,6 +27,7 @@ from rankeval_pd import tables
 from rankeval_pd.errors import listed, unknown_name
 from rankeval_pd.keys import column_order, label_order, value_order
 from rankeval_pd.roles import CONTINGENCY, Roles, as_names
+from rankeval_pd.stats import ranking
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 
 Data = TypeVar("Data", pd.DataFrame, xr.Dataset)
@@ -46,6 +47,7 @@ def answer(
     n: IntArray | None = None,
     scored: bool = True,
     cuts_lists: bool = False,
+    rows_only: bool = False,
     any_ties: bool = False,
     combine: Combination | None = None,
     attrs: Mapping[str, Any] | None = None,
@@ -69,6 +71,8 @@ def answer(
     cuts_lists : bool
         Whether there is a row for each list: under ties="blocks" and n=None then only where a
         block ends, and of a Dataset the rows that there are leave along ``row``.
+    rows_only : bool
+        Whether the number of rows depends on the data: of a Dataset they leave along ``row``.
     any_ties : bool
         Whether the question has an answer for each way of counting ties.
     combine : callable, optional
@@ -90,7 +94,7 @@ def answer(
         if combine is not None:
             _check_groups(inner.attrs["batch"])
             result = combine(result, inner.attrs["batch"])
-        if cuts_lists and n is None and chosen.ties == "blocks":
+        if rows_only or (cuts_lists and n is None and chosen.ties == "blocks"):
             return tables.leave_rows(result, columns, attrs=attrs)
         return tables.leave_dataset(result, columns, ragged=inner.attrs["ragged"], attrs=attrs)
     groups = read_frame(data, chosen, scored=scored)
@@ -155,6 +159,31 @@ def check_not_above(n: IntArray | None, largest: int) -> None:
             f"n={int(n.max())} is above the number of candidates, {largest}. Allowed are {allowed},"
             " or None for every n there is."
         )
+
+
+def common_size(inner: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
+    """Return N and N+, which must be the same for all measures."""
+
+    def same(gold: BoolArray, present: BoolArray) -> tuple[IntArray, IntArray]:
+        size = ranking.size(gold[..., np.newaxis, :], present)
+        if any((counts != counts[..., :1]).any() for counts in size):
+            raise ValueError(
+                "missing='drop': the measures differ in the candidates that they score, so there"
+                " is no one random model for all. Ask one measure at a time: measures=..., or give"
+                " missing='last'."
+            )
+        return size.total[..., 0], size.positive[..., 0]
+
+    total, positive = xr.apply_ufunc(
+        same,
+        inner["gold"],
+        inner["present"],
+        input_core_dims=[["candidate"], ["measure", "candidate"]],
+        output_core_dims=[[], []],
+        dask="parallelized",
+        output_dtypes=[np.int64, np.int64],
+    )
+    return total, positive
 
 
 # ------------------------------------------------------------------------------------------ frames

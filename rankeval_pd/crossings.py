@@ -13,13 +13,11 @@ from rankeval_pd import tables
 from rankeval_pd.candidates import Data, answer
 from rankeval_pd.errors import check_choice, check_count, check_shares
 from rankeval_pd.roles import RoleKeywords, Roles
-from rankeval_pd.stats import ranking
+from rankeval_pd.stats import bounds, ranking
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.bounds import bounds, parametric_bound
 from rankeval_pd.stats.populations import Finite
 
 COLUMNS = ("measure", "p", "n_first", "n_last", "tp_first")
-BOUNDS = ("critical", "discrete", "interpolated", "parametric")
 _EQUAL = 1e-10  # a count reaches a fractional bound that it equals
 
 
@@ -77,7 +75,7 @@ def crossovers(
     0      G2  0.05        2      22         2
     """
     levels, ties = check_shares("p", p, one=True), Roles.of(roles).ties
-    check_choice("bound", bound, BOUNDS)
+    check_choice("bound", bound, bounds.KINDS)
     shortest = check_count("contiguous", contiguous)
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
@@ -127,21 +125,12 @@ def _reached(
     )
     reached = np.zeros(tp.shape, dtype=bool)
     for row in np.ndindex(lists.tp.shape[:-1]):
-        total, positive = float(size.total[row]), float(size.positive[row])
-        inside = n < total
+        model = Finite(float(size.total[row]), float(size.positive[row]))
+        inside = n < model.total
         for level in range(p.size):
-            needed = _bound(bound, float(p[level]), n[inside].astype(float), total, positive)
+            needed = bounds.bound(bound, float(p[level]), n[inside].astype(float), model)
             reached[(*row, level, inside)] = lists.tp[(*row, inside)] >= needed - _EQUAL
     return tp, reached, exists
-
-
-def _bound(bound: str, p: float, n: FloatArray, total: float, positive: float) -> FloatArray:
-    """Return one of the bounds of a random ranking of ``total`` with ``positive``."""
-    model = Finite(total, positive)
-    if bound == "parametric":
-        return parametric_bound(p, n, model.prior)
-    found: FloatArray = getattr(bounds(p, n, model), bound)
-    return found
 
 
 def _runs(table: pd.DataFrame, shortest: int) -> pd.DataFrame:

@@ -19,6 +19,8 @@ QUESTIONS = (
     ("Which candidates make it?", "difference_region, tie_sensitivity"),
     ("Would it happen again?", "repetition, repetition_samples"),
     ("Is it better than chance?", "random_bound, random_envelope, random_test, crossovers"),
+    ("How good is it as a whole?", "area, compare_area"),
+    ("How does it look?", "roc, precision_recall, det, lift, gain; random_band, isolines"),
     ("Scores of 2x2 tables", "with_association_measures"),
     ("Pictures", "plot.precision, plot.comparison, plot.random_bound, plot.repetition"),
 )

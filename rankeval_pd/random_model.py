@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.candidates import Data, answer, check_not_above
+from rankeval_pd.candidates import Data, answer, check_not_above, common_size
 from rankeval_pd.errors import check_choice, check_n, check_share, check_shares
 from rankeval_pd.roles import RoleKeywords, Roles
 from rankeval_pd.stats import ranking
@@ -103,7 +103,7 @@ def random_bound(
         names = (*BOUND_COLUMNS[2:], "exists")
         columns = xr.apply_ufunc(
             _bound_columns,
-            *_sizes_of_all(inner),
+            *common_size(inner),
             kwargs={"p": levels, "n": asked, "population": population},
             input_core_dims=[[], []],
             output_core_dims=[["p", "n"]] * len(names),
@@ -117,31 +117,6 @@ def random_bound(
     within = sizes if population == "finite" else None
     attrs = {"population": population}
     return answer(data, roles, question, BOUND_COLUMNS, n=within, scored=False, attrs=attrs)
-
-
-def _sizes_of_all(inner: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return N and N+, which must be the same for all measures."""
-
-    def same(gold: BoolArray, present: BoolArray) -> tuple[IntArray, IntArray]:
-        size = ranking.size(gold[..., np.newaxis, :], present)
-        if any((counts != counts[..., :1]).any() for counts in size):
-            raise ValueError(
-                "missing='drop': the measures differ in the candidates that they score, so there"
-                " is no one random model for all. Ask one measure at a time: measures=..., or give"
-                " missing='last'."
-            )
-        return size.total[..., 0], size.positive[..., 0]
-
-    total, positive = xr.apply_ufunc(
-        same,
-        inner["gold"],
-        inner["present"],
-        input_core_dims=[["candidate"], ["measure", "candidate"]],
-        output_core_dims=[[], []],
-        dask="parallelized",
-        output_dtypes=[np.int64, np.int64],
-    )
-    return total, positive
 
 
 def _bound_columns(
@@ -348,7 +323,7 @@ def random_envelope(
         names = (*ENVELOPE_COLUMNS[2:], "exists")
         columns = xr.apply_ufunc(
             _envelope_columns,
-            *_sizes_of_all(inner),
+            *common_size(inner),
             kwargs={"alpha": levels, "n": sizes},
             input_core_dims=[[], []],
             output_core_dims=[["alpha", "n"]] * len(names),

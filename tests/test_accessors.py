@@ -48,6 +48,15 @@ ARGUMENTS = {
     "random_envelope": (([0.1, 0.5], [3, 9]), {}),
     "crossovers": (([0.4, 0.9],), {"contiguous": 1, "bound": "discrete"}),
     "random_test": ((range(1, 6),), {"population": "infinite", "adjust": "envelope"}),
+    "roc": ((), {}),
+    "precision_recall": ((), {"ties": "blocks"}),
+    "det": ((), {"ties": "expected"}),
+    "gain": ((), {}),
+    "lift": (([0.1, 0.5],), {}),
+    "random_band": (("lift", [0.1, 0.5], [3, 9]), {"simultaneous": True, "bound": "critical"}),
+    "isolines": (([3, 9], "gain"), {}),
+    "area": (("ap",), {"level": 0.9}),
+    "compare_area": (("a", "b"), {"adjust": "holm", "level": 0.9}),
     "with_association_measures": ((["G2", "t"],), {"cells": list(CELLS)}),
 }
 

@@ -19,6 +19,8 @@ ROOMS = (
     "bands",
     "comparison",
     "crossings",
+    "curves",
+    "areas",
     "ranges",
     "regions",
     "mean_difference",

@@ -662,7 +662,6 @@ def test_crossovers_of_groups_and_of_a_dataset(ragged):
     ("keywords", "message"),
     [
         ({"contiguous": 0}, r"contiguous=0: give a whole number of 1"),
-
         ({"bound": "exact"}, r"bound='exact' is not one of 'critical', 'discrete'"),
         ({"p": 0}, r"p=0 is outside \(0, 1\]"),
     ],

@@ -29,6 +29,17 @@ class Bounds(NamedTuple):
     critical: FloatArray  #: min{i: P(X >= i) <= p}, a test of level p
 
 
+KINDS = ("critical", "discrete", "interpolated", "parametric")
+
+
+def bound(kind: str, p: float, n: FloatArray, population: Population) -> FloatArray:
+    """Return one of the bounds, by name."""
+    if kind == "parametric":
+        return parametric_bound(p, n, population.prior)
+    found: FloatArray = getattr(bounds(p, n, population), kind)
+    return found
+
+
 def bounds(p: float, n: FloatArray, population: Population) -> Bounds:
     """Return the bounds at level p for lists of n, whole numbers of at least 1 in any order."""
     n = np.asarray(n, dtype=float)
