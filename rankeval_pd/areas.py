@@ -96,7 +96,8 @@ def area(
         result = xr.Dataset(dict(zip(AREA_COLUMNS[1:], found, strict=True)))
         return result.assign(exists=xr.ones_like(result["area"], dtype=bool))
 
-    return answer(data, roles, question, AREA_COLUMNS, attrs={"kind": kind, "level": level})
+    attrs: dict[str, Any] = {"kind": kind, "level": level}
+    return answer(data, roles, question, AREA_COLUMNS, any_ties=True, attrs=attrs)
 
 
 def _roc_columns(
@@ -226,7 +227,8 @@ def compare_area(
         return result.assign(p_adjusted=p_adjusted, exists=exists)
 
     attrs: dict[str, Any] = {"adjust": adjust, "level": level}
-    return answer(data, only_pair(data, a, b, roles), question, COMPARE_COLUMNS, attrs=attrs)
+    only = only_pair(data, a, b, roles)
+    return answer(data, only, question, COMPARE_COLUMNS, any_ties=True, attrs=attrs)
 
 
 def _placed(score: FloatArray, gold: BoolArray, present: BoolArray) -> FloatArray:

@@ -410,8 +410,9 @@ def random_band(
 
     attrs = {"space": space, "simultaneous": simultaneous, "bound": bound}
     return answer(
-        data, roles, question, ("p", "n", *names), n=check_n(n), scored=False, attrs=attrs
-    )
+        data, roles, question, ("p", "n", *names), n=check_n(n), scored=False, any_ties=True,
+        attrs=attrs,
+    )  # fmt: skip
 
 
 def _band_columns(
@@ -504,6 +505,6 @@ def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RoleKeyword
         return result.transpose(*total.dims, "n", "point").assign_coords(n=("n", sizes))
 
     return answer(
-        data, roles, question, ("n", *names), n=asked, scored=False, rows_only=True,
+        data, roles, question, ("n", *names), n=asked, scored=False, rows_only=True, any_ties=True,
         attrs={"space": space},
     )  # fmt: skip
