@@ -37,6 +37,7 @@ from rankeval_pd.precision import (
 from rankeval_pd.random_model import (
     random_bound,
     random_bound_for,
+    random_cdf,
     random_envelope,
     random_pvalue,
     random_pvalue_mean,
@@ -78,6 +79,7 @@ __all__ = [
     "random_band",
     "random_bound",
     "random_bound_for",
+    "random_cdf",
     "random_envelope",
     "random_pvalue",
     "random_pvalue_mean",

@@ -45,6 +45,7 @@ ARGUMENTS = {
     "repetition": ((None, 15), {"ci": "wilson", "level": 0.9}),
     "repetition_samples": ((None, 15), {"ci": "wilson", "level": 0.9}),
     "random_bound": (([0.1, 0.5], [3, 40]), {"population": "infinite"}),
+    "random_cdf": (([3, 9],), {"population": "infinite"}),
     "random_envelope": (([0.1, 0.5], [3, 9]), {}),
     "crossovers": (([0.4, 0.9],), {"contiguous": 1, "bound": "discrete"}),
     "random_test": ((range(1, 6),), {"population": "infinite", "adjust": "envelope"}),
