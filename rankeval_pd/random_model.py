@@ -197,6 +197,8 @@ def random_cdf(
         total, positive = (x.compute() for x in common_size(inner))
         size = xr.DataArray(sizes if asked is None else asked, dims="n")
         count, exists = _grid(size, total, positive)
+        if population == "finite":
+            exists = exists & (size <= total)
         columns = {
             method: 1.0
             - xr.apply_ufunc(
@@ -467,7 +469,7 @@ def _envelope_columns(
                 (local, found.local_level),
                 (exists, True),
             ):
-                column.reshape(-1, *shape[-2:])[where] = values
+                column.reshape(total.size, *shape[-2:])[where] = values
     return expected, counts, local, exists
 
 

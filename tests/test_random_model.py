@@ -669,3 +669,95 @@ def test_crossovers_of_groups_and_of_a_dataset(ragged):
 def test_errors_of_crossovers(frame, keywords, message):
     with pytest.raises(ValueError, match=message):
         frame.rankeval.crossovers(**keywords)
+
+
+# --------------------------------------------------------------------------- distribution, figure 1
+
+
+def test_figure_1():
+    df = pd.DataFrame({"gold": [True] * 40 + [False] * 160})
+    found = df.rankeval.random_bound(0.5, 20).loc[0]
+    printed = (found["discrete"], round(found["interpolated"], 4), round(found["parametric"], 4))
+    assert printed == (4, 3.4254, 3.3961)
+    table = df.rankeval.random_cdf(20).set_index("tp")
+    for kind in ("interpolated", "parametric"):  # each meets 1 - p at its bound
+        assert np.interp(found[kind], table.index, table[kind]) == pytest.approx(0.5, abs=1e-4)
+    assert table["discrete"][3.0] < 0.5 < table["discrete"][4.0]
+
+
+@pytest.mark.parametrize("population", ["finite", "infinite"])
+def test_distribution_functions(population):
+    df = pd.DataFrame({"gold": np.arange(11) < 4})
+    found = df.rankeval.random_cdf([3, 8], population=population)
+    size = {"n_candidates": 11, "n_positive": 4, "population": population}
+    for n, rows in found.groupby("n"):
+        tp = rows["tp"].to_numpy()
+        assert tp[0] == -1
+        assert tp[-1] == min(n, 8)  # of 8, four standard deviations are not all
+        assert np.diff(tp) == pytest.approx(1 / 20)
+        for kind in ("discrete", "interpolated", "parametric"):
+            tail = random_pvalue(tp, n, **size, method=kind, strict=True)
+            np.testing.assert_allclose(rows[kind], 1 - tail, rtol=1e-13, atol=1e-15)
+        law = hypergeom(11, 4, n) if population == "finite" else binom(n, 4 / 11)
+        np.testing.assert_allclose(
+            rows["discrete"], law.cdf(np.floor(tp + 1e-9)), rtol=1e-9, atol=1e-12
+        )
+
+
+def test_distribution_of_groups_and_of_a_dataset(ragged):
+    found = ragged.rankeval(by="query").random_cdf([4, 9])
+    assert found.groupby("query")["n"].unique().map(list).to_dict() == {
+        "q1": [4, 9],
+        "q2": [4, 9],
+        "q3": [4],
+    }
+    part = ragged[ragged["query"] == "q1"]
+    one = part.rankeval.random_cdf([4, 9])
+    kept = found.loc[found["query"] == "q1", one.columns].reset_index(drop=True)
+    pd.testing.assert_frame_equal(kept, one)
+    ds = xr.Dataset.from_dataframe(part.reset_index(drop=True).rename_axis("candidate"))
+    data = ds[["gold"]].rankeval.random_cdf([4, 9])
+    pd.testing.assert_frame_equal(data.to_dataframe()[list(one.columns)], one, check_names=False)
+
+
+# ------------------------------------------------------------------------------------ tied scores
+
+
+def test_envelope_at_the_ends_of_blocks(krenn):
+    """332 blocks of equal frequency: a level of .002565 and a size of .04991."""
+    data = krenn.rankeval(gold="is.colloc", measures="freq", ties="blocks")
+    test = data.random_test(adjust="envelope")
+    assert len(test) == 332
+    found = krenn.rankeval(gold="is.colloc").random_envelope(0.05, test["n"].tolist())
+    assert found["local_level"].iloc[0] == pytest.approx(0.002565, rel=0.01)
+    inside = test["tp"].to_numpy() >= found["envelope"].to_numpy()
+    assert (inside == (test["p_adjusted"] <= 0.05)).all()
+
+
+def test_blocks_of_each_measure_are_its_own_family(tied):
+    roles = {"ties": "blocks", "measures": ["a", "b"]}
+    found = tied.rankeval(**roles).random_test(adjust="envelope")
+    for measure, rows in found.groupby("measure"):
+        alone = tied.rankeval(measures=measure).random_test(rows["n"].tolist(), adjust="envelope")
+        np.testing.assert_array_equal(rows["p_adjusted"], alone["p_adjusted"])
+
+
+def test_ties_that_have_no_count(tied):
+    for keywords in ({"adjust": "envelope"}, {"combine": True, "by": "b"}):
+        with pytest.raises(ValueError, match=r"ties='expected' with combine="):
+            tied.rankeval(ties="expected").random_test(3, **keywords)
+    best = tied.rankeval(ties="best", by="b", measures="a").random_test(3, combine=True)
+    worst = tied.rankeval(ties="worst", by="b", measures="a").random_test(3, combine=True)
+    assert best.loc[0, "tp"] >= worst.loc[0, "tp"]
+    assert best.loc[0, "p_value"] <= worst.loc[0, "p_value"]
+
+
+def test_combined_where_n_is_every_n(ragged):
+    found = ragged.rankeval(by="query", measures="c").random_test(combine=True)
+    assert found["n"].tolist() == list(range(1, 13))
+    some = ragged.rankeval(by="query", measures="c").random_test([1, 9, 12], combine=True)
+    pd.testing.assert_frame_equal(found[found["n"].isin([1, 9, 12])].reset_index(drop=True), some)
+    blocks = ragged.rankeval(by="query", measures="a", ties="blocks")
+    each, together = blocks.random_test(), blocks.random_test(combine=True)
+    tp = each.groupby("n")["tp"].sum()
+    assert together.set_index("n")["tp"].to_dict() == tp.to_dict()
