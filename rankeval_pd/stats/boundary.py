@@ -15,6 +15,7 @@ counts so low that hardly any ranking has them are dropped: see :func:`_lowest_k
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -80,6 +81,7 @@ def crossing_probability(boundary: FloatArray, population: Population) -> FloatA
     return np.where(sure, 1.0, np.minimum(found, 1.0))
 
 
+@lru_cache(maxsize=4)  # the same for all boundaries
 def _lowest_kept(last: int, population: Population) -> IntArray:
     """Return, for k = 1 to ``last``, the lowest count that is carried on.
 
@@ -174,21 +176,22 @@ def envelope(alpha: float, n: FloatArray, population: Population) -> Envelope:
         return Envelope(n.copy(), math.nan)
     low, high = math.log(alpha / n.size), math.log(alpha)
     probability: dict[float, float] = {}
+    counts: dict[float, FloatArray] = {}
     levels = np.array([low, high])
     while levels.size:
-        reached = crossing_probability(
-            _dense(critical_counts(levels, n, population), n), population
-        )
+        boundaries = critical_counts(levels, n, population)
+        reached = crossing_probability(_dense(boundaries, n), population)
         probability |= dict(zip(levels.tolist(), reached.tolist(), strict=True))
+        counts |= dict(zip(levels.tolist(), boundaries, strict=True))
         kept = [t for t, p in probability.items() if p <= alpha * (1.0 + _EQUAL)]
         low = max([low, *kept])
         if low == high:
             break
         high = min(t for t in probability if t > low)
         share = _share_below(alpha, probability[low], probability[high])
-        levels = _levels_between(low, high, share, n, population)
-    counts = critical_counts(np.array([low]), n, population)[0]
-    return Envelope(counts, float(np.exp(population.tails(counts, n).ge.max())))
+        levels = _levels_between(low, high, share, (counts[high], counts[low]), n, population)
+    local = population.tails(counts[low], n).ge
+    return Envelope(counts[low], float(np.exp(local.max())))
 
 
 def _dense(counts: FloatArray, n: FloatArray) -> FloatArray:
@@ -204,21 +207,26 @@ def _share_below(wanted: float, low: float, high: float) -> float:
 
 
 def _levels_between(
-    low: float, high: float, share: float, n: FloatArray, population: Population
+    low: float,
+    high: float,
+    share: float,
+    counts: tuple[FloatArray, FloatArray],
+    n: FloatArray,
+    population: Population,
 ) -> FloatArray:
     """Return some levels between two, most of them near ``share`` of the way.
 
     Only the tails of X_n are levels at which the boundary changes: once they are few, they are
     listed, and where there is none left between the two, the search is over.
     """
-    lower, upper = critical_counts(np.array([high, low]), n, population)
+    lower, upper = counts
     many = (upper - lower).astype(np.int64)
     if many.sum() > _LISTED:
         steps = 5.0 ** -np.arange(1, _ROWS // 2 + 1)
         return low + (high - low) * np.unique(np.clip([share - steps, share + steps], 0.01, 0.99))
     first = np.cumsum(many) - many
-    counts = np.repeat(lower, many) + (np.arange(many.sum()) - np.repeat(first, many))
-    tails = np.unique(population.tails(counts, np.repeat(n, many)).ge)
+    between = np.repeat(lower, many) + (np.arange(many.sum()) - np.repeat(first, many))
+    tails = np.unique(population.tails(between, np.repeat(n, many)).ge)
     tails = tails[(tails > low + _EQUAL) & (tails < high - _EQUAL)]
     if not tails.size:
         return tails
