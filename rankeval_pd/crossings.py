@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, Unpack
 
 import numpy as np
@@ -117,19 +118,24 @@ def _reached(
 ) -> tuple[AnyArray, ...]:
     """Return true positives, whether they reach the bound below N, and whether the list exists."""
     lists = ranking.nbest(score, gold, present, None, ties)
-    n = np.arange(1, score.shape[-1] + 1)
     size = ranking.size(gold, present)
     tp, exists = (
-        np.broadcast_to(x[..., np.newaxis, :], (*x.shape[:-1], p.size, n.size))
+        np.broadcast_to(x[..., np.newaxis, :], (*x.shape[:-1], p.size, x.shape[-1]))
         for x in (lists.tp, lists.exists)
     )
     reached = np.zeros(tp.shape, dtype=bool)
+
+    @cache  # groups of one size share their bounds
+    def needed(model: Finite, level: int) -> FloatArray:
+        inside = np.arange(1.0, model.total)
+        return bounds.bound(bound, float(p[level]), inside, model) - _EQUAL
+
     for row in np.ndindex(lists.tp.shape[:-1]):
         model = Finite(float(size.total[row]), float(size.positive[row]))
-        inside = n < model.total
+        below = max(int(model.total) - 1, 0)
         for level in range(p.size):
-            needed = bounds.bound(bound, float(p[level]), n[inside].astype(float), model)
-            reached[(*row, level, inside)] = lists.tp[(*row, inside)] >= needed - _EQUAL
+            counts = lists.tp[(*row, slice(below))]
+            reached[(*row, level, slice(below))] = counts >= needed(model, level)
     return tp, reached, exists
 
 

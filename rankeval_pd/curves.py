@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, Unpack
 
 import numpy as np
@@ -430,18 +431,24 @@ def _band_columns(
     exists = np.broadcast_to(
         (n <= total[..., np.newaxis])[..., np.newaxis, :], (*total.shape, p.size, n.size)
     )
+
+    @cache  # groups of one size share their bounds
+    def counted(model: Finite, level: int) -> FloatArray:
+        size = n[n <= model.total].astype(float)
+        if simultaneous:
+            counts = boundary.envelope(float(p[level]), size, model).counts
+        else:
+            counts = bounds.bound(bound, float(p[level]), size, model)
+        return np.where(counts <= np.minimum(size, model.positive), counts, np.nan)
+
     for row in np.ndindex(total.shape):
         model = Finite(float(total[row]), float(positive[row]))
         inside = n <= model.total
-        size = n[inside].astype(float)
         for level in range(p.size if model.total else 0):
-            if simultaneous:
-                counts = boundary.envelope(float(p[level]), size, model).counts
-            else:
-                counts = bounds.bound(bound, float(p[level]), size, model)
-            counts = np.where(counts <= np.minimum(size, model.positive), counts, np.nan)
             where = (*row, level, inside)
-            x[where], y[where] = rates(space, counts, size, model.total, model.positive)
+            x[where], y[where] = rates(
+                space, counted(model, level), n[inside], model.total, model.positive
+            )
     return x, y, exists
 
 
