@@ -15,7 +15,6 @@ from rankeval_pd.areas import area, compare_area
 from rankeval_pd.association import with_association_measures
 from rankeval_pd.bands import difference_band, precision_band
 from rankeval_pd.comparison import compare
-from rankeval_pd.effects import odds_ratios
 from rankeval_pd.crossings import crossovers
 from rankeval_pd.curves import (
     det,
@@ -26,6 +25,7 @@ from rankeval_pd.curves import (
     random_band,
     roc,
 )
+from rankeval_pd.effects import odds_ratios
 from rankeval_pd.errors import RankevalWarning
 from rankeval_pd.mean_difference import mean_difference
 from rankeval_pd.precision import (
