@@ -11,9 +11,20 @@ import xarray as xr
 
 from rankeval_pd import datasets, plotting
 from rankeval_pd.accessors import DatasetAccessor, FrameAccessor
+from rankeval_pd.areas import area, compare_area
 from rankeval_pd.association import with_association_measures
 from rankeval_pd.bands import difference_band, precision_band
 from rankeval_pd.comparison import compare
+from rankeval_pd.crossings import crossovers
+from rankeval_pd.curves import (
+    det,
+    gain,
+    isolines,
+    lift,
+    precision_recall,
+    random_band,
+    roc,
+)
 from rankeval_pd.effects import odds_ratios
 from rankeval_pd.errors import RankevalWarning
 from rankeval_pd.mean_difference import mean_difference
@@ -23,7 +34,15 @@ from rankeval_pd.precision import (
     nbest_precision,
     precision_interval,
 )
-from rankeval_pd.random_model import random_bound, random_bound_for, random_pvalue, random_test
+from rankeval_pd.random_model import (
+    random_bound,
+    random_bound_for,
+    random_cdf,
+    random_envelope,
+    random_pvalue,
+    random_pvalue_mean,
+    random_test,
+)
 from rankeval_pd.ranges import significant_ranges
 from rankeval_pd.regions import difference_region
 from rankeval_pd.repetition import coverage_for, dispersion_for, repetition, repetition_samples
@@ -36,12 +55,19 @@ __all__ = [
     "FrameAccessor",
     "RankevalWarning",
     "acceptance_precision",
+    "area",
     "compare",
+    "compare_area",
     "coverage_for",
+    "crossovers",
     "datasets",
+    "det",
     "difference_band",
     "difference_region",
     "dispersion_for",
+    "gain",
+    "isolines",
+    "lift",
     "local_precision",
     "mean_difference",
     "nbest_precision",
@@ -49,12 +75,18 @@ __all__ = [
     "plotting",
     "precision_band",
     "precision_interval",
+    "precision_recall",
+    "random_band",
     "random_bound",
     "random_bound_for",
+    "random_cdf",
+    "random_envelope",
     "random_pvalue",
+    "random_pvalue_mean",
     "random_test",
     "repetition",
     "repetition_samples",
+    "roc",
     "significant_ranges",
     "tie_sensitivity",
     "with_association_measures",

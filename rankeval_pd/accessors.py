@@ -6,13 +6,17 @@ import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Unpack
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
 from rankeval_pd import (
+    areas,
     association,
     bands,
     comparison,
+    crossings,
+    curves,
     effects,
     mean_difference,
     plotting,
@@ -281,12 +285,113 @@ class Accessor(Generic[Data]):
             self._data, p, n, population=population, **{**self._roles, **roles}
         )
 
+    def random_cdf(
+        self, n: Any, *, population: str = "finite", **roles: Unpack[RoleKeywords]
+    ) -> Data:
+        """Call :func:`rankeval_pd.random_cdf`: how are a random list's positives distributed?"""
+        return random_model.random_cdf(
+            self._data, n, population=population, **{**self._roles, **roles}
+        )
+
+    def random_envelope(
+        self,
+        alpha: float | Sequence[float] = 0.05,
+        n: Any = None,
+        **roles: Unpack[RoleKeywords],
+    ) -> Data:
+        """Call :func:`rankeval_pd.random_envelope`: what does it reach at any n at all?"""
+        return random_model.random_envelope(self._data, alpha, n, **{**self._roles, **roles})
+
     def random_test(
-        self, n: Any = None, *, population: str = "finite", **roles: Unpack[RoleKeywords]
+        self,
+        n: Any = None,
+        *,
+        adjust: str | None = None,
+        combine: bool = False,
+        population: str = "finite",
+        **roles: Unpack[RoleKeywords],
     ) -> Data:
         """Call :func:`rankeval_pd.random_test`: is a measure better than a random ranking?"""
         return random_model.random_test(
-            self._data, n, population=population, **{**self._roles, **roles}
+            self._data, n, adjust=adjust, combine=combine, population=population,
+            **{**self._roles, **roles},
+        )  # fmt: skip
+
+    def crossovers(
+        self,
+        p: float | Sequence[float] = 0.05,
+        *,
+        contiguous: int = 2,
+        bound: str = "critical",
+        **roles: Unpack[RoleKeywords],
+    ) -> Data:
+        """Call :func:`rankeval_pd.crossovers`: from which n on is a measure above chance?"""
+        return crossings.crossovers(
+            self._data, p, contiguous=contiguous, bound=bound, **{**self._roles, **roles}
+        )
+
+    def roc(self, **roles: Unpack[RoleKeywords]) -> Data:
+        """Call :func:`rankeval_pd.roc`: the ROC curve."""
+        return curves.roc(self._data, **{**self._roles, **roles})
+
+    def precision_recall(self, **roles: Unpack[RoleKeywords]) -> Data:
+        """Call :func:`rankeval_pd.precision_recall`: the precision-recall curve."""
+        return curves.precision_recall(self._data, **{**self._roles, **roles})
+
+    def det(self, **roles: Unpack[RoleKeywords]) -> Data:
+        """Call :func:`rankeval_pd.det`: both kinds of error against each other."""
+        return curves.det(self._data, **{**self._roles, **roles})
+
+    def gain(self, **roles: Unpack[RoleKeywords]) -> Data:
+        """Call :func:`rankeval_pd.gain`: true positives found against candidates looked at."""
+        return curves.gain(self._data, **{**self._roles, **roles})
+
+    def lift(
+        self,
+        fractions: float | Sequence[float] | None = None,
+        **roles: Unpack[RoleKeywords],
+    ) -> Data:
+        """Call :func:`rankeval_pd.lift`: precision over that of a random choice."""
+        return curves.lift(self._data, fractions, **{**self._roles, **roles})
+
+    def random_band(
+        self,
+        space: str = "roc",
+        p: float | Sequence[float] = 0.05,
+        n: Any = None,
+        *,
+        simultaneous: bool = False,
+        bound: str = "critical",
+        **roles: Unpack[RoleKeywords],
+    ) -> Data:
+        """Call :func:`rankeval_pd.random_band`: what chance does not reach, beside a curve."""
+        return curves.random_band(
+            self._data, space, p, n, simultaneous=simultaneous, bound=bound,
+            **{**self._roles, **roles},
+        )  # fmt: skip
+
+    def isolines(self, n: Any, space: str = "roc", **roles: Unpack[RoleKeywords]) -> Data:
+        """Call :func:`rankeval_pd.isolines`: where all lists of n lie beside a curve."""
+        return curves.isolines(self._data, n, space, **{**self._roles, **roles})
+
+    def area(
+        self, kind: str = "roc", *, level: float = 0.95, **roles: Unpack[RoleKeywords]
+    ) -> Data:
+        """Call :func:`rankeval_pd.area`: the area under the ROC curve, or average precision."""
+        return areas.area(self._data, kind, level=level, **{**self._roles, **roles})
+
+    def compare_area(
+        self,
+        a: Hashable = None,
+        b: Hashable = None,
+        *,
+        adjust: str | None = None,
+        level: float = 0.95,
+        **roles: Unpack[RoleKeywords],
+    ) -> Data:
+        """Call :func:`rankeval_pd.compare_area`: DeLong's test of two areas."""
+        return areas.compare_area(
+            self._data, a, b, adjust=adjust, level=level, **{**self._roles, **roles}
         )
 
     def with_association_measures(
@@ -439,18 +544,223 @@ class Plots(Generic[Data]):
         n: Any = None,
         *,
         population: str = "finite",
+        simultaneous: bool = True,
+        log: bool = False,
         ax: Axes | None = None,
         line_kw: Mapping[str, Any] | None = None,
         band_kw: Mapping[str, Any] | None = None,
         marker_kw: Mapping[str, Any] | None = None,
         **roles: Unpack[RoleKeywords],
     ) -> Axes:
-        """Draw :func:`rankeval_pd.random_bound` by :func:`rankeval_pd.plotting.random_bound`."""
-        bound = random_model.random_bound(
-            self._data, p, n, population=population, **{**self._roles, **roles}
-        )
+        """Draw :func:`rankeval_pd.random_bound` by :func:`rankeval_pd.plotting.random_bound`.
+
+        ``simultaneous`` adds :func:`rankeval_pd.random_envelope` at alpha = p, of a finite
+        population.
+        """
+        chosen: dict[str, Any] = {**self._roles, **roles}
+        bound = random_model.random_bound(self._data, p, n, population=population, **chosen)
         within = None if population == "infinite" else n
-        curves = precision.nbest_precision(self._data, within, **{**self._roles, **roles})
+        table = precision.nbest_precision(self._data, within, **chosen)
+        envelope = None
+        levels = [x for x in dict.fromkeys(np.asarray(bound["p"]).tolist()) if x < 1.0]
+        if simultaneous and population == "finite" and levels:
+            envelope = random_model.random_envelope(self._data, levels, n, **chosen)
         return plotting.random_bound(
-            bound, curves, ax=ax, line_kw=line_kw, band_kw=band_kw, marker_kw=marker_kw
-        )
+            bound, table, envelope, log=log, ax=ax, line_kw=line_kw, band_kw=band_kw,
+            marker_kw=marker_kw,
+        )  # fmt: skip
+
+    def random_cdf(
+        self,
+        n: int,
+        p: float | Sequence[float] = 0.5,
+        *,
+        population: str = "finite",
+        ax: Axes | None = None,
+        line_kw: Mapping[str, Any] | None = None,
+        band_kw: Mapping[str, Any] | None = None,
+        marker_kw: Mapping[str, Any] | None = None,
+        **roles: Unpack[RoleKeywords],
+    ) -> Axes:
+        """Draw :func:`rankeval_pd.random_cdf` by :func:`rankeval_pd.plotting.random_cdf`.
+
+        The bounds of :func:`rankeval_pd.random_bound` at p are marked.
+        """
+        chosen: dict[str, Any] = {**self._roles, **roles, "population": population}
+        return plotting.random_cdf(
+            random_model.random_cdf(self._data, n, **chosen),
+            random_model.random_bound(self._data, p, n, **chosen),
+            ax=ax, line_kw=line_kw, band_kw=band_kw, marker_kw=marker_kw,
+        )  # fmt: skip
+
+    def roc(
+        self,
+        *,
+        bands: float | Sequence[float] | None = None,
+        isolines: int | Sequence[int] | None = None,
+        simultaneous: bool = True,
+        bound: str = "critical",
+        crossovers: bool = False,
+        log: bool = False,
+        ax: Axes | None = None,
+        line_kw: Mapping[str, Any] | None = None,
+        band_kw: Mapping[str, Any] | None = None,
+        marker_kw: Mapping[str, Any] | None = None,
+        **roles: Unpack[RoleKeywords],
+    ) -> Axes:
+        """Draw :func:`rankeval_pd.roc` by :func:`rankeval_pd.plotting.roc`.
+
+        ``bands`` are levels p of :func:`rankeval_pd.random_band`, each n alone and, with
+        ``simultaneous``, all n together; ``isolines`` are n of :func:`rankeval_pd.isolines`;
+        ``crossovers`` marks those of :func:`rankeval_pd.crossovers` at these p.
+        """
+        chosen: dict[str, Any] = {**self._roles, **roles}
+        return plotting.roc(
+            curves.roc(self._data, **chosen),
+            **self._beside("roc", bands, isolines, simultaneous, bound, crossovers, chosen),
+            log=log, ax=ax, line_kw=line_kw, band_kw=band_kw, marker_kw=marker_kw,
+        )  # fmt: skip
+
+    def precision_recall(
+        self,
+        *,
+        bands: float | Sequence[float] | None = None,
+        isolines: int | Sequence[int] | None = None,
+        simultaneous: bool = True,
+        bound: str = "critical",
+        crossovers: bool = False,
+        log: bool = False,
+        ax: Axes | None = None,
+        line_kw: Mapping[str, Any] | None = None,
+        band_kw: Mapping[str, Any] | None = None,
+        marker_kw: Mapping[str, Any] | None = None,
+        **roles: Unpack[RoleKeywords],
+    ) -> Axes:
+        """Draw :func:`rankeval_pd.precision_recall` as :meth:`roc` draws ROC curves.
+
+        ``bands`` are levels p of :func:`rankeval_pd.random_band`, each n alone and, with
+        ``simultaneous``, all n together; ``isolines`` are n of :func:`rankeval_pd.isolines`;
+        ``crossovers`` marks those of :func:`rankeval_pd.crossovers` at these p.
+        """
+        chosen: dict[str, Any] = {**self._roles, **roles}
+        return plotting.precision_recall(
+            curves.precision_recall(self._data, **chosen),
+            **self._beside(
+                "precision_recall", bands, isolines, simultaneous, bound, crossovers, chosen
+            ),
+            log=log, ax=ax, line_kw=line_kw, band_kw=band_kw, marker_kw=marker_kw,
+        )  # fmt: skip
+
+    def det(
+        self,
+        *,
+        bands: float | Sequence[float] | None = None,
+        isolines: int | Sequence[int] | None = None,
+        simultaneous: bool = True,
+        bound: str = "critical",
+        crossovers: bool = False,
+        log: bool = True,
+        ax: Axes | None = None,
+        line_kw: Mapping[str, Any] | None = None,
+        band_kw: Mapping[str, Any] | None = None,
+        marker_kw: Mapping[str, Any] | None = None,
+        **roles: Unpack[RoleKeywords],
+    ) -> Axes:
+        """Draw :func:`rankeval_pd.det` by :func:`rankeval_pd.plotting.det`.
+
+        ``bands`` are levels p of :func:`rankeval_pd.random_band`, each n alone and, with
+        ``simultaneous``, all n together; ``isolines`` are n of :func:`rankeval_pd.isolines`;
+        ``crossovers`` marks those of :func:`rankeval_pd.crossovers` at these p.
+        """
+        chosen: dict[str, Any] = {**self._roles, **roles}
+        return plotting.det(
+            curves.det(self._data, **chosen),
+            **self._beside("det", bands, isolines, simultaneous, bound, crossovers, chosen),
+            log=log, ax=ax, line_kw=line_kw, band_kw=band_kw, marker_kw=marker_kw,
+        )  # fmt: skip
+
+    def lift(
+        self,
+        fractions: float | Sequence[float] | None = None,
+        *,
+        bands: float | Sequence[float] | None = None,
+        isolines: int | Sequence[int] | None = None,
+        simultaneous: bool = True,
+        bound: str = "critical",
+        crossovers: bool = False,
+        log: bool = True,
+        ax: Axes | None = None,
+        line_kw: Mapping[str, Any] | None = None,
+        band_kw: Mapping[str, Any] | None = None,
+        marker_kw: Mapping[str, Any] | None = None,
+        **roles: Unpack[RoleKeywords],
+    ) -> Axes:
+        """Draw :func:`rankeval_pd.lift` by :func:`rankeval_pd.plotting.lift`.
+
+        ``bands`` are levels p of :func:`rankeval_pd.random_band`, each n alone and, with
+        ``simultaneous``, all n together; ``isolines`` are n of :func:`rankeval_pd.isolines`;
+        ``crossovers`` marks those of :func:`rankeval_pd.crossovers` at these p.
+        """
+        chosen: dict[str, Any] = {**self._roles, **roles}
+        return plotting.lift(
+            curves.lift(self._data, fractions, **chosen),
+            **self._beside("lift", bands, isolines, simultaneous, bound, crossovers, chosen),
+            log=log, ax=ax, line_kw=line_kw, band_kw=band_kw, marker_kw=marker_kw,
+        )  # fmt: skip
+
+    def gain(
+        self,
+        *,
+        bands: float | Sequence[float] | None = None,
+        isolines: int | Sequence[int] | None = None,
+        simultaneous: bool = True,
+        bound: str = "critical",
+        crossovers: bool = False,
+        log: bool = False,
+        ax: Axes | None = None,
+        line_kw: Mapping[str, Any] | None = None,
+        band_kw: Mapping[str, Any] | None = None,
+        marker_kw: Mapping[str, Any] | None = None,
+        **roles: Unpack[RoleKeywords],
+    ) -> Axes:
+        """Draw :func:`rankeval_pd.gain` by :func:`rankeval_pd.plotting.gain`.
+
+        ``bands`` are levels p of :func:`rankeval_pd.random_band`, each n alone and, with
+        ``simultaneous``, all n together; ``isolines`` are n of :func:`rankeval_pd.isolines`;
+        ``crossovers`` marks those of :func:`rankeval_pd.crossovers` at these p.
+        """
+        chosen: dict[str, Any] = {**self._roles, **roles}
+        return plotting.gain(
+            curves.gain(self._data, **chosen),
+            **self._beside("gain", bands, isolines, simultaneous, bound, crossovers, chosen),
+            log=log, ax=ax, line_kw=line_kw, band_kw=band_kw, marker_kw=marker_kw,
+        )  # fmt: skip
+
+    def _beside(
+        self,
+        space: str,
+        p: float | Sequence[float] | None,
+        n: int | Sequence[int] | None,
+        simultaneous: bool,
+        bound: str,
+        crossovers: bool,
+        chosen: dict[str, Any],
+    ) -> dict[str, Any]:
+        """Return the tables of what is drawn beside a curve."""
+        if p is None and crossovers:
+            raise ValueError(
+                "crossovers=True without bands: name the levels at which a measure is to cross"
+                " what chance reaches, bands=0.05."
+            )
+        found: dict[str, Any] = {"bands": []}
+        if p is not None:
+            found["bands"].append(curves.random_band(self._data, space, p, bound=bound, **chosen))
+            if simultaneous:
+                found["bands"].append(
+                    curves.random_band(self._data, space, p, simultaneous=True, **chosen)
+                )
+            if crossovers:
+                found["crossovers"] = crossings.crossovers(self._data, p, bound=bound, **chosen)
+        if n is not None:
+            found["isolines"] = curves.isolines(self._data, n, space, **chosen)
+        return found

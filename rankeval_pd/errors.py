@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from rankeval_pd.stats._types import IntArray
+from rankeval_pd.stats._types import FloatArray, IntArray
 
 
 class RankevalWarning(UserWarning):
@@ -81,6 +81,12 @@ def check_share(argument: str, value: object, *, one: bool = False) -> float:
         hint = f" {number:g} % is {number / 100:g}." if 1.0 < number <= 100.0 else ""
         raise ValueError(f"{argument}={value!r} is outside {allowed}: give a number in it.{hint}")
     return number
+
+
+def check_shares(argument: str, given: object, *, one: bool = False) -> FloatArray:
+    """Return a number in (0, 1), or several, each once, in the order asked for."""
+    several = list(given) if np.iterable(given) and not isinstance(given, str) else [given]
+    return np.array(list(dict.fromkeys(check_share(argument, x, one=one) for x in several)))
 
 
 def check_count(argument: str, value: object, least: int = 1) -> int:

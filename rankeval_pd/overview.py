@@ -18,9 +18,13 @@ QUESTIONS = (
     ("What holds for all n together?", "precision_band, difference_band"),
     ("Which candidates make it?", "difference_region, tie_sensitivity"),
     ("Would it happen again?", "repetition, repetition_samples"),
-    ("Is it better than chance?", "random_bound, random_test"),
+    ("Is it better than chance?", "random_test, crossovers"),
+    ("What does chance reach?", "random_bound, random_envelope, random_cdf"),
+    ("How good is it as a whole?", "area, compare_area"),
+    ("How does it look?", "roc, precision_recall, det, lift, gain; random_band, isolines"),
     ("Scores of 2x2 tables", "with_association_measures"),
     ("Pictures", "plot.precision, plot.comparison, plot.random_bound, plot.repetition"),
+    ("", "plot.roc, plot.precision_recall, plot.det, plot.lift, plot.gain, plot.random_cdf"),
 )
 
 

@@ -9,8 +9,11 @@ import xarray as xr
 
 import rankeval_pd
 
-N_METHODS = ["nbest_precision", "compare", "significant_ranges", "random_bound", "random_test"]
-RANKING = [*N_METHODS, "acceptance_precision", "difference_region"]
+UNSCORED = ["random_bound", "random_envelope", "random_cdf", "random_band", "isolines"]
+N_METHODS = ["nbest_precision", "compare", "significant_ranges", "random_test", *UNSCORED]
+CURVES = ["roc", "lift", "area", "compare_area", "crossovers"]
+ANY_TIES = ["nbest_precision", "random_test", "random_cdf", "random_band", "isolines", *CURVES[:4]]
+RANKING = [*N_METHODS, *CURVES, "acceptance_precision", "difference_region"]
 
 
 @pytest.fixture
@@ -30,6 +33,8 @@ def ask(data, method, **keywords):
         keywords = {"threshold": {"G2": 2}, **keywords}
     if method == "difference_region":
         keywords = {"a": "G2", "b": "t.score", "n": 2, **keywords}
+    if method in ("random_cdf", "isolines"):
+        keywords = {"n": 2, **keywords}
     return getattr(rankeval_pd, method)(data, **keywords)
 
 
@@ -119,7 +124,7 @@ def test_scores_of_the_wrong_type(df):
             df.assign(x=values).rankeval.nbest_precision(measures="x")
 
 
-@pytest.mark.parametrize("method", [m for m in RANKING if m != "random_bound"])
+@pytest.mark.parametrize("method", [m for m in RANKING if m not in UNSCORED])
 def test_missing_scores(df, method):
     holed = df.assign(**{"t.score": [1.0, np.nan, 3, np.nan, 5, 6]})
     with pytest.raises(
@@ -259,7 +264,7 @@ def test_several_p(df):
                 r"ties='best' holds in nbest_precision, random_test and the curves",
             )
             for m in RANKING
-            if m not in ("nbest_precision", "random_test")
+            if m not in ANY_TIES
         ],
         *[(m, {"missing": "zero"}, r"missing='zero' is not one of 'raise', 'l") for m in RANKING],
         *[(m, {"rng": -1}, r"rng=-1: a seed is 0 or more") for m in RANKING],
@@ -421,7 +426,7 @@ def significant() -> pd.DataFrame:
     return pd.DataFrame({"G2": range(40, 0, -1), "t.score": range(40), "gold": gold})
 
 
-@pytest.mark.parametrize("method", N_METHODS)
+@pytest.mark.parametrize("method", [m for m in N_METHODS if m not in ("random_cdf", "isolines")])
 @pytest.mark.parametrize("by", [None, "query"])
 def test_an_empty_frame_gives_an_empty_table(significant, method, by):
     data = significant.assign(query="q")

@@ -50,6 +50,17 @@ QUESTIONS = {
     "random_bound": lambda r: r.random_bound([0.05, 0.001]),
     "random_test": lambda r: r.random_test([5, 10, 20]),
 }
+MORE = {
+    "random_envelope": lambda r: r.random_envelope(0.2, [3, 9]),
+    "random_test, adjusted": lambda r: r.random_test([5, 10, 20], adjust="envelope"),
+    "random_test, combined": lambda r: r.random_test([5, 10, 60], combine=True),
+    "roc": lambda r: r.roc(),
+    "lift": lambda r: r.lift([0.1, 0.5], ties="expected"),
+    "random_band": lambda r: r.random_band("lift", [0.05, 0.001]),
+    "area": lambda r: r.area(),
+    "average precision": lambda r: r.area("ap"),
+    "compare_area": lambda r: r.compare_area(adjust="holm"),
+}
 CHUNKS = {
     "one": {},
     "candidate in parts": {"candidate": 17},
@@ -60,7 +71,7 @@ CHUNKS = {
 
 @pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize("chunks", CHUNKS.values(), ids=CHUNKS)
-@pytest.mark.parametrize("ask", QUESTIONS.values(), ids=QUESTIONS)
+@pytest.mark.parametrize("ask", [*QUESTIONS.values(), *MORE.values()], ids=[*QUESTIONS, *MORE])
 def test_same_numbers_and_nothing_computed_early(queries, ask, chunks):
     eager = ask(queries.rankeval)
     with dask.config.set(scheduler=raise_on_compute):

@@ -33,6 +33,14 @@ DRAWN = {
     "precision": lambda df, ax: df.rankeval.plot.precision(range(20, 500), ax=ax),
     "comparison": lambda df, ax: df.rankeval.plot.comparison("good", "poor", ax=ax),
     "random_bound": lambda df, ax: df.rankeval.plot.random_bound([0.05, 1e-6], ax=ax),
+    "random_cdf": lambda df, ax: df.rankeval.plot.random_cdf(20, 0.05, ax=ax),
+    "roc": lambda df, ax: df.rankeval.plot.roc(
+        bands=[0.05, 1e-6], isolines=[10, 50], crossovers=True, ax=ax
+    ),
+    "precision_recall": lambda df, ax: df.rankeval.plot.precision_recall(bands=0.05, ax=ax),
+    "det": lambda df, ax: df.rankeval.plot.det(isolines=[10, 50], ax=ax),
+    "lift": lambda df, ax: df.rankeval.plot.lift(bands=0.05, simultaneous=False, ax=ax),
+    "gain": lambda df, ax: df.rankeval.plot.gain(bands=0.05, log=True, ax=ax),
 }
 
 
@@ -269,7 +277,7 @@ def test_long_curves_are_thinned_but_keep_their_ends():
     assert (line.get_xdata()[0], line.get_xdata()[-1]) == (1, n)
 
 
-@pytest.mark.parametrize("name", ["precision", "comparison", "random_bound"])
+@pytest.mark.parametrize("name", ["precision", "comparison", "random_bound", "random_cdf", "roc"])
 def test_wrong_tables_are_refused(name):
     draw = getattr(plotting, name)
     with pytest.raises(ValueError, match=r"table has no columns .*give the result of"):
@@ -298,3 +306,103 @@ def test_table_without_its_notes_is_drawn_still(frame):
 def test_empty_table_gives_empty_axes(frame):
     empty = frame.iloc[:0].rankeval.nbest_precision()
     assert rankeval_pd.plotting.precision(empty).get_ylabel() == "precision"
+
+
+# --------------------------------------------------------------------- curves, chance beside them
+
+
+def line(ax, name):
+    return next(x for x in ax.get_lines() if name in str(x.get_label()).replace("\u00a0", " "))
+
+
+@pytest.mark.parametrize(
+    ("space", "x", "y"),
+    [
+        ("roc", "fpr", "tpr"),
+        ("precision_recall", "recall", "precision"),
+        ("det", "fpr", "fnr"),
+        ("lift", "share", "lift"),
+        ("gain", "share", "tpr"),
+    ],
+)
+def test_curves_bands_and_isolines_are_the_tables(frame, space, x, y):
+    curve = getattr(frame.rankeval, space)()
+    band = frame.rankeval.random_band(space, [0.05, 0.001])
+    together = frame.rankeval.random_band(space, 0.05, simultaneous=True)
+    lines = frame.rankeval.isolines([30, 200], space)
+    ax = getattr(plotting, space)(curve, bands=[band, together], isolines=lines)
+    good = curve[curve["measure"] == "good"]
+    np.testing.assert_array_equal(line(ax, "good").get_xydata(), good[[x, y]])
+    rows = band[band["p"] == 0.001]
+    drawn = line(ax, "p ≤ 0.001, each n alone").get_xydata()
+    np.testing.assert_array_equal(drawn, rows[[x, y]])
+    drawn = line(ax, "p ≤ 0.05, all n at once").get_xydata()
+    np.testing.assert_array_equal(drawn, together[[x, y]])
+    drawn = line(ax, "all lists of one n").get_xydata()
+    np.testing.assert_array_equal(drawn, lines.loc[lines["n"] == 30, [x, y]])
+    assert {"30", "200"} <= {text.get_text() for text in ax.texts}
+    assert ax.get_xscale() == ("log" if space in ("det", "lift") else "linear")
+
+
+def test_crossovers_are_marked_on_the_curve(frame):
+    runs = frame.rankeval.crossovers([0.05, 1e-6])
+    curve = frame.rankeval.roc()
+    ax = plotting.roc(curve, crossovers=runs)
+    first = runs.drop_duplicates(["measure", "p"])
+    marks = [x.get_xydata()[0] for x in ax.get_lines() if x.get_marker() == "o"]
+    wanted = [
+        curve.loc[(curve["measure"] == m) & (curve["n"] == n), ["fpr", "tpr"]].to_numpy()[0]
+        for m, n in zip(first["measure"], first["n_first"], strict=True)
+    ]
+    np.testing.assert_array_equal(marks, wanted)
+    assert "first of ≥ 2 n above chance" in legend(ax)
+    texts = [text.get_text().replace("\u00a0", " ") for text in ax.texts]
+    assert f"n = {first['n_first'].iloc[0]}" in texts
+
+
+def test_crossovers_need_levels(frame):
+    with pytest.raises(ValueError, match=r"crossovers=True without bands: name the levels"):
+        frame.rankeval.plot.gain(crossovers=True)
+
+
+def test_bands_of_another_space_are_refused(frame):
+    with pytest.raises(ValueError, match=r"no columns share, lift.*random_band in space='lift'"):
+        plotting.lift(frame.rankeval.lift(), bands=frame.rankeval.random_band())
+
+
+def test_chance_is_drawn(frame):
+    ax = plotting.precision_recall(frame.rankeval.precision_recall())
+    heights = line(ax, "random, on average").get_ydata()
+    assert heights == pytest.approx(frame["gold"].mean(), rel=1e-14)
+    x, y = line(plotting.det(frame.rankeval.det()), "random, on average").get_data()
+    np.testing.assert_array_equal(y, 1 - x)
+
+
+def test_shares_on_a_logarithmic_axis_are_not_all_zero(frame):
+    ax = plotting.gain(frame.rankeval.gain(), log=True)
+    assert ax.xaxis.get_major_formatter()(0.001, 0) == "0.1%"
+
+
+def test_distribution_functions_are_the_table(frame):
+    table = frame.rankeval.random_cdf(20)
+    bound = frame.rankeval.random_bound([0.5, 0.1], 20)
+    ax = plotting.random_cdf(table, bound)
+    for kind in ("discrete", "interpolated", "parametric"):
+        np.testing.assert_array_equal(line(ax, kind).get_xydata(), table[["tp", kind]])
+    for row in bound.itertuples():
+        at = line(ax, f"interpolated bound {row.interpolated:.4g}").get_xydata()
+        np.testing.assert_allclose(at, [[row.interpolated, 1 - row.p]])
+    with pytest.raises(ValueError, match=r"table has 2 list sizes, and a picture shows one"):
+        plotting.random_cdf(frame.rankeval.random_cdf([5, 6]))
+
+
+def test_envelope_beside_the_bound(frame):
+    ax = frame.rankeval.plot.random_bound([0.05, 0.001], range(20, 100), log=True)
+    counts = frame.rankeval.random_envelope(0.001, range(20, 100))
+    drawn = line(ax, "p ≤ 0.001, all n together").get_ydata()
+    np.testing.assert_array_equal(drawn, counts["envelope"] / counts["n"])
+    assert ax.get_xscale() == "log"
+    alone = frame.rankeval.plot.random_bound(0.05, simultaneous=False)
+    assert "all n together" not in legend(alone)
+    endless = frame.rankeval.plot.random_bound(0.05, range(1, 700), population="infinite")
+    assert "all n together" not in legend(endless)

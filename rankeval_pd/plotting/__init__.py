@@ -9,8 +9,22 @@ from __future__ import annotations
 
 from rankeval_pd.plotting.bounds import random_bound
 from rankeval_pd.plotting.canvas import shown
+from rankeval_pd.plotting.curves import det, gain, lift, precision_recall, roc
+from rankeval_pd.plotting.distribution import random_cdf
 from rankeval_pd.plotting.nbest import precision
 from rankeval_pd.plotting.pairs import comparison
 from rankeval_pd.plotting.repeated import repetition
 
-__all__ = ["comparison", "precision", "random_bound", "repetition", "shown"]
+__all__ = [
+    "comparison",
+    "det",
+    "gain",
+    "lift",
+    "precision",
+    "precision_recall",
+    "random_bound",
+    "random_cdf",
+    "repetition",
+    "roc",
+    "shown",
+]

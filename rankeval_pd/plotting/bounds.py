@@ -8,6 +8,7 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.plotting.canvas import (
+    BAND_DASHES,
     GREY,
     Keywords,
     axes,
@@ -21,13 +22,13 @@ from rankeval_pd.plotting.nbest import draw_baseline
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_BOUND_DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)))
-
 
 def random_bound(
     bound: pd.DataFrame | xr.Dataset,
     precision: pd.DataFrame | xr.Dataset | None = None,
+    envelope: pd.DataFrame | xr.Dataset | None = None,
     *,
+    log: bool = False,
     ax: Axes | None = None,
     line_kw: Keywords = None,
     band_kw: Keywords = None,
@@ -42,6 +43,10 @@ def random_bound(
         group.
     precision : DataFrame or Dataset, optional
         Result of :func:`rankeval_pd.nbest_precision`: the curves beside the bound.
+    envelope : DataFrame or Dataset, optional
+        Result of :func:`rankeval_pd.random_envelope`: what holds for all n together.
+    log : bool
+        Whether the axis of n is logarithmic, so that the head of the list can be seen.
     ax : Axes, optional
         Where to draw; a new figure unless given. Give ``layout="constrained"`` to a figure of
         your own, so that it makes room for the legend below.
@@ -56,7 +61,8 @@ def random_bound(
     Notes
     -----
     The bound is the column ``critical``: a count that reaches it is a test of level p, at this n
-    alone. Where no count is significant the bound is above 100 % and is not drawn.
+    alone; to reach the envelope anywhere is one for all n together. Where no count is significant
+    they are above 100 % and are not drawn.
 
     Examples
     --------
@@ -78,13 +84,16 @@ def random_bound(
                 name=str(measure), line_kw=line_kw, marker_kw=marker_kw,
             )  # fmt: skip
         draw_baseline(ax, curves)
+    if log:
+        ax.set_xscale("log")
     for number, (p, rows) in enumerate(bound.groupby("p", sort=False)):
-        rows = thinned(rows)
-        share = (rows["critical"] / rows["n"]).where(rows["critical"] <= rows["n"])
-        dash = _BOUND_DASHES[number % len(_BOUND_DASHES)]
         name = f"needed to beat chance, p\u00a0≤\u00a0{p:g}, each n alone"
-        line = {"color": "black", "linewidth": 1, "linestyle": dash, "label": name}
-        ax.plot(rows["n"], share, **{**line, **(band_kw or {})})
+        _draw_counts(ax, rows, "critical", name, number, "black", band_kw)
+    if envelope is not None:
+        wider = table_of(envelope, ("alpha", "n", "envelope"), "random_envelope")
+        for number, (p, rows) in enumerate(wider.groupby("alpha", sort=False)):
+            name = f"needed to beat chance, p\u00a0≤\u00a0{p:g}, all n together"
+            _draw_counts(ax, rows, "envelope", name, number, "0.55", band_kw)
     if precision is None and len(bound):
         prior = float(bound["expected"].iloc[0] / bound["n"].iloc[0])
         ax.axhline(
@@ -92,3 +101,20 @@ def random_bound(
             label=f"baseline, {100 * prior:.2f} %",
         )  # fmt: skip
     return finish(ax, ylabel="precision")
+
+
+def _draw_counts(
+    ax: Axes,
+    rows: pd.DataFrame,
+    column: str,
+    name: str,
+    number: int,
+    colour: str,
+    band_kw: Keywords,
+) -> None:
+    """Draw counts as precision, where a list can have as many."""
+    rows = thinned(rows)
+    share = (rows[column] / rows["n"]).where(rows[column] <= rows["n"])
+    dash = BAND_DASHES[number % len(BAND_DASHES)]
+    line = {"color": colour, "linewidth": 1, "linestyle": dash, "label": name}
+    ax.plot(rows["n"], share, **{**line, **(band_kw or {})})

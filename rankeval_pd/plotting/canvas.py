@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 # Okabe and Ito (2008), ordered so that neighbours differ in lightness too
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#000000")
 DASHES: tuple[Any, ...] = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 3)))
+BAND_DASHES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)))
 GREY = "0.35"
 
 XLABELS = {
@@ -190,12 +191,13 @@ _IN_PERCENT = (XLABELS["share"], XLABELS["recall"], PRECISION_OF_SAMPLE)
 
 def finish(ax: Axes, *, ylabel: str, xlabel: str = XLABELS["n"]) -> Axes:
     """Label the axes and put the legend below them, off the data, narrow enough for a column."""
-    from matplotlib.ticker import PercentFormatter
+    from matplotlib.ticker import FuncFormatter, PercentFormatter
     from matplotlib.transforms import ScaledTranslation
 
     ax.set_xlabel(xlabel)
     if xlabel in _IN_PERCENT:
-        ax.xaxis.set_major_formatter(PercentFormatter(1.0))
+        small = FuncFormatter(lambda share, _: f"{100 * share:g}%")  # down to any power of ten
+        ax.xaxis.set_major_formatter(small if ax.get_xscale() == "log" else PercentFormatter(1.0))
     ax.set_ylabel(ylabel)
     if ylabel == "precision":
         ax.yaxis.set_major_formatter(PercentFormatter(1.0))

@@ -15,7 +15,7 @@ import numpy as np
 
 from rankeval_pd.stats._types import FloatArray
 from rankeval_pd.stats.beta import log_betainc
-from rankeval_pd.stats.populations import Population
+from rankeval_pd.stats.populations import Finite, Population
 
 _EQUAL = 1e-12  # a tail equals p up to this relative difference
 _FEW = 64  # up to so many n, or if they are so far apart, they are searched one by one
@@ -29,6 +29,17 @@ class Bounds(NamedTuple):
     critical: FloatArray  #: min{i: P(X >= i) <= p}, a test of level p
 
 
+KINDS = ("critical", "discrete", "interpolated", "parametric")
+
+
+def bound(kind: str, p: float, n: FloatArray, population: Population) -> FloatArray:
+    """Return one of the bounds, by name."""
+    if kind == "parametric":
+        return parametric_bound(p, n, population.prior)
+    found: FloatArray = getattr(bounds(p, n, population), kind)
+    return found
+
+
 def bounds(p: float, n: FloatArray, population: Population) -> Bounds:
     """Return the bounds at level p for lists of n, whole numbers of at least 1 in any order."""
     n = np.asarray(n, dtype=float)
@@ -39,44 +50,81 @@ def bounds(p: float, n: FloatArray, population: Population) -> Bounds:
         return Bounds(lowest, np.maximum(lowest - 1.0, 0.0), lowest)
     if (lowest == highest).all():  # no, or only, positives: nothing is random
         return Bounds(lowest, np.maximum(lowest - p, 0.0), lowest + 1.0)
-    first, last = float(n.min()), float(n.max())
-    if n.size <= _FEW or last - first > _FEW * n.size:
-        critical, tail, below, _ = _search(p, n, population)
-    else:
-        critical, tail, below = (
-            x[(n - first).astype(np.intp)] for x in _walk(p, first, last, population)
-        )
+    critical, tail, below = _found(math.log(p), n, population)
     discrete = critical - np.where(tail >= 1.0 - _EQUAL, 0.0, 1.0)
     interpolated = np.maximum(critical - 1.0 + (tail - 1.0) / below, 0.0)
     return Bounds(discrete, interpolated, critical)
 
 
+def critical_counts(log_p: FloatArray, n: FloatArray, population: Population) -> FloatArray:
+    """Return min{i: P(X >= i) <= p} for every level (rows) and list size (columns)."""
+    log_p, n = np.asarray(log_p, dtype=float)[:, np.newaxis], np.asarray(n, dtype=float)
+    lowest, highest = population.support(n)
+    if n.size == 0 or log_p.size == 0 or (lowest == highest).all():
+        critical = np.broadcast_to(lowest + 1.0, (log_p.size, n.size))
+    else:
+        critical = _found(log_p, n, population)[0]
+    return np.where(log_p >= -_EQUAL, lowest, critical)
+
+
+def _found(
+    log_p: float | FloatArray, n: FloatArray, population: Population
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the critical count c and, in units of p, P(X >= c) and P(X = c - 1)."""
+    first, last = float(n.min()), float(n.max())
+    if n.size <= _FEW or last - first > _FEW * n.size:
+        return _search(log_p, n, population)[:3]
+    here = (n - first).astype(np.intp)
+    critical, tail, below = (x[..., here] for x in _walk(log_p, first, last, population))
+    return critical, tail, below
+
+
 def _search(
-    p: float, n: FloatArray, population: Population
+    log_p: float | FloatArray, n: FloatArray, population: Population
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Return the critical count c and, in units of p, P(X >= c), P(X = c - 1) and P(X = c)."""
-    log_p = math.log(p)
+    n, log_p = np.broadcast_arrays(n, log_p)
     lowest, highest = population.support(n)
-    low, high = lowest, highest + 1.0
-    while bool((low < high).any()):
-        middle = np.floor(0.5 * (low + high))
-        rare = population.tails(middle, n).ge - log_p <= _EQUAL
-        low, high = np.where(rare | (low >= high), low, middle + 1.0), np.where(rare, middle, high)
-    at, under = population.tails(high, n), population.tails(high - 1.0, n)
-    return high, np.exp(at.ge - log_p), np.exp(under.pmf - log_p), np.exp(at.pmf - log_p)
+    low, high = lowest.copy(), highest + 1.0
+    at, step = np.clip(_normal_quantile(log_p, n, population), low, highest), 1.0
+    while (active := low < high).any():
+        middle = at[active]
+        rare = population.tails(middle, n[active]).ge - log_p[active] <= _EQUAL
+        below, above = low[active], high[active]
+        below, above = np.where(rare, below, middle + 1.0), np.where(rare, middle, above)
+        low[active], high[active] = below, above
+        # first near what was tried, in growing steps, then in the middle of what is left
+        half = np.floor(0.5 * (below + above))
+        at[active] = np.where(
+            rare, np.maximum(half, above - step), np.minimum(half, below + step - 1.0)
+        )
+        step *= 4.0
+    there, under = population.tails(high, n), population.tails(high - 1.0, n)
+    return high, np.exp(there.ge - log_p), np.exp(under.pmf - log_p), np.exp(there.pmf - log_p)
+
+
+def _normal_quantile(log_p: FloatArray, n: FloatArray, population: Population) -> FloatArray:
+    """Return about where the upper tail is p, as a whole number."""
+    from scipy import special
+
+    variance = n * population.prior * (1.0 - population.prior)
+    if isinstance(population, Finite):
+        variance = variance * (population.total - n) / max(population.total - 1.0, 1.0)
+    z = -special.ndtri_exp(np.minimum(log_p, -1e-6))
+    return np.asarray(np.round(n * population.prior + z * np.sqrt(variance) + 0.5))
 
 
 def _walk(
-    p: float, first: float, last: float, population: Population
+    log_p: float | FloatArray, first: float, last: float, population: Population
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return critical count, P(X >= c)/p and P(X = c - 1)/p for every n from first to last."""
     count = int(last - first) + 1
     steps = math.isqrt(count - 1) + 1
     n = np.arange(first, last + 1.0, steps)
-    c, tail, below, at = _search(p, n, population)
-    path = np.empty((3, n.size, steps))
+    c, tail, below, at = _search(log_p, n, population)
+    path = np.empty((3, *c.shape, steps))
     for step in range(steps):
-        path[0, :, step], path[1, :, step], path[2, :, step] = c, tail, below
+        path[0, ..., step], path[1, ..., step], path[2, ..., step] = c, tail, below
         up, stay = population.up(c, n), population.stay(c, n)
         gain = below * population.up(c - 1.0, n)
         rises = tail + gain > 1.0 + _EQUAL
@@ -90,7 +138,7 @@ def _walk(
         below, at = np.where(rises, at_next, below), np.where(rises, above, at_next)
         c = c + rises
         n = n + 1.0
-    c_path, tail_path, below_path = path.reshape(3, -1)[:, :count]
+    c_path, tail_path, below_path = path.reshape(3, *c.shape[:-1], -1)[..., :count]
     return c_path, tail_path, below_path
 
 

@@ -23,6 +23,11 @@ class Finite:
         """The share of positives, N+/N; 0 where there is no candidate."""
         return self.positive / self.total if self.total else 0.0
 
+    @property
+    def opposite(self) -> Finite:
+        """The same candidates with negatives in the place of positives."""
+        return Finite(self.total, self.total - self.positive)
+
     def support(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the lowest and the highest possible count in a list of n."""
         return hypergeometric.support(self.total, self.positive, n)
@@ -47,6 +52,11 @@ class Infinite:
     """An endless supply of candidates with a share ``prior`` of positives: binomial."""
 
     prior: float
+
+    @property
+    def opposite(self) -> Infinite:
+        """The same supply with negatives in the place of positives."""
+        return Infinite(1.0 - self.prior)
 
     def support(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the lowest and the highest possible count in a list of n."""

@@ -16,6 +16,8 @@ from statsmodels.stats.proportion import proportion_confint
 
 import rankeval_pd
 from rankeval_pd import datasets
+from rankeval_pd.stats.bounds import bounds, parametric_bound
+from rankeval_pd.stats.populations import Finite
 
 
 def seconds(work: Callable[[], object], repeat: int = 3) -> float:
@@ -74,12 +76,76 @@ def against_peers(n_candidates: int, sample: int) -> list[tuple[str, float, str,
     ]
 
 
+def recursion(total: int, positive: int, p: float) -> np.ndarray:
+    """Return the paper's bound for every n by its recursion, a row of all counts for each n."""
+    law = np.zeros(positive + 2)
+    law[1] = 1.0
+    counts = np.arange(positive + 1.0)
+    found = np.empty(total)
+    for k in range(1, total + 1):
+        left = total - k + 1.0
+        negatives = np.maximum(total - positive - (k - 1.0 - counts), 0.0)
+        law[1:] = law[:-1] * (positive - counts + 1.0) / left + law[1:] * negatives / left
+        found[k - 1] = np.argmax(np.cumsum(law[1:]) > 1.0 - p)
+    return found
+
+
+def random_model() -> list[tuple[str, float]]:
+    """Time the bounds and envelopes of the random model: what, seconds."""
+    million, n = Finite(1e6, 1e5), np.arange(1.0, 1e6 + 1.0)
+    found = []
+    for p in (0.05, 0.001, 1e-17):
+        found += [
+            (
+                f"discrete, interpolated, critical: every n of 1,000,000, p={p:g}",
+                seconds(lambda p=p: bounds(p, n, million), 1),
+            ),
+            (
+                f"parametric: every n of 1,000,000, p={p:g}",
+                seconds(lambda p=p: parametric_bound(p, n, million.prior), 1),
+            ),
+        ]
+    for total, positive in ((5_102, 566), (100_000, 10_000)):
+        df = pd.DataFrame({"gold": np.arange(total) < positive})
+        found += [
+            (
+                f"`random_envelope`: every n of {total:,} with {positive:,} positives",
+                seconds(lambda df=df: df.rankeval.random_envelope(0.05), 1),
+            ),
+            (
+                f"the paper's recursion, O(N+ N-), one bound: every n of {total:,}",
+                seconds(lambda size=(total, positive): recursion(*size, 0.05), 1),
+            ),
+            (
+                f"`random_bound`, the same bound and all other columns: every n of {total:,}",
+                seconds(lambda df=df: df.rankeval.random_bound(0.05), 1),
+            ),
+        ]
+    df = datasets.simulate_candidates(5_102, quality={"good": 1.5})
+    found.append(
+        (
+            "`random_test(adjust='envelope')`: every n of 5,102",
+            seconds(lambda: df.rankeval.random_test(adjust="envelope"), 1),
+        )
+    )
+    large = datasets.simulate_candidates(1_000_000, rng=1)
+    found.append(
+        (
+            "`compare_area`: two measures of 1,000,000 candidates",
+            seconds(lambda: large.rankeval.compare_area(), 1),
+        )
+    )
+    return found
+
+
 GROWTH = {
     "nbest_precision": lambda df: df.rankeval.nbest_precision(),
     "compare": lambda df: df.rankeval.compare("good", "fair"),
     "random_bound p=.05": lambda df: df.rankeval.random_bound(0.05),
     "random_bound p=1e-17": lambda df: df.rankeval.random_bound(1e-17),
     "random_test": lambda df: df.rankeval.random_test(),
+    "roc": lambda df: df.rankeval.roc(),
+    "crossovers": lambda df: df.rankeval.crossovers(0.05),
 }
 SIMULTANEOUS = {
     "compare(adjust='max-t'), 999 swaps": lambda df, n: df.rankeval.compare(
@@ -131,6 +197,11 @@ def main() -> None:
     print("|---|---|---|---|---|")
     for what, ours, peer, theirs in against_peers(options.size, options.sample):
         print(f"| {what} | {ours:.2f} s | {peer} | {theirs:.1f} s | {theirs / ours:,.1f} |")
+    print("\nThe random model, one run:\n")
+    print("| work | time |")
+    print("|---|---|")
+    for what, taken in random_model():
+        print(f"| {what} | {taken:.2f} s |")
     print("\nTwo measures, every n, seconds (and peak memory of the process, MB):\n")
     sizes = (10_000, 100_000, 1_000_000)
     print("| | " + " | ".join(f"N = {size:,}" for size in sizes) + " |")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -36,7 +37,7 @@ def check_all(p, population, laws):
     n = np.arange(1.0, len(laws) + 1.0)
     expected = np.array([enumerated(p, law) for law in laws]).T
     if population.prior < 1.0:  # where nothing is random, there is no walk
-        walked = _walk(p, 1.0, float(len(laws)), population)
+        walked = _walk(math.log(p), 1.0, float(len(laws)), population)
         assert_array_equal(walked[0], expected[0])
         # a tail of 0 is reached by subtraction of what is at most p
         assert_allclose(walked[1:], expected[1:3], rtol=1e-10, atol=1e-12)
@@ -155,7 +156,9 @@ def test_walk_equals_search(p, population):
     """The walk over all n of a set and the search of each n, which share no step."""
     n = np.arange(1.0, 601.0)
     for walked, searched in zip(
-        _walk(p, 1.0, 600.0, population), _search(p, n, population), strict=False
+        _walk(math.log(p), 1.0, 600.0, population),
+        _search(math.log(p), n, population),
+        strict=False,
     ):
         assert_allclose(walked, searched, rtol=1e-10, atol=1e-11)
 

@@ -1,0 +1,247 @@
+"""Areas and average precision: R, scikit-learn, all pairs, all orders of labels."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn import metrics
+
+from rankeval_pd import datasets
+
+R = pd.read_csv(Path(__file__).parent / "reference" / "delong.csv", comment="#")
+SCORED = st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=15)
+
+
+@pytest.fixture(scope="module")
+def simulated() -> pd.DataFrame:
+    quality = {"good": 1.5, "fair": 1.0, "poor": 0.3}
+    return datasets.simulate_candidates(300, decimals=1, baseline=0.2, quality=quality)
+
+
+def test_areas_and_intervals_of_r(simulated):
+    found = simulated.rankeval.area()
+    same = R[R["measure_a"] == R["measure_b"]]
+    assert found["measure"].tolist() == same["measure_a"].tolist()
+    for ours, theirs in (("area", "area_a"), ("ci_low", "ci_low_a"), ("ci_high", "ci_high_a")):
+        np.testing.assert_allclose(found[ours], same[theirs], rtol=1e-13)
+    assert (found["chance"] == 0.5).all()
+    positive = int(simulated["gold"].sum())
+    pairs = positive * (len(simulated) - positive)
+    np.testing.assert_allclose(found["area"], same["wilcoxon"] / pairs, rtol=1e-15)
+
+
+def test_delongs_test_of_r(simulated):
+    found = simulated.rankeval.compare_area()
+    pairs = R[R["measure_a"] != R["measure_b"]]
+    assert found[["measure_a", "measure_b"]].to_numpy().tolist() == (
+        pairs[["measure_a", "measure_b"]].to_numpy().tolist()
+    )
+    for column in ("area_a", "area_b", "z", "p_value"):
+        np.testing.assert_allclose(found[column], pairs[column], rtol=1e-11)
+    np.testing.assert_allclose(found["difference"], pairs["area_a"] - pairs["area_b"], rtol=1e-12)
+    half = stats.norm.ppf(0.975) * found["difference"] / found["z"]
+    np.testing.assert_allclose(found["ci_low"], found["difference"] - half, rtol=1e-12)
+    np.testing.assert_allclose(found["ci_high"], found["difference"] + half, rtol=1e-12)
+    assert found["p_adjusted"].isna().all()
+    p = found["p_value"]
+    held = simulated.rankeval.compare_area(adjust="holm")
+    assert held["p_adjusted"].to_numpy() == pytest.approx(
+        [2 * p[0], 3 * p[1], max(2 * p[0], p[2])], rel=1e-14
+    )
+
+
+def test_ratings_of_hanley_and_mcneil():
+    """J. A. Hanley and B. J. McNeil (1982), Radiology 143, Table I: 109 images, area .893."""
+    normal, abnormal = [33, 6, 6, 11, 2], [3, 2, 2, 11, 33]
+    rating = np.repeat(np.tile(range(1, 6), 2), normal + abnormal)
+    df = pd.DataFrame({"rating": rating, "gold": np.repeat([False, True], [58, 51])})
+    found = df.rankeval.area().loc[0]
+    assert f"{found['area']:.3f}" == "0.893"
+    assert found["area"] == metrics.roc_auc_score(df["gold"], df["rating"])
+    # the paper's standard error is .032, of Wilcoxon's statistic
+    se = (found["ci_high"] - found["area"]) / stats.norm.ppf(0.975)
+    assert se == pytest.approx(0.032, abs=0.002)
+
+
+@given(SCORED)
+def test_against_scikit_learn(rows):
+    score, gold = (np.array(x) for x in zip(*rows, strict=True))
+    df = pd.DataFrame({"a": score, "gold": gold})
+    roc, ap = df.rankeval.area().loc[0], df.rankeval.area("ap").loc[0]
+    if not gold.any():
+        assert np.isnan([roc["area"], roc["chance"], ap["area"], ap["chance"]]).all()
+    else:
+        wanted = metrics.average_precision_score(gold, score)
+        assert ap["area"] == pytest.approx(wanted, rel=1e-14)
+        if gold.all():
+            assert np.isnan(roc["area"])
+            assert ap["chance"] == pytest.approx(1.0, rel=1e-14)
+        else:
+            wanted = metrics.roc_auc_score(gold, score)
+            assert roc["area"] == pytest.approx(wanted, rel=1e-14, abs=1e-15)
+    assert np.isnan([ap["ci_low"], ap["ci_high"]]).all()
+    enough = gold.sum() > 1 and (~gold).sum() > 1
+    assert np.isnan([roc["ci_low"], roc["ci_high"]]).any() != enough
+
+
+@given(SCORED)
+def test_all_pairs(rows):
+    score, gold = (np.array(x) for x in zip(*rows, strict=True))
+    other = (score * 7) % 5
+    df = pd.DataFrame({"a": score, "b": other, "gold": gold})
+    found = df.rankeval.compare_area("a", "b").loc[0]
+    if gold.sum() < 2 or (~gold).sum() < 2:
+        assert np.isnan(found["p_value"])
+        return
+    kernels = []
+    for x in (score, other):
+        wins = [
+            [Fraction(int(p > q)) + Fraction(int(p == q), 2) for q in x[~gold].tolist()]
+            for p in x[gold].tolist()
+        ]
+        kernels.append(np.array(wins, dtype=object))
+    k = kernels[0] - kernels[1]
+    difference = k.mean()
+    variance = Fraction(0)
+    for parts in (k.mean(axis=1), k.mean(axis=0)):
+        mean = sum(parts) / len(parts)
+        variance += sum((x - mean) ** 2 for x in parts) / (len(parts) - 1) / len(parts)
+    assert found["difference"] == pytest.approx(float(difference), abs=1e-14)
+    if variance == 0:
+        assert found["z"] == 0 if difference == 0 else np.isnan(found["z"])
+        assert found["p_value"] == 1 if difference == 0 else np.isnan(found["p_value"])
+    else:
+        z = float(difference) / float(variance) ** 0.5
+        assert found["z"] == pytest.approx(z, rel=1e-9, abs=1e-12)
+        assert found["p_value"] == pytest.approx(2 * stats.norm.sf(abs(z)), rel=1e-9)
+
+
+@pytest.mark.parametrize("score", [[9, 8, 7, 6, 5, 4, 3], [3, 3, 2, 2, 2, 1, 1], [1] * 7])
+@pytest.mark.parametrize("positive", [1, 3, 6])
+def test_chance_is_the_mean_over_all_orders_of_labels(score, positive):
+    values = []
+    for chosen in itertools.combinations(range(7), positive):
+        gold = np.isin(range(7), chosen)
+        values.append(metrics.average_precision_score(gold, score))
+    df = pd.DataFrame({"a": score, "gold": np.arange(7) < positive})
+    found = df.rankeval.area("ap").loc[0]
+    assert found["chance"] == pytest.approx(np.mean(values), rel=1e-13)
+
+
+@pytest.mark.parametrize("ties", ["shared", "blocks"])
+def test_ties_change_nothing(simulated, ties):
+    found = simulated.rankeval(ties=ties, rng=3).area()
+    pd.testing.assert_frame_equal(found, simulated.rankeval.area())
+    for data in (simulated.rankeval(ties="expected"), simulated.rankeval(ties="best")):
+        pd.testing.assert_frame_equal(data.area("ap"), simulated.rankeval.area("ap"))
+        pd.testing.assert_frame_equal(data.compare_area(), simulated.rankeval.compare_area())
+
+
+def test_a_measure_and_its_copy(simulated):
+    df = simulated[["good", "gold"]].assign(copy=simulated["good"] * 3 + 1)
+    found = df.rankeval.compare_area("good", "copy").loc[0]
+    assert found[["difference", "ci_low", "ci_high", "z"]].tolist() == [0, 0, 0, 0]
+    assert found["p_value"] == 1
+
+
+def test_a_perfect_ranking_and_its_reverse():
+    df = pd.DataFrame({"a": range(6), "b": range(6, 0, -1), "gold": [False] * 3 + [True] * 3})
+    found = df.rankeval.compare_area().loc[0]
+    assert found["difference"] == 1
+    assert found[["z", "p_value"]].isna().all()
+    assert df.rankeval.area()["area"].tolist() == [1, 0]
+
+
+def test_many_equal_differences_are_no_variance():
+    gold = np.arange(500) < 70
+    df = pd.DataFrame({"a": np.where(gold, 3, 1), "b": np.where(gold, 1, 1), "gold": gold})
+    assert np.isnan(df.rankeval.compare_area().loc[0, "z"])
+
+
+def test_missing_scores(simulated):
+    holed = simulated.assign(fair=simulated["fair"].where(simulated["fair"] > -0.5))
+    found = holed.rankeval(missing="drop").compare_area().set_index(["measure_a", "measure_b"])
+    kept = holed.dropna().rankeval.compare_area().set_index(["measure_a", "measure_b"])
+    with_fair = [("good", "fair"), ("fair", "poor")]
+    pd.testing.assert_frame_equal(found.loc[with_fair], kept.loc[with_fair])
+    full = simulated.rankeval.compare_area("good", "poor")
+    assert found.loc[("good", "poor"), "z"] == full.loc[0, "z"]
+    last = holed.rankeval(missing="last", measures="fair").area().loc[0, "area"]
+    wanted = metrics.roc_auc_score(holed["gold"], holed["fair"].fillna(-99))
+    assert last == pytest.approx(wanted, rel=1e-14)
+
+
+def test_groups_and_datasets(ragged):
+    for ask in (lambda x: x.area("ap"), lambda x: x.area(), lambda x: x.compare_area("a")):
+        found = ask(ragged.rankeval(by="query"))
+        parts = [ask(part.rankeval(by="query")) for _, part in ragged.groupby("query")]
+        pd.testing.assert_frame_equal(found, pd.concat(parts, ignore_index=True))
+    rng = np.random.default_rng(0)
+    ds = xr.Dataset(
+        {
+            "a": (("query", "candidate"), rng.integers(0, 5, (3, 20)).astype(float)),
+            "b": (("query", "candidate"), rng.normal(size=(3, 20))),
+            "gold": (("query", "candidate"), rng.random((3, 20)) < 0.4),
+        }
+    )
+    assert ds.rankeval.area()["area"].dims == ("query", "measure")
+    found = ds.rankeval.compare_area(adjust="bh")
+    assert found["p_adjusted"].dims == ("query", "pair")
+    lazy = ds.chunk({"query": 1}).rankeval.compare_area(adjust="bh")
+    assert lazy["z"].chunks is not None
+    xr.testing.assert_allclose(lazy.compute(), found)
+    frame = ds.isel(query=1).to_dataframe().rankeval.compare_area(adjust="bh")
+    one = found.isel(query=1).to_dataframe().reset_index()
+    pd.testing.assert_frame_equal(one[list(frame.columns)], frame)
+
+
+def test_coverage_of_the_interval():
+    """95 % of the intervals hold the area of the population, Phi(1 / sqrt(2)); s.e. .007."""
+    true = stats.norm.cdf(1 / np.sqrt(2))
+    rng = np.random.default_rng(11)
+    gold = rng.random((1000, 200)) < 0.3
+    ds = xr.Dataset(
+        {
+            "a": (("sample", "candidate"), rng.normal(size=gold.shape) + gold),
+            "gold": (("sample", "candidate"), gold),
+        }
+    )
+    found = ds.rankeval.area()
+    inside = (found["ci_low"] <= true) & (true <= found["ci_high"])
+    assert 0.93 < float(inside.mean()) < 0.97
+
+
+def test_size_of_the_test():
+    """Two measures of equal quality: 5 % of the p-values are at most .05; s.e. .007."""
+    rng = np.random.default_rng(12)
+    gold = rng.random((1000, 150)) < 0.3
+    common = rng.normal(size=gold.shape) + gold
+    ds = xr.Dataset(
+        {
+            "a": (("sample", "candidate"), common + rng.normal(size=gold.shape)),
+            "b": (("sample", "candidate"), common + rng.normal(size=gold.shape)),
+            "gold": (("sample", "candidate"), gold),
+        }
+    )
+    found = ds.rankeval.compare_area("a", "b")["p_value"]
+    assert 0.03 < float((found <= 0.05).mean()) < 0.075
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [({"kind": "pr"}, r"kind='pr' is not one of 'roc', 'ap'"), ({"level": 95}, r"level=95")],
+)
+def test_errors_of_area(frame, keywords, message):
+    with pytest.raises(ValueError, match=message):
+        frame.rankeval.area(**keywords)
+    with pytest.raises(ValueError, match=r"adjust='max-t' is not one of None, 'holm'"):
+        frame.rankeval.compare_area(adjust="max-t")
