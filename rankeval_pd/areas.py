@@ -63,7 +63,7 @@ def area(
 
     References
     ----------
-    E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988), Biometrics 44.
+    DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988), Biometrics 44.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def compare_area(
 
     References
     ----------
-    E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988), Biometrics 44.
+    DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988), Biometrics 44.
 
     Examples
     --------

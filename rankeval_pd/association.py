@@ -75,7 +75,7 @@ def with_association_measures(
 
     References
     ----------
-    S. Evert (2004), An on-line repository of association measures, from which the formulas are;
+    Evert (2004), An on-line repository of association measures, from which the formulas are;
     the page on association measures of the documentation names the source of each.
 
     Examples

@@ -43,7 +43,7 @@ def precision_band(
     level : float
         Probability that the average precision of the n-best list is in the band at every n.
     n_resamples : int
-        Number of draws of multipliers.
+        Number of draws of multipliers, at least level / (1 - level).
     progress : bool, optional
         Whether to show a progress bar; by default where the work takes more than two seconds.
     **roles
@@ -74,7 +74,7 @@ def precision_band(
 
     References
     ----------
-    S. Evert (2004), end of section 3.2, names the two sources of variance. The influence function
+    Evert (2004), end of section 3.2, names the two sources of variance. The influence function
     of precision at n is also in J. R. Ash and J. M. Hughes-Oliver (2022), Confidence bands and
     hypothesis tests for hit enrichment curves.
 
@@ -88,7 +88,7 @@ def precision_band(
     1    good  200       0.32      0.25       0.40
     """
     level = check_share("level", level)
-    draws = check_count("n_resamples", n_resamples)
+    draws = _enough(n_resamples, level)
     sizes = check_n(n)
     chosen = Roles.of(roles)
     seed = chosen.draws
@@ -118,6 +118,17 @@ def precision_band(
 
     attrs = {"level": level, "band": "sup-t"}
     return answer(data, roles, question, PRECISION_COLUMNS, n=sizes, cuts_lists=True, attrs=attrs)
+
+
+def _enough(n_resamples: Any, level: float) -> int:
+    """Return the number of draws, or refuse: so few have no quantile of the level."""
+    draws, needed = check_count("n_resamples", n_resamples), bands.draws_needed(level)
+    if draws < needed:
+        raise ValueError(
+            f"n_resamples={draws} cannot reach level={level:g}: of so few draws none is expected"
+            f" beyond it. Give n_resamples={needed} or more."
+        )
+    return draws
 
 
 def _band_columns(
@@ -164,7 +175,7 @@ def _precision_limits(
         cells,
         (spread.edge,),
         (share - spread.edge) * rising / ranked.size,
-        np.sqrt(rising * spread.variance),
+        spread.influence,
         **drawing,
     )
     within = 1.0 - 2.0 * float(special.ndtr(-bands.critical_value(largest, level)))
@@ -207,7 +218,7 @@ def difference_band(
     level : float
         Probability that the difference of the average precisions is in the band at every n.
     n_resamples : int
-        Number of draws of multipliers.
+        Number of draws of multipliers, at least level / (1 - level).
     progress : bool, optional
         Whether to show a progress bar; by default where the work takes more than two seconds.
     **roles
@@ -238,7 +249,7 @@ def difference_band(
 
     References
     ----------
-    S. Evert (2004), section 3.3, whose claim is one about all n up to 1250.
+    Evert (2004), section 3.3, whose claim is one about all n up to 1250.
 
     Examples
     --------
@@ -249,7 +260,7 @@ def difference_band(
     [68, 500]
     """
     level = check_share("level", level)
-    draws = check_count("n_resamples", n_resamples)
+    draws = _enough(n_resamples, level)
     sizes = check_n(n)
     chosen = Roles.of(roles)
     options = {"level": level, "n_resamples": draws, "seed": chosen.draws}
@@ -302,7 +313,8 @@ def _difference_columns(
             a, b, gold, rising, level, n_resamples=n_resamples, seed=seed, advance=advance
         )
         difference[(*row, asked)], margin[(*row, asked)] = (x[back] for x in found)
-    return difference, difference - margin, difference + margin
+    low, high = np.maximum(difference - margin, -1.0), np.minimum(difference + margin, 1.0)
+    return difference, low, high
 
 
 def _difference_margin(
@@ -321,6 +333,8 @@ def _difference_margin(
         edges = spread.edge_a[differ], spread.edge_b[differ]
         deviation = np.sqrt(spread.variance[differ])
         cells = bands.cells(gold, (rank_a, rank_b), n[differ])
-        largest = bands.largest(cells, edges, spread.centre[differ], deviation, **drawing)
+        largest = bands.largest(
+            cells, edges, spread.centre[differ], spread.influence[differ], **drawing
+        )
         margin[differ] = bands.critical_value(largest, level) * deviation / n[differ]
     return difference, margin

@@ -310,6 +310,12 @@ def check_dim(data: xr.Dataset, roles: Roles) -> None:
             f"dim={roles.dim!r} is not a dimension of data, which has {listed(data.dims)}. Name"
             " the dimension along which the candidates lie: dim=..."
         )
+    if roles.dim != "candidate" and "candidate" in data.dims:
+        raise ValueError(
+            f"dim={roles.dim!r}, and data has a dimension 'candidate' too, which would be a batch."
+            " Leave dim out if the candidates lie along it, else rename it:"
+            " data.rename(candidate='batch')."
+        )
 
 
 def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.Dataset:

@@ -161,7 +161,7 @@ def compare(
 
     References
     ----------
-    S. Evert (2004), section 3.3, figure 3, footnote 13. R. G. Newcombe (1998), Interval estimation
+    Evert (2004), section 3.3, figure 3, footnote 13. R. G. Newcombe (1998), Interval estimation
     for the difference between independent proportions, method 10.
 
     Examples
@@ -356,7 +356,7 @@ def _nbest_limits(
         * np.sqrt(options.phi * spread.variance)
         / n
     )
-    return difference - margin, difference + margin
+    return np.maximum(difference - margin, -1.0), np.minimum(difference + margin, 1.0)
 
 
 def _swapped_columns(

@@ -65,7 +65,7 @@ def crossovers(
 
     References
     ----------
-    S. A. Macskassy (2005), section 3.3, figure 6.
+    Macskassy (2005), section 3.3, figure 6.
 
     Examples
     --------

@@ -156,7 +156,7 @@ def roc(data: Data, **roles: Unpack[RoleKeywords]) -> Data:
 
     References
     ----------
-    S. A. Macskassy (2005), section 3.3, figures 4 to 7.
+    Macskassy (2005), section 3.3, figures 4 to 7.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def precision_recall(data: Data, **roles: Unpack[RoleKeywords]) -> Data:
 
     References
     ----------
-    S. A. Macskassy (2005), section 3.3.
+    Macskassy (2005), section 3.3.
 
     Examples
     --------
@@ -228,8 +228,8 @@ def det(data: Data, **roles: Unpack[RoleKeywords]) -> Data:
 
     References
     ----------
-    A. Martin et al. (1997), The DET curve in assessment of detection task performance.
-    S. A. Macskassy (2005), section 3.3.
+    Martin et al. (1997), The DET curve in assessment of detection task performance.
+    Macskassy (2005), section 3.3.
 
     Examples
     --------
@@ -264,7 +264,7 @@ def gain(data: Data, **roles: Unpack[RoleKeywords]) -> Data:
 
     References
     ----------
-    S. A. Macskassy (2005), section 3.3.
+    Macskassy (2005), section 3.3.
 
     Examples
     --------
@@ -308,7 +308,7 @@ def lift(
 
     References
     ----------
-    S. A. Macskassy (2005), section 3.3.
+    Macskassy (2005), section 3.3.
 
     Examples
     --------
@@ -371,7 +371,7 @@ def random_band(
 
     References
     ----------
-    S. A. Macskassy (2005), section 3.3, figure 7: bounds of single n, joined.
+    Macskassy (2005), section 3.3, figure 7: bounds of single n, joined.
 
     Examples
     --------
@@ -479,7 +479,7 @@ def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RoleKeyword
 
     References
     ----------
-    S. A. Macskassy (2005), section 3.3, figure 5.
+    Macskassy (2005), section 3.3, figure 5.
 
     Examples
     --------

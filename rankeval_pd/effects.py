@@ -62,7 +62,7 @@ def odds_ratios(
 
     References
     ----------
-    S. Evert (2004), section 3.3. J. Cornfield (1956), A statistical problem arising from
+    Evert (2004), section 3.3. J. Cornfield (1956), A statistical problem arising from
     retrospective studies.
 
     Examples

@@ -13,7 +13,7 @@ from rankeval_pd.errors import check_choice, check_count, check_n, check_share
 from rankeval_pd.pairs import PairRanks, ask_pairs, only_pair, pair_names
 from rankeval_pd.progress import drawing_bar
 from rankeval_pd.roles import RoleKeywords, Roles
-from rankeval_pd.stats import bands, swaps
+from rankeval_pd.stats import bands, ranking, swaps
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.fisher import ALTERNATIVES
 
@@ -76,7 +76,7 @@ def mean_difference(
 
     References
     ----------
-    S. Evert (2004), section 3.3.
+    Evert (2004), section 3.3.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def mean_difference(
     >>> found = df.rankeval.mean_difference("good", "fair", range(50, 501), n_resamples=999)
     >>> found.round(3)
       measure_a measure_b  n_first  n_last  difference  ci_low  ci_high  p_value
-    0      good      fair       50     500       0.078   0.044    0.112    0.001
+    0      good      fair       50     500       0.078   0.042    0.114    0.001
     """
     check_choice("alternative", alternative, ALTERNATIVES)
     level = check_share("level", level)
@@ -146,9 +146,11 @@ def _columns(
         ]
         sided = swaps.sided(np.concatenate([[observed], *drawn]), alternative)
         first[row], last[row], difference[row] = asked[0], asked[-1], observed
-        margin[row] = z * _standard_error(a, b, gold, asked, weight)
+        differ = (ranking.nbest_regions(a, b, gold, asked).overlap < asked).any()
+        margin[row] = z * _standard_error(a, b, gold, asked, weight) if differ else 0.0
         p_value[row] = swaps.exceedance(sided[:1], sided[1:])[0]
-    return first, last, difference, difference - margin, difference + margin, p_value
+    low, high = np.maximum(difference - margin, -1.0), np.minimum(difference + margin, 1.0)
+    return first, last, difference, low, high, p_value
 
 
 def _weights(n: IntArray, total: int) -> FloatArray:
@@ -166,11 +168,15 @@ def _from_here_on(values: FloatArray, n: IntArray, total: int) -> FloatArray:
 def _standard_error(
     rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray, weight: FloatArray
 ) -> float:
-    """Return the root of the sum of the squared influences of the candidates."""
-    influence = np.zeros(gold.size)
+    """Return the root of the sum of the squared influences of the candidates.
+
+    A candidate of either label is added to each list (Agresti and Caffo), in which it is for all n.
+    """
+    influence, added = np.zeros(gold.size), 0.0
     for sign, rank in ((1.0, rank_a), (-1.0, rank_b)):
         tp = np.concatenate([[0], np.cumsum(gold[np.argsort(rank)])])
         edge = bands.edge_precision(tp, n, np.array([gold.size]))
         lost = _from_here_on(edge / n, n, gold.size) / n.size
         influence += sign * (gold * weight[rank] - lost[rank])
-    return float(np.sqrt(np.square(influence - influence.mean()).sum()))
+        added += (weight[0] - lost[0]) ** 2 + lost[0] ** 2
+    return float(np.sqrt(np.square(influence - influence.mean()).sum() + added))

@@ -104,7 +104,7 @@ def precision_interval(
 
     References
     ----------
-    S. Evert (2004), section 3.2 and footnote 12, which gives 35.7 % to 44.4 % for this example.
+    Evert (2004), section 3.2 and footnote 12, which gives 35.7 % to 44.4 % for this example.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def nbest_precision(
 
     References
     ----------
-    S. Evert (2004), Eq. 1 (whose text has "numerator" for denominator), section 3.2, figures 1, 2.
+    Evert (2004), Eq. 1 (whose text has "numerator" for denominator), section 3.2, figures 1, 2.
 
     Examples
     --------
@@ -331,7 +331,7 @@ def acceptance_precision(
 
     References
     ----------
-    S. Evert (2004), section 2: the acceptance set of a threshold.
+    Evert (2004), section 2: the acceptance set of a threshold.
 
     Examples
     --------
@@ -421,7 +421,7 @@ def local_precision(
 
     References
     ----------
-    S. Evert (2004), The UCS toolkit, evaluation graphs.
+    Evert (2004), The UCS toolkit, evaluation graphs.
 
     Examples
     --------

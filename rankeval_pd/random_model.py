@@ -85,7 +85,7 @@ def random_bound(
 
     References
     ----------
-    S. A. Macskassy (2005), Eqs 5 to 9 (Eq. 8 corrected), 12 to 18, section 3.2.
+    Macskassy (2005), Eqs 5 to 9 (Eq. 8 corrected), 12 to 18, section 3.2.
 
     Examples
     --------
@@ -177,7 +177,7 @@ def random_cdf(
 
     References
     ----------
-    S. A. Macskassy (2005), section 2.1, Eqs 6, 8 and 9 (Eq. 8 corrected), figure 1.
+    Macskassy (2005), section 2.1, Eqs 6, 8 and 9 (Eq. 8 corrected), figure 1.
 
     Examples
     --------
@@ -294,7 +294,7 @@ def random_bound_for(
 
     References
     ----------
-    S. A. Macskassy (2005), Table 2 (N = 16,769, N+ = 3,123).
+    Macskassy (2005), Table 2 (N = 16,769, N+ = 3,123).
 
     Examples
     --------
@@ -414,7 +414,7 @@ def random_envelope(
 
     References
     ----------
-    S. A. Macskassy (2005), Eqs 12 to 15, here with absorption; figure 7 joins bounds that hold for
+    Macskassy (2005), Eqs 12 to 15, here with absorption; figure 7 joins bounds that hold for
     one n each. S. Aldor-Noiman et al. (2013), The power to see, American Statistician 67: equal
     local levels.
 
@@ -517,7 +517,8 @@ def random_test(
 
         Under ``ties="expected"`` ``tp`` is the mean over the orders of equal scores, and the
         p-values are those of this mean if the labels are in random order, exactly; under "best"
-        and "worst" they are those of the count that the best or worst order has.
+        and "worst" they are those of an ordinary list with the count that the best or worst order
+        has: bounds to look at, not tests, because these orders were chosen by the labels.
 
     Notes
     -----
@@ -538,7 +539,7 @@ def random_test(
 
     References
     ----------
-    S. A. Macskassy (2005), Eqs 5, 6, and 12 to 15, section 3.2. Smallest p-values: P. H. Westfall
+    Macskassy (2005), Eqs 5, 6, and 12 to 15, section 3.2. Smallest p-values: P. H. Westfall
     and S. S. Young (1993), Resampling-based multiple testing; here the law is exact.
 
     Examples
@@ -789,7 +790,7 @@ def random_pvalue(
 
     References
     ----------
-    S. A. Macskassy (2005), section 2.1, Eqs 8 and 9 (corrected), Table 2.
+    Macskassy (2005), section 2.1, Eqs 8 and 9 (corrected), Table 2.
 
     Examples
     --------
@@ -893,7 +894,7 @@ def random_pvalue_mean(
 
     References
     ----------
-    S. A. Macskassy (2005), Tables 3 and 4, where a mean is tested as if it were one list.
+    Macskassy (2005), Tables 3 and 4, where a mean is tested as if it were one list.
 
     Examples
     --------

@@ -11,7 +11,7 @@ import pandas as pd
 from rankeval_pd import tables
 from rankeval_pd.candidates import Data
 from rankeval_pd.comparison import NBEST_COLUMNS, compare
-from rankeval_pd.roles import RoleKeywords
+from rankeval_pd.roles import RoleKeywords, Roles
 
 RANGE_COLUMNS = ("measure_a", "measure_b", "better", "n_first", "n_last", "n_tests", "p_max")
 
@@ -57,7 +57,7 @@ def significant_ranges(
 
     References
     ----------
-    S. Evert (2004), figure 3: "significant for all n-best lists up to n = 1250".
+    Evert (2004), figure 3: "significant for all n-best lists up to n = 1250".
 
     Examples
     --------
@@ -69,6 +69,7 @@ def significant_ranges(
       measure_a measure_b better  n_first  n_last  n_tests  p_max
     0        G2         t     G2        4      36       33  0.029
     """
+    Roles.of(roles)  # what compare would take, as threshold, is no option here
     table = compare(
         data, a, b, n, test=test, alternative=alternative, alpha=alpha, adjust=adjust,
         n_resamples=n_resamples, level=level, ci=ci, target=target, phi=phi, progress=progress,

@@ -47,7 +47,7 @@ def difference_region(
 
     References
     ----------
-    S. Evert (2004), section 3.3: the regions D1 and D2.
+    Evert (2004), section 3.3: the regions D1 and D2.
 
     Examples
     --------

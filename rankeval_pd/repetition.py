@@ -75,7 +75,7 @@ def dispersion_for(
 
     References
     ----------
-    S. Evert (2004), section 4, whose figures the example has. The paper calls them "a little more
+    Evert (2004), section 4, whose figures the example has. The paper calls them "a little more
     variation than expected".
 
     Examples
@@ -119,7 +119,7 @@ def coverage_for(
 
     References
     ----------
-    S. Evert (2004), section 4, compares 12 failures of 80 with 5 %, where 95 % intervals of 100
+    Evert (2004), section 4, compares 12 failures of 80 with 5 %, where 95 % intervals of 100
     candidates fail in 4.0 % and 4.3 %; the paper's 9 failures are significant too.
 
     Examples
@@ -221,7 +221,7 @@ def repetition(
 
     References
     ----------
-    S. Evert (2004), section 4, Eqs 3 and 4 (where "average number of TPs" must read candidates),
+    Evert (2004), section 4, Eqs 3 and 4 (where "average number of TPs" must read candidates),
     figure 4, footnote 15.
 
     Examples
@@ -275,7 +275,7 @@ def repetition_samples(
 
     References
     ----------
-    S. Evert (2004), section 4, figure 4.
+    Evert (2004), section 4, figure 4.
 
     Examples
     --------

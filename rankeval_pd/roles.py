@@ -75,9 +75,10 @@ class Roles:
         """Raise a ValueError where the ties are counted in a way that single lists only have."""
         if self.ties not in CUTTING:
             raise ValueError(
-                f"ties={self.ties!r} holds in nbest_precision, random_test and the curves, and not"
-                f" here: allowed are {listed(CUTTING)}. tie_sensitivity says how much a comparison"
-                " depends on the order of equal scores."
+                f"ties={self.ties!r} holds in nbest_precision, random_test and the curves (roc,"
+                " precision_recall, det, lift, gain), and not here: allowed are"
+                f" {listed(CUTTING)}. tie_sensitivity says how much a comparison depends on the"
+                " order of equal scores."
             )
 
     @property

@@ -241,6 +241,59 @@ def test_precise_lists_give_a_warning():
         df.rankeval.difference_band("a", "b", [20, 100])
 
 
+def test_lists_without_true_positives():
+    """The band is never narrower than an interval at each n; nor is the mean difference's."""
+    df = pd.DataFrame({"a": np.arange(300, 0, -1.0), "gold": False})
+    df.loc[220:250, "gold"] = True
+    df["b"] = df["a"].where(df["a"] < 200, df["a"] % 100)  # a head of other candidates
+    n = [10, 20, 50]
+    band = df.rankeval.precision_band(n, measures="a")
+    interval = df.rankeval.nbest_precision(n, measures="a", target="nbest")
+    assert (band["band_low"] == 0).all()
+    assert (band["band_high"] > interval["ci_high"] * (1 - 1e-9)).all()
+    pair = df.rankeval.difference_band("a", "b", n)
+    compared = df.rankeval.compare("a", "b", n, target="nbest")
+    assert (pair["band_high"] >= compared["ci_high"] * (1 - 1e-9)).all()
+    mean = df.rankeval.mean_difference("a", "b", [20], n_resamples=99)
+    alone = df.rankeval.compare("a", "b", 20, target="nbest")
+    assert mean["ci_high"][0] == pytest.approx(alone["ci_high"][0], rel=0.05)
+
+
+def test_rare_positives_are_covered():
+    """20 of 1,000 candidates with a baseline of 1 %: many lists have no true positive."""
+    truth = datasets.true_precision(0.02, quality=1.0, baseline=0.01)
+    covered = 0
+    for r in range(150):
+        df = datasets.simulate_candidates(1_000, baseline=0.01, quality={"a": 1.0}, rng=r)
+        row = df.rankeval.precision_band(20, n_resamples=99).iloc[0]
+        covered += row["band_low"] <= truth <= row["band_high"]
+    assert covered >= 0.95 * 150 - 3.5 * np.sqrt(150 * 0.95 * 0.05)
+
+
+def test_too_few_draws(frame):
+    for ask in (
+        lambda **o: frame.rankeval.precision_band([20], **o),
+        lambda **o: frame.rankeval.difference_band("a", "b", [20], **o),
+    ):
+        with pytest.raises(
+            ValueError, match=r"n_resamples=18 cannot reach level=0.95.*=19 or more"
+        ):
+            ask(n_resamples=18)
+        with pytest.raises(ValueError, match=r"level=0.9999: .* n_resamples=9999 or more"):
+            ask(level=0.9999)
+
+
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+def test_differences_stay_between_their_limits(frame):
+    for found in (
+        frame.rankeval.difference_band("a", "b", [1], n_resamples=19),
+        frame.rankeval.mean_difference("a", "b", [1], n_resamples=19),
+        frame.rankeval.compare("a", "b", [1], target="nbest", phi=9),
+    ):
+        limits = found.filter(regex="_low$|_high$").to_numpy()
+        assert (np.abs(limits) <= 1).all()
+
+
 def test_one_list_is_a_pointwise_interval():
     """With a single n, the band is the interval of the n-best list at the level asked for."""
     df = datasets.simulate_candidates(2_000, rng=1)

@@ -204,11 +204,39 @@ def test_comparison_over_recall_and_with_overlap(frame):
         ({"x": "log"}, r"x='log' is not one of 'n', 'share', 'recall'"),
         ({"reference": "perfect"}, r"reference='perfect' is not one of 'random', 'ideal'"),
         ({"mark": [51]}, r"mark=51 is not one of the n of the table"),
+        ({"relevant": 5}, r"relevant=5: give a difference of precision from 0 to 1; 5 points are"),
+        ({"relevant": "a"}, r"relevant='a': give a difference"),
     ],
 )
 def test_wrong_options_of_pictures(frame, options, message):
     with pytest.raises(ValueError, match=message):
         frame.rankeval.plot.precision([20, 50], **options)
+    assert not plt.get_fignums()  # no torso in the notebook
+
+
+def test_tables_that_do_not_belong_together(frame):
+    lists = frame.rankeval.nbest_precision(range(50, 100))
+    for band in (
+        frame.rankeval.precision_band(range(200, 300), n_resamples=19),
+        frame.rankeval.precision_band(range(60, 70), measures="good", n_resamples=19),
+    ):
+        with pytest.raises(ValueError, match="band has other measures or other n than table"):
+            plotting.precision(lists, band)
+    parts = pd.concat([frame.assign(part=s) for s in range(3)]).reset_index(drop=True)
+    call = parts.rankeval(by="part")
+    with pytest.raises(ValueError, match="samples are not those of table"):
+        plotting.repetition(call.repetition(n=20), call.repetition_samples(n=40))
+
+
+def test_bars_over_recall_stand_at_the_better_measures_recall(frame):
+    table = frame.rankeval.nbest_precision([20, 50, 200]).set_index(["measure", "n"])["recall"]
+    for pair in (("good", "poor"), ("poor", "good")):
+        ax = frame.rankeval.plot.comparison(*pair, [20, 50, 200], x="recall", simultaneous=False)
+        (marks,) = ax.collections
+        found = marks.get_offsets()[:, 0]
+        assert set(np.round(found, 12)) <= set(np.round(table["good"], 12))
+        assert "good better" in legend(ax)
+        assert "(at its recall)" in legend(ax)
 
 
 def test_repetition_draws_a_panel_a_measure(frame):

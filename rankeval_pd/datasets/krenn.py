@@ -50,7 +50,7 @@ def load_krenn_ppv() -> pd.DataFrame:
 
     References
     ----------
-    S. Evert (2004), figures 1 to 3. B. Krenn (2000), The usual suspects: data-oriented models for
+    Evert (2004), figures 1 to 3. B. Krenn (2000), The usual suspects: data-oriented models for
     the identification and representation of lexical collocations.
 
     Examples

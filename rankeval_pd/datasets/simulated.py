@@ -62,7 +62,7 @@ def simulate_candidates(
 
     References
     ----------
-    S. Evert (2004), section 3.1.
+    Evert (2004), section 3.1.
 
     Examples
     --------

@@ -131,6 +131,27 @@ def check_options(x: str, references: Sequence[str], known: Sequence[str]) -> No
             )
 
 
+def check_relevant(relevant: object) -> float:
+    """Return the least relevant difference, a share of 1, or say what it is."""
+    if isinstance(relevant, (int, float, np.integer, np.floating)) and 0.0 <= relevant < 1.0:
+        return float(relevant)
+    raise ValueError(
+        f"relevant={relevant!r}: give a difference of precision from 0 to 1; 5 points are 0.05."
+    )
+
+
+def check_marks(mark: int | Sequence[int], n: pd.Series[Any]) -> list[int]:
+    """Return the list sizes that are marked, each of which the table has."""
+    marked = [int(mark)] if isinstance(mark, (int, np.integer)) else list(mark)
+    for size in marked:
+        if size not in set(n):
+            raise ValueError(
+                f"mark={size!r} is not one of the n of the table. Ask for it too, or mark another"
+                " n."
+            )
+    return marked
+
+
 def positions(curve: pd.DataFrame, x: str) -> pd.Series[Any]:
     """Return where the lists of a precision curve stand on the axis to the right."""
     if x == "n":
@@ -150,12 +171,10 @@ def draw_marks(
     ax: Axes, curve: pd.DataFrame, column: str, mark: Sequence[int], x: str, *, first: bool
 ) -> None:
     """Draw a line at each n that is marked, once; with recall to the right, a tick on the curve."""
-    for n in [mark] if isinstance(mark, (int, np.integer)) else mark:
+    for n in mark:
         here = curve[curve["n"] == n]
-        if here.empty:
-            raise ValueError(
-                f"mark={n!r} is not one of the n of the table. Ask for it too, or mark another n."
-            )
+        if here.empty:  # a measure that scores fewer candidates
+            continue
         across, height = float(here["x"].iloc[0]), float(here[column].iloc[0])
         if x == "recall":
             ax.plot([across], [height], marker="|", markersize=14, color=GREY)
@@ -191,16 +210,14 @@ _IN_PERCENT = (XLABELS["share"], XLABELS["recall"], PRECISION_OF_SAMPLE)
 
 def finish(ax: Axes, *, ylabel: str, xlabel: str = XLABELS["n"]) -> Axes:
     """Label the axes and put the legend below them, off the data, narrow enough for a column."""
-    from matplotlib.ticker import FuncFormatter, PercentFormatter
     from matplotlib.transforms import ScaledTranslation
 
     ax.set_xlabel(xlabel)
     if xlabel in _IN_PERCENT:
-        small = FuncFormatter(lambda share, _: f"{100 * share:g}%")  # down to any power of ten
-        ax.xaxis.set_major_formatter(small if ax.get_xscale() == "log" else PercentFormatter(1.0))
+        ax.xaxis.set_major_formatter(_share_in_percent)
     ax.set_ylabel(ylabel)
     if ylabel == "precision":
-        ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+        ax.yaxis.set_major_formatter(_share_in_percent)
     ax.spines[["top", "right"]].set_visible(False)
     handles, names = ax.get_legend_handles_labels()
     if handles:
@@ -218,6 +235,11 @@ def finish(ax: Axes, *, ylabel: str, xlabel: str = XLABELS["n"]) -> Axes:
             handlelength=3,
         )
     return ax
+
+
+def _share_in_percent(value: float, _: object = None) -> str:
+    """Return a tick of a share as text; none beyond 0 and 1, where there is only room."""
+    return f"{100 * value:.4g}%" if -1e-9 <= value <= 1.0 + 1e-9 else ""
 
 
 def percent(level: float) -> str:

@@ -14,7 +14,9 @@ from rankeval_pd.plotting.canvas import (
     XLABELS,
     Keywords,
     axes,
+    check_marks,
     check_options,
+    check_relevant,
     draw_curve,
     draw_marks,
     finish,
@@ -81,7 +83,8 @@ def precision(
     Notes
     -----
     The darker bands are pointwise: the interval at each n holds for this n alone. The lighter ones
-    hold for all n of ``band`` together.
+    hold for all n of ``band`` together. Where the n are few, thick bars are pointwise, and thin
+    ones hold for all n together.
 
     Examples
     --------
@@ -93,10 +96,12 @@ def precision(
     """
     needed = ("measure", "n", "precision", "recall", "lift", "ci_low", "ci_high")
     table = table_of(table, needed, "nbest_precision")
-    references = [reference] if isinstance(reference, str) else list(reference)
+    references = [reference] if isinstance(reference, str) else list(reference or ())
     check_options(x, references, REFERENCES)
+    relevant, mark = check_relevant(relevant), check_marks(mark, table["n"])
     if band is not None:
         band = table_of(band, ("measure", "n", "band_low", "band_high"), "precision_band")
+        _check_same_lists(table, band)
     ax = axes(ax)
     for number, measure in enumerate(table["measure"].drop_duplicates()):
         rows = table[table["measure"] == measure]
@@ -122,6 +127,17 @@ def precision(
     return finish(ax, ylabel="precision", xlabel=XLABELS[x])
 
 
+def _check_same_lists(table: pd.DataFrame, band: pd.DataFrame) -> None:
+    """Raise a ValueError where the band is not one of the lists of the table."""
+    pairs = table[["measure", "n"]].drop_duplicates()
+    common = pairs.merge(band[["measure", "n"]].drop_duplicates())
+    if len(band) > len(common) or set(common["measure"]) != set(pairs["measure"]):
+        raise ValueError(
+            "band has other measures or other n than table. Give the precision_band of the same"
+            " data, measures and n."
+        )
+
+
 def _draw_band(
     ax: Axes, rows: pd.DataFrame, limits: tuple[str, str], look: Keywords, *, simultaneous: bool
 ) -> None:
@@ -129,7 +145,7 @@ def _draw_band(
     interval = rows["x"], rows[low], rows[high]
     look = dict(look or {})
     if sparse(len(rows)):
-        width = {"linewidth": 0.8, "alpha": 0.9} if simultaneous else {"linewidth": 3, "alpha": 0.4}
+        width = {"linewidth": 1.2, "alpha": 0.5} if simultaneous else {"linewidth": 4, "alpha": 0.6}
         ax.vlines(*interval, **{**width, **look})
     else:
         alpha = 0.1 if simultaneous else 0.22
@@ -137,9 +153,14 @@ def _draw_band(
 
 
 def _name_bands(ax: Axes, table: pd.DataFrame, band: pd.DataFrame | None) -> None:
-    ax.fill_between([], [], color=GREY, alpha=0.35, linewidth=0, label=_interval_name(table))
+    names = [(_interval_name(table), 0.35, 4.0)]
     if band is not None and len(band):
-        ax.fill_between([], [], color=GREY, alpha=0.14, linewidth=0, label=_band_name(table, band))
+        names.append((_band_name(table, band), 0.14, 1.2))
+    for name, alpha, width in names:
+        if sparse(table["n"].nunique()):  # as the bars are drawn
+            ax.plot([], [], color=GREY, alpha=0.6, linewidth=width, label=name)
+        else:
+            ax.fill_between([], [], color=GREY, alpha=alpha, linewidth=0, label=name)
 
 
 def _interval_name(table: pd.DataFrame) -> str:

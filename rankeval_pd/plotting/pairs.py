@@ -14,7 +14,9 @@ from rankeval_pd.plotting.canvas import (
     XLABELS,
     Keywords,
     axes,
+    check_marks,
     check_options,
+    check_relevant,
     draw_curve,
     draw_marks,
     finish,
@@ -87,8 +89,10 @@ def comparison(
 
     Notes
     -----
-    Thin bars: each n is tested alone. Thick bars: what holds for all n together. A thin line
-    stands at the last n of the first run of significant n, as in the paper's figure.
+    Thin bars: each n is tested alone. Thick bars: what holds for all n together. Lists of equal n
+    are compared whatever is drawn to the right; with x="recall" a bar stands at the recall of the
+    better measure. A thin line stands at the last n of the first run of significant n, as in the
+    paper's figure.
 
     Examples
     --------
@@ -105,8 +109,9 @@ def comparison(
         "significant", "better", "overlap",
     )  # fmt: skip
     table = table_of(table, needed, "compare by n")
-    references = [reference] if isinstance(reference, str) else list(reference)
+    references = [reference] if isinstance(reference, str) else list(reference or ())
     check_options(x, references, REFERENCES)
+    relevant, mark = check_relevant(relevant), check_marks(mark, table["n"])
     _check_one_pair(table)
     if curves is not None:
         curves = table_of(
@@ -130,7 +135,8 @@ def comparison(
     if curves is not None and "ideal" in references:
         draw_ideal(ax, curves, x)
     findings = _findings(table, together, relevant)
-    _draw_significance(ax, table, findings, _across(table, curves, "a", x), band_kw)
+    places = {side: _across(table, curves, side, x).to_numpy() for side in "ab"}
+    _draw_significance(ax, table, findings, places, band_kw, at="recall" if x == "recall" else "n")
     if x == "n":
         _mark_end(ax, table, relevant)
     if overlap:
@@ -208,11 +214,14 @@ def _draw_significance(
     ax: Axes,
     table: pd.DataFrame,
     findings: list[_Finding],
-    across: pd.Series[Any],
+    places: dict[str, np.ndarray[Any, Any]],
     band_kw: Keywords,
+    *,
+    at: str,
 ) -> None:
     """Draw bars below the curves, a row for each measure that is better somewhere."""
     sides = [side for side in "ab" if _better(table, side, findings[0]).any()]
+    where = " (at its recall)" if at == "recall" else ""
     for finding in findings:
         if not finding.hits.any():
             ax.plot([], [], " ", label=f"no n: {finding.words}")
@@ -228,9 +237,9 @@ def _draw_significance(
                 continue
             look = {
                 "color": style(number)["color"],
-                "label": f"{name} better, {finding.words}", **(band_kw or {}),
+                "label": f"{name} better, {finding.words}{where}", **(band_kw or {}),
             }  # fmt: skip
-            _draw_hits(ax, across.to_numpy(), hits, look, row, dense, finding.together)
+            _draw_hits(ax, places[side], hits, look, row, dense, finding.together)
 
 
 def _better(table: pd.DataFrame, side: str, finding: _Finding) -> np.ndarray[Any, Any]:
@@ -253,7 +262,8 @@ def _draw_hits(
         name = look.pop("label")
         look = {"linewidth": 0.8, **look}
         ax.broken_barh(_stretches(across, hits), where, transform=ax.get_xaxis_transform(), **look)
-        ax.plot([], [], color=look["color"], linewidth=6 if together else 1.5, label=name)
+        size = 8 if together else 3
+        ax.plot([], [], "s", color=look["color"], markersize=size, label=name)
     else:  # between the n there are others, which were not tested
         size = 22 if together else 7
         heights = np.full(np.count_nonzero(hits), middle)

@@ -66,9 +66,17 @@ def repetition(
     >>> len(panels)
     2
     """
-    table = table_of(table, ("measure", "precision", "sd_expected", "sd_ratio"), "repetition")
-    needed = ("measure", "n_accepted", "precision")
+    table = table_of(
+        table, ("measure", "threshold", "precision", "sd_expected", "sd_ratio"), "repetition"
+    )
+    needed = ("measure", "threshold", "n_accepted", "precision")
     samples = table_of(samples, needed, "repetition_samples", grouped=True)
+    thresholds = samples.drop_duplicates(["measure", "threshold"]).set_index("measure")["threshold"]
+    if not thresholds.reindex(table["measure"]).equals(table.set_index("measure")["threshold"]):
+        raise ValueError(
+            "samples are not those of table: their measures or thresholds differ. Give repetition"
+            " and repetition_samples of the same data, with the same threshold or n."
+        )
     panels = _panels(ax, len(table))
     for number, (panel, (_, row)) in enumerate(zip(panels, table.iterrows(), strict=True)):
         found = samples.loc[samples["measure"] == row["measure"], "precision"].dropna()
@@ -114,7 +122,8 @@ def _draw(
     }  # fmt: skip
     _, edges, _ = panel.hist(found, bins=bars, **{**look, **(band_kw or {})})
     mean, sd = float(row["precision"]), float(row["sd_expected"])
-    across = np.linspace(min(edges[0], mean - 3.5 * sd), max(edges[-1], mean + 3.5 * sd), 300)
+    low, high = min(edges[0], mean - 3.5 * sd), max(edges[-1], mean + 3.5 * sd)
+    across = np.linspace(max(low, 0.0), min(high, 1.0), 300)
     density = np.exp(-0.5 * ((across - mean) / sd) ** 2) / (sd * np.sqrt(2.0 * np.pi))
     curve = {
         "color": "black", "linewidth": 1.2,

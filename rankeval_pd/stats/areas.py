@@ -5,7 +5,7 @@ half, and precision is that at the end of the block.
 
 References
 ----------
-E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988), Comparing the areas under two or more
+DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988), Comparing the areas under two or more
 correlated receiver operating characteristic curves, Biometrics 44. X. Sun and W. Xu (2014), Fast
 implementation of DeLong's algorithm: ranks in the place of all pairs.
 """

@@ -15,6 +15,7 @@ units of its standard deviation, gives the factor by which a band has to be wide
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -24,6 +25,7 @@ from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 
 Advance = Callable[[int], object]
 _BLOCK = 4_000_000  # multipliers in memory together
+_NOTHING = 1e-7  # influences as small are rounding
 
 
 class Spread(NamedTuple):
@@ -32,6 +34,7 @@ class Spread(NamedTuple):
     precision: FloatArray  #: shrunken towards a half, so that it is neither 0 nor 1
     edge: FloatArray  #: share of true positives around the n-th candidate
     variance: FloatArray  #: n times the variance of the precision
+    influence: FloatArray  #: sum of the squared influences on n times the precision, not shrunken
 
     def effective(self, n: IntArray) -> FloatArray:
         """Return the size of a fixed region whose precision varies as much; at most n."""
@@ -65,10 +68,15 @@ def nbest_spread(tp: FloatArray | IntArray, n: IntArray, total: IntArray) -> Spr
     n = np.minimum(np.broadcast_to(n, (*tp.shape[:-1], n.size)), np.maximum(total, 1))
     n = np.minimum(n, tp.shape[-1] - 1)
     edge = edge_precision(tp, n, total)
-    precision = np.asarray((np.take_along_axis(tp, n, axis=-1) + 2.0) / (n + 4.0), dtype=float)
+    listed = np.take_along_axis(tp, n, axis=-1)
+    precision = np.asarray((listed + 2.0) / (n + 4.0), dtype=float)
     beyond = 1.0 - n / np.maximum(total, 1)
     variance = precision * (1.0 - precision) + beyond * (precision - edge) ** 2
-    return Spread(precision, edge, np.asarray(variance, dtype=float))
+    squares = listed * (1.0 - edge) ** 2 + (n - listed) * edge**2
+    influence = squares - n * (1.0 - beyond) * (listed / n - edge) ** 2
+    return Spread(
+        precision, edge, np.asarray(variance, dtype=float), np.asarray(influence, dtype=float)
+    )
 
 
 class DifferenceSpread(NamedTuple):
@@ -78,6 +86,7 @@ class DifferenceSpread(NamedTuple):
     edge_b: FloatArray
     centre: FloatArray  #: mean over all candidates of their influence on n times the difference
     variance: FloatArray  #: of n times the difference
+    influence: FloatArray  #: sum of the squared influences, no candidate added
 
 
 def difference_spread(
@@ -103,14 +112,16 @@ def difference_spread(
     drift = (share_a - edge_a) - (share_b - edge_b)
     only_a, only_b = tp_only
     squares = (
-        (only_a + 1) * (1.0 - edge_a) ** 2
-        + (only - only_a + 1) * edge_a**2
-        + (only_b + 1) * (1.0 - edge_b) ** 2
-        + (only - only_b + 1) * edge_b**2
+        only_a * (1.0 - edge_a) ** 2
+        + (only - only_a) * edge_a**2
+        + only_b * (1.0 - edge_b) ** 2
+        + (only - only_b) * edge_b**2
         + (size - only) * (edge_a - edge_b) ** 2
     )
+    added = sum((1.0 - edge) ** 2 + edge**2 for edge in (edge_a, edge_b))
     reach = size / np.maximum(total, 1)
-    return DifferenceSpread(edge_a, edge_b, drift * reach, squares - size * reach * drift**2)
+    influence = squares - size * reach * drift**2
+    return DifferenceSpread(edge_a, edge_b, drift * reach, influence + added, influence)
 
 
 def _cumulated(rank: IntArray, gold: BoolArray) -> IntArray:
@@ -145,7 +156,7 @@ def largest(
     found: Cells,
     edges: tuple[FloatArray, ...],
     centre: FloatArray,
-    scale: FloatArray,
+    influence: FloatArray,
     *,
     n_resamples: int,
     seed: int,
@@ -153,9 +164,9 @@ def largest(
 ) -> FloatArray:
     """Return, for each draw of multipliers, the largest |Z| over the n.
 
-    Z is the sum over the candidates of multiplier times influence, by ``scale``, its standard
-    deviation; ``centre`` is what the influences of all candidates are lessened by. Of two rankings
-    the influences are subtracted. The sum over the candidates of a cell
+    Z is the sum over the candidates of multiplier times influence, by its standard deviation, the
+    root of ``influence``; ``centre`` is what the influences of all candidates are lessened by. Of
+    two rankings the influences are subtracted. The sum over the candidates of a cell
     is normal with as many times the variance, so that there is one draw per cell.
     """
     rng = np.random.default_rng(seed)
@@ -167,6 +178,8 @@ def largest(
         np.searchsorted(first[by], np.arange(n_lists), side="right")
         for first, by in zip(found.first, order, strict=True)
     ]
+    scale = np.sqrt(np.maximum(influence, 0.0))
+    varies = scale > _NOTHING
     result = np.empty(n_resamples)
     width = max(1, _BLOCK // max(1, root.size))
     for start in range(0, n_resamples, width):
@@ -176,7 +189,7 @@ def largest(
         for sign, by, end, edge in zip((1.0, -1.0), order, ends, edges, strict=False):
             sums = drawn[:, by]
             z += sign * (_up_to(sums * true[by], end) - edge * _up_to(sums, end))
-        result[start:stop] = np.abs(z / scale).max(axis=-1)
+        result[start:stop] = np.abs(z[:, varies] / scale[varies]).max(axis=-1, initial=0.0)
         advance(stop - start)
     return result
 
@@ -188,6 +201,20 @@ def _up_to(values: FloatArray, ends: IntArray) -> FloatArray:
     return sums[:, ends]
 
 
+def draws_needed(level: float) -> int:
+    """Return how many draws a quantile of this level needs, so that one of them is beyond it."""
+    return math.ceil(level / (1.0 - level) * (1.0 - 1e-12))
+
+
 def critical_value(largest_of_draw: FloatArray, level: float) -> float:
-    """Return the factor that a share ``level`` of the draws stay within, rounded up."""
-    return float(np.quantile(largest_of_draw, level, method="higher"))
+    """Return the factor that a share ``level`` of the draws stay within, the data counted as one.
+
+    It is at least that of a single n, the quantile of the normal distribution: where the labels do
+    not vary over the lists asked for, the draws say nothing.
+    """
+    from scipy import special
+
+    ordered = np.sort(largest_of_draw)
+    rank = math.ceil((ordered.size + 1) * level * (1.0 - 1e-12))
+    alone = -float(special.ndtri((1.0 - level) / 2.0))
+    return max(float(ordered[min(rank, ordered.size) - 1]), alone)

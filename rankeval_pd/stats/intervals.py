@@ -27,7 +27,7 @@ def midp(tp: AnyArray, n: AnyArray, level: float) -> Limits:
     halves = ((0.0, 1.0), (1.0, 0.0))
     low, high = _limits(tp, n, level, lower=halves, upper=halves, inner=True)
     tp, n = np.broadcast_arrays(tp, n)
-    end = np.log(1.0 - level) / np.maximum(n, 1)
+    end = np.log(1.0 - level) / np.where(n > 0, n, 1.0)
     low = np.where((tp == n) & (n > 0), np.exp(end), low)
     high = np.where((tp == 0) & (n > 0), -np.expm1(end), high)
     return low, high

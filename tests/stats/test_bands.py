@@ -98,10 +98,10 @@ def test_the_largest_deviation_is_that_of_multipliers_per_candidate():
         ((a <= s) * (gold - x) - (b <= s) * (gold - y)).mean()
         for s, x, y in zip(n, *edges, strict=True)
     ]
-    scale = np.sqrt((phi**2).sum(axis=-1))
-    wanted = np.abs(rng.standard_normal((20_000, 300)) @ phi.T / scale).max(axis=-1)
+    squares = (phi**2).sum(axis=-1)
+    wanted = np.abs(rng.standard_normal((20_000, 300)) @ phi.T / np.sqrt(squares)).max(axis=-1)
     found = bands.largest(
-        bands.cells(gold, (a, b), n), edges, np.array(raw), scale, n_resamples=20_000, seed=9
+        bands.cells(gold, (a, b), n), edges, np.array(raw), squares, n_resamples=20_000, seed=9
     )
     assert stats.ks_2samp(found, wanted).pvalue > 1e-3
     assert bands.critical_value(found, 0.95) == pytest.approx(np.quantile(wanted, 0.95), rel=0.02)
@@ -115,11 +115,51 @@ def test_one_list_needs_the_normal_quantile():
         bands.cells(gold, (np.arange(1, 501),), n),
         (edge,),
         np.array([0.0]),
-        np.array([np.sqrt((spread**2).sum())]),
+        np.array([(spread**2).sum()]),
         n_resamples=40_000,
         seed=0,
     )
     assert bands.critical_value(found, 0.95) == pytest.approx(1.96, abs=0.03)
+
+
+def test_sums_of_squared_influences():
+    """Those of the kernels, no candidate added, against influences written out."""
+    rng = np.random.default_rng(3)
+    gold = rng.random(200) < 0.3
+    a, b = rng.permutation(200) + 1, rng.permutation(200) + 1
+    n = np.array([5, 40, 120, 200])
+    tp = np.concatenate([[0], gold[np.argsort(a)].cumsum()])
+    single = bands.nbest_spread(tp, n, np.array(200))
+    in_a, in_b = a <= n[:, None], b <= n[:, None]
+    only = (in_a & ~in_b).sum(axis=-1)
+    tp_only = (in_a & ~in_b & gold).sum(axis=-1), (in_b & ~in_a & gold).sum(axis=-1)
+    pair = bands.difference_spread(a, b, gold, np.ones(200, bool), n, only, tp_only)
+    for column, size in enumerate(n):
+        phi = influences(gold, a, size, single.edge[column])
+        assert single.influence[column] == pytest.approx((phi**2).sum(), abs=1e-9)
+        phi = influences(gold, a, size, pair.edge_a[column]) - influences(
+            gold, b, size, pair.edge_b[column]
+        )
+        assert pair.influence[column] == pytest.approx((phi**2).sum(), abs=1e-9)
+
+
+def test_labels_that_do_not_vary_need_the_normal_quantile():
+    """Where no list has a true positive, or each candidate is one, the draws say nothing."""
+    for gold in (np.zeros(50, bool), np.ones(50, bool)):
+        n = np.array([50])
+        cells = bands.cells(gold, (np.arange(1, 51),), n)
+        edge = np.array([float(gold[0])])
+        found = bands.largest(cells, (edge,), np.zeros(1), np.zeros(1), n_resamples=99, seed=0)
+        assert (found == 0).all()
+        assert bands.critical_value(found, 0.95) == pytest.approx(1.959964, abs=1e-6)
+
+
+def test_quantile_counts_the_data_as_a_draw():
+    draws = np.arange(1.0, 20.0) + 9
+    assert bands.draws_needed(0.95) == 19
+    assert bands.draws_needed(0.99) == 99
+    assert bands.critical_value(draws, 0.95) == 28.0
+    assert bands.critical_value(draws, 0.9) == 27.0
 
 
 def test_blocks_of_draws_change_no_number(monkeypatch):
