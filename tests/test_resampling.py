@@ -142,6 +142,30 @@ def test_accuracy_with_totals():
         varied.rankeval(metric="accuracy").paired_bootstrap(method="exact")
 
 
+def test_pairs_of_one_table_are_exact_where_they_can_be():
+    data = pd.DataFrame(np.random.default_rng(5).integers(0, 3, (40, 2)), columns=["x", "y"])
+    data["z"] = np.random.default_rng(6).random(40)
+    found = data.rankeval.paired_bootstrap(n_resamples=500)
+    whole = ~found[["system_a", "system_b"]].isin(["z"]).any(axis=1)
+    assert (found["exact"] == whole).all()
+    assert (found["n_resamples"] == np.where(whole, 0, 500)).all()
+    for pair, row in found.iterrows():
+        alone = data.rankeval.paired_bootstrap(row["system_a"], row["system_b"], n_resamples=500)
+        pd.testing.assert_frame_equal(alone, found.iloc[[pair]].reset_index(drop=True))
+    with pytest.raises(ValueError, match=r"some pair are no whole multiples of one step"):
+        data.rankeval.paired_bootstrap(method="exact")
+
+
+def test_items_that_all_differ_by_the_same():
+    data = pd.DataFrame({"a": [3.0, 2.0, 5.0], "b": [2.0, 1.0, 4.0]})
+    row = data.rankeval.paired_bootstrap().iloc[0]
+    assert row[["gain", "gain_se", "ci_low", "ci_high", "p_value"]].tolist() == [1, 0, 1, 1, 0]
+    drawn = data.rankeval.paired_bootstrap(method="monte-carlo", n_resamples=99).iloc[0]
+    assert drawn["p_value"] == 0.01
+    flipped = data.rankeval.paired_permutation()["p_value"][0]
+    assert flipped == pytest.approx(1 / 8, rel=1e-14)
+
+
 def test_every_swap_is_looked_at_for_few_items():
     data = counts_of(3, 9, 2)
     a, b = (data[name].to_numpy(dtype=float) for name in ("s1", "s0"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 
 LARGEST = 1_000_000  # points of a law
+_LARGE = 0.01  # so large tails need no tilting
 _EQUAL = 1e-9  # a difference is a multiple of the step up to this share of the step
 
 
@@ -78,24 +80,28 @@ class DrawnSum:
 
     def tail(self, edge: int) -> float:
         """Return P(sum >= edge)."""
-        return _drawn_tail(self.chances, self.n, edge - self.n * self.lowest)
+        place = edge - self.n * self.lowest
+        plain = _plain_tail(self.law, place)
+        return _tilted_tail(self.chances, self.n, place) if plain is None else plain
 
+    @cached_property
     def law(self) -> FloatArray:
-        """Return the chances of :attr:`values`, with an absolute error near 1e-16."""
+        """The chances of :attr:`values`, with an absolute error near 1e-16."""
         return _power(self.chances, self.n)
 
 
-def _drawn_tail(chances: FloatArray, n: int, edge: int) -> float:
-    """Return P(S >= edge) for the sum S of n draws from 0, 1, ... with these chances."""
-    top = chances.size - 1
-    if edge <= 0:
-        return 1.0
-    if edge > n * top:
-        return 0.0
+def _plain_tail(law: FloatArray, edge: int) -> float | None:
+    """Return the tail of a law that is known to about 1e-16, unless it is small."""
+    if not 0 < edge < law.size:
+        return 1.0 if edge <= 0 else 0.0
+    found = float(law[edge:].sum())
+    return found if found >= _LARGE else None
+
+
+def _tilted_tail(chances: FloatArray, n: int, edge: int) -> float:
+    """Return P(S >= edge), which is small, for the sum S of n draws with these chances."""
     numbers = np.arange(chances.size)
-    if edge <= n * float(numbers @ chances):  # the other tail is the smaller
-        return 1.0 - _drawn_tail(chances[::-1], n, n * top - edge + 1)
-    if edge == n * top:
+    if edge == n * (chances.size - 1):
         return float(chances[-1] ** n)
     with np.errstate(divide="ignore"):
         log_chances = np.log(chances)
@@ -157,15 +163,12 @@ class SignedSum:
 
     def tail(self, edge: int) -> float:
         """Return P(sum >= edge): that of the numbers with sign +, which sum to half as much."""
-        return self._half_tail(-(-(edge + self.total) // 2))
+        place = -(-(edge + self.total) // 2)
+        plain = _plain_tail(self.law, place)
+        return self._tilted_tail(place) if plain is None else plain
 
-    def _half_tail(self, edge: int) -> float:
-        if edge <= 0:
-            return 1.0
-        if edge > self.total:
-            return 0.0
-        if 2 * edge <= self.total:  # the law is symmetric
-            return 1.0 - self._half_tail(self.total - edge + 1)
+    def _tilted_tail(self, edge: int) -> float:
+        """Return P(sum of the numbers with sign + >= edge), which is small."""
         if edge == self.total:
             return float(2.0 ** -float(self.times.sum()))
         theta = _tilt(lambda theta: float(self.times @ (self.sizes * self._plus(theta))), edge)
@@ -180,8 +183,9 @@ class SignedSum:
         """Return the chance of + of each size under tilting."""
         return np.asarray(1.0 / (1.0 + np.exp(-theta * self.sizes)))
 
+    @cached_property
     def law(self) -> FloatArray:
-        """Return the chances of :attr:`values`, with an absolute error near 1e-16."""
+        """The chances of :attr:`values`, with an absolute error near 1e-16."""
         return self._law(0.0)
 
     def _law(self, theta: float) -> FloatArray:
@@ -206,8 +210,8 @@ def _binomial(n: int, chance: float) -> FloatArray:
     """Return the law of Binomial(n, chance)."""
     from rankeval_pd.stats import binomial
 
-    if chance == 1.0:
-        return np.asarray(np.eye(1, n + 1, n)[0])
+    if n == 1 or chance == 1.0:
+        return np.array([*[0.0] * (n - 1), 1.0 - chance, chance])
     i = np.arange(n + 1.0)
     return np.exp(binomial.log_pmf(i, np.full(n + 1, float(n)), np.full(n + 1, chance)))
 

@@ -212,7 +212,7 @@ def _drawn_row(on: Lattice, unit: float, gain: float, lean: FloatArray, options:
         options.ci,
         gain,
         np.asarray(size * law.values),
-        law.law(),
+        law.law,
         level=options.level,
         without=lean,
     )
@@ -295,7 +295,7 @@ def _signed_row(on: Lattice, unit: float, gain: float, options: Options) -> _Row
         "percentile",
         0.0,
         np.asarray(size * law.values),
-        law.law(),
+        law.law,
         level=options.level,
         without=np.empty(0),
     )

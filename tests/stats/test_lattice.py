@@ -45,7 +45,7 @@ def test_drawn_sums_are_exact_in_the_far_tail(counts):
         assert _relative_error(drawn.tail(edge + n * lowest), exact) < 1e-11
     assert drawn.tail(n * lowest) == 1.0
     assert drawn.tail(n * lowest + len(law)) == 0.0
-    np.testing.assert_allclose(drawn.law(), [x / n**n for x in law], rtol=0, atol=1e-14)
+    np.testing.assert_allclose(drawn.law, [x / n**n for x in law], rtol=0, atol=1e-14)
     assert drawn.values.tolist() == list(range(n * lowest, n * lowest + len(law)))
 
 
@@ -71,7 +71,7 @@ def test_signed_sums_are_exact_in_the_far_tail(sizes):
             assert signed.tail(2 * edge - total - 1) == signed.tail(2 * edge - total)
     assert signed.tail(-total) == 1.0
     assert signed.tail(total + 1) == 0.0
-    np.testing.assert_allclose(signed.law(), [x / ways for x in law], rtol=0, atol=1e-14)
+    np.testing.assert_allclose(signed.law, [x / ways for x in law], rtol=0, atol=1e-14)
     assert signed.values[0] == -total
 
 
