@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from rankeval_pd.errors import listed
 from rankeval_pd.roles import Roles
 from rankeval_pd.stats import resamples
 
 
 def synthetic_systems(
-    estimators: Mapping[Hashable, Any],
+    estimators: Mapping[Hashable, Any] | Sequence[Any],
     X: Any,
     y: Any,
     X_test: Any,
@@ -29,9 +30,10 @@ def synthetic_systems(
 
     Parameters
     ----------
-    estimators : mapping
+    estimators : mapping or sequence
         From the name of a family to an estimator with ``fit(X, y)`` and ``predict(X)``, as
-        scikit-learn's are. It is copied, never changed.
+        scikit-learn's are; in a sequence, the names are those of the estimators' classes. They are
+        copied, never changed.
     X, y : array, DataFrame, Series or sequence
         The training set.
     X_test, y_test : the same
@@ -79,11 +81,7 @@ def synthetic_systems(
     >>> systems.shape, list(systems)
     ((100, 4), ['cut 20-1', 'cut 20-2', 'cut 100-1', 'cut 100-2'])
     """
-    if not isinstance(estimators, Mapping) or not estimators:
-        raise TypeError(
-            f"estimators={estimators!r}: give a mapping from the name of a family to an estimator,"
-            " as {'logistic': LogisticRegression()}."
-        )
+    named = _named(estimators)
     plan = _plan(sizes, n_each)
     total = len(y)
     if len(X) != total or len(X_test) != len(y_test):
@@ -94,7 +92,7 @@ def synthetic_systems(
     seed = resamples.entropy(Roles.of({"rng": rng}).rng)
     columns: dict[str, Any] = {}
     families: dict[str, Hashable] = {}
-    for family, estimator in estimators.items():
+    for family, estimator in named.items():
         for number, (size, repeat) in enumerate(plan):
             draws = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number, 4)))
             rows = draws.integers(0, total, size)
@@ -108,6 +106,24 @@ def synthetic_systems(
     table = pd.DataFrame(columns, index=index if isinstance(index, pd.Index) else None)
     table.attrs["families"] = families
     return table
+
+
+def _named(estimators: Any) -> Mapping[Hashable, Any]:
+    """Return the estimators by the names of their families."""
+    if isinstance(estimators, (list, tuple)):
+        named: Mapping[Hashable, Any] = {type(model).__name__: model for model in estimators}
+        if len(named) < len(estimators):
+            raise ValueError(
+                f"estimators: two are of one class, {listed(type(x).__name__ for x in estimators)}."
+                " Name the families: give a mapping from name to estimator."
+            )
+        estimators = named
+    if not isinstance(estimators, Mapping) or not estimators:
+        raise TypeError(
+            f"estimators={estimators!r}: give a mapping from the name of a family to an estimator,"
+            " as {'logistic': LogisticRegression()}."
+        )
+    return estimators
 
 
 def _plan(sizes: Any, n_each: Any) -> list[tuple[int, int]]:

@@ -44,6 +44,14 @@ def test_names_sizes_and_families(data):
     assert (pairs["relation"] == "same").sum() == 6
 
 
+def test_a_sequence_is_named_by_its_classes(data):
+    ask = {"sizes": 20, "n_each": 2}
+    found = rankeval_pd.synthetic_systems([Mean()], *data, **ask)
+    pd.testing.assert_frame_equal(
+        found, rankeval_pd.synthetic_systems({"Mean": Mean()}, *data, **ask)
+    )
+
+
 def test_seeds(data):
     def ask(rng):
         return rankeval_pd.synthetic_systems({"m": Mean()}, *data, sizes=20, n_each=3, rng=rng)
@@ -76,7 +84,9 @@ def test_frames_scores_and_seeded_estimators(data):
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"estimators": [Mean()]}, TypeError, "give a mapping"),
+        ({"estimators": Mean()}, TypeError, "give a mapping"),
+        ({"estimators": []}, TypeError, "give a mapping"),
+        ({"estimators": [Mean(), Mean()]}, ValueError, "two are of one class"),
         ({"sizes": [10, 10]}, ValueError, "each size once"),
         ({"sizes": 0}, ValueError, "sizes: 0"),
         ({"n_each": [1, 2]}, ValueError, "one number of training sets"),
