@@ -27,6 +27,15 @@ from rankeval_pd.curves import (
 )
 from rankeval_pd.effects import odds_ratios
 from rankeval_pd.errors import RankevalWarning
+from rankeval_pd.gains import (
+    calibration,
+    detectable_gain,
+    expected_agreement,
+    gain_by_size,
+    gain_threshold,
+    needed_items,
+    population_calibration,
+)
 from rankeval_pd.mean_difference import mean_difference
 from rankeval_pd.precision import (
     acceptance_precision,
@@ -46,6 +55,13 @@ from rankeval_pd.random_model import (
 from rankeval_pd.ranges import significant_ranges
 from rankeval_pd.regions import difference_region
 from rankeval_pd.repetition import coverage_for, dispersion_for, repetition, repetition_samples
+from rankeval_pd.resampling import (
+    paired_bootstrap,
+    paired_permutation,
+    resample_counts,
+    system_ranks,
+)
+from rankeval_pd.synthetic import synthetic_systems
 from rankeval_pd.ties import tie_sensitivity
 
 __version__ = "0.1.0"
@@ -56,23 +72,32 @@ __all__ = [
     "RankevalWarning",
     "acceptance_precision",
     "area",
+    "calibration",
     "compare",
     "compare_area",
     "coverage_for",
     "crossovers",
     "datasets",
     "det",
+    "detectable_gain",
     "difference_band",
     "difference_region",
     "dispersion_for",
+    "expected_agreement",
     "gain",
+    "gain_by_size",
+    "gain_threshold",
     "isolines",
     "lift",
     "local_precision",
     "mean_difference",
     "nbest_precision",
+    "needed_items",
     "odds_ratios",
+    "paired_bootstrap",
+    "paired_permutation",
     "plotting",
+    "population_calibration",
     "precision_band",
     "precision_interval",
     "precision_recall",
@@ -86,8 +111,11 @@ __all__ = [
     "random_test",
     "repetition",
     "repetition_samples",
+    "resample_counts",
     "roc",
     "significant_ranges",
+    "synthetic_systems",
+    "system_ranks",
     "tie_sensitivity",
     "with_association_measures",
 ]

@@ -18,6 +18,7 @@ from rankeval_pd import (
     crossings,
     curves,
     effects,
+    gains,
     mean_difference,
     plotting,
     precision,
@@ -25,6 +26,7 @@ from rankeval_pd import (
     ranges,
     regions,
     repetition,
+    resampling,
     ties,
 )
 from rankeval_pd.candidates import Data
@@ -56,7 +58,8 @@ class Accessor(Generic[Data]):
         ----------
         **roles
             ``gold``, ``measures``, ``by``, ``key``, ``lower_is_better``, ``ties``, ``missing``,
-            ``rng``, ``dim``: which column is what, see the page "Roles of the columns".
+            ``rng``, ``dim``, and for systems over test items ``metric``, ``higher_is_better``,
+            ``groups``: which column is what, see the page "Roles of the columns".
         """
         Roles.of(roles)
         configured = type(self)(self._data)
@@ -401,6 +404,142 @@ class Accessor(Generic[Data]):
     ) -> Data:
         """Call :func:`rankeval_pd.with_association_measures`: add scores of 2x2 tables."""
         return association.with_association_measures(self._data, measures, cells)
+
+    # ------------------------------------------------------------------ systems over test items
+
+    def paired_bootstrap(
+        self,
+        a: Hashable = None,
+        b: Hashable = None,
+        *,
+        n_resamples: int = 10_000,
+        event: str = "recentred",
+        method: str = "auto",
+        ci: str = "bca",
+        families: resampling.Families | None = None,
+        adjust: str | None = None,
+        alpha: float = 0.05,
+        level: float = 0.95,
+        progress: bool | None = None,
+        **roles: Unpack[RoleKeywords],
+    ) -> Data:
+        """Call :func:`rankeval_pd.paired_bootstrap`: is the gain of a system real?"""
+        return resampling.paired_bootstrap(
+            self._data, a, b, n_resamples=n_resamples, event=event, method=method, ci=ci,
+            families=families, adjust=adjust, alpha=alpha, level=level, progress=progress,
+            **{**self._roles, **roles},
+        )  # fmt: skip
+
+    def paired_permutation(
+        self,
+        a: Hashable = None,
+        b: Hashable = None,
+        *,
+        n_resamples: int = 10_000,
+        method: str = "auto",
+        families: resampling.Families | None = None,
+        adjust: str | None = None,
+        alpha: float = 0.05,
+        level: float = 0.95,
+        progress: bool | None = None,
+        **roles: Unpack[RoleKeywords],
+    ) -> Data:
+        """Call :func:`rankeval_pd.paired_permutation`: the same by approximate randomization."""
+        return resampling.paired_permutation(
+            self._data, a, b, n_resamples=n_resamples, method=method, families=families,
+            adjust=adjust, alpha=alpha, level=level, progress=progress, **{**self._roles, **roles},
+        )  # fmt: skip
+
+    def system_ranks(
+        self,
+        *,
+        n_resamples: int = 10_000,
+        ci: str = "bca",
+        adjust: str | None = "max-t",
+        alpha: float = 0.05,
+        level: float = 0.95,
+        progress: bool | None = None,
+        **roles: Unpack[RoleKeywords],
+    ) -> Data:
+        """Call :func:`rankeval_pd.system_ranks`: which system is best, and how sure is that?"""
+        return resampling.system_ranks(
+            self._data, n_resamples=n_resamples, ci=ci, adjust=adjust, alpha=alpha, level=level,
+            progress=progress, **{**self._roles, **roles},
+        )  # fmt: skip
+
+    def gain_by_size(
+        self,
+        sizes: Sequence[int],
+        *,
+        draw: str = "prefix",
+        n_resamples: int = 10_000,
+        event: str = "recentred",
+        method: str = "auto",
+        ci: str = "bca",
+        families: resampling.Families | None = None,
+        adjust: str | None = None,
+        alpha: float = 0.05,
+        level: float = 0.95,
+        progress: bool | None = None,
+        **roles: Unpack[RoleKeywords],
+    ) -> Data:
+        """Call :func:`rankeval_pd.gain_by_size`: all pairs on test sets of several sizes."""
+        return gains.gain_by_size(
+            self._data, sizes, draw=draw, n_resamples=n_resamples, event=event, method=method,
+            ci=ci, families=families, adjust=adjust, alpha=alpha, level=level, progress=progress,
+            **{**self._roles, **roles},
+        )  # fmt: skip
+
+    def population_calibration(
+        self,
+        n_items: int,
+        *,
+        n_test_sets: int = 10,
+        bins: Sequence[float] = (0.04, 0.06),
+        n_resamples: int = 1000,
+        ci: str = "clopper-pearson",
+        level: float = 0.95,
+        **roles: Unpack[RoleKeywords],
+    ) -> Data:
+        """Call :func:`rankeval_pd.population_calibration`: does a sample show the right sign?"""
+        return gains.population_calibration(
+            self._data, n_items, n_test_sets=n_test_sets, bins=bins, n_resamples=n_resamples,
+            ci=ci, level=level, **{**self._roles, **roles},
+        )  # fmt: skip
+
+    def gain_threshold(
+        self,
+        *,
+        window: tuple[float, float] = (0.04, 0.06),
+        quantile: float = 0.95,
+        relation: Hashable = None,
+        n_items: int | None = None,
+        ci: str = "order",
+        level: float = 0.95,
+        n_resamples: int = 1000,
+        rng: int | np.random.Generator | None = 0,
+    ) -> Data:
+        """Call :func:`rankeval_pd.gain_threshold`, of a table of pairs: what is significant?"""
+        return gains.gain_threshold(
+            self._data, window=window, quantile=quantile, relation=relation, n_items=n_items,
+            ci=ci, level=level, n_resamples=n_resamples, rng=rng,
+        )  # fmt: skip
+
+    def calibration(
+        self,
+        other: pd.DataFrame | xr.Dataset,
+        *,
+        bins: Sequence[float] = gains.PAPER_BINS,
+        ci: str = "clopper-pearson",
+        level: float = 0.95,
+        n_resamples: int = 1000,
+        **roles: Unpack[RoleKeywords],
+    ) -> Data:
+        """Call :func:`rankeval_pd.calibration`, of a table of pairs: do gains keep their sign?"""
+        return gains.calibration(
+            self._data, other, bins=bins, ci=ci, level=level, n_resamples=n_resamples,
+            **{**self._roles, **roles},
+        )  # fmt: skip
 
 
 class FrameAccessor(Accessor[pd.DataFrame]):
@@ -764,3 +903,148 @@ class Plots(Generic[Data]):
         if n is not None:
             found["isolines"] = curves.isolines(self._data, n, space, **chosen)
         return found
+
+    def confidence(
+        self,
+        a: Hashable = None,
+        b: Hashable = None,
+        *,
+        n_resamples: int = 10_000,
+        event: str = "recentred",
+        method: str = "auto",
+        ci: str = "bca",
+        families: resampling.Families | None = None,
+        adjust: str | None = None,
+        alpha: float = 0.05,
+        level: float = 0.95,
+        progress: bool | None = None,
+        ax: Axes | None = None,
+        line_kw: Mapping[str, Any] | None = None,
+        band_kw: Mapping[str, Any] | None = None,
+        marker_kw: Mapping[str, Any] | None = None,
+        **roles: Unpack[RoleKeywords],
+    ) -> Axes:
+        """Draw :func:`rankeval_pd.paired_bootstrap` by :func:`rankeval_pd.plotting.confidence`."""
+        table = resampling.paired_bootstrap(
+            self._data, a, b, n_resamples=n_resamples, event=event, method=method, ci=ci,
+            families=families, adjust=adjust, alpha=alpha, level=level, progress=progress,
+            **{**self._roles, **roles},
+        )  # fmt: skip
+        return plotting.confidence(
+            table,
+            gains.gain_threshold(table),
+            ax=ax,
+            line_kw=line_kw,
+            band_kw=band_kw,
+            marker_kw=marker_kw,
+        )  # fmt: skip
+
+    def pairs(
+        self,
+        a: Hashable = None,
+        b: Hashable = None,
+        *,
+        n_resamples: int = 10_000,
+        event: str = "recentred",
+        method: str = "auto",
+        ci: str = "bca",
+        families: resampling.Families | None = None,
+        adjust: str | None = None,
+        alpha: float = 0.05,
+        level: float = 0.95,
+        progress: bool | None = None,
+        ax: Axes | None = None,
+        line_kw: Mapping[str, Any] | None = None,
+        band_kw: Mapping[str, Any] | None = None,
+        marker_kw: Mapping[str, Any] | None = None,
+        **roles: Unpack[RoleKeywords],
+    ) -> Axes:
+        """Draw :func:`rankeval_pd.paired_bootstrap` by :func:`rankeval_pd.plotting.pairs`."""
+        table = resampling.paired_bootstrap(
+            self._data, a, b, n_resamples=n_resamples, event=event, method=method, ci=ci,
+            families=families, adjust=adjust, alpha=alpha, level=level, progress=progress,
+            **{**self._roles, **roles},
+        )  # fmt: skip
+        return plotting.pairs(table, ax=ax, line_kw=line_kw, band_kw=band_kw, marker_kw=marker_kw)
+
+    def system_ranks(
+        self,
+        *,
+        n_resamples: int = 10_000,
+        ci: str = "bca",
+        adjust: str | None = "max-t",
+        alpha: float = 0.05,
+        level: float = 0.95,
+        progress: bool | None = None,
+        ax: Axes | None = None,
+        line_kw: Mapping[str, Any] | None = None,
+        band_kw: Mapping[str, Any] | None = None,
+        marker_kw: Mapping[str, Any] | None = None,
+        **roles: Unpack[RoleKeywords],
+    ) -> Axes:
+        """Draw :func:`rankeval_pd.system_ranks` by :func:`rankeval_pd.plotting.system_ranks`."""
+        table = resampling.system_ranks(
+            self._data, n_resamples=n_resamples, ci=ci, adjust=adjust, alpha=alpha, level=level,
+            progress=progress, **{**self._roles, **roles},
+        )  # fmt: skip
+        return plotting.system_ranks(
+            table, ax=ax, line_kw=line_kw, band_kw=band_kw, marker_kw=marker_kw
+        )
+
+    def gain_by_size(
+        self,
+        sizes: Sequence[int],
+        *,
+        draw: str = "prefix",
+        n_resamples: int = 10_000,
+        event: str = "recentred",
+        method: str = "auto",
+        ci: str = "bca",
+        families: resampling.Families | None = None,
+        adjust: str | None = None,
+        alpha: float = 0.05,
+        level: float = 0.95,
+        progress: bool | None = None,
+        ax: Axes | None = None,
+        line_kw: Mapping[str, Any] | None = None,
+        band_kw: Mapping[str, Any] | None = None,
+        marker_kw: Mapping[str, Any] | None = None,
+        **roles: Unpack[RoleKeywords],
+    ) -> Axes:
+        """Draw :func:`rankeval_pd.gain_by_size` by :func:`rankeval_pd.plotting.gain_by_size`."""
+        table = gains.gain_by_size(
+            self._data, sizes, draw=draw, n_resamples=n_resamples, event=event, method=method,
+            ci=ci, families=families, adjust=adjust, alpha=alpha, level=level, progress=progress,
+            **{**self._roles, **roles},
+        )  # fmt: skip
+        return plotting.gain_by_size(
+            table,
+            gains.gain_threshold(table),
+            ax=ax,
+            line_kw=line_kw,
+            band_kw=band_kw,
+            marker_kw=marker_kw,
+        )  # fmt: skip
+
+    def calibration(
+        self,
+        other: pd.DataFrame | xr.Dataset,
+        *,
+        bins: Sequence[float] = gains.PAPER_BINS,
+        ci: str = "clopper-pearson",
+        level: float = 0.95,
+        n_resamples: int = 1000,
+        ax: Axes | None = None,
+        line_kw: Mapping[str, Any] | None = None,
+        band_kw: Mapping[str, Any] | None = None,
+        marker_kw: Mapping[str, Any] | None = None,
+        **roles: Unpack[RoleKeywords],
+    ) -> Axes:
+        """Draw :func:`rankeval_pd.calibration` by :func:`rankeval_pd.plotting.calibration`."""
+        table = gains.calibration(
+            self._data, other, bins=bins, ci=ci, level=level, n_resamples=n_resamples,
+            **{**self._roles, **roles},
+        )  # fmt: skip
+        return plotting.calibration(
+            table, ax=ax, line_kw=line_kw, band_kw=band_kw, marker_kw=marker_kw
+        )

@@ -503,6 +503,13 @@ def _is_score(dtype: Any) -> bool:
 
 def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
     """Return the name of the gold label: given, ``gold``, or the only boolean column."""
+    for role in ("metric", "groups", "higher_is_better"):
+        if getattr(roles, role) is not None:
+            raise ValueError(
+                f"{role}={getattr(roles, role)!r} belongs to systems over test items, and this is a"
+                " method for rankings, candidates with a gold label. Leave it out, or use"
+                " paired_bootstrap, paired_permutation, system_ranks or gain_by_size."
+            )
     columns = _variables(data, roles)
     if roles.gold is not None:
         if roles.gold in columns or (isinstance(data, xr.Dataset) and roles.gold in data.variables):
@@ -521,8 +528,8 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
     raise ValueError(
         "gold is not given, and no column is named 'gold' or boolean; there are"
         f" {listed(columns)}. Say which column marks the true positives: gold=... A table of"
-        " systems over test items has no gold label: it is for paired_bootstrap, which is not part"
-        " of this version."
+        " systems over test items has no gold label: its methods are paired_bootstrap,"
+        " paired_permutation, system_ranks and gain_by_size."
     )
 
 

@@ -10,6 +10,8 @@ import xarray as xr
 
 from rankeval_pd.candidates import check_dim, find_gold, find_measures, read_frame
 from rankeval_pd.errors import listed
+from rankeval_pd.items import item_roles, read_dataset
+from rankeval_pd.items import read_frame as read_items
 from rankeval_pd.roles import Roles, as_names
 
 QUESTIONS = (
@@ -23,8 +25,13 @@ QUESTIONS = (
     ("How good is it as a whole?", "area, compare_area"),
     ("How does it look?", "roc, precision_recall, det, lift, gain; random_band, isolines"),
     ("Scores of 2x2 tables", "with_association_measures"),
+    ("Is the gain of a system real?", "paired_bootstrap, paired_permutation, system_ranks"),
+    ("Which gain is worth reporting?", "gain_by_size, population_calibration"),
+    ("Of a table of pairs", "gain_threshold, calibration"),
     ("Pictures", "plot.precision, plot.comparison, plot.random_bound, plot.repetition"),
     ("", "plot.roc, plot.precision_recall, plot.det, plot.lift, plot.gain, plot.random_cdf"),
+    ("Pictures of systems", "plot.confidence, plot.pairs, plot.system_ranks, plot.gain_by_size"),
+    ("Pictures of a table of pairs", "plot.calibration"),
 )
 
 
@@ -35,7 +42,11 @@ def overview(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> st
     """
     kind = "DataFrame" if isinstance(data, pd.DataFrame) else "Dataset"
     try:
-        facts = _facts(data, Roles.of(keywords))
+        facts = (
+            _item_facts(data, keywords)
+            if _are_items(data, keywords)
+            else _facts(data, Roles.of(keywords))
+        )
     except (ValueError, TypeError, KeyError) as error:
         facts = [("not yet clear", str(error))]
     lines = [f"<rankeval accessor of a {kind}>"]
@@ -43,6 +54,44 @@ def overview(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> st
     lines += ["Methods"]
     lines += [f"  {question:<32} {methods}" for question, methods in QUESTIONS]
     return "\n".join(lines)
+
+
+def _are_items(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> bool:
+    """Return whether these are systems over test items: by their roles, or by their form."""
+    if any(keywords.get(role) is not None for role in ("metric", "groups", "higher_is_better")):
+        return True
+    if isinstance(data, xr.Dataset):
+        return "system" in data.dims and keywords.get("dim", "item") in data.dims
+    return data.columns.nlevels == 2
+
+
+def _item_facts(
+    data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]
+) -> list[tuple[str, str]]:
+    roles = item_roles(keywords)
+    if isinstance(data, xr.Dataset):
+        values, metric, systems, _, _ = read_dataset(data, roles)
+        batch = [d for d in values.dims if d not in ("system", "item", "statistic")]
+        items = f"{values.sizes['item']:,} along {roles.dim!r}"
+        beside = ("batch dimensions", ", ".join(map(str, batch)) or "none")
+    else:
+        table = read_items(data, roles)
+        metric, systems, items = table.metric, table.systems, f"{len(data):,}"
+        by = as_names(roles.by, data.columns)
+        beside = ("domains", f"{len(table.keys):,} of {listed(by)}" if by else "none")
+    better = "higher" if metric.sign > 0 else "lower"
+    return [
+        ("test items", items),
+        ("systems", listed(systems)),
+        ("metric", f"{metric.name!r}, {better} is better"),
+        ("statistics", _statistics(metric.chosen)),
+        ("groups", "none" if roles.groups is None else repr(roles.groups)),
+        beside,
+    ]
+
+
+def _statistics(chosen: list[Any]) -> str:
+    return "one column per system" if chosen == [None] else listed(chosen)
 
 
 def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypedDict
 
@@ -30,6 +30,9 @@ class RoleKeywords(TypedDict, total=False):
     missing: str
     rng: int | np.random.Generator | None
     dim: Hashable
+    groups: Hashable | None
+    metric: str | Callable[[Any], Any] | None
+    higher_is_better: bool | None
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,9 @@ class Roles:
     missing: str = "raise"
     rng: int | np.random.Generator | None = 0
     dim: Hashable = "candidate"
+    groups: Hashable | None = None
+    metric: str | Callable[[Any], Any] | None = None
+    higher_is_better: bool | None = None
 
     @classmethod
     def of(cls, keywords: Mapping[str, Any]) -> Roles:
@@ -57,7 +63,7 @@ class Roles:
                     f" {listed(known)}; the signature has the options."
                 )
         roles = replace(cls(), **keywords)
-        for name in ("gold", "key", "dim"):
+        for name in ("gold", "key", "dim", "groups"):
             given = getattr(roles, name)
             if not isinstance(given, Hashable):
                 raise TypeError(f"{name}={given!r}: give the name of one column, not several.")

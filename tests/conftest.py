@@ -29,6 +29,13 @@ def brown() -> pd.DataFrame:
     return pd.read_csv(_file("brown_bigrams.csv"), keep_default_na=False)  # "null" is a word
 
 
+@pytest.fixture(scope="session")
+def wmt22() -> pd.DataFrame:
+    """BLEU's statistics of nine systems on 1,984 segments, columns (statistic, system)."""
+    long = pd.read_csv(_file("wmt22_de_en_bleu.csv.gz"))
+    return long.pivot(index="segment", columns="system")  # noqa: PD010
+
+
 def _file(name: str) -> Path:
     folder = os.environ.get("RANKEVAL_PD_DATA")
     if folder is None:

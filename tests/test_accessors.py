@@ -23,6 +23,8 @@ def _methods(accessor: type) -> list[str]:
 
 WALK = [(accessor, name) for accessor in ACCESSORS for name in _methods(accessor)]
 
+OTHER = pd.DataFrame({"a": [1, 2, 3], "b": [0, 2, 2], "c": [3, 0, 1]})
+
 # arguments for every method; a method that is missing here fails the walk
 ARGUMENTS = {
     "nbest_precision": (([1, 4],), {"ci": "wilson", "level": 0.9}),
@@ -59,7 +61,62 @@ ARGUMENTS = {
     "area": (("ap",), {"level": 0.9}),
     "compare_area": (("a", "b"), {"adjust": "holm", "level": 0.9}),
     "with_association_measures": ((["G2", "t"],), {"cells": list(CELLS)}),
-}
+    "paired_bootstrap": (
+        ("a", "b"),
+        {"n_resamples": 50, "event": "zero", "method": "monte-carlo", "ci": "basic",
+         "families": ["x", "x", "y"], "adjust": "max-t", "alpha": 0.1, "level": 0.9,
+         "progress": False, "rng": 3},
+    ),
+    "paired_permutation": (
+        ("a",),
+        {"n_resamples": 50, "method": "monte-carlo", "families": ["x", "x", "y"],
+         "adjust": "holm", "alpha": 0.1, "level": 0.9, "progress": False, "rng": 3},
+    ),
+    "system_ranks": (
+        (),
+        {"n_resamples": 50, "ci": "basic", "adjust": "bh", "alpha": 0.3, "level": 0.9,
+         "progress": False, "rng": 3},
+    ),
+    "gain_by_size": (
+        ([10, 30],),
+        {"draw": "random", "n_resamples": 50, "event": "zero", "method": "monte-carlo",
+         "ci": "basic", "families": ["x", "x", "y"], "adjust": "holm", "alpha": 0.1,
+         "level": 0.9, "progress": False, "rng": 3},
+    ),
+    "population_calibration": (
+        (12,),
+        {"n_test_sets": 4, "bins": [0.1, 0.9], "n_resamples": 50, "ci": "systems", "level": 0.9,
+         "rng": 3},
+    ),
+    "gain_threshold": (
+        (),
+        {"window": (0.01, 0.99), "quantile": 0.5, "relation": "same", "n_items": 40,
+         "ci": "systems", "level": 0.9, "n_resamples": 50, "rng": 3},
+    ),
+    "calibration": (
+        (OTHER,),
+        {"bins": [0.01, 0.99], "ci": "systems", "level": 0.9, "n_resamples": 50, "rng": 3},
+    ),
+}  # fmt: skip
+OF_ITEMS = (
+    "paired_bootstrap", "paired_permutation", "system_ranks", "gain_by_size",
+    "population_calibration",
+)  # fmt: skip
+OF_PAIRS = ("gain_threshold", "calibration")
+
+
+def _items(size: int, seed: int) -> pd.DataFrame:
+    """Return what three systems did on some items."""
+    found = np.random.default_rng(seed).integers(0, 4, (size, 3))
+    return pd.DataFrame(found, columns=pd.Index(list("abc"), name="system"))
+
+
+def _of_items(name: str, form: str) -> pd.DataFrame | xr.Dataset:
+    """Return items or pairs, whatever the method is for."""
+    data = _items(30, 1).rename_axis(index="item")
+    if form == "dataset":
+        data = xr.Dataset({"hits": (("item", "system"), data)}, {"system": list("abc")})
+    return data if name in OF_ITEMS else data.rankeval.paired_bootstrap(families=["x", "x", "y"])
 
 
 SAMPLES = ("repetition", "repetition_samples")
@@ -67,6 +124,8 @@ SAMPLES = ("repetition", "repetition_samples")
 
 def _asked(frame, name, form):
     """Return data for the method, and the roles that its samples need."""
+    if name in (*OF_ITEMS, *OF_PAIRS):
+        return _of_items(name, form), {}
     frame = frame.assign(**CELLS)
     if name not in SAMPLES:
         return (frame, {}) if form == "frame" else (xr.Dataset.from_dataframe(frame), {})
@@ -124,7 +183,24 @@ def test_same_result(frame, name, form):
     _assert_same(method(**named), function(data, *positional, **keywords))
 
 
-@pytest.mark.parametrize("name", [n for n in ARGUMENTS if n != "with_association_measures"])
+OF_RANKINGS = [n for n in ARGUMENTS if n not in ("with_association_measures", *OF_ITEMS, *OF_PAIRS)]
+
+
+@pytest.mark.parametrize("name", OF_ITEMS)
+def test_roles_of_items_in_the_call_and_in_the_chain(name):
+    data = _of_items(name, "frame").assign(doc=[k // 3 for k in range(30)])
+    roles = {"metric": "sum", "higher_is_better": False, "measures": ["c", "a", "b"], "rng": 8}
+    if name != "population_calibration":
+        roles["groups"] = "doc"
+    positional, keywords = ARGUMENTS[name]
+    keywords = {k: v for k, v in keywords.items() if k != "rng"}
+    wanted = getattr(rankeval_pd, name)(data, *positional, **keywords, **roles)
+    _assert_same(getattr(data.rankeval(**roles), name)(*positional, **keywords), wanted)
+    chained = data.rankeval(metric="mean", rng=1)(**{**roles, "metric": "rouge"})
+    _assert_same(getattr(chained, name)(*positional, **keywords, metric="sum"), wanted)
+
+
+@pytest.mark.parametrize("name", OF_RANKINGS)
 def test_roles_of_the_call_and_of_the_chain(frame, name):
     data, by = _asked(frame, name, "frame")
     data = data.rename(columns={"gold": "tp"})
@@ -238,6 +314,19 @@ def test_repr_never_raises(data):
     assert "nbest_precision" in text
     assert repr(data.rankeval(by="nowhere", key="nothing", measures=["a", "zz"]))
     assert repr(data.rankeval(gold="absent"))
+
+
+def test_repr_of_items():
+    data = pd.concat({"f": _items(9, 0), "correct": _items(9, 1)}, axis=1)
+    found = _facts(data.rankeval(metric=lambda sums: sums[..., 1], higher_is_better=False))
+    assert found["test items"] == "9"
+    assert found["systems"] == "'a', 'b', 'c'"
+    assert found["statistics"] == "'f', 'correct'"
+    assert found["metric"].endswith("lower is better")
+    ds = xr.Dataset({"hits": (("item", "system"), _items(9, 0))}, {"system": list("abc")})
+    found = _facts(ds.rankeval)
+    assert found["test items"].startswith("9 along")
+    assert found["metric"] == "'mean', higher is better"
 
 
 def test_repr_of_a_frame_without_gold_says_so():

@@ -29,6 +29,10 @@ ROOMS = (
     "repetition",
     "random_model",
     "association",
+    "items",
+    "resampling",
+    "gains",
+    "synthetic",
 )
 
 

@@ -14,12 +14,23 @@ from rankeval_pd.plotting.distribution import random_cdf
 from rankeval_pd.plotting.nbest import precision
 from rankeval_pd.plotting.pairs import comparison
 from rankeval_pd.plotting.repeated import repetition
+from rankeval_pd.plotting.systems import (
+    calibration,
+    confidence,
+    gain_by_size,
+    pairs,
+    system_ranks,
+)
 
 __all__ = [
+    "calibration",
     "comparison",
+    "confidence",
     "det",
     "gain",
+    "gain_by_size",
     "lift",
+    "pairs",
     "precision",
     "precision_recall",
     "random_bound",
@@ -27,4 +38,5 @@ __all__ = [
     "repetition",
     "roc",
     "shown",
+    "system_ranks",
 ]

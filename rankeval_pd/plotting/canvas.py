@@ -209,19 +209,24 @@ _IN_PERCENT = (XLABELS["share"], XLABELS["recall"], PRECISION_OF_SAMPLE)
 
 
 def finish(ax: Axes, *, ylabel: str, xlabel: str = XLABELS["n"]) -> Axes:
-    """Label the axes and put the legend below them, off the data, narrow enough for a column."""
-    from matplotlib.transforms import ScaledTranslation
-
+    """Label the axes of a curve and put the legend below them."""
     ax.set_xlabel(xlabel)
     if xlabel in _IN_PERCENT:
         ax.xaxis.set_major_formatter(_share_in_percent)
     ax.set_ylabel(ylabel)
     if ylabel == "precision":
         ax.yaxis.set_major_formatter(_share_in_percent)
+    return place_legend(ax)
+
+
+def place_legend(ax: Axes, *, below_axis: float = _LEGEND_BELOW) -> Axes:
+    """Put the legend below the axes, off the data, narrow enough for a column."""
+    from matplotlib.transforms import ScaledTranslation
+
     ax.spines[["top", "right"]].set_visible(False)
     handles, names = ax.get_legend_handles_labels()
     if handles:
-        below = ScaledTranslation(0.0, _LEGEND_BELOW / 72.0, ax.figure.dpi_scale_trans)
+        below = ScaledTranslation(0.0, below_axis / 72.0, ax.figure.dpi_scale_trans)
         ax.legend(
             handles,
             [textwrap.fill(name, _LEGEND_WIDTH) for name in names],

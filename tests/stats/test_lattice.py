@@ -1,0 +1,165 @@
+"""Exact laws of sums, against big integers: relative errors down to 1e-300."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+from math import comb
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankeval_pd.stats.lattice import LARGEST, DrawnSum, SignedSum, lattice
+
+
+def _power(coefficients: list[int], n: int) -> list[int]:
+    """Return the coefficients of a polynomial's n-th power, by one power of a big integer."""
+    bits = (sum(coefficients) ** n).bit_length() + 1
+    packed = sum(c << (bits * i) for i, c in enumerate(coefficients)) ** n
+    mask = (1 << bits) - 1
+    return [(packed >> (bits * i)) & mask for i in range((len(coefficients) - 1) * n + 1)]
+
+
+def _relative_error(found: float, exact: Fraction) -> float:
+    with mpmath.workdps(40):
+        wanted = mpmath.mpf(exact.numerator) / exact.denominator
+        return float(abs(mpmath.mpf(found) / wanted - 1)) if wanted > 1e-300 else 0.0
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [(0, 49, 1), (1, 190, 9), (20, 200, 80), (10, 5, 3, 7, 20, 15), (1, 498, 1), (30, 0, 0, 0, 1)],
+)
+def test_drawn_sums_are_exact_in_the_far_tail(counts):
+    numbers = np.repeat(np.arange(len(counts)) - 1, counts)
+    n, lowest = numbers.size, int(numbers.min())
+    law = _power(np.bincount(numbers - lowest).tolist(), n)
+    drawn = DrawnSum(numbers)
+    tails = list(itertools.accumulate(reversed(law)))[::-1]
+    edges = sorted({*range(1, len(law), max(1, len(law) // 40)), len(law) - 1, len(law) - 2})
+    for edge in edges:
+        exact = Fraction(tails[edge], n**n)
+        assert _relative_error(drawn.tail(edge + n * lowest), exact) < 1e-11
+    assert drawn.tail(n * lowest) == 1.0
+    assert drawn.tail(n * lowest + len(law)) == 0.0
+    np.testing.assert_allclose(drawn.law, [x / n**n for x in law], rtol=0, atol=1e-14)
+    assert drawn.values.tolist() == list(range(n * lowest, n * lowest + len(law)))
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [(1,) * 30, (1, 2, 3) * 10, tuple(range(1, 40)), (5, 7, 300) * 5, (1,) * 1500, (3,), (2,) * 9],
+    ids=str,
+)
+def test_signed_sums_are_exact_in_the_far_tail(sizes):
+    law = [1]
+    for size in sizes:
+        wider = [*law, *[0] * size]
+        for i, ways in enumerate(law):
+            wider[i + size] += ways
+        law = wider
+    total, ways = sum(sizes), 2 ** len(sizes)
+    signed = SignedSum(np.array(sizes) * np.where(np.arange(len(sizes)) % 2, 1, -1))
+    tails = list(itertools.accumulate(reversed(law)))[::-1]
+    for edge in sorted({*range(1, total + 1, max(1, total // 40)), total}):
+        exact = Fraction(tails[edge], ways)
+        if exact:
+            assert _relative_error(signed.tail(2 * edge - total), exact) < 1e-11
+            assert signed.tail(2 * edge - total - 1) == signed.tail(2 * edge - total)
+    assert signed.tail(-total) == 1.0
+    assert signed.tail(total + 1) == 0.0
+    np.testing.assert_allclose(signed.law, [x / ways for x in law], rtol=0, atol=1e-14)
+    assert signed.values[0] == -total
+
+
+def test_the_largest_laws_keep_their_precision():
+    """A million points: tails against the binomial, whose law a sum of two values is."""
+    n, step = 20_000, 50
+    numbers = np.where(np.arange(n) < n // 4, step, 0)
+    drawn = DrawnSum(numbers)
+    assert drawn.values.size == LARGEST + 1
+    for hits in (5_200, 6_000, 9_000):
+        with mpmath.workdps(40):
+            term = mpmath.mpf(comb(n, hits)) * mpmath.mpf(3) ** (n - hits) / mpmath.mpf(4) ** n
+            exact, j = mpmath.mpf(0), hits
+            while term > exact * mpmath.mpf(10) ** -25:
+                exact += term
+                term *= mpmath.mpf(n - j) / (3 * (j + 1))
+                j += 1
+            if exact < 1e-300:
+                continue
+            assert abs(mpmath.mpf(drawn.tail(step * hits)) / exact - 1) < 1e-10
+
+
+@given(st.lists(st.integers(-3, 4), min_size=2, max_size=6))
+def test_drawn_sums_against_enumeration(numbers):
+    sums = [sum(draw) for draw in itertools.product(numbers, repeat=len(numbers))]
+    drawn = DrawnSum(np.array(numbers))
+    for edge in range(min(sums) - 1, max(sums) + 2):
+        share = sum(x >= edge for x in sums) / len(sums)
+        assert drawn.tail(edge) == pytest.approx(share, rel=1e-12)
+
+
+@given(st.lists(st.integers(-5, 5), min_size=1, max_size=10))
+def test_signed_sums_against_enumeration(numbers):
+    sums = [
+        sum(s * x for s, x in zip(signs, numbers, strict=True))
+        for signs in itertools.product((-1, 1), repeat=len(numbers))
+    ]
+    signed = SignedSum(np.array(numbers))
+    for edge in range(min(sums) - 1, max(sums) + 2):
+        share = sum(x >= edge for x in sums) / len(sums)
+        assert signed.tail(edge) == pytest.approx(share, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("differences", "step"),
+    [
+        ([1, 0, -1], 1.0),
+        ([0.1, 0.3, 0.30000000000000004, -0.7], 0.1),
+        ([1 / 3, 2 / 3, -1 / 3, 0], 1 / 3),
+        ([0.25, 0.5], 0.25),
+        ([0.9 - 0.8, 0.3 - 0.1, 0.7 - 0.4], 0.1),
+        ([100 / 7, 200 / 7, 600 / 7], 100 / 7),
+        ([6.0, 10.0, 15.0], 1.0),
+        ([0.0, 0.0], 1.0),
+        ([1e6, 1e6 + 1], 1.0),
+    ],
+)
+def test_the_step_is_found(differences, step):
+    differences = np.array(differences)
+    found = lattice(differences)
+    assert found.step == pytest.approx(step, rel=1e-9)
+    np.testing.assert_allclose(found.multiples * found.step, differences, atol=1e-9 * step)
+
+
+@pytest.mark.parametrize(
+    "differences",
+    [[np.pi, 1.0], [1.0, 1.0 + 1e-7], [0.1, 0.2 + 3e-9], list(np.sqrt(np.arange(2.0, 9.0)))],
+    ids=str,
+)
+def test_what_lies_on_no_lattice(differences):
+    assert lattice(np.array(differences)) is None
+
+
+def test_a_law_of_too_many_points_is_refused():
+    differences = np.zeros(1000)
+    differences[0] = 999
+    differences[1] = 1
+    assert lattice(differences) is not None
+    differences[0] = 1002
+    assert lattice(differences) is None
+
+
+@given(
+    st.lists(st.integers(-40, 40), min_size=2, max_size=30),
+    st.sampled_from([1.0, 0.1, 1 / 3, 0.01, 7.7, 1e-6, 100 / 11]),
+)
+def test_multiples_of_any_step_are_recognised(multiples, step):
+    differences = np.array(multiples) * step
+    found = lattice(differences)
+    assert found is not None
+    np.testing.assert_allclose(found.multiples * found.step, differences, atol=1e-9 * step)

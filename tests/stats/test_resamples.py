@@ -1,0 +1,73 @@
+"""Resamples: their law, their blocks, and sums that are the same whatever the dtype."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from rankeval_pd.stats import resamples
+
+
+def test_counts_are_multinomial():
+    counts = resamples.counts(4, 40_000, 5)
+    assert (counts.sum(axis=1) == 4).all()
+    seen, times = np.unique(counts, axis=0, return_counts=True)
+    chances = stats.multinomial(4, [0.25] * 4).pmf(seen)
+    assert len(seen) == 35
+    assert stats.chisquare(times, 40_000 * chances).pvalue > 1e-4
+
+
+def test_swaps_are_fair_coins():
+    swaps = np.concatenate(list(resamples.swap_chunks(5, 32_000, 5)))
+    assert set(np.unique(swaps)) == {0.0, 1.0}
+    times = np.bincount((swaps @ (1 << np.arange(5))).astype(int), minlength=32)
+    assert stats.chisquare(times).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("draw", [resamples.count_chunks, resamples.swap_chunks])
+@pytest.mark.parametrize("n", [3, 700, 70_000])
+def test_more_resamples_begin_with_the_same_ones(draw, n):
+    few, many = (np.concatenate(list(itertools.chain(draw(n, size, 3)))) for size in (7, 13))
+    np.testing.assert_array_equal(few, many[:7])
+    other = next(draw(n, 7, 4))
+    assert not np.array_equal(other, few[: len(other)])
+
+
+def test_blocks_are_children_of_one_seed():
+    counts = resamples.counts(50, 2_500, 11)
+    for block, child in enumerate(np.random.SeedSequence(11).spawn(3)):
+        rows = np.random.default_rng(child).integers(0, 50, (1000, 50), dtype=np.uint16)
+        wanted = [np.bincount(row, minlength=50) for row in rows]
+        part = counts[1000 * block : 1000 * (block + 1)]
+        np.testing.assert_array_equal(part, wanted[: len(part)])
+
+
+def test_all_swaps_are_every_subset_once():
+    swaps = np.concatenate(list(resamples.all_swaps(6)))
+    assert len(swaps) == len(np.unique(swaps, axis=0)) == 64
+
+
+def test_whole_numbers_are_summed_exactly():
+    rng = np.random.default_rng(0)
+    counts = resamples.counts(300, 100, 0).astype(np.float32)
+    small, big = rng.integers(0, 50, (300, 7)), rng.integers(0, 10**7, (300, 7))
+    for values, dtype in ((small, np.float32), (big, np.float64), (small / 3, np.float64)):
+        prepared = resamples.for_sums(values.astype(float), 300)
+        assert prepared.dtype == dtype
+        found = resamples.weighted_sums(counts, prepared)
+        if values.dtype.kind == "i":
+            np.testing.assert_array_equal(found, counts.astype(int) @ values)
+        else:
+            np.testing.assert_allclose(found, counts.astype(float) @ values, rtol=1e-13)
+
+
+def test_a_generator_gives_another_seed_each_time():
+    rng = np.random.default_rng(3)
+    assert resamples.entropy(rng) != resamples.entropy(rng)
+    assert resamples.entropy(np.random.default_rng(3)) == resamples.entropy(
+        np.random.default_rng(3)
+    )
+    assert resamples.entropy(None) != resamples.entropy(None)

@@ -1,0 +1,323 @@
+"""Thresholds, sizes, calibration, planning: the paper's figures, and simulated systems."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from scipy import stats
+
+import rankeval_pd
+from rankeval_pd.gains import CALIBRATION_COLUMNS, PAPER_BINS, THRESHOLD_COLUMNS
+from rankeval_pd.resampling import PAIR_COLUMNS
+
+
+def systems(seed: int, items: int = 400, count: int = 12, spread: float = 0.05) -> pd.DataFrame:
+    """Return what systems of slightly different skill get right."""
+    rng = np.random.default_rng(seed)
+    ease = rng.normal(size=(items, 1))
+    skill = np.linspace(0, spread * 4, count)
+    found = (rng.normal(size=(items, count)) + ease + skill > 0).astype(int)
+    return pd.DataFrame(found, columns=[f"s{k:02}" for k in range(count)])
+
+
+def table(p: list[float], gain: list[float], **columns) -> pd.DataFrame:
+    """Return a table of pairs with these p-values and gains."""
+    size = len(p)
+    return pd.DataFrame({
+        "system_a": [f"a{k}" for k in range(size)], "system_b": [f"b{k}" for k in range(size)],
+        "gain": gain, "gain_se": np.linspace(1.0, 2.0, size), "p_value": p, "n_items": 100,
+        **columns,
+    })  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------- threshold
+
+
+def test_47_pairs_have_no_upper_limit_and_the_41st_gain_is_the_lower():
+    gains = np.random.default_rng(0).permutation(np.arange(1.0, 48.0))
+    found = table([0.05] * 47, gains).rankeval.gain_threshold().iloc[0]
+    assert found["n_pairs"] == 47
+    assert found["threshold_low"] == 41.0
+    assert found["threshold_high"] == np.inf
+    assert found["threshold"] == np.quantile(gains, 0.95)
+
+
+@pytest.mark.parametrize(("pairs", "high"), [(71, np.inf), (72, 72.0), (100, 100.0)])
+def test_a_finite_upper_limit_needs_72_pairs(pairs, high):
+    found = table([0.05] * pairs, np.arange(1.0, pairs + 1)).rankeval.gain_threshold().iloc[0]
+    assert found["threshold_high"] == high
+
+
+def test_order_limits_cover_the_quantile():
+    rng = np.random.default_rng(1)
+    inside = 0
+    for _ in range(400):
+        gains = rng.exponential(1.0, 120)
+        found = table([0.05] * 120, gains).rankeval.gain_threshold(quantile=0.9, level=0.9).iloc[0]
+        inside += found["threshold_low"] <= -np.log(0.1) <= found["threshold_high"]
+    assert inside / 400 > 0.9 - 3 * np.sqrt(0.09 / 400)
+
+
+def test_the_window_holds_its_ends_and_may_be_empty():
+    data = table([0.03, 0.04, 0.05, 0.06, 0.07], [1.0, 2, 3, 4, 5])
+    found = data.rankeval.gain_threshold().iloc[0]
+    assert found["n_pairs"] == 3
+    assert found["threshold"] == np.quantile([2, 3, 4], 0.95)
+    z = stats.norm.isf(0.05)
+    assert found["threshold_all_pairs"] == pytest.approx(z * np.quantile(data["gain_se"], 0.95))
+    empty = data.rankeval.gain_threshold(window=(0.2, 0.3)).iloc[0]
+    assert empty["n_pairs"] == 0
+    assert empty[["threshold", "threshold_low", "threshold_high"]].isna().all()
+    assert empty["threshold_all_pairs"] == pytest.approx(
+        stats.norm.isf(0.25) * np.quantile(data["gain_se"], 0.95)
+    )
+
+
+def test_other_sizes_by_the_square_root_law():
+    data = table([0.05] * 3, [1.0, 2.0, 3.0])
+    here, there = data.rankeval.gain_threshold(), data.rankeval.gain_threshold(n_items=400)
+    for name in ("threshold", "threshold_low", "threshold_all_pairs"):
+        assert there[name][0] == pytest.approx(here[name][0] / 2)
+
+
+def test_a_row_for_each_relation_and_group():
+    data = table([0.05] * 4, [1.0, 2.0, 3.0, 4.0], relation=["same", "different"] * 2)
+    found = data.rankeval.gain_threshold()
+    assert list(found.columns) == list(THRESHOLD_COLUMNS)
+    assert found["relation"].tolist() == ["same", "different"]
+    assert found["n_pairs"].tolist() == [2, 2]
+    one = data.rankeval.gain_threshold(relation="different")
+    pd.testing.assert_frame_equal(one, found.iloc[1:].reset_index(drop=True))
+    with pytest.raises(KeyError, match=r"relation: no column 'sane'.*Did you mean 'same'"):
+        data.rankeval.gain_threshold(relation="sane")
+    grouped = data.copy()
+    grouped.insert(0, "domain", ["x", "x", "y", "y"])
+    found = grouped.rankeval.gain_threshold()
+    assert list(found.columns) == ["domain", *THRESHOLD_COLUMNS]
+    assert found["domain"].tolist() == ["x", "x", "y", "y"]
+    assert table([0.05], [1.0]).rankeval.gain_threshold()["relation"].isna().all()
+
+
+def test_both_estimators_agree_where_there_are_many_pairs():
+    data = systems(2, items=1000, count=30, spread=0.12)
+    found = data.rankeval.paired_bootstrap(ci="percentile").rankeval.gain_threshold().iloc[0]
+    assert found["n_pairs"] > 10
+    assert found["threshold_all_pairs"] == pytest.approx(found["threshold"], rel=0.15)
+    drawn = data.rankeval.paired_bootstrap(ci="percentile").rankeval.gain_threshold(ci="systems")
+    low, high = drawn[["threshold_low", "threshold_high"]].iloc[0]
+    assert low <= found["threshold"] * 1.001
+    assert np.isfinite(high)
+
+
+def test_datasets_of_pairs():
+    frame = systems(3, items=120, count=6)
+    ds = xr.Dataset({"hit": (("item", "system"), frame)}, {"system": list(frame)})
+    kind = {name: int(name[1:]) % 2 for name in frame}
+    ask = {"ci": "percentile", "families": kind}
+    for study, keywords in (
+        ("gain_threshold", {"window": (0.01, 0.5)}),
+        ("calibration", {"other": systems(4, items=90, count=6)}),
+    ):
+        wanted, found = (
+            getattr(x.rankeval.paired_bootstrap(**ask).rankeval, study)(**keywords)
+            for x in (frame, ds)
+        )
+        assert list(found.sizes) == ["row"]
+        pd.testing.assert_frame_equal(
+            found.to_dataframe().reset_index()[list(wanted.columns)], wanted, check_dtype=False
+        )
+
+
+def test_what_is_no_table_of_pairs():
+    for study in ("gain_threshold", "calibration"):
+        keywords = {"other": systems(0)} if study == "calibration" else {}
+        with pytest.raises(ValueError, match=r"no columns 'system_a'.*paired_bootstrap"):
+            getattr(systems(0).rankeval, study)(**keywords)
+    pairs = table([0.05], [1.0])
+    for window in ((0.06, 0.04), (0.0, 0.1), (0.04, 2)):
+        with pytest.raises(ValueError, match="window"):
+            pairs.rankeval.gain_threshold(window=window)
+
+
+# ------------------------------------------------------------------------------------- calibration
+
+TABLE_1 = {  # Berg-Kirkpatrick et al. (2012): section 23's p against the agreement on section 22
+    "printed": [0.97, 0.92, 0.92, 0.88, 0.87, 0.83],
+    "section 22": [0.970, 0.958, 0.943, 0.921, 0.890, 0.846],
+    "section 24": [0.959, 0.946, 0.929, 0.905, 0.873, 0.828],
+}
+
+
+def test_expected_agreement_of_table_1():
+    """2,416 sentences against 1,700 and 1,346, at the geometric middle of each bin."""
+    p = np.sqrt(np.array(PAPER_BINS[:-1]) * PAPER_BINS[1:])
+    for section, size in (("section 22", 1700), ("section 24", 1346)):
+        found = rankeval_pd.expected_agreement(p, 2416, size)
+        np.testing.assert_array_equal(found.round(3), TABLE_1[section])
+    # read as 1 - p, section 22 lost 9 points in the mean; as a replicate, not one
+    expected = rankeval_pd.expected_agreement(p, 2416, 1700)
+    lost = (1 - p) - TABLE_1["printed"]
+    assert lost.mean() > 0.07
+    assert np.mean(expected - TABLE_1["printed"]) < 0.3 * lost.mean()
+
+
+def test_expected_agreement_is_the_share_of_replicates():
+    """Many true gains under a flat prior: those found with p near .05 keep their sign so often."""
+    rng = np.random.default_rng(5)
+    true = rng.uniform(-30, 30, 2_000_000)
+    here, there = (true + rng.normal(size=true.size) * s for s in (1.0, np.sqrt(100 / 60)))
+    near = np.abs(here - stats.norm.isf(0.05)) < 0.02
+    assert np.mean(there[near] > 0) == pytest.approx(
+        rankeval_pd.expected_agreement(0.05, 100, 60), abs=4 * 0.5 / np.sqrt(near.sum())
+    )
+    assert rankeval_pd.expected_agreement(0.05, 100, np.inf) == pytest.approx(0.95)
+    assert isinstance(rankeval_pd.expected_agreement(0.05, 1, 1), float)
+
+
+def test_calibration_counts_signs():
+    here, there = systems(6, count=10), systems(7, count=10)
+    pairs = here.rankeval.paired_bootstrap(ci="percentile")
+    found = pairs.rankeval.calibration(there, bins=[0.001, 0.05, 0.3])
+    assert list(found.columns) == list(CALIBRATION_COLUMNS)
+    score = there.mean()
+    for row in found.itertuples():
+        inside = pairs[(pairs["p_value"] > row.p_low) & (pairs["p_value"] <= row.p_high)]
+        inside = inside[inside["gain"] > 0]
+        kept = [
+            score[a] > score[b] for a, b in zip(inside["system_a"], inside["system_b"], strict=True)
+        ]
+        assert row.n_pairs == len(inside) > 0
+        assert row.agreement == np.mean(kept)
+        low, high = stats.binomtest(sum(kept), len(kept)).proportion_ci()
+        assert (row.ci_low, row.ci_high) == pytest.approx((low, high), rel=1e-9, abs=1e-12)
+        expected = rankeval_pd.expected_agreement(inside["p_value"].to_numpy(), 400, 400)
+        assert row.expected_agreement == pytest.approx(expected.mean())
+    drawn = pairs.rankeval.calibration(there, bins=[0.001, 0.05, 0.3], ci="systems")
+    assert (drawn["ci_low"] <= drawn["agreement"]).all()
+    assert (drawn["agreement"] <= drawn["ci_high"]).all()
+
+
+def test_calibration_of_an_empty_bin_and_of_unknown_systems():
+    pairs = systems(6, count=4).rankeval.paired_bootstrap(ci="percentile")
+    row = pairs.rankeval.calibration(systems(7, count=4), bins=[1e-9, 2e-9]).iloc[0]
+    assert (row["n_pairs"], row["ci_low"], row["ci_high"]) == (0, 0.0, 1.0)
+    assert row[["agreement", "expected_agreement"]].isna().all()
+    with pytest.raises(KeyError, match="other: no column 's03'"):
+        pairs.rankeval.calibration(systems(7, count=3))
+    for bins in ([0.1], [0.2, 0.1], [-1, 0.5]):
+        with pytest.raises(ValueError, match="bins"):
+            pairs.rankeval.calibration(systems(7, count=4), bins=bins)
+
+
+def test_a_sample_of_the_population_is_calibrated():
+    data = systems(8, items=8000, count=10, spread=0.3)
+    found = data.rankeval.population_calibration(
+        300, n_test_sets=40, bins=[0.0, 0.02, 0.1, 0.5]
+    )  # fmt: skip
+    assert found["n_pairs"].sum() <= 40 * 45
+    error = np.sqrt(found["agreement"] * (1 - found["agreement"]) / found["n_pairs"])
+    # the same pairs come again in every test set: twice the error of independent ones
+    assert ((found["expected_agreement"] - found["agreement"]).abs() < 0.02 + 6 * error).all()
+    assert found["agreement"].is_monotonic_decreasing
+    for role in ("by", "groups"):
+        with pytest.raises(ValueError, match=f"{role}='s00'"):
+            data.rankeval.population_calibration(300, **{role: "s00"})
+
+
+# --------------------------------------------------------------------------------------------- size
+
+
+def test_sizes_are_prefixes_in_the_order_of_the_rows():
+    data = systems(9, items=90, count=4).sample(frac=1, random_state=0)
+    found = data.rankeval.gain_by_size([20, 90], ci="percentile")
+    assert list(found.columns) == ["size", *PAIR_COLUMNS]
+    for size, part in found.groupby("size"):
+        wanted = data.iloc[:size].rankeval.paired_bootstrap(ci="percentile")
+        same = part.drop(columns="size").reset_index(drop=True)
+        pd.testing.assert_frame_equal(same, wanted)
+    thresholds = found.rankeval.gain_threshold()
+    assert thresholds["size"].tolist() == [20, 90]
+
+
+def test_random_subsets_are_nested_and_do_not_depend_on_the_order_of_the_rows():
+    data = systems(9, items=90, count=4)
+    ask = {"draw": "random", "ci": "percentile"}
+    found = data.rankeval.gain_by_size([20, 60], **ask)
+    again = data.sample(frac=1, random_state=3).rankeval.gain_by_size([20, 60], **ask)
+    pd.testing.assert_frame_equal(found, again)
+    assert not found.equals(data.rankeval.gain_by_size([20, 60], ci="percentile"))
+    assert not found.equals(data.rankeval.gain_by_size([20, 60], **ask, rng=5))
+
+
+def test_so_many_items_of_each_domain():
+    data = systems(10, items=100, count=4).assign(domain=["b", "a", "a", "a"] * 25)
+    found = data.rankeval(by="domain").gain_by_size([20, 50], ci="percentile")
+    assert list(found.columns[:2]) == ["domain", "size"]
+    assert found[["domain", "size"]].drop_duplicates().to_numpy().tolist() == [
+        ["a", 20], ["a", 50], ["b", 20],  # b has 25
+    ]  # fmt: skip
+    part = found[(found["domain"] == "a") & (found["size"] == 20)].drop(columns=["domain", "size"])
+    alone = data[data["domain"] == "a"].iloc[:20].drop(columns="domain")
+    wanted = alone.rankeval.paired_bootstrap(ci="percentile")
+    pd.testing.assert_frame_equal(part.reset_index(drop=True), wanted)
+    levelled = data.set_index("domain", append=True)
+    again = levelled.rankeval(by="domain").gain_by_size([20, 50], ci="percentile")
+    pd.testing.assert_frame_equal(again, found)
+
+
+def test_sizes_of_a_dataset():
+    data = systems(11, items=60, count=3)
+    ds = xr.Dataset({"hit": (("item", "system"), data)}, {"system": list(data)})
+    found = ds.rankeval.gain_by_size([30, 60], ci="percentile")
+    assert dict(found.sizes) == {"size": 2, "pair": 3}
+    assert found["gain"].dims == ("size", "pair")
+    wanted = data.rankeval.gain_by_size([30, 60], ci="percentile")
+    table = found.to_dataframe().reset_index()[list(wanted.columns)]
+    pd.testing.assert_frame_equal(table, wanted, check_dtype=False)
+    thresholds = found.rankeval.gain_threshold(window=(0.01, 0.9)).to_dataframe()
+    assert thresholds["size"].tolist() == [30, 60]
+
+
+def test_gains_shrink_with_the_square_root_of_the_size():
+    data = systems(12, items=6400, count=12)
+    sizes = [100, 400, 1600, 6400]
+    found = data.rankeval.gain_by_size(sizes, ci="percentile").rankeval.gain_threshold()
+    slope = np.polyfit(np.log(sizes), np.log(found["threshold_all_pairs"]), 1)[0]
+    assert slope == pytest.approx(-0.5, abs=0.03)
+
+
+@pytest.mark.parametrize("sizes", [[1], [401], [0], [2.5], [True], "many"])
+def test_impossible_sizes(sizes):
+    with pytest.raises((ValueError, TypeError), match="sizes"):
+        systems(1).rankeval.gain_by_size(sizes)
+
+
+# ----------------------------------------------------------------------------------------- planning
+
+
+def test_detectable_gain_and_needed_items_agree():
+    gain = rankeval_pd.detectable_gain(0.3, 1000, power=0.9, n_items_new=2500, alpha=0.01)
+    z = stats.norm.isf(0.01) + stats.norm.ppf(0.9)
+    assert gain == pytest.approx(z * 0.3 * np.sqrt(0.4))
+    assert rankeval_pd.needed_items(gain * 1.0001, 0.3, 1000, power=0.9, alpha=0.01) == 2500
+    np.testing.assert_allclose(
+        rankeval_pd.detectable_gain(np.array([0.1, 0.2]), 10), 0.1 * np.array([1, 2]) * 2.486475
+        , rtol=1e-6)  # fmt: skip
+    with pytest.raises(ValueError, match="gain=0"):
+        rankeval_pd.needed_items(0, 0.3, 1000)
+    with pytest.raises(ValueError, match=r"power=80 is outside"):
+        rankeval_pd.detectable_gain(0.3, 1000, power=80)
+
+
+def test_the_detectable_gain_is_detected():
+    """Power 80 % of a one-sided test at 5 %, 300 simulated test sets: 3 standard errors."""
+    rng = np.random.default_rng(13)
+    gain = rankeval_pd.detectable_gain(1 / np.sqrt(200), 200)
+    found = 0
+    for seed in range(300):
+        data = pd.DataFrame({"a": rng.normal(gain, 1, 200), "b": 0.0})
+        row = data.rankeval.paired_bootstrap("a", "b", n_resamples=199, ci="percentile", rng=seed)
+        found += row["p_value"][0] <= 0.05
+    assert found / 300 == pytest.approx(0.8, abs=3 * 0.4 / np.sqrt(300) + 0.01)

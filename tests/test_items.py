@@ -1,0 +1,310 @@
+"""The second door: which columns are systems, and what is refused with a text that helps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import rankeval_pd
+
+METHODS = ["paired_bootstrap", "paired_permutation", "system_ranks"]
+RANKINGS = {"nbest_precision": (), "compare": (), "random_test": (), "random_bound": ()}
+
+
+@pytest.fixture
+def df() -> pd.DataFrame:
+    """Six items, two systems."""
+    return pd.DataFrame(
+        {"new": [3, 5, 2, 4, 4, 1], "old": [2, 5, 1, 4, 3, 2]},
+        index=[f"item {k}" for k in range(6)],
+    )
+
+
+@pytest.fixture
+def parts(df) -> pd.DataFrame:
+    """The same as correct of guess of gold, columns (system, statistic)."""
+    return pd.concat({"correct": df, "guess": df + 1, "gold": df + 2}, axis=1).swaplevel(axis=1)
+
+
+def ask(data, name="paired_bootstrap", /, **keywords):
+    return getattr(rankeval_pd, name)(data, **{"n_resamples": 50, **keywords})
+
+
+def same(found, wanted):
+    pd.testing.assert_frame_equal(found, wanted, check_dtype=False)
+
+
+# --------------------------------------------------------------------------------- what is a system
+
+
+def test_systems_are_the_numeric_columns_without_a_role(df):
+    wanted = ask(df)
+    extra = df.assign(text="x", when=pd.Timestamp("2020"), doc=list("aabbcc"))
+    same(ask(extra), wanted)
+    found = ask(extra.assign(doc=[1, 1, 2, 2, 3, 3]), groups="doc")
+    assert found[["system_a", "system_b"]].to_numpy().tolist() == [["new", "old"]]
+
+
+@pytest.mark.parametrize(
+    "dtype", ["int8", "uint16", "float32", "Int64", "Float64", "int64[pyarrow]", "object"]
+)
+def test_dtypes(df, dtype):
+    if "pyarrow" in dtype:
+        pytest.importorskip("pyarrow")
+    same(ask(df.astype(dtype)), ask(df))
+
+
+def test_booleans_are_zero_and_one(df):
+    right = df > 2
+    for dtype in ("bool", "boolean", "int64"):
+        same(ask(right.astype(dtype)), ask(right))
+    assert ask(right, metric="accuracy")["score_a"][0] == right.mean().max()
+
+
+@pytest.mark.parametrize("order", [("system", "statistic"), ("statistic", "system")])
+@pytest.mark.parametrize("named", ["both", "system", "none"])
+def test_a_two_level_header_in_either_order(parts, order, named):
+    data = parts.reorder_levels([0, 1], axis=1)
+    data.columns.names = ["system", None if named == "system" else "statistic"]
+    if order[0] == "statistic":
+        data = data.swaplevel(axis=1)
+    if named == "none":  # without names the first level is the systems'
+        if order[0] == "statistic":
+            return
+        data.columns.names = [None, None]
+    same(ask(data, metric="f1"), ask(parts, metric="f1"))
+
+
+def test_a_pivot_is_taken_as_it_is(parts):
+    stacked = parts.stack(level=0, future_stack=True)  # noqa: PD013
+    long = stacked.rename_axis(["segment", "system"]).reset_index()
+    pivoted = long.pivot(index="segment", columns="system")  # noqa: PD010
+    same(ask(pivoted, metric="f1"), ask(parts, metric="f1"))
+    with pytest.raises(ValueError, match=r"column 'system'.*data.pivot\("):
+        ask(long)
+
+
+def test_measures_choose_the_systems(df):
+    data = df.assign(third=[1, 2, 3, 4, 5, 6])
+    assert len(ask(data)) == 3
+    same(ask(data, measures=["new", "old"]), ask(df))
+    ranks = data.rankeval(measures=["third", "new"]).system_ranks(n_resamples=20)
+    assert ranks["system"].tolist() == ["third", "new"]
+
+
+def test_a_callable_gets_the_statistics_in_the_order_of_the_columns(parts):
+    seen = []
+
+    def metric(sums):
+        seen.append(sums.shape)
+        return 2 * sums[..., 0] / (sums[..., 1] + sums[..., 2])
+
+    same(ask(parts, metric=metric), ask(parts, metric="f1"))
+    assert all(shape[-1] == 3 for shape in seen)
+
+
+def test_the_statistics_may_stand_in_any_order(parts):
+    shuffled = parts[[("old", "gold"), ("new", "guess"), ("old", "correct"), ("new", "gold"),
+                      ("new", "correct"), ("old", "guess")]]  # fmt: skip
+    found = ask(shuffled, metric="f1")
+    columns = [name for name in found if not name.startswith("system")]
+    same(found[columns], ask(parts, metric="f1")[columns])
+
+
+def test_datasets_with_shared_statistics(parts):
+    """The gold size is that of the items, the same for all systems."""
+    ds = xr.Dataset(
+        {k: (("item", "system"), parts.xs(k, axis=1, level=1)) for k in ("correct", "guess")},
+        {"system": ["new", "old"]},
+    ).assign(gold=("item", parts["new", "gold"]))
+    data = parts.copy()
+    data["old", "gold"] = data["new", "gold"]
+    found = ask(ds, metric="f1").to_dataframe().reset_index()
+    wanted = ask(data, metric="f1")
+    same(found[list(wanted.columns)], wanted)
+    renamed = ds.rename(item="segment")
+    again = ask(renamed, metric="f1", dim="segment")
+    xr.testing.assert_identical(again, ask(ds, metric="f1"))
+
+
+# ---------------------------------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_missing_items_are_named(df, method):
+    data = df.astype(float)
+    data.loc[["item 2", "item 4"], "old"] = np.nan
+    message = (
+        r"system 'old' has no number for 2 of 6 items: 'item 2', 'item 4'.*missing run is no 0"
+    )
+    with pytest.raises(ValueError, match=message):
+        ask(data, method)
+    with pytest.raises(ValueError, match="'item 2', 'item 4'"):
+        ask(data.astype("Float64"), method)
+    ds = xr.Dataset({"x": (("item", "system"), data)}, {"system": list(data), "item": data.index})
+    with pytest.raises(ValueError, match=message):
+        ask(ds, method)
+
+
+def test_different_items_for_two_systems():
+    a = pd.DataFrame({"item": [1, 2, 3], "system": "a", "x": 1.0})
+    b = pd.DataFrame({"item": [1, 2, 4], "system": "b", "x": 0.0})
+    data = pd.concat([a, b]).pivot(index="item", columns="system", values="x")  # noqa: PD010
+    with pytest.raises(ValueError, match=r"system 'a' has no number for 1 of 4 items: 4"):
+        ask(data)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_infinite_numbers(df, method):
+    data = df.astype(float)
+    data.iloc[0, 0] = np.inf
+    with pytest.raises(ValueError, match="'item 0'"):
+        ask(data, method)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_one_system_one_item_no_item(df, method):
+    with pytest.raises(ValueError, match=r"one system, 'new'.*needs two"):
+        ask(df[["new"]], method)
+    with pytest.raises(ValueError, match=r"one item, 'item 0': resampling needs two"):
+        ask(df.iloc[:1], method)
+    with pytest.raises(ValueError, match="no item"):
+        ask(df.iloc[:0], method)
+    with pytest.raises(ValueError, match="no numeric or boolean column"):
+        ask(df[[]].assign(text="x"), method)
+    with pytest.raises(ValueError, match="one item"):
+        ask(df.assign(domain=list("aaaaab")), method, by="domain")
+    with pytest.raises(ValueError, match="there is one group"):
+        ask(df.assign(doc="a"), method, groups="doc")
+
+
+def test_missing_keys(df):
+    data = df.assign(doc=["a", None, "b", "b", "c", "c"])
+    for role in ("groups", "by"):
+        with pytest.raises(ValueError, match=rf"{role}='doc' has 1 missing values"):
+            ask(data, **{role: "doc"})
+        with pytest.raises(KeyError, match=r"no column 'dok'.*Did you mean 'doc'"):
+            ask(data, **{role: "dok"})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({("new", "correct"): -1}, r"system 'new' has a negative 'correct' at item 'item 0'"),
+        ({("old", "guess"): 0}, r"system 'old' has more 'correct' than 'guess'"),
+    ],
+)
+def test_impossible_counts(parts, change, message):
+    data = parts.copy()
+    for column, value in change.items():
+        data[column] = value
+    with pytest.raises(ValueError, match=message):
+        ask(data, metric="f1")
+
+
+def test_accuracy_above_one(df):
+    with pytest.raises(ValueError, match=r"more 'correct' than 'total'"):
+        ask(df, metric="accuracy")
+    assert ask(-df)["gain"][0] > 0  # a mean may be negative
+
+
+@pytest.mark.parametrize(
+    ("metric", "message"),
+    [
+        ("blue", r"metric='blue' is not one of 'mean'.*or a function"),
+        (3, r"metric=3 is not one of"),
+        ("f1", r"needs the statistics 'correct', 'guess', 'gold'.*one column per system"),
+        ("bleu", r"metric='bleu' needs the statistics 'sys_len'"),
+        (lambda s: 1.0, r"shape \(\), and \(2,\) is needed"),
+        (lambda s: s, r"shape \(2, 1\)"),
+        (lambda s: s.sum(), r"it returned shape \(\)"),
+    ],
+    ids=["misspelt", "number", "f1", "bleu", "constant", "no reduction", "over all"],
+)
+def test_metrics_that_do_not_fit(df, metric, message):
+    with pytest.raises(ValueError, match=message):
+        ask(df, metric=metric)
+
+
+def test_several_statistics_and_a_metric_of_one(parts):
+    with pytest.raises(
+        ValueError, match=r"takes one column per system.*'correct', 'guess', 'gold'"
+    ):
+        ask(parts)
+    with pytest.raises(ValueError, match=r"system 'old' has no column of the statistic 'gold'"):
+        ask(parts.drop(columns=[("old", "gold")]), metric="f1")
+
+
+@pytest.mark.parametrize(
+    ("keywords", "error", "message"),
+    [
+        ({"event": "above"}, ValueError, r"event='above' is not one of 'recentred'"),
+        ({"ci": "wald"}, ValueError, r"ci='wald'"),
+        ({"method": "magic"}, ValueError, r"method='magic' is not one of 'auto', 'exact'"),
+        ({"adjust": "max-T"}, ValueError, r"adjust='max-T' is not one of None, 'holm'"),
+        ({"alpha": 5}, ValueError, r"alpha=5 is outside \(0, 1\)"),
+        ({"level": 95}, ValueError, r"level=95 is outside"),
+        ({"n_resamples": 0}, ValueError, r"n_resamples=0: give a whole number, 1 or more"),
+        ({"n_resamples": 1e4}, TypeError, r"n_resamples=10000.0 is of type float"),
+        ({"a": "newer"}, KeyError, r"a: no column 'newer'.*Did you mean 'new'"),
+        ({"a": "new", "b": "new"}, ValueError, r"this is one system"),
+        ({"b": "new"}, ValueError, r"b='new' without a"),
+        ({"families": {"new": 1}}, KeyError, r"families: no column 'old'"),
+        ({"families": ["x"]}, ValueError, r"a label for each of the 2 systems"),
+        ({"rng": -1}, ValueError, r"rng=-1"),
+        ({"higher_is_better": "yes"}, TypeError, r"higher_is_better='yes'"),
+        ({"golds": "new"}, TypeError, r"'golds' is neither an option here nor a role"),
+        ({"dim": "item2"}, ValueError, r"names a dimension of a Dataset"),
+    ],
+)
+def test_bad_options(df, keywords, error, message):
+    with pytest.raises(error, match=message):
+        ask(df, **keywords)
+
+
+@pytest.mark.parametrize(
+    "role", [{"gold": "new"}, {"key": "new"}, {"ties": "error"}, {"missing": "drop"},
+             {"lower_is_better": "new"}], ids=str,
+)  # fmt: skip
+@pytest.mark.parametrize("method", METHODS)
+def test_roles_of_rankings_are_refused(df, method, role):
+    with pytest.raises(ValueError, match=r"is a role of rankings.*use compare"):
+        ask(df, method, **role)
+
+
+def test_the_wrong_form_says_so(df):
+    for method, arguments in RANKINGS.items():
+        with pytest.raises(ValueError, match="paired_bootstrap"):
+            getattr(df.rankeval, method)(*arguments)
+        with pytest.raises(ValueError, match=r"metric='f1' belongs to systems.*paired_bootstrap"):
+            getattr(df.assign(gold=True).rankeval(metric="f1"), method)(*arguments)
+    ranking = df.assign(gold=[True, False] * 3)
+    for method in METHODS:
+        with pytest.raises(ValueError, match=r"column 'gold'.*use compare"):
+            ask(ranking, method)
+    with pytest.raises(ValueError, match=r"no dimension 'item'.*use compare"):
+        ask(xr.Dataset.from_dataframe(ranking.rename_axis("candidate")))
+    with pytest.raises(TypeError, match="data is of type list"):
+        ask([[1, 0]])
+
+
+def test_headers_that_mean_nothing(df, parts):
+    deep = pd.concat({"x": parts}, axis=1)
+    with pytest.raises(ValueError, match="header of 3 levels"):
+        ask(deep)
+    twice = pd.concat([df, df[["new"]]], axis=1)
+    with pytest.raises(ValueError, match="'new' stands for several columns"):
+        ask(twice)
+
+
+def test_a_name_that_hides_a_column(df):
+    with pytest.raises(ValueError, match="'gain'"):
+        ask(df.assign(gain=list("aabbcc")), by="gain")
+
+
+@pytest.mark.parametrize("size", [0, 2.5, True, "many"])
+def test_counts_of_nothing(size):
+    with pytest.raises((ValueError, TypeError), match="n_items="):
+        rankeval_pd.resample_counts(size)

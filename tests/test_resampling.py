@@ -1,0 +1,637 @@
+"""Paired tests of systems: enumeration, plain loops over the counts, SciPy, sacrebleu."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+import rankeval_pd
+from rankeval_pd.resampling import PAIR_COLUMNS, RANK_COLUMNS
+
+ONE_WIN = pd.DataFrame({"new": [1] + [0] * 49, "old": [0] * 50})
+EVENTS = {
+    "recentred": lambda drawn, gain: drawn >= 2 * gain,
+    "strict": lambda drawn, gain: drawn > 2 * gain,
+    "zero": lambda drawn, gain: drawn <= 0,
+    "bias-corrected": lambda drawn, gain: drawn - drawn.mean() >= gain,
+}
+
+
+def counts_of(seed: int, items: int, systems: int = 3) -> pd.DataFrame:
+    """Return correct, guess and gold of some systems, two-level columns (system, statistic)."""
+    rng = np.random.default_rng(seed)
+    gold = rng.integers(1, 9, items)
+    parts = {}
+    for k in range(systems):
+        guess = np.maximum(gold + rng.integers(-2, 3, items), 0)
+        correct = rng.binomial(np.minimum(gold, guess), 0.6 + 0.05 * k)
+        parts[f"s{k}"] = pd.DataFrame({"correct": correct, "guess": guess, "gold": gold})
+    return pd.concat(parts, axis=1, names=["system", None])
+
+
+def f1(sums):
+    return 2 * sums[..., 0] / (sums[..., 1] + sums[..., 2])
+
+
+def loop(data: pd.DataFrame, score, a: str, b: str, resamples: int, rng: int = 0):
+    """Return the gain and the resampled gains, by a plain loop over the counts."""
+    values = {name: data[name].to_numpy(dtype=float) for name in (a, b)}
+    counts = rankeval_pd.resample_counts(len(data), resamples, rng=rng)
+    gain = score(values[a].sum(axis=0)) - score(values[b].sum(axis=0))
+    drawn = [score(row @ values[a]) - score(row @ values[b]) for row in counts]
+    return gain, np.array(drawn)
+
+
+# ------------------------------------------------------------------------------------- exact values
+
+
+@pytest.mark.parametrize(
+    ("event", "p"),
+    [("recentred", 0.2642286), ("strict", 0.0784277), ("zero", 0.3641697),
+     ("bias-corrected", 0.2642286)],
+)  # fmt: skip
+def test_one_win_in_fifty_items(event, p):
+    row = ONE_WIN.rankeval.paired_bootstrap(event=event).iloc[0]
+    assert row["p_value"] == pytest.approx(p, abs=5e-8)
+    assert (row["exact"], row["p_stderr"], row["n_resamples"]) == (True, 0.0, 0)
+    drawn = ONE_WIN.rankeval.paired_bootstrap(
+        event=event, method="monte-carlo", n_resamples=200_000
+    ).iloc[0]
+    assert not drawn["exact"]
+    assert drawn["n_resamples"] == 200_000
+    assert abs(drawn["p_value"] - row["p_value"]) < 4 * drawn["p_stderr"]
+
+
+def test_one_win_never_becomes_a_loss_and_the_sign_flip_is_a_half():
+    """P(δ* < 0) = 0: turned round, all resampled gains are at most 0."""
+    turned = ONE_WIN.rankeval.paired_bootstrap("old", "new", event="zero").iloc[0]
+    assert turned["gain"] == -0.02
+    assert turned["p_value"] == pytest.approx(1.0, abs=1e-14)
+    assert ONE_WIN.rankeval.paired_permutation()["p_value"][0] == 0.5
+
+
+@pytest.mark.parametrize("method", ["auto", "monte-carlo"])
+@pytest.mark.parametrize("test", ["paired_bootstrap", "paired_permutation"])
+def test_identical_systems_have_p_one(test, method):
+    data = pd.DataFrame({"x": [1, 0, 1, 1] * 6, "y": [1, 0, 1, 1] * 6})
+    row = getattr(data.rankeval, test)(method=method, n_resamples=500, adjust="max-t").iloc[0]
+    assert row[["p_value", "p_two_sided", "p_adjusted"]].tolist() == [1.0, 1.0, 1.0]
+    assert row[["gain", "gain_se", "ci_low", "ci_high"]].tolist() == [0.0] * 4
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=5),
+    st.sampled_from(["mean", "sum"]),
+    st.sampled_from([1.0, 0.1, 1 / 3]),
+)
+def test_the_exact_bootstrap_is_full_enumeration(items, metric, step):
+    data = pd.DataFrame(items, columns=["a", "b"])
+    difference = (data["a"] - data["b"]).to_numpy()
+    n = len(data)
+    drawn = difference[list(itertools.product(range(n), repeat=n))].sum(axis=1)
+    for event, happened in EVENTS.items():
+        found = (data * step).rankeval.paired_bootstrap("a", "b", metric=metric, event=event)
+        assert found["exact"][0]
+        # the mean of all resamples is the gain itself, free of rounding in whole numbers
+        wanted = happened(drawn, difference.sum()) if event != "bias-corrected" else (
+            drawn >= 2 * difference.sum()
+        )  # fmt: skip
+        assert found["p_value"][0] == pytest.approx(wanted.mean(), rel=1e-10)
+        size = step if metric == "sum" else step / n
+        assert found["gain_se"][0] == pytest.approx(size * drawn.std(), abs=1e-12)
+
+
+@given(st.integers(2, 300), st.integers(0, 2**32))
+def test_the_exact_sign_flip_is_mcnemars_test(n, seed):
+    rng = np.random.default_rng(seed)
+    a, b = rng.random((2, n)) < rng.random((2, 1))
+    found = pd.DataFrame({"a": a, "b": b}).rankeval.paired_permutation("a", "b").iloc[0]
+    wins, losses = int((a & ~b).sum()), int((b & ~a).sum())
+    if wins + losses:
+        one = stats.binomtest(wins, wins + losses, alternative="greater").pvalue
+        two = stats.binomtest(wins, wins + losses).pvalue if wins >= losses else 1.0
+    else:
+        one = two = 1.0
+    assert found["exact"]
+    assert found["p_value"] == pytest.approx(one, rel=1e-10)
+    assert found["p_two_sided"] == pytest.approx(two, rel=1e-10)
+
+
+def test_accuracy_with_totals():
+    rng = np.random.default_rng(4)
+    correct = pd.DataFrame(rng.integers(0, 5, (40, 2)), columns=["x", "y"])
+    same = pd.concat({"correct": correct, "total": correct * 0 + 4}, axis=1).swaplevel(axis=1)
+    found = same.rankeval(metric="accuracy").paired_bootstrap("x", "y").iloc[0]
+    plain = (correct / 4).rankeval.paired_bootstrap("x", "y").iloc[0]
+    assert found["exact"]
+    pd.testing.assert_series_equal(found, plain, rtol=1e-10)
+    varied = same.copy()
+    varied[("x", "total")] += np.arange(40) % 2
+    assert not varied.rankeval(metric="accuracy").paired_bootstrap(n_resamples=99)["exact"][0]
+    with pytest.raises(ValueError, match=r"method='exact'.*every item having the same total"):
+        varied.rankeval(metric="accuracy").paired_bootstrap(method="exact")
+
+
+def test_pairs_of_one_table_are_exact_where_they_can_be():
+    data = pd.DataFrame(np.random.default_rng(5).integers(0, 3, (40, 2)), columns=["x", "y"])
+    data["z"] = np.random.default_rng(6).random(40)
+    found = data.rankeval.paired_bootstrap(n_resamples=500)
+    whole = ~found[["system_a", "system_b"]].isin(["z"]).any(axis=1)
+    assert (found["exact"] == whole).all()
+    assert (found["n_resamples"] == np.where(whole, 0, 500)).all()
+    for pair, row in found.iterrows():
+        alone = data.rankeval.paired_bootstrap(row["system_a"], row["system_b"], n_resamples=500)
+        pd.testing.assert_frame_equal(alone, found.iloc[[pair]].reset_index(drop=True))
+    with pytest.raises(ValueError, match=r"some pair are no whole multiples of one step"):
+        data.rankeval.paired_bootstrap(method="exact")
+
+
+def test_items_that_all_differ_by_the_same():
+    data = pd.DataFrame({"a": [3.0, 2.0, 5.0], "b": [2.0, 1.0, 4.0]})
+    row = data.rankeval.paired_bootstrap().iloc[0]
+    assert row[["gain", "gain_se", "ci_low", "ci_high", "p_value"]].tolist() == [1, 0, 1, 1, 0]
+    drawn = data.rankeval.paired_bootstrap(method="monte-carlo", n_resamples=99).iloc[0]
+    assert drawn["p_value"] == 0.01
+    flipped = data.rankeval.paired_permutation()["p_value"][0]
+    assert flipped == pytest.approx(1 / 8, rel=1e-14)
+
+
+def test_every_swap_is_looked_at_for_few_items():
+    data = counts_of(3, 9, 2)
+    a, b = (data[name].to_numpy(dtype=float) for name in ("s1", "s0"))
+    gain = f1(a.sum(axis=0)) - f1(b.sum(axis=0))
+    every = []
+    for flips in itertools.product((False, True), repeat=9):
+        where = np.array(flips)[:, np.newaxis]
+        every.append(f1(np.where(where, b, a).sum(axis=0)) - f1(np.where(where, a, b).sum(axis=0)))
+    found = data.rankeval(metric="f1").paired_permutation("s1", "s0").iloc[0]
+    assert (found["exact"], found["n_resamples"]) == (True, 0)
+    assert found["p_value"] == np.mean(np.array(every) >= gain - 1e-12)
+    assert found["gain_se"] == pytest.approx(np.std(every), rel=1e-10)
+    drawn = data.rankeval(metric="f1").paired_permutation("s1", "s0", method="monte-carlo").iloc[0]
+    assert abs(drawn["p_value"] - found["p_value"]) < 4 * drawn["p_stderr"]
+
+
+# ------------------------------------------------------------------------------------- Monte Carlo
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_p_values_are_those_of_a_plain_loop(event):
+    data = counts_of(1, 60)
+    found = data.rankeval(metric="f1").paired_bootstrap(event=event, n_resamples=1_700, rng=9)
+    assert not found["exact"].any()
+    for row in found.itertuples():
+        gain, drawn = loop(data, f1, row.system_a, row.system_b, 1_700, rng=9)
+        hits = EVENTS[event](drawn, gain).sum()
+        p = hits / 1_700 if event == "strict" else (hits + 1) / 1_701
+        assert row.gain == pytest.approx(gain, rel=1e-12)
+        assert row.gain >= 0
+        assert row.p_value == p
+        assert row.p_two_sided == min(1.0, 2 * p)
+        assert row.confidence == 1 - p
+        assert row.p_stderr == pytest.approx(np.sqrt(p * (1 - p) / 1_700), rel=1e-12)
+        assert row.gain_se == pytest.approx(drawn.std(), rel=1e-10)
+        low, high = stats.binomtest(int(hits), 1_700).proportion_ci(0.95)
+        assert row.undecided == (low < 0.05 < high)
+
+
+def test_bleu_of_wmt22_is_sacrebleus_and_its_p_values_those_of_a_loop(wmt22):
+    sacre = pytest.importorskip("sacrebleu.metrics").BLEU
+    names = [f"{kind}_{k}" for kind in ("correct", "total") for k in (1, 2, 3, 4)]
+    systems = list(wmt22["sys_len"])
+
+    def bleu(sums: pd.Series) -> float:
+        values = [int(sums[name]) for name in names]
+        return sacre.compute_bleu(
+            values[:4], values[4:], int(sums["sys_len"]), int(sums["ref_len"]), "exp"
+        ).score
+
+    statistics = {s: wmt22.xs(s, axis=1, level="system") for s in systems}
+    found = wmt22.rankeval(metric="bleu").paired_bootstrap(n_resamples=200)
+    assert len(found) == 36
+    score = {s: bleu(statistics[s].sum()) for s in systems}
+    for row in found.itertuples():
+        assert row.score_a == pytest.approx(score[row.system_a], rel=1e-12)
+        assert row.score_b == pytest.approx(score[row.system_b], rel=1e-12)
+    drawn = {s: [] for s in systems}
+    for counts in rankeval_pd.resample_counts(len(wmt22), 200):
+        for s in systems:
+            drawn[s].append(bleu(statistics[s].mul(counts, axis=0).sum()))
+    for row in found.itertuples():
+        gains = np.array(drawn[row.system_a]) - np.array(drawn[row.system_b])
+        hits = np.count_nonzero(gains >= 2 * row.gain - 1e-10)
+        assert row.p_value == (hits + 1) / 201
+        assert row.gain_se == pytest.approx(gains.std(), rel=1e-9)
+
+
+def test_the_order_of_rows_changes_no_number():
+    data = counts_of(2, 45)
+    data.index = [f"doc {k % 7}, item {k}" for k in range(45)]
+    shuffled = data.sample(frac=1, random_state=1)
+    for test in ("paired_bootstrap", "paired_permutation", "system_ranks"):
+        first, again = (
+            getattr(x.rankeval(metric="f1"), test)(n_resamples=300) for x in (data, shuffled)
+        )
+        pd.testing.assert_frame_equal(first, again, check_exact=True)
+
+
+def test_another_seed_gives_other_numbers_and_a_generator_fresh_ones():
+    data = counts_of(2, 45, 2)
+    ask = data.rankeval(metric="f1").paired_bootstrap
+
+    def p(rng):
+        return ask(n_resamples=2_000, rng=rng)["gain_se"][0]
+
+    assert p(0) == p(0) != p(1)
+    generator = np.random.default_rng(0)
+    assert p(generator) != p(generator)
+    assert p(np.random.default_rng(0)) == p(np.random.default_rng(0))
+    assert p(None) != p(None)
+
+
+def test_threads_change_no_number():
+    code = (
+        "import sys; sys.path.insert(0, 'tests')\n"
+        "from tests.test_resampling import counts_of\n"
+        "t = counts_of(5, 400).rankeval(metric='f1').paired_bootstrap(n_resamples=1500)\n"
+        "print(t.to_csv())"
+    )
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads},
+            capture_output=True, text=True, check=True,
+        ).stdout
+        for threads in ("1", "2")
+    }  # fmt: skip
+    assert len(found) == 1
+
+
+# --------------------------------------------------------------------------------------- intervals
+
+
+def skewed(seed: int, n: int = 40) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame({"a": rng.exponential(1.0, n) + 0.3, "b": rng.normal(0.8, 0.1, n)})
+
+
+@pytest.mark.parametrize("kind", ["percentile", "basic", "BCa"])
+def test_intervals_are_scipys(kind):
+    data = skewed(3)
+    d = (data["a"] - data["b"]).to_numpy()
+    found = data.rankeval.paired_bootstrap("a", "b", ci=kind.lower(), n_resamples=40_000).iloc[0]
+    wanted = stats.bootstrap(
+        (d,), np.mean, n_resamples=40_000, method=kind, rng=np.random.default_rng(0)
+    ).confidence_interval
+    width = wanted.high - wanted.low
+    assert found["ci_low"] == pytest.approx(wanted.low, abs=0.03 * width)
+    assert found["ci_high"] == pytest.approx(wanted.high, abs=0.03 * width)
+
+
+@pytest.mark.parametrize("kind", ["percentile", "basic", "bca"])
+def test_the_exact_law_and_resamples_give_the_same_interval(kind):
+    rng = np.random.default_rng(6)
+    data = pd.DataFrame({"a": rng.integers(0, 9, 80), "b": rng.integers(0, 7, 80)})
+    exact, drawn = (
+        data.rankeval.paired_bootstrap("a", "b", ci=kind, method=m, n_resamples=50_000).iloc[0]
+        for m in ("exact", "monte-carlo")
+    )
+    width = exact["ci_high"] - exact["ci_low"]
+    assert drawn["ci_low"] == pytest.approx(exact["ci_low"], abs=0.03 * width)
+    assert drawn["ci_high"] == pytest.approx(exact["ci_high"], abs=0.03 * width)
+    mirrored = data.rankeval.paired_bootstrap("b", "a", ci=kind, method="exact").iloc[0]
+    assert mirrored["ci_low"] == pytest.approx(-exact["ci_high"], rel=1e-12)
+
+
+def test_studentised_intervals_by_a_plain_loop():
+    data = skewed(4)
+    d = (data["a"] - data["b"]).to_numpy()
+    t = []
+    for counts in rankeval_pd.resample_counts(40, 999):
+        again = np.repeat(d, counts)
+        t.append((again.mean() - d.mean()) / (again.std() / np.sqrt(40)))
+    low, high = np.quantile(t, [0.05, 0.95])
+    found = data.rankeval.paired_bootstrap(
+        "a", "b", ci="studentised", n_resamples=999, level=0.9
+    ).iloc[0]
+    error = d.std() / np.sqrt(40)
+    assert found["ci_low"] == pytest.approx(d.mean() - high * error, rel=1e-6)
+    assert found["ci_high"] == pytest.approx(d.mean() - low * error, rel=1e-6)
+
+
+def test_standard_errors_of_any_metric_are_near_those_of_resampling():
+    data = counts_of(7, 400)
+    found = data.rankeval(metric="f1").paired_bootstrap(ci="studentised", n_resamples=4_000)
+    other = data.rankeval(metric="f1").paired_bootstrap(ci="bca", n_resamples=4_000)
+    width = (other["ci_high"] - other["ci_low"]).to_numpy()
+    for side in ("ci_low", "ci_high"):
+        np.testing.assert_array_less(np.abs(found[side] - other[side]) / width, 0.06)
+
+
+def test_lower_is_better_turns_the_sign_of_the_gain_only():
+    data = counts_of(8, 50)
+    up, down = (
+        data.rankeval(metric="f1", higher_is_better=b).paired_bootstrap("s0", "s2", n_resamples=400)
+        for b in (True, False)
+    )
+    assert down["gain"][0] == -up["gain"][0]
+    np.testing.assert_array_equal(down[["score_a", "score_b"]], up[["score_a", "score_b"]])
+    np.testing.assert_allclose(down["ci_low"], -up["ci_high"], rtol=1e-9)
+    ordered = data.rankeval(metric="f1", higher_is_better=False).paired_bootstrap(n_resamples=50)
+    assert (ordered["score_a"] <= ordered["score_b"]).all()
+
+
+# ------------------------------------------------------------------------- many pairs, many systems
+
+
+def test_max_t_by_hand():
+    data = counts_of(9, 80, 4)
+    found = data.rankeval(metric="f1").paired_bootstrap(n_resamples=600, adjust="max-t")
+    t, moved = [], []
+    for row in found.itertuples():
+        gain, drawn = loop(data, f1, row.system_a, row.system_b, 600)
+        t.append(gain / drawn.std())
+        moved.append(np.abs(drawn - gain) / drawn.std())
+    order = np.argsort(-np.array(t))
+    p, last = np.empty(6), 0.0
+    for place, k in enumerate(order):
+        rest = np.max([moved[j] for j in order[place:]], axis=0)
+        last = p[k] = max(last, (1 + np.count_nonzero(rest >= t[k] - 1e-12)) / 601)
+    np.testing.assert_allclose(found["p_adjusted"], np.maximum(p, found["p_two_sided"]), rtol=1e-12)
+    assert (found["p_adjusted"] >= found["p_two_sided"]).all()
+
+
+@pytest.mark.parametrize("method", ["holm", "bonferroni", "bh", "by"])
+@pytest.mark.parametrize("test", ["paired_bootstrap", "paired_permutation"])
+def test_adjustments_are_statsmodels(test, method):
+    from statsmodels.stats.multitest import multipletests
+
+    names = {"bh": "fdr_bh", "by": "fdr_by"}
+    data = counts_of(9, 80, 4)
+    found = getattr(data.rankeval(metric="f1"), test)(n_resamples=600, adjust=method)
+    wanted = multipletests(found["p_two_sided"], method=names.get(method, method))[1]
+    np.testing.assert_allclose(found["p_adjusted"], wanted, rtol=1e-12)
+
+
+def test_max_t_keeps_the_chance_of_any_false_positive():
+    """Six equal systems, 15 pairs, 150 simulated test sets: 5 % +- 3 standard errors."""
+    rng = np.random.default_rng(12)
+    wrong = {"p_adjusted": 0, "p_two_sided": 0}
+    for seed in range(150):
+        data = pd.DataFrame(rng.normal(size=(40, 1)) + rng.normal(size=(40, 6)))
+        found = data.rankeval.paired_bootstrap(
+            n_resamples=199, adjust="max-t", ci="percentile", rng=seed
+        )
+        for column in wrong:
+            wrong[column] += (found[column] <= 0.05).any()
+    assert wrong["p_adjusted"] / 150 < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 150)
+    assert wrong["p_two_sided"] / 150 > 0.2
+
+
+def test_ranks_by_hand():
+    data = counts_of(10, 60, 4)
+    names = list(data.columns.unique(0))
+    values = np.stack([data[name].to_numpy() for name in names])
+    counts = rankeval_pd.resample_counts(60, 800)
+    scores = f1(np.einsum("bi,mik->bmk", counts, values))
+    ranks = 1 + (scores[:, :, None] < scores[:, None, :]).sum(axis=2)
+    found = data.rankeval(metric="f1").system_ranks(n_resamples=800, ci="percentile")
+    assert list(found.columns) == list(RANK_COLUMNS)
+    np.testing.assert_allclose(found["p_best"], (ranks == 1).mean(axis=0), rtol=1e-12)
+    for k, row in enumerate(found.itertuples()):
+        assert ((ranks[:, k] >= row.rank_low) & (ranks[:, k] <= row.rank_high)).mean() >= 0.95
+        assert (ranks[:, k] < row.rank_low).mean() <= 0.025
+        assert (ranks[:, k] > row.rank_high).mean() <= 0.025
+        low, high = np.quantile(scores[:, k], [0.025, 0.975])
+        assert (row.ci_low, row.ci_high) == pytest.approx((low, high), rel=1e-10)
+    assert found["p_best"].sum() == pytest.approx(1.0)
+    pairs = data.rankeval(metric="f1").paired_bootstrap(n_resamples=800, adjust="max-t")
+    best = found["system"][found["rank"].argmin()]
+    for system, tied in zip(found["system"], found["tied_for_best"], strict=True):
+        both = pairs[(pairs[["system_a", "system_b"]].isin([system, best])).all(axis=1)]
+        assert tied == (system == best or both["p_adjusted"].iloc[0] > 0.05)
+
+
+def test_ranks_of_equal_systems_and_where_lower_is_better():
+    data = pd.DataFrame({"x": [1, 0, 1] * 5, "y": [1, 0, 1] * 5, "z": [0] * 15})
+    found = data.rankeval.system_ranks(n_resamples=200)
+    assert found["rank"].tolist() == [1, 1, 3]
+    assert found["p_best"].tolist()[:2] == [0.5, 0.5]
+    assert found["tied_for_best"].tolist() == [True, True, False]
+    turned = data.rankeval(higher_is_better=False).system_ranks(n_resamples=200)
+    assert turned["rank"].tolist() == [2, 2, 1]
+    assert (turned["ci_low"] <= turned["score"]).all()
+    assert (turned["score"] <= turned["ci_high"]).all()
+
+
+# ------------------------------------------------------------------------ groups, domains, families
+
+
+def test_groups_are_drawn_whole():
+    data = counts_of(11, 60, 2)
+    data["doc", ""] = np.repeat(list("edcba"), 12)
+    found = data.rankeval(metric="f1", groups="doc").paired_bootstrap(n_resamples=500).iloc[0]
+    summed = data.groupby(("doc", "")).sum()
+    gain, drawn = loop(summed, f1, found["system_a"], found["system_b"], 500)
+    assert found["p_value"] == (1 + np.count_nonzero(drawn >= 2 * gain - 1e-13)) / 501
+    assert found["gain_se"] == pytest.approx(drawn.std(), rel=1e-10)
+    assert found["n_items"] == 60
+    level = counts_of(11, 60, 2)
+    level.index = pd.MultiIndex.from_arrays([range(60), data["doc", ""]], names=["item", "doc"])
+    again = level.rankeval(metric="f1", groups="doc").paired_bootstrap(n_resamples=500).iloc[0]
+    pd.testing.assert_series_equal(found, again)
+
+
+def test_dependent_items_need_groups():
+    """Items of a document are alike: the error of the mean is that of the documents' means."""
+    rng = np.random.default_rng(13)
+    document = rng.normal(size=60)
+    data = pd.DataFrame({
+        "a": np.repeat(document, 10) + rng.normal(0, 0.1, 600), "b": 0.0,
+        "doc": np.repeat(np.arange(60), 10),
+    })  # fmt: skip
+    alone, together = (
+        data.rankeval(groups=groups, measures=["a", "b"]).paired_bootstrap()["gain_se"][0]
+        for groups in (None, "doc")
+    )
+    assert together == pytest.approx(document.std() / np.sqrt(60), rel=0.05)
+    assert alone < 0.4 * together
+    with pytest.raises(ValueError, match=r"method='exact': groups= draws clusters"):
+        data[["a", "b"]].round().assign(doc=data["doc"]).rankeval(groups="doc").paired_bootstrap(
+            method="exact"
+        )
+
+
+def test_swapping_whole_groups():
+    data = pd.DataFrame({"a": [1] * 6 + [0, 1], "b": [0] * 6 + [1, 1], "doc": list("xxxyyyzz")})
+    found = data.rankeval(groups="doc").paired_permutation("a", "b").iloc[0]
+    assert found["exact"]
+    # x and y as they are, z loses one: 6 - 1, swapped 6 + 1
+    assert found["p_value"] == pytest.approx(2 / 8, rel=1e-12)
+
+
+def test_domains_are_tested_alone():
+    data = counts_of(14, 40)
+    data["domain", ""] = list("ba") * 20
+    found = data.rankeval(metric="f1", by="domain").paired_bootstrap(n_resamples=300)
+    assert list(found.columns) == ["domain", *PAIR_COLUMNS]
+    assert found["domain"].tolist() == ["a"] * 3 + ["b"] * 3
+    for domain, part in found.groupby("domain"):
+        alone = counts_of(14, 40)[(data["domain", ""] == domain).to_numpy()]
+        wanted = alone.rankeval(metric="f1").paired_bootstrap(n_resamples=300)
+        pd.testing.assert_frame_equal(part.drop(columns="domain").reset_index(drop=True), wanted)
+
+
+@pytest.mark.parametrize(
+    "families",
+    [
+        {"s0": "x", "s1": "y", "s2": "x"},
+        ["x", "y", "x"],
+        pd.Series({"s0": "x", "s1": "y", "s2": "x"}),
+        lambda a, b: "same" if {a, b} == {"s0", "s2"} else "different",
+    ],
+    ids=["mapping", "list", "series", "callable"],
+)
+def test_families_name_the_relation(families):
+    found = counts_of(1, 20).rankeval(metric="f1").paired_bootstrap(
+        n_resamples=20, families=families
+    )  # fmt: skip
+    assert list(found.columns) == [*PAIR_COLUMNS, "relation"]
+    same = found[["system_a", "system_b"]].isin(["s0", "s2"]).all(axis=1)
+    assert (found["relation"] == np.where(same, "same", "different")).all()
+
+
+def test_named_pairs_keep_their_order():
+    data = counts_of(1, 30, 4)
+    ask = data.rankeval(metric="f1").paired_bootstrap
+    worse, better = "s0", "s3"
+    one = ask(worse, better, n_resamples=50)
+    assert one[["system_a", "system_b"]].to_numpy().tolist() == [[worse, better]]
+    assert one["gain"][0] < 0
+    assert one["p_two_sided"][0] == 1.0
+    some = ask(worse, n_resamples=50)
+    assert len(some) == 3
+    assert (some[["system_a", "system_b"]] == worse).any(axis=1).all()
+    assert (some["gain"] >= 0).all()
+
+
+# --------------------------------------------------------------------------------- undefined scores
+
+
+def test_undefined_resamples_count_against_the_claim():
+    """Only three of eight items have a guess: in some resamples precision is 0/0."""
+    data = pd.concat({
+        "good": pd.DataFrame({"correct": [2, 2, 1, 0, 0, 0, 0, 0], "guess": [2, 2, 1] + [0] * 5}),
+        "poor": pd.DataFrame({"correct": [1, 0, 0, 0, 0, 0, 0, 1], "guess": [2] * 8}),
+    }, axis=1)  # fmt: skip
+
+    def precision(sums):
+        return sums[0] / sums[1] if sums[1] else np.nan
+
+    found = data.rankeval(metric="precision").paired_bootstrap(n_resamples=3_000).iloc[0]
+    gain, drawn = loop(data, precision, "good", "poor", 3_000)
+    undefined = np.isnan(drawn)
+    assert undefined.any()
+    hits = np.count_nonzero((drawn >= 2 * gain - 1e-12) | undefined)
+    assert found["p_value"] == (hits + 1) / 3_001
+    assert found["gain_se"] == pytest.approx(np.nanstd(drawn), rel=1e-10)
+    assert (found["ci_low"], found["ci_high"]) != (-np.inf, np.inf) or undefined.mean() > 0.025
+    wide = data.rankeval(metric="precision").paired_bootstrap(
+        n_resamples=3_000, ci="percentile", level=0.99
+    ).iloc[0]  # fmt: skip
+    assert (wide["ci_low"], wide["ci_high"]) == (-np.inf, np.inf)
+
+
+def test_a_score_that_is_undefined_has_no_gain():
+    data = pd.concat({
+        "none": pd.DataFrame({"correct": [0, 0, 0], "guess": [0, 0, 0]}),
+        "some": pd.DataFrame({"correct": [1, 0, 1], "guess": [1, 1, 1]}),
+    }, axis=1)  # fmt: skip
+    for test in ("paired_bootstrap", "paired_permutation"):
+        row = getattr(data.rankeval(metric="precision"), test)(n_resamples=50, adjust="max-t")
+        undefined = ["gain", "gain_se", "ci_low", "ci_high", "p_value", "p_two_sided", "p_adjusted"]
+        assert row[undefined].isna().all(axis=None)
+        assert not row["undecided"][0]
+
+
+# ----------------------------------------------------------------------------------------- Datasets
+
+
+def as_dataset(data: pd.DataFrame) -> xr.Dataset:
+    systems = list(data.columns.unique(0))
+    statistics = list(data.columns.unique(1))
+    return xr.Dataset(
+        {k: (("item", "system"), data.xs(k, axis=1, level=1).to_numpy()) for k in statistics},
+        {"system": systems, "item": data.index.to_numpy()},
+    )
+
+
+ASK = {
+    "paired_bootstrap": {"n_resamples": 200, "adjust": "max-t"},
+    "paired_permutation": {"n_resamples": 200, "adjust": "holm"},
+    "system_ranks": {"n_resamples": 200},
+}
+
+
+@pytest.mark.parametrize("test", ASK)
+def test_datasets_give_the_same_numbers(test):
+    data = counts_of(15, 30)
+    wanted = getattr(data.rankeval(metric="f1"), test)(**ASK[test])
+    found = getattr(as_dataset(data).rankeval(metric="f1"), test)(**ASK[test])
+    over = "system" if test == "system_ranks" else "pair"
+    assert dict(found.sizes) == {over: len(wanted)}
+    table = found.to_dataframe().reset_index()[list(wanted.columns)]
+    pd.testing.assert_frame_equal(table, wanted, check_dtype=False)
+    if over == "pair":
+        assert {"system_a", "system_b"} <= set(found.coords)
+
+
+@pytest.mark.parametrize("test", ASK)
+def test_batches_and_lazy_datasets(test):
+    dask = pytest.importorskip("dask")
+    parts = [counts_of(seed, 30) for seed in (20, 21, 22)]
+    ds = xr.concat([as_dataset(x) for x in parts], pd.Index(list("uvw"), name="domain"))
+
+    def refuse(*args, **kwargs):
+        raise AssertionError("computed while the graph was built")
+
+    eager = getattr(ds.rankeval(metric="f1"), test)(**ASK[test])
+    for chunks in ({"domain": 1}, {"item": 7}, {"system": 1, "domain": 2}):
+        with dask.config.set(scheduler=refuse):
+            lazy = getattr(ds.chunk(chunks).rankeval(metric="f1"), test)(**ASK[test])
+        assert lazy["p_best" if test == "system_ranks" else "p_value"].chunks is not None
+        for scheduler in ("threads", "synchronous"):
+            xr.testing.assert_identical(lazy.compute(scheduler=scheduler), eager)
+    assert eager[next(iter(eager.data_vars))].dims[0] == "domain"
+    for name, part in zip("uvw", parts, strict=True):
+        wanted = getattr(part.rankeval(metric="f1"), test)(**ASK[test])
+        found = eager.sel(domain=name).to_dataframe().reset_index()[list(wanted.columns)]
+        pd.testing.assert_frame_equal(found, wanted, check_dtype=False)
+
+
+def test_users_data_are_unchanged():
+    data = counts_of(16, 12)
+    data["doc", ""] = list("aab") * 4
+    before = data.copy(deep=True)
+    data.rankeval(metric="f1", groups="doc").paired_bootstrap(n_resamples=20)
+    data.rankeval(metric="f1", groups="doc").paired_permutation(n_resamples=20)
+    pd.testing.assert_frame_equal(data, before)
+
+
+def test_progress_is_shown_on_request(capfd):
+    data = counts_of(1, 20, 2)
+    data.rankeval(metric="f1").paired_bootstrap(n_resamples=2_500, progress=True)
+    assert "/2500" in capfd.readouterr().err
+    data.rankeval(metric="f1").paired_bootstrap(n_resamples=2_500)
+    data.rankeval(metric="f1").paired_bootstrap(n_resamples=2_500, progress=False)
+    assert not capfd.readouterr().err
