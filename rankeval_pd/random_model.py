@@ -529,7 +529,7 @@ def random_test(
     whole ranking, as far as it was looked at, is random. It is that hypothesis that is rejected
     with an error of at most alpha, and not one n or another. ``p_adjusted`` at most alpha and tp
     at or above :func:`random_envelope` say the same. Each n takes one recursion over all n asked
-    for: four seconds for a measure at every n of 5,102 candidates, and a tenth of a second for
+    for: eight seconds for a measure at every n of 5,102 candidates, and a tenth of a second for
     each n where the largest is 100,000.
 
     With ``combine``, tp is the sum of independent counts, each of its group's own law, and the

@@ -31,8 +31,8 @@ _GROWTH = 100.0 * math.log(2.0)  # of the unscaled recursion between two scaling
 _EQUAL = 1e-12  # two probabilities are equal up to this relative difference
 _ROWS = 8  # levels that a search tries at once
 _LISTED = 4096  # so many levels are listed
-_TOGETHER = 64  # boundaries of p-values that are computed at once
-_CELLS = 2**15  # counts of all rows: they stay in the processor's cache
+_TOGETHER = 256  # boundaries of p-values that are computed at once
+_CELLS = 2**16  # counts of all rows: they stay in the processor's cache
 _MEMORY = 2**22  # k of all rows
 
 
