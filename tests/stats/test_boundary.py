@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rankeval_pd.stats.boundary import adjusted, crossing_probability, envelope
-from rankeval_pd.stats.bounds import critical_counts
+from rankeval_pd.stats.bounds import bound, critical_counts
 from rankeval_pd.stats.populations import Finite, Infinite
 from tests.stats import exact
 
@@ -221,3 +221,24 @@ def test_adjusted_alone_is_the_p_value():
         log_p = population.tails(np.array([tp]), n).ge
         found = adjusted(log_p, np.array([tp]), n, population)
         assert found == pytest.approx(np.exp(log_p), rel=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("kind", "p", "first", "last", "known"),
+    [
+        ("discrete", 0.05, 1, 5101, 0.972),
+        ("discrete", 0.001, 1, 5101, 0.907),
+        ("discrete", 0.001, 1, 2000, 0.143),
+        ("discrete", 0.05, 100, 2000, 0.362),
+        ("discrete", 0.001, 100, 2000, 0.0203),
+        ("critical", 0.05, 1, 5101, 0.573),
+        ("critical", 0.05, 100, 2000, 0.292),
+        ("critical", 0.001, 100, 2000, 0.0133),
+    ],
+)
+def test_bounds_of_single_n_are_reached_somewhere(kind, p, first, last, known):
+    """Values of an independent program, 5,102 candidates with 566 positives."""
+    population, n = Finite(5102.0, 566.0), np.arange(float(first), last + 1.0)
+    asked = np.full((1, last), np.inf)
+    asked[0, first - 1 :] = bound(kind, p, n, population)
+    assert crossing_probability(asked, population)[0] == pytest.approx(known, rel=5e-3)
