@@ -689,9 +689,9 @@ def _combined_columns(
     population: str,
     groups: int,
 ) -> tuple[AnyArray, ...]:
-    outer = tp.shape[: tp.ndim - groups - 1]
-    tp, exists = tp.reshape(*outer, -1, n.size), exists.reshape(*outer, -1, n.size)
-    total, positive = (x.reshape(*outer, -1) for x in (total, positive))
+    outer, inner = tp.shape[: -groups - 1], math.prod(tp.shape[-groups - 1 : -1])
+    tp, exists = tp.reshape(*outer, inner, n.size), exists.reshape(*outer, inner, n.size)
+    total, positive = (x.reshape(*outer, inner) for x in (total, positive))
     tp = np.where(exists, tp, 0).sum(axis=-2)
     priors = (positive / np.maximum(total, 1))[..., np.newaxis]
     expected = np.where(exists, priors, 0.0).sum(axis=-2) * n
