@@ -212,7 +212,7 @@ def random_cdf(
             for method in METHODS
         }
         result = xr.Dataset({"tp": count, **columns, "exists": exists})
-        return result.transpose(*total.dims, "n", "point").assign_coords(n=("n", size.to_numpy()))
+        return result.transpose(*total.dims, "n", "_point").assign_coords(n=("n", size.to_numpy()))
 
     return answer(
         data,
@@ -242,7 +242,7 @@ def _grid(
     last = (mean + spread) // 1.0 + 1.0
     last = last.where(last < n, n)
     points = int(_STEPS * (last - first).max()) + 1 if n.size and total.size else 1
-    step = xr.DataArray(np.arange(points), dims="point") / _STEPS
+    step = xr.DataArray(np.arange(points), dims="_point") / _STEPS
     return step + first, (step <= last - first) & (total > 0)
 
 
