@@ -499,7 +499,7 @@ def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RoleKeyword
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
         total, positive = (x.compute() for x in common_size(inner))
-        tp = xr.DataArray(np.arange(int(positive.max()) + 1), dims="point")
+        tp = xr.DataArray(np.arange(int(positive.max()) + 1), dims="_point")
         size = xr.DataArray(sizes, dims="n")
         exists = (
             (tp <= np.minimum(size, positive)) & (size - tp <= total - positive) & (size <= total)
@@ -509,7 +509,7 @@ def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RoleKeyword
             tp, size, total, positive, output_core_dims=[[], []],
         )  # fmt: skip
         result = xr.Dataset({names[0]: x, names[1]: y, "exists": exists})
-        return result.transpose(*total.dims, "n", "point").assign_coords(n=("n", sizes))
+        return result.transpose(*total.dims, "n", "_point").assign_coords(n=("n", sizes))
 
     return answer(
         data, roles, question, ("n", *names), n=asked, scored=False, rows_only=True, any_ties=True,

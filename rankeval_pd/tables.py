@@ -20,20 +20,8 @@ def labels(names: Sequence[Any]) -> AnyArray:
 
 
 GROUP = "_group"  # the dimension along which groups of a DataFrame are stacked
-_OWN = ("measure", "pair", "p", "n", "cut", "fraction", "point")  # dimensions of results
-_TAKEN = (
-    "pair",
-    "cut",
-    "row",
-    "fraction",
-    "point",
-    "score",
-    "present",
-    "sign",
-    "exists",
-    "leaning",
-    GROUP,
-)
+_INNER = ("pair", "cut", "_point")  # dimensions of results that are no columns
+_TAKEN = (*_INNER, "row", "score", "present", "sign", "exists", "leaning", GROUP)
 
 
 def check_names(role: str, names: Iterable[Hashable], columns: Sequence[str]) -> None:
@@ -149,7 +137,7 @@ def as_rows(table: pd.DataFrame, *, attrs: Mapping[str, Any] | None = None) -> x
 def _existing(result: xr.Dataset, columns: Sequence[str]) -> pd.DataFrame:
     """Return the rows that exist as a table, the batch dimensions first."""
     exists = result["exists"]
-    batch = [str(d) for d in exists.dims if d not in _OWN]
+    batch = [str(d) for d in exists.dims if d not in (*columns, *_INNER)]
     numbered = {d: np.arange(exists.sizes[d]) for d in batch if d not in result.coords}
     whole = result.assign_coords(numbered).assign({GROUP: xr.zeros_like(exists, dtype=int)})
     return leave_frame([whole], pd.DataFrame(index=[0]), [*batch, *columns])

@@ -240,3 +240,21 @@ def test_measures_of_different_candidates_have_no_common_band(frame):
     for ask in (random_band, isolines):
         with pytest.raises(ValueError, match=r"the measures differ in the candidates"):
             ask(holed, n=3, missing="drop")
+
+
+def test_a_batch_dimension_may_have_the_name_of_another_result_s_column():
+    rng = np.random.default_rng(2)
+    ds = xr.Dataset(
+        {
+            "a": (("p", "candidate"), rng.integers(0, 4, (2, 12)).astype(float)),
+            "gold": (("p", "candidate"), rng.random((2, 12)) < 0.5),
+        },
+        coords={"p": [10, 20]},
+    )
+    found = ds.rankeval(ties="blocks").roc().to_dataframe()
+    assert found["p"].unique().tolist() == [10, 20]
+    one = ds.sel(p=20, drop=True).rankeval(ties="blocks").roc().to_dataframe()
+    kept = found.loc[found["p"] == 20, list(one.columns)].reset_index(drop=True)
+    pd.testing.assert_frame_equal(kept, one, check_names=False)
+    with pytest.raises(ValueError, match=r"the dimension 'p': the result has a column"):
+        ds.rankeval.random_band()

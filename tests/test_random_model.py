@@ -564,6 +564,20 @@ def test_all_batches_of_a_dataset_combined():
     xr.testing.assert_allclose(lazy.compute(), found)
 
 
+def test_no_group_gives_no_row(ragged):
+    found = ragged.head(0).rankeval(by="query").random_test(combine=True)
+    assert found.empty
+    whole = ragged.rankeval(by="query").random_test([1], combine=True)
+    assert list(found.columns) == list(whole.columns)
+
+
+@pytest.mark.parametrize("n", [None, [500], [900], range(880, 1001, 20)])
+def test_the_worst_ranking_is_not_significant(n):
+    df = pd.DataFrame({"a": range(1000), "gold": np.arange(1000) < 150})
+    found = df.rankeval.random_test(n, adjust="envelope")
+    assert (found["p_adjusted"] == 1).all()
+
+
 def test_a_combination_needs_groups(frame):
     for data in (frame, xr.Dataset.from_dataframe(frame)):
         with pytest.raises(ValueError, match=r"combine=True combines groups, and there are none"):

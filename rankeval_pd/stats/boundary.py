@@ -31,8 +31,8 @@ _GROWTH = 100.0 * math.log(2.0)  # of the unscaled recursion between two scaling
 _EQUAL = 1e-12  # two probabilities are equal up to this relative difference
 _ROWS = 8  # levels that a search tries at once
 _LISTED = 4096  # so many levels are listed
-_TOGETHER = 64  # boundaries of p-values that are computed at once
-_CELLS = 2**15  # counts of all rows: they stay in the processor's cache
+_TOGETHER = 256  # boundaries of p-values that are computed at once
+_CELLS = 2**16  # counts of all rows: they stay in the processor's cache
 _MEMORY = 2**22  # k of all rows
 
 
@@ -68,7 +68,9 @@ def crossing_probability(boundary: FloatArray, population: Population) -> FloatA
         return sure.astype(float)
     path = np.clip(path[:, :last], 1.0, highest[-1] + 1.0).astype(np.int64)
     kept = _lowest_kept(last, population)
-    prior = round(population.prior * 2.0**53) / 2.0**53  # then 1 - prior has no error
+    prior = population.prior
+    if isinstance(population, Finite):  # any prior would do: one of which 1 - prior has no error
+        prior = round(prior * 2.0**53) / 2.0**53
     found = np.zeros(rows)
     width = max(int((path - kept).max()), 1)
     together = max(1, min(_CELLS // width, _MEMORY // last))
@@ -102,7 +104,7 @@ def _taken_out(path: IntArray, kept: IntArray, prior: float) -> FloatArray:
     The path does not fall, so that it is reached in the one count on it.
     """
     rows, last = path.shape
-    taken = np.empty((last, rows))
+    taken = np.zeros((last, rows))
     top = np.minimum(path.max(axis=0), np.arange(1, last + 1))
     rest = 1.0 - prior
     odds = prior / rest
@@ -114,6 +116,8 @@ def _taken_out(path: IntArray, kept: IntArray, prior: float) -> FloatArray:
         room = (top[start] - base) // 4 + 16
         stop = min(int(np.searchsorted(top, top[start] + room, "right")), start + longest, last)
         low = int(kept[start - 1]) if start else 0
+        if top[stop - 1] < low:  # nobody is left below the path
+            break
         carried = law[:, low - base : -1] * scale
         base, width = low, int(top[stop - 1]) - low + 2
         law = np.zeros((rows, width))

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from rankeval_pd.stats import bounds
 from rankeval_pd.stats.boundary import adjusted, crossing_probability, envelope
 from rankeval_pd.stats.bounds import critical_counts
 from rankeval_pd.stats.populations import Finite, Infinite
@@ -127,6 +128,25 @@ def test_smirnov_of_two_samples(n_x, n_y):
         assert found == pytest.approx(known.pvalue, rel=1e-11)
 
 
+@pytest.mark.parametrize(("k", "count"), [(1000, 1), (1000, 40), (5000, 464), (5000, 530)])
+def test_what_nearly_every_ranking_reaches(k, count):
+    """One list in which hardly any ranking has fewer."""
+    asked = np.full((2, 5102), np.inf)
+    asked[:, k - 1] = count
+    asked[1, 5050] = 565  # a later one does not matter where the first is sure
+    found = crossing_probability(asked, Finite(5102.0, 566.0))
+    wanted = stats.hypergeom.sf(count - 1, 5102, 566, k)
+    assert found == pytest.approx([wanted, found[1]], rel=1e-12)
+    assert found[1] >= found[0] * (1 - 1e-12)
+
+
+def test_endless_supply_of_rare_positives():
+    asked = np.full((1, 1000), np.inf)
+    asked[0, 999] = 2
+    (found,) = crossing_probability(asked, Infinite(1e-9))
+    assert found == pytest.approx(stats.binom.sf(1, 1000, 1e-9), rel=1e-11)
+
+
 def test_rows_do_not_meet():
     """Boundaries that differ much, and more of them than are computed together."""
     population = Finite(700.0, 90.0)
@@ -221,3 +241,24 @@ def test_adjusted_alone_is_the_p_value():
         log_p = population.tails(np.array([tp]), n).ge
         found = adjusted(log_p, np.array([tp]), n, population)
         assert found == pytest.approx(np.exp(log_p), rel=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("kind", "p", "first", "last", "known"),
+    [
+        ("discrete", 0.05, 1, 5101, 0.972),
+        ("discrete", 0.001, 1, 5101, 0.907),
+        ("discrete", 0.001, 1, 2000, 0.143),
+        ("discrete", 0.05, 100, 2000, 0.362),
+        ("discrete", 0.001, 100, 2000, 0.0203),
+        ("critical", 0.05, 1, 5101, 0.573),
+        ("critical", 0.05, 100, 2000, 0.292),
+        ("critical", 0.001, 100, 2000, 0.0133),
+    ],
+)
+def test_bounds_of_single_n_are_reached_somewhere(kind, p, first, last, known):
+    """Values of an independent program, 5,102 candidates with 566 positives."""
+    population, n = Finite(5102.0, 566.0), np.arange(float(first), last + 1.0)
+    asked = np.full((1, last), np.inf)
+    asked[0, first - 1 :] = bounds.bound(kind, p, n, population)
+    assert crossing_probability(asked, population)[0] == pytest.approx(known, rel=5e-3)
