@@ -12,7 +12,7 @@ import xarray as xr
 
 from rankeval_pd import tables
 from rankeval_pd.candidates import Data
-from rankeval_pd.errors import check_choice, check_share, listed, unknown_name
+from rankeval_pd.errors import check_choice, check_count, check_share, listed, unknown_name
 from rankeval_pd.items import Question, Relate, answer
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.roles import RoleKeywords, Roles
@@ -320,18 +320,8 @@ def resample_counts(
     ((3, 4), array([4, 4, 4]))
     """
     for name, value in (("n_items", n_items), ("n_resamples", n_resamples)):
-        _check_count(name, value)
+        check_count(name, value)
     return resamples.counts(int(n_items), int(n_resamples), _seed({"rng": rng}))
-
-
-def _check_count(name: str, value: object) -> int:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise TypeError(
-            f"{name}={value!r} is of type {type(value).__name__}: give a whole number, 1 or more."
-        )
-    if value < 1:
-        raise ValueError(f"{name}={value!r}: give a whole number, 1 or more.")
-    return int(value)
 
 
 def _seed(roles: Mapping[str, Any]) -> resamples.Seed:
@@ -355,7 +345,7 @@ def _options(
     check_choice("method", method, paired.METHODS)
     check_choice("adjust", adjust, _ADJUSTMENTS)
     return paired.Options(
-        _check_count("n_resamples", n_resamples), event, method, ci, adjust,
+        check_count("n_resamples", n_resamples), event, method, ci, adjust,
         check_share("alpha", alpha), check_share("level", level), _seed(roles), keep_order,
     )  # fmt: skip
 
