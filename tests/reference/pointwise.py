@@ -1,12 +1,11 @@
 """What becomes of intervals and tests of single n that are read as one statement about all n?
 
 Run as ``python tests/reference/pointwise.py > tests/reference/pointwise.csv``, in the settings of
-``simultaneous.py``. Counted is how often the pointwise Clopper-Pearson intervals have the whole true
-curve in them, and how often Fisher's test calls two equally good measures different at some n.
+``simultaneous.py``. Counted is how often the pointwise Clopper-Pearson intervals have the whole
+true curve in them, and how often Fisher's test calls two equally good measures different at some n.
 """
 
 import numpy as np
-from simultaneous import SETTINGS
 
 from rankeval_pd import datasets
 
@@ -15,6 +14,8 @@ REPETITIONS = 300
 
 def main() -> None:
     """Print a row for each setting with two equally good measures."""
+    from simultaneous import SETTINGS  # the script beside this one
+
     print(
         "n_candidates,baseline,quality,correlation,n_first,n_last,repetitions,"
         "pointwise_covers,pointwise_se,fisher_errs,fisher_se"
