@@ -86,6 +86,8 @@ def check_share(argument: str, value: object, *, one: bool = False) -> float:
 def check_shares(argument: str, given: object, *, one: bool = False) -> FloatArray:
     """Return a number in (0, 1), or several, each once, in the order asked for."""
     several = list(given) if np.iterable(given) and not isinstance(given, str) else [given]
+    if not several:
+        raise ValueError(f"{argument}={given!r} is empty: give a number, or several.")
     return np.array(list(dict.fromkeys(check_share(argument, x, one=one) for x in several)))
 
 

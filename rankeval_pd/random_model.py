@@ -558,6 +558,11 @@ def random_test(
             f"combine=True with adjust={adjust!r}: the sum over groups has no envelope. Adjust the"
             " p-values of the groups, or combine them at an n that was chosen before."
         )
+    if combine and ties == "blocks" and asked is None:
+        raise ValueError(
+            "combine=True with ties='blocks' and n=None: the groups' blocks end at different n, so"
+            " that each n would be one of other groups. Give the n, or ties='shared'."
+        )
     if ties == "expected" and (combine or adjust is not None):
         raise ValueError(
             f"ties='expected' with combine={combine!r}, adjust={adjust!r}: a mean over orders of"

@@ -364,7 +364,7 @@ def test_curves_bands_and_isolines_are_the_tables(frame, space, x, y):
     rows = band[band["p"] == 0.001]
     drawn = line(ax, "p ≤ 0.001, each n alone").get_xydata()
     np.testing.assert_array_equal(drawn, rows[[x, y]])
-    drawn = line(ax, "p ≤ 0.05, all n at once").get_xydata()
+    drawn = line(ax, "p ≤ 0.05, all n together").get_xydata()
     np.testing.assert_array_equal(drawn, together[[x, y]])
     drawn = line(ax, "all lists of one n").get_xydata()
     np.testing.assert_array_equal(drawn, lines.loc[lines["n"] == 30, [x, y]])
@@ -377,7 +377,7 @@ def test_crossovers_are_marked_on_the_curve(frame):
     curve = frame.rankeval.roc()
     ax = plotting.roc(curve, crossovers=runs)
     first = runs.drop_duplicates(["measure", "p"])
-    marks = [x.get_xydata()[0] for x in ax.get_lines() if x.get_marker() == "o"]
+    marks = [x.get_xydata()[0] for x in ax.get_lines() if x.get_marker() in "os"]
     wanted = [
         curve.loc[(curve["measure"] == m) & (curve["n"] == n), ["fpr", "tpr"]].to_numpy()[0]
         for m, n in zip(first["measure"], first["n_first"], strict=True)

@@ -41,7 +41,7 @@ def test_krenn_frequency(freq):
 
 
 def test_krenn_n_inside_a_block(freq):
-    with pytest.raises(ValueError, match=r"n=1000 is inside a block .* ends are 996 and 1022"):
+    with pytest.raises(ValueError, match=r"n=1000 is inside a block .* between 996 and 1022"):
         freq(ties="blocks").nbest_precision(1000)
     assert freq(ties="blocks").nbest_precision([996, 1022])["tied"].tolist() == [0, 0]
 

@@ -30,6 +30,7 @@ _POINTS = 4000  # more of a line than any paper shows
 _BAND_POINTS = 2000  # as many of a band, each of which costs draws
 _LEGEND_WIDTH = 31  # characters: a legend fits a picture of 8 cm
 _WIDE = 4.5  # inches of the axes: the legend has two columns
+_NARROW = 3.0  # inches of the axes: a small legend
 _LEGEND_BELOW = -38.0  # points from the lower spine: tick labels and the axis' name are between
 
 Keywords = Mapping[str, Any] | None
@@ -59,7 +60,9 @@ def table_of(
         example = table[groups[0]].iloc[0]
         raise ValueError(
             f"table has {len(table.drop_duplicates(groups))} groups of {groups}, and a picture"
-            f" shows one. Choose it: table[table[{groups[0]!r}] == {example!r}]."
+            f" shows one. Choose it in the table, table[table[{groups[0]!r}] == {example!r}], or"
+            f" in the data before you ask: data[data[{groups[0]!r}] == {example!r}], of a Dataset"
+            f" data.sel({groups[0]}={example!r})."
         )
     return table
 
@@ -227,17 +230,19 @@ def place_legend(ax: Axes, *, below_axis: float = _LEGEND_BELOW) -> Axes:
     handles, names = ax.get_legend_handles_labels()
     if handles:
         below = ScaledTranslation(0.0, below_axis / 72.0, ax.figure.dpi_scale_trans)
+        narrow = ax.bbox.width / ax.figure.dpi < _NARROW
         ax.legend(
             handles,
-            [textwrap.fill(name, _LEGEND_WIDTH) for name in names],
+            [textwrap.fill(name, 44 if narrow else _LEGEND_WIDTH) for name in names],
             loc="upper center",
             bbox_to_anchor=(0.5, 0.0),
             bbox_transform=ax.transAxes + below,
             borderaxespad=0.0,
             ncols=2 if len(handles) > 3 and ax.bbox.width / ax.figure.dpi >= _WIDE else 1,
             frameon=False,
-            fontsize="small",
-            handlelength=3,
+            fontsize="x-small" if narrow else "small",
+            handlelength=2 if narrow else 3,
+            labelspacing=0.3 if narrow else 0.5,
         )
     return ax
 

@@ -312,9 +312,9 @@ def _draw_bands(
     space = _SPACES[name]
     rows = table_of(band, ("p", "n", space.x, space.y), f"random_band in space={name!r}")
     together = rows.attrs.get("simultaneous")
-    kind = "" if together is None else "all n at once" if together else "each n alone"
+    kind = "" if together is None else "all n together" if together else "each n alone"
     bound = rows.attrs.get("bound", "critical")
-    chance = "chance" if bound == "critical" else f"chance, {bound},"
+    chance = "chance" if bound == "critical" else f"chance, {bound} bound, no test of level p,"
     for p, line in rows.groupby("p", sort=False):
         line = thinned(line)
         look = {
@@ -339,23 +339,34 @@ def _draw_crossovers(
     runs = table_of(crossovers, ("measure", "p", "n_first"), "crossovers")
     contiguous = runs.attrs.get("contiguous")
     name = f"first of ≥\u00a0{contiguous} n above chance" if contiguous else "first n above chance"
-    marked = []
+    marked: list[tuple[tuple[float, float], int]] = []
+    named: set[float] = set()
     first = runs.drop_duplicates(["measure", "p"])
-    for measure, n in zip(first["measure"].tolist(), first["n_first"].tolist(), strict=True):
+    strangers = sorted(set(map(str, runs["measure"])) - set(map(str, curves["measure"])))
+    if strangers:
+        raise ValueError(
+            f"crossovers has measures that the curves have not, {', '.join(strangers)}. Give the"
+            " crossovers of the same measures."
+        )
+    levels = list(first["p"].drop_duplicates())
+    colours = {m: style(i)["color"] for i, m in enumerate(curves["measure"].drop_duplicates())}
+    for measure, p, n in first[["measure", "p", "n_first"]].itertuples(index=False):
         here = curves[(curves["measure"] == measure) & (curves["n"] == n)]
         if here.empty:
             continue
         point = float(here[space.x].iloc[0]), float(here[space.y].iloc[0])
         look = {
-            "marker": "o", "markersize": 7, "markerfacecolor": "none", "color": "black",
-            "linestyle": "none", "label": name,
+            "marker": _SHAPES[levels.index(p) % len(_SHAPES)], "markersize": 7,
+            "markerfacecolor": "none", "color": colours[measure], "linestyle": "none",
+            "label": f"{name}, p\u00a0≤\u00a0{p:g}" if p not in named else "_",
         }  # fmt: skip
         ax.plot(*point, **{**look, **(marker_kw or {})})
-        marked.append((point, n))
-        name = "_"
+        marked.append((point, int(n)))
+        named.add(p)
     _label(ax, marked)
 
 
+_SHAPES = "os^Dv"  # one for each p
 _APART = 14.0  # points between two labels that can be read
 
 

@@ -174,11 +174,11 @@ def _without_cuts(found: NBest, n: IntArray, ties: str, *, every: bool) -> NBest
         row = tuple(np.argwhere(cut[..., where[0]])[0])
         above = int(found.block.above[(*row, where[0])])
         below = above + int(found.block.size[(*row, where[0])])
-        ends = f"{above} and {below}" if above else f"{below}, there is none above"
+        ends = f"{above} and {below}" if above else f"nothing and {below}"
         raise ValueError(
-            f"ties='blocks': n={first} is inside a block of candidates with equal scores, whose"
-            f" ends are {ends} ({where.size} of the n asked for are inside one). Ask for the end"
-            " of a block, or for n=None, which is every one of them."
+            f"ties='blocks': n={first} is inside a block of candidates with equal scores, between"
+            f" {ends} ({where.size} of the lists asked for cut one). Ask for the end of a block, or"
+            " for every list that cuts none, which is what no n asks for."
         )
     return found
 

@@ -221,9 +221,9 @@ def test_lists_that_cut_ties():
     assert uncut.exists.tolist() == [True, True, True, False]
     with pytest.raises(ValueError, match=r"1 of the list sizes .* n=2"):
         ranking.nbest(score, yes, yes, np.array([1, 2, 3]), "error")
-    with pytest.raises(ValueError, match=r"n=2 is inside a block .* ends are 1 and 3 \(1 of"):
+    with pytest.raises(ValueError, match=r"n=2 is inside a block .* between 1 and 3 \(1 of"):
         ranking.nbest(score, yes, yes, np.array([1, 2, 3]), "blocks")
-    with pytest.raises(ValueError, match=r"n=1 is inside a block .* ends are 2, there is none abo"):
+    with pytest.raises(ValueError, match=r"n=1 is inside a block .* between nothing and 2"):
         ranking.nbest(score[1:3], yes[1:3], yes[1:3], np.array([1]), "blocks")
     assert ranking.nbest(score, yes, yes, None, "blocks").exists.tolist() == [
         True,
