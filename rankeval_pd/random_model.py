@@ -558,11 +558,6 @@ def random_test(
             f"combine=True with adjust={adjust!r}: the sum over groups has no envelope. Adjust the"
             " p-values of the groups, or combine them at an n that was chosen before."
         )
-    if combine and ties == "blocks" and asked is None:
-        raise ValueError(
-            "combine=True with ties='blocks' and n=None: the groups' blocks end at different n, so"
-            " that each n would be one of other groups. Give the n, or ties='shared'."
-        )
     if ties == "expected" and (combine or adjust is not None):
         raise ValueError(
             f"ties='expected' with combine={combine!r}, adjust={adjust!r}: a mean over orders of"
@@ -698,6 +693,8 @@ def _combined_columns(
     outer, inner = tp.shape[: -groups - 1], math.prod(tp.shape[-groups - 1 : -1])
     tp, exists = tp.reshape(*outer, inner, n.size), exists.reshape(*outer, inner, n.size)
     total, positive = (x.reshape(*outer, inner) for x in (total, positive))
+    # no sum of the groups whose blocks happen to end here: all that have n candidates, or none
+    exists = exists & (exists == (n <= total[..., np.newaxis])).all(axis=-2, keepdims=True)
     tp = np.where(exists, tp, 0).sum(axis=-2)
     priors = (positive / np.maximum(total, 1))[..., np.newaxis]
     expected = np.where(exists, priors, 0.0).sum(axis=-2) * n

@@ -83,8 +83,8 @@ class Roles:
             raise ValueError(
                 f"ties={self.ties!r} holds in nbest_precision, random_test and the curves (roc,"
                 " precision_recall, det, lift, gain), and not for crossovers, bands, comparisons or"
-                f" what else was asked here: allowed are {listed(CUTTING)}. tie_sensitivity says how"
-                " much a comparison depends on the order of equal scores."
+                f" what else was asked here: allowed are {listed(CUTTING)}. tie_sensitivity says"
+                " how much a comparison depends on the order of equal scores."
             )
 
     @property
