@@ -12,7 +12,7 @@ import xarray as xr
 
 from rankeval_pd import tables
 from rankeval_pd.candidates import Data, check_data, read_dataset, read_frame
-from rankeval_pd.errors import check_choice, check_count, check_share
+from rankeval_pd.errors import check_choice, check_count, check_share, listed
 from rankeval_pd.roles import RoleKeywords, Roles, as_names
 from rankeval_pd.stats import binomial, dispersion
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
@@ -360,6 +360,12 @@ class _Study(NamedTuple):
         measures = inner.indexes["measure"].tolist()
         if self.threshold is None:
             return xr.DataArray(np.full(len(measures), np.nan), dims="measure")
+        if not isinstance(self.threshold, Mapping) and len(measures) > 1:
+            raise ValueError(
+                f"threshold={self.threshold!r}: a number is for one measure, and there are"
+                f" {listed(measures)}. Give a mapping from measure to a number; or is it the number"
+                " accepted on average, n=...?"
+            )
         cuts = asked_thresholds(self.threshold, measures)
         if cuts.shape[1] != 1 or np.isnan(cuts).any():
             raise ValueError(
