@@ -6,6 +6,7 @@ import resource
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from importlib import metadata
 
@@ -213,6 +214,7 @@ def main() -> None:
     grid = np.linspace(100, 100_000, 1_000).astype(int)
     print("\nAll n together, seconds:\n")
     print("| | N = 5,102, 1,901 n | N = 100,000, 1,000 n |\n|---|---|---|")
+    warnings.simplefilter("ignore", rankeval_pd.RankevalWarning)  # of precise lists
     for name, work in SIMULTANEOUS.items():
         few = seconds(lambda work=work: work(small, range(100, 2001)))
         many = seconds(lambda work=work: work(large, grid), repeat=1)
