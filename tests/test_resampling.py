@@ -351,6 +351,89 @@ def test_lower_is_better_turns_the_sign_of_the_gain_only():
     assert (ordered["score_a"] <= ordered["score_b"]).all()
 
 
+def errors_of(items: int = 40, systems: int = 4) -> pd.DataFrame:
+    """Return the 0/1 errors of some systems, the last one the best."""
+    rng = np.random.default_rng(3)
+    found = rng.random((items, systems)) < np.linspace(0.45, 0.15, systems)
+    return pd.DataFrame(found.astype(float), columns=[f"s{k}" for k in range(systems)])
+
+
+def mirrored(ask, signed: bool, **keywords):
+    """Return the answers of errors, the fewer the better, and of their mirror image."""
+    errors = errors_of()
+    image = -errors if signed else 1.0 - errors
+    return ask(errors, higher_is_better=False, **keywords), ask(image, **keywords)
+
+
+def same_but_for_scores(found: pd.DataFrame, wanted: pd.DataFrame) -> None:
+    drop = [name for name in ("score", "score_a", "score_b") if name in found]
+    pd.testing.assert_frame_equal(
+        found.drop(columns=drop), wanted.drop(columns=drop), rtol=1e-9, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("named", [(), ("s0", "s3"), ("s3", "s0")])
+@pytest.mark.parametrize("method", ["auto", "monte-carlo"])
+@pytest.mark.parametrize("metric", ["mean", "sum", "accuracy"])
+@pytest.mark.parametrize("event", list(EVENTS))
+def test_the_mirror_image_of_errors_has_the_same_bootstrap(event, metric, method, named):
+    for ci in ("bca", "percentile", "basic"):
+        found, wanted = mirrored(
+            lambda data, **keywords: data.rankeval.paired_bootstrap(*named, **keywords),
+            signed=metric != "accuracy", event=event, metric=metric, method=method, ci=ci,
+            n_resamples=300, adjust="max-t",
+        )  # fmt: skip
+        assert (found["exact"] == (method == "auto")).all()
+        same_but_for_scores(found, wanted)
+
+
+@pytest.mark.parametrize("groups", [False, True])
+@pytest.mark.parametrize("method", ["auto", "monte-carlo"])
+@pytest.mark.parametrize("adjust", [None, "holm", "max-t"])
+def test_the_mirror_image_of_errors_has_the_same_permutation_test(adjust, method, groups):
+    def ask(data, **keywords):
+        chosen = {"groups": "document"} if groups else {}
+        data = data.assign(document=[f"d{k}" for k in np.arange(len(data)) // 2])
+        return data.rankeval.paired_permutation(
+            measures=["s0", "s1", "s2", "s3"], n_resamples=300, **chosen, **keywords
+        )
+
+    found, wanted = mirrored(ask, signed=False, adjust=adjust, method=method)
+    same_but_for_scores(found, wanted)
+
+
+@pytest.mark.parametrize("adjust", [None, "holm", "max-t"])
+def test_the_mirror_image_of_errors_has_the_same_ranks_and_calibration(adjust):
+    found, wanted = mirrored(
+        lambda data, **keywords: data.rankeval.system_ranks(n_resamples=300, **keywords),
+        signed=True, adjust=adjust,
+    )  # fmt: skip
+    limits = -found[["ci_high", "ci_low"]].to_numpy()
+    same_but_for_scores(found.assign(ci_low=limits[:, 0], ci_high=limits[:, 1]), wanted)
+    assert found["tied_for_best"].tolist() != [True] * 4
+    calibrated = mirrored(
+        lambda data, **keywords: data.rankeval.population_calibration(
+            30, n_test_sets=5, bins=[0.0, 0.1, 1.0], **keywords
+        ),
+        signed=True,
+    )
+    pd.testing.assert_frame_equal(*calibrated)
+
+
+def test_errors_in_numbers():
+    """A gain of .15 in the errors of a hundred items: the numbers of what is right."""
+    errors = pd.DataFrame({"old": [1] * 25 + [0] * 75, "new": [0] * 20 + [1] * 10 + [0] * 70})
+    row = errors.rankeval.paired_bootstrap("new", "old", higher_is_better=False).iloc[0]
+    drawn = stats.multinomial(100, [0.20, 0.05, 0.75])  # wins, losses, equal items
+    wins, losses = np.meshgrid(np.arange(101), np.arange(101), indexing="ij")
+    chance = drawn.pmf(np.stack([wins, losses, 100 - wins - losses], axis=-1))
+    assert row["exact"]
+    assert row["gain"] == pytest.approx(0.15)
+    assert row["p_value"] == pytest.approx(chance[wins - losses >= 30].sum(), rel=1e-9)
+    assert 0.03 < row["ci_low"] < 0.08
+    assert 0.2 < row["ci_high"] < 0.3
+
+
 # ------------------------------------------------------------------------- many pairs, many systems
 
 

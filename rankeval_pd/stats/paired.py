@@ -326,6 +326,7 @@ def _lattices(
 ) -> list[Lattice | None]:
     """Return the lattice of every pair's differences, None where there is none or none is wanted.
 
+    Differences are those of the first system's favour: the gain is their sum, times the unit.
     ``drawn`` are the statistics of what is swapped; without it, items are drawn one by one.
     """
     bootstraps = drawn is None
@@ -334,7 +335,8 @@ def _lattices(
     wanted = options.method != "monte-carlo" and unit is not None
     if bootstraps and (items.cluster is not None or options.ci == "studentised"):
         wanted = False
-    found = [lattice(drawn[a, :, 0] - drawn[b, :, 0]) if wanted else None for a, b in pairs]
+    better = items.sign * drawn[..., 0]
+    found = [lattice(better[a] - better[b]) if wanted else None for a, b in pairs]
     small = not bootstraps and drawn.shape[1] <= ENUMERATED
     if options.method == "exact" and None in found and not small:
         raise ValueError(_why_not_exact(items, options, bootstraps=bootstraps, unit=unit))
