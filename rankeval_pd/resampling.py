@@ -98,8 +98,10 @@ def paired_bootstrap(
         * ``system_a``, ``system_b``, ``score_a``, ``score_b``;
         * ``gain``: improvement of system_a over system_b, the sign turned where lower is better;
         * ``gain_se``: standard deviation of δ*; ``ci_low``, ``ci_high``: interval of the gain;
-        * ``p_value``: one-sided; ``p_two_sided`` = min(1, 2 p_value); ``p_stderr``: its Monte-Carlo
-          standard error, of p_value; ``p_adjusted``: of p_two_sided, NaN without ``adjust``;
+        * ``p_value``: one-sided, of the pair in its order; ``p_two_sided`` = min(1, 2 p_value),
+          p_value being that of the better system first, whichever was named first; ``p_stderr``:
+          Monte-Carlo standard error of p_value; ``p_adjusted``: of p_two_sided, NaN without
+          ``adjust``;
         * ``confidence`` = 1 − p_value;
         * ``undecided``: the Monte-Carlo interval of p_value holds alpha: draw more resamples;
         * ``exact``: no resampling error; ``n_items``; ``n_resamples``, 0 where exact;

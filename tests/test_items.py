@@ -105,6 +105,18 @@ def test_a_callable_gets_the_statistics_in_the_order_of_the_columns(parts):
     assert all(shape[-1] == 3 for shape in seen)
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_a_callable_of_one_statistic(df, method):
+    found = ask(df, method, metric=lambda S: S[..., 0])
+    wanted = ask(df, method, metric="sum")
+    shown = [name for name in found if name.startswith(("system", "score", "rank"))]
+    same(found[shown], wanted[shown])
+    if method != "system_ranks":
+        assert found["exact"].tolist() == [method == "paired_permutation"]  # few items: all swaps
+        with pytest.raises(ValueError, match="exact for the metrics mean, sum and accuracy"):
+            rankeval_pd.paired_bootstrap(df, metric=lambda S: S[..., 0], method="exact")
+
+
 def test_the_statistics_may_stand_in_any_order(parts):
     shuffled = parts[[("old", "gold"), ("new", "guess"), ("old", "correct"), ("new", "gold"),
                       ("new", "correct"), ("old", "guess")]]  # fmt: skip

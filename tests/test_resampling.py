@@ -119,7 +119,7 @@ def test_the_exact_sign_flip_is_mcnemars_test(n, seed):
     wins, losses = int((a & ~b).sum()), int((b & ~a).sum())
     if wins + losses:
         one = stats.binomtest(wins, wins + losses, alternative="greater").pvalue
-        two = stats.binomtest(wins, wins + losses).pvalue if wins >= losses else 1.0
+        two = stats.binomtest(wins, wins + losses).pvalue
     else:
         one = two = 1.0
     assert found["exact"]
@@ -601,7 +601,8 @@ def test_named_pairs_keep_their_order():
     one = ask(worse, better, n_resamples=50)
     assert one[["system_a", "system_b"]].to_numpy().tolist() == [[worse, better]]
     assert one["gain"][0] < 0
-    assert one["p_two_sided"][0] == 1.0
+    assert one["p_value"][0] > 0.5
+    assert one["p_two_sided"][0] == ask(better, worse, n_resamples=50)["p_two_sided"][0]
     some = ask(worse, n_resamples=50)
     assert len(some) == 3
     assert (some[["system_a", "system_b"]] == worse).any(axis=1).all()
@@ -609,6 +610,38 @@ def test_named_pairs_keep_their_order():
 
 
 # --------------------------------------------------------------------------------- undefined scores
+
+
+@pytest.mark.parametrize("adjust", [None, "holm", "max-t"])
+@pytest.mark.parametrize("method", ["auto", "monte-carlo"])
+@pytest.mark.parametrize("event", [*EVENTS, "swaps"])
+def test_two_sides_do_not_depend_on_which_system_is_named_first(event, method, adjust):
+    def both(data, **keywords):
+        test = "paired_permutation" if event == "swaps" else "paired_bootstrap"
+        keywords |= {} if event == "swaps" else {"event": event}
+        for names in (("s0", "s1"), ("s1", "s0")):
+            row = getattr(data.rankeval, test)(
+                *names, method=method, adjust=adjust, n_resamples=400, **keywords
+            ).iloc[0]
+            yield row
+            assert row["p_adjusted"] >= row["p_two_sided"] or adjust is None
+
+    for data, keywords in ((errors_of()[["s0", "s1"]], {}), (counts_of(2, 60, 2), {"metric": "f1"}),
+                           (errors_of(12)[["s0", "s1"]], {})):  # fmt: skip
+        first, second = sorted(both(data, **keywords), key=lambda row: row["gain"])
+        assert first["gain"] == -second["gain"] < 0
+        assert first["p_value"] > 0.5
+        assert second["p_two_sided"] == min(1.0, 2 * second["p_value"])
+        assert first["p_two_sided"] == pytest.approx(second["p_two_sided"], rel=1e-12)
+        assert first["p_adjusted"] == pytest.approx(second["p_adjusted"], rel=1e-12, nan_ok=True)
+
+
+def test_a_table_of_all_pairs_and_one_of_named_pairs_have_the_same_two_sided_p():
+    data = errors_of()
+    for row in data.rankeval.paired_bootstrap().itertuples():
+        for names in ((row.system_a, row.system_b), (row.system_b, row.system_a)):
+            alone = data.rankeval.paired_bootstrap(*names).iloc[0]
+            assert alone["p_two_sided"] == pytest.approx(row.p_two_sided, rel=1e-12)
 
 
 def test_undefined_resamples_count_against_the_claim():
