@@ -594,7 +594,7 @@ def _chosen(
 
 
 def _vectorised(function: Callable[[AnyArray], Any], name: str) -> Score:
-    """Return the user's function with the shape of what it returns checked."""
+    """Return the user's function with the shape of what it returns checked, NaN for infinite."""
 
     def score(sums: AnyArray) -> FloatArray:
         with np.errstate(all="ignore"):
@@ -605,7 +605,7 @@ def _vectorised(function: Callable[[AnyArray], Any], name: str) -> Score:
                 f" and {sums.shape[:-1]} is needed: a score for all leading axes, the statistics"
                 " being the last. Write it with S[..., 0], S[..., 1], and so on."
             )
-        return found
+        return np.where(np.isfinite(found), found, np.nan)  # x/0 is undefined, as 0/0 is
 
     return score
 

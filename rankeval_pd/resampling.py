@@ -253,9 +253,10 @@ def system_ranks(
     DataFrame or Dataset
         One row per system in the order of the columns (Dataset: dimension system): ``system``,
         ``score``, ``ci_low``, ``ci_high``; ``rank``, 1 being the best, equal scores sharing the
-        better rank; ``rank_low``, ``rank_high``: between them the rank is in at least ``level`` of
-        the resamples; ``p_best``: share of the resamples in which the system is best, ties shared;
-        ``tied_for_best``: the two-sided paired test does not tell it apart from the best one.
+        better rank, an undefined score (NaN) ranking last; ``rank_low``, ``rank_high``: between
+        them the rank is in at least ``level`` of the resamples; ``p_best``: share of the resamples
+        in which the system is best, ties shared; ``tied_for_best``: the two-sided paired test does
+        not tell it apart from the best one.
 
     Notes
     -----

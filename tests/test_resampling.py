@@ -517,6 +517,55 @@ def test_ranks_of_equal_systems_and_where_lower_is_better():
     assert (turned["score"] <= turned["ci_high"]).all()
 
 
+def test_a_system_without_a_score_ranks_last():
+    none = pd.DataFrame({"correct": [0] * 6, "guess": [0] * 6})
+    some = pd.DataFrame({"correct": [1, 0, 1, 1, 0, 1], "guess": [1] * 6})
+    less = pd.DataFrame({"correct": [1, 0, 0, 1, 0, 0], "guess": [1] * 6})
+    found = pd.concat({"none": none, "less": less, "some": some}, axis=1).rankeval.system_ranks(
+        metric="precision", n_resamples=200
+    )
+    assert found["rank"].tolist() == [3, 2, 1]
+    assert (found["rank_low"] <= found["rank"]).all()
+    assert (found["rank"] <= found["rank_high"]).all()
+    assert found["p_best"][0] == 0.0
+    assert found["p_best"].sum() == pytest.approx(1.0)
+    assert not found["tied_for_best"][0]
+    assert np.isnan(found["score"][0])
+    all_of_them = pd.concat({"x": none, "y": none}, axis=1).rankeval.system_ranks(
+        metric="precision", n_resamples=200
+    )
+    assert all_of_them[["rank", "rank_low", "rank_high"]].to_numpy().tolist() == [[1, 1, 1]] * 2
+    assert all_of_them["p_best"].tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("method", ["auto", "monte-carlo"])
+def test_items_that_all_differ_alike_have_a_standard_error_of_zero(method):
+    data = pd.DataFrame({"a": [1] * 20, "b": [0] * 20, "c": [0] * 20})
+    pairs = data.rankeval.paired_bootstrap(adjust="max-t", method=method, n_resamples=99)
+    assert pairs["gain_se"].tolist() == [0.0] * 3
+    least = 0.01 if method == "auto" else 0.02  # p_two_sided is 0, or twice 1/100
+    assert pairs["p_adjusted"].tolist() == pytest.approx([least, least, 1.0])
+    ranks = data.rankeval.system_ranks(n_resamples=200)
+    assert ranks["rank"].tolist() == [1, 2, 2]
+    assert ranks["tied_for_best"].tolist() == [True, False, False]
+
+
+def test_an_infinite_score_is_undefined():
+    """x/0 is what 0/0 is: a user's function gives what the metric of the same formula gives."""
+    rng = np.random.default_rng(4)
+    data = pd.concat({
+        "few": pd.DataFrame({"numerator": rng.random(12), "denominator": [1, 1] + [0] * 10}),
+        "all": pd.DataFrame({"numerator": rng.random(12), "denominator": [1] * 12}),
+        "none": pd.DataFrame({"numerator": rng.random(12), "denominator": [0] * 12}),
+    }, axis=1)  # fmt: skip
+    for test in ("paired_bootstrap", "paired_permutation", "system_ranks"):
+        found, wanted = (
+            getattr(data.rankeval, test)(n_resamples=200, metric=metric, adjust="max-t")
+            for metric in (lambda S: S[..., 0] / S[..., 1], "ratio")
+        )
+        pd.testing.assert_frame_equal(found, wanted)
+
+
 # ------------------------------------------------------------------------ groups, domains, families
 
 

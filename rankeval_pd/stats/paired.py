@@ -479,12 +479,16 @@ def system_ranks(items: Items, options: Options, step: Step = quiet) -> Ranks:
         if np.isin(pair, best).any() and chance > options.alpha:
             tied[pair] = True
     ci_low, ci_high = limits.T if items.sign > 0 else -limits[:, ::-1].T
-    rank = 1 + (theta[:, np.newaxis] < theta).sum(axis=1)
+    known = np.where(np.isnan(theta), -np.inf, theta)  # who has no score comes last
+    rank = 1 + (known[:, np.newaxis] < known).sum(axis=1)
     return Ranks(items.sign * theta, ci_low, ci_high, rank, low, high, p_best, tied)
 
 
 def _resampled_ranks(scores: FloatArray, level: float) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return the limits of each system's rank, and how often it is best, ties shared."""
+    """Return the limits of each system's rank, and how often it is best, ties shared.
+
+    Where its score is undefined, a system ranks last and is not best.
+    """
     systems, size = scores.shape
     low, high = np.empty(systems, dtype=np.int64), np.empty(systems, dtype=np.int64)
     best = np.empty(systems)
@@ -500,5 +504,6 @@ def _resampled_ranks(scores: FloatArray, level: float) -> tuple[IntArray, IntArr
         share = np.cumsum(np.bincount(better + 1, minlength=systems + 1)) / size
         low[k] = int(np.argmax(share > tail))
         high[k] = int(np.argmax(share >= 1.0 - tail))
-        best[k] = float(((known[k] >= top) / winners).mean())
+        wins = (known[k] >= top) & ~np.isnan(scores[k])
+        best[k] = float((wins / winners).mean())
     return low, high, best
