@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Unpack
 
@@ -19,6 +19,7 @@ from rankeval_pd.roles import RoleKeywords, Roles, as_names
 from rankeval_pd.stats import resamples, studies
 from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.intervals import clopper_pearson
+from rankeval_pd.stats.metrics import METRICS
 from rankeval_pd.tables import check_names
 
 THRESHOLD_COLUMNS = (
@@ -250,7 +251,9 @@ def calibration(
     n_resamples : int
         For ci="systems".
     **roles
-        ``metric``, ``higher_is_better``, ``dim``: of the other items; ``rng``: for ci="systems".
+        ``metric``, ``higher_is_better``: of the other items; the table's own (its ``attrs``) unless
+        given, and a metric that is a function has to be given again. ``dim``: of the other items.
+        ``rng``: for ci="systems".
 
     Returns
     -------
@@ -259,6 +262,11 @@ def calibration(
         ``n_pairs``, ``agreement``: the share of pairs with a gain above 0 on the other data,
         ``ci_low``, ``ci_high``, ``expected_agreement``: what :func:`expected_agreement` gives if
         the other items are of the same distribution, the mean over the pairs of the bin.
+
+    Raises
+    ------
+    ValueError
+        If the better scores are the higher ones in the table, and the lower ones in what is asked.
 
     Notes
     -----
@@ -287,7 +295,7 @@ def calibration(
     edges = _bins(bins)
     seed = resamples.entropy(Roles.of(roles).rng)
     table, groups = _pairs_table(data)
-    scores, n_other = system_scores(other, item_roles(roles))
+    scores, n_other = system_scores(other, item_roles(_as_in_pairs(data.attrs, roles)))
     for name in pd.concat([table["system_a"], table["system_b"]]).drop_duplicates():
         if name not in scores:
             raise unknown_name("other", name, scores)
@@ -301,6 +309,33 @@ def calibration(
         for row in _calibrated(part, edges, ci, level, n_resamples, seed)
     ]
     return _left(data, rows, groups, table, CALIBRATION_COLUMNS, {"ci": ci, "level": level})
+
+
+def _as_in_pairs(attrs: Mapping[Any, Any], roles: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the roles with the metric and the direction of the table of pairs, if it says them."""
+    better, metric = attrs.get("higher_is_better"), attrs.get("metric")
+    chosen = dict(roles)
+    if better is None:
+        return chosen
+    if chosen.get("metric") is None:
+        if metric not in METRICS:
+            raise ValueError(
+                f"the table of pairs is of a metric that is a {metric}: give it for the other items"
+                " too, metric=..."
+            )
+        chosen["metric"] = metric
+    asked = chosen["metric"]
+    if chosen.get("higher_is_better") is None:
+        other = isinstance(asked, str) and asked in METRICS and asked != metric
+        chosen["higher_is_better"] = METRICS[asked].higher_is_better if other else better
+    if bool(chosen["higher_is_better"]) != better:
+        words = {True: "higher", False: "lower"}
+        raise ValueError(
+            f"metric={asked!r}, higher_is_better={chosen['higher_is_better']!r}: in the table of"
+            f" pairs ({metric!r}) {words[better]} is better, and every sign would be turned. Give"
+            f" higher_is_better={better!r}, or a metric of that direction."
+        )
+    return chosen
 
 
 def _named(pairs: pd.DataFrame) -> Iterator[tuple[Any, Any]]:

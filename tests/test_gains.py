@@ -211,6 +211,40 @@ def test_calibration_of_an_empty_bin_and_of_unknown_systems():
             pairs.rankeval.calibration(systems(7, count=4), bins=bins)
 
 
+def test_calibration_keeps_the_direction_of_the_pairs():
+    here, there = 1 - systems(6, count=10), 1 - systems(7, count=10)
+    bins = [0.001, 0.05, 0.3]
+    wanted = (1 - here).rankeval.paired_bootstrap().rankeval.calibration(1 - there, bins=bins)
+    pairs = here.rankeval.paired_bootstrap(higher_is_better=False)
+    assert pairs.attrs["higher_is_better"] is False
+    for keywords in ({}, {"higher_is_better": False}, {"metric": "mean"}):
+        pd.testing.assert_frame_equal(
+            pairs.rankeval.calibration(there, bins=bins, **keywords), wanted
+        )
+    swaps = here.rankeval(higher_is_better=False).paired_permutation().rankeval.calibration(there)
+    image = (1 - here).rankeval.paired_permutation().rankeval.calibration(1 - there)
+    pd.testing.assert_frame_equal(swaps, image)
+    for keywords in ({"higher_is_better": True}, {"metric": "accuracy"}):
+        with pytest.raises(ValueError, match="lower is better, and every sign would be turned"):
+            pairs.rankeval.calibration(there, **keywords)
+
+
+def test_calibration_keeps_the_metric_of_the_pairs():
+    here, there = systems(6, count=10), systems(7, count=10)
+    found = here.rankeval.paired_bootstrap(metric="sum").rankeval.calibration(there)
+    wanted = here.rankeval.paired_bootstrap().rankeval.calibration(there)
+    pd.testing.assert_frame_equal(found, wanted)
+
+    def mean(S):
+        return S[..., 0]
+
+    pairs = here.rankeval.paired_bootstrap(metric=mean, n_resamples=99)
+    with pytest.raises(ValueError, match=r"a function mean: give it .* metric="):
+        pairs.rankeval.calibration(there)
+    given = pairs.rankeval.calibration(there, metric=mean, bins=[0.001, 0.05, 0.3])
+    assert given["n_pairs"].sum() > 0
+
+
 def test_a_sample_of_the_population_is_calibrated():
     data = systems(8, items=8000, count=10, spread=0.3)
     found = data.rankeval.population_calibration(
