@@ -29,6 +29,7 @@ CALIBRATION_COLUMNS = (
     "p_low", "p_high", "n_pairs", "agreement", "ci_low", "ci_high", "expected_agreement",
 )  # fmt: skip
 PAPER_BINS = (0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08)
+_MOST = 1e15  # items, beyond which a number of items is none
 _NEEDED = ("system_a", "system_b", "gain", "gain_se", "p_value", "n_items")
 
 
@@ -116,6 +117,8 @@ def gain_threshold(
         if relation not in known:
             raise unknown_name("relation", relation, known)
         table = table[table["relation"] == relation]
+    if n_items is not None:
+        _check_numbers("n_items", n_items, 0.0, above=True)
     scale = np.ones(len(table)) if n_items is None else np.sqrt(table["n_items"] / n_items)
     table = table.assign(gain=table["gain"] * scale, gain_se=table["gain_se"] * scale)
     rows: list[list[Any]] = []
@@ -635,6 +638,9 @@ def expected_agreement(p: ArrayLike, n_items: ArrayLike, n_items_other: ArrayLik
     >>> round(rankeval_pd.expected_agreement(0.0283, 2416, 1700), 3)
     0.89
     """
+    _check_numbers("p", p, 0.0, 1.0)
+    _check_numbers("n_items", n_items, 0.0, above=True)
+    _check_numbers("n_items_other", n_items_other, 0.0, above=True, infinite=True)
     found = studies.agreement(p, n_items, n_items_other)
     return float(found) if found.ndim == 0 else found
 
@@ -674,6 +680,10 @@ def detectable_gain(
     0.475
     """
     factor = studies.power_factor(check_share("alpha", alpha), check_share("power", power))
+    _check_numbers("gain_se", gain_se, 0.0)
+    _check_numbers("n_items", n_items, 0.0, above=True)
+    if n_items_new is not None:
+        _check_numbers("n_items_new", n_items_new, 0.0, above=True)
     new = n_items if n_items_new is None else n_items_new
     found = factor * np.asarray(gain_se) * np.sqrt(np.true_divide(n_items, new))
     return float(found) if found.ndim == 0 else found
@@ -702,14 +712,53 @@ def needed_items(
     -------
     int or array of int
 
+    Raises
+    ------
+    ValueError
+        If a gain is not above 0, or so small that no test set would do.
+
     Examples
     --------
     >>> import rankeval_pd
     >>> rankeval_pd.needed_items(0.5, 0.27, 2000)
     3606
     """
-    if not np.all(np.asarray(gain) > 0.0):
-        raise ValueError(f"gain={gain!r}: a gain to be found is above 0. Give a positive number.")
+    _check_numbers("gain", gain, 0.0, above=True)
     ratio = detectable_gain(gain_se, n_items, power=power, alpha=alpha) / np.asarray(gain)
-    found = np.asarray(np.ceil(np.asarray(n_items) * ratio**2), dtype=np.int64)
+    needed = np.ceil(np.asarray(n_items) * ratio**2)
+    if not np.all(needed < _MOST):
+        raise ValueError(
+            f"gain={gain!r}, gain_se={gain_se!r}: no test set of up to {_MOST:.0e} items is"
+            " enough. Give a larger gain; both are in the unit of the score."
+        )
+    found = np.asarray(needed, dtype=np.int64)
     return int(found) if found.ndim == 0 else found
+
+
+def _check_numbers(
+    argument: str,
+    given: object,
+    least: float,
+    most: float = np.inf,
+    *,
+    above: bool = False,
+    infinite: bool = False,
+) -> None:
+    """Raise a ValueError unless all numbers lie between these two; NaN is let through.
+
+    ``above``: the least itself is not allowed.
+    """
+    allowed = f"numbers above {least:g}" if above else f"numbers of {least:g} or more"
+    if most < np.inf:
+        allowed = f"numbers of {least:g} to {most:g}"
+    elif infinite:
+        allowed += ", or inf"
+    try:
+        values = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        raise TypeError(f"{argument}={given!r}: give {allowed}.") from None
+    wrong = (values <= least if above else values < least) | (values > most)
+    if not infinite:
+        wrong |= np.isinf(values)
+    if wrong.any():
+        raise ValueError(f"{argument}={given!r}: give {allowed}.")

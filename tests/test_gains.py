@@ -345,6 +345,39 @@ def test_detectable_gain_and_needed_items_agree():
         rankeval_pd.detectable_gain(0.3, 1000, power=80)
 
 
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda: rankeval_pd.needed_items(1e-12, 0.01, 1000), "no test set of up to 1e.15 items"),
+        (lambda: rankeval_pd.needed_items([0.1, 0.0], 0.01, 1000), r"gain=\[0.1, 0.0\]: give"),
+        (lambda: rankeval_pd.needed_items(np.nan, 0.01, 1000), "gain=nan"),
+        (lambda: rankeval_pd.needed_items(0.1, 0.01, -5), "n_items=-5: give numbers above 0"),
+        (lambda: rankeval_pd.detectable_gain(-1, 10), "gain_se=-1: give numbers of 0 or more"),
+        (lambda: rankeval_pd.detectable_gain(0.1, 0), "n_items=0: give numbers above 0"),
+        (lambda: rankeval_pd.detectable_gain(0.1, np.inf), "n_items=inf"),
+        (lambda: rankeval_pd.detectable_gain(0.1, 9, n_items_new=0), "n_items_new=0"),
+        (lambda: rankeval_pd.expected_agreement(0.05, 100, 0), "n_items_other=0: .* or inf"),
+        (lambda: rankeval_pd.expected_agreement(0.05, 0, 100), "n_items=0"),
+        (lambda: rankeval_pd.expected_agreement(2, 100, 100), "p=2: give numbers of 0 to 1"),
+        (lambda: rankeval_pd.expected_agreement([-0.1, 0.1], 9, 9), "p=.-0.1, 0.1.: give"),
+        (lambda: table([0.05], [1.0]).rankeval.gain_threshold(n_items=-3), "n_items=-3"),
+    ],
+)  # fmt: skip
+def test_impossible_plans(ask, message):
+    with pytest.raises(ValueError, match=message):
+        ask()
+
+
+def test_plans_of_no_numbers_and_of_many():
+    with pytest.raises(TypeError, match="p='small': give numbers"):
+        rankeval_pd.expected_agreement("small", 100, 100)
+    assert rankeval_pd.detectable_gain(0, 10) == 0.0
+    assert rankeval_pd.expected_agreement([0.0, 1.0], 9, 9).tolist() == [1.0, 0.0]
+    assert np.isnan(rankeval_pd.expected_agreement(np.nan, 9, 9))
+    found = rankeval_pd.expected_agreement(pd.Series([0.1, 0.2]), 100, np.inf)
+    assert found.tolist() == pytest.approx([0.9, 0.8])
+
+
 def test_the_detectable_gain_is_detected():
     """Power 80 % of a one-sided test at 5 %, 300 simulated test sets: 3 standard errors."""
     rng = np.random.default_rng(13)
