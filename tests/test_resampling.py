@@ -661,6 +661,24 @@ def test_named_pairs_keep_their_order():
 # --------------------------------------------------------------------------------- undefined scores
 
 
+def test_the_known_mean_of_resampled_gains_is_not_estimated():
+    """Of means it is the gain, so the fourth event is the first; of F1 it is that of the draws."""
+    for method in ("auto", "monte-carlo"):
+        first, fourth = (
+            errors_of().rankeval.paired_bootstrap(event=event, method=method, n_resamples=300)
+            for event in ("recentred", "bias-corrected")
+        )
+        pd.testing.assert_frame_equal(first, fourth)
+
+
+def test_max_t_is_resampled_in_exact_rows_too():
+    found = errors_of().rankeval.paired_bootstrap(adjust="max-t", n_resamples=99)
+    assert found["exact"].all()
+    draws = found["p_adjusted"] * 100
+    assert (found["p_adjusted"] >= np.maximum(0.01, found["p_two_sided"])).all()
+    assert (np.isclose(draws, draws.round()) | (found["p_adjusted"] == found["p_two_sided"])).all()
+
+
 @pytest.mark.parametrize("adjust", [None, "holm", "max-t"])
 @pytest.mark.parametrize("method", ["auto", "monte-carlo"])
 @pytest.mark.parametrize("event", [*EVENTS, "swaps"])
