@@ -576,7 +576,9 @@ def _domains(data: Any, by: list[Hashable], roles: Roles, draw: str) -> list[Int
     labels = _labels(data, roles)
     number = np.zeros(len(labels), dtype=np.int64)
     if by:
-        keys = pd.concat([role_column(data, name).reset_index(drop=True) for name in by], axis=1)
+        keys = pd.concat(
+            [role_column(data, name, "by").reset_index(drop=True) for name in by], axis=1
+        )
         groups = keys.groupby(list(keys.columns), sort=True, observed=True)
         number = np.asarray(groups.ngroup(), dtype=np.int64)
     order = np.arange(len(labels))
@@ -590,6 +592,8 @@ def _domains(data: Any, by: list[Hashable], roles: Roles, draw: str) -> list[Int
 def _sizes(sizes: Any, largest: int | None, *, least: int = 2) -> list[int]:
     """Return whole numbers, each once, or say what is allowed."""
     values = list(sizes) if np.iterable(sizes) and not isinstance(sizes, str) else [sizes]
+    if not values:
+        raise ValueError("sizes is empty: give one number of items or more.")
     upper = "" if largest is None else f" to {largest}, the number of items there are"
     for value in values:
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):

@@ -322,7 +322,7 @@ def test_gains_shrink_with_the_square_root_of_the_size():
     assert slope == pytest.approx(-0.5, abs=0.03)
 
 
-@pytest.mark.parametrize("sizes", [[1], [401], [0], [2.5], [True], "many"])
+@pytest.mark.parametrize("sizes", [[], [1], [401], [0], [2.5], [True], "many"])
 def test_impossible_sizes(sizes):
     with pytest.raises((ValueError, TypeError), match="sizes"):
         systems(1).rankeval.gain_by_size(sizes)

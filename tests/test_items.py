@@ -172,8 +172,14 @@ def test_different_items_for_two_systems():
 def test_infinite_numbers(df, method):
     data = df.astype(float)
     data.iloc[0, 0] = np.inf
-    with pytest.raises(ValueError, match="'item 0'"):
+    with pytest.raises(ValueError, match="'new' has an infinite number for 1 of 6 items: 'item 0'"):
         ask(data, method)
+
+
+@pytest.mark.parametrize("role", ["groups", "by"])
+def test_a_role_that_names_no_column(df, role):
+    with pytest.raises(KeyError, match=f"{role}: no column 'nope'"):
+        ask(df, **{role: "nope"})
 
 
 @pytest.mark.parametrize("method", METHODS)
