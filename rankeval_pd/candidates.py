@@ -285,7 +285,7 @@ def frame_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
     try:
         found = frame.columns.get_loc(name)
     except (KeyError, TypeError):
-        if role == "by" and name in frame.index.names:
+        if role in ("by", "groups") and name in frame.index.names:
             level = list(frame.index.names).index(name)
             return frame.index.get_level_values(level).to_series(index=frame.index)
         raise unknown_name(role, name, frame.columns) from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Unpack
 
@@ -19,6 +19,7 @@ from rankeval_pd.roles import RoleKeywords, Roles, as_names
 from rankeval_pd.stats import resamples, studies
 from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.intervals import clopper_pearson
+from rankeval_pd.stats.metrics import METRICS
 from rankeval_pd.tables import check_names
 
 THRESHOLD_COLUMNS = (
@@ -28,6 +29,7 @@ CALIBRATION_COLUMNS = (
     "p_low", "p_high", "n_pairs", "agreement", "ci_low", "ci_high", "expected_agreement",
 )  # fmt: skip
 PAPER_BINS = (0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08)
+_MOST = 1e15  # items, beyond which a number of items is none
 _NEEDED = ("system_a", "system_b", "gain", "gain_se", "p_value", "n_items")
 
 
@@ -115,6 +117,8 @@ def gain_threshold(
         if relation not in known:
             raise unknown_name("relation", relation, known)
         table = table[table["relation"] == relation]
+    if n_items is not None:
+        _check_numbers("n_items", n_items, 0.0, above=True)
     scale = np.ones(len(table)) if n_items is None else np.sqrt(table["n_items"] / n_items)
     table = table.assign(gain=table["gain"] * scale, gain_se=table["gain_se"] * scale)
     rows: list[list[Any]] = []
@@ -250,7 +254,9 @@ def calibration(
     n_resamples : int
         For ci="systems".
     **roles
-        ``metric``, ``higher_is_better``, ``dim``: of the other items; ``rng``: for ci="systems".
+        ``metric``, ``higher_is_better``: of the other items; the table's own (its ``attrs``) unless
+        given, and a metric that is a function has to be given again. ``dim``: of the other items.
+        ``rng``: for ci="systems".
 
     Returns
     -------
@@ -259,6 +265,11 @@ def calibration(
         ``n_pairs``, ``agreement``: the share of pairs with a gain above 0 on the other data,
         ``ci_low``, ``ci_high``, ``expected_agreement``: what :func:`expected_agreement` gives if
         the other items are of the same distribution, the mean over the pairs of the bin.
+
+    Raises
+    ------
+    ValueError
+        If the better scores are the higher ones in the table, and the lower ones in what is asked.
 
     Notes
     -----
@@ -287,7 +298,7 @@ def calibration(
     edges = _bins(bins)
     seed = resamples.entropy(Roles.of(roles).rng)
     table, groups = _pairs_table(data)
-    scores, n_other = system_scores(other, item_roles(roles))
+    scores, n_other = system_scores(other, item_roles(_as_in_pairs(data.attrs, roles)))
     for name in pd.concat([table["system_a"], table["system_b"]]).drop_duplicates():
         if name not in scores:
             raise unknown_name("other", name, scores)
@@ -301,6 +312,33 @@ def calibration(
         for row in _calibrated(part, edges, ci, level, n_resamples, seed)
     ]
     return _left(data, rows, groups, table, CALIBRATION_COLUMNS, {"ci": ci, "level": level})
+
+
+def _as_in_pairs(attrs: Mapping[Any, Any], roles: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the roles with the metric and the direction of the table of pairs, if it says them."""
+    better, metric = attrs.get("higher_is_better"), attrs.get("metric")
+    chosen = dict(roles)
+    if better is None:
+        return chosen
+    if chosen.get("metric") is None:
+        if metric not in METRICS:
+            raise ValueError(
+                f"the table of pairs is of a metric that is a {metric}: give it for the other items"
+                " too, metric=..."
+            )
+        chosen["metric"] = metric
+    asked = chosen["metric"]
+    if chosen.get("higher_is_better") is None:
+        other = isinstance(asked, str) and asked in METRICS and asked != metric
+        chosen["higher_is_better"] = METRICS[asked].higher_is_better if other else better
+    if bool(chosen["higher_is_better"]) != better:
+        words = {True: "higher", False: "lower"}
+        raise ValueError(
+            f"metric={asked!r}, higher_is_better={chosen['higher_is_better']!r}: in the table of"
+            f" pairs ({metric!r}) {words[better]} is better, and every sign would be turned. Give"
+            f" higher_is_better={better!r}, or a metric of that direction."
+        )
+    return chosen
 
 
 def _named(pairs: pd.DataFrame) -> Iterator[tuple[Any, Any]]:
@@ -538,7 +576,9 @@ def _domains(data: Any, by: list[Hashable], roles: Roles, draw: str) -> list[Int
     labels = _labels(data, roles)
     number = np.zeros(len(labels), dtype=np.int64)
     if by:
-        keys = pd.concat([role_column(data, name).reset_index(drop=True) for name in by], axis=1)
+        keys = pd.concat(
+            [role_column(data, name, "by").reset_index(drop=True) for name in by], axis=1
+        )
         groups = keys.groupby(list(keys.columns), sort=True, observed=True)
         number = np.asarray(groups.ngroup(), dtype=np.int64)
     order = np.arange(len(labels))
@@ -552,6 +592,8 @@ def _domains(data: Any, by: list[Hashable], roles: Roles, draw: str) -> list[Int
 def _sizes(sizes: Any, largest: int | None, *, least: int = 2) -> list[int]:
     """Return whole numbers, each once, or say what is allowed."""
     values = list(sizes) if np.iterable(sizes) and not isinstance(sizes, str) else [sizes]
+    if not values:
+        raise ValueError("sizes is empty: give one number of items or more.")
     upper = "" if largest is None else f" to {largest}, the number of items there are"
     for value in values:
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
@@ -600,6 +642,9 @@ def expected_agreement(p: ArrayLike, n_items: ArrayLike, n_items_other: ArrayLik
     >>> round(rankeval_pd.expected_agreement(0.0283, 2416, 1700), 3)
     0.89
     """
+    _check_numbers("p", p, 0.0, 1.0)
+    _check_numbers("n_items", n_items, 0.0, above=True)
+    _check_numbers("n_items_other", n_items_other, 0.0, above=True, infinite=True)
     found = studies.agreement(p, n_items, n_items_other)
     return float(found) if found.ndim == 0 else found
 
@@ -639,6 +684,10 @@ def detectable_gain(
     0.475
     """
     factor = studies.power_factor(check_share("alpha", alpha), check_share("power", power))
+    _check_numbers("gain_se", gain_se, 0.0)
+    _check_numbers("n_items", n_items, 0.0, above=True)
+    if n_items_new is not None:
+        _check_numbers("n_items_new", n_items_new, 0.0, above=True)
     new = n_items if n_items_new is None else n_items_new
     found = factor * np.asarray(gain_se) * np.sqrt(np.true_divide(n_items, new))
     return float(found) if found.ndim == 0 else found
@@ -667,14 +716,53 @@ def needed_items(
     -------
     int or array of int
 
+    Raises
+    ------
+    ValueError
+        If a gain is not above 0, or so small that no test set would do.
+
     Examples
     --------
     >>> import rankeval_pd
     >>> rankeval_pd.needed_items(0.5, 0.27, 2000)
     3606
     """
-    if not np.all(np.asarray(gain) > 0.0):
-        raise ValueError(f"gain={gain!r}: a gain to be found is above 0. Give a positive number.")
+    _check_numbers("gain", gain, 0.0, above=True)
     ratio = detectable_gain(gain_se, n_items, power=power, alpha=alpha) / np.asarray(gain)
-    found = np.asarray(np.ceil(np.asarray(n_items) * ratio**2), dtype=np.int64)
+    needed = np.ceil(np.asarray(n_items) * ratio**2)
+    if not np.all(needed < _MOST):
+        raise ValueError(
+            f"gain={gain!r}, gain_se={gain_se!r}: no test set of up to {_MOST:.0e} items is"
+            " enough. Give a larger gain; both are in the unit of the score."
+        )
+    found = np.asarray(needed, dtype=np.int64)
     return int(found) if found.ndim == 0 else found
+
+
+def _check_numbers(
+    argument: str,
+    given: object,
+    least: float,
+    most: float = np.inf,
+    *,
+    above: bool = False,
+    infinite: bool = False,
+) -> None:
+    """Raise a ValueError unless all numbers lie between these two; NaN is let through.
+
+    ``above``: the least itself is not allowed.
+    """
+    allowed = f"numbers above {least:g}" if above else f"numbers of {least:g} or more"
+    if most < np.inf:
+        allowed = f"numbers of {least:g} to {most:g}"
+    elif infinite:
+        allowed += ", or inf"
+    try:
+        values = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        raise TypeError(f"{argument}={given!r}: give {allowed}.") from None
+    wrong = (values <= least if above else values < least) | (values > most)
+    if not infinite:
+        wrong |= np.isinf(values)
+    if wrong.any():
+        raise ValueError(f"{argument}={given!r}: give {allowed}.")

@@ -115,8 +115,14 @@ def answer(
         )
         results.append(result)
     return tables.leave_frame(
-        results, table.keys, columns, attrs={"metric": table.metric.name, **(attrs or {})}
+        results, table.keys, columns, attrs={**_told(table.metric), **(attrs or {})}
     )
+
+
+def _told(metric: Metric) -> dict[str, Any]:
+    """Return what a table says of its metric; a user's function is not taken for one of ours."""
+    name = metric.name if metric.names else f"function {metric.name}"
+    return {"metric": name, "higher_is_better": metric.sign > 0.0}
 
 
 def _labelled(
@@ -182,7 +188,7 @@ def _answer_dataset(
         result.assign(exists=exists),
         columns,
         ragged=False,
-        attrs={"metric": metric.name, **(attrs or {})},
+        attrs={**_told(metric), **(attrs or {})},
     )
 
 
@@ -271,8 +277,10 @@ def read_frame(frame: pd.DataFrame, roles: Roles) -> ItemTable:
             " out."
         )
     by = as_names(roles.by, frame.columns)
-    named = [*by, *([] if roles.groups is None else [roles.groups])]
-    role_columns = {name: role_column(frame, name) for name in named}
+    role_columns = {name: role_column(frame, name, "by") for name in by}
+    if roles.groups is not None:
+        role_columns[roles.groups] = role_column(frame, roles.groups, "groups")
+    named = list(role_columns)
     columns = _system_columns(frame, named, roles)
     systems = list(dict.fromkeys(system for system, _ in columns))
     statistics = list(dict.fromkeys(statistic for _, statistic in columns))
@@ -307,13 +315,13 @@ def read_frame(frame: pd.DataFrame, roles: Roles) -> ItemTable:
     return ItemTable(values, systems, metric, clusters, frame.index[order], keys, members)
 
 
-def role_column(frame: pd.DataFrame, name: Hashable) -> pd.Series:
+def role_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
     """Return the column or index level of a role, below a two-level header too."""
     if frame.columns.nlevels > 1 and name not in frame.index.names:
         places = [i for i, c in enumerate(frame.columns) if c == name or c[0] == name]
         if len(places) == 1:
             return frame.iloc[:, places[0]]
-    return frame_column(frame, name, "by")
+    return frame_column(frame, name, role)
 
 
 def _system_columns(
@@ -594,7 +602,7 @@ def _chosen(
 
 
 def _vectorised(function: Callable[[AnyArray], Any], name: str) -> Score:
-    """Return the user's function with the shape of what it returns checked."""
+    """Return the user's function with the shape of what it returns checked, NaN for infinite."""
 
     def score(sums: AnyArray) -> FloatArray:
         with np.errstate(all="ignore"):
@@ -605,7 +613,7 @@ def _vectorised(function: Callable[[AnyArray], Any], name: str) -> Score:
                 f" and {sums.shape[:-1]} is needed: a score for all leading axes, the statistics"
                 " being the last. Write it with S[..., 0], S[..., 1], and so on."
             )
-        return found
+        return np.where(np.isfinite(found), found, np.nan)  # x/0 is undefined, as 0/0 is
 
     return score
 
@@ -647,6 +655,13 @@ def _check_complete(values: FloatArray, systems: list[Hashable], labels: pd.Inde
     if not lacking.any():
         return
     k = int(lacking.any(axis=1).argmax())
+    infinite = labels[np.isinf(values[k]).any(axis=1)]
+    if len(infinite):
+        raise ValueError(
+            f"system {systems[k]!r} has an infinite number for {len(infinite)} of {len(labels)}"
+            f" items: {listed(infinite, most=6)}. Sums over items need finite numbers: check how"
+            " they were made, or drop these items for all systems."
+        )
     items = labels[lacking[k]]
     raise ValueError(
         f"system {systems[k]!r} has no number for {len(items)} of {len(labels)} items:"

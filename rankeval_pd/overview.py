@@ -42,11 +42,12 @@ def overview(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> st
     """
     kind = "DataFrame" if isinstance(data, pd.DataFrame) else "Dataset"
     try:
-        facts = (
-            _item_facts(data, keywords)
-            if _are_items(data, keywords)
-            else _facts(data, Roles.of(keywords))
-        )
+        if _are_pairs(data):
+            facts = _pair_facts(data)
+        elif _are_items(data, keywords):
+            facts = _item_facts(data, keywords)
+        else:
+            facts = _facts(data, Roles.of(keywords))
     except (ValueError, TypeError, KeyError) as error:
         facts = [("not yet clear", str(error))]
     lines = [f"<rankeval accessor of a {kind}>"]
@@ -54,6 +55,21 @@ def overview(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> st
     lines += ["Methods"]
     lines += [f"  {question:<32} {methods}" for question, methods in QUESTIONS]
     return "\n".join(lines)
+
+
+def _are_pairs(data: pd.DataFrame | xr.Dataset) -> bool:
+    """Return whether this is a table of pairs of systems: by the columns that say so."""
+    names = data.columns if isinstance(data, pd.DataFrame) else data.variables
+    return all(name in names for name in ("system_a", "system_b", "gain", "p_value"))
+
+
+def _pair_facts(data: pd.DataFrame | xr.Dataset) -> list[tuple[str, str]]:
+    rows = len(data) if isinstance(data, pd.DataFrame) else data["gain"].size
+    facts = [("pairs of systems", f"{rows:,}")]
+    if "metric" in data.attrs:
+        better = "higher" if data.attrs.get("higher_is_better", True) else "lower"
+        facts.append(("metric", f"{data.attrs['metric']!r}, {better} is better"))
+    return [*facts, ("methods for it", "gain_threshold, calibration, plot.calibration")]
 
 
 def _are_items(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> bool:

@@ -67,6 +67,8 @@ def paired_bootstrap(
     event : {"recentred", "strict", "zero", "bias-corrected"}
         What is counted in resampled gains δ*, δ being the gain: δ* ≥ 2δ; δ* > 2δ, figure 1 to the
         letter; δ* ≤ 0; δ* − mean δ* ≥ δ, for metrics whose resampled gains are not centred at δ.
+        Of means and sums without ``groups`` the mean δ* is known to be δ, and not estimated: there
+        the fourth event is the first, in Monte Carlo too.
     method : {"auto", "exact", "monte-carlo"}
         "auto" computes the exact law of the bootstrap where there is one and resamples elsewhere.
     ci : {"bca", "percentile", "basic", "studentised"}
@@ -76,6 +78,7 @@ def paired_bootstrap(
         "different" in the column ``relation``. Or a function of two names that gives the relation.
     adjust : {None, "holm", "bonferroni", "bh", "by", "max-t"}
         Adjustment of ``p_two_sided`` for the number of pairs, those of one group of ``by``.
+        "max-t" resamples always, in rows that are ``exact`` too.
     alpha : float
         The level at which ``undecided`` is judged.
     level : float
@@ -83,8 +86,12 @@ def paired_bootstrap(
     progress : bool, optional
         Whether to show a progress bar; by default where the work takes more than two seconds.
     **roles
-        ``metric``: mean (default), sum, rouge, ratio, accuracy, precision, recall, f1, aer, bleu,
-        chrf, or a function f(S) of statistics summed over items, S[..., statistic] → [...].
+        ``metric``, and the statistics per item that it takes: mean (default), sum, rouge: one
+        column; ratio: numerator, denominator; accuracy: correct[, total]; precision: correct,
+        guess; recall: correct, gold; f1: correct, guess, gold; aer: sure, guess, correct_sure,
+        correct_possible; bleu: sys_len, ref_len, correct_1 … correct_4, total_1 … total_4; chrf:
+        hyp_i, ref_i, match_i of each order i; or a function f(S) of statistics summed over items,
+        in the order of the columns, S[..., statistic] → [...], inf and NaN being undefined.
         ``higher_is_better``: None takes the metric's own. ``groups``: column or index level of the
         clusters (documents) that are drawn whole. ``by``: domains, each tested alone. ``measures``:
         the systems meant. ``rng``: seed. ``dim``: in a Dataset the dimension of the items.
@@ -98,11 +105,14 @@ def paired_bootstrap(
         * ``system_a``, ``system_b``, ``score_a``, ``score_b``;
         * ``gain``: improvement of system_a over system_b, the sign turned where lower is better;
         * ``gain_se``: standard deviation of δ*; ``ci_low``, ``ci_high``: interval of the gain;
-        * ``p_value``: one-sided; ``p_two_sided`` = min(1, 2 p_value); ``p_stderr``: its Monte-Carlo
-          standard error, of p_value; ``p_adjusted``: of p_two_sided, NaN without ``adjust``;
+        * ``p_value``: one-sided, of the pair in its order; ``p_two_sided`` = min(1, 2 p_value),
+          p_value being that of the better system first, whichever was named first; ``p_stderr``:
+          Monte-Carlo standard error of p_value; ``p_adjusted``: of p_two_sided, NaN without
+          ``adjust``;
         * ``confidence`` = 1 − p_value;
         * ``undecided``: the Monte-Carlo interval of p_value holds alpha: draw more resamples;
-        * ``exact``: no resampling error; ``n_items``; ``n_resamples``, 0 where exact;
+        * ``exact``: no resampling error, but in ``p_adjusted`` of "max-t"; ``n_items``;
+          ``n_resamples``, 0 where exact;
         * ``relation``, with ``families``.
 
     Raises
@@ -251,9 +261,10 @@ def system_ranks(
     DataFrame or Dataset
         One row per system in the order of the columns (Dataset: dimension system): ``system``,
         ``score``, ``ci_low``, ``ci_high``; ``rank``, 1 being the best, equal scores sharing the
-        better rank; ``rank_low``, ``rank_high``: between them the rank is in at least ``level`` of
-        the resamples; ``p_best``: share of the resamples in which the system is best, ties shared;
-        ``tied_for_best``: the two-sided paired test does not tell it apart from the best one.
+        better rank, an undefined score (NaN) ranking last; ``rank_low``, ``rank_high``: between
+        them the rank is in at least ``level`` of the resamples; ``p_best``: share of the resamples
+        in which the system is best, ties shared; ``tied_for_best``: the two-sided paired test does
+        not tell it apart from the best one.
 
     Notes
     -----

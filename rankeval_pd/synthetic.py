@@ -111,6 +111,8 @@ def synthetic_systems(
 def _named(estimators: Any) -> Mapping[Hashable, Any]:
     """Return the estimators by the names of their families."""
     if isinstance(estimators, (list, tuple)):
+        for model in estimators:
+            _check_model(model)
         named: Mapping[Hashable, Any] = {type(model).__name__: model for model in estimators}
         if len(named) < len(estimators):
             raise ValueError(
@@ -123,7 +125,24 @@ def _named(estimators: Any) -> Mapping[Hashable, Any]:
             f"estimators={estimators!r}: give a mapping from the name of a family to an estimator,"
             " as {'logistic': LogisticRegression()}."
         )
+    for model in estimators.values():
+        _check_model(model)
     return estimators
+
+
+def _check_model(model: Any) -> None:
+    """Raise a TypeError unless this is an estimator."""
+    if isinstance(model, type):
+        raise TypeError(
+            f"estimators: {model.__name__} is a class, and an estimator is an instance of it. Give"
+            f" {model.__name__}()."
+        )
+    for method in ("fit", "predict"):
+        if not callable(getattr(model, method, None)):
+            raise TypeError(
+                f"estimators: {model!r} is of type {type(model).__name__}, which has no method"
+                f" {method}. Give an estimator with fit(X, y) and predict(X)."
+            )
 
 
 def _plan(sizes: Any, n_each: Any) -> list[tuple[int, int]]:

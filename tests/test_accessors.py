@@ -257,6 +257,21 @@ def test_repr_says_what_it_understood(ragged):
     assert found["ties"].startswith("'error'")
 
 
+def test_repr_of_a_table_of_pairs():
+    items = pd.DataFrame({"a": [1, 0, 1, 1], "b": [0, 0, 1, 0], "c": [1, 1, 1, 0]})
+    pairs = items.rankeval.paired_bootstrap(higher_is_better=False)
+    wanted = {
+        "pairs of systems": "3",
+        "metric": "'mean', lower is better",
+        "methods for it": "gain_threshold, calibration, plot.calibration",
+    }
+    assert _facts(pairs.rankeval).items() >= wanted.items()
+    ds = xr.Dataset({"x": (("item", "system"), items)}, {"system": list(items)})
+    assert _facts(ds.rankeval(higher_is_better=False).paired_bootstrap().rankeval) == wanted
+    lazy = ds.chunk({"item": 2}).rankeval.paired_bootstrap()
+    assert _facts(lazy.rankeval)["pairs of systems"] == "3"
+
+
 def test_repr_of_a_dataset(frame):
     ds = xr.Dataset.from_dataframe(frame)
     found = _facts(ds.rankeval)

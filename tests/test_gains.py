@@ -211,6 +211,40 @@ def test_calibration_of_an_empty_bin_and_of_unknown_systems():
             pairs.rankeval.calibration(systems(7, count=4), bins=bins)
 
 
+def test_calibration_keeps_the_direction_of_the_pairs():
+    here, there = 1 - systems(6, count=10), 1 - systems(7, count=10)
+    bins = [0.001, 0.05, 0.3]
+    wanted = (1 - here).rankeval.paired_bootstrap().rankeval.calibration(1 - there, bins=bins)
+    pairs = here.rankeval.paired_bootstrap(higher_is_better=False)
+    assert pairs.attrs["higher_is_better"] is False
+    for keywords in ({}, {"higher_is_better": False}, {"metric": "mean"}):
+        pd.testing.assert_frame_equal(
+            pairs.rankeval.calibration(there, bins=bins, **keywords), wanted
+        )
+    swaps = here.rankeval(higher_is_better=False).paired_permutation().rankeval.calibration(there)
+    image = (1 - here).rankeval.paired_permutation().rankeval.calibration(1 - there)
+    pd.testing.assert_frame_equal(swaps, image)
+    for keywords in ({"higher_is_better": True}, {"metric": "accuracy"}):
+        with pytest.raises(ValueError, match="lower is better, and every sign would be turned"):
+            pairs.rankeval.calibration(there, **keywords)
+
+
+def test_calibration_keeps_the_metric_of_the_pairs():
+    here, there = systems(6, count=10), systems(7, count=10)
+    found = here.rankeval.paired_bootstrap(metric="sum").rankeval.calibration(there)
+    wanted = here.rankeval.paired_bootstrap().rankeval.calibration(there)
+    pd.testing.assert_frame_equal(found, wanted)
+
+    def mean(S):
+        return S[..., 0]
+
+    pairs = here.rankeval.paired_bootstrap(metric=mean, n_resamples=99)
+    with pytest.raises(ValueError, match=r"a function mean: give it .* metric="):
+        pairs.rankeval.calibration(there)
+    given = pairs.rankeval.calibration(there, metric=mean, bins=[0.001, 0.05, 0.3])
+    assert given["n_pairs"].sum() > 0
+
+
 def test_a_sample_of_the_population_is_calibrated():
     data = systems(8, items=8000, count=10, spread=0.3)
     found = data.rankeval.population_calibration(
@@ -288,7 +322,7 @@ def test_gains_shrink_with_the_square_root_of_the_size():
     assert slope == pytest.approx(-0.5, abs=0.03)
 
 
-@pytest.mark.parametrize("sizes", [[1], [401], [0], [2.5], [True], "many"])
+@pytest.mark.parametrize("sizes", [[], [1], [401], [0], [2.5], [True], "many"])
 def test_impossible_sizes(sizes):
     with pytest.raises((ValueError, TypeError), match="sizes"):
         systems(1).rankeval.gain_by_size(sizes)
@@ -309,6 +343,39 @@ def test_detectable_gain_and_needed_items_agree():
         rankeval_pd.needed_items(0, 0.3, 1000)
     with pytest.raises(ValueError, match=r"power=80 is outside"):
         rankeval_pd.detectable_gain(0.3, 1000, power=80)
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda: rankeval_pd.needed_items(1e-12, 0.01, 1000), "no test set of up to 1e.15 items"),
+        (lambda: rankeval_pd.needed_items([0.1, 0.0], 0.01, 1000), r"gain=\[0.1, 0.0\]: give"),
+        (lambda: rankeval_pd.needed_items(np.nan, 0.01, 1000), "gain=nan"),
+        (lambda: rankeval_pd.needed_items(0.1, 0.01, -5), "n_items=-5: give numbers above 0"),
+        (lambda: rankeval_pd.detectable_gain(-1, 10), "gain_se=-1: give numbers of 0 or more"),
+        (lambda: rankeval_pd.detectable_gain(0.1, 0), "n_items=0: give numbers above 0"),
+        (lambda: rankeval_pd.detectable_gain(0.1, np.inf), "n_items=inf"),
+        (lambda: rankeval_pd.detectable_gain(0.1, 9, n_items_new=0), "n_items_new=0"),
+        (lambda: rankeval_pd.expected_agreement(0.05, 100, 0), "n_items_other=0: .* or inf"),
+        (lambda: rankeval_pd.expected_agreement(0.05, 0, 100), "n_items=0"),
+        (lambda: rankeval_pd.expected_agreement(2, 100, 100), "p=2: give numbers of 0 to 1"),
+        (lambda: rankeval_pd.expected_agreement([-0.1, 0.1], 9, 9), "p=.-0.1, 0.1.: give"),
+        (lambda: table([0.05], [1.0]).rankeval.gain_threshold(n_items=-3), "n_items=-3"),
+    ],
+)  # fmt: skip
+def test_impossible_plans(ask, message):
+    with pytest.raises(ValueError, match=message):
+        ask()
+
+
+def test_plans_of_no_numbers_and_of_many():
+    with pytest.raises(TypeError, match="p='small': give numbers"):
+        rankeval_pd.expected_agreement("small", 100, 100)
+    assert rankeval_pd.detectable_gain(0, 10) == 0.0
+    assert rankeval_pd.expected_agreement([0.0, 1.0], 9, 9).tolist() == [1.0, 0.0]
+    assert np.isnan(rankeval_pd.expected_agreement(np.nan, 9, 9))
+    found = rankeval_pd.expected_agreement(pd.Series([0.1, 0.2]), 100, np.inf)
+    assert found.tolist() == pytest.approx([0.9, 0.8])
 
 
 def test_the_detectable_gain_is_detected():

@@ -105,6 +105,18 @@ def test_a_callable_gets_the_statistics_in_the_order_of_the_columns(parts):
     assert all(shape[-1] == 3 for shape in seen)
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_a_callable_of_one_statistic(df, method):
+    found = ask(df, method, metric=lambda S: S[..., 0])
+    wanted = ask(df, method, metric="sum")
+    shown = [name for name in found if name.startswith(("system", "score", "rank"))]
+    same(found[shown], wanted[shown])
+    if method != "system_ranks":
+        assert found["exact"].tolist() == [method == "paired_permutation"]  # few items: all swaps
+        with pytest.raises(ValueError, match="exact for the metrics mean, sum and accuracy"):
+            rankeval_pd.paired_bootstrap(df, metric=lambda S: S[..., 0], method="exact")
+
+
 def test_the_statistics_may_stand_in_any_order(parts):
     shuffled = parts[[("old", "gold"), ("new", "guess"), ("old", "correct"), ("new", "gold"),
                       ("new", "correct"), ("old", "guess")]]  # fmt: skip
@@ -160,8 +172,14 @@ def test_different_items_for_two_systems():
 def test_infinite_numbers(df, method):
     data = df.astype(float)
     data.iloc[0, 0] = np.inf
-    with pytest.raises(ValueError, match="'item 0'"):
+    with pytest.raises(ValueError, match="'new' has an infinite number for 1 of 6 items: 'item 0'"):
         ask(data, method)
+
+
+@pytest.mark.parametrize("role", ["groups", "by"])
+def test_a_role_that_names_no_column(df, role):
+    with pytest.raises(KeyError, match=f"{role}: no column 'nope'"):
+        ask(df, **{role: "nope"})
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -119,7 +119,7 @@ def test_the_exact_sign_flip_is_mcnemars_test(n, seed):
     wins, losses = int((a & ~b).sum()), int((b & ~a).sum())
     if wins + losses:
         one = stats.binomtest(wins, wins + losses, alternative="greater").pvalue
-        two = stats.binomtest(wins, wins + losses).pvalue if wins >= losses else 1.0
+        two = stats.binomtest(wins, wins + losses).pvalue
     else:
         one = two = 1.0
     assert found["exact"]
@@ -351,6 +351,89 @@ def test_lower_is_better_turns_the_sign_of_the_gain_only():
     assert (ordered["score_a"] <= ordered["score_b"]).all()
 
 
+def errors_of(items: int = 40, systems: int = 4) -> pd.DataFrame:
+    """Return the 0/1 errors of some systems, the last one the best."""
+    rng = np.random.default_rng(3)
+    found = rng.random((items, systems)) < np.linspace(0.45, 0.15, systems)
+    return pd.DataFrame(found.astype(float), columns=[f"s{k}" for k in range(systems)])
+
+
+def mirrored(ask, signed: bool, **keywords):
+    """Return the answers of errors, the fewer the better, and of their mirror image."""
+    errors = errors_of()
+    image = -errors if signed else 1.0 - errors
+    return ask(errors, higher_is_better=False, **keywords), ask(image, **keywords)
+
+
+def same_but_for_scores(found: pd.DataFrame, wanted: pd.DataFrame) -> None:
+    drop = [name for name in ("score", "score_a", "score_b") if name in found]
+    pd.testing.assert_frame_equal(
+        found.drop(columns=drop), wanted.drop(columns=drop), rtol=1e-9, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("named", [(), ("s0", "s3"), ("s3", "s0")])
+@pytest.mark.parametrize("method", ["auto", "monte-carlo"])
+@pytest.mark.parametrize("metric", ["mean", "sum", "accuracy"])
+@pytest.mark.parametrize("event", list(EVENTS))
+def test_the_mirror_image_of_errors_has_the_same_bootstrap(event, metric, method, named):
+    for ci in ("bca", "percentile", "basic"):
+        found, wanted = mirrored(
+            lambda data, **keywords: data.rankeval.paired_bootstrap(*named, **keywords),
+            signed=metric != "accuracy", event=event, metric=metric, method=method, ci=ci,
+            n_resamples=300, adjust="max-t",
+        )  # fmt: skip
+        assert (found["exact"] == (method == "auto")).all()
+        same_but_for_scores(found, wanted)
+
+
+@pytest.mark.parametrize("groups", [False, True])
+@pytest.mark.parametrize("method", ["auto", "monte-carlo"])
+@pytest.mark.parametrize("adjust", [None, "holm", "max-t"])
+def test_the_mirror_image_of_errors_has_the_same_permutation_test(adjust, method, groups):
+    def ask(data, **keywords):
+        chosen = {"groups": "document"} if groups else {}
+        data = data.assign(document=[f"d{k}" for k in np.arange(len(data)) // 2])
+        return data.rankeval.paired_permutation(
+            measures=["s0", "s1", "s2", "s3"], n_resamples=300, **chosen, **keywords
+        )
+
+    found, wanted = mirrored(ask, signed=False, adjust=adjust, method=method)
+    same_but_for_scores(found, wanted)
+
+
+@pytest.mark.parametrize("adjust", [None, "holm", "max-t"])
+def test_the_mirror_image_of_errors_has_the_same_ranks_and_calibration(adjust):
+    found, wanted = mirrored(
+        lambda data, **keywords: data.rankeval.system_ranks(n_resamples=300, **keywords),
+        signed=True, adjust=adjust,
+    )  # fmt: skip
+    limits = -found[["ci_high", "ci_low"]].to_numpy()
+    same_but_for_scores(found.assign(ci_low=limits[:, 0], ci_high=limits[:, 1]), wanted)
+    assert found["tied_for_best"].tolist() != [True] * 4
+    calibrated = mirrored(
+        lambda data, **keywords: data.rankeval.population_calibration(
+            30, n_test_sets=5, bins=[0.0, 0.1, 1.0], **keywords
+        ),
+        signed=True,
+    )
+    pd.testing.assert_frame_equal(*calibrated)
+
+
+def test_errors_in_numbers():
+    """A gain of .15 in the errors of a hundred items: the numbers of what is right."""
+    errors = pd.DataFrame({"old": [1] * 25 + [0] * 75, "new": [0] * 20 + [1] * 10 + [0] * 70})
+    row = errors.rankeval.paired_bootstrap("new", "old", higher_is_better=False).iloc[0]
+    drawn = stats.multinomial(100, [0.20, 0.05, 0.75])  # wins, losses, equal items
+    wins, losses = np.meshgrid(np.arange(101), np.arange(101), indexing="ij")
+    chance = drawn.pmf(np.stack([wins, losses, 100 - wins - losses], axis=-1))
+    assert row["exact"]
+    assert row["gain"] == pytest.approx(0.15)
+    assert row["p_value"] == pytest.approx(chance[wins - losses >= 30].sum(), rel=1e-9)
+    assert 0.03 < row["ci_low"] < 0.08
+    assert 0.2 < row["ci_high"] < 0.3
+
+
 # ------------------------------------------------------------------------- many pairs, many systems
 
 
@@ -432,6 +515,55 @@ def test_ranks_of_equal_systems_and_where_lower_is_better():
     assert turned["rank"].tolist() == [2, 2, 1]
     assert (turned["ci_low"] <= turned["score"]).all()
     assert (turned["score"] <= turned["ci_high"]).all()
+
+
+def test_a_system_without_a_score_ranks_last():
+    none = pd.DataFrame({"correct": [0] * 6, "guess": [0] * 6})
+    some = pd.DataFrame({"correct": [1, 0, 1, 1, 0, 1], "guess": [1] * 6})
+    less = pd.DataFrame({"correct": [1, 0, 0, 1, 0, 0], "guess": [1] * 6})
+    found = pd.concat({"none": none, "less": less, "some": some}, axis=1).rankeval.system_ranks(
+        metric="precision", n_resamples=200
+    )
+    assert found["rank"].tolist() == [3, 2, 1]
+    assert (found["rank_low"] <= found["rank"]).all()
+    assert (found["rank"] <= found["rank_high"]).all()
+    assert found["p_best"][0] == 0.0
+    assert found["p_best"].sum() == pytest.approx(1.0)
+    assert not found["tied_for_best"][0]
+    assert np.isnan(found["score"][0])
+    all_of_them = pd.concat({"x": none, "y": none}, axis=1).rankeval.system_ranks(
+        metric="precision", n_resamples=200
+    )
+    assert all_of_them[["rank", "rank_low", "rank_high"]].to_numpy().tolist() == [[1, 1, 1]] * 2
+    assert all_of_them["p_best"].tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("method", ["auto", "monte-carlo"])
+def test_items_that_all_differ_alike_have_a_standard_error_of_zero(method):
+    data = pd.DataFrame({"a": [1] * 20, "b": [0] * 20, "c": [0] * 20})
+    pairs = data.rankeval.paired_bootstrap(adjust="max-t", method=method, n_resamples=99)
+    assert pairs["gain_se"].tolist() == [0.0] * 3
+    least = 0.01 if method == "auto" else 0.02  # p_two_sided is 0, or twice 1/100
+    assert pairs["p_adjusted"].tolist() == pytest.approx([least, least, 1.0])
+    ranks = data.rankeval.system_ranks(n_resamples=200)
+    assert ranks["rank"].tolist() == [1, 2, 2]
+    assert ranks["tied_for_best"].tolist() == [True, False, False]
+
+
+def test_an_infinite_score_is_undefined():
+    """x/0 is what 0/0 is: a user's function gives what the metric of the same formula gives."""
+    rng = np.random.default_rng(4)
+    data = pd.concat({
+        "few": pd.DataFrame({"numerator": rng.random(12), "denominator": [1, 1] + [0] * 10}),
+        "all": pd.DataFrame({"numerator": rng.random(12), "denominator": [1] * 12}),
+        "none": pd.DataFrame({"numerator": rng.random(12), "denominator": [0] * 12}),
+    }, axis=1)  # fmt: skip
+    for test in ("paired_bootstrap", "paired_permutation", "system_ranks"):
+        found, wanted = (
+            getattr(data.rankeval, test)(n_resamples=200, metric=metric, adjust="max-t")
+            for metric in (lambda S: S[..., 0] / S[..., 1], "ratio")
+        )
+        pd.testing.assert_frame_equal(found, wanted)
 
 
 # ------------------------------------------------------------------------ groups, domains, families
@@ -518,7 +650,8 @@ def test_named_pairs_keep_their_order():
     one = ask(worse, better, n_resamples=50)
     assert one[["system_a", "system_b"]].to_numpy().tolist() == [[worse, better]]
     assert one["gain"][0] < 0
-    assert one["p_two_sided"][0] == 1.0
+    assert one["p_value"][0] > 0.5
+    assert one["p_two_sided"][0] == ask(better, worse, n_resamples=50)["p_two_sided"][0]
     some = ask(worse, n_resamples=50)
     assert len(some) == 3
     assert (some[["system_a", "system_b"]] == worse).any(axis=1).all()
@@ -526,6 +659,56 @@ def test_named_pairs_keep_their_order():
 
 
 # --------------------------------------------------------------------------------- undefined scores
+
+
+def test_the_known_mean_of_resampled_gains_is_not_estimated():
+    """Of means it is the gain, so the fourth event is the first; of F1 it is that of the draws."""
+    for method in ("auto", "monte-carlo"):
+        first, fourth = (
+            errors_of().rankeval.paired_bootstrap(event=event, method=method, n_resamples=300)
+            for event in ("recentred", "bias-corrected")
+        )
+        pd.testing.assert_frame_equal(first, fourth)
+
+
+def test_max_t_is_resampled_in_exact_rows_too():
+    found = errors_of().rankeval.paired_bootstrap(adjust="max-t", n_resamples=99)
+    assert found["exact"].all()
+    draws = found["p_adjusted"] * 100
+    assert (found["p_adjusted"] >= np.maximum(0.01, found["p_two_sided"])).all()
+    assert (np.isclose(draws, draws.round()) | (found["p_adjusted"] == found["p_two_sided"])).all()
+
+
+@pytest.mark.parametrize("adjust", [None, "holm", "max-t"])
+@pytest.mark.parametrize("method", ["auto", "monte-carlo"])
+@pytest.mark.parametrize("event", [*EVENTS, "swaps"])
+def test_two_sides_do_not_depend_on_which_system_is_named_first(event, method, adjust):
+    def both(data, **keywords):
+        test = "paired_permutation" if event == "swaps" else "paired_bootstrap"
+        keywords |= {} if event == "swaps" else {"event": event}
+        for names in (("s0", "s1"), ("s1", "s0")):
+            row = getattr(data.rankeval, test)(
+                *names, method=method, adjust=adjust, n_resamples=400, **keywords
+            ).iloc[0]
+            yield row
+            assert row["p_adjusted"] >= row["p_two_sided"] or adjust is None
+
+    for data, keywords in ((errors_of()[["s0", "s1"]], {}), (counts_of(2, 60, 2), {"metric": "f1"}),
+                           (errors_of(12)[["s0", "s1"]], {})):  # fmt: skip
+        first, second = sorted(both(data, **keywords), key=lambda row: row["gain"])
+        assert first["gain"] == -second["gain"] < 0
+        assert first["p_value"] > 0.5
+        assert second["p_two_sided"] == min(1.0, 2 * second["p_value"])
+        assert first["p_two_sided"] == pytest.approx(second["p_two_sided"], rel=1e-12)
+        assert first["p_adjusted"] == pytest.approx(second["p_adjusted"], rel=1e-12, nan_ok=True)
+
+
+def test_a_table_of_all_pairs_and_one_of_named_pairs_have_the_same_two_sided_p():
+    data = errors_of()
+    for row in data.rankeval.paired_bootstrap().itertuples():
+        for names in ((row.system_a, row.system_b), (row.system_b, row.system_a)):
+            alone = data.rankeval.paired_bootstrap(*names).iloc[0]
+            assert alone["p_two_sided"] == pytest.approx(row.p_two_sided, rel=1e-12)
 
 
 def test_undefined_resamples_count_against_the_claim():

@@ -86,6 +86,13 @@ def test_frames_scores_and_seeded_estimators(data):
     [
         ({"estimators": Mean()}, TypeError, "give a mapping"),
         ({"estimators": []}, TypeError, "give a mapping"),
+        ({"estimators": {"m": Mean}}, TypeError, r"Mean is a class, .* Give Mean\(\)"),
+        ({"estimators": [Mean, type(None)]}, TypeError, "Mean is a class"),
+        (
+            {"estimators": {"m": "mean"}},
+            TypeError,
+            "'mean' is of type str, which has no",
+        ),
         ({"estimators": [Mean(), Mean()]}, ValueError, "two are of one class"),
         ({"sizes": [10, 10]}, ValueError, "each size once"),
         ({"sizes": 0}, ValueError, "sizes: 0"),

@@ -244,7 +244,8 @@ def max_t(
     for k in order[::-1]:  # the largest among this pair and all that are less significant
         moved = np.abs(deviations(int(k))) / scale[k]
         largest = np.maximum(largest, np.where(np.isnan(moved), np.inf, moved))
-        hits = int(np.count_nonzero(largest >= t[k] - _EQUAL * max(float(t[k]), 1.0)))
+        room = _EQUAL * max(float(t[k]), 1.0) if np.isfinite(t[k]) else 0.0
+        hits = int(np.count_nonzero(largest >= t[k] - room))
         p[k] = monte_carlo(hits, n_resamples, "recentred")
     p[order] = np.maximum.accumulate(p[order])
     return p

@@ -43,8 +43,10 @@ class Items:
         """Return how much one unit of the first statistic adds to the score, if it is constant."""
         if self.linear == "sum":
             return 1.0
+        if self.linear is None:
+            return None
         below = self.statistics[..., 1]
-        if self.linear is None or not (below == below.flat[0]).all() or below.flat[0] == 0.0:
+        if not (below == below.flat[0]).all() or below.flat[0] == 0.0:
             return None
         return 1.0 / float(below[0].sum())
 
@@ -91,6 +93,7 @@ class _Row(NamedTuple):
     low: float
     high: float
     p: float
+    ordered: float  #: p with the better system first, whatever the order of the pair
     hits: int  #: resamples in which the event happened; -1 where p is exact
 
 
@@ -149,12 +152,18 @@ def paired_bootstrap(
         gains = scores[a] - scores[b]
         size = max(scale[a], scale[b])
         hits = bootstrap.happened(gains, gain, options.event, size, centred=centred)
+        turned = hits
+        if gain < 0.0:
+            turned = bootstrap.happened(-gains, -gain, options.event, size, centred=centred)
         low, high = bootstrap.interval(
             options.ci, gain, gains, level=options.level, scale=size, without=lean,
             student=students[k],
         )  # fmt: skip
-        p = bootstrap.monte_carlo(hits, options.n_resamples, options.event)
-        rows.append(_Row(_sd(gains), low, high, p, hits))
+        p, ordered = (
+            bootstrap.monte_carlo(count, options.n_resamples, options.event)
+            for count in (hits, turned)
+        )
+        rows.append(_Row(_sd(gains), low, high, p, ordered, hits))
 
     def deviations(k: int) -> FloatArray:
         a, b = pairs[k]
@@ -199,13 +208,8 @@ def _filled(chunks: Iterator[AnyArray]) -> Iterator[tuple[slice, AnyArray]]:
 def _drawn_row(on: Lattice, unit: float, gain: float, lean: FloatArray, options: Options) -> _Row:
     """Return the exact paired bootstrap of one pair."""
     law = DrawnSum(on.multiples)
-    total = int(on.multiples.sum())
-    if options.event == "strict":
-        p = law.tail(2 * total + 1)
-    elif options.event == "zero":
-        p = DrawnSum(-on.multiples).tail(0)
-    else:  # the mean of the resampled gains is the gain: there is no bias to correct
-        p = law.tail(2 * total)
+    p = _drawn_chance(on.multiples, options.event)
+    ordered = _drawn_chance(-on.multiples, options.event) if gain < 0.0 else p
     size = on.step * unit
     error = size * float(np.sqrt(on.multiples.size) * on.multiples.std())
     low, high = bootstrap.law_interval(
@@ -216,7 +220,18 @@ def _drawn_row(on: Lattice, unit: float, gain: float, lean: FloatArray, options:
         level=options.level,
         without=lean,
     )
-    return _Row(error, low, high, p, -1)
+    return _Row(error, low, high, p, ordered, -1)
+
+
+def _drawn_chance(multiples: IntArray, event: str) -> float:
+    """Return the chance of the event of section 2.2."""
+    total = int(multiples.sum())
+    if event == "strict":
+        return DrawnSum(multiples).tail(2 * total + 1)
+    if event == "zero":
+        return DrawnSum(-multiples).tail(0)
+    # the mean of the resampled gains is the gain: there is no bias to correct
+    return DrawnSum(multiples).tail(2 * total)
 
 
 # ------------------------------------------------------------------------------------- permutation
@@ -250,16 +265,23 @@ def paired_permutation(
             rows.append(_signed_row(on, items.unit() or 1.0, gain, options))
             continue
         scale = max(abs(theta[a]), abs(theta[b]), float(np.fmax.reduce(np.abs(gains[k]))))
-        hits = int(gains.shape[1] - np.count_nonzero(gains[k] < gain - 1e-12 * scale))
-        p = (
-            hits / gains.shape[1]
+        hits = _reached(gains[k], gain, scale)
+        turned = _reached(-gains[k], -gain, scale) if gain < 0.0 else hits
+        p, ordered = (
+            count / gains.shape[1]
             if every
-            else bootstrap.monte_carlo(hits, gains.shape[1], "recentred")
+            else bootstrap.monte_carlo(count, gains.shape[1], "recentred")
+            for count in (hits, turned)
         )
         tails = (1.0 - options.level) / 2.0, (1.0 + options.level) / 2.0
         low, high = bootstrap.quantiles(gains[k], tails)
-        rows.append(_Row(_sd(gains[k]), gain - high, gain - low, p, -1 if every else hits))
+        rows.append(_Row(_sd(gains[k]), gain - high, gain - low, p, ordered, -1 if every else hits))
     return _table(items, theta, pairs, swapped, rows, options, lambda k: gains[k], gains.shape[1])
+
+
+def _reached(gains: FloatArray, gain: float, scale: float) -> int:
+    """Return in how many trials the gain is at least the observed one, or undefined."""
+    return int(gains.size - np.count_nonzero(gains < gain - 1e-12 * scale))
 
 
 def _swapped_gains(
@@ -300,8 +322,10 @@ def _signed_row(on: Lattice, unit: float, gain: float, options: Options) -> _Row
         without=np.empty(0),
     )
     error = size * float(np.sqrt((on.multiples.astype(float) ** 2).sum()))
-    p = law.tail(int(on.multiples.sum()))
-    return _Row(error, gain - limits[1], gain - limits[0], p, -1)
+    total = int(on.multiples.sum())
+    p = law.tail(total)
+    ordered = law.tail(-total) if gain < 0.0 else p  # the law is symmetric
+    return _Row(error, gain - limits[1], gain - limits[0], p, ordered, -1)
 
 
 # ------------------------------------------------------------------------------------------ common
@@ -326,6 +350,7 @@ def _lattices(
 ) -> list[Lattice | None]:
     """Return the lattice of every pair's differences, None where there is none or none is wanted.
 
+    Differences are those of the first system's favour: the gain is their sum, times the unit.
     ``drawn`` are the statistics of what is swapped; without it, items are drawn one by one.
     """
     bootstraps = drawn is None
@@ -334,7 +359,8 @@ def _lattices(
     wanted = options.method != "monte-carlo" and unit is not None
     if bootstraps and (items.cluster is not None or options.ci == "studentised"):
         wanted = False
-    found = [lattice(drawn[a, :, 0] - drawn[b, :, 0]) if wanted else None for a, b in pairs]
+    better = items.sign * drawn[..., 0]
+    found = [lattice(better[a] - better[b]) if wanted else None for a, b in pairs]
     small = not bootstraps and drawn.shape[1] <= ENUMERATED
     if options.method == "exact" and None in found and not small:
         raise ValueError(_why_not_exact(items, options, bootstraps=bootstraps, unit=unit))
@@ -381,16 +407,16 @@ def _table(
     a, b = pairs[:, 0], pairs[:, 1]
     gain = theta[a] - theta[b]
     undefined = np.isnan(gain)
-    error, low, high, p = (
+    error, low, high, p, ordered = (
         np.where(undefined, np.nan, np.array([getattr(row, name) for row in rows], dtype=float))
-        for name in ("error", "low", "high", "p")
+        for name in ("error", "low", "high", "p", "ordered")
     )
     hits = np.array([row.hits for row in rows], dtype=np.int64)
     exact = hits < 0
     n_resamples = np.where(exact, 0, options.n_resamples)
     with np.errstate(invalid="ignore"):
         p_stderr = np.where(exact, 0.0 * p, np.sqrt(p * (1.0 - p) / options.n_resamples))
-    doubled = np.minimum(1.0, 2.0 * p)
+    doubled = np.minimum(1.0, 2.0 * ordered)
     adjusted = np.full(len(pairs), np.nan)
     if options.adjust == "max-t":
         simultaneous = bootstrap.max_t(deviations, gain, error, drawn)
@@ -453,12 +479,16 @@ def system_ranks(items: Items, options: Options, step: Step = quiet) -> Ranks:
         if np.isin(pair, best).any() and chance > options.alpha:
             tied[pair] = True
     ci_low, ci_high = limits.T if items.sign > 0 else -limits[:, ::-1].T
-    rank = 1 + (theta[:, np.newaxis] < theta).sum(axis=1)
+    known = np.where(np.isnan(theta), -np.inf, theta)  # who has no score comes last
+    rank = 1 + (known[:, np.newaxis] < known).sum(axis=1)
     return Ranks(items.sign * theta, ci_low, ci_high, rank, low, high, p_best, tied)
 
 
 def _resampled_ranks(scores: FloatArray, level: float) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return the limits of each system's rank, and how often it is best, ties shared."""
+    """Return the limits of each system's rank, and how often it is best, ties shared.
+
+    Where its score is undefined, a system ranks last and is not best.
+    """
     systems, size = scores.shape
     low, high = np.empty(systems, dtype=np.int64), np.empty(systems, dtype=np.int64)
     best = np.empty(systems)
@@ -474,5 +504,6 @@ def _resampled_ranks(scores: FloatArray, level: float) -> tuple[IntArray, IntArr
         share = np.cumsum(np.bincount(better + 1, minlength=systems + 1)) / size
         low[k] = int(np.argmax(share > tail))
         high[k] = int(np.argmax(share >= 1.0 - tail))
-        best[k] = float(((known[k] >= top) / winners).mean())
+        wins = (known[k] >= top) & ~np.isnan(scores[k])
+        best[k] = float((wins / winners).mean())
     return low, high, best
