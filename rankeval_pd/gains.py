@@ -20,7 +20,7 @@ from rankeval_pd.stats import resamples, studies
 from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.intervals import clopper_pearson
 from rankeval_pd.stats.metrics import METRICS
-from rankeval_pd.tables import check_names
+from rankeval_pd.tables import as_rows, check_names
 
 THRESHOLD_COLUMNS = (
     "relation", "threshold", "threshold_low", "threshold_high", "n_pairs", "threshold_all_pairs",
@@ -218,7 +218,7 @@ def _left(
             dtypes[name] = np.int64 if name == "n_pairs" else float
     found = found.astype(dtypes)
     if isinstance(data, xr.Dataset):
-        return xr.Dataset({name: ("row", found[name].to_numpy()) for name in found}, attrs=attrs)
+        return as_rows(found, attrs=attrs)
     found.attrs.update(attrs)
     return found
 

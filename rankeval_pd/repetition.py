@@ -311,6 +311,7 @@ class _Study(NamedTuple):
     ci: str
     level: float
     roles: Roles
+    seed: int  #: of the test of fit
 
     @classmethod
     def of(cls, threshold: Any, n: Any, ci: str, level: float, roles: Mapping[str, Any]) -> _Study:
@@ -323,7 +324,7 @@ class _Study(NamedTuple):
                 " or how many candidates are accepted on average."
             )
         size = None if n is None else check_count("n", n)
-        return cls(threshold, size, ci, check_share("level", level), chosen)
+        return cls(threshold, size, ci, check_share("level", level), chosen, chosen.draws)
 
     def noted(self) -> dict[str, Any]:
         return {"ci": self.ci, "level": self.level}
@@ -485,7 +486,7 @@ def _study_columns(
     sd_expected, sd_observed = float(dispersion.model_sd(share, n)), float((t / n).std(ddof=1))
     freedom = samples - 1
     spread = dispersion.overdispersion(dispersion.pearson(t, n), freedom, study.level)
-    fit = dispersion.goodness_of_fit(t, n, n_resamples=_BOOTSTRAP, seed=study.roles.seed)
+    fit = dispersion.goodness_of_fit(t, n, n_resamples=_BOOTSTRAP, seed=study.seed)
     others, covered = _covered(n, t, study)
     failures = int(np.count_nonzero(~covered))
     rates = dispersion.failure_rate(n, others, study.ci, study.level)

@@ -128,9 +128,6 @@ class TestDraws:
         np.testing.assert_array_equal(
             drawn(np.random.default_rng(5)), drawn(np.random.default_rng(5))
         )
-        generator = np.random.default_rng(5)
-        shared = [drawn(generator) for _ in range(2)]  # the same ties, other draws
-        assert shared[0].shape == shared[1].shape
 
     def test_dataset(self, frame, ask):
         wanted = ask(frame.rankeval)
@@ -138,6 +135,18 @@ class TestDraws:
         pd.testing.assert_frame_equal(
             found[wanted.columns.tolist()], wanted, check_dtype=False, check_like=False
         )
+
+
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+def test_a_generator_goes_on(frame):
+    """The same lists, other draws; None is fresh entropy."""
+    generator = np.random.default_rng(5)
+    bands = [
+        frame.rankeval(rng=rng).precision_band([5, 9, 20], n_resamples=99)
+        for rng in (generator, generator, None, None)
+    ]
+    assert len({tuple(band["band_high"]) for band in bands}) == 4
+    assert len({tuple(band["precision"]) for band in bands}) == 1
 
 
 def test_groups_are_those_of_single_frames(ragged):

@@ -214,6 +214,15 @@ def test_widened_intervals_close_the_loop():
     assert failed["widened"] < 0.055
 
 
+def test_draws_of_the_test_of_fit():
+    """The same for a seed; a Generator goes on, and so does p_ks."""
+    call = _samples(5).rankeval(by="part", measures="a")
+    generator = np.random.default_rng(1)
+    found = [call.repetition(n=10, rng=rng)["p_ks"][0] for rng in (0, 0, *[generator] * 6)]
+    assert found[0] == found[1]
+    assert len(set(found[2:])) > 1
+
+
 def test_samples_that_accept_nothing():
     df = _samples(6, 4)
     df.loc[df["part"] == 2, "a"] = -9.0

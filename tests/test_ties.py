@@ -12,7 +12,6 @@ import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import rankeval_pd
 from rankeval_pd import datasets
 from rankeval_pd.stats.populations import Finite, Infinite
 from rankeval_pd.stats.tied import averaged_tails
@@ -294,7 +293,3 @@ def test_one_key_is_that_of_compare(tied):
     assert found[["p_min", "p_median", "p_max"]].to_numpy().tolist() == [wanted * 3]
     with pytest.raises(ValueError, match="n_keys=0: give a whole number of 1 or more"):
         tied.rankeval.tie_sensitivity("a", "b", 5, n_keys=0)
-
-
-def test_exported():
-    assert "tie_sensitivity" in rankeval_pd.__all__
