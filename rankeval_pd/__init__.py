@@ -11,58 +11,37 @@ import xarray as xr
 
 from rankeval_pd import datasets, plotting
 from rankeval_pd.accessors import DatasetAccessor, FrameAccessor
-from rankeval_pd.areas import area, compare_area
 from rankeval_pd.association import with_association_measures
-from rankeval_pd.bands import difference_band, precision_band
-from rankeval_pd.comparison import compare
-from rankeval_pd.crossings import crossovers
-from rankeval_pd.curves import (
-    det,
-    gain,
-    isolines,
-    lift,
-    precision_recall,
-    random_band,
-    roc,
-)
-from rankeval_pd.effects import odds_ratios
+from rankeval_pd.chance.bounds import random_bound
+from rankeval_pd.chance.crossovers import crossovers
+from rankeval_pd.chance.distribution import random_cdf
+from rankeval_pd.chance.envelope import random_envelope
+from rankeval_pd.chance.published import random_bound_for, random_pvalue, random_pvalue_mean
+from rankeval_pd.chance.tests import random_test
+from rankeval_pd.curves.areas import area, compare_area
+from rankeval_pd.curves.references import isolines, random_band
+from rankeval_pd.curves.shapes import det, gain, lift, precision_recall, roc
 from rankeval_pd.errors import RankevalWarning
-from rankeval_pd.gains import (
-    calibration,
-    detectable_gain,
-    expected_agreement,
-    gain_by_size,
-    gain_threshold,
-    needed_items,
-    population_calibration,
-)
-from rankeval_pd.mean_difference import mean_difference
-from rankeval_pd.precision import (
-    acceptance_precision,
-    local_precision,
-    nbest_precision,
-    precision_interval,
-)
-from rankeval_pd.random_model import (
-    random_bound,
-    random_bound_for,
-    random_cdf,
-    random_envelope,
-    random_pvalue,
-    random_pvalue_mean,
-    random_test,
-)
-from rankeval_pd.ranges import significant_ranges
-from rankeval_pd.regions import difference_region
-from rankeval_pd.repetition import coverage_for, dispersion_for, repetition, repetition_samples
-from rankeval_pd.resampling import (
-    paired_bootstrap,
-    paired_permutation,
-    resample_counts,
-    system_ranks,
-)
-from rankeval_pd.synthetic import synthetic_systems
-from rankeval_pd.ties import tie_sensitivity
+from rankeval_pd.nbest.acceptance_precision import acceptance_precision
+from rankeval_pd.nbest.bands import difference_band, precision_band
+from rankeval_pd.nbest.comparison import compare
+from rankeval_pd.nbest.local_precision import local_precision
+from rankeval_pd.nbest.mean_difference import mean_difference
+from rankeval_pd.nbest.odds_ratios import odds_ratios
+from rankeval_pd.nbest.precision import nbest_precision
+from rankeval_pd.nbest.precision_intervals import precision_interval
+from rankeval_pd.nbest.published_repetition import coverage_for, dispersion_for
+from rankeval_pd.nbest.ranges import significant_ranges
+from rankeval_pd.nbest.regions import difference_region
+from rankeval_pd.nbest.repetition import repetition, repetition_samples
+from rankeval_pd.nbest.tie_sensitivity import tie_sensitivity
+from rankeval_pd.systems.calibration import calibration, population_calibration
+from rankeval_pd.systems.paired_tests import paired_bootstrap, paired_permutation, resample_counts
+from rankeval_pd.systems.planning import detectable_gain, expected_agreement, needed_items
+from rankeval_pd.systems.ranks import system_ranks
+from rankeval_pd.systems.sizes import gain_by_size
+from rankeval_pd.systems.synthetic import synthetic_systems
+from rankeval_pd.systems.thresholds import gain_threshold
 
 __version__ = "0.1.0"
 

@@ -10,29 +10,52 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd import (
-    areas,
-    association,
+from rankeval_pd import association, plotting
+from rankeval_pd.chance import bounds, crossovers, distribution, envelope, tests
+from rankeval_pd.chance.bounds import random_bound as q_random_bound
+from rankeval_pd.chance.crossovers import crossovers as q_crossovers
+from rankeval_pd.chance.distribution import random_cdf as q_random_cdf
+from rankeval_pd.chance.envelope import random_envelope as q_random_envelope
+from rankeval_pd.curves import areas, references, shapes
+from rankeval_pd.curves.references import isolines as q_isolines
+from rankeval_pd.curves.references import random_band as q_random_band
+from rankeval_pd.curves.shapes import det as q_det
+from rankeval_pd.curves.shapes import gain as q_gain
+from rankeval_pd.curves.shapes import lift as q_lift
+from rankeval_pd.curves.shapes import precision_recall as q_precision_recall
+from rankeval_pd.curves.shapes import roc as q_roc
+from rankeval_pd.errors import RankevalWarning
+from rankeval_pd.forms.rankings import Data
+from rankeval_pd.forms.roles import CUTTING, AnyRoles, Roles
+from rankeval_pd.forms.spelled_out import with_roles
+from rankeval_pd.forwarding import method
+from rankeval_pd.nbest import (
+    acceptance_precision,
     bands,
     comparison,
-    crossings,
-    curves,
-    effects,
-    gains,
+    local_precision,
     mean_difference,
-    plotting,
+    odds_ratios,
     precision,
-    random_model,
     ranges,
     regions,
     repetition,
-    resampling,
-    ties,
+    tie_sensitivity,
 )
-from rankeval_pd.candidates import Data
-from rankeval_pd.errors import RankevalWarning
+from rankeval_pd.nbest.bands import precision_band as q_precision_band
+from rankeval_pd.nbest.comparison import compare as q_compare
+from rankeval_pd.nbest.precision import nbest_precision as q_nbest_precision
+from rankeval_pd.nbest.repetition import repetition as q_repetition
+from rankeval_pd.nbest.repetition import repetition_samples as q_repetition_samples
 from rankeval_pd.overview import overview
-from rankeval_pd.roles import CUTTING, RoleKeywords, Roles
+from rankeval_pd.systems import calibration, paired_tests, ranks, sizes, thresholds
+from rankeval_pd.systems.calibration import PAPER_BINS
+from rankeval_pd.systems.calibration import calibration as q_calibration
+from rankeval_pd.systems.paired_tests import Families
+from rankeval_pd.systems.paired_tests import paired_bootstrap as q_paired_bootstrap
+from rankeval_pd.systems.ranks import system_ranks as q_system_ranks
+from rankeval_pd.systems.sizes import gain_by_size as q_gain_by_size
+from rankeval_pd.systems.thresholds import gain_threshold as q_gain_threshold
 
 if TYPE_CHECKING:
     from typing import Self
@@ -51,15 +74,14 @@ class Accessor(Generic[Data]):
         self._data: Data = data
         self._roles: Mapping[str, Any] = {}
 
-    def __call__(self, **roles: Unpack[RoleKeywords]) -> Self:
+    @with_roles
+    def __call__(self, **roles: Unpack[AnyRoles]) -> Self:
         """Return an accessor of the same data with these roles filled in.
 
         Parameters
         ----------
         **roles
-            ``gold``, ``measures``, ``by``, ``key``, ``lower_is_better``, ``ties``, ``missing``,
-            ``rng``, ``dim``, and for systems over test items ``metric``, ``higher_is_better``,
-            ``groups``: which column is what, see the page "Roles of the columns".
+            Which column is what, see the page "Roles of the columns".
         """
         Roles.of(roles)
         configured = type(self)(self._data)
@@ -74,472 +96,41 @@ class Accessor(Generic[Data]):
         """The plots of the methods' results."""
         return Plots(self._data, self._roles)
 
-    def nbest_precision(
-        self,
-        n: Any = None,
-        *,
-        ci: str = "clopper-pearson",
-        level: float = 0.95,
-        target: str = "region",
-        phi: float = 1.0,
-        **roles: Unpack[RoleKeywords],
-    ) -> Data:
-        """Call :func:`rankeval_pd.nbest_precision`: precision of n-best lists, with intervals."""
-        return precision.nbest_precision(
-            self._data, n, ci=ci, level=level, target=target, phi=phi, **{**self._roles, **roles}
-        )
-
-    def acceptance_precision(
-        self,
-        threshold: float | Mapping[Hashable, Any],
-        *,
-        ci: str = "clopper-pearson",
-        level: float = 0.95,
-        phi: float = 1.0,
-        **roles: Unpack[RoleKeywords],
-    ) -> Data:
-        """Call :func:`rankeval_pd.acceptance_precision`: precision of what thresholds accept."""
-        return precision.acceptance_precision(
-            self._data, threshold, ci=ci, level=level, phi=phi, **{**self._roles, **roles}
-        )
-
-    def local_precision(
-        self,
-        window: int = 400,
-        *,
-        ci: str = "clopper-pearson",
-        level: float = 0.95,
-        **roles: Unpack[RoleKeywords],
-    ) -> Data:
-        """Call :func:`rankeval_pd.local_precision`: precision around each rank."""
-        return precision.local_precision(
-            self._data, window, ci=ci, level=level, **{**self._roles, **roles}
-        )
-
-    def precision_band(
-        self,
-        n: Any = None,
-        *,
-        level: float = 0.95,
-        n_resamples: int = 1000,
-        progress: bool | None = None,
-        **roles: Unpack[RoleKeywords],
-    ) -> Data:
-        """Call :func:`rankeval_pd.precision_band`: a band for all n together."""
-        return bands.precision_band(
-            self._data, n, level=level, n_resamples=n_resamples, progress=progress,
-            **{**self._roles, **roles},
-        )  # fmt: skip
-
-    def compare(
-        self,
-        a: Hashable = None,
-        b: Hashable = None,
-        n: Any = None,
-        *,
-        threshold: Mapping[Hashable, Any] | None = None,
-        test: str = "fisher",
-        alternative: str = "two-sided",
-        alpha: float = 0.05,
-        adjust: str | None = None,
-        n_resamples: int = 999,
-        level: float = 0.95,
-        ci: str = "newcombe",
-        target: str = "region",
-        phi: float = 1.0,
-        progress: bool | None = None,
-        **roles: Unpack[RoleKeywords],
-    ) -> Data:
-        """Call :func:`rankeval_pd.compare`: is one measure better than another, or is it chance?"""
-        return comparison.compare(
-            self._data, a, b, n, threshold=threshold, test=test, alternative=alternative,
-            alpha=alpha, adjust=adjust, n_resamples=n_resamples, level=level, ci=ci, target=target,
-            phi=phi, progress=progress, **{**self._roles, **roles},
-        )  # fmt: skip
-
-    def significant_ranges(
-        self,
-        a: Hashable = None,
-        b: Hashable = None,
-        n: Any = None,
-        *,
-        test: str = "fisher",
-        alternative: str = "two-sided",
-        alpha: float = 0.05,
-        adjust: str | None = None,
-        n_resamples: int = 999,
-        level: float = 0.95,
-        ci: str = "newcombe",
-        target: str = "region",
-        phi: float = 1.0,
-        progress: bool | None = None,
-        **roles: Unpack[RoleKeywords],
-    ) -> Data:
-        """Call :func:`rankeval_pd.significant_ranges`: at which n is one measure better?"""
-        return ranges.significant_ranges(
-            self._data, a, b, n, test=test, alternative=alternative, alpha=alpha, adjust=adjust,
-            n_resamples=n_resamples, level=level, ci=ci, target=target, phi=phi, progress=progress,
-            **{**self._roles, **roles},
-        )  # fmt: skip
-
-    def difference_band(
-        self,
-        a: Hashable = None,
-        b: Hashable = None,
-        n: Any = None,
-        *,
-        level: float = 0.95,
-        n_resamples: int = 1000,
-        progress: bool | None = None,
-        **roles: Unpack[RoleKeywords],
-    ) -> Data:
-        """Call :func:`rankeval_pd.difference_band`: the difference of curves, all n together."""
-        return bands.difference_band(
-            self._data, a, b, n, level=level, n_resamples=n_resamples, progress=progress,
-            **{**self._roles, **roles},
-        )  # fmt: skip
-
-    def mean_difference(
-        self,
-        a: Hashable,
-        b: Hashable,
-        n: Any,
-        *,
-        alternative: str = "two-sided",
-        n_resamples: int = 9999,
-        level: float = 0.95,
-        progress: bool | None = None,
-        **roles: Unpack[RoleKeywords],
-    ) -> Data:
-        """Call :func:`rankeval_pd.mean_difference`: one test over a range of n."""
-        return mean_difference.mean_difference(
-            self._data, a, b, n, alternative=alternative, n_resamples=n_resamples, level=level,
-            progress=progress, **{**self._roles, **roles},
-        )  # fmt: skip
-
-    def odds_ratios(
-        self,
-        a: Hashable,
-        b: Hashable,
-        n: Any,
-        *,
-        level: float = 0.95,
-        **roles: Unpack[RoleKeywords],
-    ) -> Data:
-        """Call :func:`rankeval_pd.odds_ratios`: odds ratios with exact intervals."""
-        return effects.odds_ratios(self._data, a, b, n, level=level, **{**self._roles, **roles})
-
-    def tie_sensitivity(
-        self,
-        a: Hashable,
-        b: Hashable,
-        n: Any,
-        *,
-        n_keys: int = 20,
-        **roles: Unpack[RoleKeywords],
-    ) -> Data:
-        """Call :func:`rankeval_pd.tie_sensitivity`: does the order of equal scores matter?"""
-        return ties.tie_sensitivity(self._data, a, b, n, n_keys=n_keys, **{**self._roles, **roles})
-
-    def difference_region(
-        self, a: Hashable, b: Hashable, n: int, **roles: Unpack[RoleKeywords]
-    ) -> Data:
-        """Call :func:`rankeval_pd.difference_region`: the candidates that only one list has."""
-        return regions.difference_region(self._data, a, b, n, **{**self._roles, **roles})
-
-    def repetition(
-        self,
-        threshold: float | Mapping[Hashable, float] | None = None,
-        n: int | None = None,
-        *,
-        ci: str = "clopper-pearson",
-        level: float = 0.95,
-        **roles: Unpack[RoleKeywords],
-    ) -> Data:
-        """Call :func:`rankeval_pd.repetition`: does precision vary as the model says?"""
-        return repetition.repetition(
-            self._data, threshold, n, ci=ci, level=level, **{**self._roles, **roles}
-        )
-
-    def repetition_samples(
-        self,
-        threshold: float | Mapping[Hashable, float] | None = None,
-        n: int | None = None,
-        *,
-        ci: str = "clopper-pearson",
-        level: float = 0.95,
-        **roles: Unpack[RoleKeywords],
-    ) -> Data:
-        """Call :func:`rankeval_pd.repetition_samples`: the precision of every sample."""
-        return repetition.repetition_samples(
-            self._data, threshold, n, ci=ci, level=level, **{**self._roles, **roles}
-        )
-
-    def random_bound(
-        self,
-        p: float | Sequence[float] = 0.05,
-        n: Any = None,
-        *,
-        population: str = "finite",
-        **roles: Unpack[RoleKeywords],
-    ) -> Data:
-        """Call :func:`rankeval_pd.random_bound`: what does a random ranking reach?"""
-        return random_model.random_bound(
-            self._data, p, n, population=population, **{**self._roles, **roles}
-        )
-
-    def random_cdf(
-        self, n: Any, *, population: str = "finite", **roles: Unpack[RoleKeywords]
-    ) -> Data:
-        """Call :func:`rankeval_pd.random_cdf`: how are a random list's positives distributed?"""
-        return random_model.random_cdf(
-            self._data, n, population=population, **{**self._roles, **roles}
-        )
-
-    def random_envelope(
-        self,
-        alpha: float | Sequence[float] = 0.05,
-        n: Any = None,
-        **roles: Unpack[RoleKeywords],
-    ) -> Data:
-        """Call :func:`rankeval_pd.random_envelope`: what does it reach at any n at all?"""
-        return random_model.random_envelope(self._data, alpha, n, **{**self._roles, **roles})
-
-    def random_test(
-        self,
-        n: Any = None,
-        *,
-        adjust: str | None = None,
-        combine: bool = False,
-        population: str = "finite",
-        **roles: Unpack[RoleKeywords],
-    ) -> Data:
-        """Call :func:`rankeval_pd.random_test`: is a measure better than a random ranking?"""
-        return random_model.random_test(
-            self._data, n, adjust=adjust, combine=combine, population=population,
-            **{**self._roles, **roles},
-        )  # fmt: skip
-
-    def crossovers(
-        self,
-        p: float | Sequence[float] = 0.05,
-        *,
-        contiguous: int = 2,
-        bound: str = "critical",
-        **roles: Unpack[RoleKeywords],
-    ) -> Data:
-        """Call :func:`rankeval_pd.crossovers`: from which n on is a measure above chance?"""
-        return crossings.crossovers(
-            self._data, p, contiguous=contiguous, bound=bound, **{**self._roles, **roles}
-        )
-
-    def roc(self, **roles: Unpack[RoleKeywords]) -> Data:
-        """Call :func:`rankeval_pd.roc`: the ROC curve."""
-        return curves.roc(self._data, **{**self._roles, **roles})
-
-    def precision_recall(self, **roles: Unpack[RoleKeywords]) -> Data:
-        """Call :func:`rankeval_pd.precision_recall`: the precision-recall curve."""
-        return curves.precision_recall(self._data, **{**self._roles, **roles})
-
-    def det(self, **roles: Unpack[RoleKeywords]) -> Data:
-        """Call :func:`rankeval_pd.det`: both kinds of error against each other."""
-        return curves.det(self._data, **{**self._roles, **roles})
-
-    def gain(self, **roles: Unpack[RoleKeywords]) -> Data:
-        """Call :func:`rankeval_pd.gain`: true positives found against candidates looked at."""
-        return curves.gain(self._data, **{**self._roles, **roles})
-
-    def lift(
-        self,
-        fractions: float | Sequence[float] | None = None,
-        **roles: Unpack[RoleKeywords],
-    ) -> Data:
-        """Call :func:`rankeval_pd.lift`: precision over that of a random choice."""
-        return curves.lift(self._data, fractions, **{**self._roles, **roles})
-
-    def random_band(
-        self,
-        space: str = "roc",
-        p: float | Sequence[float] = 0.05,
-        n: Any = None,
-        *,
-        simultaneous: bool = False,
-        bound: str = "critical",
-        **roles: Unpack[RoleKeywords],
-    ) -> Data:
-        """Call :func:`rankeval_pd.random_band`: what chance does not reach, beside a curve."""
-        return curves.random_band(
-            self._data, space, p, n, simultaneous=simultaneous, bound=bound,
-            **{**self._roles, **roles},
-        )  # fmt: skip
-
-    def isolines(self, n: Any, space: str = "roc", **roles: Unpack[RoleKeywords]) -> Data:
-        """Call :func:`rankeval_pd.isolines`: where all lists of n lie beside a curve."""
-        return curves.isolines(self._data, n, space, **{**self._roles, **roles})
-
-    def area(
-        self, kind: str = "roc", *, level: float = 0.95, **roles: Unpack[RoleKeywords]
-    ) -> Data:
-        """Call :func:`rankeval_pd.area`: the area under the ROC curve, or average precision."""
-        return areas.area(self._data, kind, level=level, **{**self._roles, **roles})
-
-    def compare_area(
-        self,
-        a: Hashable = None,
-        b: Hashable = None,
-        *,
-        adjust: str | None = None,
-        level: float = 0.95,
-        **roles: Unpack[RoleKeywords],
-    ) -> Data:
-        """Call :func:`rankeval_pd.compare_area`: DeLong's test of two areas."""
-        return areas.compare_area(
-            self._data, a, b, adjust=adjust, level=level, **{**self._roles, **roles}
-        )
-
-    def with_association_measures(
-        self,
-        measures: str | Sequence[str] | None = None,
-        cells: Sequence[str] = ("O11", "O12", "O21", "O22"),
-    ) -> Data:
-        """Call :func:`rankeval_pd.with_association_measures`: add scores of 2x2 tables."""
-        return association.with_association_measures(self._data, measures, cells)
-
-    # ------------------------------------------------------------------ systems over test items
-
-    def paired_bootstrap(
-        self,
-        a: Hashable = None,
-        b: Hashable = None,
-        *,
-        n_resamples: int = 10_000,
-        event: str = "recentred",
-        method: str = "auto",
-        ci: str = "bca",
-        families: resampling.Families | None = None,
-        adjust: str | None = None,
-        alpha: float = 0.05,
-        level: float = 0.95,
-        progress: bool | None = None,
-        **roles: Unpack[RoleKeywords],
-    ) -> Data:
-        """Call :func:`rankeval_pd.paired_bootstrap`: is the gain of a system real?"""
-        return resampling.paired_bootstrap(
-            self._data, a, b, n_resamples=n_resamples, event=event, method=method, ci=ci,
-            families=families, adjust=adjust, alpha=alpha, level=level, progress=progress,
-            **{**self._roles, **roles},
-        )  # fmt: skip
-
-    def paired_permutation(
-        self,
-        a: Hashable = None,
-        b: Hashable = None,
-        *,
-        n_resamples: int = 10_000,
-        method: str = "auto",
-        families: resampling.Families | None = None,
-        adjust: str | None = None,
-        alpha: float = 0.05,
-        level: float = 0.95,
-        progress: bool | None = None,
-        **roles: Unpack[RoleKeywords],
-    ) -> Data:
-        """Call :func:`rankeval_pd.paired_permutation`: the same by approximate randomization."""
-        return resampling.paired_permutation(
-            self._data, a, b, n_resamples=n_resamples, method=method, families=families,
-            adjust=adjust, alpha=alpha, level=level, progress=progress, **{**self._roles, **roles},
-        )  # fmt: skip
-
-    def system_ranks(
-        self,
-        *,
-        n_resamples: int = 10_000,
-        ci: str = "bca",
-        adjust: str | None = "max-t",
-        alpha: float = 0.05,
-        level: float = 0.95,
-        progress: bool | None = None,
-        **roles: Unpack[RoleKeywords],
-    ) -> Data:
-        """Call :func:`rankeval_pd.system_ranks`: which system is best, and how sure is that?"""
-        return resampling.system_ranks(
-            self._data, n_resamples=n_resamples, ci=ci, adjust=adjust, alpha=alpha, level=level,
-            progress=progress, **{**self._roles, **roles},
-        )  # fmt: skip
-
-    def gain_by_size(
-        self,
-        sizes: Sequence[int],
-        *,
-        draw: str = "prefix",
-        n_resamples: int = 10_000,
-        event: str = "recentred",
-        method: str = "auto",
-        ci: str = "bca",
-        families: resampling.Families | None = None,
-        adjust: str | None = None,
-        alpha: float = 0.05,
-        level: float = 0.95,
-        progress: bool | None = None,
-        **roles: Unpack[RoleKeywords],
-    ) -> Data:
-        """Call :func:`rankeval_pd.gain_by_size`: all pairs on test sets of several sizes."""
-        return gains.gain_by_size(
-            self._data, sizes, draw=draw, n_resamples=n_resamples, event=event, method=method,
-            ci=ci, families=families, adjust=adjust, alpha=alpha, level=level, progress=progress,
-            **{**self._roles, **roles},
-        )  # fmt: skip
-
-    def population_calibration(
-        self,
-        n_items: int,
-        *,
-        n_test_sets: int = 10,
-        bins: Sequence[float] = (0.04, 0.06),
-        n_resamples: int = 1000,
-        ci: str = "clopper-pearson",
-        level: float = 0.95,
-        **roles: Unpack[RoleKeywords],
-    ) -> Data:
-        """Call :func:`rankeval_pd.population_calibration`: does a sample show the right sign?"""
-        return gains.population_calibration(
-            self._data, n_items, n_test_sets=n_test_sets, bins=bins, n_resamples=n_resamples,
-            ci=ci, level=level, **{**self._roles, **roles},
-        )  # fmt: skip
-
-    def gain_threshold(
-        self,
-        *,
-        window: tuple[float, float] = (0.04, 0.06),
-        quantile: float = 0.95,
-        relation: Hashable = None,
-        n_items: int | None = None,
-        ci: str = "order",
-        level: float = 0.95,
-        n_resamples: int = 1000,
-        rng: int | np.random.Generator | None = 0,
-    ) -> Data:
-        """Call :func:`rankeval_pd.gain_threshold`, of a table of pairs: what is significant?"""
-        return gains.gain_threshold(
-            self._data, window=window, quantile=quantile, relation=relation, n_items=n_items,
-            ci=ci, level=level, n_resamples=n_resamples, rng=rng,
-        )  # fmt: skip
-
-    def calibration(
-        self,
-        other: pd.DataFrame | xr.Dataset,
-        *,
-        bins: Sequence[float] = gains.PAPER_BINS,
-        ci: str = "clopper-pearson",
-        level: float = 0.95,
-        n_resamples: int = 1000,
-        **roles: Unpack[RoleKeywords],
-    ) -> Data:
-        """Call :func:`rankeval_pd.calibration`, of a table of pairs: do gains keep their sign?"""
-        return gains.calibration(
-            self._data, other, bins=bins, ci=ci, level=level, n_resamples=n_resamples,
-            **{**self._roles, **roles},
-        )  # fmt: skip
+    nbest_precision = method(precision.nbest_precision)
+    acceptance_precision = method(acceptance_precision.acceptance_precision)
+    local_precision = method(local_precision.local_precision)
+    precision_band = method(bands.precision_band)
+    compare = method(comparison.compare)
+    significant_ranges = method(ranges.significant_ranges)
+    difference_band = method(bands.difference_band)
+    mean_difference = method(mean_difference.mean_difference)
+    odds_ratios = method(odds_ratios.odds_ratios)
+    tie_sensitivity = method(tie_sensitivity.tie_sensitivity)
+    difference_region = method(regions.difference_region)
+    repetition_samples = method(repetition.repetition_samples)
+    repetition = method(repetition.repetition)
+    random_bound = method(bounds.random_bound)
+    random_cdf = method(distribution.random_cdf)
+    random_envelope = method(envelope.random_envelope)
+    random_test = method(tests.random_test)
+    crossovers = method(crossovers.crossovers)
+    roc = method(shapes.roc)
+    precision_recall = method(shapes.precision_recall)
+    det = method(shapes.det)
+    gain = method(shapes.gain)
+    lift = method(shapes.lift)
+    random_band = method(references.random_band)
+    isolines = method(references.isolines)
+    area = method(areas.area)
+    compare_area = method(areas.compare_area)
+    with_association_measures = method(association.with_association_measures)
+    paired_bootstrap = method(paired_tests.paired_bootstrap)
+    paired_permutation = method(paired_tests.paired_permutation)
+    system_ranks = method(ranks.system_ranks)
+    gain_by_size = method(sizes.gain_by_size)
+    population_calibration = method(calibration.population_calibration)
+    gain_threshold = method(thresholds.gain_threshold)
+    calibration = method(calibration.calibration)
 
 
 class FrameAccessor(Accessor[pd.DataFrame]):
@@ -584,20 +175,20 @@ class Plots(Generic[Data]):
         line_kw: Mapping[str, Any] | None = None,
         band_kw: Mapping[str, Any] | None = None,
         marker_kw: Mapping[str, Any] | None = None,
-        **roles: Unpack[RoleKeywords],
+        **roles: Unpack[AnyRoles],
     ) -> Axes:
         """Draw :func:`rankeval_pd.nbest_precision` by :func:`rankeval_pd.plotting.precision`.
 
         ``simultaneous`` adds :func:`rankeval_pd.precision_band`, at the n that can be seen.
         """
         chosen: dict[str, Any] = {**self._roles, **roles}
-        table = precision.nbest_precision(
+        table = q_nbest_precision(
             self._data, n, ci=ci, level=level, target=target, phi=phi, **chosen
         )
         band = None
         if simultaneous and Roles.of(chosen).ties in CUTTING:
             band = _quietly(
-                bands.precision_band, self._data, plotting.shown(table), level=level,
+                q_precision_band, self._data, plotting.shown(table), level=level,
                 n_resamples=n_resamples, **chosen,
             )  # fmt: skip
         return plotting.precision(
@@ -631,7 +222,7 @@ class Plots(Generic[Data]):
         line_kw: Mapping[str, Any] | None = None,
         band_kw: Mapping[str, Any] | None = None,
         marker_kw: Mapping[str, Any] | None = None,
-        **roles: Unpack[RoleKeywords],
+        **roles: Unpack[AnyRoles],
     ) -> Axes:
         """Draw :func:`rankeval_pd.compare` by :func:`rankeval_pd.plotting.comparison`.
 
@@ -643,13 +234,13 @@ class Plots(Generic[Data]):
             "test": test, "alternative": alternative, "alpha": alpha, "n_resamples": n_resamples,
             "level": level, "ci": ci, "target": target, "phi": phi, "progress": progress, **chosen,
         }  # fmt: skip
-        table = comparison.compare(self._data, a, b, n, adjust=adjust, **options)
+        table = q_compare(self._data, a, b, n, adjust=adjust, **options)
         together = curves = None
         if simultaneous and adjust is None:
             shown = plotting.shown(table)
-            together = comparison.compare(self._data, a, b, shown, adjust="max-t", **options)
+            together = q_compare(self._data, a, b, shown, adjust="max-t", **options)
         if x != "n" or reference:
-            curves = precision.nbest_precision(self._data, n, **chosen)
+            curves = q_nbest_precision(self._data, n, **chosen)
         return plotting.comparison(
             table, together, curves, x=x, mark=mark, relevant=relevant, reference=reference,
             overlap=overlap, ax=ax, line_kw=line_kw, band_kw=band_kw, marker_kw=marker_kw,
@@ -666,14 +257,14 @@ class Plots(Generic[Data]):
         line_kw: Mapping[str, Any] | None = None,
         band_kw: Mapping[str, Any] | None = None,
         marker_kw: Mapping[str, Any] | None = None,
-        **roles: Unpack[RoleKeywords],
+        **roles: Unpack[AnyRoles],
     ) -> Any:
         """Draw :func:`rankeval_pd.repetition` by :func:`rankeval_pd.plotting.repetition`."""
         chosen: dict[str, Any] = {**self._roles, **roles}
         asked = (self._data, threshold, n)
         return plotting.repetition(
-            repetition.repetition(*asked, ci=ci, level=level, **chosen),
-            repetition.repetition_samples(*asked, ci=ci, level=level, **chosen),
+            q_repetition(*asked, ci=ci, level=level, **chosen),
+            q_repetition_samples(*asked, ci=ci, level=level, **chosen),
             ax=ax, line_kw=line_kw, band_kw=band_kw, marker_kw=marker_kw,
         )  # fmt: skip
 
@@ -689,7 +280,7 @@ class Plots(Generic[Data]):
         line_kw: Mapping[str, Any] | None = None,
         band_kw: Mapping[str, Any] | None = None,
         marker_kw: Mapping[str, Any] | None = None,
-        **roles: Unpack[RoleKeywords],
+        **roles: Unpack[AnyRoles],
     ) -> Axes:
         """Draw :func:`rankeval_pd.random_bound` by :func:`rankeval_pd.plotting.random_bound`.
 
@@ -697,13 +288,13 @@ class Plots(Generic[Data]):
         population.
         """
         chosen: dict[str, Any] = {**self._roles, **roles}
-        bound = random_model.random_bound(self._data, p, n, population=population, **chosen)
+        bound = q_random_bound(self._data, p, n, population=population, **chosen)
         within = None if population == "infinite" else n
-        table = precision.nbest_precision(self._data, within, **chosen)
+        table = q_nbest_precision(self._data, within, **chosen)
         envelope = None
         levels = [x for x in dict.fromkeys(np.asarray(bound["p"]).tolist()) if x < 1.0]
         if simultaneous and population == "finite" and levels:
-            envelope = random_model.random_envelope(self._data, levels, n, **chosen)
+            envelope = q_random_envelope(self._data, levels, n, **chosen)
         return plotting.random_bound(
             bound, table, envelope, log=log, ax=ax, line_kw=line_kw, band_kw=band_kw,
             marker_kw=marker_kw,
@@ -719,7 +310,7 @@ class Plots(Generic[Data]):
         line_kw: Mapping[str, Any] | None = None,
         band_kw: Mapping[str, Any] | None = None,
         marker_kw: Mapping[str, Any] | None = None,
-        **roles: Unpack[RoleKeywords],
+        **roles: Unpack[AnyRoles],
     ) -> Axes:
         """Draw :func:`rankeval_pd.random_cdf` by :func:`rankeval_pd.plotting.random_cdf`.
 
@@ -727,8 +318,8 @@ class Plots(Generic[Data]):
         """
         chosen: dict[str, Any] = {**self._roles, **roles, "population": population}
         return plotting.random_cdf(
-            random_model.random_cdf(self._data, n, **chosen),
-            random_model.random_bound(self._data, p, n, **chosen),
+            q_random_cdf(self._data, n, **chosen),
+            q_random_bound(self._data, p, n, **chosen),
             ax=ax, line_kw=line_kw, band_kw=band_kw, marker_kw=marker_kw,
         )  # fmt: skip
 
@@ -745,7 +336,7 @@ class Plots(Generic[Data]):
         line_kw: Mapping[str, Any] | None = None,
         band_kw: Mapping[str, Any] | None = None,
         marker_kw: Mapping[str, Any] | None = None,
-        **roles: Unpack[RoleKeywords],
+        **roles: Unpack[AnyRoles],
     ) -> Axes:
         """Draw :func:`rankeval_pd.roc` by :func:`rankeval_pd.plotting.roc`.
 
@@ -755,7 +346,7 @@ class Plots(Generic[Data]):
         """
         chosen: dict[str, Any] = {**self._roles, **roles}
         return plotting.roc(
-            curves.roc(self._data, **chosen),
+            q_roc(self._data, **chosen),
             **self._beside("roc", bands, isolines, simultaneous, bound, crossovers, chosen),
             log=log, ax=ax, line_kw=line_kw, band_kw=band_kw, marker_kw=marker_kw,
         )  # fmt: skip
@@ -773,7 +364,7 @@ class Plots(Generic[Data]):
         line_kw: Mapping[str, Any] | None = None,
         band_kw: Mapping[str, Any] | None = None,
         marker_kw: Mapping[str, Any] | None = None,
-        **roles: Unpack[RoleKeywords],
+        **roles: Unpack[AnyRoles],
     ) -> Axes:
         """Draw :func:`rankeval_pd.precision_recall` as :meth:`roc` draws ROC curves.
 
@@ -783,7 +374,7 @@ class Plots(Generic[Data]):
         """
         chosen: dict[str, Any] = {**self._roles, **roles}
         return plotting.precision_recall(
-            curves.precision_recall(self._data, **chosen),
+            q_precision_recall(self._data, **chosen),
             **self._beside(
                 "precision_recall", bands, isolines, simultaneous, bound, crossovers, chosen
             ),
@@ -803,7 +394,7 @@ class Plots(Generic[Data]):
         line_kw: Mapping[str, Any] | None = None,
         band_kw: Mapping[str, Any] | None = None,
         marker_kw: Mapping[str, Any] | None = None,
-        **roles: Unpack[RoleKeywords],
+        **roles: Unpack[AnyRoles],
     ) -> Axes:
         """Draw :func:`rankeval_pd.det` by :func:`rankeval_pd.plotting.det`.
 
@@ -813,7 +404,7 @@ class Plots(Generic[Data]):
         """
         chosen: dict[str, Any] = {**self._roles, **roles}
         return plotting.det(
-            curves.det(self._data, **chosen),
+            q_det(self._data, **chosen),
             **self._beside("det", bands, isolines, simultaneous, bound, crossovers, chosen),
             log=log, ax=ax, line_kw=line_kw, band_kw=band_kw, marker_kw=marker_kw,
         )  # fmt: skip
@@ -832,7 +423,7 @@ class Plots(Generic[Data]):
         line_kw: Mapping[str, Any] | None = None,
         band_kw: Mapping[str, Any] | None = None,
         marker_kw: Mapping[str, Any] | None = None,
-        **roles: Unpack[RoleKeywords],
+        **roles: Unpack[AnyRoles],
     ) -> Axes:
         """Draw :func:`rankeval_pd.lift` by :func:`rankeval_pd.plotting.lift`.
 
@@ -842,7 +433,7 @@ class Plots(Generic[Data]):
         """
         chosen: dict[str, Any] = {**self._roles, **roles}
         return plotting.lift(
-            curves.lift(self._data, fractions, **chosen),
+            q_lift(self._data, fractions, **chosen),
             **self._beside("lift", bands, isolines, simultaneous, bound, crossovers, chosen),
             log=log, ax=ax, line_kw=line_kw, band_kw=band_kw, marker_kw=marker_kw,
         )  # fmt: skip
@@ -860,7 +451,7 @@ class Plots(Generic[Data]):
         line_kw: Mapping[str, Any] | None = None,
         band_kw: Mapping[str, Any] | None = None,
         marker_kw: Mapping[str, Any] | None = None,
-        **roles: Unpack[RoleKeywords],
+        **roles: Unpack[AnyRoles],
     ) -> Axes:
         """Draw :func:`rankeval_pd.gain` by :func:`rankeval_pd.plotting.gain`.
 
@@ -870,7 +461,7 @@ class Plots(Generic[Data]):
         """
         chosen: dict[str, Any] = {**self._roles, **roles}
         return plotting.gain(
-            curves.gain(self._data, **chosen),
+            q_gain(self._data, **chosen),
             **self._beside("gain", bands, isolines, simultaneous, bound, crossovers, chosen),
             log=log, ax=ax, line_kw=line_kw, band_kw=band_kw, marker_kw=marker_kw,
         )  # fmt: skip
@@ -893,15 +484,15 @@ class Plots(Generic[Data]):
             )
         found: dict[str, Any] = {"bands": []}
         if p is not None:
-            found["bands"].append(curves.random_band(self._data, space, p, bound=bound, **chosen))
+            found["bands"].append(q_random_band(self._data, space, p, bound=bound, **chosen))
             if simultaneous:
                 found["bands"].append(
-                    curves.random_band(self._data, space, p, simultaneous=True, **chosen)
+                    q_random_band(self._data, space, p, simultaneous=True, **chosen)
                 )
             if crossovers:
-                found["crossovers"] = crossings.crossovers(self._data, p, bound=bound, **chosen)
+                found["crossovers"] = q_crossovers(self._data, p, bound=bound, **chosen)
         if n is not None:
-            found["isolines"] = curves.isolines(self._data, n, space, **chosen)
+            found["isolines"] = q_isolines(self._data, n, space, **chosen)
         return found
 
     def confidence(
@@ -913,7 +504,7 @@ class Plots(Generic[Data]):
         event: str = "recentred",
         method: str = "auto",
         ci: str = "bca",
-        families: resampling.Families | None = None,
+        families: Families | None = None,
         adjust: str | None = None,
         alpha: float = 0.05,
         level: float = 0.95,
@@ -922,17 +513,17 @@ class Plots(Generic[Data]):
         line_kw: Mapping[str, Any] | None = None,
         band_kw: Mapping[str, Any] | None = None,
         marker_kw: Mapping[str, Any] | None = None,
-        **roles: Unpack[RoleKeywords],
+        **roles: Unpack[AnyRoles],
     ) -> Axes:
         """Draw :func:`rankeval_pd.paired_bootstrap` by :func:`rankeval_pd.plotting.confidence`."""
-        table = resampling.paired_bootstrap(
+        table = q_paired_bootstrap(
             self._data, a, b, n_resamples=n_resamples, event=event, method=method, ci=ci,
             families=families, adjust=adjust, alpha=alpha, level=level, progress=progress,
             **{**self._roles, **roles},
         )  # fmt: skip
         return plotting.confidence(
             table,
-            gains.gain_threshold(table),
+            q_gain_threshold(table),
             ax=ax,
             line_kw=line_kw,
             band_kw=band_kw,
@@ -948,7 +539,7 @@ class Plots(Generic[Data]):
         event: str = "recentred",
         method: str = "auto",
         ci: str = "bca",
-        families: resampling.Families | None = None,
+        families: Families | None = None,
         adjust: str | None = None,
         alpha: float = 0.05,
         level: float = 0.95,
@@ -957,10 +548,10 @@ class Plots(Generic[Data]):
         line_kw: Mapping[str, Any] | None = None,
         band_kw: Mapping[str, Any] | None = None,
         marker_kw: Mapping[str, Any] | None = None,
-        **roles: Unpack[RoleKeywords],
+        **roles: Unpack[AnyRoles],
     ) -> Axes:
         """Draw :func:`rankeval_pd.paired_bootstrap` by :func:`rankeval_pd.plotting.pairs`."""
-        table = resampling.paired_bootstrap(
+        table = q_paired_bootstrap(
             self._data, a, b, n_resamples=n_resamples, event=event, method=method, ci=ci,
             families=families, adjust=adjust, alpha=alpha, level=level, progress=progress,
             **{**self._roles, **roles},
@@ -980,10 +571,10 @@ class Plots(Generic[Data]):
         line_kw: Mapping[str, Any] | None = None,
         band_kw: Mapping[str, Any] | None = None,
         marker_kw: Mapping[str, Any] | None = None,
-        **roles: Unpack[RoleKeywords],
+        **roles: Unpack[AnyRoles],
     ) -> Axes:
         """Draw :func:`rankeval_pd.system_ranks` by :func:`rankeval_pd.plotting.system_ranks`."""
-        table = resampling.system_ranks(
+        table = q_system_ranks(
             self._data, n_resamples=n_resamples, ci=ci, adjust=adjust, alpha=alpha, level=level,
             progress=progress, **{**self._roles, **roles},
         )  # fmt: skip
@@ -1000,7 +591,7 @@ class Plots(Generic[Data]):
         event: str = "recentred",
         method: str = "auto",
         ci: str = "bca",
-        families: resampling.Families | None = None,
+        families: Families | None = None,
         adjust: str | None = None,
         alpha: float = 0.05,
         level: float = 0.95,
@@ -1009,17 +600,17 @@ class Plots(Generic[Data]):
         line_kw: Mapping[str, Any] | None = None,
         band_kw: Mapping[str, Any] | None = None,
         marker_kw: Mapping[str, Any] | None = None,
-        **roles: Unpack[RoleKeywords],
+        **roles: Unpack[AnyRoles],
     ) -> Axes:
         """Draw :func:`rankeval_pd.gain_by_size` by :func:`rankeval_pd.plotting.gain_by_size`."""
-        table = gains.gain_by_size(
+        table = q_gain_by_size(
             self._data, sizes, draw=draw, n_resamples=n_resamples, event=event, method=method,
             ci=ci, families=families, adjust=adjust, alpha=alpha, level=level, progress=progress,
             **{**self._roles, **roles},
         )  # fmt: skip
         return plotting.gain_by_size(
             table,
-            gains.gain_threshold(table),
+            q_gain_threshold(table),
             ax=ax,
             line_kw=line_kw,
             band_kw=band_kw,
@@ -1030,7 +621,7 @@ class Plots(Generic[Data]):
         self,
         other: pd.DataFrame | xr.Dataset,
         *,
-        bins: Sequence[float] = gains.PAPER_BINS,
+        bins: Sequence[float] = PAPER_BINS,
         ci: str = "clopper-pearson",
         level: float = 0.95,
         n_resamples: int = 1000,
@@ -1038,10 +629,10 @@ class Plots(Generic[Data]):
         line_kw: Mapping[str, Any] | None = None,
         band_kw: Mapping[str, Any] | None = None,
         marker_kw: Mapping[str, Any] | None = None,
-        **roles: Unpack[RoleKeywords],
+        **roles: Unpack[AnyRoles],
     ) -> Axes:
         """Draw :func:`rankeval_pd.calibration` by :func:`rankeval_pd.plotting.calibration`."""
-        table = gains.calibration(
+        table = q_calibration(
             self._data, other, bins=bins, ci=ci, level=level, n_resamples=n_resamples,
             **{**self._roles, **roles},
         )  # fmt: skip

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.candidates import Data, check_data, frame_column
 from rankeval_pd.errors import listed, unknown_name
-from rankeval_pd.roles import as_names
+from rankeval_pd.forms.columns import frame_column
+from rankeval_pd.forms.rankings import Data, check_data
+from rankeval_pd.forms.roles import as_names
 from rankeval_pd.stats._types import AnyArray, FloatArray
 from rankeval_pd.stats.contingency import MEASURES, OF_COUNTS
 

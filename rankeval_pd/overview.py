@@ -8,11 +8,12 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.candidates import check_dim, find_gold, find_measures, read_frame
 from rankeval_pd.errors import listed
-from rankeval_pd.items import item_roles, read_dataset
-from rankeval_pd.items import read_frame as read_items
-from rankeval_pd.roles import Roles, as_names
+from rankeval_pd.forms.columns import find_gold, find_measures
+from rankeval_pd.forms.items import item_roles, read_dataset
+from rankeval_pd.forms.items import read_frame as read_items
+from rankeval_pd.forms.rankings import check_dim, read_frame
+from rankeval_pd.forms.roles import Roles, as_names
 
 QUESTIONS = (
     ("How good is each n-best list?", "nbest_precision, acceptance_precision, local_precision"),

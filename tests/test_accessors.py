@@ -156,9 +156,17 @@ def test_same_signature(accessor, name):
 
 
 @pytest.mark.parametrize(("accessor", "name"), WALK)
-def test_docstring_names_the_function(accessor, name):
-    assert f":func:`rankeval_pd.{name}`" in inspect.getdoc(getattr(accessor, name))
-    assert inspect.getdoc(getattr(rankeval_pd, name))
+def test_docstring_is_the_functions_without_the_data(accessor, name):
+    found = inspect.getdoc(getattr(accessor, name))
+    wanted = inspect.getdoc(getattr(rankeval_pd, name))
+    assert found.splitlines()[0] == wanted.splitlines()[0]
+    assert "Examples\n--------" in found
+    described = (
+        found.split("Parameters\n")[1].split("Returns\n")[0] if "Parameters" in found else ""
+    )
+    assert not re.search(r"(?m)^data\b", described)
+    for role in inspect.signature(getattr(accessor, name)).parameters:
+        assert role == "self" or re.search(rf"(?m)^(.*, )?{role}\b", described), role
 
 
 def _assert_same(found, wanted):

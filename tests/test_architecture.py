@@ -14,26 +14,10 @@ import pytest
 import rankeval_pd
 
 ROOT = Path(rankeval_pd.__file__).parent
-ROOMS = (
-    "precision",
-    "bands",
-    "comparison",
-    "crossings",
-    "curves",
-    "areas",
-    "ranges",
-    "regions",
-    "mean_difference",
-    "effects",
-    "ties",
-    "repetition",
-    "random_model",
-    "association",
-    "items",
-    "resampling",
-    "gains",
-    "synthetic",
-)
+QUESTIONS = ("nbest", "chance", "curves", "systems", "association")
+ROOT_FILES = {
+    "__init__", "accessors", "association", "errors", "forwarding", "overview", "progress",
+}  # fmt: skip
 
 
 class Import(NamedTuple):
@@ -77,49 +61,77 @@ def _ours(module: str) -> set[str]:
     return {name for name in found if name.split(".")[0] == "rankeval_pd"}
 
 
+def _of(folder: str) -> list[str]:
+    front = f"rankeval_pd.{folder}"
+    return [module for module in IMPORTS if module == front or module.startswith(f"{front}.")]
+
+
+ASKED = [module for folder in QUESTIONS for module in _of(folder)]
+
+
 def test_the_walk_sees_the_package():
-    assert {f"rankeval_pd.{room}" for room in ROOMS} <= set(IMPORTS)
-    assert "rankeval_pd.stats.ranking" in _ours("rankeval_pd.precision")
-    assert any(x.where == "types" for x in IMPORTS["rankeval_pd.accessors"])
+    assert {f"rankeval_pd.{folder}" for folder in QUESTIONS} <= set(IMPORTS)
+    assert "rankeval_pd.stats.rankings.ranking" in _ours("rankeval_pd.nbest.precision")
+    assert "rankeval_pd.nbest.precision" in ASKED
 
 
-@pytest.mark.parametrize("module", [m for m in IMPORTS if m.startswith("rankeval_pd.stats")])
+def test_the_root_is_the_face():
+    assert {path.stem for path in ROOT.glob("*.py")} == ROOT_FILES
+    for path in set(ROOT.glob("*.py")) - {ROOT / "accessors.py"}:
+        assert len(path.read_text("utf-8").splitlines()) <= 300, path.name
+
+
+@pytest.mark.parametrize("module", _of("stats"))
 def test_stats_knows_only_stats(module):
     assert all(name.startswith("rankeval_pd.stats") for name in _ours(module))
     others = {x.module.split(".")[0] for x in IMPORTS[module]} - {"rankeval_pd"}
     assert others <= {*sys.stdlib_module_names, "numpy", "scipy"}
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_rooms_know_neither_plots_nor_accessors_nor_private_names(room):
-    module = f"rankeval_pd.{room}"
+@pytest.mark.parametrize("module", _of("forms"))
+def test_forms_know_stats_and_errors(module):
+    known = ("rankeval_pd.stats", "rankeval_pd.forms", "rankeval_pd.errors")
+    assert all(name.startswith(known) for name in _ours(module))
+
+
+@pytest.mark.parametrize("module", ASKED)
+def test_questions_know_neither_plots_nor_accessors_nor_private_names(module):
+    known = ("stats", "forms", "errors", "progress", *QUESTIONS)
     for name in _ours(module):
-        assert not name.startswith(("rankeval_pd.plotting", "rankeval_pd.accessors")), name
-        assert name != "rankeval_pd", "a room does not import from the package's front"
+        assert name != "rankeval_pd", "a question does not import from the package's front"
+        assert name.split(".")[1] in known, name
         assert name == "rankeval_pd.stats._types" or not name.split(".")[-1].startswith("_")
+
+
+@pytest.mark.parametrize("module", IMPORTS)
+def test_no_private_name_of_another_file(module):
     private = [
         x
         for x in IMPORTS[module]
-        if x.module.startswith("rankeval_pd") and (x.name or "").startswith("_")
+        if x.module.startswith("rankeval_pd")
+        and (x.name or "").startswith("_")
+        and x.name != "_types"
     ]
     assert not private
 
 
-def test_rooms_take_no_private_attribute_of_a_module_of_ours():
-    for room in ROOMS:
-        tree = ast.parse((ROOT / f"{room}.py").read_text("utf-8"))
-        modules = {x.name for x in IMPORTS[f"rankeval_pd.{room}"] if x.name}
-        taken = [
-            ast.unparse(node)
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Attribute)
-            and isinstance(node.value, ast.Name)
-            and node.value.id in modules
-            and node.attr.startswith("_")
-            and not node.attr.startswith("__")
-            and not node.value.id[0].isupper()
-        ]
-        assert not taken, room
+@pytest.mark.parametrize("module", [*ASKED, *_of("forms"), *_of("plotting")])
+def test_no_private_attribute_of_a_module_of_ours(module):
+    path = ROOT.parent / (module.replace(".", "/") + ".py")
+    if not path.exists():
+        return
+    modules = {x.name for x in IMPORTS[module] if x.name}
+    taken = [
+        ast.unparse(node)
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id in modules
+        and node.attr.startswith("_")
+        and not node.attr.startswith("__")
+        and not node.value.id[0].isupper()
+    ]
+    assert not taken
 
 
 def test_only_the_front_imports_accessors():

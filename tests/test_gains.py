@@ -9,8 +9,9 @@ import xarray as xr
 from scipy import stats
 
 import rankeval_pd
-from rankeval_pd.gains import CALIBRATION_COLUMNS, PAPER_BINS, THRESHOLD_COLUMNS
-from rankeval_pd.resampling import PAIR_COLUMNS
+from rankeval_pd.systems.calibration import CALIBRATION_COLUMNS, PAPER_BINS
+from rankeval_pd.systems.paired_tests import PAIR_COLUMNS
+from rankeval_pd.systems.thresholds import THRESHOLD_COLUMNS
 
 
 def systems(seed: int, items: int = 400, count: int = 12, spread: float = 0.05) -> pd.DataFrame:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import rankeval_pd
-from rankeval_pd.stats import dispersion
-from rankeval_pd.stats.intervals import INTERVALS
+from rankeval_pd.stats.intervals.proportions import INTERVALS
+from rankeval_pd.stats.significance import dispersion
 
 
 def test_the_papers_dispersion():

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import rankeval_pd
-from rankeval_pd.resampling import PAIR_COLUMNS, RANK_COLUMNS
+from rankeval_pd.systems.paired_tests import PAIR_COLUMNS
+from rankeval_pd.systems.ranks import RANK_COLUMNS
 
 ONE_WIN = pd.DataFrame({"new": [1] + [0] * 49, "old": [0] * 50})
 EVENTS = {

@@ -14,13 +14,7 @@ from rankeval_pd.plotting.distribution import random_cdf
 from rankeval_pd.plotting.nbest import precision
 from rankeval_pd.plotting.pairs import comparison
 from rankeval_pd.plotting.repeated import repetition
-from rankeval_pd.plotting.systems import (
-    calibration,
-    confidence,
-    gain_by_size,
-    pairs,
-    system_ranks,
-)
+from rankeval_pd.plotting.systems import calibration, confidence, gain_by_size, pairs, system_ranks
 
 __all__ = [
     "calibration",

@@ -8,14 +8,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.plotting.canvas import (
-    GREY,
-    PRECISION_OF_SAMPLE,
-    Keywords,
-    finish,
-    style,
-    table_of,
-)
+from rankeval_pd.plotting.canvas import GREY, PRECISION_OF_SAMPLE, Keywords, finish, style, table_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt

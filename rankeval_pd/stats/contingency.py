@@ -12,9 +12,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rankeval_pd.stats import hypergeometric, poisson
 from rankeval_pd.stats._types import FloatArray
-from rankeval_pd.stats.loader import deviance
+from rankeval_pd.stats.distributions import hypergeometric, poisson
+from rankeval_pd.stats.distributions.loader import deviance
 
 Measure = Callable[[FloatArray, FloatArray, FloatArray, FloatArray], FloatArray]
 

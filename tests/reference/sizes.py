@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from rankeval_pd.stats import bootstrap, resamples
-from rankeval_pd.stats.lattice import DrawnSum, SignedSum
-from rankeval_pd.stats.metrics import METRICS
+from rankeval_pd.stats.resampling import bootstrap, resamples
+from rankeval_pd.stats.resampling.lattice import DrawnSum, SignedSum
+from rankeval_pd.stats.resampling.metrics import METRICS
 
 B = 999
 LEVEL = 0.05

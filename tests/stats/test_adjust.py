@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 from statsmodels.stats.multitest import multipletests
 
-from rankeval_pd.stats.adjust import ADJUSTMENTS, adjust
+from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, adjust
 
 STATSMODELS = {"holm": "holm", "bonferroni": "bonferroni", "bh": "fdr_bh", "by": "fdr_by"}
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from rankeval_pd.stats import bands
+from rankeval_pd.stats.intervals import bands
 
 
 def influences(gold, rank, n, edge):

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import special
 
-from rankeval_pd.stats import binomial
-from rankeval_pd.stats.beta import log_betainc
+from rankeval_pd.stats.distributions import binomial
+from rankeval_pd.stats.distributions.beta import log_betainc
 from tests.stats import exact
 
 CASES = [  # a, b, z: around 1, next to the switch at 1e-200, and far below any float

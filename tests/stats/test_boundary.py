@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from rankeval_pd.stats import bounds
-from rankeval_pd.stats.boundary import adjusted, crossing_probability, envelope
-from rankeval_pd.stats.bounds import critical_counts
-from rankeval_pd.stats.populations import Finite, Infinite
+from rankeval_pd.stats.distributions.populations import Finite, Infinite
+from rankeval_pd.stats.random_model import bounds
+from rankeval_pd.stats.random_model.boundary import adjusted, crossing_probability, envelope
+from rankeval_pd.stats.random_model.bounds import critical_counts
 from tests.stats import exact
 
 SIZES = st.integers(0, 16).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n)))

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from mpmath import mpf
 from numpy.testing import assert_allclose, assert_array_equal
 
-from rankeval_pd.stats.bounds import _search, _walk, bounds, parametric_bound
-from rankeval_pd.stats.populations import Finite, Infinite
+from rankeval_pd.stats.distributions.populations import Finite, Infinite
+from rankeval_pd.stats.random_model.bounds import _search, _walk, bounds, parametric_bound
 from tests.stats import exact
 
 LEVELS = [1e-9, 1e-4, 0.05, 0.1, 0.5, 0.9]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from rankeval_pd.stats.fisher import ALTERNATIVES, fisher_test
+from rankeval_pd.stats.significance.fisher import ALTERNATIVES, fisher_test
 from tests.stats import exact
 
 SIZES = [(1, 1), (1, 4), (5, 5), (7, 3), (6, 12), (11, 11), (20, 13)]

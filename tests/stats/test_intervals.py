@@ -12,17 +12,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import special, stats
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-from rankeval_pd.stats.intervals import (
+from rankeval_pd.stats.intervals.differences import (
     DIFFERENCE_INTERVALS,
-    INTERVALS,
     agresti_caffo,
-    blaker,
-    clopper_pearson,
     delta_method,
     miettinen_nurminen,
     newcombe,
-    wilson,
 )
+from rankeval_pd.stats.intervals.proportions import INTERVALS, blaker, clopper_pearson, wilson
 from tests.stats import exact
 
 # shifts (a, b) of the distributions Beta(tp + a, fp + b) whose mean tail is (1 - level)/2

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankeval_pd.stats.lattice import LARGEST, DrawnSum, SignedSum, lattice
+from rankeval_pd.stats.resampling.lattice import LARGEST, DrawnSum, SignedSum, lattice
 
 
 def _power(coefficients: list[int], n: int) -> list[int]:

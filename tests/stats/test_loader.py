@@ -10,7 +10,11 @@ from hypothesis import strategies as st
 from mpmath import mpf
 from numpy.testing import assert_allclose
 
-from rankeval_pd.stats.loader import deviance, real_stirling_remainder, stirling_remainder
+from rankeval_pd.stats.distributions.loader import (
+    deviance,
+    real_stirling_remainder,
+    stirling_remainder,
+)
 from tests.stats.exact import precisely
 
 

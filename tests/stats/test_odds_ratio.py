@@ -14,8 +14,8 @@ from mpmath import mpf
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats.contingency import odds_ratio
 
-from rankeval_pd.stats import hypergeometric
-from rankeval_pd.stats.odds_ratio import conditional_odds_ratio
+from rankeval_pd.stats.distributions import hypergeometric
+from rankeval_pd.stats.intervals.odds_ratio import conditional_odds_ratio
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "regions.csv"
 TABLES = [

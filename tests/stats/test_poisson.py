@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from rankeval_pd.stats import poisson
+from rankeval_pd.stats.distributions import poisson
 from tests.stats import exact
 
 

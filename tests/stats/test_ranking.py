@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
 
-from rankeval_pd.stats import ranking
+from rankeval_pd.stats.rankings import ranking
 
 SCORES = st.sampled_from([-np.inf, -1.0, -0.0, 0.0, 0.5, 1.0, 2.0, np.inf, np.nan])
 CUTS = np.array([-np.inf, -1.0, 0.0, 0.7, 2.0, np.inf, np.nan])

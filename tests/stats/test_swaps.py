@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankeval_pd.stats import ranking, swaps
+from rankeval_pd.stats.rankings import ranking, swaps
 
 
 @st.composite

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from rankeval_pd.stats import binomial, hypergeometric
+from rankeval_pd.stats.distributions import binomial, hypergeometric
 from tests.stats import exact
 
 SMALL = [

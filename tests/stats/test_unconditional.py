@@ -13,8 +13,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from rankeval_pd.stats.fisher import ALTERNATIVES, fisher_test
-from rankeval_pd.stats.unconditional import barnard, barnard_cell, boschloo, boschloo_cell
+from rankeval_pd.stats.significance.fisher import ALTERNATIVES, fisher_test
+from rankeval_pd.stats.significance.unconditional import (
+    barnard,
+    barnard_cell,
+    boschloo,
+    boschloo_cell,
+)
 from tests.stats import exact
 
 TESTS = {"boschloo": boschloo, "barnard": barnard}

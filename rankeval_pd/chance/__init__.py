@@ -1,0 +1,1 @@
+"""Is it better than a random ranking? (Macskassy 2005)."""

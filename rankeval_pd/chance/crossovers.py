@@ -1,0 +1,165 @@
+"""From which n on is a measure above chance? Crossover points (Macskassy 2005, section 3.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, Unpack
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.errors import check_choice, check_count, check_shares
+from rankeval_pd.forms import tables
+from rankeval_pd.forms.answers import answer
+from rankeval_pd.forms.rankings import Data
+from rankeval_pd.forms.roles import RankingRoles, Roles
+from rankeval_pd.forms.spelled_out import with_roles
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.distributions.populations import Finite
+from rankeval_pd.stats.random_model import bounds
+from rankeval_pd.stats.rankings import ranking
+
+COLUMNS = ("measure", "p", "n_first", "n_last", "tp_first")
+_EQUAL = 1e-10  # a count reaches a fractional bound that it equals
+
+
+@with_roles
+def crossovers(
+    data: Data,
+    p: float | Sequence[float] = 0.05,
+    *,
+    contiguous: int = 2,
+    bound: str = "critical",
+    **roles: Unpack[RankingRoles],
+) -> Data:
+    """Return the runs of list sizes at which a measure reaches what chance does not.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a score for each measure and a gold label.
+    p : float or list of float
+        Levels, 0 < p <= 1.
+    contiguous : int
+        Runs of fewer n are left out. The paper's demonstration asks for 2.
+    bound : {"critical", "discrete", "interpolated", "parametric"}
+        Which bound of :func:`random_bound` is to be reached: "critical" is a test of level p at
+        each n, "discrete" the paper's.
+    **roles
+        Which column is what, see :func:`nbest_precision`.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per run (Dataset: dimension row), in the order of measures, of p, of n:
+        ``measure``, ``p``, ``n_first``, ``n_last``, and ``tp_first``, the true positives at
+        n_first. n = N, where nothing is left to chance, is not looked at: a measure that never
+        drops below the bound again has a run with n_last = N - 1.
+
+    Notes
+    -----
+    The first row of a measure and p is the paper's crossover point. Its Eq. 19 describes one
+    positive less than its text, which is followed here. Each n is a test of its own, so that a
+    random ranking crosses somewhere with a probability far above p, and a run of 2 or more hardly
+    less often: see :func:`random_envelope` for counts that it does not reach anywhere.
+
+    Costs what :func:`random_bound` costs, and of a lazy Dataset computes it.
+
+    References
+    ----------
+    Macskassy (2005), section 3.3, figure 6.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"G2": range(40, 0, -1), "gold": [True] * 5 + [False] * 35})
+    >>> df.rankeval.crossovers(0.05)
+      measure     p  n_first  n_last  tp_first
+    0      G2  0.05        2      22         2
+    """
+    levels, ties = check_shares("p", p, one=True), Roles.of(roles).ties
+    check_choice("bound", bound, bounds.KINDS)
+    shortest = check_count("contiguous", contiguous)
+
+    def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
+        tp, reached, exists = xr.apply_ufunc(
+            _reached,
+            inner["score"],
+            inner["gold"],
+            inner["present"],
+            kwargs={"p": levels, "bound": bound, "ties": ties},
+            input_core_dims=[["candidate"]] * 3,
+            output_core_dims=[["p", "n"]] * 3,
+            dask="parallelized",
+            dask_gufunc_kwargs={"output_sizes": {"p": levels.size, "n": sizes.size}},
+            output_dtypes=[np.int64, bool, bool],
+        )
+        result = xr.Dataset({"tp": tp, "reached": reached, "exists": exists})
+        return result.assign_coords(p=("p", levels), n=("n", sizes))
+
+    columns = ("measure", "p", "n", "tp", "reached")
+    attrs = {"bound": bound, "contiguous": shortest}
+    table = answer(data, roles, question, columns, cuts_lists=True, attrs=attrs)
+    if isinstance(table, pd.DataFrame):
+        tables.check_names("by=", table.columns[: -len(columns)], COLUMNS)
+        found = _runs(table, shortest)
+        found.attrs = dict(table.attrs)
+        return found
+    frame = table.to_dataframe() if "row" in table.dims else tables.as_frame(table, columns)
+    return tables.as_rows(_runs(frame, shortest), attrs=attrs)
+
+
+def _reached(
+    score: FloatArray,
+    gold: BoolArray,
+    present: BoolArray,
+    *,
+    p: FloatArray,
+    bound: str,
+    ties: str,
+) -> tuple[AnyArray, ...]:
+    """Return true positives, whether they reach the bound below N, and whether the list exists."""
+    lists = ranking.nbest(score, gold, present, None, ties)
+    size = ranking.size(gold, present)
+    tp, exists = (
+        np.broadcast_to(x[..., np.newaxis, :], (*x.shape[:-1], p.size, x.shape[-1]))
+        for x in (lists.tp, lists.exists)
+    )
+    reached = np.zeros(tp.shape, dtype=bool)
+
+    @cache  # groups of one size share their bounds
+    def needed(model: Finite, level: int) -> FloatArray:
+        inside = np.arange(1.0, model.total)
+        return bounds.bound(bound, float(p[level]), inside, model) - _EQUAL
+
+    for row in np.ndindex(lists.tp.shape[:-1]):
+        model = Finite(float(size.total[row]), float(size.positive[row]))
+        below = max(int(model.total) - 1, 0)
+        for level in range(p.size):
+            counts = lists.tp[(*row, slice(below))]
+            reached[(*row, level, slice(below))] = counts >= needed(model, level)
+    return tp, reached, exists
+
+
+def _runs(table: pd.DataFrame, shortest: int) -> pd.DataFrame:
+    """Return the maximal runs of rows that reach the bound, of at least the shortest length."""
+    columns: list[Any] = list(table.columns)
+    keys = columns[: columns.index("n")]
+    one = table.groupby(keys, sort=False, dropna=False, observed=True).ngroup().to_numpy()
+    reached = table["reached"].to_numpy(dtype=bool)
+    fresh = (np.diff(one, prepend=-1) != 0) | (np.diff(reached, prepend=False) != 0)
+    start = np.flatnonzero(fresh)
+    stop = np.append(start[1:], len(table))[: start.size]
+    kept = reached[start] & (stop - start >= shortest)
+    first, last = table.iloc[start[kept]], table.iloc[stop[kept] - 1]
+    return (
+        first[keys]
+        .assign(
+            n_first=first["n"],
+            n_last=last["n"].to_numpy(),
+            tp_first=first["tp"].astype(np.int64),  # float where other batches lack rows
+        )
+        .reset_index(drop=True)
+    )

@@ -1,0 +1,292 @@
+"""Is a measure better than a random ranking?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from typing import Any, Unpack
+
+import numpy as np
+import xarray as xr
+
+from rankeval_pd.chance.populations import LOG_10, POPULATIONS, population_model, sum_tails
+from rankeval_pd.errors import check_choice
+from rankeval_pd.forms.answers import answer
+from rankeval_pd.forms.n import check_n
+from rankeval_pd.forms.rankings import Data
+from rankeval_pd.forms.roles import RankingRoles, Roles
+from rankeval_pd.forms.spelled_out import with_roles
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.distributions.binomial import tails as binomial_tails
+from rankeval_pd.stats.distributions.hypergeometric import tails as hypergeometric_tails
+from rankeval_pd.stats.random_model.boundary import adjusted
+from rankeval_pd.stats.rankings import ranking
+from rankeval_pd.stats.rankings.tied import averaged_tails
+
+TEST_COLUMNS = (
+    "measure", "n", "tp", "expected", "lift", "p_value", "p_mid", "p_strict", "log10_p",
+    "p_adjusted",
+)  # fmt: skip
+ADJUSTMENTS = (None, "envelope")
+
+
+@with_roles
+def random_test(
+    data: Data,
+    n: Any = None,
+    *,
+    adjust: str | None = None,
+    combine: bool = False,
+    population: str = "finite",
+    **roles: Unpack[RankingRoles],
+) -> Data:
+    """Test whether the n-best lists have more true positives than a random ranking's.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a score for each measure and a gold label.
+    n : int, sequence of int, range or None
+        Sizes of the lists; None is every n from 1 to the number of candidates.
+    adjust : {None, "envelope"}
+        Whether to give ``p_adjusted``, for having looked at all the n asked for.
+    combine : bool
+        Whether to combine the groups of ``by`` (of a Dataset, all batch dimensions) into one test
+        for each n: true positives are added up over the groups that have n candidates.
+    population : {"finite", "infinite"}
+        See :func:`random_bound`.
+    **roles
+        Which column is what, see :func:`nbest_precision`.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per measure and n (Dataset: dimensions measure and n), with ``combine`` for all
+        groups together:
+
+        * ``tp``, ``expected``, ``lift``: true positives, their mean in a random list, the ratio;
+        * ``p_value``: P(X >= tp), the standard one-sided p-value;
+        * ``p_mid``: P(X > tp) + P(X = tp)/2;
+        * ``p_strict``: P(X > tp), the paper's. It leaves out what was observed and is too small
+          for a test: "p_strict < p" is a test of a size above p;
+        * ``log10_p``: log10 of p_value, finite where p_value underflows;
+        * ``p_adjusted``: with ``adjust="envelope"``, the probability that the smallest p-value of
+          a random ranking, over the n asked for, is as small as this; else NaN.
+
+        Under ``ties="expected"`` ``tp`` is the mean over the orders of equal scores, and the
+        p-values are those of this mean if the labels are in random order, exactly; under "best"
+        and "worst" they are those of an ordinary list with the count that the best or worst order
+        has: bounds to look at, not tests, because these orders were chosen by the labels.
+
+    Notes
+    -----
+    Each ``p_value`` is for one n. The test is exact if every order of the candidates is equally
+    likely under the null hypothesis. Errors are below 1e-11 relative. Cost: sorting, and for each
+    n a series of some eight standard deviations of X, fewer in the tail.
+
+    The smallest ``p_adjusted`` of a measure is its global p-value: of the hypothesis that the
+    whole ranking, as far as it was looked at, is random. It is that hypothesis that is rejected
+    with an error of at most alpha, and not one n or another. ``p_adjusted`` at most alpha and tp
+    at or above :func:`random_envelope` say the same. Each n takes one recursion over all n asked
+    for: eight seconds for a measure at every n of 5,102 candidates, and a tenth of a second for
+    each n where the largest is 100,000.
+
+    With ``combine``, tp is the sum of independent counts, each of its group's own law, and the
+    p-values are the exact tails of their sum. To test the average as if it were one list, as the
+    paper's Tables 3 and 4 do, is wrong by orders of magnitude.
+
+    References
+    ----------
+    Macskassy (2005), Eqs 5, 6, and 12 to 15, section 3.2. Smallest p-values: P. H. Westfall
+    and S. S. Young (1993), Resampling-based multiple testing; here the law is exact.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"G2": [9.1, 7.4, 3.3, 0.2], "gold": [True, True, False, False]})
+    >>> df.rankeval.random_test(2)[["measure", "n", "tp", "expected", "p_value"]]
+      measure  n  tp  expected   p_value
+    0      G2  2   2       1.0  0.166667
+    """
+    check_choice("population", population, POPULATIONS)
+    check_choice("adjust", adjust, ADJUSTMENTS)
+    asked, ties = check_n(n), Roles.of(roles).ties
+    if combine and adjust is not None:
+        raise ValueError(
+            f"combine=True with adjust={adjust!r}: the sum over groups has no envelope. Adjust the"
+            " p-values of the groups, or combine them at an n that was chosen before."
+        )
+    if ties == "expected" and (combine or adjust is not None):
+        raise ValueError(
+            f"ties='expected' with combine={combine!r}, adjust={adjust!r}: a mean over orders of"
+            " equal scores is no count of a random ranking, whose law these need. Give"
+            " ties='blocks', or 'shared'."
+        )
+
+    def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
+        if combine:
+            return _counted(inner, sizes, asked=asked, ties=ties)
+        names = (*TEST_COLUMNS[2:], "exists")
+        found = xr.apply_ufunc(
+            _test_columns,
+            inner["score"],
+            inner["gold"],
+            inner["present"],
+            kwargs={"n": asked, "population": population, "adjust": adjust, "ties": ties},
+            input_core_dims=[["candidate"]] * 3,
+            output_core_dims=[["n"]] * len(names),
+            dask="parallelized",
+            dask_gufunc_kwargs={"output_sizes": {"n": sizes.size}},
+            output_dtypes=[float if ties == "expected" else np.int64, *[float] * 7, bool],
+        )
+        return xr.Dataset(dict(zip(names, found, strict=True))).assign_coords(n=("n", sizes))
+
+    def together(counted: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
+        return _combined(counted, batch, population)
+
+    return answer(
+        data,
+        roles,
+        question,
+        TEST_COLUMNS,
+        n=asked,
+        cuts_lists=True,
+        any_ties=True,
+        combine=together if combine else None,
+        attrs={"population": population, "ties": ties, "adjust": adjust, "combine": combine},
+    )
+
+
+def _test_columns(
+    score: FloatArray,
+    gold: BoolArray,
+    present: BoolArray,
+    *,
+    n: IntArray | None,
+    population: str,
+    adjust: str | None,
+    ties: str,
+) -> tuple[AnyArray, ...]:
+    lists = ranking.nbest(score, gold, present, n, ties)
+    n = np.arange(1, score.shape[-1] + 1) if n is None else n
+    size = ranking.size(gold, present)
+    total, positive = size.total[..., np.newaxis], size.positive[..., np.newaxis]
+    inside = np.minimum(n, np.maximum(total, 1))  # lists that do not exist are cut out later
+    with np.errstate(divide="ignore", invalid="ignore"):
+        expected = n * np.true_divide(positive, total)
+        lift = lists.tp / expected
+    if population == "finite":
+        found = hypergeometric_tails(np.floor(lists.tp), np.maximum(total, 1), positive, inside)
+    else:
+        found = binomial_tails(np.floor(lists.tp), n, positive / np.maximum(total, 1))
+    log_ge, log_gt, log_mid = found.ge, found.gt, found.mid
+    if ties == "expected":
+        _average_ties(lists, n, size, population, log_ge, log_gt, log_mid)
+    p_value, p_mid, p_strict = (np.exp(x) for x in (log_ge, log_mid, log_gt))
+    p_adjusted = np.full_like(p_value, np.nan)
+    for row in np.ndindex(p_value.shape[:-1]) if adjust else ():
+        here = lists.exists[row]
+        model, _ = population_model(population, float(size.total[row]), float(size.positive[row]))
+        p_adjusted[(*row, here)] = adjusted(
+            log_ge[(*row, here)],
+            lists.tp[(*row, here)].astype(float),
+            n[here].astype(float),
+            model,
+        )
+    log10_p = log_ge / LOG_10
+    return lists.tp, expected, lift, p_value, p_mid, p_strict, log10_p, p_adjusted, lists.exists
+
+
+def _counted(inner: xr.Dataset, n: IntArray, *, asked: IntArray | None, ties: str) -> xr.Dataset:
+    """Return the true positives of every list, and the size of its group."""
+
+    def count(score: FloatArray, gold: BoolArray, present: BoolArray) -> tuple[AnyArray, ...]:
+        lists = ranking.nbest(score, gold, present, asked, ties)
+        return lists.tp, lists.exists, *ranking.size(gold, present)
+
+    tp, exists, total, positive = xr.apply_ufunc(
+        count,
+        inner["score"],
+        inner["gold"],
+        inner["present"],
+        input_core_dims=[["candidate"]] * 3,
+        output_core_dims=[["n"], ["n"], [], []],
+        dask="parallelized",
+        dask_gufunc_kwargs={"output_sizes": {"n": n.size}},
+        output_dtypes=[np.int64, bool, np.int64, np.int64],
+    )
+    columns = {"tp": tp, "exists": exists, "total": total, "positive": positive}
+    return xr.Dataset(columns).assign_coords(n=("n", n))
+
+
+def _combined(counted: xr.Dataset, batch: list[Hashable], population: str) -> xr.Dataset:
+    """Return the test of the sum over the groups that have a list of n."""
+    names = (*TEST_COLUMNS[2:], "exists")
+    whole = dict.fromkeys(batch, -1)
+    found = xr.apply_ufunc(
+        _combined_columns,
+        *(
+            (x.chunk(whole) if x.chunks is not None else x)
+            for x in (counted[name] for name in ("tp", "exists", "total", "positive"))
+        ),
+        kwargs={"n": counted["n"].to_numpy(), "population": population, "groups": len(batch)},
+        input_core_dims=[[*batch, "n"], [*batch, "n"], batch, batch],
+        output_core_dims=[["n"]] * len(names),
+        dask="parallelized",
+        output_dtypes=[np.int64, *[float] * 7, bool],
+    )
+    return xr.Dataset(dict(zip(names, found, strict=True))).assign_coords(n=counted["n"])
+
+
+def _combined_columns(
+    tp: IntArray,
+    exists: BoolArray,
+    total: IntArray,
+    positive: IntArray,
+    *,
+    n: IntArray,
+    population: str,
+    groups: int,
+) -> tuple[AnyArray, ...]:
+    outer, inner = tp.shape[: -groups - 1], math.prod(tp.shape[-groups - 1 : -1])
+    tp, exists = tp.reshape(*outer, inner, n.size), exists.reshape(*outer, inner, n.size)
+    total, positive = (x.reshape(*outer, inner) for x in (total, positive))
+    # no sum of the groups whose blocks happen to end here: all that have n candidates, or none
+    exists = exists & (exists == (n <= total[..., np.newaxis])).all(axis=-2, keepdims=True)
+    tp = np.where(exists, tp, 0).sum(axis=-2)
+    priors = (positive / np.maximum(total, 1))[..., np.newaxis]
+    expected = np.where(exists, priors, 0.0).sum(axis=-2) * n
+    tails = np.full((4, *tp.shape), np.nan)
+    for place in np.ndindex(tp.shape):
+        row, column = place[:-1], place[-1]
+        here = exists[(*row, slice(None), column)]
+        if here.any():
+            sizes = np.full(int(here.sum()), float(n[column]))
+            tails[(slice(None), *place)] = sum_tails(
+                float(tp[place]), sizes, total[row][here], positive[row][here], population
+            )
+    ge, gt, mid, _ = tails
+    with np.errstate(divide="ignore", invalid="ignore"):
+        lift = tp / expected
+    p_value, p_mid, p_strict = (np.exp(x) for x in (ge, mid, gt))
+    nothing = np.full_like(ge, np.nan)
+    any_list: BoolArray = np.asarray(exists.any(axis=-2))
+    return tp, expected, lift, p_value, p_mid, p_strict, ge / LOG_10, nothing, any_list
+
+
+def _average_ties(
+    lists: ranking.NBest,
+    n: IntArray,
+    size: ranking.Size,
+    population: str,
+    *logs: FloatArray,
+) -> None:
+    """Put in the exact tails of the averaged count where a list cuts a block of equal scores."""
+    log_ge, log_gt, log_mid = logs
+    for at in zip(*np.nonzero((lists.tied > 0) & lists.exists), strict=True):
+        above, tp_above, block, tp = (int(x[at]) for x in lists.block)
+        total, positive = (float(x[at[:-1]]) for x in size)
+        model, _ = population_model(population, total, positive)
+        found = averaged_tails(above, tp_above, block, tp, int(n[at[-1]]) - above, model)
+        log_ge[at], log_gt[at] = found
+        log_mid[at] = np.logaddexp(*found) - math.log(2.0)

@@ -1,0 +1,212 @@
+"""What stands beside a curve: what chance reaches, and where the lists of some n lie."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, Unpack
+
+import numpy as np
+import xarray as xr
+
+from rankeval_pd.curves.shapes import SPACES, rates
+from rankeval_pd.errors import check_choice, check_shares
+from rankeval_pd.forms.answers import answer, common_size
+from rankeval_pd.forms.n import check_n
+from rankeval_pd.forms.rankings import Data
+from rankeval_pd.forms.roles import RankingRoles
+from rankeval_pd.forms.spelled_out import with_roles
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats.distributions.populations import Finite
+from rankeval_pd.stats.random_model import boundary, bounds
+
+
+@with_roles
+def random_band(
+    data: Data,
+    space: str = "roc",
+    p: float | Sequence[float] = 0.05,
+    n: Any = None,
+    *,
+    simultaneous: bool = False,
+    bound: str = "critical",
+    **roles: Unpack[RankingRoles],
+) -> Data:
+    """Return what a random ranking does not reach, in the space of a curve.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a gold label; their scores play no part.
+    space : {"roc", "precision_recall", "det", "lift", "gain"}
+        Whose rates are given.
+    p : float or list of float
+        Levels, 0 < p <= 1.
+    n : int, sequence of int, range or None
+        Sizes of the lists; None is every n from 1 to the number of candidates.
+    simultaneous : bool
+        False: :func:`random_bound`, each n alone. True: :func:`random_envelope` at alpha = p, over
+        all the n asked for.
+    bound : {"critical", "discrete", "interpolated", "parametric"}
+        Which bound, where it is not simultaneous; the paper's is "discrete".
+    **roles
+        Which column is what, see :func:`nbest_precision`.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per p and n (Dataset: dimensions p and n): ``p``, ``n``, and the two rates of the
+        space, those of a list of n with as many true positives as the bound. Where no list has as
+        many, what depends on them is NaN.
+
+    Notes
+    -----
+    Costs what the bounds, or the envelope, cost.
+
+    References
+    ----------
+    Macskassy (2005), section 3.3, figure 7: bounds of single n, joined.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"gold": [True] * 40 + [False] * 160})
+    >>> df.rankeval.random_band("precision_recall", 0.05, [10, 50])
+          p   n  precision  recall
+    0  0.05  10        0.5   0.125
+    1  0.05  50        0.3   0.375
+    """
+    check_choice("space", space, SPACES)
+    check_choice("bound", bound, bounds.KINDS)
+    if simultaneous and bound != "critical":
+        raise ValueError(
+            f"bound={bound!r} with simultaneous=True: the envelope is made of critical counts."
+            " Leave bound out, or take each n alone."
+        )
+    levels = check_shares("p", p, one=not simultaneous)
+    names: tuple[str, str] = SPACES[space]
+
+    def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
+        found = xr.apply_ufunc(
+            _band_columns,
+            *common_size(inner),
+            kwargs={
+                "space": space, "p": levels, "n": sizes, "simultaneous": simultaneous,
+                "bound": bound,
+            },
+            input_core_dims=[[], []],
+            output_core_dims=[["p", "n"]] * 3,
+            dask="parallelized",
+            dask_gufunc_kwargs={"output_sizes": {"p": levels.size, "n": sizes.size}},
+            output_dtypes=[float, float, bool],
+        )  # fmt: skip
+        result = xr.Dataset(dict(zip((*names, "exists"), found, strict=True)))
+        return result.assign_coords(p=("p", levels), n=("n", sizes))
+
+    attrs = {"space": space, "simultaneous": simultaneous, "bound": bound}
+    return answer(
+        data, roles, question, ("p", "n", *names), n=check_n(n), scored=False, any_ties=True,
+        attrs=attrs,
+    )  # fmt: skip
+
+
+def _band_columns(
+    total: IntArray,
+    positive: IntArray,
+    *,
+    space: str,
+    p: FloatArray,
+    n: IntArray,
+    simultaneous: bool,
+    bound: str,
+) -> tuple[AnyArray, ...]:
+    total, positive = np.asarray(total), np.asarray(positive)
+    x, y = (np.full((*total.shape, p.size, n.size), np.nan) for _ in range(2))
+    exists = np.broadcast_to(
+        (n <= total[..., np.newaxis])[..., np.newaxis, :], (*total.shape, p.size, n.size)
+    )
+
+    @cache  # groups of one size share their bounds
+    def counted(model: Finite, level: int) -> FloatArray:
+        size = n[n <= model.total].astype(float)
+        if simultaneous:
+            counts = boundary.envelope(float(p[level]), size, model).counts
+        else:
+            counts = bounds.bound(bound, float(p[level]), size, model)
+        return np.where(counts <= np.minimum(size, model.positive), counts, np.nan)
+
+    for row in np.ndindex(total.shape):
+        model = Finite(float(total[row]), float(positive[row]))
+        inside = n <= model.total
+        for level in range(p.size if model.total else 0):
+            where = (*row, level, inside)
+            x[where], y[where] = rates(
+                space, counted(model, level), n[inside], model.total, model.positive
+            )
+    return x, y, exists
+
+
+@with_roles
+def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RankingRoles]) -> Data:
+    """Return where all lists of n lie in the space of a curve, whatever their true positives.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a gold label; their scores play no part.
+    n : int or sequence of int
+        Sizes of the lists.
+    space : {"roc", "precision_recall", "det", "lift", "gain"}
+        Whose rates are given.
+    **roles
+        Which column is what, see :func:`nbest_precision`.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per n and possible number of true positives, the lowest first (Dataset: dimension
+        row): ``n`` and the two rates of the space.
+
+    Notes
+    -----
+    In ROC space the line of n has the slope -(N - N+) / N+ and meets the curve of each measure
+    where its n-best list ends. Of a lazy Dataset the lines are computed.
+
+    References
+    ----------
+    Macskassy (2005), section 3.3, figure 5.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"gold": [True] * 2 + [False] * 8})
+    >>> df.rankeval.isolines(4)
+       n    fpr  tpr
+    0  4  0.500  0.0
+    1  4  0.375  0.5
+    2  4  0.250  1.0
+    """
+    check_choice("space", space, SPACES)
+    asked = check_n(n)
+    if asked is None:
+        raise ValueError("n=None: a line for every n covers the picture. Give the n of some lists.")
+    names: tuple[str, str] = SPACES[space]
+
+    def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
+        total, positive = (x.compute() for x in common_size(inner))
+        tp = xr.DataArray(np.arange(int(positive.max()) + 1), dims="_point")
+        size = xr.DataArray(sizes, dims="n")
+        exists = (
+            (tp <= np.minimum(size, positive)) & (size - tp <= total - positive) & (size <= total)
+        )
+        x, y = xr.apply_ufunc(
+            lambda *counts: rates(space, *counts),
+            tp, size, total, positive, output_core_dims=[[], []],
+        )  # fmt: skip
+        result = xr.Dataset({names[0]: x, names[1]: y, "exists": exists})
+        return result.transpose(*total.dims, "n", "_point").assign_coords(n=("n", sizes))
+
+    return answer(
+        data, roles, question, ("n", *names), n=asked, scored=False, rows_only=True, any_ties=True,
+        attrs={"space": space},
+    )  # fmt: skip

@@ -1,0 +1,333 @@
+"""How does it look over all cut-offs? ROC, precision-recall, DET, lift, gain; and chance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Unpack
+
+import numpy as np
+import xarray as xr
+
+from rankeval_pd.errors import check_shares
+from rankeval_pd.forms.answers import answer
+from rankeval_pd.forms.rankings import Data
+from rankeval_pd.forms.roles import RankingRoles, Roles
+from rankeval_pd.forms.spelled_out import with_roles
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.rankings import ranking
+
+SPACES: dict[str, tuple[str, str]] = {
+    "roc": ("fpr", "tpr"),
+    "precision_recall": ("precision", "recall"),
+    "det": ("fpr", "fnr"),
+    "lift": ("share", "lift"),
+    "gain": ("share", "tpr"),
+}
+_FROM_ONE = ("precision_recall", "lift")  # of no candidate there is no precision
+_NEARLY = 1e-9  # a share of the candidates that is a whole number but for rounding is that number
+
+
+def rates(
+    space: str, tp: AnyArray, n: AnyArray, total: AnyArray | float, positive: AnyArray | float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the two coordinates of lists of n with tp true positives; NaN is what is undefined."""
+    tp, n, total, positive = np.broadcast_arrays(tp, n, total, positive)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        every = {
+            "fpr": lambda: np.true_divide(n - tp, total - positive),
+            "tpr": lambda: np.true_divide(tp, positive),
+            "fnr": lambda: np.true_divide(positive - tp, positive),
+            "precision": lambda: np.true_divide(tp, n),
+            "recall": lambda: np.true_divide(tp, positive),
+            "share": lambda: np.true_divide(n, total),
+            "lift": lambda: np.true_divide(tp, n) / np.true_divide(positive, total),
+        }
+        x, y = (every[name]() for name in SPACES[space])
+    return x, y
+
+
+def _curve(data: Any, space: str, roles: RankingRoles, fractions: Any = None) -> Any:
+    """Return a row for each list of every measure: n, threshold, and the two rates."""
+    ties = Roles.of(roles).ties
+    shares = None if fractions is None else check_shares("fractions", fractions, one=True)
+    names = ("threshold", *SPACES[space])
+    along, counted = ("n", ()) if shares is None else ("fraction", ("n",))
+
+    def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
+        first = 1 if space in _FROM_ONE else 0
+        asked = np.arange(first, sizes.size + 1) if shares is None else shares
+        found = xr.apply_ufunc(
+            _curve_columns,
+            inner["score"],
+            inner["gold"],
+            inner["present"],
+            inner["sign"],
+            kwargs={"space": space, "ties": ties, "shares": shares},
+            input_core_dims=[["candidate"]] * 3 + [[]],
+            output_core_dims=[[along]] * (len(counted) + len(names) + 1),
+            dask="parallelized",
+            dask_gufunc_kwargs={"output_sizes": {along: asked.size}},
+            output_dtypes=[*[np.int64] * len(counted), *[float] * 3, bool],
+        )
+        result = xr.Dataset(dict(zip((*counted, *names, "exists"), found, strict=True)))
+        return result.assign_coords({along: (along, asked)})
+
+    return answer(
+        data,
+        roles,
+        question,
+        ("measure", "n", *names),
+        cuts_lists=shares is None,
+        any_ties=True,
+        attrs={"space": space, "ties": ties},
+    )
+
+
+def _curve_columns(
+    score: FloatArray,
+    gold: BoolArray,
+    present: BoolArray,
+    sign: FloatArray,
+    *,
+    space: str,
+    ties: str,
+    shares: FloatArray | None,
+) -> tuple[AnyArray, ...]:
+    score, gold, present = np.broadcast_arrays(score, gold, present)
+    size = ranking.size(gold, present)
+    if shares is None:
+        lists = ranking.nbest(score, gold, present, None, ties)
+        n = np.broadcast_to(np.arange(1, score.shape[-1] + 1), lists.tp.shape)
+        tp, threshold, exists = lists.tp, lists.threshold, lists.exists
+        if space not in _FROM_ONE:  # the empty list, above every score
+            n, tp, threshold, exists = (
+                np.concatenate([np.full((*x.shape[:-1], 1), y, dtype=x.dtype), x], axis=-1)
+                for x, y in ((n, 0), (tp, 0), (threshold, np.inf), (exists, True))
+            )
+            exists = exists & (size.total > 0)[..., np.newaxis]
+    else:
+        n, tp, threshold, exists = _at_shares(score, gold, present, shares, ties)
+    x, y = rates(space, tp, n, size.total[..., np.newaxis], size.positive[..., np.newaxis])
+    columns = (threshold * sign[..., np.newaxis] + 0.0, x, y, exists)
+    return columns if shares is None else (n, *columns)
+
+
+def _at_shares(
+    score: FloatArray, gold: BoolArray, present: BoolArray, shares: FloatArray, ties: str
+) -> tuple[IntArray, AnyArray, FloatArray, BoolArray]:
+    """Return n, true positives and threshold of the smallest lists with these shares."""
+    shape = (*score.shape[:-1], shares.size)
+    n = np.zeros(shape, dtype=np.int64)
+    tp = np.zeros(shape, dtype=float if ties == "expected" else np.int64)
+    threshold, exists = np.full(shape, np.nan), np.zeros(shape, dtype=bool)
+    total = present.sum(axis=-1)
+    for row in np.ndindex(shape[:-1]):
+        if total[row]:
+            n[row] = [max(math.ceil(share * total[row] - _NEARLY), 1) for share in shares]
+            lists = ranking.nbest(score[row], gold[row], present[row], n[row], ties)
+            tp[row], threshold[row], exists[row] = lists.tp, lists.threshold, True
+    return n, tp, threshold, exists
+
+
+@with_roles
+def roc(data: Data, **roles: Unpack[RankingRoles]) -> Data:
+    """Return the ROC curve of each measure.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a score for each measure and a gold label.
+    **roles
+        Which column is what, see :func:`nbest_precision`. With ``ties="blocks"`` there is a point
+        for each block of equal scores only, as scikit-learn has it; "expected" joins the ends of
+        a block by a straight line, "best" and "worst" bound what an order of equal scores can do.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per measure and n, from n = 0 (Dataset: dimensions measure and n; with
+        ``ties="blocks"`` the dimension row): ``measure``, ``n``, ``threshold`` (the score of the
+        n-th candidate; infinite at n = 0), ``fpr``: the share of the other candidates that the
+        list has, ``tpr``: the share of the true positives. NaN where there are none of a kind.
+
+    Notes
+    -----
+    O(N log N).
+
+    References
+    ----------
+    Macskassy (2005), section 3.3, figures 4 to 7.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"G2": [9.1, 7.4, 3.3], "gold": [True, False, True]})
+    >>> df.rankeval.roc()
+      measure  n  threshold  fpr  tpr
+    0      G2  0        inf  0.0  0.0
+    1      G2  1        9.1  0.0  0.5
+    2      G2  2        7.4  1.0  0.5
+    3      G2  3        3.3  1.0  1.0
+    """
+    return _answered(data, _curve(data, "roc", roles))
+
+
+@with_roles
+def precision_recall(data: Data, **roles: Unpack[RankingRoles]) -> Data:
+    """Return the precision-recall curve of each measure.
+
+    Parameters
+    ----------
+    data, **roles
+        As in :func:`roc`.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        As in :func:`roc`, from n = 1: ``measure``, ``n``, ``threshold``, ``precision``,
+        ``recall``.
+
+    Notes
+    -----
+    Between two points the curve is no straight line: do not integrate it by trapezoids. See
+    :func:`area` for average precision. O(N log N).
+
+    References
+    ----------
+    Macskassy (2005), section 3.3.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"G2": [9.1, 7.4, 3.3], "gold": [True, False, True]})
+    >>> df.rankeval.precision_recall().round(3)
+      measure  n  threshold  precision  recall
+    0      G2  1        9.1      1.000     0.5
+    1      G2  2        7.4      0.500     0.5
+    2      G2  3        3.3      0.667     1.0
+    """
+    return _answered(data, _curve(data, "precision_recall", roles))
+
+
+@with_roles
+def det(data: Data, **roles: Unpack[RankingRoles]) -> Data:
+    """Return the detection error trade-off of each measure: both kinds of error.
+
+    Parameters
+    ----------
+    data, **roles
+        As in :func:`roc`.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        As in :func:`roc`: ``measure``, ``n``, ``threshold``, ``fpr``, ``fnr``: the share of the
+        true positives that the list misses.
+
+    Notes
+    -----
+    O(N log N).
+
+    References
+    ----------
+    Martin et al. (1997), The DET curve in assessment of detection task performance.
+    Macskassy (2005), section 3.3.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"G2": [9.1, 7.4, 3.3], "gold": [True, False, True]})
+    >>> df.rankeval.det()
+      measure  n  threshold  fpr  fnr
+    0      G2  0        inf  0.0  1.0
+    1      G2  1        9.1  0.0  0.5
+    2      G2  2        7.4  1.0  0.5
+    3      G2  3        3.3  1.0  0.0
+    """
+    return _answered(data, _curve(data, "det", roles))
+
+
+@with_roles
+def gain(data: Data, **roles: Unpack[RankingRoles]) -> Data:
+    """Return the gain curve of each measure: true positives found against candidates looked at.
+
+    Parameters
+    ----------
+    data, **roles
+        As in :func:`roc`.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        As in :func:`roc`: ``measure``, ``n``, ``threshold``, ``share`` = n / N, ``tpr``.
+
+    Notes
+    -----
+    O(N log N).
+
+    References
+    ----------
+    Macskassy (2005), section 3.3.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"G2": [9.1, 7.4, 3.3, 0.2], "gold": [True, False, True, False]})
+    >>> df.rankeval.gain()
+      measure  n  threshold  share  tpr
+    0      G2  0        inf   0.00  0.0
+    1      G2  1        9.1   0.25  0.5
+    2      G2  2        7.4   0.50  0.5
+    3      G2  3        3.3   0.75  1.0
+    4      G2  4        0.2   1.00  1.0
+    """
+    return _answered(data, _curve(data, "gain", roles))
+
+
+@with_roles
+def lift(
+    data: Data, fractions: float | Sequence[float] | None = None, **roles: Unpack[RankingRoles]
+) -> Data:
+    """Return the lift of each measure: its precision over that of a random choice.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a score for each measure and a gold label.
+    fractions : float or list of float, optional
+        Shares of the candidates, above 0 and at most 1: the lift at 0.01 is known as the
+        enrichment factor at 1 %. Of each, the smallest list that has it is taken. None is every n.
+    **roles
+        As in :func:`roc`.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        As in :func:`roc`, from n = 1, or with one row per fraction (Dataset: dimension fraction):
+        ``measure``, ``n``, ``threshold``, ``share`` = n / N, ``lift``.
+
+    Notes
+    -----
+    O(N log N).
+
+    References
+    ----------
+    Macskassy (2005), section 3.3.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"G2": range(20, 0, -1), "gold": [True] * 3 + [False] * 17})
+    >>> df.rankeval.lift([0.1, 0.5]).round(3)
+      measure   n  threshold  share   lift
+    0      G2   2       19.0    0.1  6.667
+    1      G2  10       11.0    0.5  2.000
+    """
+    return _answered(data, _curve(data, "lift", roles, fractions))
+
+
+def _answered(_: Data, found: Any) -> Data:
+    """Return what was found: of the kind of the data."""
+    answered: Data = found
+    return answered

@@ -1,0 +1,1 @@
+"""The forms that data take: the only way in and out."""

@@ -1,0 +1,163 @@
+"""The way through for rankings: a question is asked of every group, and what came in leaves.
+
+A question is a function from the inner form (see :mod:`rankeval_pd.forms.rankings`) and the list
+sizes to a labelled Dataset. :func:`answer` asks it of every group of a DataFrame, or of a whole
+Dataset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.forms import tables
+from rankeval_pd.forms.rankings import Data, check_data, read_dataset, read_frame
+from rankeval_pd.forms.roles import Roles
+from rankeval_pd.stats._types import BoolArray, IntArray
+from rankeval_pd.stats.rankings import ranking
+
+Question = Callable[[xr.Dataset, IntArray], xr.Dataset]
+Combination = Callable[[xr.Dataset, list[Hashable]], xr.Dataset]
+
+
+def answer(
+    data: Data,
+    roles: Mapping[str, Any],
+    question: Question,
+    columns: Sequence[str],
+    *,
+    n: IntArray | None = None,
+    scored: bool = True,
+    cuts_lists: bool = False,
+    rows_only: bool = False,
+    any_ties: bool = False,
+    combine: Combination | None = None,
+    attrs: Mapping[str, Any] | None = None,
+) -> Data:
+    """Ask the question of every group of the data; return what came in, a frame or a Dataset.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+    roles : mapping
+        The roles given as keywords.
+    question : callable
+        From the inner form and the list sizes to a Dataset that has the columns, and ``exists``
+        with the dimensions of the result.
+    columns : sequence of str
+        The columns of the result, in order.
+    n : array of int, optional
+        List sizes; None is every n.
+    scored : bool
+        Whether the question needs a measure.
+    cuts_lists : bool
+        Whether there is a row for each list: under ties="blocks" and n=None then only where a
+        block ends, and of a Dataset the rows that there are leave along ``row``.
+    rows_only : bool
+        Whether the number of rows depends on the data: of a Dataset they leave along ``row``.
+    any_ties : bool
+        Whether the question has an answer for each way of counting ties.
+    combine : callable, optional
+        From the answers of all groups and the names of their dimensions to one answer.
+    attrs : mapping, optional
+        How the result was made: the options that its readers and the plots need.
+    """
+    chosen = Roles.of(roles)
+    if not any_ties:
+        chosen.check_ties()
+    check_data(data)
+    if isinstance(data, xr.Dataset):
+        inner = read_dataset(data, chosen, scored=scored)
+        tables.check_names("the dimension ", inner.attrs["batch"], columns)
+        check_not_above(n, inner.sizes["candidate"])
+        result = question(inner, _sizes(n, inner))
+        if result["exists"].chunks is None:
+            _check_rows(n, [result])
+        if combine is not None:
+            _check_groups(inner.attrs["batch"])
+            result = combine(result, inner.attrs["batch"])
+        if rows_only or (cuts_lists and n is None and chosen.ties == "blocks"):
+            return tables.leave_rows(result, columns, attrs=attrs)
+        return tables.leave_dataset(result, columns, ragged=inner.attrs["ragged"], attrs=attrs)
+    groups = read_frame(data, chosen, scored=scored)
+    tables.check_names("by=", groups.keys.columns, columns)
+    check_not_above(n, groups.largest)
+    if combine is not None:
+        _check_groups(list(groups.keys.columns))
+    results = [question(inner, _sizes(n, inner)) for inner in groups.members]
+    if not results:  # no rows, no groups: the columns of an empty group
+        nothing = read_frame(data, Roles.of({**roles, "by": None}), scored=scored).members[0]
+        result = question(nothing, _sizes(n, nothing))
+        results = [result.assign(exists=xr.zeros_like(result["exists"]))]
+    _check_rows(n, results)
+    if combine is not None:
+        lacking = {"exists": False, "tp": 0}  # of the n that only larger groups have
+        every = xr.concat(results, tables.GROUP, join="outer", fill_value=lacking)
+        one = combine(every, [tables.GROUP])
+        results = [one.assign({tables.GROUP: xr.zeros_like(one["exists"], dtype=int)})]
+        groups = groups._replace(keys=pd.DataFrame(index=[0]))
+    return tables.leave_frame(results, groups.keys, columns, attrs=attrs)
+
+
+def _check_groups(names: Collection[Hashable]) -> None:
+    """Raise a ValueError where there are no groups to combine."""
+    if len(names) == 0:
+        raise ValueError(
+            "combine=True combines groups, and there are none. Name the column that holds them,"
+            " by=..., or in a Dataset give them a dimension of their own."
+        )
+
+
+def _sizes(n: IntArray | None, inner: xr.Dataset) -> IntArray:
+    return np.arange(1, inner.sizes["candidate"] + 1) if n is None else n
+
+
+def _check_rows(n: IntArray | None, results: Sequence[xr.Dataset]) -> None:
+    """Raise a ValueError where no group has a row for a list size that was asked for."""
+    if n is not None and n.size:
+        found = [r["exists"].any([d for d in r["exists"].dims if d != "n"]) for r in results]
+        lacking = n[~np.any([x.to_numpy() for x in found], axis=0)]
+        if lacking.size:
+            raise ValueError(
+                f"n={int(lacking[0])} is above the number of candidates that take part: those that"
+                " are no padding and that, with missing='drop', the measures score. Give smaller n."
+            )
+
+
+def check_not_above(n: IntArray | None, largest: int) -> None:
+    """Raise a ValueError where a list size is above the number of candidates."""
+    if n is not None and n.size and int(n.max()) > largest:
+        allowed = f"whole numbers from 1 to {largest}" if largest else "no n: there is no candidate"
+        raise ValueError(
+            f"n={int(n.max())} is above the number of candidates, {largest}. Allowed are {allowed},"
+            " or None for every n there is."
+        )
+
+
+def common_size(inner: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
+    """Return N and N+, which must be the same for all measures."""
+
+    def same(gold: BoolArray, present: BoolArray) -> tuple[IntArray, IntArray]:
+        size = ranking.size(gold[..., np.newaxis, :], present)
+        if any((counts != counts[..., :1]).any() for counts in size):
+            raise ValueError(
+                "missing='drop': the measures differ in the candidates that they score, so there"
+                " is no one random model for all. Ask one measure at a time: measures=..., or give"
+                " missing='last'."
+            )
+        return size.total[..., 0], size.positive[..., 0]
+
+    total, positive = xr.apply_ufunc(
+        same,
+        inner["gold"],
+        inner["present"],
+        input_core_dims=[["candidate"], ["measure", "candidate"]],
+        output_core_dims=[[], []],
+        dask="parallelized",
+        output_dtypes=[np.int64, np.int64],
+    )
+    return total, positive

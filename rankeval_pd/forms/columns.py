@@ -1,0 +1,154 @@
+"""Which column is what: the gold label and the measures, named or found."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.errors import listed, unknown_name
+from rankeval_pd.forms.roles import CONTINGENCY, Roles, as_names
+from rankeval_pd.stats._types import FloatArray
+
+
+def frame_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
+    """Return a column by its label, or an index level of that name."""
+    try:
+        found = frame.columns.get_loc(name)
+    except (KeyError, TypeError):
+        if role in ("by", "groups") and name in frame.index.names:
+            level = list(frame.index.names).index(name)
+            return frame.index.get_level_values(level).to_series(index=frame.index)
+        raise unknown_name(role, name, frame.columns) from None
+    if not isinstance(found, int):
+        times = int(np.count_nonzero(np.arange(frame.shape[1])[found] + 1))
+        if isinstance(found, np.ndarray) and found.dtype == bool:
+            times = int(found.sum())
+        raise ValueError(
+            f"{role}: the name {name!r} stands for {times} columns. Rename or drop all but one of"
+            " them; data.columns.duplicated() shows repeated names."
+        )
+    return frame.iloc[:, found]
+
+
+def split_measures(data: xr.Dataset, roles: Roles, named: list[Hashable]) -> dict[Hashable, Any]:
+    """Return the variables that can be measures, those with a dimension ``measure`` in parts."""
+    found: dict[Hashable, Any] = {}
+    for name, variable in data.data_vars.items():
+        if roles.dim not in variable.dims or name in named:
+            continue
+        if "measure" not in variable.dims:
+            found[name] = variable
+            continue
+        for position, label in enumerate(data["measure"].to_numpy().tolist()):
+            if label in found or label in data.data_vars:
+                raise ValueError(
+                    f"measures: the name {label!r} stands for several measures of the Dataset:"
+                    " variables, or positions along the dimension 'measure'. Rename or drop all"
+                    " but one of them."
+                )
+            found[label] = variable.isel(measure=position, drop=True)
+    return found
+
+
+def variables_of(data: pd.DataFrame | xr.Dataset, roles: Roles) -> dict[Hashable, list[Any]]:
+    """Return the dtypes of the columns by label, or of the variables that hold candidates."""
+    found: dict[Hashable, list[Any]] = {}
+    if isinstance(data, pd.DataFrame):
+        for label, dtype in zip(data.columns, data.dtypes, strict=True):
+            found.setdefault(label, []).append(dtype)
+    else:
+        for name, variable in data.data_vars.items():
+            if roles.dim in variable.dims:
+                found[name] = [variable.dtype]
+    return found
+
+
+def is_score(dtype: Any) -> bool:
+    """Return whether a column of this dtype can hold scores."""
+    api = pd.api.types
+    return (
+        api.is_numeric_dtype(dtype)
+        and not api.is_bool_dtype(dtype)
+        and not api.is_complex_dtype(dtype)
+    )
+
+
+def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
+    """Return the name of the gold label: given, ``gold``, or the only boolean column."""
+    for role in ("metric", "groups", "higher_is_better"):
+        if getattr(roles, role) is not None:
+            raise ValueError(
+                f"{role}={getattr(roles, role)!r} belongs to systems over test items, and this is a"
+                " method for rankings, candidates with a gold label. Leave it out, or use"
+                " paired_bootstrap, paired_permutation, system_ranks or gain_by_size."
+            )
+    columns = variables_of(data, roles)
+    if roles.gold is not None:
+        if roles.gold in columns or (isinstance(data, xr.Dataset) and roles.gold in data.variables):
+            return roles.gold
+        raise unknown_name("gold", roles.gold, columns)
+    if "gold" in columns:
+        return "gold"
+    candidates = [name for name, dtypes in columns.items() if pd.api.types.is_bool_dtype(dtypes[0])]
+    if len(candidates) == 1:
+        return candidates[0]
+    if candidates:
+        raise ValueError(
+            f"gold is not given, and it could be any of {listed(candidates)}. Say which column"
+            f" marks the true positives: gold={candidates[0]!r}."
+        )
+    raise ValueError(
+        "gold is not given, and no column is named 'gold' or boolean; there are"
+        f" {listed(columns)}. Say which column marks the true positives: gold=... A table of"
+        " systems over test items has no gold label: its methods are paired_bootstrap,"
+        " paired_permutation, system_ranks and gain_by_size."
+    )
+
+
+def find_measures(
+    data: pd.DataFrame | xr.Dataset, roles: Roles, taken: list[Hashable], *, needed: bool
+) -> list[Hashable]:
+    """Return the names of the measures: those given, else every numeric column without a role.
+
+    A question that needs no measure gets none, unless a missing score decides who takes part.
+    """
+    if not needed and roles.missing != "drop":
+        return []
+    if isinstance(data, pd.DataFrame):
+        columns = variables_of(data, roles)
+    else:
+        columns = {k: [v.dtype] for k, v in split_measures(data, roles, taken).items()}
+    if roles.measures is not None:
+        names = list(dict.fromkeys(as_names(roles.measures, columns)))
+        for name in names:
+            if name == taken[0]:
+                raise ValueError(
+                    f"measures: {name!r} is the gold label, and a label is no score of its own."
+                    " Leave it out."
+                )
+            if name not in columns:
+                raise unknown_name("measures", name, columns)
+    else:
+        names = [
+            name
+            for name, dtypes in columns.items()
+            if all(map(is_score, dtypes)) and name not in taken and name not in CONTINGENCY
+        ]
+    if needed and not names:
+        raise ValueError(
+            f"measures: no numeric column without another role; there are {listed(columns)}. Give"
+            " the scores of each measure as a column of numbers, or name the columns: measures=..."
+        )
+    return names
+
+
+def signs_of(measures: list[Hashable], roles: Roles, columns: Any) -> FloatArray:
+    """Return -1 for each measure whose smaller scores rank first, else 1."""
+    lower = as_names(roles.lower_is_better, columns)
+    for unknown in (name for name in lower if name not in columns):
+        raise unknown_name("lower_is_better", unknown, columns)
+    return np.array([-1.0 if name in lower else 1.0 for name in measures])

@@ -1,0 +1,192 @@
+"""The way through for systems over items: a question is asked of every group.
+
+A question is a function from :class:`rankeval_pd.stats.resampling.paired.Items` to named columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from rankeval_pd.errors import unknown_name
+from rankeval_pd.forms import tables
+from rankeval_pd.forms.items import check_items, item_roles, read_dataset, read_frame, to_items
+from rankeval_pd.forms.metrics import Metric
+from rankeval_pd.forms.rankings import Data
+from rankeval_pd.forms.roles import Roles
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats.resampling.paired import Items
+
+
+class Question(NamedTuple):
+    """What is asked of the items of one group."""
+
+    ask: Callable[[Items, IntArray], Sequence[AnyArray]]  #: also given the pairs
+    names: tuple[str, ...]  #: of the arrays that it returns
+    dtypes: tuple[type, ...]
+    over: str  #: "pair" or "system"
+
+
+Relate = Callable[[list[Hashable], IntArray], AnyArray]
+
+
+def answer(
+    data: Data,
+    roles: Mapping[str, Any],
+    question: Question,
+    columns: Sequence[str],
+    *,
+    a: Hashable = None,
+    b: Hashable = None,
+    relate: Relate | None = None,
+    attrs: Mapping[str, Any] | None = None,
+) -> Data:
+    """Ask the question of every group of the items; return what came in, a frame or a Dataset.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+    roles : mapping
+        The roles given as keywords.
+    question : Question
+    columns : sequence of str
+        The columns of the result, in order.
+    a, b : names of systems, optional
+        Both: this pair. ``a`` alone: a and each other system. Neither: all pairs.
+    relate : callable, optional
+        From the names of the systems and the pairs to the relation of each pair.
+    attrs : mapping, optional
+        How the result was made.
+    """
+    chosen = item_roles(roles)
+    check_items(data)
+    if isinstance(data, xr.Dataset):
+        return _answer_dataset(
+            data, chosen, question, columns, a=a, b=b, relate=relate, attrs=attrs
+        )
+    table = read_frame(data, chosen)
+    tables.check_names("by=", table.keys.columns, columns)
+    pairs = asked_pairs(table.systems, a, b, needed=question.over == "pair")
+    relation: dict[Hashable, Any] = {}
+    if relate is not None:
+        relation["relation"] = ("pair", relate(table.systems, pairs))
+    results = []
+    for number, rows in enumerate(table.members):
+        found = question.ask(table.items(rows), pairs)
+        result = xr.Dataset(
+            {
+                name: (question.over, np.asarray(values))
+                for name, values in zip(question.names, found, strict=True)
+            }
+        )
+        result = _labelled(result, table.systems, pairs, question.over)
+        exists = np.ones(result.sizes[question.over], dtype=bool)
+        result = result.assign({"exists": (question.over, exists), **relation}).assign_coords(
+            {tables.GROUP: number}
+        )
+        results.append(result)
+    return tables.leave_frame(
+        results, table.keys, columns, attrs={**_told(table.metric), **(attrs or {})}
+    )
+
+
+def _told(metric: Metric) -> dict[str, Any]:
+    """Return what a table says of its metric; a user's function is not taken for one of ours."""
+    name = metric.name if metric.names else f"function {metric.name}"
+    return {"metric": name, "higher_is_better": metric.sign > 0.0}
+
+
+def _labelled(
+    result: xr.Dataset, systems: list[Hashable], pairs: IntArray, over: str
+) -> xr.Dataset:
+    """Return the result with the names of its systems, the better one of each pair first."""
+    names = tables.labels(systems)
+    if over == "system":
+        return result.assign_coords(system=("system", names))
+    a, b = (xr.DataArray(pairs[:, side], dims="pair") for side in (0, 1))
+    swapped = result["swapped"]
+    sides = {
+        name: xr.apply_ufunc(
+            lambda where, first, second: names[np.where(where, second, first)],
+            swapped,
+            *order,
+            dask="parallelized",
+            output_dtypes=[object],
+        )
+        for name, order in {"system_a": (a, b), "system_b": (b, a)}.items()
+    }
+    return result.assign_coords(sides)
+
+
+def _answer_dataset(
+    data: xr.Dataset,
+    roles: Roles,
+    question: Question,
+    columns: Sequence[str],
+    *,
+    a: Hashable,
+    b: Hashable,
+    relate: Relate | None,
+    attrs: Mapping[str, Any] | None,
+) -> xr.Dataset:
+    values, metric, systems, cluster, labels = read_dataset(data, roles)
+    pairs = asked_pairs(systems, a, b, needed=question.over == "pair")
+    batch = [d for d in values.dims if d not in ("system", "item", "statistic")]
+    tables.check_names("the dimension ", batch, columns)
+
+    def asked(array: FloatArray) -> tuple[AnyArray, ...]:
+        found = question.ask(to_items(array, metric, systems, labels, cluster), pairs)
+        return tuple(np.asarray(x) for x in found)
+
+    size = len(pairs) if question.over == "pair" else len(systems)
+    found = xr.apply_ufunc(
+        asked,
+        values,
+        input_core_dims=[["system", "item", "statistic"]],
+        output_core_dims=[[question.over]] * len(question.names),
+        vectorize=True,
+        dask="parallelized",
+        dask_gufunc_kwargs={"output_sizes": {question.over: size}},
+        output_dtypes=list(question.dtypes),
+    )
+    result = xr.Dataset(dict(zip(question.names, found, strict=True)))
+    result = result.drop_vars([name for name in result.coords if name not in batch])
+    result = _labelled(result, systems, pairs, question.over)
+    if relate is not None:
+        result = result.assign(relation=("pair", relate(systems, pairs)))
+    exists = xr.ones_like(result[question.names[0]], dtype=bool)
+    return tables.leave_dataset(
+        result.assign(exists=exists),
+        columns,
+        ragged=False,
+        attrs={**_told(metric), **(attrs or {})},
+    )
+
+
+def asked_pairs(systems: list[Hashable], a: Hashable, b: Hashable, *, needed: bool) -> IntArray:
+    """Return the numbers of the systems of each pair, in the order of the columns."""
+    if len(systems) < 2:
+        raise ValueError(
+            f"data has one system, {systems[0]!r}, and a comparison needs two. Add a column for"
+            " another system, with the same items."
+        )
+    if b is not None and a is None:
+        raise ValueError(f"b={b!r} without a: name the system it is compared with first.")
+    numbers = {}
+    for role, name in (("a", a), ("b", b)):
+        if name is not None:
+            if name not in systems:
+                raise unknown_name(role, name, systems)
+            numbers[role] = systems.index(name)
+    if b is not None:
+        if a == b:
+            raise ValueError(f"a={a!r}, b={b!r}: this is one system. Name two.")
+        return np.array([[numbers["a"], numbers["b"]]])
+    pairs = np.stack(np.triu_indices(len(systems), 1), axis=1)
+    if a is not None:
+        others = [k for k in range(len(systems)) if k != numbers["a"]]
+        pairs = np.array([[numbers["a"], k] for k in others])
+    return pairs

@@ -1,0 +1,401 @@
+"""The second door: systems over test items, with the sufficient statistics of a metric.
+
+Rows are test items and columns are systems, or systems and statistics (two levels); in a Dataset
+the dimensions are ``item`` and ``system``, with one variable per statistic. There is no gold
+label: what each system did on each item is what is compared.
+
+A question is a function from :class:`rankeval_pd.stats.paired.Items` to named columns.
+:func:`answer` asks it of every group of a DataFrame, or of every batch element of a Dataset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.errors import listed, unknown_name
+from rankeval_pd.forms.columns import frame_column
+from rankeval_pd.forms.metrics import Metric, find_metric
+from rankeval_pd.forms.roles import Roles, as_names
+from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.resampling.paired import Items
+
+_OF_RANKINGS = ("gold", "key", "ties", "missing", "lower_is_better")
+
+
+def item_roles(keywords: Mapping[str, Any]) -> Roles:
+    """Return the roles, those of rankings refused, ``dim`` being ``item`` unless given."""
+    roles = Roles.of({"dim": "item", **keywords})
+    for name in _OF_RANKINGS:
+        if keywords.get(name) is not None:
+            raise ValueError(
+                f"{name}={keywords[name]!r} is a role of rankings, candidates with a gold label,"
+                " and this is a method for systems over test items. Leave it out; for rankings,"
+                " use compare."
+            )
+    better = roles.higher_is_better
+    if better is not None and not isinstance(better, (bool, np.bool_)):
+        raise TypeError(f"higher_is_better={better!r}: give True, False, or None for the metric's.")
+    return roles
+
+
+def check_items(data: object) -> None:
+    """Raise a TypeError unless the data are a DataFrame or a Dataset."""
+    if not isinstance(data, pd.DataFrame | xr.Dataset):
+        raise TypeError(
+            f"data is of type {type(data).__name__}: give a pandas DataFrame with one row per test"
+            " item and one column per system, or an xarray Dataset with the dimensions 'item' and"
+            " 'system'."
+        )
+
+
+class ItemTable(NamedTuple):
+    """The items of a DataFrame."""
+
+    statistics: FloatArray  #: (system, item, statistic), the items in the order of their labels
+    systems: list[Hashable]
+    metric: Metric
+    cluster: IntArray | None
+    labels: pd.Index
+    keys: pd.DataFrame  #: one row per group, the columns of ``by``
+    members: list[IntArray]  #: the items of each group
+
+    def items(self, member: IntArray) -> Items:
+        """Return the items of one group, checked."""
+        cluster = None if self.cluster is None else self.cluster[member]
+        return to_items(
+            self.statistics[:, member], self.metric, self.systems, self.labels[member], cluster
+        )
+
+
+def read_frame(frame: pd.DataFrame, roles: Roles) -> ItemTable:
+    """Bring a DataFrame, one row per item, into the inner form."""
+    if roles.dim != "item":
+        raise ValueError(
+            f"dim={roles.dim!r} names a dimension of a Dataset, and data is a DataFrame: leave it"
+            " out."
+        )
+    by = as_names(roles.by, frame.columns)
+    role_columns = {name: role_column(frame, name, "by") for name in by}
+    if roles.groups is not None:
+        role_columns[roles.groups] = role_column(frame, roles.groups, "groups")
+    named = list(role_columns)
+    columns = _system_columns(frame, named, roles)
+    systems = list(dict.fromkeys(system for system, _ in columns))
+    statistics = list(dict.fromkeys(statistic for _, statistic in columns))
+    metric = find_metric(roles, statistics, one_level=frame.columns.nlevels == 1)
+    wanted = {(system, statistic) for system in systems for statistic in metric.chosen}
+    for system, statistic in sorted(wanted - set(columns), key=str):
+        raise ValueError(
+            f"system {system!r} has no column of the statistic {statistic!r}, which metric"
+            f" {metric.name!r} needs. Every system needs {listed(metric.chosen)}."
+        )
+    order = item_order(frame.index)
+    values = np.empty((len(systems), len(frame), len(metric.chosen)))
+    for i, system in enumerate(systems):
+        for k, statistic in enumerate(metric.chosen):
+            values[i, :, k] = _numbers(frame.iloc[order, columns[system, statistic]], system)
+    clusters = None
+    if roles.groups is not None:
+        clusters = codes(role_columns[roles.groups].iloc[order], "groups", roles.groups)
+    keys = pd.DataFrame(index=[0])
+    number = np.zeros(len(frame), dtype=np.int64)
+    if by:
+        for name in by:
+            codes(role_columns[name], "by", name)
+        keys = pd.concat([role_columns[name].reset_index(drop=True) for name in by], axis=1)
+        keys.columns = pd.Index(by, tupleize_cols=False)
+        grouped = keys.iloc[order].groupby(by, sort=True, observed=True)
+        number = np.asarray(grouped.ngroup(), dtype=np.int64)
+        _, first = np.unique(number, return_index=True)
+        keys = keys.iloc[order[first]]
+    count = int(number.max(initial=-1)) + 1 if by else 1
+    members = [np.flatnonzero(number == group) for group in range(count)]
+    return ItemTable(values, systems, metric, clusters, frame.index[order], keys, members)
+
+
+def role_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
+    """Return the column or index level of a role, below a two-level header too."""
+    if frame.columns.nlevels > 1 and name not in frame.index.names:
+        places = [i for i, c in enumerate(frame.columns) if c == name or c[0] == name]
+        if len(places) == 1:
+            return frame.iloc[:, places[0]]
+    return frame_column(frame, name, role)
+
+
+def _system_columns(
+    frame: pd.DataFrame, named: list[Hashable], roles: Roles
+) -> dict[tuple[Hashable, Hashable], int]:
+    """Return the place of the column of each system and statistic."""
+    header = frame.columns
+    if header.nlevels > 2:
+        raise ValueError(
+            f"data has a header of {header.nlevels} levels, and systems and statistics are two."
+            " Drop the others: data.droplevel(..., axis=1)."
+        )
+    which = _system_level(header)
+    found: dict[tuple[Hashable, Hashable], int] = {}
+    for place, label in enumerate(header):
+        if label in named or (header.nlevels == 2 and label[0] in named):
+            continue
+        key = (label, None) if header.nlevels == 1 else (label[which], label[1 - which])
+        if not _is_number(frame.iloc[:, place]):
+            if str(key[0]) == "system":
+                raise ValueError(
+                    "data has a column 'system' that names systems: one row is one item, with a"
+                    " column per system. Reshape it: data.pivot(index=..., columns='system')."
+                )
+            continue
+        if key in found:
+            raise ValueError(
+                f"the name {key[0]!r} stands for several columns. Rename or drop all but one of"
+                " them; data.columns.duplicated() shows repeated names."
+            )
+        found[key] = place
+    if ("gold", None) in found or not found:
+        _refuse_rankings(frame, found)
+    if roles.measures is not None:
+        systems = {system for system, _ in found}
+        wanted = as_names(roles.measures, systems)
+        for name in wanted:
+            if name not in systems:
+                raise unknown_name("measures", name, systems)
+        found = {k: found[k] for name in wanted for k in found if k[0] == name}
+    return found
+
+
+def _refuse_rankings(frame: pd.DataFrame, found: Mapping[Any, int]) -> None:
+    if not found:
+        raise ValueError(
+            f"data has no numeric or boolean column without another role; there are"
+            f" {listed(frame.columns)}. Give one row per test item and one column per system."
+        )
+    raise ValueError(
+        "data has a column 'gold': are these candidates with a gold label, a ranking? For these"
+        " use compare. This is a method for systems over test items, one column per system; if"
+        " 'gold' is a system, rename it."
+    )
+
+
+def _system_level(header: pd.Index) -> int:
+    """Return which level of a two-level header holds the systems."""
+    return 1 if header.nlevels == 2 and header.names[1] == "system" else 0
+
+
+def _is_number(values: pd.Series) -> bool:
+    if values.dtype == object:
+        values = values.infer_objects()
+        if values.dtype == object:  # numbers and None
+            values = pd.Series(values.dropna().to_list())
+    api = pd.api.types
+    return (
+        api.is_numeric_dtype(values.dtype) or api.is_bool_dtype(values.dtype)
+    ) and not api.is_complex_dtype(values.dtype)
+
+
+def _numbers(values: pd.Series, system: Hashable) -> FloatArray:
+    if values.dtype == object:
+        values = pd.to_numeric(values)
+    return values.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def item_order(labels: pd.Index) -> IntArray:
+    """Return the positions of the items in the order of their labels.
+
+    Draws go to the items in this order, so that the order of the rows changes no number.
+    """
+    try:
+        if isinstance(labels, pd.MultiIndex):
+            return np.asarray(labels.argsort(), dtype=np.int64)
+        return np.asarray(labels.argsort(kind="stable"), dtype=np.int64)
+    except TypeError:  # labels of several types
+        described = pd.Index([f"{type(x).__name__}:{x}" for x in labels])
+        return np.asarray(described.argsort(kind="stable"), dtype=np.int64)
+
+
+def codes(values: pd.Series, role: str, name: Hashable) -> IntArray:
+    """Return the number of each item's group, the groups in the order of their labels."""
+    missing = int(values.isna().sum())
+    if missing:
+        raise ValueError(
+            f"{role}={name!r} has {missing} missing values: every item belongs to a group. Fill"
+            f" them, or drop these rows: data.dropna(subset=[{name!r}])."
+        )
+    plain = values.astype(object) if isinstance(values.dtype, pd.CategoricalDtype) else values
+    number, labels = pd.factorize(plain)
+    rank = np.empty(len(labels), dtype=np.int64)
+    rank[item_order(pd.Index(labels))] = np.arange(len(labels))
+    return np.asarray(rank[number])
+
+
+def read_dataset(
+    data: xr.Dataset, roles: Roles
+) -> tuple[xr.DataArray, Metric, list[Hashable], IntArray | None, pd.Index]:
+    """Bring a Dataset into the inner form, lazily where it is lazy.
+
+    Returns the values (..., system, item, statistic), the metric, the systems, the number of each
+    item's cluster, and the items' labels.
+    """
+    if as_names(roles.by, ()):
+        raise ValueError(
+            f"by={roles.by!r}: in a Dataset, domains are a dimension of their own beside"
+            f" {roles.dim!r} and need no by. Leave it out, or give a DataFrame."
+        )
+    for dim in (roles.dim, "system"):
+        if dim not in data.dims:
+            raise ValueError(
+                f"data has no dimension {dim!r}; it has {listed(data.dims)}. Systems over test"
+                " items have the dimensions 'item' (named by dim=) and 'system', and one variable"
+                " per statistic. For rankings, candidates with a gold label, use compare."
+            )
+    api = pd.api.types
+    found = {
+        name: variable
+        for name, variable in data.data_vars.items()
+        if roles.dim in variable.dims
+        and name != roles.groups
+        and (api.is_numeric_dtype(variable.dtype) or api.is_bool_dtype(variable.dtype))
+    }
+    if not found:
+        raise ValueError(
+            f"data has no numeric variable along {roles.dim!r}; there are {listed(data.data_vars)}."
+            " Give one variable per statistic of the metric."
+        )
+    metric = find_metric(roles, list(found), one_level=False)
+    labels = data.indexes.get(roles.dim)
+    labels = pd.RangeIndex(data.sizes[roles.dim]) if labels is None else labels
+    order = item_order(labels)
+    cluster = None
+    if roles.groups is not None:
+        if roles.groups not in data.variables:
+            raise unknown_name("groups", roles.groups, data.variables)
+        groups = data[roles.groups]
+        if groups.dims != (roles.dim,):
+            raise ValueError(
+                f"groups={roles.groups!r} has the dimensions {listed(groups.dims)}: give a variable"
+                f" along {roles.dim!r} alone."
+            )
+        cluster = codes(pd.Series(groups.to_numpy()[order]), "groups", roles.groups)
+    names = data.indexes.get("system")
+    systems = list(range(data.sizes["system"])) if names is None else names.tolist()
+    keep = list(range(len(systems)))
+    if roles.measures is not None:
+        wanted = as_names(roles.measures, systems)
+        for name in wanted:
+            if name not in systems:
+                raise unknown_name("measures", name, systems)
+        keep, systems = [systems.index(name) for name in wanted], wanted
+    parts = []
+    for name in metric.chosen:
+        bare = xr.DataArray(found[name].variable).astype(float)
+        if "system" not in bare.dims:
+            bare = bare.expand_dims(system=data.sizes["system"])
+        if bare.chunks is not None:
+            bare = bare.chunk({roles.dim: -1, "system": -1})
+        parts.append(bare.isel({roles.dim: order, "system": keep}))
+    values = xr.concat(xr.broadcast(*parts), "statistic").rename({roles.dim: "item"})
+    if values.chunks is not None:
+        values = values.chunk({"statistic": -1, "item": -1, "system": -1})
+    batch = [d for d in data.dims if d in values.dims and d not in (roles.dim, "system")]
+    kept = {n: c for n, c in data.coords.items() if c.dims and set(c.dims) <= set(batch)}
+    values = values.transpose(*batch, "system", "item", "statistic").assign_coords(kept)
+    return values, metric, systems, cluster, labels[order]
+
+
+def system_scores(
+    data: pd.DataFrame | xr.Dataset, roles: Roles
+) -> tuple[dict[Hashable, float], int]:
+    """Return the score of every system, the larger the better, and the number of items."""
+    check_items(data)
+    if isinstance(data, xr.Dataset):
+        values, metric, systems, cluster, labels = read_dataset(data, roles)
+        if values.ndim > 3:
+            batch = [d for d in values.dims if d not in ("system", "item", "statistic")]
+            raise ValueError(
+                f"the items have the batch dimensions {listed(batch)}, and one table is needed."
+                " Choose one element, data.isel(...)."
+            )
+        items = to_items(values.to_numpy(), metric, systems, labels, cluster)
+    else:
+        table = read_frame(data, roles)
+        if table.keys.shape[1]:
+            raise ValueError(
+                f"by={roles.by!r}: the items of one domain are needed. Leave it out, or choose one."
+            )
+        items, systems = table.items(table.members[0]), table.systems
+    scores = items.sign * items.score(items.statistics.sum(axis=1))
+    return dict(zip(systems, scores.tolist(), strict=True)), items.statistics.shape[1]
+
+
+def to_items(
+    values: FloatArray,
+    metric: Metric,
+    systems: list[Hashable],
+    labels: pd.Index,
+    cluster: IntArray | None,
+) -> Items:
+    """Return the inner form of (system, item, statistic), checked."""
+    _check_complete(values, systems, labels)
+    if values.shape[1] < 2:
+        found = f"one item, {labels[0]!r}" if len(labels) else "no item"
+        raise ValueError(
+            f"data (or a group of it) has {found}: resampling needs two items at least. Add items,"
+            " or leave this group out."
+        )
+    if metric.ones:
+        values = np.concatenate([values, np.ones((*values.shape[:2], 1))], axis=2)
+    if metric.counts:
+        _check_counts(values, metric, systems, labels)
+    if cluster is not None:
+        cluster = np.unique(cluster, return_inverse=True)[1]
+        if cluster.max() < 1:
+            raise ValueError(
+                "groups: there is one group, and resampling groups needs two at least. Leave"
+                " groups out, or name a column that tells groups apart."
+            )
+    return Items(values, cluster, metric.score, metric.sign, metric.linear)
+
+
+def _check_complete(values: FloatArray, systems: list[Hashable], labels: pd.Index) -> None:
+    lacking: BoolArray = np.asarray(~np.isfinite(values).all(axis=2))
+    if not lacking.any():
+        return
+    k = int(lacking.any(axis=1).argmax())
+    infinite = labels[np.isinf(values[k]).any(axis=1)]
+    if len(infinite):
+        raise ValueError(
+            f"system {systems[k]!r} has an infinite number for {len(infinite)} of {len(labels)}"
+            f" items: {listed(infinite, most=6)}. Sums over items need finite numbers: check how"
+            " they were made, or drop these items for all systems."
+        )
+    items = labels[lacking[k]]
+    raise ValueError(
+        f"system {systems[k]!r} has no number for {len(items)} of {len(labels)} items:"
+        f" {listed(items, most=6)}. A paired test needs every system on every item. Drop these"
+        " items for all systems, data.dropna(), or run the system on them; a missing run is no 0."
+    )
+
+
+def _check_counts(
+    values: FloatArray, metric: Metric, systems: list[Hashable], labels: pd.Index
+) -> None:
+    """Raise a ValueError where a count is negative, or a part is more than its whole."""
+
+    def refuse(where: BoolArray, what: str) -> None:
+        if where.any():
+            k, item = (int(x) for x in np.argwhere(where)[0])
+            raise ValueError(
+                f"metric={metric.name!r}: system {systems[k]!r} has {what} at item"
+                f" {labels[item]!r}. The statistics are counts: check how they were made."
+            )
+
+    places = {name: k for k, name in enumerate(metric.names)}
+    for name, place in places.items():
+        refuse(values[..., place] < 0.0, f"a negative {name!r}")
+    for part, whole in metric.parts:
+        above = values[..., places[part]] > values[..., places[whole]]
+        refuse(above, f"more {part!r} than {whole!r}")

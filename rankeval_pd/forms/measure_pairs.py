@@ -1,0 +1,207 @@
+"""The pairs of measures that are compared: which they are, and the ranks in both rankings."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.errors import unknown_name
+from rankeval_pd.forms import tables
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.rankings import ranking
+
+Pair = tuple[Hashable, Hashable]
+
+
+def only_pair(data: Any, a: Hashable, b: Hashable, roles: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the roles with the two measures that are compared, if both are named."""
+    if b is not None and a is None:
+        raise ValueError(f"b={b!r} without a: name the measure it is compared with first.")
+    if isinstance(data, pd.DataFrame):
+        for role, name in (("a", a), ("b", b)):
+            _check_measure(role, name, data.columns)
+    return {**roles, "measures": [a, b]} if b is not None else dict(roles)
+
+
+def _check_measure(role: str, name: Hashable, columns: pd.Index) -> None:
+    """Raise an error, with a hint, where a size of lists stands in the place of a measure."""
+    size = isinstance(name, (int, np.integer, range, list)) and not isinstance(name, bool)
+    if name is None or (isinstance(name, Hashable) and name in columns):
+        return
+    if size:
+        raise TypeError(
+            f"{role}={name!r} is no measure. Is it the size of the lists? Write n={name!r}."
+        )
+    raise unknown_name(role, name, columns)
+
+
+def pair_names(inner: xr.Dataset, a: Hashable, b: Hashable) -> list[Pair]:
+    """Return the pairs that are meant by two names, by one, or by none."""
+    measures = inner.indexes["measure"].tolist()
+    if a is None:
+        pairs = list(itertools.combinations(measures, 2))
+    elif a not in measures:
+        raise unknown_name("a", a, measures)
+    else:
+        pairs = [(a, other) for other in ([m for m in measures if m != a] if b is None else [b])]
+    if not pairs:
+        raise ValueError(
+            f"a={a!r}, b={b!r}: there is one measure, {measures[0]!r}, and a comparison needs two."
+            " Add a column of scores of another measure."
+        )
+    return pairs
+
+
+def with_names(result: xr.Dataset, pairs: Sequence[Pair]) -> xr.Dataset:
+    """Return the result with the names of the measures along ``pair``."""
+    first, second = (tables.labels([pair[side] for pair in pairs]) for side in (0, 1))
+    return result.assign_coords(measure_a=("pair", first), measure_b=("pair", second))
+
+
+def sides(array: xr.DataArray, pairs: Sequence[Pair]) -> tuple[xr.DataArray, xr.DataArray]:
+    """Return the array for the first and for the second measure of each pair."""
+    measures = array.indexes["measure"].tolist()
+    bare = array.drop_vars("measure")
+    a, b = (
+        bare.isel(measure=xr.DataArray([measures.index(pair[side]) for pair in pairs], dims="pair"))
+        for side in (0, 1)
+    )
+    return a, b
+
+
+class PairRanks(NamedTuple):
+    """The two rankings of the candidates that both measures score."""
+
+    a: IntArray  #: rank of each candidate, from 1
+    b: IntArray
+    gold: BoolArray
+    present: BoolArray  #: whether both measures score the candidate
+    score_a: FloatArray
+    score_b: FloatArray
+    exists: BoolArray  #: whether there are two lists of this n that cut no ties where none may be
+
+    def of(self, row: tuple[int, ...]) -> tuple[IntArray, IntArray, BoolArray]:
+        """Return the ranks in both rankings and the labels of one pair in one batch."""
+        here = self.present[row]
+        return self.a[row][here], self.b[row][here], self.gold[row][here]
+
+
+PairKernel = Callable[..., tuple[AnyArray, ...]]
+_BLOCK = 4_000_000  # ranks of a block of pairs are in memory together
+
+
+def ask_pairs(
+    inner: xr.Dataset,
+    pairs: Sequence[Pair],
+    kernel: PairKernel,
+    columns: Mapping[str, type],
+    *,
+    n: IntArray | None,
+    ties: str,
+    over_n: bool = True,
+    options: Mapping[str, Any] | None = None,
+) -> xr.Dataset:
+    """Ask a kernel of the two rankings of every pair.
+
+    Parameters
+    ----------
+    inner : Dataset
+        The inner form.
+    pairs : sequence of pairs of names
+    kernel : callable
+        From :class:`PairRanks`, ``n`` and the options to the columns.
+    columns : mapping
+        Name and type of what the kernel returns.
+    n : array of int or None
+        List sizes; None is every n.
+    ties : str
+        What is done with equal scores.
+    over_n : bool
+        Whether the columns have the dimension ``n``.
+    options : mapping, optional
+        Keywords of the kernel.
+
+    Returns
+    -------
+    Dataset
+        The columns with ``exists``, measure_a and measure_b.
+    """
+    core = ["candidate"]
+    order = xr.apply_ufunc(
+        ranking.order,
+        inner["score"],
+        inner["present"],
+        input_core_dims=[core] * 2,
+        output_core_dims=[core],
+        dask="parallelized",
+        output_dtypes=[np.int64],
+    )
+    asked = np.arange(1, inner.sizes["candidate"] + 1) if n is None else n
+    names = [*columns, "exists"]
+    width = max(1, _BLOCK // max(1, inner["gold"].size))
+    blocks = []
+    for start in range(0, len(pairs), width):
+        block = pairs[start : start + width]
+        found = xr.apply_ufunc(
+            _on_ranks,
+            *sides(order, block),
+            *sides(inner["present"], block),
+            *sides(inner["score"], block),
+            inner["gold"],
+            kwargs={
+                "kernel": kernel, "n": asked, "every": n is None, "ties": ties,
+                "options": options or {},
+            },
+            input_core_dims=[core] * 7,
+            output_core_dims=[["n"] if over_n else []] * (len(names) - 1)
+            + [["n"]],
+            dask="parallelized",
+            dask_gufunc_kwargs={"output_sizes": {"n": asked.size}},
+            output_dtypes=[*columns.values(), bool],
+        )  # fmt: skip
+        blocks.append(xr.Dataset(dict(zip(names, found, strict=True))))
+    result = xr.concat(blocks, "pair", coords="minimal", compat="override", join="override")
+    if over_n:
+        result = result.assign_coords(n=("n", asked))
+    elif n is None:
+        result["exists"] = result["exists"].any("n")
+    else:  # a row for all n together: there is none where one of them is missing
+        result["exists"] = result["exists"].all("n")
+    return with_names(result, pairs)
+
+
+def _on_ranks(
+    order_a: IntArray,
+    order_b: IntArray,
+    present_a: BoolArray,
+    present_b: BoolArray,
+    score_a: FloatArray,
+    score_b: FloatArray,
+    gold: BoolArray,
+    *,
+    kernel: PairKernel,
+    n: IntArray,
+    every: bool,
+    ties: str,
+    options: Mapping[str, Any],
+) -> tuple[AnyArray, ...]:
+    both = present_a & present_b
+    rank_a, rank_b = (
+        ranking.ranks(order) if (both == present).all() else ranking.restricted_ranks(order, both)
+        for order, present in ((order_a, present_a), (order_b, present_b))
+    )
+    exists = n <= both.sum(axis=-1)[..., np.newaxis]
+    if ties != "shared":
+        for score in (score_a, score_b):
+            exists = exists & ranking.nbest(score, gold, both, None if every else n, ties).exists
+    rank_a, rank_b, true, both, score_a, score_b = np.broadcast_arrays(
+        rank_a, rank_b, gold & both, both, score_a, score_b
+    )
+    exists = np.broadcast_to(exists, (*rank_a.shape[:-1], n.size))
+    found = PairRanks(rank_a, rank_b, true, both, score_a, score_b, exists)
+    return (*kernel(found, n, **options), exists)

@@ -1,0 +1,114 @@
+"""Metrics as functions of summed statistics, and the columns that hold these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankeval_pd.errors import listed
+from rankeval_pd.forms.roles import Roles
+from rankeval_pd.stats._types import AnyArray, FloatArray
+from rankeval_pd.stats.resampling.metrics import METRICS, Formula, Score, chrf_formula
+
+_ONE_COLUMN = ("mean", "sum", "rouge")
+_COUNTED = ("mean", "rouge", "accuracy")  # the second statistic is 1 per item unless given
+
+
+class Metric(NamedTuple):
+    """A metric and the statistics of the data that it takes."""
+
+    name: str
+    score: Score
+    chosen: list[Hashable]  #: the statistics of the data, in the formula's order
+    ones: bool  #: whether the number of items is the last statistic
+    names: tuple[str, ...]  #: what the formula calls them
+    parts: tuple[tuple[str, str], ...]
+    counts: bool  #: whether the statistics are counts
+    sign: float
+    linear: str | None
+
+
+def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) -> Metric:
+    """Return the metric that is asked for, and the statistics that it takes.
+
+    ``statistics`` are those that the data have, [None] where there is a column per system.
+    """
+    asked = "mean" if roles.metric is None else roles.metric
+    if callable(asked):
+        better = True if roles.higher_is_better is None else roles.higher_is_better
+        name = getattr(asked, "__name__", type(asked).__name__)
+        return Metric(
+            name, _vectorised(asked, name), statistics, False, (), (), False,
+            1.0 if better else -1.0, None,
+        )  # fmt: skip
+    if not isinstance(asked, str) or asked not in METRICS:
+        raise ValueError(
+            f"metric={asked!r} is not one of {listed(METRICS)}. Give one of these, or a function of"
+            " summed statistics, f(S[..., statistic])."
+        )
+    formula = _formula(asked, statistics)
+    chosen, ones = _chosen(asked, formula, statistics, one_level=one_level)
+    better = formula.higher_is_better if roles.higher_is_better is None else roles.higher_is_better
+    linear = "sum" if asked == "sum" else "mean" if asked in _COUNTED else None
+    return Metric(
+        asked, formula.score, chosen, ones, formula.statistics, formula.parts,
+        asked not in (*_ONE_COLUMN, "ratio"), 1.0 if better else -1.0, linear,
+    )  # fmt: skip
+
+
+def _formula(metric: str, statistics: list[Hashable]) -> Formula:
+    """Return the formula; chrF has as many orders as the data have statistics for."""
+    if metric != "chrf":
+        return METRICS[metric]
+    orders = 0
+    while all(f"{kind}_{orders + 1}" in statistics for kind in ("hyp", "ref", "match")):
+        orders += 1
+    return chrf_formula(max(orders, 1))
+
+
+def _chosen(
+    metric: str, formula: Formula, statistics: list[Hashable], *, one_level: bool
+) -> tuple[list[Hashable], bool]:
+    """Return the statistics of the data that the metric takes, and whether 1 per item is added."""
+    single = metric in _ONE_COLUMN or (metric == "accuracy" and "correct" not in statistics)
+    if single and len(statistics) == 1:
+        return statistics, metric in _COUNTED
+    if metric in _ONE_COLUMN:
+        raise ValueError(
+            f"metric={metric!r} takes one column per system, and data has the statistics"
+            f" {listed(statistics)}. Choose one of them, as by data.xs({statistics[0]!r}, axis=1,"
+            " level=...), or give a metric that takes these, as metric='f1' or 'bleu'."
+        )
+    needed = [
+        name
+        for name in formula.statistics
+        if name in statistics or (metric, name) != ("accuracy", "total")
+    ]
+    missing = [name for name in needed if name not in statistics]
+    if missing:
+        have = "one column per system" if one_level else f"the statistics {listed(statistics)}"
+        raise ValueError(
+            f"metric={metric!r} needs the statistics {listed(needed)}, and data has {have}:"
+            f" {listed(missing)} missing. Give two-level columns (system, statistic), or another"
+            " metric."
+        )
+    return list(needed), metric == "accuracy" and "total" not in needed
+
+
+def _vectorised(function: Callable[[AnyArray], Any], name: str) -> Score:
+    """Return the user's function with the shape of what it returns checked, NaN for infinite."""
+
+    def score(sums: AnyArray) -> FloatArray:
+        with np.errstate(all="ignore"):
+            found = np.asarray(function(np.asarray(sums, dtype=float)), dtype=float)
+        if found.shape != sums.shape[:-1]:
+            raise ValueError(
+                f"metric={name}: for sums of shape {sums.shape} it returned shape {found.shape},"
+                f" and {sums.shape[:-1]} is needed: a score for all leading axes, the statistics"
+                " being the last. Write it with S[..., 0], S[..., 1], and so on."
+            )
+        return np.where(np.isfinite(found), found, np.nan)  # x/0 is undefined, as 0/0 is
+
+    return score

@@ -1,0 +1,172 @@
+"""The roles that columns play, and the columns that are meant when none is named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, TypedDict, get_args
+
+import numpy as np
+
+from rankeval_pd.errors import check_choice, listed
+
+Ties = Literal["shared", "blocks", "expected", "best", "worst", "error"]
+Missing = Literal["raise", "last", "drop"]
+TIES: tuple[Ties, ...] = get_args(Ties)
+CUTTING = ("shared", "blocks", "error")  # what holds for every method
+MISSING: tuple[Missing, ...] = get_args(Missing)
+CONTINGENCY = ("O11", "O12", "O21", "O22", "E11", "R1", "R2", "C1", "C2", "N")
+
+Names = Hashable | Sequence[Hashable] | None
+Seed = int | np.random.Generator | None
+
+
+class _Shared(TypedDict, total=False):
+    """What rankings and systems over items have in common."""
+
+    measures: Names
+    by: Names
+    rng: Seed
+    dim: Hashable
+
+
+class RankingRoles(_Shared, total=False):
+    """The roles of the columns of rankings: candidates with a gold label."""
+
+    gold: Hashable | None
+    key: Hashable | None
+    lower_is_better: Names
+    ties: Ties
+    missing: Missing
+
+
+class ItemRoles(_Shared, total=False):
+    """The roles of the columns of systems over test items."""
+
+    metric: str | Callable[[Any], Any] | None
+    groups: Hashable | None
+    higher_is_better: bool | None
+
+
+class AnyRoles(RankingRoles, ItemRoles, total=False):
+    """All roles: what an accessor is configured with."""
+
+
+MEANINGS: dict[str, str] = {
+    "gold": "the column that marks true positives, True or False, 1 or 0; unless given a column"
+    " named gold, else the only boolean one.",
+    "measures": "the columns that are ranked or compared; unless given every numeric one without"
+    " another role.",
+    "by": "the column(s) that name the query, sample or domain of each row.",
+    "key": "the column that breaks ties, the smaller first; unless given a hash of the label.",
+    "lower_is_better": "the measures whose small values rank first.",
+    "ties": "how equal scores are counted: shared, blocks, expected, best, worst or error.",
+    "missing": "what a missing score means: raise, last or drop.",
+    "rng": "the seed of ties and draws: the same seed, the same numbers.",
+    "dim": "of a Dataset, the dimension of the rows.",
+    "metric": "the metric, a name or a function of summed statistics.",
+    "groups": "the column that names the cluster of each item.",
+    "higher_is_better": "whether the higher score is the better; unless given, as the metric has"
+    " it.",
+}
+"""What each role says, for docstrings; each line is wrapped there."""
+
+
+def default_of(role: str, group: str) -> Any:
+    """Return what a role is unless given."""
+    if role == "dim" and group == "ItemRoles":
+        return "item"
+    return getattr(Roles(), role)
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The roles of the columns, filled in."""
+
+    gold: Hashable | None = None
+    measures: Names = None
+    by: Names = None
+    key: Hashable | None = None
+    lower_is_better: Names = ()
+    ties: str = "shared"
+    missing: str = "raise"
+    rng: int | np.random.Generator | None = 0
+    dim: Hashable = "candidate"
+    groups: Hashable | None = None
+    metric: str | Callable[[Any], Any] | None = None
+    higher_is_better: bool | None = None
+
+    @classmethod
+    def of(cls, keywords: Mapping[str, Any]) -> Roles:
+        """Return the roles with those given filled in, checked as far as they can be."""
+        known = [field.name for field in fields(cls)]
+        for name in keywords:
+            if name not in known:
+                raise TypeError(
+                    f"{name!r} is neither an option here nor a role of a column. The roles are"
+                    f" {listed(known)}; the signature has the options."
+                )
+        roles = replace(cls(), **keywords)
+        for name in ("gold", "key", "dim", "groups"):
+            given = getattr(roles, name)
+            if not isinstance(given, Hashable):
+                raise TypeError(f"{name}={given!r}: give the name of one column, not several.")
+        if isinstance(roles.lower_is_better, bool):
+            raise TypeError(
+                f"lower_is_better={roles.lower_is_better!r}: name the measures whose small values"
+                " rank first, one or several."
+            )
+        check_choice("ties", roles.ties, TIES)
+        check_choice("missing", roles.missing, MISSING)
+        _ = roles.seed
+        return roles
+
+    def check_ties(self) -> None:
+        """Raise a ValueError where the ties are counted in a way that single lists only have."""
+        if self.ties not in CUTTING:
+            raise ValueError(
+                f"ties={self.ties!r} holds in nbest_precision, random_test and the curves (roc,"
+                " precision_recall, det, lift, gain), and not for crossovers, bands, comparisons or"
+                f" what else was asked here: allowed are {listed(CUTTING)}. tie_sensitivity says"
+                " how much a comparison depends on the order of equal scores."
+            )
+
+    @property
+    def seed(self) -> int:
+        """The seed of the tie key: ``rng`` if that is an int, else 0."""
+        rng = self.rng
+        if rng is None or isinstance(rng, np.random.Generator):
+            return 0
+        if isinstance(rng, (bool, np.bool_)) or not isinstance(rng, (int, np.integer)):
+            raise TypeError(
+                f"rng={rng!r} is of type {type(rng).__name__}: give a whole number (a seed), a"
+                " numpy.random.Generator, or None for fresh entropy."
+            )
+        if rng < 0:
+            raise ValueError(f"rng={rng!r}: a seed is 0 or more. Give another whole number.")
+        return int(rng)
+
+    @property
+    def draws(self) -> int:
+        """The seed of random draws: ``rng`` if that is an int, else one that it draws."""
+        if self.rng is None or isinstance(self.rng, np.random.Generator):
+            return int(np.random.default_rng(self.rng).integers(2**63))
+        return self.seed
+
+
+def as_names(names: Names, columns: Any) -> list[Hashable]:
+    """Return one name or several as a list; a tuple that is a column is one name."""
+    if names is None:
+        return []
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        return [names]
+    if isinstance(names, tuple) and _is_column(names, columns):
+        return [names]
+    return list(dict.fromkeys(names))
+
+
+def _is_column(name: Hashable, columns: Any) -> bool:
+    try:
+        return name in columns
+    except TypeError:
+        return False

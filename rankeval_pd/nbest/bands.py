@@ -1,0 +1,346 @@
+"""What holds for all n together? Bands around precision curves and their difference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, Unpack
+
+import numpy as np
+import xarray as xr
+
+from rankeval_pd.errors import check_count, check_share, warn
+from rankeval_pd.forms.answers import answer
+from rankeval_pd.forms.measure_pairs import PairRanks, ask_pairs, only_pair, pair_names
+from rankeval_pd.forms.n import check_n
+from rankeval_pd.forms.rankings import Data
+from rankeval_pd.forms.roles import RankingRoles, Roles
+from rankeval_pd.forms.spelled_out import with_roles
+from rankeval_pd.progress import drawing_bar
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.intervals import bands
+from rankeval_pd.stats.intervals.proportions import INTERVALS
+from rankeval_pd.stats.rankings import ranking
+
+PRECISION_COLUMNS = ("measure", "n", "precision", "band_low", "band_high")
+DIFFERENCE_COLUMNS = ("measure_a", "measure_b", "n", "difference", "band_low", "band_high")
+_TOO_PRECISE = 0.9  # above this precision the bands are known to cover less than they say
+
+
+@with_roles
+def precision_band(
+    data: Data,
+    n: Any = None,
+    *,
+    level: float = 0.95,
+    n_resamples: int = 1000,
+    progress: bool | None = None,
+    **roles: Unpack[RankingRoles],
+) -> Data:
+    """Return a band that the whole precision curve is in, at all n asked for together.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a score for each measure and a gold label.
+    n : int, sequence of int, range or None
+        Sizes of the lists; None is every n from 1 to the number of candidates. The fewer, the
+        narrower the band.
+    level : float
+        Probability that the average precision of the n-best list is in the band at every n.
+    n_resamples : int
+        Number of draws of multipliers, at least level / (1 - level).
+    progress : bool, optional
+        Whether to show a progress bar; by default where the work takes more than two seconds.
+    **roles
+        Which column is what, see :func:`nbest_precision`.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per measure and n (Dataset: dimensions measure and n): ``measure``, ``n``,
+        ``precision``, ``band_low``, ``band_high``.
+
+    Warns
+    -----
+    RankevalWarning
+        If the precision is above 0.9 at some n: the band may then cover less often than it says.
+
+    Notes
+    -----
+    Candidates are taken as a sample, and the precision as that of n-best lists: unlike the paper's
+    interval, the band has the variance of the list's threshold in it. At each n it is a
+    Clopper-Pearson interval, of a list shortened to have this variance, at the level that the
+    largest deviation over all n asks for (sup-t, by Gaussian multipliers of the influence of each
+    candidate). In simulations, 95 % bands covered .956 to .979 where the precision stays below .9
+    (``tests/reference/simultaneous.csv``).
+
+    Cost: sorting, and O(N) for each draw, less where few n are asked for: below a second for
+    1,000 draws and 2,000 n of 5,000 candidates. The same for the same ``rng``.
+
+    References
+    ----------
+    Evert (2004), end of section 3.2, names the two sources of variance. The influence function
+    of precision at n is also in J. R. Ash and J. M. Hughes-Oliver (2022), Confidence bands and
+    hypothesis tests for hit enrichment curves.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
+    >>> df.rankeval.precision_band([100, 200], measures="good").round(2)
+      measure    n  precision  band_low  band_high
+    0    good  100       0.49      0.36       0.62
+    1    good  200       0.32      0.25       0.40
+    """
+    level = check_share("level", level)
+    draws = _enough(n_resamples, level)
+    sizes = check_n(n)
+    chosen = Roles.of(roles)
+    seed = chosen.draws
+
+    def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
+        measures = inner.sizes["measure"]
+        with drawing_bar(
+            inner, progress, draws=measures * draws, what="drawing multipliers"
+        ) as advance:
+            found = xr.apply_ufunc(
+                _band_columns,
+                inner["score"],
+                inner["gold"],
+                inner["present"],
+                kwargs={
+                    "n": sizes, "ties": chosen.ties, "level": level, "n_resamples": draws,
+                    "seed": seed, "advance": advance,
+                },
+                input_core_dims=[["candidate"]] * 3,
+                output_core_dims=[["n"]] * 4,
+                dask="parallelized",
+                dask_gufunc_kwargs={"output_sizes": {"n": asked.size}},
+                output_dtypes=[float, float, float, bool],
+            )  # fmt: skip
+        result = xr.Dataset(dict(zip((*PRECISION_COLUMNS[2:], "exists"), found, strict=True)))
+        return result.assign_coords(n=("n", asked))
+
+    attrs = {"level": level, "band": "sup-t"}
+    return answer(data, roles, question, PRECISION_COLUMNS, n=sizes, cuts_lists=True, attrs=attrs)
+
+
+def _enough(n_resamples: Any, level: float) -> int:
+    """Return the number of draws, or refuse: so few have no quantile of the level."""
+    draws, needed = check_count("n_resamples", n_resamples), bands.draws_needed(level)
+    if draws < needed:
+        raise ValueError(
+            f"n_resamples={draws} cannot reach level={level:g}: of so few draws none is expected"
+            f" beyond it. Give n_resamples={needed} or more."
+        )
+    return draws
+
+
+def _band_columns(
+    score: FloatArray,
+    gold: BoolArray,
+    present: BoolArray,
+    *,
+    n: IntArray | None,
+    ties: str,
+    level: float,
+    n_resamples: int,
+    seed: int,
+    advance: Callable[[int], object],
+) -> tuple[AnyArray, ...]:
+    lists = ranking.nbest(score, gold, present, n, ties)
+    n = np.arange(1, score.shape[-1] + 1) if n is None else n
+    score, gold, present = np.broadcast_arrays(score, gold, present)
+    order = ranking.order(score, present)
+    precision = lists.tp / n
+    _warn_if_too_precise(precision[lists.exists])
+    limits = np.full((2, *precision.shape), np.nan)
+    for row in np.ndindex(precision.shape[:-1]):
+        asked = lists.exists[row]
+        if asked.any():
+            ranked = (gold & present)[row][order[row]][: present[row].sum()]
+            limits[(slice(None), *row, asked)] = _precision_limits(
+                ranked, n[asked], level, n_resamples=n_resamples, seed=seed, advance=advance
+            )
+    return (precision, *limits, lists.exists)
+
+
+def _precision_limits(
+    ranked: BoolArray, n: IntArray, level: float, **drawing: Any
+) -> tuple[FloatArray, FloatArray]:
+    """Return the band of one ranking, whose labels come best first."""
+    from scipy import special
+
+    rising, back = np.unique(n, return_inverse=True)
+    tp = np.concatenate([[0], np.cumsum(ranked)])
+    spread = bands.nbest_spread(tp, rising, np.array(ranked.size))
+    share = tp[rising] / rising
+    cells = bands.cells(ranked, (np.arange(1, ranked.size + 1),), rising)
+    largest = bands.largest(
+        cells,
+        (spread.edge,),
+        (share - spread.edge) * rising / ranked.size,
+        spread.influence,
+        **drawing,
+    )
+    within = 1.0 - 2.0 * float(special.ndtr(-bands.critical_value(largest, level)))
+    size = spread.effective(rising)
+    low, high = INTERVALS["clopper-pearson"](size * share, size, within)
+    return low[back], high[back]
+
+
+def _warn_if_too_precise(precision: FloatArray) -> None:
+    if (precision > _TOO_PRECISE).any():
+        warn(
+            f"precision is {precision.max():.3g} at one of the n asked for: where it is above"
+            f" {_TOO_PRECISE:g}, the band may cover less often than its level says. Ask for larger"
+            " n only, or read the intervals at each n alone, with target='nbest'."
+        )
+
+
+@with_roles
+def difference_band(
+    data: Data,
+    a: Hashable = None,
+    b: Hashable = None,
+    n: Any = None,
+    *,
+    level: float = 0.95,
+    n_resamples: int = 1000,
+    progress: bool | None = None,
+    **roles: Unpack[RankingRoles],
+) -> Data:
+    """Return a band for the difference of two precision curves, at all n asked for together.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a score for each measure and a gold label.
+    a, b : names of measures, optional
+        Both: this pair. ``a`` alone: a against each other measure. Neither: all pairs; each pair
+        has a band of its own.
+    n : int, sequence of int, range or None
+        Sizes of the lists; None is every n from 1 to the number of candidates.
+    level : float
+        Probability that the difference of the average precisions is in the band at every n.
+    n_resamples : int
+        Number of draws of multipliers, at least level / (1 - level).
+    progress : bool, optional
+        Whether to show a progress bar; by default where the work takes more than two seconds.
+    **roles
+        Which column is what, see :func:`nbest_precision`.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per pair and n (Dataset: dimensions pair and n, coordinates measure_a and
+        measure_b): ``measure_a``, ``measure_b``, ``n``, ``difference`` = precision_a -
+        precision_b, ``band_low``, ``band_high``. The difference of two equal lists is 0, with the
+        band (0, 0).
+
+    Warns
+    -----
+    RankevalWarning
+        If a precision is above 0.9 at some n: the band may cover less often than it says.
+
+    Notes
+    -----
+    Where the band excludes 0, one measure is better, and all such statements hold together with
+    the probability ``level``. As :func:`precision_band`, with the same multipliers in both
+    rankings, so that what the lists share cancels. In simulations, 95 % bands covered .96 to .97.
+    ``compare(adjust="max-t")`` is the test to this band, of a sharper null hypothesis; the two
+    agree but for a few n.
+
+    Cost: as :func:`precision_band`, for each pair.
+
+    References
+    ----------
+    Evert (2004), section 3.3, whose claim is one about all n up to 1250.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
+    >>> found = df.rankeval.difference_band("good", "fair", range(50, 501))
+    >>> found[found["band_low"] > 0]["n"].agg(["min", "max"]).tolist()
+    [68, 500]
+    """
+    level = check_share("level", level)
+    draws = _enough(n_resamples, level)
+    sizes = check_n(n)
+    chosen = Roles.of(roles)
+    options = {"level": level, "n_resamples": draws, "seed": chosen.draws}
+
+    def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
+        pairs = pair_names(inner, a, b)
+        with drawing_bar(
+            inner, progress, draws=len(pairs) * draws, what="drawing multipliers"
+        ) as advance:
+            return ask_pairs(
+                inner,
+                pairs,
+                _difference_columns,
+                dict.fromkeys(DIFFERENCE_COLUMNS[3:], float),
+                n=sizes,
+                ties=chosen.ties,
+                options={**options, "advance": advance},
+            )
+
+    attrs = {"level": level, "band": "sup-t"}
+    return answer(
+        data,
+        only_pair(data, a, b, roles),
+        question,
+        DIFFERENCE_COLUMNS,
+        n=sizes,
+        cuts_lists=True,
+        attrs=attrs,
+    )
+
+
+def _difference_columns(
+    lists: PairRanks,
+    n: IntArray,
+    *,
+    level: float,
+    n_resamples: int,
+    seed: int,
+    advance: Callable[[int], object],
+) -> tuple[FloatArray, ...]:
+    shape = (*lists.a.shape[:-1], n.size)
+    difference, margin = np.full(shape, np.nan), np.full(shape, np.nan)
+    for row in np.ndindex(shape[:-1]):
+        asked = lists.exists[row]
+        if not asked.any():
+            continue
+        a, b, gold = lists.of(row)
+        rising, back = np.unique(n[asked], return_inverse=True)
+        found = _difference_margin(
+            a, b, gold, rising, level, n_resamples=n_resamples, seed=seed, advance=advance
+        )
+        difference[(*row, asked)], margin[(*row, asked)] = (x[back] for x in found)
+    low, high = np.maximum(difference - margin, -1.0), np.minimum(difference + margin, 1.0)
+    return difference, low, high
+
+
+def _difference_margin(
+    rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray, level: float, **drawing: Any
+) -> tuple[FloatArray, FloatArray]:
+    """Return the difference and half the width of its band, of one pair of rankings."""
+    r = ranking.nbest_regions(rank_a, rank_b, gold, n)
+    _warn_if_too_precise(np.maximum(r.tp_a, r.tp_b) / n)
+    only = n - r.overlap
+    tp_only = r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
+    here = np.ones(gold.shape, dtype=bool)
+    spread = bands.difference_spread(rank_a, rank_b, gold, here, n, only, tp_only)
+    differ = only > 0
+    difference, margin = (r.tp_a - r.tp_b) / n, np.zeros(n.size)
+    if differ.any():
+        edges = spread.edge_a[differ], spread.edge_b[differ]
+        deviation = np.sqrt(spread.variance[differ])
+        cells = bands.cells(gold, (rank_a, rank_b), n[differ])
+        largest = bands.largest(
+            cells, edges, spread.centre[differ], spread.influence[differ], **drawing
+        )
+        margin[differ] = bands.critical_value(largest, level) * deviation / n[differ]
+    return difference, margin

@@ -1,0 +1,133 @@
+"""How good are the candidates around each rank?"""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+import numpy as np
+import xarray as xr
+
+from rankeval_pd.errors import check_count
+from rankeval_pd.forms.answers import answer
+from rankeval_pd.forms.rankings import Data
+from rankeval_pd.forms.roles import RankingRoles, Roles
+from rankeval_pd.forms.spelled_out import with_roles
+from rankeval_pd.nbest.precision_intervals import IntervalKind
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.rankings import ranking
+
+LOCAL_COLUMNS = ("measure", "n", "precision", "ci_low", "ci_high")
+
+
+@with_roles
+def local_precision(
+    data: Data,
+    window: int = 400,
+    *,
+    ci: str = "clopper-pearson",
+    level: float = 0.95,
+    **roles: Unpack[RankingRoles],
+) -> Data:
+    """Return the precision among the candidates around each rank, rather than up to it.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a score for each measure and a gold label.
+    window : int
+        How many candidates count, an even number: those of rank n - window/2 + 1 to
+        n + window/2.
+    ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
+        Kind of interval of precision, see :func:`precision_interval`.
+    level : float
+        Confidence level of the interval at each n.
+    **roles
+        Which column is what, see :func:`nbest_precision`.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per measure and n for which the window fits (Dataset: dimensions measure and n):
+        ``measure``, ``n``, ``precision``, ``ci_low``, ``ci_high``.
+
+    Notes
+    -----
+    Where the precision of the n-best list says what has been found so far, this says what going on
+    from here brings. O(N log N), and about a microsecond for each interval.
+
+    References
+    ----------
+    Evert (2004), The UCS toolkit, evaluation graphs.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"G2": range(6, 0, -1), "gold": [True, True, False, True, False, False]})
+    >>> df.rankeval.local_precision(4)[["measure", "n", "precision"]]
+      measure  n  precision
+    0      G2  2       0.75
+    1      G2  3       0.50
+    2      G2  4       0.25
+    """
+    kind = IntervalKind.of(ci=ci, level=level)
+    half = _half(window)
+    ties = Roles.of(roles).ties
+
+    def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
+        n = np.arange(half, inner.sizes["candidate"] - half + 1)
+        found = xr.apply_ufunc(
+            _local_columns,
+            inner["score"],
+            inner["gold"],
+            inner["present"],
+            kwargs={"n": n, "half": half, "kind": kind, "ties": ties},
+            input_core_dims=[["candidate"]] * 3,
+            output_core_dims=[["n"]] * 4,
+            dask="parallelized",
+            dask_gufunc_kwargs={"output_sizes": {"n": n.size}},
+            output_dtypes=[float, float, float, bool],
+        )
+        result = xr.Dataset(dict(zip((*LOCAL_COLUMNS[2:], "exists"), found, strict=True)))
+        return result.assign_coords(n=("n", n))
+
+    attrs = {**kind._asdict(), "window": window}
+    found = answer(data, roles, question, LOCAL_COLUMNS, cuts_lists=True, attrs=attrs)
+    rows = found.sizes.get("n", 1) if isinstance(found, xr.Dataset) else len(found)
+    if not rows and len(data) and ties != "blocks":
+        raise ValueError(
+            f"window={window!r} is above the number of candidates. Give a smaller even number."
+        )
+    return found
+
+
+def _half(window: Any) -> int:
+    size = check_count("window", window, 2)
+    if size % 2:
+        raise ValueError(
+            f"window={window!r} is odd: it has as many candidates to either side of the rank. Give"
+            f" {size + 1}."
+        )
+    return size // 2
+
+
+def _local_columns(
+    score: FloatArray,
+    gold: BoolArray,
+    present: BoolArray,
+    *,
+    n: IntArray,
+    half: int,
+    kind: IntervalKind,
+    ties: str,
+) -> tuple[AnyArray, ...]:
+    lists = ranking.nbest(score, gold, present, None, ties)
+    upper = n + half - 1  # the list that ends where the window ends
+    start = np.zeros_like(lists.tp[..., :1])
+    up_to = np.concatenate([start, lists.tp], axis=-1)
+    tp = up_to[..., n + half] - up_to[..., n - half]
+    begins = np.concatenate([start == 0, lists.exists], axis=-1)[..., n - half]
+    exists = lists.exists[..., upper] & begins
+    limits = np.full((2, *tp.shape), np.nan)
+    whole = np.full(np.count_nonzero(exists), 2 * half)
+    limits[:, exists] = kind.limits(tp[exists], whole)
+    return (tp / (2.0 * half), *limits, exists)

@@ -1,0 +1,158 @@
+"""How good is each n-best list? Precision with its interval (Evert 2004, sections 2 and 3.2)."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+import numpy as np
+import xarray as xr
+
+from rankeval_pd.forms.answers import answer
+from rankeval_pd.forms.n import check_n
+from rankeval_pd.forms.rankings import Data
+from rankeval_pd.forms.roles import RankingRoles, Roles
+from rankeval_pd.forms.spelled_out import with_roles
+from rankeval_pd.nbest.precision_intervals import IntervalKind, shares_of
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.intervals import bands
+from rankeval_pd.stats.rankings import ranking
+
+_NBEST_TYPES: dict[str, type] = {
+    "threshold": float, "tp": np.int64, "precision": float, "recall": float, "lift": float,
+    "ci_low": float, "ci_high": float, "tied": np.int64,
+}  # fmt: skip
+
+
+@with_roles
+def nbest_precision(
+    data: Data,
+    n: Any = None,
+    *,
+    ci: str = "clopper-pearson",
+    level: float = 0.95,
+    target: str = "region",
+    phi: float = 1.0,
+    **roles: Unpack[RankingRoles],
+) -> Data:
+    """Return precision, recall and lift of the n-best lists, with intervals.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a score for each measure and a gold label.
+    n : int, sequence of int, range or None
+        Sizes of the lists; None is every n from 1 to the number of candidates.
+    ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
+        Kind of interval of precision, see :func:`precision_interval`.
+    level : float
+        Confidence level of the interval at each n. It holds for each n alone, not for all
+        together.
+    target : {"region", "nbest"}
+        What the interval is one of. "region" is the paper's: the acceptance region whose threshold
+        is the score of the n-th candidate, and stays. "nbest" adds the variance of this threshold.
+    phi : float
+        Overdispersion, 1 or more, from :func:`repetition`; it widens the interval.
+    **roles
+        ``gold``, ``measures``, ``by``, ``key``, ``lower_is_better``, ``ties``, ``missing``,
+        ``rng``, ``dim``: which column is what, see the page "Roles of the columns".
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per measure and n (Dataset: dimensions measure and n); none where a group, or with
+        ``missing="drop"`` a measure, has fewer than n candidates:
+
+        * ``measure``, ``n``: the measure and the size of the list;
+        * ``threshold``: score of the n-th candidate;
+        * ``tp``: true positives in the list;
+        * ``precision``: tp / n; ``recall``: tp / N+; ``lift``: precision / (N+ / N), NaN without
+          true positives;
+        * ``ci_low``, ``ci_high``: confidence limits of precision;
+        * ``tied``: candidates left out although their score is the threshold; the share of lists
+          that cut a tie is the mean of ``tied > 0``;
+        * ``tp_sd``, under ``ties="expected"`` only: the standard deviation of the true positives
+          over the orders of equal scores, whose mean ``tp`` then is.
+
+    Raises
+    ------
+    ValueError, TypeError, KeyError
+        If a role cannot be filled, a score is missing without leave, n is not a size of a list.
+
+    Notes
+    -----
+    The cost is that of sorting each measure, O(N log N), and about a microsecond for each
+    interval: a second for every n of a million candidates is the intervals'.
+
+    References
+    ----------
+    Evert (2004), Eq. 1 (whose text has "numerator" for denominator), section 3.2, figures 1, 2.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"G2": [9.1, 7.4, 3.3, 0.2], "gold": [True, False, True, False]})
+    >>> df.rankeval.nbest_precision([1, 2])[["measure", "n", "tp", "precision", "recall", "lift"]]
+      measure  n  tp  precision  recall  lift
+    0      G2  1   1        1.0     0.5   2.0
+    1      G2  2   1        0.5     0.5   1.0
+    """
+    kind = IntervalKind.of(ci=ci, level=level, target=target, phi=phi)
+    sizes = check_n(n)
+    ties = Roles.of(roles).ties
+    types: dict[str, type] = {
+        **_NBEST_TYPES,
+        **({"tp": float, "tp_sd": float} if ties == "expected" else {}),
+    }
+    columns = ("measure", "n", *types)
+
+    def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
+        found = xr.apply_ufunc(
+            _nbest_columns,
+            inner["score"],
+            inner["gold"],
+            inner["present"],
+            inner["sign"],
+            kwargs={"n": sizes, "kind": kind, "ties": ties},
+            input_core_dims=[["candidate"], ["candidate"], ["candidate"], []],
+            output_core_dims=[["n"]] * (len(types) + 1),
+            dask="parallelized",
+            dask_gufunc_kwargs={"output_sizes": {"n": asked.size}},
+            output_dtypes=[*types.values(), bool],
+        )
+        result = xr.Dataset(dict(zip([*types, "exists"], found, strict=True)))
+        return result.assign_coords(n=("n", asked))
+
+    return answer(
+        data,
+        roles,
+        question,
+        columns,
+        n=sizes,
+        cuts_lists=True,
+        any_ties=True,
+        attrs={**kind._asdict(), "ties": ties},
+    )
+
+
+def _nbest_columns(
+    score: FloatArray,
+    gold: BoolArray,
+    present: BoolArray,
+    sign: FloatArray,
+    *,
+    n: IntArray | None,
+    kind: IntervalKind,
+    ties: str,
+) -> tuple[AnyArray, ...]:
+    lists = ranking.nbest(score, gold, present, n, ties)
+    asked = np.arange(1, score.shape[-1] + 1) if n is None else n
+    size = ranking.size(gold, present)
+    whole = np.broadcast_to(asked, lists.tp.shape)
+    weight: FloatArray | float = 1.0
+    if kind.target == "nbest":
+        tp = ranking.cumulated(score, gold, present, ties)
+        weight = bands.nbest_spread(tp, asked, size.total).effective(whole) / whole
+    shares = shares_of(lists.tp, whole, size, kind, exists=lists.exists, weight=weight)
+    threshold = lists.threshold * sign[..., np.newaxis] + 0.0
+    spread = (lists.block.tp_sd(asked),) if ties == "expected" else ()
+    return (threshold, lists.tp, *shares, lists.tied, *spread, lists.exists)

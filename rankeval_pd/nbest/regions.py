@@ -1,0 +1,147 @@
+"""Which candidates make the difference? The difference region (Evert 2004, section 3.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from functools import partial
+from typing import Any, NamedTuple, Unpack
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.forms import tables
+from rankeval_pd.forms.answers import check_not_above
+from rankeval_pd.forms.measure_pairs import only_pair
+from rankeval_pd.forms.n import check_n
+from rankeval_pd.forms.rankings import Data, check_data, read_dataset, read_frame
+from rankeval_pd.forms.roles import RankingRoles, Roles
+from rankeval_pd.forms.spelled_out import with_roles
+from rankeval_pd.stats._types import AnyArray, IntArray
+from rankeval_pd.stats.rankings import ranking
+
+
+@with_roles
+def difference_region(
+    data: Data, a: Hashable, b: Hashable, n: int, **roles: Unpack[RankingRoles]
+) -> Data:
+    """Return the candidates that only one of two n-best lists has.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a score for each measure and a gold label.
+    a, b : names of measures
+    n : int
+        Size of both lists.
+    **roles
+        Which column is what, see :func:`nbest_precision`.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        The rows of the input that only one list accepts, in their order and with their index
+        (Dataset: dimension row), and ``list`` ("a" or "b"), ``rank_a``, ``rank_b``: the ranks,
+        from 1, in the two rankings.
+
+    Notes
+    -----
+    O(N log N).
+
+    References
+    ----------
+    Evert (2004), section 3.3: the regions D1 and D2.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame(
+    ...     {"G2": [3.0, 2.0, 1.0], "t": [1.0, 2.0, 3.0], "gold": [True, False, False]},
+    ...     index=["kick bucket", "take place", "be there"],
+    ... )
+    >>> df.rankeval.difference_region("G2", "t", 1)[["gold", "list", "rank_a", "rank_b"]]
+                  gold list  rank_a  rank_b
+    kick bucket   True    a       1       3
+    be there     False    b       3       1
+    """
+    check_data(data)
+    sizes = check_n(n)
+    if sizes is None or sizes.size != 1:
+        raise ValueError(f"n={n!r}: give the size of the two lists, one whole number.")
+    chosen = Roles.of(only_pair(data, a, b, roles))
+    chosen.check_ties()
+    present = data.columns if isinstance(data, pd.DataFrame) else data.variables
+    for name in ("list", "rank_a", "rank_b"):
+        if name in present:
+            raise ValueError(
+                f"data has a column {name!r}, and so would the result. Rename it:"
+                f" data.rename(columns={{{name!r}: ...}})."
+            )
+    region = partial(_region, a=a, b=b, n=sizes, ties=chosen.ties)
+    if isinstance(data, xr.Dataset):
+        return _dataset_region(data, chosen, sizes, region)
+    return _frame_region(data, chosen, sizes, region)
+
+
+class _Region(NamedTuple):
+    """The candidates that only one list has, in the order of the input."""
+
+    rows: IntArray
+    list: AnyArray
+    rank_a: IntArray
+    rank_b: IntArray
+
+
+def _frame_region(
+    data: pd.DataFrame, roles: Roles, n: IntArray, region: Callable[[xr.Dataset], _Region]
+) -> pd.DataFrame:
+    groups = read_frame(data, roles)
+    check_not_above(n, groups.largest)
+    found = [
+        region(inner.isel({tables.GROUP: position}))
+        for inner in groups.members
+        for position in range(inner.sizes[tables.GROUP])
+    ]
+    rows = np.concatenate([np.zeros(0, dtype=np.int64), *(x.rows for x in found)])
+    order = np.argsort(rows)
+    columns: dict[str, Any] = {
+        name: np.concatenate([getattr(x, name) for x in found])[order] if found else []
+        for name in _Region._fields[1:]
+    }
+    return data.iloc[rows[order]].assign(**columns)
+
+
+def _dataset_region(
+    data: xr.Dataset, roles: Roles, n: IntArray, region: Callable[[xr.Dataset], _Region]
+) -> xr.Dataset:
+    inner = read_dataset(data, roles).compute()
+    check_not_above(n, inner.sizes["candidate"])
+    batch = list(inner.attrs["batch"])
+    parts = []
+    for where in np.ndindex(*(data.sizes[d] for d in batch)):
+        one = dict(zip(batch, where, strict=True))
+        found = region(inner.isel({d: i for d, i in one.items() if d in inner.dims}))
+        pick = {roles.dim: xr.DataArray(found.rows, dims="row")}
+        part = data.isel({**one, **pick}).reset_coords()
+        of_row = {name: ("row", getattr(found, name)) for name in _Region._fields[1:]}
+        of_batch = {d: part[d].broadcast_like(part["row"]) for d in batch if d in data.coords}
+        parts.append(part.assign({**of_batch, **of_row}))
+    return xr.concat(
+        parts, "row", data_vars="all", coords="minimal", compat="override", join="override"
+    )
+
+
+def _region(inner: xr.Dataset, *, a: Hashable, b: Hashable, n: IntArray, ties: str) -> _Region:
+    measures = inner.indexes["measure"].tolist()
+    pair = inner.isel(measure=[measures.index(a), measures.index(b)])
+    score = pair["score"].transpose("measure", "candidate").to_numpy()
+    present = pair["present"].transpose("measure", "candidate").to_numpy()
+    both = np.asarray(present.all(axis=0))
+    ranking.nbest(score, inner["gold"].to_numpy(), both, n, ties)  # refuses cut ties
+    rank_a, rank_b = ranking.restricted_ranks(ranking.order(score, both), both)
+    in_a, in_b = (rank_a <= n) & both, (rank_b <= n) & both
+    only = np.flatnonzero((in_a != in_b) & (n <= both.sum()))
+    rows = inner["row"].to_numpy()[only]
+    only = only[np.argsort(rows)]
+    names = np.where(in_a, "a", "b").astype(object)
+    return _Region(np.sort(rows), names[only], rank_a[only], rank_b[only])

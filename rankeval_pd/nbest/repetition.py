@@ -1,0 +1,397 @@
+"""Would it happen again? Precision over repeated samples (Evert 2004, section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any, NamedTuple, Unpack
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.errors import check_choice, check_count, check_share, listed
+from rankeval_pd.forms import tables
+from rankeval_pd.forms.rankings import Data, check_data, read_dataset, read_frame
+from rankeval_pd.forms.roles import RankingRoles, Roles, as_names
+from rankeval_pd.forms.spelled_out import with_roles
+from rankeval_pd.forms.thresholds import asked_thresholds
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.intervals.proportions import INTERVALS
+from rankeval_pd.stats.significance import dispersion
+
+_STUDY: dict[str, type] = {
+    "threshold": float, "n_samples": np.int64, "n_mean": float, "precision": float,
+    "sd_expected": float, "sd_observed": float, "sd_ratio": float, "phi": float, "phi_low": float,
+    "phi_high": float, "p_dispersion": float, "ks_statistic": float, "p_ks": float,
+    "ci_failures": np.int64, "ci_failures_expected": float, "p_coverage": float,
+}  # fmt: skip
+COLUMNS = ("measure", *_STUDY)
+_SAMPLE: dict[str, type] = {
+    "threshold": float, "n_accepted": np.int64, "tp": np.int64, "precision": float,
+    "ci_low": float, "ci_high": float, "covered": bool,
+}  # fmt: skip
+SAMPLE_COLUMNS = ("measure", *_SAMPLE)
+_BOOTSTRAP = 999  # draws of the test of fit
+
+
+@with_roles
+def repetition(
+    data: Data,
+    threshold: float | Mapping[Hashable, float] | None = None,
+    n: int | None = None,
+    *,
+    ci: str = "clopper-pearson",
+    level: float = 0.95,
+    **roles: Unpack[RankingRoles],
+) -> Data:
+    """Compare the variation of precision over repeated samples with what the model expects.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates of several samples, ``by`` naming the column of the sample; in a Dataset, the
+        batch dimension is the samples.
+    threshold : float or mapping, optional
+        The acceptance threshold, the same for all samples: a number where one measure is
+        evaluated, else a mapping from measure to a number.
+    n : int, optional
+        In place of a threshold: accept so many candidates on average, by the lowest threshold
+        that accepts no more.
+    ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
+        The interval whose coverage is counted.
+    level : float
+        Confidence level of this interval, and of that of phi.
+    **roles
+        Which column is what, see :func:`nbest_precision`.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per measure (Dataset: dimension measure):
+
+        * ``threshold``, ``n_samples`` (those that accept a candidate), ``n_mean`` (accepted on
+          average, over all samples), ``precision`` (all samples pooled);
+        * ``sd_expected``, ``sd_observed``, ``sd_ratio``: standard deviation of the samples'
+          precision, by the model and as found;
+        * ``phi``, ``phi_low``, ``phi_high``, ``p_dispersion``: overdispersion, how many times as
+          much as binomial counts the true positives vary, its interval, and the probability of as
+          much or more if the model holds. Give phi to ``phi=`` of the intervals;
+        * ``ks_statistic``, ``p_ks``: Kolmogorov's distance from the normal law of the model, and
+          its p-value;
+        * ``ci_failures``, ``ci_failures_expected``, ``p_coverage``: samples whose interval leaves
+          out the precision of the other samples, how many would by the model, and the probability
+          of as many or more.
+
+    Raises
+    ------
+    ValueError
+        If there is no sample, or one only; if both or none of threshold and n are given.
+
+    Notes
+    -----
+    The expected standard deviation is that of Eq. 4 with the harmonic mean of the sizes; phi is
+    Pearson's statistic by its degrees of freedom, which takes every sample with its own size.
+    p_ks comes from a parametric bootstrap of 999 draws, because the mean is estimated from the
+    same samples, and it has little power: the test of dispersion is the one to read. An interval
+    fails less often than 1 - level says; the exact rates of all samples make p_coverage.
+
+    That phi is 1 can only be tested on samples drawn under the same conditions; what differs
+    between parts of one corpus (topic, author) is in phi too.
+
+    O(N log N).
+
+    References
+    ----------
+    Evert (2004), section 4, Eqs 3 and 4 (where "average number of TPs" must read candidates),
+    figure 4, footnote 15.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> samples = pd.concat(
+    ...     {s: rankeval_pd.datasets.simulate_candidates(500, rng=s) for s in range(40)},
+    ...     names=["sample", "candidate"],
+    ... )
+    >>> found = samples.rankeval(by="sample", measures="good").repetition(n=50)
+    >>> found[["measure", "n_samples", "n_mean", "sd_ratio", "phi", "p_dispersion"]].round(2)
+      measure  n_samples  n_mean  sd_ratio   phi  p_dispersion
+    0    good         40    50.0      0.92  0.81          0.79
+    """
+    study = _Study.of(threshold, n, ci, level, roles)
+    result = study.ask(data, _study_columns, _STUDY)
+    if isinstance(data, pd.DataFrame):
+        found = tables.as_frame(result, COLUMNS)
+        found.attrs.update(study.noted())
+        return found
+    return tables.leave_dataset(result, COLUMNS, ragged=False, attrs=study.noted())
+
+
+@with_roles
+def repetition_samples(
+    data: Data,
+    threshold: float | Mapping[Hashable, float] | None = None,
+    n: int | None = None,
+    *,
+    ci: str = "clopper-pearson",
+    level: float = 0.95,
+    **roles: Unpack[RankingRoles],
+) -> Data:
+    """Return the precision of every sample of a repetition study.
+
+    Parameters
+    ----------
+    data, threshold, n, ci, level, **roles
+        As in :func:`repetition`.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per measure and sample (Dataset: dimension row), after the columns of ``by``:
+        ``measure``, ``threshold``, ``n_accepted``, ``tp``, ``precision`` (NaN where nothing is
+        accepted), ``ci_low``, ``ci_high``, ``covered`` (whether the interval has the precision of
+        the other samples in it).
+
+    Notes
+    -----
+    Of a lazy Dataset it computes, its rows being of one dimension. O(N log N).
+
+    References
+    ----------
+    Evert (2004), section 4, figure 4.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame(
+    ...     {
+    ...         "G2": [9.0, 8.0, 7.0, 9.5, 7.5, 1.0],
+    ...         "gold": [True, False, True, True, True, False],
+    ...         "part": [1, 1, 1, 2, 2, 2],
+    ...     }
+    ... )
+    >>> found = df.rankeval(by="part", measures="G2").repetition_samples(threshold=7.5)
+    >>> found[["part", "measure", "n_accepted", "tp", "precision"]]
+       part measure  n_accepted  tp  precision
+    0     1      G2           2   1        0.5
+    1     2      G2           2   2        1.0
+    """
+    study = _Study.of(threshold, n, ci, level, roles)
+    result = study.ask(data, _sample_columns, _SAMPLE, per_sample=True).compute()
+    keys = study.keys(data)
+    tables.check_names("by=", keys.columns, SAMPLE_COLUMNS)
+    rows = result.rename(sample=tables.GROUP).transpose(tables.GROUP, "measure")
+    rows = rows.assign_coords({tables.GROUP: np.arange(len(keys))})
+    found = tables.leave_frame([rows], keys, SAMPLE_COLUMNS, attrs=study.noted())
+    return tables.as_rows(found, attrs=study.noted()) if isinstance(data, xr.Dataset) else found
+
+
+class _Study(NamedTuple):
+    """What is asked of the samples."""
+
+    threshold: Any
+    n: int | None
+    ci: str
+    level: float
+    roles: Roles
+    seed: int  #: of the test of fit
+
+    @classmethod
+    def of(cls, threshold: Any, n: Any, ci: str, level: float, roles: Mapping[str, Any]) -> _Study:
+        check_choice("ci", ci, INTERVALS)
+        chosen = Roles.of(roles)
+        chosen.check_ties()
+        if (threshold is None) == (n is None):
+            raise ValueError(
+                f"threshold={threshold!r}, n={n!r}: give one of them, the threshold of the scores,"
+                " or how many candidates are accepted on average."
+            )
+        size = None if n is None else check_count("n", n)
+        return cls(threshold, size, ci, check_share("level", level), chosen, chosen.draws)
+
+    def noted(self) -> dict[str, Any]:
+        return {"ci": self.ci, "level": self.level}
+
+    def ask(
+        self, data: Any, columns: Any, types: Mapping[str, type], *, per_sample: bool = False
+    ) -> xr.Dataset:
+        """Ask for columns of every measure, from the candidates of all samples."""
+        check_data(data)
+        inner, samples = self._all_samples(data)
+        cuts = self._cuts(inner)
+        core = [*samples, "candidate"]
+        out = [["sample"] if per_sample else []] * len(types)
+        size = int(np.prod([inner.sizes[d] for d in samples]))
+        found = xr.apply_ufunc(
+            self._of_measures,
+            inner["score"],
+            inner["gold"],
+            inner["present"],
+            inner["sign"],
+            cuts,
+            kwargs={"columns": columns},
+            input_core_dims=[core, core, core, [], []],
+            output_core_dims=out,
+            dask="parallelized",
+            dask_gufunc_kwargs={"output_sizes": {"sample": size}} if per_sample else {},
+            output_dtypes=[*types.values()],
+        )
+        result = xr.Dataset(dict(zip(types, found, strict=True)))
+        return result.assign(exists=xr.ones_like(result["threshold"], dtype=bool))
+
+    def _cuts(self, inner: xr.Dataset) -> xr.DataArray:
+        """Return the threshold of each measure, NaN where n is given in its place."""
+        measures = inner.indexes["measure"].tolist()
+        if self.threshold is None:
+            return xr.DataArray(np.full(len(measures), np.nan), dims="measure")
+        if not isinstance(self.threshold, Mapping) and len(measures) > 1:
+            raise ValueError(
+                f"threshold={self.threshold!r}: a number is for one measure, and there are"
+                f" {listed(measures)}. Give a mapping from measure to a number; or is it the number"
+                " accepted on average, n=...?"
+            )
+        cuts = asked_thresholds(self.threshold, measures)
+        if cuts.shape[1] != 1 or np.isnan(cuts).any():
+            raise ValueError(
+                f"threshold={self.threshold!r}: give one number for each measure, which are"
+                f" {measures!r}; or name the measures that are meant: measures=..."
+            )
+        return xr.DataArray(cuts[:, 0], dims="measure")
+
+    def _all_samples(self, data: Any) -> tuple[xr.Dataset, list[Hashable]]:
+        """Return the inner form and the dimensions of the samples, which are padded."""
+        if isinstance(data, xr.Dataset):
+            inner = read_dataset(data, self.roles)
+            batch = list(inner.attrs["batch"])
+            if not batch:
+                raise ValueError(
+                    "data has no dimension beside that of the candidates: the samples are one, as"
+                    " of xarray.concat(parts, 'sample')."
+                )
+            score, gold, present = xr.broadcast(inner["score"], inner["gold"], inner["present"])
+            whole = inner.assign(score=score, gold=gold, present=present).drop_vars("row")
+            lazy = any(variable.chunks is not None for variable in whole.variables.values())
+            return (whole.chunk(dict.fromkeys(batch, -1)) if lazy else whole), batch
+        if not as_names(self.roles.by, data.columns):
+            raise ValueError(
+                "by is not given: name the column that says which sample each row belongs to,"
+                " by='sample'."
+            )
+        groups = read_frame(data, self.roles)
+        if len(groups.keys) < 2:
+            raise _too_few(len(groups.keys))
+        parts = [part.drop_vars("row").rename({tables.GROUP: "sample"}) for part in groups.members]
+        width = max(part.sizes["candidate"] for part in parts)
+        padded = [
+            part.drop_vars("sign").pad(
+                candidate=(0, width - part.sizes["candidate"]),
+                constant_values={"score": np.nan, "gold": False, "present": False},
+            )
+            for part in parts
+        ]
+        whole = xr.concat(padded, "sample").sortby("sample").drop_vars("sample")
+        return whole.assign(sign=parts[0]["sign"]), ["sample"]
+
+    def keys(self, data: Any) -> pd.DataFrame:
+        """Return the labels of the samples, one row each."""
+        if isinstance(data, pd.DataFrame):
+            return read_frame(data, self.roles).keys.reset_index(drop=True)
+        batch = list(read_dataset(data, self.roles).attrs["batch"])
+        labels = [
+            data.indexes[d] if d in data.indexes else pd.RangeIndex(data.sizes[d]) for d in batch
+        ]
+        return pd.MultiIndex.from_product(labels, names=batch).to_frame(index=False)
+
+    def _of_measures(
+        self,
+        score: FloatArray,
+        gold: BoolArray,
+        present: BoolArray,
+        sign: FloatArray,
+        cut: FloatArray,
+        *,
+        columns: Any,
+    ) -> tuple[AnyArray, ...]:
+        """Return the columns of each measure; score (measure, dimensions of samples, candidate)."""
+        score, gold, present = (
+            x.reshape(score.shape[0], -1, score.shape[-1])
+            for x in np.broadcast_arrays(score, gold, present)
+        )
+        if score.shape[1] < 2:
+            raise _too_few(score.shape[1])
+        found = []
+        for row in range(score.shape[0]):
+            usable = present[row] & ~np.isnan(score[row])
+            least = sign[row] * cut[row]
+            if self.n is not None:
+                least = _least_score(score[row][usable], self.n * len(score[row]), self.n)
+            accepted = usable & (score[row] >= least)
+            sizes, tp = accepted.sum(axis=-1), (accepted & gold[row]).sum(axis=-1)
+            found.append(columns(sizes, tp, least * sign[row] + 0.0, self))
+        return tuple(np.array(column) for column in zip(*found, strict=True))
+
+
+def _too_few(samples: int) -> ValueError:
+    return ValueError(
+        f"there is {samples} sample: variation needs two or more. Name the column of the samples:"
+        " by=..."
+    )
+
+
+def _least_score(scores: FloatArray, most: int, n: int) -> float:
+    """Return the lowest score that at most so many of all candidates reach."""
+    falling = np.sort(scores)[::-1]
+    if most >= falling.size:
+        if most > falling.size:
+            raise ValueError(
+                f"n={n} is above the mean number of candidates of the samples. Give a smaller n."
+            )
+        return float(falling[-1])
+    higher = falling[falling > falling[most]]
+    if not higher.size:
+        raise ValueError(
+            f"n={n}: more candidates per sample than that have the best score of all, so that no"
+            " threshold accepts so few. Give a larger n."
+        )
+    return float(higher[-1])
+
+
+def _study_columns(
+    sizes: IntArray, tp: IntArray, threshold: float, study: _Study
+) -> tuple[Any, ...]:
+    some = sizes > 0
+    n, t = sizes[some], tp[some]
+    samples = int(n.size)
+    if samples < 2:
+        nothing = [np.nan] * 5
+        return (threshold, samples, sizes.mean(), *nothing, *nothing, 0, np.nan, np.nan)
+    share = t.sum() / n.sum()
+    sd_expected, sd_observed = float(dispersion.model_sd(share, n)), float((t / n).std(ddof=1))
+    freedom = samples - 1
+    spread = dispersion.overdispersion(dispersion.pearson(t, n), freedom, study.level)
+    fit = dispersion.goodness_of_fit(t, n, n_resamples=_BOOTSTRAP, seed=study.seed)
+    others, covered = _covered(n, t, study)
+    failures = int(np.count_nonzero(~covered))
+    rates = dispersion.failure_rate(n, others, study.ci, study.level)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.float64(sd_observed) / sd_expected
+    return (
+        threshold, samples, sizes.mean(), share, sd_expected, sd_observed, ratio, *spread, *fit,
+        failures, rates.sum(), dispersion.at_least(failures, rates),
+    )  # fmt: skip
+
+
+def _covered(n: IntArray, tp: IntArray, study: _Study) -> tuple[FloatArray, BoolArray]:
+    """Return the precision of the other samples, and whether each interval has it in it."""
+    others = (tp.sum() - tp) / np.maximum(n.sum() - n, 1)
+    low, high = INTERVALS[study.ci](tp.astype(float), n.astype(float), study.level)
+    return others, np.asarray((low <= others) & (others <= high))
+
+
+def _sample_columns(
+    sizes: IntArray, tp: IntArray, threshold: float, study: _Study
+) -> tuple[AnyArray, ...]:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        precision = tp / sizes
+    low, high = INTERVALS[study.ci](tp.astype(float), sizes.astype(float), study.level)
+    _, covered = _covered(sizes, tp, study)
+    return np.full(sizes.size, threshold), sizes, tp, precision, low, high, covered

@@ -1,0 +1,1 @@
+"""Distributions of counts: probabilities and tails, exact however small."""

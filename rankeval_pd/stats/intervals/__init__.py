@@ -1,0 +1,1 @@
+"""Intervals and bands of precision, of differences and of odds ratios."""

@@ -1,0 +1,219 @@
+"""Variance and simultaneous bands of the precision of n-best lists, over all n together.
+
+The n-best list has no fixed threshold. If the candidates are a sample, the precision at n varies
+by the labels of those in the list, which is the binomial variance of Evert (2004, section 3.2),
+and by where the list ends: at the end the share of true positives is ``edge``, and a list that
+ends earlier or later loses or gains candidates of this precision. The influence of a candidate
+with label y on the precision p of the list of n among N is
+
+    ((y - edge) [it is in the list] - (p - edge) n / N) N / n,
+
+so that the variance is (p (1 - p) + (1 - n/N) (p - edge)^2) / n. Sums of the influences, each
+times a standard normal number, vary as the whole curve does: the largest of them over all n, in
+units of its standard deviation, gives the factor by which a band has to be wider than an interval.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.distributions.normal import z_of
+
+Advance = Callable[[int], object]
+_BLOCK = 4_000_000  # multipliers in memory together
+_NOTHING = 1e-7  # influences as small are rounding
+
+
+class Spread(NamedTuple):
+    """What the precision of n-best lists varies by; the last axis is n."""
+
+    precision: FloatArray  #: shrunken towards a half, so that it is neither 0 nor 1
+    edge: FloatArray  #: share of true positives around the n-th candidate
+    variance: FloatArray  #: n times the variance of the precision
+    influence: FloatArray  #: sum of the squared influences on n times the precision, not shrunken
+
+    def effective(self, n: IntArray) -> FloatArray:
+        """Return the size of a fixed region whose precision varies as much; at most n."""
+        binomial = self.precision * (1.0 - self.precision)
+        size: FloatArray = np.asarray(n * np.minimum(1.0, binomial / self.variance))
+        return size
+
+
+def edge_precision(tp: FloatArray | IntArray, n: IntArray, total: IntArray) -> FloatArray:
+    """Return the share of true positives among the candidates around rank n.
+
+    ``tp`` counts the true positives up to each rank, from rank 0. The window has n^0.8 / 2
+    candidates, at least 20, to either side.
+    """
+    half = np.maximum(20, (0.5 * n**0.8).astype(np.int64))
+    low = np.maximum(n - half, 0)
+    high = np.minimum(n + half, total)
+    inside = np.take_along_axis(tp, high, axis=-1) - np.take_along_axis(
+        tp, np.minimum(low, high), axis=-1
+    )
+    share: FloatArray = (inside + 1.0) / (np.maximum(high - low, 0) + 2.0)
+    return share
+
+
+def nbest_spread(tp: FloatArray | IntArray, n: IntArray, total: IntArray) -> Spread:
+    """Return what the precision of n-best lists varies by.
+
+    ``tp`` (..., rank from 0) counts true positives, ``total`` (...) the candidates.
+    """
+    total = total[..., np.newaxis]
+    n = np.minimum(np.broadcast_to(n, (*tp.shape[:-1], n.size)), np.maximum(total, 1))
+    n = np.minimum(n, tp.shape[-1] - 1)
+    edge = edge_precision(tp, n, total)
+    listed = np.take_along_axis(tp, n, axis=-1)
+    precision = np.asarray((listed + 2.0) / (n + 4.0), dtype=float)
+    beyond = 1.0 - n / np.maximum(total, 1)
+    variance = precision * (1.0 - precision) + beyond * (precision - edge) ** 2
+    squares = listed * (1.0 - edge) ** 2 + (n - listed) * edge**2
+    influence = squares - n * (1.0 - beyond) * (listed / n - edge) ** 2
+    return Spread(
+        precision, edge, np.asarray(variance, dtype=float), np.asarray(influence, dtype=float)
+    )
+
+
+class DifferenceSpread(NamedTuple):
+    """What the difference of the precisions of two n-best lists varies by; the last axis is n."""
+
+    edge_a: FloatArray  #: share of true positives around the n-th candidate of either ranking
+    edge_b: FloatArray
+    centre: FloatArray  #: mean over all candidates of their influence on n times the difference
+    variance: FloatArray  #: of n times the difference
+    influence: FloatArray  #: sum of the squared influences, no candidate added
+
+
+def difference_spread(
+    rank_a: IntArray,
+    rank_b: IntArray,
+    gold: BoolArray,
+    present: BoolArray,
+    n: IntArray,
+    only: IntArray,
+    tp_only: tuple[IntArray, IntArray],
+) -> DifferenceSpread:
+    """Return what the difference of the precisions of two n-best lists varies by.
+
+    The influence of a candidate on n times the difference is y - edge_a in the one list, less
+    y - edge_b in the other. To the counts of the difference regions, ``only`` candidates each, a
+    candidate of either label is added (Agresti and Caffo), so that the variance is positive.
+    """
+    total = present.sum(axis=-1)[..., np.newaxis]
+    size = np.minimum(np.broadcast_to(n, only.shape), np.maximum(total, 1))
+    tp_a, tp_b = (_cumulated(rank, gold) for rank in (rank_a, rank_b))
+    edge_a, edge_b = (edge_precision(tp, size, total) for tp in (tp_a, tp_b))
+    share_a, share_b = (np.take_along_axis(tp, size, axis=-1) / size for tp in (tp_a, tp_b))
+    drift = (share_a - edge_a) - (share_b - edge_b)
+    only_a, only_b = tp_only
+    squares = (
+        only_a * (1.0 - edge_a) ** 2
+        + (only - only_a) * edge_a**2
+        + only_b * (1.0 - edge_b) ** 2
+        + (only - only_b) * edge_b**2
+        + (size - only) * (edge_a - edge_b) ** 2
+    )
+    added = sum((1.0 - edge) ** 2 + edge**2 for edge in (edge_a, edge_b))
+    reach = size / np.maximum(total, 1)
+    influence = squares - size * reach * drift**2
+    return DifferenceSpread(edge_a, edge_b, drift * reach, influence + added, influence)
+
+
+def _cumulated(rank: IntArray, gold: BoolArray) -> IntArray:
+    """Return the true positives up to each rank, from rank 0."""
+    tp = np.zeros((*rank.shape[:-1], rank.shape[-1] + 1), dtype=np.int64)
+    np.put_along_axis(tp, rank, gold, axis=-1)
+    return np.cumsum(tp, axis=-1)
+
+
+class Cells(NamedTuple):
+    """Candidates that no n asked for tells apart, counted."""
+
+    size: FloatArray
+    tp: FloatArray  #: size where the candidates are true positives, else 0
+    first: tuple[IntArray, ...]  #: per ranking, the first n asked for whose list has them
+
+
+def cells(gold: BoolArray, ranks: tuple[IntArray, ...], n: IntArray) -> Cells:
+    """Return the candidates in cells; ``n`` rises, and the last cell of a ranking is in no list."""
+    first = [np.searchsorted(n, rank, side="left") for rank in ranks]
+    key = gold.astype(np.int64)
+    for position in first:
+        key = key * (n.size + 1) + position
+    _, where, size = np.unique(key, return_index=True, return_counts=True)
+    true = gold[where]
+    return Cells(
+        size.astype(float), np.where(true, size, 0.0), tuple(position[where] for position in first)
+    )
+
+
+def largest(
+    found: Cells,
+    edges: tuple[FloatArray, ...],
+    centre: FloatArray,
+    influence: FloatArray,
+    *,
+    n_resamples: int,
+    seed: int,
+    advance: Advance = lambda _: None,
+) -> FloatArray:
+    """Return, for each draw of multipliers, the largest |Z| over the n.
+
+    Z is the sum over the candidates of multiplier times influence, by its standard deviation, the
+    root of ``influence``; ``centre`` is what the influences of all candidates are lessened by. Of
+    two rankings the influences are subtracted. The sum over the candidates of a cell
+    is normal with as many times the variance, so that there is one draw per cell.
+    """
+    rng = np.random.default_rng(seed)
+    n_lists = centre.size
+    root = np.sqrt(found.size)
+    true = found.tp > 0
+    order = [np.argsort(first, kind="stable") for first in found.first]
+    ends = [
+        np.searchsorted(first[by], np.arange(n_lists), side="right")
+        for first, by in zip(found.first, order, strict=True)
+    ]
+    scale = np.sqrt(np.maximum(influence, 0.0))
+    varies = scale > _NOTHING
+    result = np.empty(n_resamples)
+    width = max(1, _BLOCK // max(1, root.size))
+    for start in range(0, n_resamples, width):
+        stop = min(start + width, n_resamples)
+        drawn = rng.standard_normal((stop - start, root.size)) * root
+        z = -centre * drawn.sum(axis=-1, keepdims=True)
+        for sign, by, end, edge in zip((1.0, -1.0), order, ends, edges, strict=False):
+            sums = drawn[:, by]
+            z += sign * (_up_to(sums * true[by], end) - edge * _up_to(sums, end))
+        result[start:stop] = np.abs(z[:, varies] / scale[varies]).max(axis=-1, initial=0.0)
+        advance(stop - start)
+    return result
+
+
+def _up_to(values: FloatArray, ends: IntArray) -> FloatArray:
+    """Return the sums of the values before each end."""
+    sums = np.zeros((values.shape[0], values.shape[1] + 1))
+    np.cumsum(values, axis=-1, out=sums[:, 1:])
+    return sums[:, ends]
+
+
+def draws_needed(level: float) -> int:
+    """Return how many draws a quantile of this level needs, so that one of them is beyond it."""
+    return math.ceil(level / (1.0 - level) * (1.0 - 1e-12))
+
+
+def critical_value(largest_of_draw: FloatArray, level: float) -> float:
+    """Return the factor that a share ``level`` of the draws stay within, the data counted as one.
+
+    It is at least that of a single n, the quantile of the normal distribution: where the labels do
+    not vary over the lists asked for, the draws say nothing.
+    """
+    ordered = np.sort(largest_of_draw)
+    rank = math.ceil((ordered.size + 1) * level * (1.0 - 1e-12))
+    alone = z_of(level)
+    return max(float(ordered[min(rank, ordered.size) - 1]), alone)

@@ -1,0 +1,176 @@
+"""Intervals of the difference of two proportions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray
+from rankeval_pd.stats.distributions.normal import z_of
+from rankeval_pd.stats.intervals.proportions import Limits, wilson
+
+
+def newcombe(tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, level: float) -> Limits:
+    """Return Newcombe's hybrid score interval of tp_a/n_a - tp_b/n_b (1998, method 10).
+
+    NaN where one of the two is empty.
+    """
+    low_a, high_a = wilson(tp_a, n_a, level)
+    low_b, high_b = wilson(tp_b, n_b, level)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        a, b = np.true_divide(tp_a, n_a), np.true_divide(tp_b, n_b)
+    difference = a - b
+    low = difference - np.hypot(a - low_a, high_b - b)
+    high = difference + np.hypot(high_a - a, b - low_b)
+    return low, high
+
+
+def agresti_caffo(
+    tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, level: float
+) -> Limits:
+    """Return Agresti and Caffo's interval of tp_a/n_a - tp_b/n_b (2000), within [-1, 1].
+
+    Wald's, after one positive and one negative are added to either sample. NaN where one of the
+    two is empty.
+    """
+    tp_a, n_a, tp_b, n_b = (
+        np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp_a, n_a, tp_b, n_b)
+    )
+    a, b = (tp_a + 1.0) / (n_a + 2.0), (tp_b + 1.0) / (n_b + 2.0)
+    variance = a * (1.0 - a) / (n_a + 2.0) + b * (1.0 - b) / (n_b + 2.0)
+    margin = z_of(level) * np.sqrt(variance)
+    defined = (n_a > 0) & (n_b > 0)
+    low, high = np.maximum(a - b - margin, -1.0), np.minimum(a - b + margin, 1.0)
+    return np.where(defined, low, np.nan), np.where(defined, high, np.nan)
+
+
+def miettinen_nurminen(
+    tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, level: float
+) -> Limits:
+    """Return Miettinen and Nurminen's score interval of tp_a/n_a - tp_b/n_b (1985).
+
+    The differences that the score test does not reject; its variance is that of the most likely
+    proportions with that difference, times N/(N - 1), N = n_a + n_b, as in their paper (Mee's
+    interval lacks this factor). NaN where one of the two is empty.
+    """
+    tables = [np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp_a, n_a, tp_b, n_b)]
+    _, n_a, _, n_b = tables
+    defined = (n_a > 0) & (n_b > 0)
+    low, high = np.full(defined.shape, np.nan), np.full(defined.shape, np.nan)
+    x_a, n_a, x_b, n_b = (x[defined] for x in tables)
+    low[defined] = -_score_high(x_b, n_b, x_a, n_a, level)
+    high[defined] = _score_high(x_a, n_a, x_b, n_b, level)
+    return low, high
+
+
+def _score_high(
+    tp_a: FloatArray, n_a: FloatArray, tp_b: FloatArray, n_b: FloatArray, level: float
+) -> FloatArray:
+    """Return the difference above the observed one where the score statistic is z."""
+    from scipy.optimize import elementwise
+
+    z = z_of(level)
+    total = n_a + n_b
+    observed = tp_a / n_a - tp_b / n_b
+    # counts divided by an overdispersion may add up to 1 or less: then nothing is known
+    known = (total > 1.0) & (observed < 1.0)
+
+    def gap(
+        difference: FloatArray,
+        tp_a: FloatArray,
+        n_a: FloatArray,
+        tp_b: FloatArray,
+        n_b: FloatArray,
+    ) -> FloatArray:
+        variance = _restricted_variance(difference, tp_a, n_a, tp_b, n_b)
+        scale = np.sqrt(variance * ((n_a + n_b) / (n_a + n_b - 1.0)))
+        beyond = difference - (tp_a / n_a - tp_b / n_b)
+        # the statistic is 0 at the observed difference even where its variance is 0
+        found: FloatArray = np.where(beyond <= 0.0, -1.0, beyond - z * scale)
+        return found
+
+    high = np.ones(total.shape)
+    args = tuple(x[known] for x in (tp_a, n_a, tp_b, n_b))
+    high[known] = elementwise.find_root(gap, (observed[known], np.ones(args[0].shape)), args=args).x
+    return high
+
+
+def _restricted_variance(
+    difference: FloatArray, tp_a: FloatArray, n_a: FloatArray, tp_b: FloatArray, n_b: FloatArray
+) -> FloatArray:
+    """Return the variance of the difference for the most likely proportions that differ so."""
+    gap = np.abs(difference)
+    tables = np.stack([tp_a, n_a, tp_b, n_b])
+    # x of n where the proportion is the smaller one, s, and y of m where it is s + gap
+    x, n, y, m = np.where(difference >= 0.0, tables[[2, 3, 0, 1]], tables)
+    s = _restricted(gap, x, n, y, m)
+    # near the upper end, the same of negatives: their proportions keep their digits
+    turned = s > 0.5 * (1.0 - gap)
+    x, n, y, m = np.where(turned, np.stack([m - y, m, n - x, n]), np.stack([x, n, y, m]))
+    s = np.where(turned, 1.0 - gap - s, s)
+    for _ in range(3):  # Newton's steps give back the digits that the arc cosine has lost
+        larger, rest = s + gap, 1.0 - s - gap
+        score = (y - m * larger) * s * (1.0 - s) + (x - n * s) * larger * rest
+        slope = (
+            (y - m * larger) * (1.0 - 2.0 * s)
+            - m * s * (1.0 - s)
+            + (x - n * s) * (rest - larger)
+            - n * larger * rest
+        )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            step = score / slope
+        s = np.clip(s - np.where(np.abs(step) < 1e-4, step, 0.0), 0.0, 1.0 - gap)
+    larger, rest = s + gap, np.maximum(1.0 - s - gap, 0.0)
+    variance: FloatArray = s * (1.0 - s) / n + larger * rest / m
+    return variance
+
+
+def _restricted(
+    gap: FloatArray, x: FloatArray, n: FloatArray, y: FloatArray, m: FloatArray
+) -> FloatArray:
+    """Return the most likely s if x of n come from s and y of m from s + gap, nearly.
+
+    The score equation is a cubic, solved as by Farrington and Manning (1990).
+    """
+    total = m + n
+    c2 = ((m + 2.0 * n) * gap - total - x - y) / total
+    c1 = ((n * gap - total - 2.0 * x) * gap + x + y) / total
+    c0 = x * gap * (1.0 - gap) / total
+    v = (c2 / 3.0) ** 3 - c1 * c2 / 6.0 + 0.5 * c0
+    u = np.copysign(np.sqrt(np.maximum(c2 * c2 / 9.0 - c1 / 3.0, 0.0)), v)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        turn = np.where(u == 0.0, 0.0, np.clip(v / u**3, -1.0, 1.0))
+    s = 2.0 * u * np.cos((np.pi + np.arccos(turn)) / 3.0) - c2 / 3.0
+    return np.clip(s, 0.0, 1.0 - gap)
+
+
+DIFFERENCE_INTERVALS: dict[
+    str, Callable[[AnyArray, AnyArray, AnyArray, AnyArray, float], Limits]
+] = {
+    "newcombe": newcombe,
+    "agresti-caffo": agresti_caffo,
+    "miettinen-nurminen": miettinen_nurminen,
+}
+"""Intervals of the difference of two proportions by the name of the argument ``ci``."""
+
+
+def delta_method(
+    tp: tuple[AnyArray, AnyArray, AnyArray],
+    size: tuple[AnyArray, AnyArray, AnyArray],
+    weight: tuple[AnyArray, AnyArray, AnyArray],
+    difference: FloatArray,
+    level: float,
+    phi: float = 1.0,
+) -> Limits:
+    """Return difference -+ z se for a weighted sum of the counts of three independent binomials.
+
+    ``phi`` is how many times as much as binomial counts they vary.
+    """
+    variance = np.zeros(np.shape(difference))
+    for t, n, w in zip(tp, size, weight, strict=True):
+        n_safe = np.maximum(n, 1)
+        empty: BoolArray = np.asarray(n) == 0
+        variance = variance + np.where(empty, 0.0, t * (1.0 - t / n_safe) * np.square(w))
+    margin = z_of(level) * np.sqrt(phi * variance)
+    return difference - margin, difference + margin

@@ -1,0 +1,232 @@
+"""Intervals of a proportion and of the difference of two, for whole arrays of counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from rankeval_pd.stats._types import AnyArray, FloatArray
+from rankeval_pd.stats.distributions.normal import z_of
+from rankeval_pd.stats.search import first_true
+
+Limits = tuple[FloatArray, FloatArray]
+
+
+def clopper_pearson(tp: AnyArray, n: AnyArray, level: float) -> Limits:
+    """Return the limits of Clopper and Pearson: tests of level (1 - level)/2 on either side."""
+    return _limits(tp, n, level, lower=((0.0, 1.0),), upper=((1.0, 0.0),))
+
+
+def jeffreys(tp: AnyArray, n: AnyArray, level: float) -> Limits:
+    """Return the quantiles of Beta(tp + 1/2, n - tp + 1/2), with 0 at tp = 0 and 1 at tp = n."""
+    return _limits(tp, n, level, lower=((0.5, 0.5),), upper=((0.5, 0.5),))
+
+
+def midp(tp: AnyArray, n: AnyArray, level: float) -> Limits:
+    """Return the proportions whose mid-p tails, P(beyond tp) + P(tp)/2, are (1 - level)/2."""
+    halves = ((0.0, 1.0), (1.0, 0.0))
+    low, high = _limits(tp, n, level, lower=halves, upper=halves, inner=True)
+    tp, n = np.broadcast_arrays(tp, n)
+    end = np.log(1.0 - level) / np.where(n > 0, n, 1.0)
+    low = np.where((tp == n) & (n > 0), np.exp(end), low)
+    high = np.where((tp == 0) & (n > 0), -np.expm1(end), high)
+    return low, high
+
+
+def _limits(
+    tp: AnyArray,
+    n: AnyArray,
+    level: float,
+    *,
+    lower: tuple[tuple[float, float], ...],
+    upper: tuple[tuple[float, float], ...],
+    inner: bool = False,
+) -> Limits:
+    """Return the limits at which the mean tail of Beta(tp + a, fp + b) is (1 - level)/2.
+
+    ``lower`` and ``upper`` list the (a, b). The lower limit is 0 at tp = 0, the upper 1 at tp = n;
+    with ``inner`` neither is sought at tp = 0 or tp = n.
+    """
+    tail = (1.0 - level) / 2.0
+    tp, n = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp, n))
+    fp = n - tp
+    some = (tp > 0) & (fp > 0) if inner else tp > 0
+    not_all = (tp > 0) & (fp > 0) if inner else fp > 0
+    low, high = np.zeros(tp.shape), np.ones(tp.shape)
+    low[some] = beta_quantile(tp[some], fp[some], lower, tail, upper_tail=False)
+    high[not_all] = beta_quantile(tp[not_all], fp[not_all], upper, tail, upper_tail=True)
+    return low, high
+
+
+_SETTLED = 1e-5  # Halley's steps are cubic: after one this small the error is below 1e-15
+_LONGEST = 4.0  # a step from where the tail is flat leads nowhere
+_FAR = 1.0  # further away than this in log tail, Newton's steps, which never diverge, are taken
+
+
+def beta_quantile(
+    tp: FloatArray,
+    fp: FloatArray,
+    shifts: tuple[tuple[float, float], ...],
+    tail: float,
+    *,
+    upper_tail: bool,
+) -> FloatArray:
+    """Return p at which the mean tail of the distributions Beta(tp + a, fp + b) is ``tail``.
+
+    The logarithm of the tail is a concave function of logit p, so that Newton's steps converge
+    from anywhere; Halley's finish them. Two or three evaluations of the incomplete beta function
+    suffice, and the result holds to some 1e-14, relative to p and to 1 - p (SciPy's inverse is
+    off by 1e-10 where the list is long and the count small).
+    """
+    from scipy import special
+
+    incomplete = special.betaincc if upper_tail else special.betainc
+    sign = -1.0 if upper_tail else 1.0
+    target = np.log(tail)
+    shape = tp.shape
+    x = _first_guess(tp.ravel(), fp.ravel(), shifts, tail, upper_tail=upper_tail)
+    active = np.arange(x.size)
+    ab = [(tp.ravel() + a, fp.ravel() + b) for a, b in shifts]
+    log_beta = [special.betaln(a, b) for a, b in ab]
+    for _ in range(100):
+        p = special.expit(x[active])
+        log_p, log_q = special.log_expit(x[active]), special.log_expit(-x[active])
+        area = density = bend = np.zeros(active.size)
+        for (a, b), lb in zip(ab, log_beta, strict=True):
+            mass = np.exp(a * log_p + b * log_q - lb)  # p (1 - p) times the density
+            area = area + incomplete(a, b, p)
+            density = density + mass
+            bend = bend + mass * (a - (a + b) * p)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            gap = np.log(area / len(ab)) - target
+            first = sign * density / area
+            second = sign * bend / area - first * first
+            newton = np.clip(-gap / first, -_LONGEST, _LONGEST)
+            halley = newton / (1.0 + 0.5 * newton * second / first)
+        step = np.where((np.abs(gap) < _FAR) & np.isfinite(halley), halley, newton)
+        # a tail that underflowed says no more than that the middle is nearer
+        lost = (area == 0.0) | ~np.isfinite(step)
+        step = np.where(lost, 0.5 * (np.log(ab[0][0] / ab[0][1]) - x[active]), step)
+        x[active] += step
+        going = np.abs(step) > _SETTLED
+        if not going.any():
+            break
+        active = active[going]
+        ab = [(a[going], b[going]) for a, b in ab]
+        log_beta = [lb[going] for lb in log_beta]
+    quantile: FloatArray = special.expit(x).reshape(shape)
+    return quantile
+
+
+def _first_guess(
+    tp: FloatArray,
+    fp: FloatArray,
+    shifts: tuple[tuple[float, float], ...],
+    tail: float,
+    *,
+    upper_tail: bool,
+) -> FloatArray:
+    """Return the logit of an approximate quantile (Abramowitz and Stegun 1964, 26.5.22)."""
+    from scipy import special
+
+    a = tp + sum(s[0] for s in shifts) / len(shifts)
+    b = fp + sum(s[1] for s in shifts) / len(shifts)
+    y = float(special.ndtri(tail)) * (1.0 if upper_tail else -1.0)
+    u, v = 1.0 / np.maximum(2.0 * a - 1.0, 0.5), 1.0 / np.maximum(2.0 * b - 1.0, 0.5)
+    h, k = 2.0 / (u + v), (y * y - 3.0) / 6.0
+    w = y * np.sqrt(np.maximum(h + k, 0.0)) / h - (v - u) * (k + 5.0 / 6.0 - 2.0 / (3.0 * h))
+    guess: FloatArray = np.log(a / b) - 2.0 * w
+    return guess
+
+
+def wilson(tp: AnyArray, n: AnyArray, level: float) -> Limits:
+    """Return the limits of Wilson's score test; (0, 1) for an empty list."""
+    tp, n = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp, n))
+    z2 = z_of(level) ** 2
+    size = np.maximum(n, 1.0)
+    # The limits are the roots of (n + z2) p^2 - (2 tp + z2) p + tp^2/n = 0. The smaller root of
+    # p and that of 1 - p follow from the product of the roots, without cancellation.
+    spread = np.sqrt(z2 * (z2 + 4.0 * tp * (n - tp) / size))
+    high = (2.0 * tp + z2 + spread) / (2.0 * (n + z2))
+    low = 2.0 * tp * (tp / size) / (2.0 * tp + z2 + spread)
+    return np.where(n > 0, low, 0.0), np.where((n > 0) & (tp < n), high, 1.0)
+
+
+def blaker(tp: AnyArray, n: AnyArray, level: float) -> Limits:
+    """Return the least and the greatest proportion that Blaker's test does not reject (2000).
+
+    The acceptability of a proportion is the smaller tail at tp plus the largest tail on the other
+    side that is not larger; a proportion is rejected where it is at most 1 - level. The
+    proportions that are not rejected need not be an interval: gaps between the limits are
+    ignored. So the coverage is at least the level, the limits lie within Clopper and Pearson's,
+    and a higher level never gives a narrower interval. Counts divided by an overdispersion need
+    not be whole: tails are then those of Beta distributions. Some 60 microseconds for each.
+    """
+    tp, n = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp, n))
+    fp = n - tp
+    low, high = np.zeros(tp.shape), np.ones(tp.shape)
+    some, not_all = tp > 0, fp > 0
+    low[some] = _expit(_blaker_low(tp[some], fp[some], 1.0 - level))
+    # the upper limit is the lower one of the other kind, turned round before digits are lost
+    high[not_all] = _expit(-_blaker_low(fp[not_all], tp[not_all], 1.0 - level))
+    return low, high
+
+
+def _expit(x: FloatArray) -> FloatArray:
+    from scipy import special
+
+    p: FloatArray = special.expit(x)
+    return p
+
+
+def _blaker_low(tp: FloatArray, fp: FloatArray, alpha: float) -> FloatArray:
+    """Return the logit of the least proportion whose acceptability is above ``alpha``, tp > 0.
+
+    Let p rise from Clopper and Pearson's limit, where P(X >= tp) = alpha/2, and let k be the first
+    count whose P(X <= k) is still above that. As long as this is so, the acceptability is
+    P(X >= tp) + P(X <= k - 1), which falls and then rises, from at most alpha. Where
+    P(X <= k) has fallen to P(X >= tp), it jumps to twice the latter: above alpha. What comes first,
+    rising through alpha or the jump, is the limit.
+    """
+    from scipy import special
+    from scipy.optimize import elementwise
+
+    def upper(x: FloatArray, tp: FloatArray, fp: FloatArray) -> FloatArray:
+        return np.asarray(special.betainc(tp, fp + 1.0, special.expit(x)), dtype=float)
+
+    def lower(x: FloatArray, k: FloatArray, tp: FloatArray, fp: FloatArray) -> FloatArray:
+        rest = tp + fp - k
+        found = special.betainc(rest, np.maximum(k, 0.0) + 1.0, special.expit(-x))
+        return np.where(k >= 0.0, found, 0.0)
+
+    def gap(x: FloatArray, k: FloatArray, tp: FloatArray, fp: FloatArray) -> FloatArray:
+        tail = upper(x, tp, fp)
+        risen, left = tail + lower(x, k - 1.0, tp, fp), lower(x, k, tp, fp)
+        return np.maximum((risen - alpha) / (risen + alpha), (tail - left) / (tail + left))
+
+    at = ((0.0, 1.0),)
+    start: FloatArray = special.logit(beta_quantile(tp, fp, at, 0.5 * alpha, upper_tail=False))
+    k = first_true(
+        lambda k: lower(start, k, tp, fp) > 0.5 * alpha, np.zeros(tp.shape), np.ceil(tp) - 1.0
+    )
+    # rounding apart, the limit is Clopper and Pearson's where the gap is not negative
+    found = start.copy()
+    inner = gap(start, k, tp, fp) < 0.0
+    args = (k[inner], tp[inner], fp[inner])
+    step = np.sqrt(1.0 / tp[inner] + 1.0 / (fp[inner] + 1.0))
+    high = start[inner] + step
+    while (short := gap(high, *args) < 0.0).any():
+        high = high + short * step
+    found[inner] = elementwise.find_root(gap, (start[inner], high), args=args).x
+    return found
+
+
+INTERVALS: dict[str, Callable[[AnyArray, AnyArray, float], Limits]] = {
+    "clopper-pearson": clopper_pearson,
+    "wilson": wilson,
+    "jeffreys": jeffreys,
+    "midp": midp,
+    "blaker": blaker,
+}
+"""Intervals of one proportion by the name of the argument ``ci``."""

@@ -1,0 +1,1 @@
+"""What a random ranking reaches: at one n, and at any of many."""

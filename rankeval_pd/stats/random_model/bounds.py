@@ -1,0 +1,232 @@
+"""How many true positives a random ranking has in its n-best list (Macskassy 2005, section 2).
+
+Two ways to the same bounds. For a few n, the exact tail is searched by bisection. For every n,
+the bound is a path that rises by 0 or 1 with each further candidate: a few hundred stretches of
+the path start from exact tails and are walked side by side, one step of the paper's recursion
+(Eqs 12 to 15) at a time, with all quantities in units of p.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from rankeval_pd.stats._types import FloatArray
+from rankeval_pd.stats.distributions.beta import log_betainc
+from rankeval_pd.stats.distributions.populations import Finite, Population
+
+_EQUAL = 1e-12  # a tail equals p up to this relative difference
+_FEW = 64  # up to so many n, or if they are so far apart, they are searched one by one
+
+
+class Bounds(NamedTuple):
+    """Bounds of the number of true positives of a random ranking."""
+
+    discrete: FloatArray  #: min{i: P(X > i) < p}, the paper's n(k, p), Eq 7
+    interpolated: FloatArray  #: where the interpolated tail P(X > i) is p; at least 0
+    critical: FloatArray  #: min{i: P(X >= i) <= p}, a test of level p
+
+
+KINDS = ("critical", "discrete", "interpolated", "parametric")
+
+
+def bound(kind: str, p: float, n: FloatArray, population: Population) -> FloatArray:
+    """Return one of the bounds, by name."""
+    if kind == "parametric":
+        return parametric_bound(p, n, population.prior)
+    found: FloatArray = getattr(bounds(p, n, population), kind)
+    return found
+
+
+def bounds(p: float, n: FloatArray, population: Population) -> Bounds:
+    """Return the bounds at level p for lists of n, whole numbers of at least 1 in any order."""
+    n = np.asarray(n, dtype=float)
+    if n.size == 0:
+        return Bounds(n.copy(), n.copy(), n.copy())
+    lowest, highest = population.support(n)
+    if p >= 1.0 - _EQUAL:  # every count is reached with probability 1 at most
+        return Bounds(lowest, np.maximum(lowest - 1.0, 0.0), lowest)
+    if (lowest == highest).all():  # no, or only, positives: nothing is random
+        return Bounds(lowest, np.maximum(lowest - p, 0.0), lowest + 1.0)
+    critical, tail, below = _found(math.log(p), n, population)
+    discrete = critical - np.where(tail >= 1.0 - _EQUAL, 0.0, 1.0)
+    interpolated = np.maximum(critical - 1.0 + (tail - 1.0) / below, 0.0)
+    return Bounds(discrete, interpolated, critical)
+
+
+def critical_counts(log_p: FloatArray, n: FloatArray, population: Population) -> FloatArray:
+    """Return min{i: P(X >= i) <= p} for every level (rows) and list size (columns)."""
+    log_p, n = np.asarray(log_p, dtype=float)[:, np.newaxis], np.asarray(n, dtype=float)
+    lowest, highest = population.support(n)
+    if n.size == 0 or log_p.size == 0 or (lowest == highest).all():
+        critical = np.broadcast_to(lowest + 1.0, (log_p.size, n.size))
+    else:
+        critical = _found(log_p, n, population)[0]
+    return np.where(log_p >= -_EQUAL, lowest, critical)
+
+
+def _found(
+    log_p: float | FloatArray, n: FloatArray, population: Population
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the critical count c and, in units of p, P(X >= c) and P(X = c - 1)."""
+    first, last = float(n.min()), float(n.max())
+    if n.size <= _FEW or last - first > _FEW * n.size:
+        return _search(log_p, n, population)[:3]
+    here = (n - first).astype(np.intp)
+    critical, tail, below = (x[..., here] for x in _walk(log_p, first, last, population))
+    return critical, tail, below
+
+
+def _search(
+    log_p: float | FloatArray, n: FloatArray, population: Population
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return the critical count c and, in units of p, P(X >= c), P(X = c - 1) and P(X = c)."""
+    n, log_p = np.broadcast_arrays(n, log_p)
+    lowest, highest = population.support(n)
+    low, high = lowest.copy(), highest + 1.0
+    at, step = np.clip(_normal_quantile(log_p, n, population), low, highest), 1.0
+    while (active := low < high).any():
+        middle = at[active]
+        rare = population.tails(middle, n[active]).ge - log_p[active] <= _EQUAL
+        below, above = low[active], high[active]
+        below, above = np.where(rare, below, middle + 1.0), np.where(rare, middle, above)
+        low[active], high[active] = below, above
+        # first near what was tried, in growing steps, then in the middle of what is left
+        half = np.floor(0.5 * (below + above))
+        at[active] = np.where(
+            rare, np.maximum(half, above - step), np.minimum(half, below + step - 1.0)
+        )
+        step *= 4.0
+    there, under = population.tails(high, n), population.tails(high - 1.0, n)
+    return high, np.exp(there.ge - log_p), np.exp(under.pmf - log_p), np.exp(there.pmf - log_p)
+
+
+def _normal_quantile(log_p: FloatArray, n: FloatArray, population: Population) -> FloatArray:
+    """Return about where the upper tail is p, as a whole number."""
+    from scipy import special
+
+    variance = n * population.prior * (1.0 - population.prior)
+    if isinstance(population, Finite):
+        variance = variance * (population.total - n) / max(population.total - 1.0, 1.0)
+    z = -special.ndtri_exp(np.minimum(log_p, -1e-6))
+    return np.asarray(np.round(n * population.prior + z * np.sqrt(variance) + 0.5))
+
+
+def _walk(
+    log_p: float | FloatArray, first: float, last: float, population: Population
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return critical count, P(X >= c)/p and P(X = c - 1)/p for every n from first to last."""
+    count = int(last - first) + 1
+    steps = math.isqrt(count - 1) + 1
+    n = np.arange(first, last + 1.0, steps)
+    c, tail, below, at = _search(log_p, n, population)
+    path = np.empty((3, *c.shape, steps))
+    for step in range(steps):
+        path[0, ..., step], path[1, ..., step], path[2, ..., step] = c, tail, below
+        up, stay = population.up(c, n), population.stay(c, n)
+        gain = below * population.up(c - 1.0, n)
+        rises = tail + gain > 1.0 + _EQUAL
+        # the same counts in lists of n + 1
+        below = below * population.stay(c - 1.0, n) * (n + 1.0) / (n + 2.0 - c)
+        at_next = at * stay + gain
+        # P(X >= c + 1) from what is at most p, where subtraction costs nothing that matters
+        tail = np.where(rises, np.maximum(tail - at, 0.0) + at * up, tail + gain)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            above = at_next * ((n + 1.0 - c) / (c + 1.0)) * (up / stay)
+        below, at = np.where(rises, at_next, below), np.where(rises, above, at_next)
+        c = c + rises
+        n = n + 1.0
+    c_path, tail_path, below_path = path.reshape(3, *c.shape[:-1], -1)[..., :count]
+    return c_path, tail_path, below_path
+
+
+def parametric_bound(p: float, n: FloatArray, prior: float) -> FloatArray:
+    """Return x >= 0 with I_z(x + 1, n - x) = p, z = prior: Macskassy's Eqs 8 and 9, corrected.
+
+    The printed Eq 8 has N for k; the regularized incomplete beta function with z = N+/N is the
+    upper tail of the binomial distribution, P(X > x), made continuous in x.
+    """
+    n = np.asarray(n, dtype=float)
+    if p >= 1.0 - _EQUAL or prior == 0.0:
+        return np.zeros_like(n)
+    if prior == 1.0:
+        return n.copy()
+    result = np.zeros_like(n)
+    # the root is above 0 where P(X > 0) is above p: from some n on
+    positive = -np.expm1(n * np.log1p(-prior)) > p
+    # where even a list of positives only is hardly rarer than p, the root clings to n
+    smooth = positive & (n * math.log(prior) < math.log(p) - 20.0)
+    if np.count_nonzero(smooth) <= 2 * _KNOTS:
+        smooth = np.zeros_like(positive)
+    rough = positive & ~smooth
+    result[rough] = _smooth_root(p, n[rough], prior)
+    if smooth.any():
+        result[smooth] = _interpolated_root(p, n[smooth], prior)
+    return result
+
+
+_KNOTS = 1000
+
+
+def _log_tail(x: FloatArray, n: FloatArray, prior: float) -> FloatArray:
+    return log_betainc(x + 1.0, n - x, prior)
+
+
+def _smooth_root(p: float, n: FloatArray, prior: float) -> FloatArray:
+    """Return x in (0, n) with I_z(x + 1, n - x) = p by secants that stay inside a bracket."""
+    from scipy import special
+
+    target = math.log(p)
+    low, high = np.zeros_like(n), n.copy()
+    sd = np.sqrt(n * prior * (1.0 - prior))
+    skew = (1.0 - 2.0 * prior) / 6.0
+    z = -float(special.ndtri(p))
+    x = n * prior + z * sd + skew * (z * z - 1.0) - 0.5
+    x = np.where((x > low) & (x < high), x, 0.5 * (low + high))
+    other = x - 0.01 * np.minimum(sd, x)
+    at_other = _log_tail(other, n, prior) - target
+    result = np.empty_like(n)
+    active = np.arange(n.size)
+    while active.size:
+        at_x = _log_tail(x, n, prior) - target
+        low, high = np.where(at_x >= 0.0, x, low), np.where(at_x <= 0.0, x, high)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            secant = x - at_x * (x - other) / (at_x - at_other)
+        # where the tail underflowed, a secant knows nothing
+        inside = (secant >= low) & (secant <= high) & np.isfinite(at_x + at_other)
+        new = np.where(at_x == 0.0, x, np.where(inside, secant, 0.5 * (low + high)))
+        # the error of a secant is the product of those of its two points, over the scale
+        scale = np.minimum(sd, np.maximum(new, 1e-3))
+        settled = inside & (np.abs(new - x) <= 1e-8 * scale) & (np.abs(x - other) <= 1e-3 * scale)
+        settled |= (at_x == 0.0) | (high - low <= 4e-16 * high)
+        result[active[settled]] = new[settled]
+        keep = ~settled
+        active, n, sd, low, high = active[keep], n[keep], sd[keep], low[keep], high[keep]
+        other, at_other, x = x[keep], at_x[keep], new[keep]
+    return result
+
+
+def _interpolated_root(p: float, n: FloatArray, prior: float) -> FloatArray:
+    """Return the same for very many n: roots at some n, a spline, and one step of Newton.
+
+    The root is a smooth function of log n. Where the step is not small, the root is sought.
+    """
+    from scipy.interpolate import CubicSpline
+
+    first, last = float(n.min()), float(n.max())
+    knots = np.unique(np.round(np.geomspace(first, last, _KNOTS)))
+    roots = _smooth_root(p, knots, prior)
+    width = 1e-4 * np.minimum(np.minimum(roots, knots - roots), 1.0)
+    # to the left only: to the right, the tail of p = 1e-300 would underflow
+    slopes = (math.log(p) - _log_tail(roots - width, knots, prior)) / width
+    curve = CubicSpline(np.log(knots), np.column_stack([roots / np.sqrt(knots), slopes]))
+    scaled, slope = np.moveaxis(curve(np.log(n)), -1, 0)
+    x = np.clip(scaled * np.sqrt(n), 0.0, np.nextafter(n, 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        step = (math.log(p) - _log_tail(x, n, prior)) / slope
+    x = x + step
+    rough = ~(np.abs(step) <= 1e-6 * np.minimum(np.maximum(x, 1e-3), 1e2))
+    x[rough] = _smooth_root(p, n[rough], prior)
+    return np.asarray(x)

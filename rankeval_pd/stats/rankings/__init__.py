@@ -1,0 +1,1 @@
+"""Orders, n-best lists, ties, areas, and swaps of two rankings."""

@@ -1,0 +1,1 @@
+"""Resampled items: counts, metrics, laws, tests and intervals of gains."""

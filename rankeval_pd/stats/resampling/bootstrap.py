@@ -1,0 +1,251 @@
+"""What resampled gains say: p-values of the events, intervals, simultaneous p-values.
+
+``gains`` are the gains of one pair in the resamples, NaN where the metric was undefined. Such a
+resample counts against whatever is claimed: as one in which the event happened, and as lying
+beyond either limit of an interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from rankeval_pd.stats._types import FloatArray, IntArray
+from rankeval_pd.stats.resampling.metrics import Score
+
+EVENTS = ("recentred", "strict", "zero", "bias-corrected")
+INTERVALS = ("bca", "percentile", "basic", "studentised")
+_EQUAL = 1e-12  # of the score's scale: as far as two gains are equal
+
+
+def happened(
+    gains: FloatArray, gain: float, event: str, scale: float, *, centred: bool = False
+) -> int:
+    """Return in how many resamples the event of section 2.2 happened.
+
+    ``centred`` says that the mean of resampled gains is known to be the gain.
+    """
+    room = _EQUAL * scale
+    if event == "strict":
+        inside = gains <= 2.0 * gain + room
+    elif event == "zero":
+        inside = gains > room
+    elif event == "bias-corrected":
+        centre = gain if centred else _mean(gains)
+        inside = gains - centre < gain - room
+    else:
+        inside = gains < 2.0 * gain - room
+    return int(gains.size - np.count_nonzero(inside))  # NaN is not inside
+
+
+def _mean(gains: FloatArray) -> float:
+    known = gains[~np.isnan(gains)]
+    return float(known.mean()) if known.size else np.nan
+
+
+def monte_carlo(hits: int, n_resamples: int, event: str) -> float:
+    """Return p: (s + 1)/(b + 1), and s/b for the event of figure 1, which is how it has it."""
+    return hits / n_resamples if event == "strict" else (hits + 1) / (n_resamples + 1)
+
+
+# ---------------------------------------------------------------------------------------- intervals
+
+
+def interval(
+    kind: str,
+    theta: float,
+    samples: FloatArray,
+    *,
+    level: float,
+    scale: float,
+    without: FloatArray,
+    student: tuple[float, FloatArray] | None = None,
+) -> tuple[float, float]:
+    """Return the limits of an interval of theta from its resampled values.
+
+    Parameters
+    ----------
+    kind : {"bca", "percentile", "basic", "studentised"}
+    theta : float
+    samples : array (resample,)
+    level, scale : float
+        The confidence level, and the scale on which equality is judged.
+    without : array (item,)
+        theta without each item in turn: the acceleration of BCa.
+    student : tuple, optional
+        The standard error of theta, and that of each resample's value.
+    """
+    tails = (1.0 - level) / 2.0, (1.0 + level) / 2.0
+    if kind == "studentised":
+        assert student is not None
+        error, errors = student
+        low, high = quantiles(_t_values(samples - theta, errors, _EQUAL * scale), tails)
+        return (theta, theta) if error == 0.0 else (theta - high * error, theta - low * error)
+    if kind == "bca":
+        below = np.count_nonzero(samples < theta - _EQUAL * scale)
+        above = np.count_nonzero(samples > theta + _EQUAL * scale)
+        share = below / samples.size + (samples.size - below - above) / samples.size / 2.0
+        tails = accelerated(tails, share, without)
+    low, high = quantiles(samples, tails)
+    return (2.0 * theta - high, 2.0 * theta - low) if kind == "basic" else (low, high)
+
+
+def _t_values(differences: FloatArray, errors: FloatArray, room: float) -> FloatArray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = differences / errors
+    return np.where((np.abs(differences) <= room) & (errors == 0.0), 0.0, t)
+
+
+def accelerated(
+    tails: tuple[float, float], share_below: float, without: FloatArray
+) -> tuple[float, float]:
+    """Return the tails of BCa (Efron 1987): corrected for bias and for a changing variance.
+
+    ``share_below`` is the share of resamples below the estimate, those equal to it by half. Where
+    the correction is undefined, the tails stay: the interval is the percentile one.
+    """
+    from scipy.special import ndtr, ndtri
+
+    lean = without.mean() - without
+    spread = float((lean**2).sum())
+    if not (0.0 < share_below < 1.0) or not spread > 0.0:
+        return tails
+    acceleration = float((lean**3).sum()) / (6.0 * spread**1.5)
+    bias = float(ndtri(share_below))
+    moved = [bias + float(ndtri(tail)) for tail in tails]
+    if any(1.0 - acceleration * z <= 0.0 for z in moved):
+        return tails
+    low, high = (float(ndtr(bias + z / (1.0 - acceleration * z))) for z in moved)
+    return low, high
+
+
+def quantiles(samples: FloatArray, shares: tuple[float, float]) -> tuple[float, float]:
+    """Return two quantiles, linear between neighbours; NaN lies below the first, above the last."""
+    size = samples.size
+    ranks = [share * (size - 1) for share in shares]
+    needed = sorted({int(k) for rank in ranks for k in (np.floor(rank), np.ceil(rank))})
+    undefined = int(np.isnan(samples).sum())
+    found = []
+    for rank, missing in zip(ranks, (-np.inf, np.inf), strict=True):
+        filled = np.where(np.isnan(samples), missing, samples) if undefined else samples
+        ordered = np.partition(filled, needed)
+        low, high = ordered[int(np.floor(rank))], ordered[int(np.ceil(rank))]
+        part = rank - np.floor(rank)
+        finite = np.isfinite(low) and np.isfinite(high)
+        between = low + part * (high - low) if finite else (low if np.isinf(low) else high)
+        found.append(float(low if part == 0.0 else between))
+    return found[0], found[1]
+
+
+def law_interval(
+    kind: str,
+    theta: float,
+    values: FloatArray,
+    chances: FloatArray,
+    *,
+    level: float,
+    without: FloatArray,
+) -> tuple[float, float]:
+    """Return the limits of an interval from the exact law of the resampled values."""
+    tails = (1.0 - level) / 2.0, (1.0 + level) / 2.0
+    at = int(np.argmin(np.abs(values - theta)))
+    if kind == "bca":
+        share = float(chances[:at].sum() + chances[at] / 2.0)
+        tails = accelerated(tails, share, without)
+    # an interval is read off the law from either side, so that its mirror image is its mirror
+    low = float(values[int(np.argmax(np.cumsum(chances) >= tails[0] * (1.0 - 1e-12)))])
+    last = int(np.argmax(np.cumsum(chances[::-1]) >= (1.0 - tails[1]) * (1.0 - 1e-12)))
+    high = float(values[values.size - 1 - last])
+    return (2.0 * theta - high, 2.0 * theta - low) if kind == "basic" else (low, high)
+
+
+# ----------------------------------------------------------------------------------------- errors
+
+
+def gradients(sums: FloatArray, score: Score) -> FloatArray:
+    """Return the derivatives of the score by each sum, (..., statistic), by central differences.
+
+    A sum of 0 stays 0 near the data at hand: its derivative counts as 0.
+    """
+    result = np.zeros_like(sums)
+    for k in range(sums.shape[-1]):
+        step = 1e-6 * np.abs(sums[..., k])
+        up, down = sums.copy(), sums.copy()
+        up[..., k] += step
+        down[..., k] -= step
+        width = up[..., k] - down[..., k]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            result[..., k] = np.where(width > 0.0, (score(up) - score(down)) / width, 0.0)
+    return result
+
+
+def standard_errors(
+    weights: FloatArray, sums: FloatArray, values: FloatArray, score: Score, pairs: IntArray
+) -> FloatArray:
+    """Return the delta-method standard error of every pair's gain in every resample.
+
+    Parameters
+    ----------
+    weights : array (resample, item)
+    sums : array (resample, system, statistic)
+    values : array (system, item, statistic)
+    score : callable
+    pairs : array (pair, 2)
+
+    Returns
+    -------
+    array (pair, resample)
+    """
+    slopes = gradients(sums, score)
+    result = np.empty((len(pairs), len(weights)))
+    step = max(1, 4_000_000 // (values.shape[0] * values.shape[1]))
+    for start in range(0, len(weights), step):
+        rows = slice(start, start + step)
+        w = weights[rows].astype(float)
+        influence = np.einsum("bmk,mik->bmi", slopes[rows], values, optimize=True)
+        total = w.sum(axis=1)[:, np.newaxis, np.newaxis]
+        influence -= (influence @ w[:, :, np.newaxis]) / total
+        products = (influence * w[:, np.newaxis, :]) @ influence.transpose(0, 2, 1)
+        own = np.einsum("bmm->bm", products)
+        a, b = pairs[:, 0], pairs[:, 1]
+        both = own[:, a] + own[:, b]
+        variance = both - 2.0 * products[:, a, b]
+        variance[variance <= 1e-12 * both] = 0.0
+        result[:, rows] = np.sqrt(variance).T
+    return result
+
+
+# ------------------------------------------------------------------------------------------- max-T
+
+
+def max_t(
+    deviations: Callable[[int], FloatArray],
+    gains: FloatArray,
+    errors: FloatArray,
+    n_resamples: int,
+) -> FloatArray:
+    """Return p-values adjusted for all pairs by Romano and Wolf's step-down method.
+
+    Parameters
+    ----------
+    deviations : callable
+        From the number of a pair to its resampled gains less their mean under the null hypothesis,
+        (resample,); the resamples are the same for all pairs.
+    gains, errors : array (pair,)
+        Gains and their standard errors; a gain of NaN is no test, and stays NaN.
+    """
+    scale = np.where(errors > 0.0, errors, 1.0)
+    t = np.where(errors > 0.0, np.abs(gains) / scale, np.where(gains == 0.0, 0.0, np.inf))
+    t[np.isnan(gains)] = np.nan
+    order = np.argsort(-t, kind="stable")[: np.count_nonzero(~np.isnan(t))]
+    largest = np.zeros(n_resamples)
+    p = np.full(t.size, np.nan)
+    for k in order[::-1]:  # the largest among this pair and all that are less significant
+        moved = np.abs(deviations(int(k))) / scale[k]
+        largest = np.maximum(largest, np.where(np.isnan(moved), np.inf, moved))
+        room = _EQUAL * max(float(t[k]), 1.0) if np.isfinite(t[k]) else 0.0
+        hits = int(np.count_nonzero(largest >= t[k] - room))
+        p[k] = monte_carlo(hits, n_resamples, "recentred")
+    p[order] = np.maximum.accumulate(p[order])
+    return p

@@ -1,0 +1,230 @@
+"""Exact laws of sums on a lattice: of items drawn with replacement, and of items' random signs.
+
+A tail is computed after exponential tilting: the law is weighted by exp(theta s) so that its mean
+lies at the edge of the tail, convolved there, where it is largest and loses nothing, and weighted
+back. The relative error so stays near that of one addition per item, however small the tail is.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+
+LARGEST = 1_000_000  # points of a law
+_LARGE = 0.01  # so large tails need no tilting
+_EQUAL = 1e-9  # a difference is a multiple of the step up to this share of the step
+
+
+class Lattice(NamedTuple):
+    """Differences as whole multiples of a step."""
+
+    step: float
+    multiples: IntArray
+
+
+def lattice(differences: FloatArray) -> Lattice | None:
+    """Return the coarsest step of which all differences are multiples, None if there is none.
+
+    None too where the law of the sum of so many of them would have too many points.
+    """
+    sizes = np.unique(np.abs(differences))
+    sizes = sizes[sizes > 0.0]
+    if sizes.size == 0:
+        return Lattice(1.0, np.zeros(differences.size, dtype=np.int64))
+    spread = float(differences.max() - differences.min()) or float(sizes[-1])
+    smallest = spread * differences.size / LARGEST
+    step = float(sizes[0])
+    for size in sizes[1:]:
+        step = _common_step(float(size), step, smallest)
+        if step < smallest:
+            return None
+    multiples = np.rint(differences / step)
+    step = float(differences @ multiples / (multiples @ multiples))  # free of Euclid's rounding
+    multiples = np.rint(differences / step)
+    on_it = bool((np.abs(differences - multiples * step) <= _EQUAL * step).all())
+    points = (multiples.max() - multiples.min()) * differences.size + 1
+    return Lattice(step, multiples.astype(np.int64)) if on_it and points <= LARGEST else None
+
+
+def _common_step(a: float, b: float, smallest: float) -> float:
+    """Return the greatest common divisor of two positive numbers, by Euclid, up to rounding.
+
+    It gives up where it falls below ``smallest``.
+    """
+    nothing = 1e-6 * smallest
+    while b > nothing:
+        if b < (1.0 - _EQUAL) * smallest:
+            return 0.0
+        rest = a % b
+        a, b = b, 0.0 if b - rest <= nothing else rest
+    return a
+
+
+# ------------------------------------------------------------------------- drawn with replacement
+
+
+class DrawnSum:
+    """The sum of n draws with replacement from n whole numbers."""
+
+    def __init__(self, numbers: IntArray) -> None:
+        self.n = int(numbers.size)
+        self.lowest = int(numbers.min())
+        self.chances = np.bincount(numbers - self.lowest) / self.n
+        self.values = self.n * self.lowest + np.arange(self.n * (self.chances.size - 1) + 1)
+
+    def tail(self, edge: int) -> float:
+        """Return P(sum >= edge)."""
+        place = edge - self.n * self.lowest
+        plain = _plain_tail(self.law, place)
+        return _tilted_tail(self.chances, self.n, place) if plain is None else plain
+
+    @cached_property
+    def law(self) -> FloatArray:
+        """The chances of :attr:`values`, with an absolute error near 1e-16."""
+        return _power(self.chances, self.n)
+
+
+def _plain_tail(law: FloatArray, edge: int) -> float | None:
+    """Return the tail of a law that is known to about 1e-16, unless it is small."""
+    if not 0 < edge < law.size:
+        return 1.0 if edge <= 0 else 0.0
+    found = float(law[edge:].sum())
+    return found if found >= _LARGE else None
+
+
+def _tilted_tail(chances: FloatArray, n: int, edge: int) -> float:
+    """Return P(S >= edge), which is small, for the sum S of n draws with these chances."""
+    numbers = np.arange(chances.size)
+    if edge == n * (chances.size - 1):
+        return float(chances[-1] ** n)
+    with np.errstate(divide="ignore"):
+        log_chances = np.log(chances)
+    theta = _tilt(lambda theta: _tilted_mean(log_chances, numbers, theta), edge / n)
+    log_weights = log_chances + theta * numbers
+    highest = log_weights.max()
+    weights = np.exp(log_weights - highest)
+    log_total = highest + np.log(weights.sum())
+    law = _power(weights / weights.sum(), n)[edge:]
+    return float(np.exp(n * log_total - theta * edge) * (law @ np.exp(-theta * _far(law, theta))))
+
+
+def _far(law: FloatArray, theta: float) -> FloatArray:
+    """Return the distances from the edge, as far as they count in double precision."""
+    farthest = 800.0 / theta if theta > 0.0 else np.inf
+    return np.asarray(np.minimum(np.arange(law.size, dtype=float), farthest))
+
+
+def _tilted_mean(log_chances: FloatArray, numbers: AnyArray, theta: float) -> float:
+    log_weights = log_chances + theta * numbers
+    weights = np.exp(log_weights - log_weights.max())
+    return float(weights @ numbers / weights.sum())
+
+
+def _tilt(mean: Callable[[float], float], target: float) -> float:
+    """Return theta >= 0 at which the tilted mean, which rises with it, is near the target."""
+    low, high = 0.0, 1.0
+    while mean(high) < target:
+        low, high = high, 2.0 * high
+        if high > 700.0:
+            return high
+    for _ in range(60):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if mean(middle) < target else (low, middle)
+    return high
+
+
+def _power(chances: FloatArray, n: int) -> FloatArray:
+    """Return the law of the sum of n draws, by the n-th power of its transform."""
+    from scipy import fft
+
+    points = n * (chances.size - 1) + 1
+    length = fft.next_fast_len(points, real=True)
+    law = fft.irfft(fft.rfft(chances, length) ** n, length)[:points]
+    return np.asarray(np.maximum(law, 0.0))
+
+
+# --------------------------------------------------------------------------------- random signs
+
+
+class SignedSum:
+    """The sum of whole numbers with random signs, each + or - with chance 1/2."""
+
+    def __init__(self, numbers: IntArray) -> None:
+        sizes = np.abs(numbers)
+        self.sizes, self.times = np.unique(sizes[sizes > 0], return_counts=True)
+        self.total = int(sizes.sum())
+        self.values = np.arange(-self.total, self.total + 1, 2)
+
+    def tail(self, edge: int) -> float:
+        """Return P(sum >= edge): that of the numbers with sign +, which sum to half as much."""
+        place = -(-(edge + self.total) // 2)
+        plain = _plain_tail(self.law, place)
+        return self._tilted_tail(place) if plain is None else plain
+
+    def _tilted_tail(self, edge: int) -> float:
+        """Return P(sum of the numbers with sign + >= edge), which is small."""
+        if edge == self.total:
+            return float(2.0 ** -float(self.times.sum()))
+        theta = _tilt(lambda theta: float(self.times @ (self.sizes * self._plus(theta))), edge)
+        law = self._law(theta)[edge:]
+        log_total = float(self.times @ np.log1p(np.expm1(-theta * self.sizes) / 2.0)) + (
+            theta * self.total
+        )
+        back = law @ np.exp(-theta * _far(law, theta))
+        return float(np.exp(log_total - theta * edge) * back)
+
+    def _plus(self, theta: float) -> FloatArray:
+        """Return the chance of + of each size under tilting."""
+        return np.asarray(1.0 / (1.0 + np.exp(-theta * self.sizes)))
+
+    @cached_property
+    def law(self) -> FloatArray:
+        """The chances of :attr:`values`, with an absolute error near 1e-16."""
+        return self._law(0.0)
+
+    def _law(self, theta: float) -> FloatArray:
+        """Return the tilted law of the sum of the numbers with sign +, the shortest laws first."""
+        queue: list[tuple[int, int, FloatArray]] = []
+        for number, (size, times, plus) in enumerate(
+            zip(self.sizes, self.times, self._plus(theta), strict=True)
+        ):
+            law = np.zeros(size * times + 1)
+            law[::size] = _binomial(int(times), float(plus))
+            queue.append((law.size, number, law))
+        heapq.heapify(queue)
+        number = len(queue)
+        while len(queue) > 1:
+            law = _convolved(heapq.heappop(queue)[2], heapq.heappop(queue)[2])
+            number += 1
+            heapq.heappush(queue, (law.size, number, law))
+        return queue[0][2] if queue else np.ones(1)
+
+
+def _binomial(n: int, chance: float) -> FloatArray:
+    """Return the law of Binomial(n, chance)."""
+    from rankeval_pd.stats.distributions import binomial
+
+    if n == 1 or chance == 1.0:
+        return np.array([*[0.0] * (n - 1), 1.0 - chance, chance])
+    i = np.arange(n + 1.0)
+    return np.exp(binomial.log_pmf(i, np.full(n + 1, float(n)), np.full(n + 1, chance)))
+
+
+_DIRECT = 256  # up to this length, the shorter law is convolved term by term
+
+
+def _convolved(a: FloatArray, b: FloatArray) -> FloatArray:
+    from scipy import fft
+
+    if min(a.size, b.size) <= _DIRECT:
+        return np.convolve(a, b)
+    points = a.size + b.size - 1
+    length = fft.next_fast_len(points, real=True)
+    law = fft.irfft(fft.rfft(a, length) * fft.rfft(b, length), length)[:points]
+    return np.asarray(np.maximum(law, 0.0))

@@ -1,0 +1,274 @@
+r"""Boschloo's and Barnard's exact unconditional tests of two difference regions.
+
+Fisher's test is conditional on the number K of true positives in both regions, and conservative.
+An unconditional test takes the largest probability, over the unknown common precision pi, of all
+pairs of counts that are at least as extreme as the observed one.
+
+Given K = k, the true positives in a are hypergeometric whatever pi is, and K itself is binomial:
+
+    P(extreme; pi) = sum over k of Binomial(k; n_a + n_b, pi) P(extreme | K = k).
+
+The second factor does not depend on pi. So a table takes n_a + n_b hypergeometric tails, once,
+and not n_a n_b probabilities for every pi that is tried.
+
+References
+----------
+G. A. Barnard (1947), *Significance tests for 2x2 tables*, Biometrika 34. R. D. Boschloo (1970),
+*Raised conditional level of significance for the 2x2-table when testing the equality of two
+probabilities*, Statistica Neerlandica 24.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.distributions import binomial, hypergeometric
+
+_AS_EXTREME = 1e-10  # two Fisher p-values are equal up to this relative difference
+_GRID = 8.0  # values of pi tried first, per standard deviation of K
+_CLOSER = np.arange(-7.0, 8.0, 2.0) / 8.0
+_ROUNDS = 9  # each a quarter of the last one's width: the maximum is off by 1e-13 at most
+_ROUNDING = 1e-15
+_REACH = 9.0  # standard deviations of K beyond which its probability is below rounding
+_BLOCK = 1 << 18  # probabilities held at a time
+
+Cell = tuple[int, int, int, int]
+Progress = Callable[[Iterable[Cell]], Iterable[Cell]]
+
+
+def boschloo(
+    tp_a: AnyArray,
+    n_a: AnyArray,
+    tp_b: AnyArray,
+    n_b: AnyArray,
+    alternative: str,
+    progress: Progress = iter,
+) -> FloatArray:
+    """Return the p-value of Boschloo's test for every table: Fisher's one-sided p as statistic.
+
+    Parameters
+    ----------
+    tp_a, n_a, tp_b, n_b : array of whole numbers
+        True positives and sizes of the two regions; they broadcast.
+    alternative : {"two-sided", "greater", "less"}
+        "greater": the proportion in a is the larger one. Two-sided is twice the smaller p-value
+        of the two, at most 1.
+    progress : callable
+        Is given the different tables and yields them again, as ``tqdm`` does.
+
+    Notes
+    -----
+    An empty region, or regions with no or only true positives, have p = 1. Memory grows with
+    N = n_a + n_b, time as its power 1.5 at most: 2 ms a table for two regions of 50, 5 ms of 200,
+    30 ms of 2,000, 200 ms of 10,000. Relative accuracy 1e-11; a p-value below 1e-300 may be 0.
+    """
+    return _of_all(boschloo_cell, tp_a, n_a, tp_b, n_b, alternative, progress)
+
+
+def barnard(
+    tp_a: AnyArray,
+    n_a: AnyArray,
+    tp_b: AnyArray,
+    n_b: AnyArray,
+    alternative: str,
+    progress: Progress = iter,
+) -> FloatArray:
+    """Return the p-value of Barnard's test for every table: the pooled z-score as statistic.
+
+    Two-sided counts all tables whose abs(z) is at least the observed one. Whether two z-scores are
+    equal is decided in whole numbers. Parameters and Notes as in :func:`boschloo`.
+    """
+    return _of_all(barnard_cell, tp_a, n_a, tp_b, n_b, alternative, progress)
+
+
+def _of_all(
+    test: Callable[[int, int, int, int, str], float],
+    tp_a: AnyArray,
+    n_a: AnyArray,
+    tp_b: AnyArray,
+    n_b: AnyArray,
+    alternative: str,
+    progress: Progress,
+) -> FloatArray:
+    tables = np.stack(np.broadcast_arrays(tp_a, n_a, tp_b, n_b), axis=-1).astype(np.int64)
+    different, which = np.unique(tables.reshape(-1, 4), axis=0, return_inverse=True)
+    cells: list[Cell] = [(int(a), int(b), int(c), int(d)) for a, b, c, d in different]
+    p_values = np.array([test(*cell, alternative) for cell in progress(cells)], dtype=float)
+    return p_values[which.ravel()].reshape(tables.shape[:-1])
+
+
+def boschloo_cell(tp_a: int, n_a: int, tp_b: int, n_b: int, alternative: str) -> float:
+    """Return the p-value of Boschloo's test for one table."""
+    if alternative == "less":
+        return boschloo_cell(tp_b, n_b, tp_a, n_a, "greater")
+    if alternative == "two-sided":
+        if tp_a * n_b < tp_b * n_a:
+            tp_a, n_a, tp_b, n_b = tp_b, n_b, tp_a, n_a
+        observed = _boschloo(tp_a, n_a, tp_b, n_b)
+        # the other side matters only where it is smaller, which few pi suffice to exclude
+        return min(1.0, 2.0 * min(observed, _boschloo(tp_b, n_b, tp_a, n_a, enough=observed)))
+    return _boschloo(tp_a, n_a, tp_b, n_b)
+
+
+def _boschloo(tp_a: int, n_a: int, tp_b: int, n_b: int, enough: float = math.inf) -> float:
+    """Return the p-value of "greater", or ``enough`` if it is at least that."""
+    positive = tp_a + tp_b
+    if _uninformative(n_a, n_b, positive):
+        return 1.0
+    fisher = math.exp(_tail_from(np.array(tp_a), np.array(positive), n_a, n_b))
+    if fisher == 0.0:
+        return 0.0  # Boschloo's p-value is never above Fisher's, which underflowed
+    if fisher >= 1.0 - _AS_EXTREME:
+        return 1.0
+    return fisher * _largest(_attained(fisher, n_a, n_b), enough / fisher)
+
+
+def _attained(level: float, n_a: int, n_b: int) -> FloatArray:
+    """Return the levels that Fisher's one-sided tests of ``level`` attain, in units of it.
+
+    Given k = 0, ..., n_a + n_b positives, this is P(X >= c), c being the least count at which it
+    is not above the level. From one k to the next c rises by 0 or 1; the probabilities follow from
+    drawing one more (Macskassy 2005, Eqs 12 to 15). Rounding adds 1e-16 of the level at each step.
+    """
+    total = n_a + n_b
+    attained = [0.0]
+    # P(X >= c), P(X = c - 1) and P(X = c)
+    c, tail, below, at = 1, 0.0, 1.0 / level, 0.0
+    for k in range(total):
+        left, other = total - k, n_b - k + c
+        gain = below * (n_a - c + 1) / left
+        below *= (other - 1) / left * (k + 1) / (k + 2 - c)
+        at_next = at * other / left + gain
+        if tail + gain > 1.0 + _AS_EXTREME:
+            # from what is at most the level, where subtraction costs nothing that matters
+            tail = max(tail - at, 0.0) + at * (n_a - c) / left
+            below, at = at_next, at_next * (k + 1 - c) / (c + 1) * (n_a - c) / other
+            c += 1
+        else:
+            tail, at = tail + gain, at_next
+        attained.append(tail)
+    return np.array(attained)
+
+
+def barnard_cell(tp_a: int, n_a: int, tp_b: int, n_b: int, alternative: str) -> float:
+    """Return the p-value of Barnard's test for one table."""
+    if alternative == "less":
+        return barnard_cell(tp_b, n_b, tp_a, n_a, "greater")
+    total, positive = n_a + n_b, tp_a + tp_b
+    # z is D over the root of S, D = tp_a (n_a + n_b) - k n_a and S = k (n_a + n_b - k), but for a
+    # constant factor
+    gap = tp_a * total - positive * n_a
+    if alternative == "two-sided":
+        gap = abs(gap)
+    # z is 0 without positives, which is what pi near 0 gives
+    if _uninformative(n_a, n_b, positive) or gap <= 0:
+        return 1.0
+    spread = positive * (total - positive)
+    k = np.arange(1, total)
+    extreme = _tail_from(_least(k, n_a, n_b, gap, spread), k, n_a, n_b)
+    if alternative == "two-sided":
+        extreme = np.logaddexp(extreme, _tail_from(_least(k, n_b, n_a, gap, spread), k, n_b, n_a))
+    unit = float(extreme.max())
+    value = np.zeros(total + 1)
+    value[1:-1] = np.exp(extreme - unit)
+    return min(1.0, math.exp(unit) * _largest(value))
+
+
+def _least(k: IntArray, n_a: int, n_b: int, gap: int, spread: int) -> IntArray:
+    """Return the least count in a, given k positives, with D/sqrt(S) of gap/sqrt(spread) or more.
+
+    The gap is positive. What floats have found is put right in whole numbers of any size.
+    """
+    total = n_a + n_b
+    whole = k.astype(object)
+    limit = gap * gap * whole * (total - whole)
+
+    def reaches(count: IntArray) -> BoolArray:
+        d = count.astype(object) * total - whole * n_a
+        found: BoolArray = ((d > 0) & (d * d * spread >= limit)).astype(bool)
+        return found
+
+    root = gap * np.sqrt(k * (total - k) / spread)
+    guess: IntArray = np.ceil((root + k * float(n_a)) / total).astype(np.int64)
+    guess = np.where(reaches(guess - 1), guess - 1, guess)
+    return np.where(reaches(guess), guess, guess + 1)
+
+
+def _tail_from(count: IntArray, k: IntArray, n_a: int, n_b: int) -> FloatArray:
+    """Return the logarithm of P(X >= count), X of the k positives being in a."""
+    return hypergeometric.tails(count, float(n_a + n_b), float(n_a), k).ge
+
+
+def _uninformative(n_a: int, n_b: int, positive: int) -> bool:
+    return n_a == 0 or n_b == 0 or positive in (0, n_a + n_b)
+
+
+def _largest(value: FloatArray, enough: float = math.inf) -> float:
+    """Return the largest expectation over pi of value[K], K ~ Binomial(N, pi).
+
+    The values are 1 at most and, with no or only positives, 0.
+
+    On phi = asin(sqrt(pi)) the standard deviation of K/N is 1/(2 sqrt(N)) everywhere, and the
+    second derivative of the expectation is at most about 4 N. So where phi is w/2 or less from a
+    maximum, N w^2/2 at most is missing there: peaks of a grid that are short of the highest by more
+    are dropped, the others are looked at more closely. ``enough`` is returned as soon as the
+    maximum is known to be at least that.
+    """
+    n = value.size - 1
+    stretches = math.ceil(0.5 * math.pi * _GRID * math.sqrt(n))
+    width = 0.5 * math.pi / stretches
+    phi: FloatArray = np.asarray((np.arange(stretches) + 0.5) * width, dtype=float)
+    expectation = _binomial_mean(value)
+    found = expectation(phi)
+    if float(found.max()) >= enough:
+        return enough
+    peak = np.append(True, found[1:] >= found[:-1]) & np.append(found[:-1] >= found[1:], True)
+    phi, found = phi[peak], found[peak]
+    for _ in range(_ROUNDS):
+        highest = float(found.max())
+        if highest >= 1.0 - _ROUNDING:  # no expectation is above the largest value
+            break
+        phi = phi[found >= highest - 0.5 * n * width * width]
+        closer = phi[:, None] + width * _CLOSER
+        at = expectation(closer.ravel()).reshape(closer.shape)
+        best = at.argmax(axis=1)[:, None]
+        phi, found = (np.take_along_axis(x, best, axis=1)[:, 0] for x in (closer, at))
+        width *= 0.25
+    k, pi = np.arange(n + 1.0), np.array(math.sin(float(phi[found.argmax()])) ** 2)
+    return float(np.sum(np.exp(binomial.log_pmf(k, np.array(float(n)), pi)) * value))
+
+
+def _binomial_mean(value: FloatArray) -> Callable[[FloatArray], FloatArray]:
+    """Return the function phi -> mean of value[K], K ~ Binomial(N, sin(phi)^2)."""
+    from scipy import special
+
+    n = value.size - 1
+    reach = min(n, math.ceil(_REACH * 0.5 * math.sqrt(n)) + 10)
+    k = np.arange(n + 1.0)
+    log_choose = special.gammaln(n + 1.0) - special.gammaln(k + 1.0) - special.gammaln(n - k + 1.0)
+    # what lies outside 0, ..., N has probability 0
+    log_choose = np.pad(log_choose, reach, constant_values=-np.inf)
+    value = np.pad(value, reach)
+    offsets = np.arange(2 * reach + 1)
+
+    def mean(phi: FloatArray) -> FloatArray:
+        result = np.empty(phi.size)
+        step = max(1, _BLOCK // offsets.size)
+        for start in range(0, phi.size, step):
+            block = slice(start, start + step)
+            # a little outside 0, ..., pi/2 the mean is what it is a little inside
+            sine, cosine = np.abs(np.sin(phi[block])), np.abs(np.cos(phi[block]))
+            # index of K = middle - reach in the padded arrays
+            first = np.round(n * sine**2).astype(np.intp)
+            index = first[:, None] + offsets
+            count = (index - reach).astype(float)
+            log_p, log_q = 2.0 * np.log(sine), 2.0 * np.log(cosine)
+            log_pmf = log_choose[index] + count * log_p[:, None] + (n - count) * log_q[:, None]
+            result[block] = np.einsum("ij,ij->i", np.exp(log_pmf), value[index])
+        return result
+
+    return mean

@@ -1,0 +1,1 @@
+"""Is the gain of a system real? (Berg-Kirkpatrick, Burkett and Klein 2012)."""

@@ -1,0 +1,269 @@
+"""Does significance carry over to other data? (Berg-Kirkpatrick et al. 2012, section 4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Unpack
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.errors import check_choice, check_share, unknown_name
+from rankeval_pd.forms.items import item_order, item_roles, system_scores
+from rankeval_pd.forms.pairs import (
+    as_came,
+    check_sizes,
+    grouped,
+    item_labels,
+    numbers_of,
+    pairs_table,
+    take_items,
+)
+from rankeval_pd.forms.rankings import Data
+from rankeval_pd.forms.roles import ItemRoles, Roles
+from rankeval_pd.forms.spelled_out import with_roles
+from rankeval_pd.stats.intervals.proportions import clopper_pearson
+from rankeval_pd.stats.resampling import resamples, studies
+from rankeval_pd.stats.resampling.metrics import METRICS
+from rankeval_pd.systems.paired_tests import paired_bootstrap
+
+CALIBRATION_COLUMNS = (
+    "p_low", "p_high", "n_pairs", "agreement", "ci_low", "ci_high", "expected_agreement",
+)  # fmt: skip
+PAPER_BINS = (0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08)
+
+
+@with_roles
+def calibration(
+    data: Data,
+    other: pd.DataFrame | xr.Dataset,
+    *,
+    bins: Sequence[float] = PAPER_BINS,
+    ci: str = "clopper-pearson",
+    level: float = 0.95,
+    n_resamples: int = 1000,
+    **roles: Unpack[ItemRoles],
+) -> Data:
+    """Return how often a gain keeps its sign on other data, by the p-value that it had.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        The table of pairs, of :func:`paired_bootstrap`, ordered so that gain ≥ 0.
+    other : DataFrame or Dataset
+        The items of the same systems on other data.
+    bins : sequence of float
+        Edges of the bins of p_value; a bin holds its upper edge. The paper's unless given.
+    ci : {"clopper-pearson", "systems"}
+        Interval of the agreement: exact binomial, pairs taken as independent; or percentiles over
+        systems drawn with replacement, because pairs share systems.
+    level : float
+        Confidence level of the interval.
+    n_resamples : int
+        For ci="systems".
+    **roles
+        ``metric``, ``higher_is_better``: of the other items; the table's own (its ``attrs``) unless
+        given, and a metric that is a function has to be given again. ``dim``: of the other items.
+        ``rng``: for ci="systems".
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per bin (and group of the table; Dataset: dimension row): ``p_low``, ``p_high``,
+        ``n_pairs``, ``agreement``: the share of pairs with a gain above 0 on the other data,
+        ``ci_low``, ``ci_high``, ``expected_agreement``: what :func:`expected_agreement` gives if
+        the other items are of the same distribution, the mean over the pairs of the bin.
+
+    Raises
+    ------
+    ValueError
+        If the better scores are the higher ones in the table, and the lower ones in what is asked.
+
+    Notes
+    -----
+    An agreement below 1 − p is no sign of another distribution: the other items are a sample too.
+    Compare with ``expected_agreement``. Pairs without a gain (0, or undefined) are left out.
+
+    References
+    ----------
+    Berg-Kirkpatrick et al. (2012), section 4.2, table 1.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, rankeval_pd
+    >>> rng = np.random.default_rng(1)
+    >>> skill = np.linspace(0.60, 0.70, 20)
+    >>> here, there = (pd.DataFrame(rng.random((400, 20)) < skill) for _ in range(2))
+    >>> pairs = here.rankeval.paired_bootstrap()
+    >>> found = pairs.rankeval.calibration(there, bins=[0.01, 0.05, 0.2])
+    >>> found[["p_low", "p_high", "n_pairs", "agreement", "expected_agreement"]].round(2)
+       p_low  p_high  n_pairs  agreement  expected_agreement
+    0   0.01    0.05       36       0.94                0.91
+    1   0.05    0.20       57       0.74                0.79
+    """
+    check_choice("ci", ci, ("clopper-pearson", "systems"))
+    level = check_share("level", level)
+    edges = _bins(bins)
+    seed = resamples.entropy(Roles.of(roles).rng)
+    table, groups = pairs_table(data)
+    scores, n_other = system_scores(other, item_roles(_as_in_pairs(data.attrs, roles)))
+    for name in pd.concat([table["system_a"], table["system_b"]]).drop_duplicates():
+        if name not in scores:
+            raise unknown_name("other", name, scores)
+    table = table[table["gain"] > 0.0]
+    there = np.array([scores[a] - scores[b] for a, b in _named(table)], dtype=float)
+    expected = studies.agreement(table["p_value"], table["n_items"], n_other)
+    table = table.assign(agrees=there > 0.0, expected=expected)[~np.isnan(there)]
+    rows = [
+        keys + row
+        for keys, part in grouped(table, groups)
+        for row in _calibrated(part, edges, ci, level, n_resamples, seed)
+    ]
+    return as_came(data, rows, groups, table, CALIBRATION_COLUMNS, {"ci": ci, "level": level})
+
+
+def _as_in_pairs(attrs: Mapping[Any, Any], roles: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the roles with the metric and the direction of the table of pairs, if it says them."""
+    better, metric = attrs.get("higher_is_better"), attrs.get("metric")
+    chosen = dict(roles)
+    if better is None:
+        return chosen
+    if chosen.get("metric") is None:
+        if metric not in METRICS:
+            raise ValueError(
+                f"the table of pairs is of a metric that is a {metric}: give it for the other items"
+                " too, metric=..."
+            )
+        chosen["metric"] = metric
+    asked = chosen["metric"]
+    if chosen.get("higher_is_better") is None:
+        other = isinstance(asked, str) and asked in METRICS and asked != metric
+        chosen["higher_is_better"] = METRICS[asked].higher_is_better if other else better
+    if bool(chosen["higher_is_better"]) != better:
+        words = {True: "higher", False: "lower"}
+        raise ValueError(
+            f"metric={asked!r}, higher_is_better={chosen['higher_is_better']!r}: in the table of"
+            f" pairs ({metric!r}) {words[better]} is better, and every sign would be turned. Give"
+            f" higher_is_better={better!r}, or a metric of that direction."
+        )
+    return chosen
+
+
+def _named(pairs: pd.DataFrame) -> Iterator[tuple[Any, Any]]:
+    return zip(pairs["system_a"], pairs["system_b"], strict=True)
+
+
+def _bins(bins: Sequence[float]) -> list[float]:
+    edges = [float(edge) for edge in bins]
+    if len(edges) < 2 or any(a >= b for a, b in pairwise(edges)):
+        raise ValueError(f"bins={bins!r}: give two p-values or more, rising: the bins' edges.")
+    if edges[0] < 0.0 or edges[-1] > 1.0:
+        raise ValueError(f"bins={bins!r}: p-values lie between 0 and 1.")
+    return edges
+
+
+def _calibrated(
+    part: pd.DataFrame,
+    edges: list[float],
+    ci: str,
+    level: float,
+    n_resamples: int,
+    seed: resamples.Seed,
+) -> Iterator[list[Any]]:
+    """Yield the row of each bin."""
+    for low, high in pairwise(edges):
+        inside = part[(part["p_value"] > low) & (part["p_value"] <= high)]
+        agrees = inside["agrees"].to_numpy(dtype=float)
+        count = len(inside)
+        if not count:
+            yield [low, high, 0, np.nan, 0.0, 1.0, np.nan]
+            continue
+        if ci == "systems":
+            weights = studies.pair_weights(numbers_of(inside), n_resamples, seed)
+            with np.errstate(invalid="ignore"):
+                drawn = weights @ agrees / weights.sum(axis=1)
+            limits = studies.percentile_limits(drawn, level)
+        else:
+            tp, n = np.array([agrees.sum()]), np.array([count])
+            below, above = clopper_pearson(tp, n, level)
+            limits = float(below[0]), float(above[0])
+        yield [low, high, count, agrees.mean(), *limits, float(inside["expected"].mean())]
+
+
+@with_roles
+def population_calibration(
+    data: Data,
+    n_items: int,
+    *,
+    n_test_sets: int = 10,
+    bins: Sequence[float] = (0.04, 0.06),
+    n_resamples: int = 1000,
+    ci: str = "clopper-pearson",
+    level: float = 0.95,
+    **roles: Unpack[ItemRoles],
+) -> Data:
+    """Return how often a test on a sample of the items finds the sign that all of them show.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Systems over test items, all of which are taken as the population.
+    n_items : int
+        Size of the test sets, drawn with replacement; the paper's is 1,600.
+    n_test_sets : int
+    bins : sequence of float
+        Edges of the bins of p_value; a bin holds its upper edge.
+    n_resamples : int
+        Of each paired bootstrap; where the exact law exists it is taken.
+    ci, level
+        As in :func:`calibration`.
+    **roles
+        As in :func:`paired_bootstrap`; ``by`` and ``groups`` are not possible here.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        The columns of :func:`calibration`; ``n_pairs`` counts each pair once per test set, and
+        ``expected_agreement`` is the mean of 1 − p_value.
+
+    References
+    ----------
+    Berg-Kirkpatrick et al. (2012), section 4.2: 869 of 942 tests with p between .04 and .06 agreed.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, rankeval_pd
+    >>> rng = np.random.default_rng(1)
+    >>> df = pd.DataFrame(rng.random((5000, 8)) < np.linspace(0.60, 0.64, 8))
+    >>> found = df.rankeval.population_calibration(400, bins=[0.02, 0.10])
+    >>> found[["n_pairs", "agreement", "expected_agreement"]].round(2)
+       n_pairs  agreement  expected_agreement
+    0       57       0.93                0.95
+    """
+    chosen = item_roles(roles)
+    for name in ("by", "groups"):
+        if getattr(chosen, name) is not None:
+            raise ValueError(
+                f"{name}={getattr(chosen, name)!r}: test sets are drawn item by item from one"
+                " population. Leave it out, or choose one domain."
+            )
+    check_choice("ci", ci, ("clopper-pearson", "systems"))
+    edges, level = _bins(bins), check_share("level", level)
+    scores, total = system_scores(data, chosen)
+    size, sets = check_sizes([n_items], None)[0], check_sizes([n_test_sets], None, least=1)[0]
+    seed = resamples.entropy(chosen.rng)
+    order = item_order(item_labels(data, chosen))
+    tables = []
+    for number in range(sets):
+        child = np.random.SeedSequence(seed, spawn_key=(number, 3))
+        rows = order[np.random.default_rng(child).integers(0, total, size)]
+        sample = take_items(data, np.sort(rows), chosen)
+        pairs, _ = pairs_table(paired_bootstrap(sample, n_resamples=n_resamples, **roles))
+        tables.append(pairs[pairs["gain"] > 0.0])
+    table = pd.concat(tables, ignore_index=True)
+    agrees = np.array([scores[a] > scores[b] for a, b in _named(table)], dtype=bool)
+    table = table.assign(agrees=agrees, expected=1.0 - table["p_value"])
+    rows_found = list(_calibrated(table, edges, ci, level, 1000, seed))
+    return as_came(data, rows_found, [], table, CALIBRATION_COLUMNS, {"ci": ci, "level": level})
