@@ -44,9 +44,7 @@ class Method(Generic[P]):
 class Picture(Protocol[P, Drawn_co]):
     """A function that draws data."""
 
-    def __call__(
-        self, data: pd.DataFrame | xr.Dataset, /, *args: P.args, **kwargs: P.kwargs
-    ) -> Drawn_co:
+    def __call__(self, data: Data, /, *args: P.args, **kwargs: P.kwargs) -> Drawn_co:
         """Return where it is drawn."""
         ...
 

@@ -305,13 +305,31 @@ def test_long_curves_are_thinned_but_keep_their_ends():
     assert (line.get_xdata()[0], line.get_xdata()[-1]) == (1, n)
 
 
-@pytest.mark.parametrize("name", ["precision", "comparison", "random_bound", "random_cdf", "roc"])
-def test_wrong_tables_are_refused(name):
+@pytest.mark.parametrize(
+    ("name", "some"),
+    [
+        ("precision", ["n", "precision"]),
+        ("comparison", ["measure_a", "n", "precision_a"]),
+        ("random_bound", ["p", "n", "expected"]),
+        ("random_cdf", ["n", "tp", "discrete"]),
+        ("roc", ["measure", "n", "fpr"]),
+    ],
+)
+def test_wrong_tables_are_refused(name, some):
     draw = getattr(plotting, name)
     with pytest.raises(ValueError, match=r"table has no columns .*give the result of"):
-        draw(pd.DataFrame({"n": [1]}))
-    with pytest.raises(TypeError, match="table is of type list: give the result of"):
+        draw(pd.DataFrame(columns=some))
+    with pytest.raises(TypeError, match=r"data is of type list: .*the result of"):
         draw([1, 2])
+
+
+@pytest.mark.parametrize("name", ["precision", "roc"])
+def test_of_a_table_no_role_is_asked(frame, name):
+    method = {"precision": "nbest_precision"}.get(name, name)
+    table = getattr(frame.rankeval, method)()
+    with pytest.raises(TypeError, match=rf"gold='gold' is a role .*the result of {method}"):
+        getattr(plotting, name)(table, gold="gold")
+    assert getattr(table.rankeval.plot, name)().get_lines()
 
 
 def test_several_pairs_or_groups_are_refused(frame):

@@ -161,5 +161,12 @@ def test_keywords_reach_the_artists(frame):
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_wrong_tables_are_refused(name):
+    some = {
+        "confidence": ["system_a", "gain"],
+        "pairs": ["system_a", "system_b", "gain"],
+        "system_ranks": ["system", "rank"],
+        "gain_by_size": ["size", "system_a", "gain"],
+        "calibration": ["p_low", "p_high"],
+    }
     with pytest.raises(ValueError, match=r"table has no columns .*give the result of"):
-        getattr(plotting, name)(pd.DataFrame({"x": [1]}))
+        getattr(plotting, name)(pd.DataFrame(columns=some[name]))

@@ -32,6 +32,7 @@ from rankeval_pd.forms.columns import (
     signs_of,
     split_measures,
 )
+from rankeval_pd.forms.once import kept_once
 from rankeval_pd.forms.roles import Roles, as_names
 from rankeval_pd.forms.tie_keys import column_order, label_order, value_order
 from rankeval_pd.forms.values import admit, gold_values, score_values
@@ -57,6 +58,7 @@ class Groups(NamedTuple):
     largest: int  #: the most candidates that a measure has in a group
 
 
+@kept_once
 def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Groups:
     """Bring a DataFrame, one row per candidate, into the inner form."""
     if roles.dim != "candidate":
@@ -155,6 +157,7 @@ def check_dim(data: xr.Dataset, roles: Roles) -> None:
         )
 
 
+@kept_once
 def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.Dataset:
     """Bring a Dataset into the inner form, lazily where it is lazy."""
     check_dim(data, roles)

@@ -72,11 +72,9 @@ MEANINGS: dict[str, str] = {
 """What each role says, for docstrings; each line is wrapped there."""
 
 
-def default_of(role: str, group: str) -> Any:
-    """Return what a role is unless given."""
-    if role == "dim" and group == "ItemRoles":
-        return "item"
-    return getattr(Roles(), role)
+def default_of(role: str, *, items: bool) -> Any:
+    """Return what a role is unless given, of rankings or of systems over items."""
+    return "item" if items and role == "dim" else getattr(Roles(), role)
 
 
 @dataclass(frozen=True)

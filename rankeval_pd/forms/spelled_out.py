@@ -5,16 +5,12 @@ from __future__ import annotations
 import inspect
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from rankeval_pd.forms.roles import MEANINGS, AnyRoles, ItemRoles, RankingRoles, default_of
+from rankeval_pd.forms.roles import MEANINGS, default_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-_GROUPS: dict[str, Any] = {
-    "RankingRoles": RankingRoles, "ItemRoles": ItemRoles, "AnyRoles": AnyRoles,
-}  # fmt: skip
 
 
 def with_roles(function: Function) -> Function:
@@ -22,37 +18,53 @@ def with_roles(function: Function) -> Function:
 
     Type checkers read them from ``Unpack[...]``, which this leaves as it is.
     """
-    signature = inspect.signature(function)
-    parameters = list(signature.parameters.values())
-    group = re.search(r"Unpack\[(\w+)\]", str(parameters[-1].annotation))
-    if group is None:
-        raise TypeError(f"{function.__name__} has no **roles: Unpack[...]")
-    name = group[1]
-    known = {p.name for p in parameters}
-    kinds = _GROUPS[name].__annotations__
-    roles = {
-        role: getattr(kinds[role], "__forward_arg__", kinds[role])
-        for role in MEANINGS
-        if role in kinds and role not in known
-    }
-    spelled = [
-        inspect.Parameter(
-            role,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=default_of(role, name),
-            annotation=annotation,
-        )
-        for role, annotation in roles.items()
-    ]
-    function.__signature__ = signature.replace(parameters=[*parameters[:-1], *spelled])  # type: ignore[attr-defined]
-    function.__doc__ = _described(function.__doc__, list(roles))
-    return function
+    return with_roles_and({})(function)
+
+
+def with_roles_and(others: Mapping[str, Any]) -> Callable[[Function], Function]:
+    """Spell out roles, and other keywords of the same group, whose defaults are given."""
+
+    def spelled_out(function: Function) -> Function:
+        signature = inspect.signature(function)
+        *parameters, rest = signature.parameters.values()
+        group = re.search(r"Unpack\[(\w+)\]", str(rest.annotation))
+        if group is None:
+            raise TypeError(f"{function.__name__} has no **roles: Unpack[...]")
+        kinds = function.__globals__[group[1]].__annotations__
+        known = {p.name for p in parameters}
+        defaults = {
+            **others,
+            **{role: default_of(role, items="metric" in kinds) for role in MEANINGS},
+        }
+        keywords = [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=default,
+                annotation=getattr(kinds[name], "__forward_arg__", kinds[name]),
+            )
+            for name, default in defaults.items()
+            if name in kinds and name not in known
+        ]
+        function.__signature__ = signature.replace(parameters=[*parameters, *keywords])  # type: ignore[attr-defined]
+        roles = [p.name for p in keywords if p.name in MEANINGS]
+        function.__doc__ = _described(function.__doc__, roles)
+        return function
+
+    return spelled_out
 
 
 def _described(text: str | None, roles: list[str]) -> str | None:
     """Return a docstring with the names and meanings of the roles in the place of ``**roles``."""
     if text is None:
         return None
+    # in a list with parameters that are explained elsewhere: the roles get an entry of their own
+    text = re.sub(
+        r"(?m)^(    \S.*?), \*\*roles\n((?:        .*\n)+)",
+        r"\1\n\2    **roles\n        Which column is what.\n",
+        text,
+        count=1,
+    )
     meanings = "\n".join(
         textwrap.fill(
             f"* ``{role}``: {MEANINGS[role]}",
@@ -61,13 +73,6 @@ def _described(text: str | None, roles: list[str]) -> str | None:
             subsequent_indent=" " * 10,
         )
         for role in roles
-    )
-    # in a list with parameters that are explained elsewhere: the roles get an entry of their own
-    text = re.sub(
-        r"(?m)^(    \S.*?), \*\*roles\n((?:        .*\n)+)",
-        r"\1\n\2    **roles\n        Which column is what.\n",
-        text,
-        count=1,
     )
     found = re.search(r"(?m)^    \*\*roles[^\n]*\n((?:        .*\n|\n(?=        ))*)", text)
     if found is None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.plotting.canvas import GREY, Keywords, axes, finish, style, table_of
+from rankeval_pd.plotting.drawing.canvas import GREY, Keywords, axes, finish, style, table_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _KINDS = ("discrete", "interpolated", "parametric")
 
 
-def random_cdf(
+def draw_random_cdf(
     table: pd.DataFrame | xr.Dataset,
     bound: pd.DataFrame | xr.Dataset | None = None,
     *,
@@ -24,36 +24,7 @@ def random_cdf(
     band_kw: Keywords = None,
     marker_kw: Keywords = None,
 ) -> Axes:
-    """Draw the distribution functions of a random list's true positives, and their bounds.
-
-    Parameters
-    ----------
-    table : DataFrame or Dataset
-        Result of :func:`rankeval_pd.random_cdf` for one n and one group.
-    bound : DataFrame or Dataset, optional
-        Result of :func:`rankeval_pd.random_bound` for the same n: a line at 1 - p for each p, and
-        a mark where it meets each distribution function.
-    ax : Axes, optional
-        Where to draw; a new figure unless given. Give ``layout="constrained"`` to a figure of
-        your own, so that it makes room for the legend below.
-    line_kw, band_kw, marker_kw : mapping, optional
-        Keywords of the distribution functions, of the lines at 1 - p, and of the marks (all
-        ``Axes.plot``).
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame({"gold": [True] * 40 + [False] * 160})
-    >>> ax = rankeval_pd.plotting.random_cdf(
-    ...     df.rankeval.random_cdf(20), df.rankeval.random_bound(0.5, 20)
-    ... )
-    >>> ax.get_xlabel()
-    'true positives among the first 20'
-    """
+    """Draw the distribution functions of a random list's true positives, and their bounds."""
     table = table_of(table, ("n", "tp", *_KINDS), "random_cdf")
     sizes = table["n"].drop_duplicates().tolist()
     if len(sizes) > 1:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.plotting.canvas import (
+from rankeval_pd.plotting.drawing.canvas import (
     GREY,
     XLABELS,
     Keywords,
@@ -25,7 +25,7 @@ from rankeval_pd.plotting.canvas import (
     style,
     table_of,
 )
-from rankeval_pd.plotting.nbest import REFERENCES, draw_baseline, draw_ideal
+from rankeval_pd.plotting.drawing.nbest import REFERENCES, draw_baseline, draw_ideal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +36,7 @@ _NAMES = {
 }  # fmt: skip
 
 
-def comparison(
+def draw_comparison(
     table: pd.DataFrame | xr.Dataset,
     together: pd.DataFrame | xr.Dataset | None = None,
     curves: pd.DataFrame | xr.Dataset | None = None,
@@ -51,59 +51,7 @@ def comparison(
     band_kw: Keywords = None,
     marker_kw: Keywords = None,
 ) -> Axes:
-    """Draw the precision of two measures, and mark the n at which the difference is significant.
-
-    Parameters
-    ----------
-    table : DataFrame or Dataset
-        Result of :func:`rankeval_pd.compare` for one pair of measures and one group, by n.
-    together : DataFrame or Dataset, optional
-        What holds for all n together: the result of :func:`rankeval_pd.compare` for the same pair
-        with adjusted p-values, or of :func:`rankeval_pd.difference_band`. Not needed where the
-        p-values of ``table`` are adjusted.
-    curves : DataFrame or Dataset, optional
-        Result of :func:`rankeval_pd.nbest_precision` for the two measures and the same n; needed
-        for another ``x`` than n and for a ``reference``.
-    x : {"n", "share", "recall"}
-        What is drawn to the right, see :func:`precision`.
-    mark : sequence of int
-        Sizes of lists at which a vertical line stands; with x="recall" a tick on each curve.
-    relevant : float
-        The least difference that counts as relevant: only n with a difference as large are marked.
-    reference : {"random", "ideal"} or sequence of these
-        Curves to compare with, see :func:`precision`.
-    overlap : bool
-        Whether to draw the share of candidates that the two lists have in common, by a scale of
-        its own on the right.
-    ax : Axes, optional
-        Where to draw; a new figure unless given. Give ``layout="constrained"`` to a figure of
-        your own, so that it makes room for the legend below.
-    line_kw, band_kw, marker_kw : mapping, optional
-        Keywords of the lines (``Axes.plot``), of the bars below the curves, which cover the
-        significant n (``Axes.broken_barh``; where the n have gaps, squares, ``Axes.scatter``), and
-        of the markers that points get where there are few.
-
-    Returns
-    -------
-    Axes
-
-    Notes
-    -----
-    Thin bars: each n is tested alone. Thick bars: what holds for all n together. Lists of equal n
-    are compared whatever is drawn to the right; with x="recall" a bar stands at the recall of the
-    better measure. A thin line stands at the last n of the first run of significant n, as in the
-    paper's figure.
-
-    Examples
-    --------
-    >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame(
-    ...     {"G2": range(40, 0, -1), "t": range(40), "gold": [True] * 12 + [False] * 28}
-    ... )
-    >>> ax = rankeval_pd.plotting.comparison(df.rankeval.compare("G2", "t"))
-    >>> ax.get_ylabel()
-    'precision'
-    """
+    """Draw the precision of two measures, and mark the n at which the difference is significant."""
     needed = (
         "measure_a", "measure_b", "n", "precision_a", "precision_b", "difference", "p_value",
         "significant", "better", "overlap",

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.plotting.canvas import (
+from rankeval_pd.plotting.drawing.canvas import (
     GREY,
     XLABELS,
     Keywords,
@@ -37,7 +37,7 @@ _KINDS = {
 REFERENCES = ("random", "ideal")
 
 
-def precision(
+def draw_precision(
     table: pd.DataFrame | xr.Dataset,
     band: pd.DataFrame | xr.Dataset | None = None,
     *,
@@ -50,50 +50,7 @@ def precision(
     band_kw: Keywords = None,
     marker_kw: Keywords = None,
 ) -> Axes:
-    """Draw the precision of n-best lists, its intervals and bands, and the baseline.
-
-    Parameters
-    ----------
-    table : DataFrame or Dataset
-        Result of :func:`rankeval_pd.nbest_precision`, of one group.
-    band : DataFrame or Dataset, optional
-        Result of :func:`rankeval_pd.precision_band` for the same measures: what holds for all n
-        together.
-    x : {"n", "share", "recall"}
-        What is drawn to the right: the size of the list, its share of the candidates, or the
-        recall of each list.
-    mark : sequence of int
-        Sizes of lists at which a vertical line stands; with x="recall" a tick on each curve.
-    relevant : float
-        The least gain over the baseline that counts as relevant; a line is drawn at it.
-    reference : {"random", "ideal"} or sequence of these
-        Curves to compare with: a random order, whose precision is the baseline, and an order with
-        all true positives first.
-    ax : Axes, optional
-        Where to draw; a new figure unless given. Give ``layout="constrained"`` to a figure of
-        your own, so that it makes room for the legend below.
-    line_kw, band_kw, marker_kw : mapping, optional
-        Keywords of the lines (``Axes.plot``), of the bands (``Axes.fill_between``; where the n are
-        few, of the bars, ``Axes.vlines``), and of the markers that points get where they are few.
-
-    Returns
-    -------
-    Axes
-
-    Notes
-    -----
-    The darker bands are pointwise: the interval at each n holds for this n alone. The lighter ones
-    hold for all n of ``band`` together. Where the n are few, thick bars are pointwise, and thin
-    ones hold for all n together.
-
-    Examples
-    --------
-    >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame({"G2": [4.0, 3.0, 2.0, 1.0], "gold": [True, True, False, False]})
-    >>> ax = rankeval_pd.plotting.precision(df.rankeval.nbest_precision())
-    >>> ax.get_ylabel()
-    'precision'
-    """
+    """Draw the precision of n-best lists, its intervals and bands, and the baseline."""
     needed = ("measure", "n", "precision", "recall", "lift", "ci_low", "ci_high")
     table = table_of(table, needed, "nbest_precision")
     references = [reference] if isinstance(reference, str) else list(reference or ())

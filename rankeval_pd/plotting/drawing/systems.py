@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.plotting.canvas import (
+from rankeval_pd.plotting.drawing.canvas import (
     COLOURS,
     GREY,
     Keywords,
@@ -48,7 +48,7 @@ def _interval(attrs: dict[Any, Any], what: str) -> str:
     return f"{what}, {percent(level)} ({_KINDS.get(ci, ci)})" if ci and level else what
 
 
-def confidence(
+def draw_confidence(
     table: pd.DataFrame | xr.Dataset,
     thresholds: pd.DataFrame | xr.Dataset | None = None,
     *,
@@ -57,33 +57,7 @@ def confidence(
     band_kw: Keywords = None,
     marker_kw: Keywords = None,
 ) -> Axes:
-    """Draw the gain of every pair of systems against its confidence, 1 - p.
-
-    Parameters
-    ----------
-    table : DataFrame or Dataset
-        Result of :func:`rankeval_pd.paired_bootstrap`, of one group.
-    thresholds : DataFrame or Dataset, optional
-        Result of :func:`rankeval_pd.gain_threshold` of the same table: lines, and their intervals.
-    ax : Axes, optional
-        Where to draw; a new figure unless given. Give ``layout="constrained"`` to a figure of
-        your own, so that it makes room for the legend below.
-    line_kw, band_kw, marker_kw : mapping, optional
-        Keywords of the threshold lines (``Axes.axvline``), of their intervals, bars at the bottom
-        (``Axes.hlines``), and of the points (``Axes.plot``).
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame({"x": [1, 1, 1, 0], "y": [1, 1, 0, 0], "z": [1, 0, 0, 0]})
-    >>> ax = rankeval_pd.plotting.confidence(df.rankeval.paired_bootstrap())
-    >>> ax.get_ylabel()
-    'confidence (1 − p, one-sided)'
-    """
+    """Draw the gain of every pair of systems against its confidence, 1 - p."""
     needed = ("system_a", "system_b", "gain", "confidence")
     table = _tidy(table, needed, "paired_bootstrap")
     ax = axes(ax)
@@ -143,7 +117,7 @@ def _draw_thresholds(
         ax.plot([], [], color=GREY, linewidth=3, alpha=0.5, label=name)
 
 
-def gain_by_size(
+def draw_gain_by_size(
     table: pd.DataFrame | xr.Dataset,
     thresholds: pd.DataFrame | xr.Dataset | None = None,
     *,
@@ -152,35 +126,7 @@ def gain_by_size(
     band_kw: Keywords = None,
     marker_kw: Keywords = None,
 ) -> Axes:
-    """Draw gains, and the gain that is significant, against the size of the test set.
-
-    Parameters
-    ----------
-    table : DataFrame or Dataset
-        Result of :func:`rankeval_pd.gain_by_size`, of one group: points.
-    thresholds : DataFrame or Dataset, optional
-        Result of :func:`rankeval_pd.gain_threshold` of the same table: lines. Beside each stands
-        the square-root law through its largest size.
-    ax, line_kw, band_kw, marker_kw
-        As in :func:`confidence`; the intervals are bars, ``Axes.vlines``.
-
-    Returns
-    -------
-    Axes
-
-    Notes
-    -----
-    Both axes are logarithmic: gains of 0 are not drawn, and the square-root law is a straight line.
-
-    Examples
-    --------
-    >>> import numpy as np, pandas as pd, rankeval_pd
-    >>> rng = np.random.default_rng(1)
-    >>> df = pd.DataFrame({"x": rng.random(400) < 0.7, "y": rng.random(400) < 0.6})
-    >>> ax = rankeval_pd.plotting.gain_by_size(df.rankeval.gain_by_size([100, 400]))
-    >>> ax.get_xlabel()
-    'test items'
-    """
+    """Draw gains, and the gain that is significant, against the size of the test set."""
     table = _tidy(table, ("size", "system_a", "gain", "p_value"), "gain_by_size")
     ax = axes(ax)
     drawn = table[table["gain"] > 0.0]
@@ -230,7 +176,7 @@ def _draw_sizes(ax: Axes, thresholds: Any, line_kw: Keywords, band_kw: Keywords)
         )  # fmt: skip
 
 
-def calibration(
+def draw_calibration(
     table: pd.DataFrame | xr.Dataset,
     *,
     ax: Axes | None = None,
@@ -238,34 +184,7 @@ def calibration(
     band_kw: Keywords = None,
     marker_kw: Keywords = None,
 ) -> Axes:
-    """Draw how often gains kept their sign on other data, and how often they should have.
-
-    Parameters
-    ----------
-    table : DataFrame or Dataset
-        Result of :func:`rankeval_pd.calibration` or :func:`rankeval_pd.population_calibration`,
-        of one group.
-    ax : Axes, optional
-        Where to draw, as in :func:`confidence`.
-    line_kw, band_kw, marker_kw : mapping, optional
-        Keywords of the expected agreement (``Axes.plot``), of the intervals (``Axes.vlines``), and
-        of the points (``Axes.plot``).
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> import numpy as np, pandas as pd, rankeval_pd
-    >>> rng = np.random.default_rng(1)
-    >>> skill = np.linspace(0.60, 0.70, 20)
-    >>> here, there = (pd.DataFrame(rng.random((400, 20)) < skill) for _ in range(2))
-    >>> found = here.rankeval.paired_bootstrap().rankeval.calibration(there)
-    >>> ax = rankeval_pd.plotting.calibration(found)
-    >>> ax.get_ylabel()
-    'pairs that keep their sign'
-    """
+    """Draw how often gains kept their sign on other data, and how often they should have."""
     from matplotlib.ticker import FixedLocator, NullLocator, PercentFormatter
 
     needed = ("p_low", "p_high", "agreement", "ci_low", "ci_high", "expected_agreement")
@@ -297,7 +216,7 @@ def calibration(
     return place_legend(ax, below_axis=-62.0)
 
 
-def system_ranks(
+def draw_system_ranks(
     table: pd.DataFrame | xr.Dataset,
     *,
     ax: Axes | None = None,
@@ -305,30 +224,7 @@ def system_ranks(
     band_kw: Keywords = None,
     marker_kw: Keywords = None,
 ) -> Axes:
-    """Draw the rank of every system and the ranks that it might as well have had.
-
-    Parameters
-    ----------
-    table : DataFrame or Dataset
-        Result of :func:`rankeval_pd.system_ranks`, of one group.
-    ax : Axes, optional
-        Where to draw, as in :func:`confidence`.
-    line_kw, band_kw, marker_kw : mapping, optional
-        Keywords of nothing but the grid (``Axes.grid``), of the intervals (``Axes.hlines``), and of
-        the points (``Axes.plot``).
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame({"x": [1] * 9 + [0], "y": [1] * 8 + [0, 1], "z": [0] * 9 + [1]})
-    >>> ax = rankeval_pd.plotting.system_ranks(df.rankeval.system_ranks())
-    >>> ax.get_xlabel()
-    'rank'
-    """
+    """Draw the rank of every system and the ranks that it might as well have had."""
     from matplotlib.ticker import MaxNLocator
 
     needed = ("system", "score", "rank", "rank_low", "rank_high", "tied_for_best")
@@ -364,7 +260,7 @@ _SHADES = ("#08306b", "#3f7fb9", "#a9c9e4", "#f2f2f2")
 _CELL = 0.33  # inches: so wide a cell has room for its gain
 
 
-def pairs(
+def draw_pairs(
     table: pd.DataFrame | xr.Dataset,
     *,
     ax: Axes | None = None,
@@ -372,36 +268,7 @@ def pairs(
     band_kw: Keywords = None,
     marker_kw: Keywords = None,
 ) -> Axes:
-    """Draw the matrix of all pairs of systems: gains, and how significant they are.
-
-    Parameters
-    ----------
-    table : DataFrame or Dataset
-        Result of :func:`rankeval_pd.paired_bootstrap` or :func:`rankeval_pd.paired_permutation`,
-        of one group.
-    ax : Axes, optional
-        Where to draw, as in :func:`confidence`.
-    line_kw, band_kw, marker_kw : mapping, optional
-        Keywords of the lines between the cells (``Axes.hlines`` and ``vlines``), of the cells
-        (``Axes.pcolormesh``), and of the gains that are written into them (``Axes.text``).
-
-    Returns
-    -------
-    Axes
-
-    Notes
-    -----
-    Systems are sorted by score; the row is better than the column. p is two-sided, adjusted if the
-    table is.
-
-    Examples
-    --------
-    >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame({"x": [1, 1, 1, 0], "y": [1, 1, 0, 0], "z": [1, 0, 0, 0]})
-    >>> ax = rankeval_pd.plotting.pairs(df.rankeval.paired_bootstrap())
-    >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['x', 'y', 'z']
-    """
+    """Draw the matrix of all pairs of systems: gains, and how significant they are."""
     from matplotlib.colors import ListedColormap
 
     needed = (

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.plotting.canvas import (
+from rankeval_pd.plotting.drawing.canvas import (
     BAND_DASHES,
     GREY,
     XLABELS,
@@ -35,241 +35,39 @@ class _Space(NamedTuple):
     xlabel: str
     ylabel: str
     both_log: bool  #: whether both axes can be logarithmic
+    log: bool = False  #: whether they are, unless asked
 
 
 _FPR = "false positive rate"
 _SPACES = {
     "roc": _Space("fpr", "tpr", _FPR, "true positive rate", True),
     "precision_recall": _Space("recall", "precision", XLABELS["recall"], "precision", False),
-    "det": _Space("fpr", "fnr", _FPR, "false negative rate", True),
-    "lift": _Space("share", "lift", XLABELS["share"], "lift", False),
+    "det": _Space("fpr", "fnr", _FPR, "false negative rate", True, True),
+    "lift": _Space("share", "lift", XLABELS["share"], "lift", False, True),
     "gain": _Space("share", "tpr", XLABELS["share"], "true positive rate", True),
 }
 
 
-def roc(
-    table: pd.DataFrame | xr.Dataset,
-    *,
-    bands: Table = None,
-    isolines: Table = None,
-    crossovers: Table = None,
-    log: bool = False,
-    ax: Axes | None = None,
-    line_kw: Keywords = None,
-    band_kw: Keywords = None,
-    marker_kw: Keywords = None,
-) -> Axes:
-    """Draw ROC curves, what chance reaches beside them, and where the lists of some n end.
-
-    Parameters
-    ----------
-    table : DataFrame or Dataset
-        Result of :func:`rankeval_pd.roc`, of one group.
-    bands : DataFrame or Dataset, or a list of them, optional
-        Results of :func:`rankeval_pd.random_band` in this space: a line for each p.
-    isolines : DataFrame or Dataset, optional
-        Result of :func:`rankeval_pd.isolines` in this space: a thin line for each n, with its n.
-    crossovers : DataFrame or Dataset, optional
-        Result of :func:`rankeval_pd.crossovers`: the first of each measure and p is marked.
-    log : bool
-        Whether the axes are logarithmic, so that the head of the list can be seen.
-    ax : Axes, optional
-        Where to draw; a new figure unless given. Give ``layout="constrained"`` to a figure of
-        your own, so that it makes room for the legend below.
-    line_kw, band_kw, marker_kw : mapping, optional
-        Keywords of the measures' lines, of the lines of chance (both ``Axes.plot``), and of the
-        marks of the crossovers and of points that are few.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame({"G2": range(40, 0, -1), "gold": [True] * 12 + [False] * 28})
-    >>> ax = rankeval_pd.plotting.roc(df.rankeval.roc(), bands=df.rankeval.random_band(p=0.01))
-    >>> ax.get_xlabel()
-    'false positive rate'
-    """
-    return _draw(
-        "roc", table, bands, isolines, crossovers, log=log, ax=ax, line_kw=line_kw,
-        band_kw=band_kw, marker_kw=marker_kw,
-    )  # fmt: skip
-
-
-def precision_recall(
-    table: pd.DataFrame | xr.Dataset,
-    *,
-    bands: Table = None,
-    isolines: Table = None,
-    crossovers: Table = None,
-    log: bool = False,
-    ax: Axes | None = None,
-    line_kw: Keywords = None,
-    band_kw: Keywords = None,
-    marker_kw: Keywords = None,
-) -> Axes:
-    """Draw precision over recall, as :func:`roc` draws its curves.
-
-    Parameters
-    ----------
-    table : DataFrame or Dataset
-        Result of :func:`rankeval_pd.precision_recall`, of one group.
-    bands, isolines, crossovers, ax, line_kw, band_kw, marker_kw
-        As in :func:`roc`.
-    log : bool
-        Whether the axis of recall is logarithmic.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame({"G2": range(40, 0, -1), "gold": [True] * 12 + [False] * 28})
-    >>> rankeval_pd.plotting.precision_recall(df.rankeval.precision_recall()).get_ylabel()
-    'precision'
-    """
-    return _draw(
-        "precision_recall", table, bands, isolines, crossovers, log=log, ax=ax, line_kw=line_kw,
-        band_kw=band_kw, marker_kw=marker_kw,
-    )  # fmt: skip
-
-
-def det(
-    table: pd.DataFrame | xr.Dataset,
-    *,
-    bands: Table = None,
-    isolines: Table = None,
-    crossovers: Table = None,
-    log: bool = True,
-    ax: Axes | None = None,
-    line_kw: Keywords = None,
-    band_kw: Keywords = None,
-    marker_kw: Keywords = None,
-) -> Axes:
-    """Draw both kinds of error against each other, as :func:`roc` draws its curves.
-
-    Parameters
-    ----------
-    table : DataFrame or Dataset
-        Result of :func:`rankeval_pd.det`, of one group.
-    bands, isolines, crossovers, ax, line_kw, band_kw, marker_kw
-        As in :func:`roc`.
-    log : bool
-        Whether both axes are logarithmic.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame({"G2": range(40, 0, -1), "gold": [True] * 12 + [False] * 28})
-    >>> rankeval_pd.plotting.det(df.rankeval.det()).get_xscale()
-    'log'
-    """
-    return _draw(
-        "det", table, bands, isolines, crossovers, log=log, ax=ax, line_kw=line_kw,
-        band_kw=band_kw, marker_kw=marker_kw,
-    )  # fmt: skip
-
-
-def lift(
-    table: pd.DataFrame | xr.Dataset,
-    *,
-    bands: Table = None,
-    isolines: Table = None,
-    crossovers: Table = None,
-    log: bool = True,
-    ax: Axes | None = None,
-    line_kw: Keywords = None,
-    band_kw: Keywords = None,
-    marker_kw: Keywords = None,
-) -> Axes:
-    """Draw lift over the share of the candidates, as :func:`roc` draws its curves.
-
-    Parameters
-    ----------
-    table : DataFrame or Dataset
-        Result of :func:`rankeval_pd.lift`, of one group.
-    bands, isolines, crossovers, ax, line_kw, band_kw, marker_kw
-        As in :func:`roc`.
-    log : bool
-        Whether the axis of the share is logarithmic.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame({"G2": range(40, 0, -1), "gold": [True] * 12 + [False] * 28})
-    >>> rankeval_pd.plotting.lift(df.rankeval.lift()).get_ylabel()
-    'lift'
-    """
-    return _draw(
-        "lift", table, bands, isolines, crossovers, log=log, ax=ax, line_kw=line_kw,
-        band_kw=band_kw, marker_kw=marker_kw,
-    )  # fmt: skip
-
-
-def gain(
-    table: pd.DataFrame | xr.Dataset,
-    *,
-    bands: Table = None,
-    isolines: Table = None,
-    crossovers: Table = None,
-    log: bool = False,
-    ax: Axes | None = None,
-    line_kw: Keywords = None,
-    band_kw: Keywords = None,
-    marker_kw: Keywords = None,
-) -> Axes:
-    """Draw what is found over what is looked at, as :func:`roc` draws its curves.
-
-    Parameters
-    ----------
-    table : DataFrame or Dataset
-        Result of :func:`rankeval_pd.gain`, of one group.
-    bands, isolines, crossovers, log, ax, line_kw, band_kw, marker_kw
-        As in :func:`roc`.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame({"G2": range(40, 0, -1), "gold": [True] * 12 + [False] * 28})
-    >>> rankeval_pd.plotting.gain(df.rankeval.gain()).get_ylabel()
-    'true positive rate'
-    """
-    return _draw(
-        "gain", table, bands, isolines, crossovers, log=log, ax=ax, line_kw=line_kw,
-        band_kw=band_kw, marker_kw=marker_kw,
-    )  # fmt: skip
-
-
-def _draw(
+def draw_curves(
     name: str,
     table: pd.DataFrame | xr.Dataset,
-    bands: Any,
-    isolines: Table,
-    crossovers: Table,
     *,
-    log: bool,
-    ax: Axes | None,
-    line_kw: Keywords,
-    band_kw: Keywords,
-    marker_kw: Keywords,
+    bands: Any = None,
+    isolines: Table = None,
+    crossovers: Table = None,
+    log: bool | None = None,
+    ax: Axes | None = None,
+    line_kw: Keywords = None,
+    band_kw: Keywords = None,
+    marker_kw: Keywords = None,
 ) -> Axes:
+    """Draw a curve of each measure, what chance reaches, and where the lists of some n end.
+
+    ``bands`` is the result of :func:`rankeval_pd.random_band`, or a list of these; the others are
+    those of :func:`rankeval_pd.isolines` and :func:`rankeval_pd.crossovers`.
+    """
     space = _SPACES[name]
+    log = space.log if log is None else log
     curves = table_of(table, ("measure", "n", space.x, space.y), name)
     ax = axes(ax)
     if log:

@@ -8,13 +8,20 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.plotting.canvas import GREY, PRECISION_OF_SAMPLE, Keywords, finish, style, table_of
+from rankeval_pd.plotting.drawing.canvas import (
+    GREY,
+    PRECISION_OF_SAMPLE,
+    Keywords,
+    finish,
+    style,
+    table_of,
+)
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-def repetition(
+def draw_repetition(
     table: pd.DataFrame | xr.Dataset,
     samples: pd.DataFrame | xr.Dataset,
     *,
@@ -23,42 +30,7 @@ def repetition(
     band_kw: Keywords = None,
     marker_kw: Keywords = None,
 ) -> npt.NDArray[Any]:
-    """Draw how precision is distributed over samples, one panel a measure.
-
-    Parameters
-    ----------
-    table : DataFrame or Dataset
-        Result of :func:`rankeval_pd.repetition`.
-    samples : DataFrame or Dataset
-        Result of :func:`rankeval_pd.repetition_samples` for the same measures.
-    ax : array of Axes, optional
-        Where to draw, one Axes a measure; a new figure unless given.
-    line_kw, band_kw, marker_kw : mapping, optional
-        Keywords of the expected curve (``Axes.plot``), of the histogram (``Axes.hist``), and of
-        the line at the pooled precision (``Axes.axvline``).
-
-    Returns
-    -------
-    array of Axes
-
-    Notes
-    -----
-    The curve is the normal density of Eq. 4, in samples per bar.
-
-    Examples
-    --------
-    >>> import pandas as pd, rankeval_pd
-    >>> samples = pd.concat(
-    ...     {s: rankeval_pd.datasets.simulate_candidates(300, rng=s) for s in range(30)},
-    ...     names=["sample", "candidate"],
-    ... )
-    >>> study = samples.rankeval(by="sample", measures=["good", "fair"])
-    >>> panels = rankeval_pd.plotting.repetition(
-    ...     study.repetition(n=30), study.repetition_samples(n=30)
-    ... )
-    >>> len(panels)
-    2
-    """
+    """Draw how precision is distributed over samples, one panel a measure."""
     table = table_of(
         table, ("measure", "threshold", "precision", "sd_expected", "sd_ratio"), "repetition"
     )

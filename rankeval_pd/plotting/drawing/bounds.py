@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.plotting.canvas import (
+from rankeval_pd.plotting.drawing.canvas import (
     BAND_DASHES,
     GREY,
     Keywords,
@@ -17,13 +17,13 @@ from rankeval_pd.plotting.canvas import (
     table_of,
     thinned,
 )
-from rankeval_pd.plotting.nbest import draw_baseline
+from rankeval_pd.plotting.drawing.nbest import draw_baseline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def random_bound(
+def draw_random_bound(
     bound: pd.DataFrame | xr.Dataset,
     precision: pd.DataFrame | xr.Dataset | None = None,
     envelope: pd.DataFrame | xr.Dataset | None = None,
@@ -34,46 +34,7 @@ def random_bound(
     band_kw: Keywords = None,
     marker_kw: Keywords = None,
 ) -> Axes:
-    """Draw the precision that is significantly above a random ranking's, and the measures' own.
-
-    Parameters
-    ----------
-    bound : DataFrame or Dataset
-        Result of :func:`rankeval_pd.random_bound` or :func:`rankeval_pd.random_bound_for`, of one
-        group.
-    precision : DataFrame or Dataset, optional
-        Result of :func:`rankeval_pd.nbest_precision`: the curves beside the bound.
-    envelope : DataFrame or Dataset, optional
-        Result of :func:`rankeval_pd.random_envelope`: what holds for all n together.
-    log : bool
-        Whether the axis of n is logarithmic, so that the head of the list can be seen.
-    ax : Axes, optional
-        Where to draw; a new figure unless given. Give ``layout="constrained"`` to a figure of
-        your own, so that it makes room for the legend below.
-    line_kw, band_kw, marker_kw : mapping, optional
-        Keywords of the measures' lines, of the bounds' lines (both ``Axes.plot``), and of the
-        markers that points get where there are few.
-
-    Returns
-    -------
-    Axes
-
-    Notes
-    -----
-    The bound is the column ``critical``: a count that reaches it is a test of level p, at this n
-    alone; to reach the envelope anywhere is one for all n together. Where no count is significant
-    they are above 100 % and are not drawn.
-
-    Examples
-    --------
-    >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame({"G2": [4.0, 3.0, 2.0, 1.0], "gold": [True, True, False, False]})
-    >>> ax = rankeval_pd.plotting.random_bound(
-    ...     df.rankeval.random_bound(0.2), df.rankeval.nbest_precision()
-    ... )
-    >>> ax.get_ylabel()
-    'precision'
-    """
+    """Draw the precision that is significantly above a random ranking's, and the measures' own."""
     bound = table_of(bound, ("p", "n", "expected", "critical"), "random_bound")
     ax = axes(ax)
     if precision is not None:

@@ -1,0 +1,1 @@
+"""Draws tables that are there; computes nothing but positions on the paper."""

@@ -1,0 +1,291 @@
+"""Pictures of systems over test items, from items or a table."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Unpack
+
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.forms.rankings import Data
+from rankeval_pd.plotting.asked import ItemPlot, of_data_or_table, parted
+from rankeval_pd.plotting.drawing.systems import (
+    draw_calibration,
+    draw_confidence,
+    draw_gain_by_size,
+    draw_pairs,
+    draw_system_ranks,
+)
+from rankeval_pd.systems import calibration as calibrations
+from rankeval_pd.systems import ranks
+from rankeval_pd.systems import sizes as test_set_sizes
+from rankeval_pd.systems.calibration import PAPER_BINS
+from rankeval_pd.systems.paired_tests import Families, paired_bootstrap
+from rankeval_pd.systems.thresholds import gain_threshold
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@of_data_or_table(draw_confidence, ("system_a", "gain", "confidence"), "paired_bootstrap")
+def confidence(
+    data: Data,
+    a: Hashable = None,
+    b: Hashable = None,
+    *,
+    n_resamples: int = 10_000,
+    event: str = "recentred",
+    method: str = "auto",
+    ci: str = "bca",
+    families: Families | None = None,
+    adjust: str | None = None,
+    alpha: float = 0.05,
+    level: float = 0.95,
+    progress: bool | None = None,
+    **options: Unpack[ItemPlot],
+) -> Axes:
+    """Draw the gain of every pair of systems against its confidence, 1 - p.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Systems over test items; or the result of :func:`rankeval_pd.paired_bootstrap`, of one
+        group, and beside it as ``thresholds`` that of :func:`rankeval_pd.gain_threshold`: lines,
+        and their intervals.
+    a, b, n_resamples, event, method, ci, families, adjust, alpha, level, progress
+        Of items: as in :func:`rankeval_pd.paired_bootstrap`.
+    ax : Axes, optional
+        Where to draw, see :func:`precision`.
+    line_kw, band_kw, marker_kw : mapping, optional
+        Keywords of the threshold lines (``Axes.axvline``), of their intervals, bars at the bottom
+        (``Axes.hlines``), and of the points (``Axes.plot``).
+    **roles
+        Of items: which column is what.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"x": [1, 1, 1, 0], "y": [1, 1, 0, 0], "z": [1, 0, 0, 0]})
+    >>> df.rankeval.plot.confidence().get_ylabel()
+    'confidence (1 − p, one-sided)'
+    """
+    look, roles = parted(options)
+    table = paired_bootstrap(
+        data, a, b, n_resamples=n_resamples, event=event, method=method, ci=ci,
+        families=families, adjust=adjust, alpha=alpha, level=level, progress=progress, **roles,
+    )  # fmt: skip
+    return draw_confidence(table, gain_threshold(table), **look)
+
+
+@of_data_or_table(draw_pairs, ("system_a", "system_b", "gain", "p_value"), "paired_bootstrap")
+def pairs(
+    data: Data,
+    a: Hashable = None,
+    b: Hashable = None,
+    *,
+    n_resamples: int = 10_000,
+    event: str = "recentred",
+    method: str = "auto",
+    ci: str = "bca",
+    families: Families | None = None,
+    adjust: str | None = None,
+    alpha: float = 0.05,
+    level: float = 0.95,
+    progress: bool | None = None,
+    **options: Unpack[ItemPlot],
+) -> Axes:
+    """Draw which systems are better than which: a square for each pair.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Systems over test items; or the result of :func:`rankeval_pd.paired_bootstrap` or
+        :func:`rankeval_pd.paired_permutation`, of one group.
+    a, b, n_resamples, event, method, ci, families, adjust, alpha, level, progress
+        Of items: as in :func:`rankeval_pd.paired_bootstrap`.
+    ax : Axes, optional
+        Where to draw, see :func:`precision`.
+    line_kw, band_kw, marker_kw : mapping, optional
+        As in :func:`confidence`, where they apply.
+    **roles
+        Of items: which column is what.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"x": [1, 1, 1, 0], "y": [1, 1, 0, 0], "z": [1, 0, 0, 0]})
+    >>> [tick.get_text() for tick in df.rankeval.plot.pairs().get_yticklabels()]
+    ['x', 'y', 'z']
+    """
+    look, roles = parted(options)
+    table = paired_bootstrap(
+        data, a, b, n_resamples=n_resamples, event=event, method=method, ci=ci,
+        families=families, adjust=adjust, alpha=alpha, level=level, progress=progress, **roles,
+    )  # fmt: skip
+    return draw_pairs(table, **look)
+
+
+@of_data_or_table(draw_system_ranks, ("system", "rank", "rank_low", "p_best"), "system_ranks")
+def system_ranks(
+    data: Data,
+    *,
+    n_resamples: int = 10_000,
+    ci: str = "bca",
+    adjust: str | None = "max-t",
+    alpha: float = 0.05,
+    level: float = 0.95,
+    progress: bool | None = None,
+    **options: Unpack[ItemPlot],
+) -> Axes:
+    """Draw the ranks of the systems, and how sure they are.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Systems over test items; or the result of :func:`rankeval_pd.system_ranks`, of one group.
+    n_resamples, ci, adjust, alpha, level, progress
+        Of items: as in :func:`rankeval_pd.system_ranks`.
+    ax : Axes, optional
+        Where to draw, see :func:`precision`.
+    line_kw, band_kw, marker_kw : mapping, optional
+        Keywords of the grid (``Axes.grid``), of the intervals (``Axes.hlines``), and of the points
+        (``Axes.plot``).
+    **roles
+        Of items: which column is what.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"x": [1, 1, 1, 0], "y": [1, 1, 0, 0], "z": [1, 0, 0, 0]})
+    >>> df.rankeval.plot.system_ranks().get_xlabel()
+    'rank'
+    """
+    look, roles = parted(options)
+    table = ranks.system_ranks(
+        data, n_resamples=n_resamples, ci=ci, adjust=adjust, alpha=alpha, level=level,
+        progress=progress, **roles,
+    )  # fmt: skip
+    return draw_system_ranks(table, **look)
+
+
+@of_data_or_table(draw_gain_by_size, ("size", "system_a", "gain", "p_value"), "gain_by_size")
+def gain_by_size(
+    data: Data,
+    sizes: Sequence[int],
+    *,
+    draw: str = "prefix",
+    n_resamples: int = 10_000,
+    event: str = "recentred",
+    method: str = "auto",
+    ci: str = "bca",
+    families: Families | None = None,
+    adjust: str | None = None,
+    alpha: float = 0.05,
+    level: float = 0.95,
+    progress: bool | None = None,
+    **options: Unpack[ItemPlot],
+) -> Axes:
+    """Draw gains, and the gain that is significant, against the size of the test set.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Systems over test items; or the result of :func:`rankeval_pd.gain_by_size`, of one group,
+        and beside it as ``thresholds`` that of :func:`rankeval_pd.gain_threshold`: lines. Beside
+        each stands the square-root law through its largest size.
+    sizes : sequence of int
+        Of items: numbers of items, see :func:`rankeval_pd.gain_by_size`.
+    draw, n_resamples, event, method, ci, families, adjust, alpha, level, progress
+        Of items: as in :func:`rankeval_pd.gain_by_size`.
+    ax, line_kw, band_kw, marker_kw
+        As in :func:`confidence`; the intervals are bars, ``Axes.vlines``.
+    **roles
+        Of items: which column is what.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    Both axes are logarithmic: gains of 0 are not drawn, and the square-root law is a straight line.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, rankeval_pd
+    >>> rng = np.random.default_rng(1)
+    >>> df = pd.DataFrame({"x": rng.random(400) < 0.7, "y": rng.random(400) < 0.6})
+    >>> df.rankeval.plot.gain_by_size([100, 400]).get_xlabel()
+    'test items'
+    """
+    look, roles = parted(options)
+    table = test_set_sizes.gain_by_size(
+        data, sizes, draw=draw, n_resamples=n_resamples, event=event, method=method, ci=ci,
+        families=families, adjust=adjust, alpha=alpha, level=level, progress=progress, **roles,
+    )  # fmt: skip
+    return draw_gain_by_size(table, gain_threshold(table), **look)
+
+
+@of_data_or_table(draw_calibration, ("p_low", "p_high", "agreement"), "calibration")
+def calibration(
+    data: Data,
+    other: pd.DataFrame | xr.Dataset,
+    *,
+    bins: Sequence[float] = PAPER_BINS,
+    ci: str = "clopper-pearson",
+    level: float = 0.95,
+    n_resamples: int = 1000,
+    **options: Unpack[ItemPlot],
+) -> Axes:
+    """Draw how often gains keep their sign on other data, and how often that is expected.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        The table of pairs of :func:`rankeval_pd.paired_bootstrap`; or the result of
+        :func:`rankeval_pd.calibration` or :func:`rankeval_pd.population_calibration`, of one
+        group.
+    other : DataFrame or Dataset
+        Of a table of pairs: the same systems over other items.
+    bins, ci, level, n_resamples
+        Of a table of pairs: as in :func:`rankeval_pd.calibration`.
+    ax : Axes, optional
+        Where to draw, see :func:`precision`.
+    line_kw, band_kw, marker_kw : mapping, optional
+        Keywords of the expected agreement (``Axes.plot``), of the intervals (``Axes.vlines``), and
+        of the points (``Axes.plot``).
+    **roles
+        Of the other items: which column is what.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, rankeval_pd
+    >>> rng = np.random.default_rng(1)
+    >>> skill = np.linspace(0.60, 0.70, 20)
+    >>> here, there = (pd.DataFrame(rng.random((400, 20)) < skill) for _ in range(2))
+    >>> pairs = here.rankeval.paired_bootstrap()
+    >>> pairs.rankeval.plot.calibration(there, bins=[0.01, 0.05, 0.2]).get_ylabel()
+    'pairs that keep their sign'
+    """
+    look, roles = parted(options)
+    table = calibrations.calibration(
+        data, other, bins=bins, ci=ci, level=level, n_resamples=n_resamples, **roles
+    )
+    return draw_calibration(table, **look)

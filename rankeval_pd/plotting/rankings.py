@@ -1,0 +1,265 @@
+"""Pictures of rankings, from data or a table: precision, comparisons, repeated samples."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Unpack
+
+from rankeval_pd.errors import RankevalWarning
+from rankeval_pd.forms.once import let_in_once
+from rankeval_pd.forms.rankings import Data
+from rankeval_pd.forms.roles import CUTTING, Roles
+from rankeval_pd.nbest.bands import precision_band
+from rankeval_pd.nbest.comparison import compare
+from rankeval_pd.nbest.precision import nbest_precision
+from rankeval_pd.nbest.repetition import repetition as repetition_of
+from rankeval_pd.nbest.repetition import repetition_samples
+from rankeval_pd.plotting.asked import RankingPlot, of_data_or_table, parted
+from rankeval_pd.plotting.drawing.canvas import shown
+from rankeval_pd.plotting.drawing.comparisons import draw_comparison
+from rankeval_pd.plotting.drawing.nbest import draw_precision
+from rankeval_pd.plotting.drawing.samples import draw_repetition
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@of_data_or_table(draw_precision, ("n", "precision", "lift"), "nbest_precision")
+def precision(
+    data: Data,
+    n: Any = None,
+    *,
+    ci: str = "clopper-pearson",
+    level: float = 0.95,
+    target: str = "region",
+    phi: float = 1.0,
+    simultaneous: bool = True,
+    n_resamples: int = 1000,
+    x: str = "n",
+    mark: Sequence[int] = (),
+    relevant: float = 0.0,
+    reference: str | Sequence[str] = ("random",),
+    **options: Unpack[RankingPlot],
+) -> Axes:
+    """Draw the precision of n-best lists, its intervals and bands, and the baseline.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a score for each measure and a gold label; or the result of
+        :func:`rankeval_pd.nbest_precision`, of one group, and beside it as ``band`` that of
+        :func:`rankeval_pd.precision_band` for the same measures.
+    n, ci, level, target, phi
+        Of data: as in :func:`rankeval_pd.nbest_precision`.
+    simultaneous : bool
+        Of data: whether to add what holds for all n together, at the n that can be seen.
+    n_resamples : int
+        Of data: as in :func:`rankeval_pd.precision_band`.
+    x : {"n", "share", "recall"}
+        What is drawn to the right: the size of the list, its share of the candidates, or the
+        recall of each list.
+    mark : sequence of int
+        Sizes of lists at which a vertical line stands; with x="recall" a tick on each curve.
+    relevant : float
+        The least gain over the baseline that counts as relevant; a line is drawn at it.
+    reference : {"random", "ideal"} or sequence of these
+        Curves to compare with: a random order, whose precision is the baseline, and an order with
+        all true positives first.
+    ax : Axes, optional
+        Where to draw; a new figure unless given. Give ``layout="constrained"`` to a figure of
+        your own, so that it makes room for the legend below.
+    line_kw, band_kw, marker_kw : mapping, optional
+        Keywords of the lines (``Axes.plot``), of the bands (``Axes.fill_between``; where the n are
+        few, of the bars, ``Axes.vlines``), and of the markers that points get where they are few.
+    **roles
+        Of data: which column is what.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    The darker bands are pointwise: the interval at each n holds for this n alone. The lighter ones
+    hold for all n of ``band`` together. Where the n are few, thick bars are pointwise, and thin
+    ones hold for all n together.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"G2": [4.0, 3.0, 2.0, 1.0], "gold": [True, True, False, False]})
+    >>> df.rankeval.plot.precision(simultaneous=False).get_ylabel()
+    'precision'
+    >>> rankeval_pd.plotting.precision(df.rankeval.nbest_precision()).get_ylabel()
+    'precision'
+    """
+    look, roles = parted(options)
+    with let_in_once():
+        table = nbest_precision(data, n, ci=ci, level=level, target=target, phi=phi, **roles)
+        band = None
+        if simultaneous and Roles.of(roles).ties in CUTTING:
+            band = _quietly(
+                precision_band, data, shown(table), level=level, n_resamples=n_resamples, **roles
+            )
+    return draw_precision(
+        table, band, x=x, mark=mark, relevant=relevant, reference=reference, **look
+    )
+
+
+def _quietly(function: Callable[..., Any], *asked: Any, **options: Any) -> Any:
+    """Call without the warning that a band is too narrow: the legend of the picture says it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankevalWarning)
+        return function(*asked, **options)
+
+
+@of_data_or_table(draw_comparison, ("measure_a", "n", "precision_a", "significant"), "compare")
+def comparison(
+    data: Data,
+    a: Hashable = None,
+    b: Hashable = None,
+    n: Any = None,
+    *,
+    test: str = "fisher",
+    alternative: str = "two-sided",
+    alpha: float = 0.05,
+    adjust: str | None = None,
+    n_resamples: int = 999,
+    level: float = 0.95,
+    ci: str = "newcombe",
+    target: str = "region",
+    phi: float = 1.0,
+    progress: bool | None = None,
+    simultaneous: bool = True,
+    x: str = "n",
+    mark: Sequence[int] = (),
+    relevant: float = 0.0,
+    reference: str | Sequence[str] = (),
+    overlap: bool = False,
+    **options: Unpack[RankingPlot],
+) -> Axes:
+    """Draw the precision of two measures, and mark the n at which the difference is significant.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a score for each measure and a gold label; or the result of
+        :func:`rankeval_pd.compare` for one pair of measures and one group, by n. Beside it as
+        ``together`` what holds for all n together, that of :func:`rankeval_pd.compare` with
+        adjusted p-values or of :func:`rankeval_pd.difference_band`, and as ``curves`` that of
+        :func:`rankeval_pd.nbest_precision`, needed for another ``x`` than n and a ``reference``.
+    a, b, n, test, alternative, alpha, adjust, n_resamples, level, ci, target, phi, progress
+        Of data: as in :func:`rankeval_pd.compare`.
+    simultaneous : bool
+        Of data: whether to add the comparison adjusted by "max-t" where nothing is adjusted, at
+        the n that can be seen.
+    x : {"n", "share", "recall"}
+        What is drawn to the right, see :func:`precision`.
+    mark : sequence of int
+        Sizes of lists at which a vertical line stands; with x="recall" a tick on each curve.
+    relevant : float
+        The least difference that counts as relevant: only n with a difference as large are marked.
+    reference : {"random", "ideal"} or sequence of these
+        Curves to compare with, see :func:`precision`.
+    overlap : bool
+        Whether to draw the share of candidates that the two lists have in common, by a scale of
+        its own on the right.
+    ax : Axes, optional
+        Where to draw, see :func:`precision`.
+    line_kw, band_kw, marker_kw : mapping, optional
+        Keywords of the lines (``Axes.plot``), of the bars below the curves, which cover the
+        significant n (``Axes.broken_barh``; where the n have gaps, squares, ``Axes.scatter``), and
+        of the markers that points get where there are few.
+    **roles
+        Of data: which column is what.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    Thin bars: each n is tested alone. Thick bars: what holds for all n together. Lists of equal n
+    are compared whatever is drawn to the right; with x="recall" a bar stands at the recall of the
+    better measure. A thin line stands at the last n of the first run of significant n, as in the
+    paper's figure.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame(
+    ...     {"G2": range(40, 0, -1), "t": range(40), "gold": [True] * 12 + [False] * 28}
+    ... )
+    >>> df.rankeval.plot.comparison("G2", "t").get_ylabel()
+    'precision'
+    """
+    look, roles = parted(options)
+    asked: dict[str, Any] = {
+        "test": test, "alternative": alternative, "alpha": alpha, "n_resamples": n_resamples,
+        "level": level, "ci": ci, "target": target, "phi": phi, "progress": progress, **roles,
+    }  # fmt: skip
+    with let_in_once():
+        table = compare(data, a, b, n, adjust=adjust, **asked)
+        together = curves = None
+        if simultaneous and adjust is None:
+            together = compare(data, a, b, shown(table), adjust="max-t", **asked)
+        if x != "n" or reference:
+            curves = nbest_precision(data, n, **roles)
+    return draw_comparison(
+        table, together, curves, x=x, mark=mark, relevant=relevant, reference=reference,
+        overlap=overlap, **look,
+    )  # fmt: skip
+
+
+@of_data_or_table(draw_repetition, ("measure", "sd_expected", "sd_observed"), "repetition")
+def repetition(
+    data: Data,
+    threshold: float | Mapping[Hashable, float] | None = None,
+    n: int | None = None,
+    *,
+    ci: str = "clopper-pearson",
+    level: float = 0.95,
+    **options: Unpack[RankingPlot],
+) -> Any:
+    """Draw how precision is distributed over samples, one panel a measure.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates of several samples; or the result of :func:`rankeval_pd.repetition`, and beside
+        it as ``samples`` that of :func:`rankeval_pd.repetition_samples` for the same measures.
+    threshold, n, ci, level
+        Of data: as in :func:`rankeval_pd.repetition`.
+    ax : array of Axes, optional
+        Where to draw, one Axes a measure; a new figure unless given.
+    line_kw, band_kw, marker_kw : mapping, optional
+        Keywords of the expected curve (``Axes.plot``), of the histogram (``Axes.hist``), and of
+        the line at the pooled precision (``Axes.axvline``).
+    **roles
+        Of data: which column is what.
+
+    Returns
+    -------
+    array of Axes
+
+    Notes
+    -----
+    The curve is the normal distribution of Evert's Eq. 4.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, rankeval_pd
+    >>> rng = np.random.default_rng(1)
+    >>> df = pd.DataFrame({"G2": rng.random(900), "gold": rng.random(900) < 0.3})
+    >>> df["sample"] = np.arange(900) % 9
+    >>> axes = df.rankeval(by="sample").plot.repetition(n=20)
+    >>> len(axes)
+    1
+    """
+    look, roles = parted(options)
+    with let_in_once():
+        asked: dict[str, Any] = {"ci": ci, "level": level, **roles}
+        table = repetition_of(data, threshold, n, **asked)
+        samples = repetition_samples(data, threshold, n, **asked)
+    return draw_repetition(table, samples, **look)
