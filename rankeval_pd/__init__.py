@@ -101,3 +101,7 @@ __all__ = [
 
 pd.api.extensions.register_dataframe_accessor("rankeval")(FrameAccessor)
 xr.register_dataset_accessor("rankeval")(DatasetAccessor)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

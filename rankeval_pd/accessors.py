@@ -15,6 +15,7 @@ from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import AnyRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
 from rankeval_pd.forwarding import method, plot_method
+from rankeval_pd.guide import PLOT_SYNONYMS, PLOTS, SYNONYMS, methods_of, not_there
 from rankeval_pd.nbest import (
     acceptance_precision,
     bands,
@@ -28,7 +29,7 @@ from rankeval_pd.nbest import (
     repetition,
     tie_sensitivity,
 )
-from rankeval_pd.overview import overview
+from rankeval_pd.overview import form_of, overview, overview_html
 from rankeval_pd.systems import calibration, paired_tests, ranks, sizes, thresholds
 
 if TYPE_CHECKING:
@@ -62,6 +63,18 @@ class Accessor(Generic[Data]):
 
     def __repr__(self) -> str:
         return overview(self._data, self._roles)
+
+    def _repr_html_(self) -> str:
+        return overview_html(self._data, self._roles)
+
+    def __dir__(self) -> list[str]:
+        return [*methods_of(form_of(self._data, self._roles)), "plot"]
+
+    if not TYPE_CHECKING:  # a type checker is to see what is there, and nothing else
+
+        def __getattr__(self, name: str) -> Any:
+            known = [*methods_of("rankings"), *methods_of("items"), *methods_of("pairs")]
+            raise AttributeError(not_there(name, "method", known, SYNONYMS))
 
     @property
     def plot(self) -> Plots[Data]:
@@ -121,6 +134,20 @@ class Plots(Generic[Data]):
     def __init__(self, data: Data, roles: Mapping[str, Any]) -> None:
         self._data: Data = data
         self._roles = roles
+
+    def __repr__(self) -> str:
+        return "\n".join(
+            ["<plots of a rankeval accessor>", *(f"  .{name}()" for name in dir(self))]
+        )
+
+    def __dir__(self) -> list[str]:
+        return list(PLOTS[form_of(self._data, self._roles)])
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            known = dict.fromkeys(plot for plots in PLOTS.values() for plot in plots)
+            raise AttributeError(not_there(name, "plot", known, PLOT_SYNONYMS))
 
     precision = plot_method(plotting.precision)
     comparison = plot_method(plotting.comparison)

@@ -2,38 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import html
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import pandas as pd
 import xarray as xr
+from pandas.api.types import is_bool_dtype
 
 from rankeval_pd.errors import listed
-from rankeval_pd.forms.columns import find_gold, find_measures
+from rankeval_pd.forms.columns import find_gold, find_measures, is_score
 from rankeval_pd.forms.items import item_roles, read_dataset
 from rankeval_pd.forms.items import read_frame as read_items
 from rankeval_pd.forms.rankings import check_dim, read_frame
 from rankeval_pd.forms.roles import Roles, as_names
+from rankeval_pd.guide import PLOTS, QUESTIONS, Form
 
-QUESTIONS = (
-    ("How good is each n-best list?", "nbest_precision, acceptance_precision, local_precision"),
-    ("Is A better than B?", "compare, significant_ranges, mean_difference, odds_ratios"),
-    ("What holds for all n together?", "precision_band, difference_band"),
-    ("Which candidates make it?", "difference_region, tie_sensitivity"),
-    ("Would it happen again?", "repetition, repetition_samples"),
-    ("Is it better than chance?", "random_test, crossovers"),
-    ("What does chance reach?", "random_bound, random_envelope, random_cdf"),
-    ("How good is it as a whole?", "area, compare_area"),
-    ("How does it look?", "roc, precision_recall, det, lift, gain; random_band, isolines"),
-    ("Scores of 2x2 tables", "with_association_measures"),
-    ("Is the gain of a system real?", "paired_bootstrap, paired_permutation, system_ranks"),
-    ("Which gain is worth reporting?", "gain_by_size, population_calibration"),
-    ("Of a table of pairs", "gain_threshold, calibration"),
-    ("Pictures", "plot.precision, plot.comparison, plot.random_bound, plot.repetition"),
-    ("", "plot.roc, plot.precision_recall, plot.det, plot.lift, plot.gain, plot.random_cdf"),
-    ("Pictures of systems", "plot.confidence, plot.pairs, plot.system_ranks, plot.gain_by_size"),
-    ("Pictures of a table of pairs", "plot.calibration"),
-)
+
+class Overview(NamedTuple):
+    """What is understood of the data."""
+
+    kind: str  #: "DataFrame" or "Dataset"
+    form: Form
+    facts: list[tuple[str, str]]
 
 
 def overview(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> str:
@@ -41,21 +32,69 @@ def overview(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> st
 
     What cannot be understood is said in place of it; nothing that is lazy is counted.
     """
+    kind, form, facts = understood(data, keywords)
+    lines = [f"<rankeval accessor of a {kind}>"]
+    lines += [f"  {name + ':':<{width}} {text}" for width in [32] for name, text in facts]
+    lines += ["Methods"]
+    lines += [f"  {question:<32} {methods}" for question, methods in QUESTIONS[form]]
+    lines += [f"  {'Pictures':<32} {line}" for line in _wrapped(PLOTS[form])[:1]]
+    lines += [f"  {'':<32} {line}" for line in _wrapped(PLOTS[form])[1:]]
+    return "\n".join(lines)
+
+
+def _wrapped(plots: Sequence[str], most: int = 5) -> list[str]:
+    names = [f"plot.{name}" for name in plots]
+    return [", ".join(names[i : i + most]) for i in range(0, len(names), most)]
+
+
+def overview_html(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> str:
+    """Return the overview as a small table, in the colours of the page."""
+    kind, form, facts = understood(data, keywords)
+    plots = [("Pictures", ", ".join(f"plot.{name}" for name in PLOTS[form]))]
+    return "".join(
+        [
+            '<div class="rankeval-overview">',
+            f"<strong>rankeval</strong> accessor of a {html.escape(kind)}",
+            _html_table(facts, "td"),
+            "<details><summary>Methods</summary>",
+            _html_table([*QUESTIONS[form], *plots], "td"),
+            "</details></div>",
+        ]
+    )
+
+
+def _html_table(rows: Sequence[tuple[str, str]], cell: str) -> str:
+    """Return rows of two cells; without colours, so that light and dark pages keep theirs."""
+    left = 'style="text-align: left; font-weight: normal; opacity: 0.75"'
+    lines = [
+        f"<tr><th {left}>{html.escape(name)}</th>"
+        f'<{cell} style="text-align: left">{html.escape(text)}</{cell}></tr>'
+        for name, text in rows
+    ]
+    return f"<table><tbody>{''.join(lines)}</tbody></table>"
+
+
+def understood(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> Overview:
+    """Return the form of the data, and the facts that tell whether they were understood."""
     kind = "DataFrame" if isinstance(data, pd.DataFrame) else "Dataset"
+    form = form_of(data, keywords)
     try:
-        if _are_pairs(data):
+        if form == "pairs":
             facts = _pair_facts(data)
-        elif _are_items(data, keywords):
+        elif form == "items":
             facts = _item_facts(data, keywords)
         else:
             facts = _facts(data, Roles.of(keywords))
     except (ValueError, TypeError, KeyError) as error:
         facts = [("not yet clear", str(error))]
-    lines = [f"<rankeval accessor of a {kind}>"]
-    lines += [f"  {name + ':':<{width}} {text}" for width in [32] for name, text in facts]
-    lines += ["Methods"]
-    lines += [f"  {question:<32} {methods}" for question, methods in QUESTIONS]
-    return "\n".join(lines)
+    return Overview(kind, form, facts)
+
+
+def form_of(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> Form:
+    """Return what the data look like: rankings, systems over items, or pairs of systems."""
+    if _are_pairs(data):
+        return "pairs"
+    return "items" if _are_items(data, keywords) else "rankings"
 
 
 def _are_pairs(data: pd.DataFrame | xr.Dataset) -> bool:
@@ -75,11 +114,19 @@ def _pair_facts(data: pd.DataFrame | xr.Dataset) -> list[tuple[str, str]]:
 
 def _are_items(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> bool:
     """Return whether these are systems over test items: by their roles, or by their form."""
-    if any(keywords.get(role) is not None for role in ("metric", "groups", "higher_is_better")):
+    if any(keywords.get(role) is not None for role in ("metric", "higher_is_better")):
         return True
+    if any(keywords.get(role) is not None for role in ("gold", "key")):
+        return False
     if isinstance(data, xr.Dataset):
         return "system" in data.dims and keywords.get("dim", "item") in data.dims
-    return data.columns.nlevels == 2
+    return data.columns.nlevels == 2 or _are_systems(data)
+
+
+def _are_systems(data: pd.DataFrame) -> bool:
+    """Return whether columns of numbers stand there, several, and nothing that could be gold."""
+    numbers = sum(map(is_score, data.dtypes))
+    return numbers > 1 and "gold" not in data.columns and not any(map(is_bool_dtype, data.dtypes))
 
 
 def _item_facts(

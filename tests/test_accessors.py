@@ -11,7 +11,9 @@ import pytest
 import xarray as xr
 
 import rankeval_pd
-from rankeval_pd import DatasetAccessor, FrameAccessor
+from rankeval_pd import DatasetAccessor, FrameAccessor, plotting
+from rankeval_pd.accessors import Plots
+from rankeval_pd.guide import PLOT_SYNONYMS, PLOTS, QUESTIONS, SYNONYMS, methods_of
 
 ACCESSORS = [FrameAccessor, DatasetAccessor]
 CELLS = {"O11": 30, "O12": 20, "O21": 10, "O22": 940}
@@ -19,6 +21,10 @@ CELLS = {"O11": 30, "O12": 20, "O21": 10, "O22": 940}
 
 def _methods(accessor: type) -> list[str]:
     return [name for name in dir(accessor) if not name.startswith("_") and name != "plot"]
+
+
+def _plots() -> list[str]:
+    return [name for name in dir(Plots) if not name.startswith("_")]
 
 
 WALK = [(accessor, name) for accessor in ACCESSORS for name in _methods(accessor)]
@@ -301,13 +307,77 @@ def test_repr_counts_nothing_lazy(frame):
         assert "lazy" in _facts(lazy.rankeval)["true positives"]
 
 
-@pytest.mark.parametrize("accessor", ACCESSORS)
-def test_repr_names_every_method(accessor, frame):
-    data = frame if accessor is FrameAccessor else xr.Dataset.from_dataframe(frame)
-    text = repr(data.rankeval)
-    plots = [name for name in dir(data.rankeval.plot) if not name.startswith("_")]
-    for name in [*_methods(accessor), *(f"plot.{name}" for name in plots)]:
-        assert re.search(rf"(?<![\w.]){re.escape(name)}\b", text), name
+FORMS = {
+    "rankings": pd.DataFrame({"G2": [3.0, 1.0, 2.0], "gold": [True, False, True]}),
+    "items": pd.DataFrame({"new": [1, 0, 1], "old": [0, 0, 1], "third": [1, 1, 1]}),
+}
+FORMS["pairs"] = FORMS["items"].rankeval.paired_bootstrap()
+
+
+def _is_named(name: str, text: str) -> bool:
+    return re.search(rf"(?<![\w.]){re.escape(name)}\b", text) is not None
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_tab_and_repr_show_what_the_form_can_be_asked(form):
+    accessor = FORMS[form].rankeval
+    assert dir(accessor) == sorted([*methods_of(form), "plot"])
+    assert dir(accessor.plot) == sorted(PLOTS[form])
+    text, page = repr(accessor), accessor._repr_html_()
+    for name in [*methods_of(form), *(f"plot.{name}" for name in PLOTS[form])]:
+        assert _is_named(name, text), name
+        assert _is_named(name, page), name
+    others = {name for other in FORMS for name in methods_of(other)} - set(methods_of(form))
+    named = " ".join(line[34:] for line in text.split("Methods\n")[1].splitlines()).split()
+    assert not others & {name.strip(",") for name in named}
+    assert [f".{name}()" in repr(accessor.plot) for name in PLOTS[form]]
+
+
+def test_every_method_and_plot_belongs_to_a_form():
+    assert {name for form in QUESTIONS for name in methods_of(form)} == set(_methods(FrameAccessor))
+    assert {name for plots in PLOTS.values() for name in plots} == set(_plots())
+    assert set(_plots()) == set(plotting.__all__) - {"shown"}
+
+
+def test_the_html_is_escaped_and_has_no_colour_of_its_own():
+    frame = pd.DataFrame({"<b>G2</b>": [1.0, 2.0], "gold": [True, False]})
+    page = frame.rankeval._repr_html_()
+    assert "&lt;b&gt;G2&lt;/b&gt;" in page
+    assert "<b>G2" not in page
+    assert "color" not in page
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("precision", "nbest_precision"), ("auc", "area"), ("bootstrap", "paired_bootstrap"),
+     ("pmi", "with_association_measures"), ("compaer", "compare"), ("P_at_k", "nbest_precision"),
+     ("ndcg", "paired_bootstrap"), ("zzz", "nbest_precision")],
+)  # fmt: skip
+def test_a_near_miss_names_the_method_that_is_meant(name, meant):
+    with pytest.raises(AttributeError, match=rf"no method '{name}'.*\b{meant}\b"):
+        getattr(FORMS["rankings"].rankeval, name)
+    assert not hasattr(FORMS["rankings"].rankeval, "_anything")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("compare", "comparison"), ("auc", "roc"), ("nbest_precision", "precision"), ("rocc", "roc")],
+)
+def test_a_near_miss_names_the_plot_that_is_meant(name, meant):
+    with pytest.raises(AttributeError, match=rf"no plot '{name}'.*\.{meant}\("):
+        getattr(FORMS["rankings"].rankeval.plot, name)
+
+
+def test_synonyms_lead_to_what_is_there():
+    for table, known in ((SYNONYMS, _methods(FrameAccessor)), (PLOT_SYNONYMS, _plots())):
+        for name, meant in table.items():
+            assert re.match(r"\w+", meant)[0] in known, name
+            assert name == name.lower().replace("_", "")
+
+
+def test_the_package_shows_its_public_names():
+    assert dir(rankeval_pd) == sorted(rankeval_pd.__all__)
+    assert dir(plotting) == sorted(plotting.__all__)
 
 
 @pytest.mark.parametrize(
@@ -334,7 +404,9 @@ def test_repr_names_every_method(accessor, frame):
 )
 def test_repr_never_raises(data):
     text = repr(data.rankeval)
-    assert "nbest_precision" in text
+    assert "nbest_precision" in text or "paired_bootstrap" in text
+    assert data.rankeval._repr_html_()
+    assert dir(data.rankeval)
     assert repr(data.rankeval(by="nowhere", key="nothing", measures=["a", "zz"]))
     assert repr(data.rankeval(gold="absent"))
 

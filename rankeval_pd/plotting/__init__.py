@@ -37,3 +37,7 @@ __all__ = [
     "shown",
     "system_ranks",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

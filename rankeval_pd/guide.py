@@ -1,0 +1,99 @@
+"""Which methods answer which question, for which form of data; and what the fields call them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+Form = Literal["rankings", "items", "pairs"]
+
+QUESTIONS: Mapping[Form, tuple[tuple[str, str], ...]] = {
+    "rankings": (
+        ("How good is each n-best list?", "nbest_precision, acceptance_precision, local_precision"),
+        ("Is A better than B?", "compare, significant_ranges, mean_difference, odds_ratios"),
+        ("What holds for all n together?", "precision_band, difference_band"),
+        ("Which candidates make it?", "difference_region, tie_sensitivity"),
+        ("Would it happen again?", "repetition, repetition_samples"),
+        ("Is it better than chance?", "random_test, crossovers"),
+        ("What does chance reach?", "random_bound, random_envelope, random_cdf"),
+        ("How good is it as a whole?", "area, compare_area"),
+        ("How does it look?", "roc, precision_recall, det, lift, gain, random_band, isolines"),
+        ("Scores of 2x2 tables", "with_association_measures"),
+    ),
+    "items": (
+        ("Is the gain of a system real?", "paired_bootstrap, paired_permutation"),
+        ("Who is best?", "system_ranks"),
+        ("Which gain is worth reporting?", "gain_by_size, population_calibration"),
+    ),
+    "pairs": (
+        ("Which gain is worth reporting?", "gain_threshold"),
+        ("Does it hold on other data?", "calibration"),
+    ),
+}
+PLOTS: Mapping[Form, tuple[str, ...]] = {
+    "rankings": (
+        "precision", "comparison", "repetition", "random_bound", "random_cdf", "roc",
+        "precision_recall", "det", "lift", "gain",
+    ),
+    "items": ("confidence", "pairs", "system_ranks", "gain_by_size"),
+    "pairs": ("confidence", "pairs", "calibration"),
+}  # fmt: skip
+
+# what the fields call it, without underscores and in lower case, and the call that is meant
+SYNONYMS: Mapping[str, str] = {
+    "ap": 'area("ap")', "auc": "area()", "auroc": "area()", "aucroc": "area()",
+    "averageprecision": 'area("ap")', "rocauc": "area()", "rocaucscore": "area()",
+    "auprc": 'area("ap")', "bands": "precision_band()", "binomtest": "random_test()",
+    "bootstrap": "paired_bootstrap()", "boschloo": 'compare(test="boschloo")',
+    "confidenceinterval": "nbest_precision()", "cumulativegain": "gain()",
+    "curve": "roc()", "delong": "compare_area()", "ef": "lift(fractions)",
+    "enrichment": "lift(fractions)", "enrichmentfactor": "lift(fractions)",
+    "fisher": "compare()", "fisherexact": "compare()", "leaderboard": "system_ranks()",
+    "mcnemar": 'compare(test="mcnemar")', "mi": 'with_association_measures("MI")',
+    "npmi": 'with_association_measures("MI")', "patk": "nbest_precision()",
+    "permutation": "paired_permutation()", "permutationtest": "paired_permutation()",
+    "pk": "nbest_precision()", "pmi": 'with_association_measures("MI")',
+    "pr": "precision_recall()", "prcurve": "precision_recall()", "precision": "nbest_precision()",
+    "precisionatk": "nbest_precision()", "pvalue": "compare()", "rank": "system_ranks()",
+    "ranking": "system_ranks()", "recall": "nbest_precision()", "recallatk": "nbest_precision()",
+    "significance": "compare()", "test": "compare()", "ttest": "paired_bootstrap()",
+    "wilcoxon": "paired_permutation()",
+}  # fmt: skip
+PER_QUERY = ("dcg", "err", "map", "meanreciprocalrank", "mrr", "ndcg", "ndcgatk", "rbp", "rprec")
+PLOT_SYNONYMS: Mapping[str, str] = {
+    "acceptance": "precision()", "ap": "precision_recall()", "area": "roc()", "auc": "roc()",
+    "bootstrap": "confidence()", "bound": "random_bound()", "cdf": "random_cdf()",
+    "chance": "random_bound()", "compare": "comparison()", "curve": "precision()",
+    "enrichment": "lift()", "envelope": "random_bound()", "heatmap": "pairs()",
+    "leaderboard": "system_ranks()", "nbestprecision": "precision()",
+    "pairedbootstrap": "confidence()", "pr": "precision_recall()",
+    "prcurve": "precision_recall()", "randomenvelope": "random_bound()",
+    "randomtest": "random_bound()", "ranks": "system_ranks()", "recall": "precision_recall()",
+    "roccurve": "roc()", "samples": "repetition()", "scatter": "confidence()",
+    "significantranges": "comparison()", "thresholds": "confidence()",
+}  # fmt: skip
+
+
+def methods_of(form: Form) -> list[str]:
+    """Return the methods that data of this form can be asked."""
+    return [name for _, names in QUESTIONS[form] for name in names.split(", ")]
+
+
+def not_there(name: str, what: str, there: Iterable[str], synonyms: Mapping[str, str]) -> str:
+    """Return what to say of a name that is no method or plot: the one that is meant."""
+    plain = name.lower().replace("_", "")
+    known = list(there)
+    if plain in PER_QUERY:
+        meant = (
+            "It is a metric per query: ask another package for the table of queries by runs, and"
+            " this one's paired_bootstrap whether the differences are real."
+        )
+    elif plain in synonyms:
+        meant = f"Is it .{synonyms[plain]} that is meant?"
+    else:
+        near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+        inside = [other for other in known if plain in other.replace("_", "")]
+        near = near or inside[:1]
+        meant = f"Is it .{near[0]}() that is meant?" if near else f"There are {', '.join(known)}."
+    return f"there is no {what} {name!r}. {meant}"
