@@ -154,7 +154,7 @@ def test_no_import_cycle():
     assert done == set(IMPORTS)
 
 
-@pytest.mark.parametrize("heavy", ["matplotlib", "dask", "tqdm", "platformdirs", "pooch"])
+@pytest.mark.parametrize("heavy", ["matplotlib", "dask", "tqdm", "pooch"])
 def test_heavy_packages_are_imported_inside_functions(heavy):
     at_import = [
         (module, x)

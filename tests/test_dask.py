@@ -1,9 +1,10 @@
 """Lazy Datasets: the same numbers, nothing computed while the graph is built, bounded memory."""
 
+import multiprocessing
 import subprocess
 import sys
 import textwrap
-import warnings
+from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 import pytest
@@ -85,12 +86,15 @@ def test_same_numbers_and_nothing_computed_early(queries, ask, chunks):
 
 @pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 def test_processes(queries):
-    for ask in QUESTIONS.values():
-        lazy = ask(queries.chunk(query=3).rankeval)
-        with warnings.catch_warnings():  # multiprocessing's own, of threads that fork
-            warnings.simplefilter("ignore")
-            found = lazy.compute(scheduler="processes", num_workers=2)
-        xr.testing.assert_identical(found, ask(queries.rankeval))
+    """All questions in one pool of processes."""
+    spawned = multiprocessing.get_context("spawn")
+    with (
+        ProcessPoolExecutor(1, mp_context=spawned) as pool,
+        dask.config.set(scheduler="processes", pool=pool),
+    ):
+        for ask in QUESTIONS.values():
+            lazy = ask(queries.chunk(query=3).rankeval)
+            xr.testing.assert_identical(lazy.compute(), ask(queries.rankeval))
 
 
 def test_key_and_measure_dimension(queries):

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import sys
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ import pytest
 
 from rankeval_pd import datasets
 from rankeval_pd.datasets import docstring_terms
+from rankeval_pd.datasets.cache import cache_folder
 from rankeval_pd.datasets.prose import sentences
 
 DOCSTRING = """Fit a random variable to the data, if possible.
@@ -197,6 +199,19 @@ def test_nothing_is_imported_and_cache_is_used(tmp_path, monkeypatch):
     monkeypatch.setattr(docstring_terms.metadata, "version", lambda name: "2.0")
     load()
     assert len(list(cache.iterdir())) == 2
+
+
+def test_where_nothing_can_be_kept_nothing_is(tmp_path, monkeypatch):
+    """Without pooch, which knows the user's cache folder, and no folder named."""
+    monkeypatch.delenv("RANKEVAL_PD_CACHE", raising=False)
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    assert cache_folder() is None
+    monkeypatch.setattr(docstring_terms, "PACKAGES", ("tqdm",))
+    found = datasets.load_docstring_terms(1, progress=False)
+    assert len(found) > 100
+    monkeypatch.setenv("RANKEVAL_PD_CACHE", str(tmp_path))
+    pd.testing.assert_frame_equal(datasets.load_docstring_terms(1, progress=False), found)
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 @pytest.mark.parametrize("value", [0, -1, 1.5, True, "10"])

@@ -6,11 +6,16 @@ import os
 from pathlib import Path
 
 
-def cache_folder() -> Path:
-    """Return the folder for what was read or downloaded."""
-    from platformdirs import user_cache_dir
-
-    return Path(os.environ.get("RANKEVAL_PD_CACHE") or user_cache_dir("rankeval_pd"))
+def cache_folder() -> Path | None:
+    """Return the folder for what was read or downloaded; without pooch, only one that is named."""
+    named = os.environ.get("RANKEVAL_PD_CACHE")
+    if named:
+        return Path(named)
+    try:
+        import pooch
+    except ImportError:
+        return None
+    return Path(pooch.os_cache("rankeval_pd"))
 
 
 def data_folder() -> Path | None:

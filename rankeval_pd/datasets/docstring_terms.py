@@ -74,9 +74,9 @@ def load_docstring_terms(
     Notes
     -----
     Source files are parsed, not imported; tests are left out. The result depends on the versions
-    of the five packages. What was read is cached, by these versions, in the user's cache folder,
-    or in the folder that the environment variable ``RANKEVAL_PD_CACHE`` names; the first reading
-    takes some twenty seconds.
+    of the five packages. Reading takes some twenty seconds. What was read is kept, by these
+    versions, in the folder that the environment variable ``RANKEVAL_PD_CACHE`` names, else in the
+    user's cache folder if pooch is installed, as by ``pip install 'rankeval_pd[data]'``.
 
     The gold label is mechanical: it has gaps (a term that no name spells out) and accidents (two
     words that meet in a name without being a term).
@@ -157,7 +157,10 @@ def _corpus(progress: bool | None) -> Corpus:
     versions = {package: metadata.version(package) for package in PACKAGES}
     stamp = json.dumps([_FORMAT, versions], sort_keys=True)
     name = f"docstring_terms-{hashlib.sha256(stamp.encode()).hexdigest()[:16]}.json.gz"
-    path = cache_folder() / name
+    folder = cache_folder()
+    if folder is None:
+        return _read(progress)
+    path = folder / name
     try:
         with gzip.open(path, "rt", encoding="utf-8") as file:
             kept = json.load(file)

@@ -116,8 +116,6 @@ def find_measures(
 
     A question that needs no measure gets none, unless a missing score decides who takes part.
     """
-    if not needed and roles.missing != "drop":
-        return []
     if isinstance(data, pd.DataFrame):
         columns = variables_of(data, roles)
     else:
@@ -138,6 +136,8 @@ def find_measures(
             for name, dtypes in columns.items()
             if all(map(is_score, dtypes)) and name not in taken and name not in CONTINGENCY
         ]
+    if not needed and roles.missing != "drop":
+        return []
     if needed and not names:
         raise ValueError(
             f"measures: no numeric column without another role; there are {listed(columns)}. Give"

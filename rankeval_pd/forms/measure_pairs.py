@@ -12,6 +12,7 @@ import xarray as xr
 
 from rankeval_pd.errors import unknown_name
 from rankeval_pd.forms import tables
+from rankeval_pd.forms.roles import as_names
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import ranking
 
@@ -25,7 +26,26 @@ def only_pair(data: Any, a: Hashable, b: Hashable, roles: Mapping[str, Any]) -> 
     if isinstance(data, pd.DataFrame):
         for role, name in (("a", a), ("b", b)):
             _check_measure(role, name, data.columns)
-    return {**roles, "measures": [a, b]} if b is not None else dict(roles)
+    if b is None:
+        return dict(roles)
+    if roles.get("measures") is not None:
+        meant = as_names(roles["measures"], getattr(data, "columns", ()))
+        for role, name in (("a", a), ("b", b)):
+            if name not in meant:
+                raise unknown_name(role, name, meant)
+        known = _known(data)
+        for name in meant:
+            if name not in known:
+                raise unknown_name("measures", name, known)
+    return {**roles, "measures": [a, b]}
+
+
+def _known(data: pd.DataFrame | xr.Dataset) -> list[Hashable]:
+    """Return the names that may be measures: columns, or variables and labels of ``measure``."""
+    if isinstance(data, pd.DataFrame):
+        return list(data.columns)
+    along = data["measure"].to_numpy().tolist() if "measure" in data.dims else []
+    return [*data.data_vars, *along]
 
 
 def _check_measure(role: str, name: Hashable, columns: pd.Index) -> None:
