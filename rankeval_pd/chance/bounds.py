@@ -14,14 +14,16 @@ from rankeval_pd.forms.answers import answer, common_size
 from rankeval_pd.forms.n import check_n
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles
-from rankeval_pd.forms.spelled_out import with_roles
+from rankeval_pd.forms.spelled_out import with_roles_but
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.random_model.bounds import bounds, parametric_bound
 
 BOUND_COLUMNS = ("p", "n", "expected", "discrete", "interpolated", "parametric", "critical")
 
 
-@with_roles
+@with_roles_but(
+    "key", "lower_is_better", "ties", "rng", measures="no effect here, but under missing='drop'."
+)
 def random_bound(
     data: Data,
     p: float | Sequence[float] = 0.05,

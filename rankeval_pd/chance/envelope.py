@@ -13,7 +13,7 @@ from rankeval_pd.forms.answers import answer, common_size
 from rankeval_pd.forms.n import check_n
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles
-from rankeval_pd.forms.spelled_out import with_roles
+from rankeval_pd.forms.spelled_out import with_roles_but
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.populations import Finite
 from rankeval_pd.stats.random_model.boundary import envelope
@@ -21,7 +21,9 @@ from rankeval_pd.stats.random_model.boundary import envelope
 ENVELOPE_COLUMNS = ("alpha", "n", "expected", "envelope", "local_level")
 
 
-@with_roles
+@with_roles_but(
+    "key", "lower_is_better", "ties", "rng", measures="no effect here, but under missing='drop'."
+)
 def random_envelope(
     data: Data,
     alpha: float | Sequence[float] = 0.05,

@@ -13,7 +13,7 @@ from rankeval_pd.forms.answers import answer
 from rankeval_pd.forms.measure_pairs import only_pair, pair_names, sides, with_names
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles
-from rankeval_pd.forms.spelled_out import with_roles
+from rankeval_pd.forms.spelled_out import with_roles_but
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.normal import z_of
 from rankeval_pd.stats.rankings import areas
@@ -28,7 +28,7 @@ COMPARE_COLUMNS = ("measure_a", "measure_b", *_COMPARED, "p_adjusted")
 KINDS = ("roc", "ap")
 
 
-@with_roles
+@with_roles_but("key", "ties", "rng")
 def area(
     data: Data, kind: str = "roc", *, level: float = 0.95, **roles: Unpack[RankingRoles]
 ) -> Data:
@@ -119,7 +119,7 @@ def _ap_columns(score: FloatArray, gold: BoolArray, present: BoolArray) -> tuple
     return found.value, found.chance, unknown, unknown
 
 
-@with_roles
+@with_roles_but("key", "ties", "rng")
 def compare_area(
     data: Data,
     a: Hashable = None,

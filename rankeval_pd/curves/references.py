@@ -15,13 +15,15 @@ from rankeval_pd.forms.answers import answer, common_size
 from rankeval_pd.forms.n import check_n
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles
-from rankeval_pd.forms.spelled_out import with_roles
+from rankeval_pd.forms.spelled_out import with_roles_but
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.populations import Finite
 from rankeval_pd.stats.random_model import boundary, bounds
 
 
-@with_roles
+@with_roles_but(
+    "key", "lower_is_better", "ties", "rng", measures="no effect here, but under missing='drop'."
+)
 def random_band(
     data: Data,
     space: str = "roc",
@@ -146,7 +148,9 @@ def _band_columns(
     return x, y, exists
 
 
-@with_roles
+@with_roles_but(
+    "key", "lower_is_better", "ties", "rng", measures="no effect here, but under missing='drop'."
+)
 def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RankingRoles]) -> Data:
     """Return where all lists of n lie in the space of a curve, whatever their true positives.
 

@@ -12,6 +12,8 @@ from rankeval_pd.forms.roles import MEANINGS, default_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+NO_EFFECT = "no effect here."
+
 
 def with_roles(function: Function) -> Function:
     """Spell out the roles that ``**roles`` stands for: completion and ``help`` then show them.
@@ -21,8 +23,19 @@ def with_roles(function: Function) -> Function:
     return with_roles_and({})(function)
 
 
-def with_roles_and(others: Mapping[str, Any]) -> Callable[[Function], Function]:
-    """Spell out roles, and other keywords of the same group, whose defaults are given."""
+def with_roles_but(*idle: str, **said: str) -> Callable[[Function], Function]:
+    """Spell out roles as :func:`with_roles` does, and say which have no effect, or which one."""
+    return with_roles_and({}, {**dict.fromkeys(idle, NO_EFFECT), **said})
+
+
+def with_roles_and(
+    others: Mapping[str, Any], said: Mapping[str, str] | None = None
+) -> Callable[[Function], Function]:
+    """Spell out roles, and other keywords of the same group, whose defaults are given.
+
+    What is said of a role here takes the place of what it means elsewhere.
+    """
+    meanings = {**MEANINGS, **(said or {})}
 
     def spelled_out(function: Function) -> Function:
         signature = inspect.signature(function)
@@ -48,13 +61,13 @@ def with_roles_and(others: Mapping[str, Any]) -> Callable[[Function], Function]:
         ]
         function.__signature__ = signature.replace(parameters=[*parameters, *keywords])  # type: ignore[attr-defined]
         roles = [p.name for p in keywords if p.name in MEANINGS]
-        function.__doc__ = _described(function.__doc__, roles)
+        function.__doc__ = _described(function.__doc__, {role: meanings[role] for role in roles})
         return function
 
     return spelled_out
 
 
-def _described(text: str | None, roles: list[str]) -> str | None:
+def _described(text: str | None, roles: Mapping[str, str]) -> str | None:
     """Return a docstring with the names and meanings of the roles in the place of ``**roles``."""
     if text is None:
         return None
@@ -67,12 +80,12 @@ def _described(text: str | None, roles: list[str]) -> str | None:
     )
     meanings = "\n".join(
         textwrap.fill(
-            f"* ``{role}``: {MEANINGS[role]}",
+            f"* ``{role}``: {meaning}",
             width=100,
             initial_indent=" " * 8,
             subsequent_indent=" " * 10,
         )
-        for role in roles
+        for role, meaning in roles.items()
     )
     found = re.search(r"(?m)^    \*\*roles[^\n]*\n((?:        .*\n|\n(?=        ))*)", text)
     if found is None:

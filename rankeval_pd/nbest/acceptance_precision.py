@@ -11,7 +11,7 @@ import xarray as xr
 from rankeval_pd.forms.answers import answer
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles
-from rankeval_pd.forms.spelled_out import with_roles
+from rankeval_pd.forms.spelled_out import with_roles_but
 from rankeval_pd.forms.thresholds import asked_thresholds
 from rankeval_pd.nbest.precision_intervals import IntervalKind, shares_of
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
@@ -22,7 +22,7 @@ ACCEPTANCE_COLUMNS = (
 )  # fmt: skip
 
 
-@with_roles
+@with_roles_but("key", "ties", "rng")
 def acceptance_precision(
     data: Data,
     threshold: float | Mapping[Hashable, Any],

@@ -16,12 +16,12 @@ from rankeval_pd.forms.measure_pairs import only_pair
 from rankeval_pd.forms.n import check_n
 from rankeval_pd.forms.rankings import Data, check_data, read_dataset, read_frame
 from rankeval_pd.forms.roles import RankingRoles, Roles
-from rankeval_pd.forms.spelled_out import with_roles
+from rankeval_pd.forms.spelled_out import with_roles_but
 from rankeval_pd.stats._types import AnyArray, IntArray
 from rankeval_pd.stats.rankings import ranking
 
 
-@with_roles
+@with_roles_but("gold")
 def difference_region(
     data: Data, a: Hashable, b: Hashable, n: int, **roles: Unpack[RankingRoles]
 ) -> Data:

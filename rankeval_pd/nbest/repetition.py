@@ -13,7 +13,7 @@ from rankeval_pd.errors import check_choice, check_count, check_share, listed
 from rankeval_pd.forms import tables
 from rankeval_pd.forms.rankings import Data, check_data, read_dataset, read_frame
 from rankeval_pd.forms.roles import RankingRoles, Roles, as_names
-from rankeval_pd.forms.spelled_out import with_roles
+from rankeval_pd.forms.spelled_out import with_roles_but
 from rankeval_pd.forms.thresholds import asked_thresholds
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.proportions import INTERVALS
@@ -34,7 +34,7 @@ SAMPLE_COLUMNS = ("measure", *_SAMPLE)
 _BOOTSTRAP = 999  # draws of the test of fit
 
 
-@with_roles
+@with_roles_but("key", "ties")
 def repetition(
     data: Data,
     threshold: float | Mapping[Hashable, float] | None = None,
@@ -126,7 +126,7 @@ def repetition(
     return tables.leave_dataset(result, COLUMNS, ragged=False, attrs=study.noted())
 
 
-@with_roles
+@with_roles_but("key", "ties", "rng")
 def repetition_samples(
     data: Data,
     threshold: float | Mapping[Hashable, float] | None = None,

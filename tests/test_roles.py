@@ -1,0 +1,122 @@
+"""Every role x every method: it changes the answer, or is refused, or is said to have no effect."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import rankeval_pd
+from rankeval_pd.forms.roles import MEANINGS, ItemRoles, RankingRoles
+
+
+def _candidates() -> pd.DataFrame:
+    """Return candidates with ties, missing scores in one measure, two labels and a key."""
+    rng = np.random.default_rng(4)
+    size = 48
+    return pd.DataFrame(
+        {
+            "a": rng.integers(0, 7, size).astype(float),
+            "b": rng.integers(0, 4, size).astype(float),
+            "c": rng.normal(size=size),
+            "gold": rng.random(size) < 0.5,
+            "other": rng.random(size) < 0.4,
+            "query": np.repeat(["x", "y", "z"], 16),
+            "half": np.arange(size) % 2,
+            "ident": rng.permutation(size),
+        },
+        index=[f"w{i}" for i in range(size)],
+    )
+
+
+FRAME = _candidates()
+BASE = {"gold": "gold", "measures": ["a", "b", "c"]}
+HOLED = FRAME.assign(a=FRAME["a"].where(FRAME["a"] != 6))
+NAMED = ("mean_difference", "odds_ratios", "tie_sensitivity", "difference_region")
+ASKED = {
+    "nbest_precision": ((), {}),
+    "acceptance_precision": (({"a": 3, "b": 2, "c": 0.5},), {}),
+    "local_precision": ((6,), {}),
+    "precision_band": (([8, 12],), {"n_resamples": 20}),
+    "compare": ((), {"n": [5, 10]}),
+    "significant_ranges": ((), {"n": range(1, 16), "alpha": 0.99}),
+    "difference_band": ((), {"n": [8, 12], "n_resamples": 20}),
+    "mean_difference": (("a", "b", [5, 10]), {"n_resamples": 50}),
+    "odds_ratios": (("a", "b", [5, 10]), {}),
+    "tie_sensitivity": (("a", "b", [5, 10]), {"n_keys": 8}),
+    "difference_region": (("a", "b", 10), {}),
+    "repetition": ((None, 12), {"by": "half"}),
+    "repetition_samples": ((None, 12), {"by": "half"}),
+    "random_bound": ((), {"n": [3, 9]}),
+    "random_cdf": (([3, 9],), {}),
+    "random_envelope": ((), {"n": [3, 9]}),
+    "random_test": ((), {}),
+    "crossovers": ((0.6,), {"contiguous": 1}),
+    "roc": ((), {}),
+    "precision_recall": ((), {}),
+    "det": ((), {}),
+    "gain": ((), {}),
+    "lift": ((), {}),
+    "random_band": ((), {"n": [3, 9]}),
+    "isolines": ((), {"n": [3, 9]}),
+    "area": ((), {}),
+    "compare_area": ((), {}),
+}
+ROLES = {
+    "gold": "other",
+    "measures": ["b", "a"],
+    "by": "query",
+    "key": "ident",
+    "lower_is_better": "a",
+    "ties": "blocks",
+    "missing": "drop",
+    "rng": 7,
+    "dim": "row",
+    "metric": "sum",
+    "groups": "query",
+    "higher_is_better": False,
+}
+
+
+def _idle(name: str) -> list[str]:
+    """Return the roles that have no effect, as the docstring says."""
+    return re.findall(r"\* ``(\w+)``: no effect here", getattr(rankeval_pd, name).__doc__)
+
+
+def _answer(name: str, **roles: object) -> object:
+    """Return the answer as text, or the error."""
+    positional, keywords = ASKED[name]
+    frame = HOLED if "missing" in roles else FRAME
+    try:
+        found = getattr(rankeval_pd, name)(frame, *positional, **{**BASE, **keywords, **roles})
+    except (ValueError, TypeError, KeyError) as error:
+        return f"{type(error).__name__}: {error}"
+    return found.round(9).to_csv()  # sums in another order differ in their last digits
+
+
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("name", ASKED)
+def test_every_role_is_used_refused_or_said_to_have_no_effect(name, role):
+    before = _answer(name, **({"missing": "raise"} if role == "missing" else {}))
+    after = _answer(name, **{role: ROLES[role]})
+    assert not before.startswith(("ValueError", "TypeError", "KeyError")) or role == "missing"
+    if role == "measures" and name in NAMED:  # two are named: no other is asked
+        assert after == before
+        assert _answer(name, measures=["a", "b", "nope"]).startswith("UnknownNameError")
+        assert _answer(name, measures=["a", "c"]).startswith("UnknownNameError")
+    else:
+        assert (after == before) == (role in _idle(name))
+
+
+def test_the_walk_holds_every_method_and_role():
+    rankings = {
+        name
+        for name in rankeval_pd.__all__
+        if "RankingRoles" in str(getattr(getattr(rankeval_pd, name), "__annotations__", {}))
+    }
+    assert rankings == set(ASKED)
+    assert set(ROLES) == {*RankingRoles.__annotations__, *ItemRoles.__annotations__}
+    assert set(MEANINGS) == set(ROLES)
