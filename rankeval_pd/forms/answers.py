@@ -7,6 +7,7 @@ Dataset.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from rankeval_pd.stats.rankings import ranking
 
 Question = Callable[[xr.Dataset, IntArray], xr.Dataset]
 Combination = Callable[[xr.Dataset, list[Hashable]], xr.Dataset]
+Finish = Callable[[list[xr.Dataset], list[Hashable]], list[xr.Dataset]]
 
 
 def answer(
@@ -36,6 +38,7 @@ def answer(
     rows_only: bool = False,
     any_ties: bool = False,
     combine: Combination | None = None,
+    finish: Finish | None = None,
     attrs: Mapping[str, Any] | None = None,
 ) -> Data:
     """Ask the question of every group of the data; return what came in, a frame or a Dataset.
@@ -47,7 +50,8 @@ def answer(
         The roles given as keywords.
     question : callable
         From the inner form and the list sizes to a Dataset that has the columns, and ``exists``
-        with the dimensions of the result.
+        with the dimensions of the result. The attribute ``n_groups`` of the inner form says how
+        many groups there are in all.
     columns : sequence of str
         The columns of the result, in order.
     n : array of int, optional
@@ -63,6 +67,9 @@ def answer(
         Whether the question has an answer for each way of counting ties.
     combine : callable, optional
         From the answers of all groups and the names of their dimensions to one answer.
+    finish : callable, optional
+        From the answers, one for the groups of each size, and the names of the groups' dimensions
+        to the answers that leave: what can be said only when all groups are known.
     attrs : mapping, optional
         How the result was made: the options that its readers and the plots need.
     """
@@ -74,9 +81,12 @@ def answer(
         inner = read_dataset(data, chosen, scored=scored)
         tables.check_names("the dimension ", inner.attrs["batch"], columns)
         check_not_above(n, inner.sizes["candidate"])
-        result = question(inner, _sizes(n, inner))
+        n_groups = math.prod(data.sizes[d] for d in inner.attrs["batch"])
+        result = question(inner.assign_attrs(n_groups=n_groups), _sizes(n, inner))
         if result["exists"].chunks is None:
             _check_rows(n, [result])
+        if finish is not None:
+            (result,) = finish([result], inner.attrs["batch"])
         if combine is not None:
             _check_groups(inner.attrs["batch"])
             result = combine(result, inner.attrs["batch"])
@@ -88,12 +98,17 @@ def answer(
     check_not_above(n, groups.largest)
     if combine is not None:
         _check_groups(list(groups.keys.columns))
-    results = [question(inner, _sizes(n, inner)) for inner in groups.members]
+    results = [
+        question(inner.assign_attrs(n_groups=len(groups.keys)), _sizes(n, inner))
+        for inner in groups.members
+    ]
     if not results:  # no rows, no groups: the columns of an empty group
         nothing = read_frame(data, Roles.of({**roles, "by": None}), scored=scored).members[0]
-        result = question(nothing, _sizes(n, nothing))
+        result = question(nothing.assign_attrs(n_groups=0), _sizes(n, nothing))
         results = [result.assign(exists=xr.zeros_like(result["exists"]))]
     _check_rows(n, results)
+    if finish is not None:
+        results = finish(results, [tables.GROUP])
     if combine is not None:
         lacking = {"exists": False, "tp": 0}  # of the n that only larger groups have
         every = xr.concat(results, tables.GROUP, join="outer", fill_value=lacking)

@@ -145,6 +145,11 @@ class Roles:
         return int(rng)
 
     @property
+    def swaps(self) -> int:
+        """The seed of the draws beside a tie key: a stream of its own, not that of the key."""
+        return int(np.random.SeedSequence([self.draws, 1]).generate_state(1, np.uint64)[0])
+
+    @property
     def draws(self) -> int:
         """The seed of random draws: ``rng`` if that is an int, else one that it draws."""
         if self.rng is None or isinstance(self.rng, np.random.Generator):

@@ -24,7 +24,7 @@ from rankeval_pd.stats.significance.fisher import ALTERNATIVES
 
 _TYPES: dict[str, type] = {
     "n_first": np.int64, "n_last": np.int64, "difference": float, "ci_low": float,
-    "ci_high": float, "p_value": float,
+    "ci_high": float, "p_value": float, "p_stderr": float, "undecided": bool,
 }  # fmt: skip
 COLUMNS = ("measure_a", "measure_b", *_TYPES)
 
@@ -37,6 +37,7 @@ def mean_difference(
     n: Any,
     *,
     alternative: str = "two-sided",
+    alpha: float = 0.05,
     n_resamples: int = 9999,
     level: float = 0.95,
     progress: bool | None = None,
@@ -54,6 +55,8 @@ def mean_difference(
         n. Choose them before you look at the curves: that is what makes it one test.
     alternative : {"two-sided", "greater", "less"}
         "greater": a is better than b.
+    alpha : float
+        The level at which ``undecided`` is judged.
     n_resamples : int
         Number of swaps for the p-value.
     level : float
@@ -68,7 +71,9 @@ def mean_difference(
     DataFrame or Dataset
         One row (Dataset: dimension pair), one for each group: ``measure_a``, ``measure_b``,
         ``n_first``, ``n_last``, ``difference`` (mean of precision_a - precision_b), ``ci_low``,
-        ``ci_high``, ``p_value``. A group has no row if it has no list of one of the n.
+        ``ci_high``, ``p_value``, its Monte-Carlo standard error ``p_stderr``, and ``undecided``:
+        whether its 95 % Monte-Carlo interval holds alpha, so that other draws may decide otherwise.
+        A group has no row if it has no list of one of the n.
 
     Notes
     -----
@@ -94,11 +99,11 @@ def mean_difference(
     0      good      fair       50     500       0.078   0.042    0.114    0.001
     """
     check_choice("alternative", alternative, ALTERNATIVES)
-    level = check_share("level", level)
+    level, alpha = check_share("level", level), check_share("alpha", alpha)
     draws = check_count("n_resamples", n_resamples)
     sizes = check_n(n)
     chosen = Roles.of(roles)
-    seed = chosen.draws
+    seed = chosen.swaps
 
     def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
         pairs = pair_names(inner, a, b)
@@ -112,12 +117,12 @@ def mean_difference(
                 ties=chosen.ties,
                 over_n=False,
                 options={
-                    "alternative": alternative, "level": level, "n_resamples": draws, "seed": seed,
-                    "advance": advance,
+                    "alternative": alternative, "alpha": alpha, "level": level,
+                    "n_resamples": draws, "seed": seed, "advance": advance,
                 },
             )  # fmt: skip
 
-    attrs = {"alternative": alternative, "level": level, "n_resamples": draws}
+    attrs = {"alternative": alternative, "alpha": alpha, "level": level, "n_resamples": draws}
     return answer(data, only_pair(data, a, b, roles), question, COLUMNS, n=sizes, attrs=attrs)
 
 
@@ -126,6 +131,7 @@ def _columns(
     n: IntArray,
     *,
     alternative: str,
+    alpha: float,
     level: float,
     n_resamples: int,
     seed: int,
@@ -155,7 +161,9 @@ def _columns(
         margin[row] = z * _standard_error(a, b, gold, asked, weight) if differ else 0.0
         p_value[row] = swaps.exceedance(sided[:1], sided[1:])[0]
     low, high = np.maximum(difference - margin, -1.0), np.minimum(difference + margin, 1.0)
-    return first, last, difference, low, high, p_value
+    draws = np.full(shape, float(n_resamples))
+    error, undecided = swaps.monte_carlo_error(p_value, p_value, draws, alpha=alpha)
+    return first, last, difference, low, high, p_value, error, undecided
 
 
 def _weights(n: IntArray, total: int) -> FloatArray:

@@ -225,7 +225,8 @@ def overlapping(
     low_b, high_b = clopper_pearson(tp_b / phi, n_b / phi, level)
 
     def together(x: FloatArray, y: FloatArray) -> FloatArray:
-        return np.sqrt(np.maximum(x**2 + y**2 - 2.0 * correlation * x * y, 0.0))
+        square = np.maximum(x**2 + y**2 - 2.0 * correlation * x * y, 0.0)
+        return np.asarray(np.sqrt(square), dtype=float)
 
     low = np.maximum(a - b - together(a - low_a, high_b - b), -1.0)
     high = np.minimum(a - b + together(high_a - a, b - low_b), 1.0)

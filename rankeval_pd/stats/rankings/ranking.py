@@ -238,6 +238,22 @@ def nbest_regions(rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArr
     return Regions(overlap, tp_overlap, tp_a, tp_b)
 
 
+def cut_ties(score: FloatArray, rank: IntArray, present: BoolArray, n: IntArray) -> BoolArray:
+    """Return whether the n-best lists leave out candidates with the score of their last one.
+
+    The ranks are those among the candidates that are present, from 1; the last axis of the result
+    is n. NaN equals NaN. O(N).
+    """
+    total = present.sum(axis=-1)[..., np.newaxis]
+    falling = np.empty(score.shape)
+    np.put_along_axis(falling, rank - 1, score, axis=-1)
+    same = np.zeros((*score.shape[:-1], score.shape[-1] + 1), dtype=bool)  # by rank, from 0
+    last, after = falling[..., :-1], falling[..., 1:]
+    same[..., 1:-1] = (last == after) | (np.isnan(last) & np.isnan(after))
+    cut: BoolArray = same[..., np.minimum(n, score.shape[-1])] & (n < total)
+    return cut
+
+
 class AcceptedRegions(NamedTuple):
     """Two acceptance sets and their overlap; the last axis is the pair of thresholds."""
 
