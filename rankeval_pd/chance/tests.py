@@ -132,7 +132,13 @@ def random_test(
             inner["score"],
             inner["gold"],
             inner["present"],
-            kwargs={"n": asked, "population": population, "adjust": adjust, "ties": ties},
+            kwargs={
+                "n": asked,
+                "population": population,
+                "adjust": adjust,
+                "ties": ties,
+                "ends": inner.attrs["ends"],
+            },
             input_core_dims=[["candidate"]] * 3,
             output_core_dims=[["n"]] * len(names),
             dask="parallelized",
@@ -152,6 +158,7 @@ def random_test(
         n=asked,
         cuts_lists=True,
         any_ties=True,
+        any_ends=True,
         combine=together if combine else None,
         attrs={"population": population, "ties": ties, "adjust": adjust, "combine": combine},
     )
@@ -166,8 +173,9 @@ def _test_columns(
     population: str,
     adjust: str | None,
     ties: str,
+    ends: bool,
 ) -> tuple[AnyArray, ...]:
-    lists = ranking.nbest(score, gold, present, n, ties)
+    lists = ranking.nbest(score, gold, present, n, ties, ends=ends)
     n = np.arange(1, score.shape[-1] + 1) if n is None else n
     size = ranking.size(gold, present)
     total, positive = size.total[..., np.newaxis], size.positive[..., np.newaxis]
@@ -201,7 +209,7 @@ def _counted(inner: xr.Dataset, n: IntArray, *, asked: IntArray | None, ties: st
     """Return the true positives of every list, and the size of its group."""
 
     def count(score: FloatArray, gold: BoolArray, present: BoolArray) -> tuple[AnyArray, ...]:
-        lists = ranking.nbest(score, gold, present, asked, ties)
+        lists = ranking.nbest(score, gold, present, asked, ties, ends=inner.attrs["ends"])
         return lists.tp, lists.exists, *ranking.size(gold, present)
 
     tp, exists, total, positive = xr.apply_ufunc(

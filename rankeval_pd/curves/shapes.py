@@ -63,7 +63,7 @@ def _curve(data: Any, space: str, roles: RankingRoles, fractions: Any = None) ->
             inner["gold"],
             inner["present"],
             inner["sign"],
-            kwargs={"space": space, "ties": ties, "shares": shares},
+            kwargs={"space": space, "ties": ties, "shares": shares, "ends": inner.attrs["ends"]},
             input_core_dims=[["candidate"]] * 3 + [[]],
             output_core_dims=[[along]] * (len(counted) + len(names) + 1),
             dask="parallelized",
@@ -80,6 +80,7 @@ def _curve(data: Any, space: str, roles: RankingRoles, fractions: Any = None) ->
         ("measure", "n", *names),
         cuts_lists=shares is None,
         any_ties=True,
+        any_ends=True,
         attrs={"space": space, "ties": ties},
     )
 
@@ -93,13 +94,16 @@ def _curve_columns(
     space: str,
     ties: str,
     shares: FloatArray | None,
+    ends: bool,
 ) -> tuple[AnyArray, ...]:
     score, gold, present = np.broadcast_arrays(score, gold, present)
     size = ranking.size(gold, present)
     if shares is None:
-        lists = ranking.nbest(score, gold, present, None, ties)
+        lists = ranking.nbest(score, gold, present, None, ties, ends=ends)
         n = np.broadcast_to(np.arange(1, score.shape[-1] + 1), lists.tp.shape)
         tp, threshold, exists = lists.tp, lists.threshold, lists.exists
+        if ends:  # and so does the curve
+            exists = exists & (n <= (present & ~np.isnan(score)).sum(axis=-1)[..., np.newaxis])
         if space not in _FROM_ONE:  # the empty list, above every score
             n, tp, threshold, exists = (
                 np.concatenate([np.full((*x.shape[:-1], 1), y, dtype=x.dtype), x], axis=-1)
@@ -107,14 +111,19 @@ def _curve_columns(
             )
             exists = exists & (size.total > 0)[..., np.newaxis]
     else:
-        n, tp, threshold, exists = _at_shares(score, gold, present, shares, ties)
+        n, tp, threshold, exists = _at_shares(score, gold, present, shares, ties, ends)
     x, y = rates(space, tp, n, size.total[..., np.newaxis], size.positive[..., np.newaxis])
     columns = (threshold * sign[..., np.newaxis] + 0.0, x, y, exists)
     return columns if shares is None else (n, *columns)
 
 
 def _at_shares(
-    score: FloatArray, gold: BoolArray, present: BoolArray, shares: FloatArray, ties: str
+    score: FloatArray,
+    gold: BoolArray,
+    present: BoolArray,
+    shares: FloatArray,
+    ties: str,
+    ends: bool,
 ) -> tuple[IntArray, AnyArray, FloatArray, BoolArray]:
     """Return n, true positives and threshold of the smallest lists with these shares."""
     shape = (*score.shape[:-1], shares.size)
@@ -125,7 +134,7 @@ def _at_shares(
     for row in np.ndindex(shape[:-1]):
         if total[row]:
             n[row] = [max(math.ceil(share * total[row] - _NEARLY), 1) for share in shares]
-            lists = ranking.nbest(score[row], gold[row], present[row], n[row], ties)
+            lists = ranking.nbest(score[row], gold[row], present[row], n[row], ties, ends=ends)
             tp[row], threshold[row], exists[row] = lists.tp, lists.threshold, True
     return n, tp, threshold, exists
 

@@ -37,6 +37,7 @@ def answer(
     cuts_lists: bool = False,
     rows_only: bool = False,
     any_ties: bool = False,
+    any_ends: bool = False,
     combine: Combination | None = None,
     finish: Finish | None = None,
     attrs: Mapping[str, Any] | None = None,
@@ -65,6 +66,8 @@ def answer(
         Whether the number of rows depends on the data: of a Dataset they leave along ``row``.
     any_ties : bool
         Whether the question has an answer for each way of counting ties.
+    any_ends : bool
+        Whether it has one where a measure's list ends before the candidates do.
     combine : callable, optional
         From the answers of all groups and the names of their dimensions to one answer.
     finish : callable, optional
@@ -76,6 +79,8 @@ def answer(
     chosen = Roles.of(roles)
     if not any_ties:
         chosen.check_ties()
+    if not any_ends and scored:
+        chosen.check_ends()
     check_data(data)
     if isinstance(data, xr.Dataset):
         inner = read_dataset(data, chosen, scored=scored)

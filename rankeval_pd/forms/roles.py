@@ -7,11 +7,13 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, TypedDict, get_args
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from rankeval_pd.errors import check_choice, listed, unknown_name
 
 Ties = Literal["shared", "blocks", "expected", "best", "worst", "error"]
-Missing = Literal["raise", "last", "drop"]
+Missing = Literal["raise", "last", "drop", "absent"]
 TIES: tuple[Ties, ...] = get_args(Ties)
 CUTTING = ("shared", "blocks", "error")  # what holds for every method
 MISSING: tuple[Missing, ...] = get_args(Missing)
@@ -35,7 +37,11 @@ class RankingRoles(_Shared, total=False):
     """The roles of the columns of rankings: candidates with a gold label."""
 
     gold: Hashable | None
+    positive: Any
+    min_grade: float | None
     key: Hashable | None
+    label: Names
+    groups: Hashable | None
     lower_is_better: Names
     ties: Ties
     missing: Missing
@@ -55,19 +61,24 @@ class AnyRoles(RankingRoles, ItemRoles, total=False):
 
 MEANINGS: dict[str, str] = {
     "gold": "the column that marks true positives, True or False, 1 or 0; unless given a column"
-    " named gold, else the only boolean one.",
+    " named gold, else the only boolean one. This, key, label, by and groups may also be a level of"
+    " the index, a Series or an array.",
+    "positive": "the value of gold, or the values, that true positives have.",
+    "min_grade": "where gold holds grades, the least that makes a true positive.",
     "measures": "the columns that are ranked or compared; unless given every numeric one without"
     " another role.",
     "exclude": "columns that are neither ranked nor compared, such as identifiers.",
     "by": "the column(s) that name the query, sample or domain of each row.",
     "key": "the column that breaks ties, the smaller first; unless given a hash of the label.",
+    "label": "the column(s) or index level(s) that identify a candidate and are hashed; unless"
+    " given the index.",
     "lower_is_better": "the measures whose small values rank first.",
     "ties": "how equal scores are counted: shared, blocks, expected, best, worst or error.",
-    "missing": "what a missing score means: raise, last or drop.",
+    "missing": "what a missing score means: raise, last, drop or absent (not retrieved).",
     "rng": "the seed of ties and draws: the same seed, the same numbers.",
     "dim": "of a Dataset, the dimension of the rows.",
     "metric": "the metric, a name or a function of summed statistics.",
-    "groups": "the column that names the cluster of each item.",
+    "groups": "the column that names the cluster of each row, of rows that depend on each other.",
     "higher_is_better": "whether the higher score is the better; unless given, as the metric has"
     " it.",
 }
@@ -87,7 +98,10 @@ class Roles:
     measures: Names = None
     exclude: Names = None
     by: Names = None
+    positive: Any = None
+    min_grade: float | None = None
     key: Hashable | None = None
+    label: Names = None
     lower_is_better: Names = ()
     ties: str = "shared"
     missing: str = "raise"
@@ -110,7 +124,7 @@ class Roles:
         roles = replace(cls(), **keywords)
         for name in ("gold", "key", "dim", "groups"):
             given = getattr(roles, name)
-            if not isinstance(given, Hashable):
+            if not isinstance(given, Hashable) and not (name != "dim" and are_values(given)):
                 raise TypeError(f"{name}={given!r}: give the name of one column, not several.")
         if isinstance(roles.lower_is_better, bool):
             raise TypeError(
@@ -119,8 +133,24 @@ class Roles:
             )
         check_choice("ties", roles.ties, TIES)
         check_choice("missing", roles.missing, MISSING)
+        _check_positive(roles.positive, roles.min_grade)
         _ = roles.seed
         return roles
+
+    def check_ends(self) -> None:
+        """Raise a ValueError where a list that ends early has no answer to what is asked."""
+        if self.ends:
+            raise ValueError(
+                "missing='absent' holds for lists of single n (nbest_precision, compare,"
+                " significant_ranges, odds_ratios, random_test), acceptance sets, curves and areas,"
+                " and not for what was asked here. Give missing='last' to rank what was not"
+                " retrieved after every score."
+            )
+
+    @property
+    def ends(self) -> bool:
+        """Whether a measure's list ends with its last score."""
+        return self.missing == "absent"
 
     def check_ties(self) -> None:
         """Raise a ValueError where the ties are counted in a way that single lists only have."""
@@ -158,6 +188,31 @@ class Roles:
         if self.rng is None or isinstance(self.rng, np.random.Generator):
             return int(np.random.default_rng(self.rng).integers(2**63))
         return self.seed
+
+
+def are_values(given: Any) -> bool:
+    """Return whether a role is given as values, one for each row, and not as a name."""
+    return isinstance(
+        given, np.ndarray | pd.Series | pd.Index | pd.api.extensions.ExtensionArray | xr.DataArray
+    )
+
+
+def _check_positive(positive: Any, min_grade: Any) -> None:
+    """Raise an error unless at most one of the two says what a true positive is."""
+    if min_grade is None:
+        return
+    if positive is not None:
+        raise ValueError(
+            f"positive={positive!r} with min_grade={min_grade!r}: each says which values of gold"
+            " are true positives. Give one of them."
+        )
+    if isinstance(min_grade, (bool, np.bool_)) or not isinstance(
+        min_grade, (int, float, np.integer, np.floating)
+    ):
+        raise TypeError(
+            f"min_grade={min_grade!r} is of type {type(min_grade).__name__}: give a number, the"
+            " least grade of a true positive; for values that are no numbers, positive=..."
+        )
 
 
 def as_names(names: Names, columns: Any) -> list[Hashable]:

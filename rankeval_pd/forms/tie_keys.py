@@ -19,28 +19,32 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.errors import listed
-from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 
 _Hashes = np.ndarray[Any, np.dtype[np.uint64]]
 _Labels = pd.Index | Sequence[pd.Index]
 # what keeps kinds of numbers apart whose bits are the same
-_MISSING, _UNSIGNED, _FRACTIONAL = (np.uint64(x << 32) for x in (0x6D697373, 0x756E7369, 0x66726163))
+_MISSING, _UNSIGNED, _FRACTIONAL = (
+    np.uint64(x << 32) for x in (0x6D697373, 0x756E7369, 0x66726163)
+)
 _UNITS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 
 
-def label_order(labels: _Labels, seed: int, group: IntArray) -> IntArray:
+def label_order(labels: _Labels, seed: int, group: IntArray) -> tuple[IntArray, BoolArray]:
     """Return the positions of the candidates, group by group, in the order of their hashes.
 
-    ``group`` is the number of each candidate's group; repeated labels are counted within it.
-    Several indexes are the levels of one label.
+    ``group`` is the number of each candidate's group; repeated labels are counted within it. What
+    is returned second is whether an earlier row of the group has the same label. Several indexes
+    are the levels of one label.
     """
     hashes = label_hashes(labels)
+    again = np.zeros(hashes.size, dtype=bool)
     if not pd.Index(hashes).is_unique:
         repeat = pd.Series(hashes).groupby([group, hashes]).cumcount().to_numpy()
         again = repeat > 0
         hashes[again] = _mix(hashes[again] ^ _mix(repeat[again].astype(np.uint64)))
     hashes = _mix(hashes + _mix(np.array([seed % 2**64], dtype=np.uint64)))
-    return np.lexsort((hashes, group))
+    return np.lexsort((hashes, group)), again
 
 
 def label_hashes(labels: _Labels) -> _Hashes:
@@ -81,10 +85,10 @@ def _hash(labels: pd.Index) -> _Hashes:
     if isinstance(labels, pd.MultiIndex):
         return label_hashes(labels)
     labels = labels.infer_objects()
-    if isinstance(labels.dtype, pd.CategoricalDtype):
+    if isinstance(labels, pd.CategoricalIndex):
         return _taken(labels.categories, labels.codes)
     hashes = np.empty(len(labels), dtype=np.uint64)
-    known = labels.notna()
+    known = np.asarray(labels.notna())
     hashes[~known] = _mix(np.array([_MISSING]))
     if known.any():
         hashes[known] = _hash_known(labels if known.all() else labels[known])
@@ -164,11 +168,9 @@ def _one(label: Any) -> np.uint64:
     if isinstance(label, numbers.Number):
         return _one_number(label)
     if isinstance(label, np.datetime64 | datetime.datetime):
-        label = pd.Timestamp(label)
+        return np.uint64(_hash_known(pd.DatetimeIndex([label]))[0])
     if isinstance(label, np.timedelta64 | datetime.timedelta):
-        label = pd.Timedelta(label)
-    if isinstance(label, pd.Timestamp | pd.Timedelta):
-        return np.uint64(_times(np.array([label._value]), label.unit)[0])
+        return np.uint64(_hash_known(pd.TimedeltaIndex([label]))[0])
     if isinstance(label, pd.Interval):
         ends = (_objects([x]) for x in (label.left, label.right, label.closed))
         return np.uint64(_of_levels([_hash(end) for end in ends], 1)[0])
@@ -181,7 +183,7 @@ def _one_number(label: Any) -> np.uint64:
     if not isinstance(label, numbers.Real | decimal.Decimal):
         return _described(label)
     try:
-        exact = fractions.Fraction(label)
+        exact = fractions.Fraction(label)  # type: ignore[arg-type]
         near = float(exact)
     except OverflowError:  # infinite, or beyond all floats
         near = float("inf") if label == float("inf") else float("-inf")

@@ -236,6 +236,7 @@ def compare(
         cuts_lists=threshold is None,
         finish=decided,
         attrs=noted,
+        any_ends=True,
     )
 
 

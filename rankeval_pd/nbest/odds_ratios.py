@@ -100,6 +100,7 @@ def odds_ratios(
         COLUMNS,
         n=sizes,
         cuts_lists=True,
+        any_ends=True,
         attrs={"level": level},
     )
 

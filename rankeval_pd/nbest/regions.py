@@ -139,7 +139,8 @@ def _region(inner: xr.Dataset, *, a: Hashable, b: Hashable, n: IntArray, ties: s
     both = np.asarray(present.all(axis=0))
     ranking.nbest(score, inner["gold"].to_numpy(), both, n, ties)  # refuses cut ties
     rank_a, rank_b = ranking.restricted_ranks(ranking.order(score, both), both)
-    in_a, in_b = (rank_a <= n) & both, (rank_b <= n) & both
+    listed = both & ~np.isnan(score) if inner.attrs["ends"] else both
+    in_a, in_b = (np.stack([rank_a, rank_b]) <= n) & listed
     only = np.flatnonzero((in_a != in_b) & (n <= both.sum()))
     rows = inner["row"].to_numpy()[only]
     only = only[np.argsort(rows)]
