@@ -12,7 +12,7 @@ import xarray as xr
 from rankeval_pd.chance.populations import LOG_10, POPULATIONS, population_model, sum_tails
 from rankeval_pd.errors import check_choice
 from rankeval_pd.forms.answers import answer
-from rankeval_pd.forms.n import check_n
+from rankeval_pd.forms.n import Shares, check_n, those
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
@@ -116,6 +116,11 @@ def random_test(
             f"combine=True with adjust={adjust!r}: the sum over groups has no envelope. Adjust the"
             " p-values of the groups, or combine them at an n that was chosen before."
         )
+    if combine and isinstance(asked, Shares):
+        raise ValueError(
+            f"combine=True with n={n!r}: shares are lists of different sizes where groups differ in"
+            " size. Give whole numbers."
+        )
     if ties == "expected" and (combine or adjust is not None):
         raise ValueError(
             f"ties='expected' with combine={combine!r}, adjust={adjust!r}: a mean over orders of"
@@ -125,7 +130,7 @@ def random_test(
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
         if combine:
-            return _counted(inner, sizes, asked=asked, ties=ties)
+            return _counted(inner, sizes, asked=those(asked, sizes), ties=ties)
         names = (*TEST_COLUMNS[2:], "exists")
         found = xr.apply_ufunc(
             _test_columns,
@@ -133,7 +138,7 @@ def random_test(
             inner["gold"],
             inner["present"],
             kwargs={
-                "n": asked,
+                "n": those(asked, sizes),
                 "population": population,
                 "adjust": adjust,
                 "ties": ties,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, Unpack
 
@@ -11,6 +10,7 @@ import xarray as xr
 
 from rankeval_pd.errors import check_shares
 from rankeval_pd.forms.answers import answer
+from rankeval_pd.forms.n import Shares
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
@@ -25,7 +25,6 @@ SPACES: dict[str, tuple[str, str]] = {
     "gain": ("share", "tpr"),
 }
 _FROM_ONE = ("precision_recall", "lift")  # of no candidate there is no precision
-_NEARLY = 1e-9  # a share of the candidates that is a whole number but for rounding is that number
 
 
 def rates(
@@ -133,7 +132,7 @@ def _at_shares(
     total = present.sum(axis=-1)
     for row in np.ndindex(shape[:-1]):
         if total[row]:
-            n[row] = [max(math.ceil(share * total[row] - _NEARLY), 1) for share in shares]
+            n[row] = Shares(shares).of(int(total[row]))
             lists = ranking.nbest(score[row], gold[row], present[row], n[row], ties, ends=ends)
             tp[row], threshold[row], exists[row] = lists.tp, lists.threshold, True
     return n, tp, threshold, exists

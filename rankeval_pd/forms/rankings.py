@@ -291,7 +291,7 @@ def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.D
     dtype = data[gold].dtype
     whole = isinstance(dtype, np.dtype) and dtype.kind in "bui"
     ragged = roles.missing == "drop" or not whole
-    return inner.assign_attrs(ragged=ragged, batch=batch, ends=roles.ends)
+    return inner.assign_attrs(ragged=ragged, batch=batch, ends=roles.ends, padded=not whole)
 
 
 def _clusters(data: xr.Dataset, roles: Roles, truth: xr.DataArray) -> xr.DataArray:

@@ -19,7 +19,7 @@ from rankeval_pd.forms.measure_pairs import (
     only_pair,
     pair_names,
 )
-from rankeval_pd.forms.n import check_n
+from rankeval_pd.forms.n import check_n, those
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
@@ -212,7 +212,7 @@ def compare(
     options = options._replace(seed=chosen.swaps if adjust == "max-t" else 0)
     noted = options.noted()
 
-    def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
+    def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
         pairs = pair_names(inner, a, b)
         if threshold is not None:
             return _named(compare_sets(inner, pairs, threshold, options))
@@ -221,7 +221,7 @@ def compare(
             groups = max(1, inner.attrs["n_groups"]) if adjust_over == "all" else 1
             noted["n_resamples"] = _enough(len(pairs) * groups, options)
             drawing = options._replace(n_resamples=noted["n_resamples"])
-        return _named(_compare_lists(inner, pairs, sizes, chosen.ties, drawing))
+        return _named(_compare_lists(inner, pairs, those(sizes, asked), chosen.ties, drawing))
 
     def decided(results: list[xr.Dataset], batch: list[Hashable]) -> list[xr.Dataset]:
         return _decide(results, batch, options)

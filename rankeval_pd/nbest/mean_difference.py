@@ -11,7 +11,7 @@ import xarray as xr
 from rankeval_pd.errors import check_choice, check_count, check_share
 from rankeval_pd.forms.answers import answer
 from rankeval_pd.forms.measure_pairs import PairRanks, ask_pairs, only_pair, pair_names
-from rankeval_pd.forms.n import check_n
+from rankeval_pd.forms.n import check_n, those
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
@@ -105,7 +105,7 @@ def mean_difference(
     chosen = Roles.of(roles)
     seed = chosen.swaps
 
-    def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
+    def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
         pairs = pair_names(inner, a, b)
         with drawing_bar(inner, progress, draws=draws, what="swapping labels") as advance:
             return ask_pairs(
@@ -113,7 +113,7 @@ def mean_difference(
                 pairs,
                 _columns,
                 _TYPES,
-                n=sizes,
+                n=those(sizes, asked),
                 ties=chosen.ties,
                 over_n=False,
                 options={

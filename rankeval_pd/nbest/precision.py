@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from rankeval_pd.forms.answers import answer
-from rankeval_pd.forms.n import check_n
+from rankeval_pd.forms.n import check_n, those
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
@@ -112,7 +112,12 @@ def nbest_precision(
             inner["gold"],
             inner["present"],
             inner["sign"],
-            kwargs={"n": sizes, "kind": kind, "ties": ties, "ends": inner.attrs["ends"]},
+            kwargs={
+                "n": those(sizes, asked),
+                "kind": kind,
+                "ties": ties,
+                "ends": inner.attrs["ends"],
+            },
             input_core_dims=[["candidate"], ["candidate"], ["candidate"], []],
             output_core_dims=[["n"]] * (len(types) + 1),
             dask="parallelized",

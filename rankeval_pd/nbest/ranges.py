@@ -87,7 +87,8 @@ def significant_ranges(
         found = _runs(table)
         found.attrs = dict(table.attrs)
         return found
-    columns = (*NBEST_COLUMNS, *DRAWN) if adjust == "max-t" else NBEST_COLUMNS
+    columns: tuple[str, ...] = (*NBEST_COLUMNS, *DRAWN) if adjust == "max-t" else NBEST_COLUMNS
+    columns = (*columns, "share") if "share" in table.dims else columns
     frame = table.to_dataframe() if "row" in table.dims else tables.as_frame(table, columns)
     return tables.as_rows(_runs(frame), attrs=table.attrs)
 
