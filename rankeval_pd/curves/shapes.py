@@ -13,7 +13,7 @@ from rankeval_pd.forms.answers import answer
 from rankeval_pd.forms.n import Shares
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
-from rankeval_pd.forms.spelled_out import with_roles
+from rankeval_pd.forms.spelled_out import with_roles_and
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import ranking
 
@@ -24,6 +24,7 @@ SPACES: dict[str, tuple[str, str]] = {
     "lift": ("share", "lift"),
     "gain": ("share", "tpr"),
 }
+_OWN = {"ties": "expected"}  # the mean over all orders, as areas have it
 _FROM_ONE = ("precision_recall", "lift")  # of no candidate there is no precision
 
 
@@ -48,6 +49,7 @@ def rates(
 
 def _curve(data: Any, space: str, roles: RankingRoles, fractions: Any = None) -> Any:
     """Return a row for each list of every measure: n, threshold, and the two rates."""
+    roles = {**_OWN, **roles}  # type: ignore[typeddict-item]
     ties = Roles.of(roles).ties
     shares = None if fractions is None else check_shares("fractions", fractions, one=True)
     names = ("threshold", *SPACES[space])
@@ -138,7 +140,7 @@ def _at_shares(
     return n, tp, threshold, exists
 
 
-@with_roles
+@with_roles_and(_OWN)
 def roc(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     """Return the ROC curve of each measure.
 
@@ -147,9 +149,11 @@ def roc(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     **roles
-        Which column is what, see :func:`nbest_precision`. With ``ties="blocks"`` there is a point
-        for each block of equal scores only, as scikit-learn has it; "expected" joins the ends of
-        a block by a straight line, "best" and "worst" bound what an order of equal scores can do.
+        Which column is what, see :func:`nbest_precision`. ``ties="expected"``, the default of
+        curves, is the mean over all orders of equal scores: the ends of a block are joined by a
+        straight line, and the area under the curve is :func:`area`. With "blocks" there is a point
+        for each block only, as scikit-learn has it; "best" and "worst" bound what an order of
+        equal scores can do, and "shared" is the order of the lists of :func:`nbest_precision`.
 
     Returns
     -------
@@ -181,7 +185,7 @@ def roc(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     return _answered(data, _curve(data, "roc", roles))
 
 
-@with_roles
+@with_roles_and(_OWN)
 def precision_recall(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     """Return the precision-recall curve of each measure.
 
@@ -199,7 +203,8 @@ def precision_recall(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     Notes
     -----
     Between two points the curve is no straight line: do not integrate it by trapezoids. See
-    :func:`area` for average precision. O(N log N).
+    :func:`area` for average precision, which takes precision where a block of equal scores ends.
+    O(N log N).
 
     References
     ----------
@@ -218,7 +223,7 @@ def precision_recall(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     return _answered(data, _curve(data, "precision_recall", roles))
 
 
-@with_roles
+@with_roles_and(_OWN)
 def det(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     """Return the detection error trade-off of each measure: both kinds of error.
 
@@ -256,7 +261,7 @@ def det(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     return _answered(data, _curve(data, "det", roles))
 
 
-@with_roles
+@with_roles_and(_OWN)
 def gain(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     """Return the gain curve of each measure: true positives found against candidates looked at.
 
@@ -293,7 +298,7 @@ def gain(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     return _answered(data, _curve(data, "gain", roles))
 
 
-@with_roles
+@with_roles_and(_OWN)
 def lift(
     data: Data, fractions: float | Sequence[float] | None = None, **roles: Unpack[RankingRoles]
 ) -> Data:

@@ -242,7 +242,7 @@ def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.D
     if roles.groups is not None:
         cluster = _clusters(data, roles, truth.rename(candidate=roles.dim)).rename(dims)
     if scored:
-        if truth.chunks is None:
+        if truth.chunks is None and not _lacks_gold(truth, score):
             warn_of_one_class(truth.to_numpy(), gold)
         if roles.measures is None:
             eager = [name for name in found if split[name].chunks is None]
@@ -292,6 +292,11 @@ def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.D
     whole = isinstance(dtype, np.dtype) and dtype.kind in "bui"
     ragged = roles.missing == "drop" or not whole
     return inner.assign_attrs(ragged=ragged, batch=batch, ends=roles.ends, padded=not whole)
+
+
+def _lacks_gold(truth: xr.DataArray, score: xr.DataArray) -> bool:
+    """Return whether the label of a candidate that is no padding is missing, which is refused."""
+    return score.chunks is None and bool((np.isnan(truth) & ~np.isnan(score)).any())
 
 
 def _clusters(data: xr.Dataset, roles: Roles, truth: xr.DataArray) -> xr.DataArray:

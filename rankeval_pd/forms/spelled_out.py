@@ -22,7 +22,10 @@ def with_roles(function: Function) -> Function:
 
 
 def with_roles_and(others: Mapping[str, Any]) -> Callable[[Function], Function]:
-    """Spell out roles, and other keywords of the same group, whose defaults are given."""
+    """Spell out roles, and other keywords of the same group, whose defaults are given.
+
+    A default that is given for a role is the function's own.
+    """
 
     def spelled_out(function: Function) -> Function:
         signature = inspect.signature(function)
@@ -34,7 +37,10 @@ def with_roles_and(others: Mapping[str, Any]) -> Callable[[Function], Function]:
         known = {p.name for p in parameters}
         defaults = {
             **others,
-            **{role: default_of(role, items="metric" in kinds) for role in MEANINGS},
+            **{
+                role: others.get(role, default_of(role, items="metric" in kinds))
+                for role in MEANINGS
+            },
         }
         keywords = [
             inspect.Parameter(
