@@ -11,11 +11,12 @@ import xarray as xr
 from pandas.api.types import is_bool_dtype
 
 from rankeval_pd.errors import listed
-from rankeval_pd.forms.columns import find_gold, find_measures, is_score
+from rankeval_pd.forms.columns import find_gold, find_measures, is_score, with_roles_of
+from rankeval_pd.forms.given import with_given_dataset, with_given_frame
 from rankeval_pd.forms.items import item_roles, read_dataset
 from rankeval_pd.forms.items import read_frame as read_items
 from rankeval_pd.forms.rankings import check_dim, read_frame
-from rankeval_pd.forms.roles import Roles, as_names
+from rankeval_pd.forms.roles import Roles, are_values, as_names
 from rankeval_pd.guide import PLOTS, QUESTIONS, Form
 
 
@@ -116,7 +117,9 @@ def _are_items(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> 
     """Return whether these are systems over test items: by their roles, or by their form."""
     if any(keywords.get(role) is not None for role in ("metric", "higher_is_better")):
         return True
-    if any(keywords.get(role) is not None for role in ("gold", "key")):
+    if any(
+        keywords.get(role) is not None for role in ("gold", "key", "label", "positive", "min_grade")
+    ):
         return False
     if isinstance(data, xr.Dataset):
         return "system" in data.dims and keywords.get("dim", "item") in data.dims
@@ -159,14 +162,20 @@ def _statistics(chosen: list[Any]) -> str:
 
 
 def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str]]:
+    labels = _label_facts(data, roles)
     if isinstance(data, xr.Dataset):
         check_dim(data, roles)
+        data, roles = with_given_dataset(data, roles)
+        known: Any = data.data_vars
+    else:
+        data, roles = with_given_frame(data, roles)
+        known = data.columns
     gold = find_gold(data, roles)
-    taken = [gold, *as_names(roles.by, getattr(data, "columns", ()))]
-    taken += [] if roles.key is None else [roles.key]
+    taken = with_roles_of(gold, roles, known)
     lower = as_names(roles.lower_is_better, ())
     measures = find_measures(data, roles, taken, needed=True)
     shown = listed(f"{m} (lower is better)" if m in lower else m for m in measures)
+    others = [name for name in known if name not in (*measures, *taken)]
     ties = {"shared": "broken by a hash of the label, the same for all measures"}
     if roles.key is not None:
         ties["shared"] = f"broken by {roles.key!r}, the smaller first"
@@ -182,9 +191,24 @@ def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str
         *counts,
         ("gold", repr(gold)),
         ("measures", shown),
+        *([("columns left out", listed(others))] if others else []),
+        *([] if roles.groups is None else [("rows that belong together", repr(roles.groups))]),
+        *([] if roles.key is not None else labels),
         ("ties", f"{roles.ties!r}: {ties[roles.ties]}"),
         ("missing scores", repr(roles.missing)),
     ]
+
+
+def _label_facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str]]:
+    """Say what identifies a candidate, where the row's number is all there is."""
+    if roles.label is not None:
+        return [("labels", "given" if are_values(roles.label) else repr(roles.label))]
+    index = data.index if isinstance(data, pd.DataFrame) else data.indexes.get(roles.dim)
+    if index is None or isinstance(index, pd.RangeIndex):
+        return [("labels", "none but the row's number: another order of rows breaks ties anew")]
+    again = int(index.duplicated().sum())
+    repeated = f"; {again:,} rows repeat an earlier one's, told apart by their order only"
+    return [("labels", f"the index{repeated if again else ''}")]
 
 
 def _frame_counts(data: pd.DataFrame, roles: Roles) -> list[tuple[str, str]]:

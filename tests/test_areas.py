@@ -72,6 +72,7 @@ def test_ratings_of_hanley_and_mcneil():
     assert se == pytest.approx(0.032, abs=0.002)
 
 
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 @given(SCORED)
 def test_against_scikit_learn(rows):
     score, gold = (np.array(x) for x in zip(*rows, strict=True))
@@ -93,6 +94,7 @@ def test_against_scikit_learn(rows):
     assert np.isnan([roc["ci_low"], roc["ci_high"]]).any() != enough
 
 
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 @given(SCORED)
 def test_all_pairs(rows):
     score, gold = (np.array(x) for x in zip(*rows, strict=True))
@@ -167,6 +169,7 @@ def test_many_equal_differences_are_no_variance():
     assert np.isnan(df.rankeval.compare_area().loc[0, "z"])
 
 
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 def test_missing_scores(simulated):
     holed = simulated.assign(fair=simulated["fair"].where(simulated["fair"] > -0.5))
     found = holed.rankeval(missing="drop").compare_area().set_index(["measure_a", "measure_b"])

@@ -51,19 +51,22 @@ def test_a_frame_without_gold(df, method):
 def test_several_possible_gold_columns(df, form):
     data = df.rename(columns={"gold": "x"}).assign(y=True)
     data = data if form == "frame" else xr.Dataset.from_dataframe(data.rename_axis("candidate"))
-    with pytest.raises(ValueError, match=r"it could be any of 'x', 'y'.*gold='x'"):
+    with pytest.raises(ValueError, match=r"it could be any of 'x', 'y'.*gold=\.\.\."):
         data.rankeval.nbest_precision()
 
 
 @pytest.mark.parametrize(
     ("gold", "message"),
     [
-        ([0, 1, 2, 0, 1, 2], r"gold='gold' holds 0, 1, 2, and a gold label is .* 1 or 0"),
-        ([0.5, 0, 1, 0, 0, 0], r"holds 0.5, 0.0, 1.0"),
-        ([-1, 1, -1, 1, 1, 1], r"holds -1, 1"),
-        (list("ynynyn"), r"holds 'y', 'n'.*data\['gold'\] == "),
-        (pd.Categorical(list("ynynyn")), r"holds 'y', 'n'"),
-        ([True, False, "yes", True, True, True], r"holds True, False, 'yes'"),
+        (
+            [0, 1, 2, 0, 1, 2],
+            r"gold='gold' holds 0 \(2\), 1 \(2\), 2 \(2\), and a gold label",
+        ),
+        ([0.5, 0, 1, 0, 0, 0], r"holds 0.0 \(4\), 0.5 \(1\), 1.0 \(1\)"),
+        ([-1, 1, -1, 1, 1, 1], r"holds -1 \(2\), 1 \(4\)"),
+        (list("ynynyn"), r"holds 'n' \(3\), 'y' \(3\).*positive=\.\.\."),
+        (pd.Categorical(list("ynynyn")), r"holds 'n' \(3\), 'y' \(3\)"),
+        ([True, False, "yes", True, True, True], r"holds True \(4\), False \(1\), 'yes' \(1\)"),
         (pd.date_range("2020", periods=6), r"gold='gold' holds Timestamp"),
         ([1j] * 6, r"holds 1j"),
         ([True, None, True, True, np.nan, True], r"is missing for 2 of 6.*fillna"),
@@ -136,6 +139,7 @@ def test_missing_scores(df, method):
     assert len(ask(holed, "nbest_precision", measures="G2")) == 6
 
 
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 def test_a_measure_without_any_score(df):
     holed = df.assign(G2=np.nan)
     found = holed.rankeval.nbest_precision(missing="drop")
@@ -423,7 +427,8 @@ def test_repeated_names_of_other_roles(df):
 def significant() -> pd.DataFrame:
     """Return two measures that differ significantly, so that no table is empty."""
     gold = [True] * 12 + [False] * 28
-    return pd.DataFrame({"G2": range(40, 0, -1), "t.score": range(40), "gold": gold})
+    rising = np.arange(40) + 0.5
+    return pd.DataFrame({"G2": -rising, "t.score": rising, "gold": gold})
 
 
 @pytest.mark.parametrize("method", [m for m in N_METHODS if m not in ("random_cdf", "isolines")])
@@ -477,6 +482,7 @@ def test_one_candidate():
     assert df.rankeval.significant_ranges().empty
 
 
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize("positive", [False, True])
 def test_no_or_only_positives(df, positive):
     data = df.assign(gold=positive)

@@ -91,6 +91,7 @@ def test_ties_that_may_not_be_cut(frame):
     assert len(unique.roc()) == 31
 
 
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize("gold", [True, False])
 def test_one_class_only(gold):
     df = pd.DataFrame({"a": [3.0, 2, 1], "gold": gold})
@@ -121,6 +122,7 @@ def test_groups(ragged):
     pd.testing.assert_frame_equal(found, pd.concat(parts, ignore_index=True))
 
 
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 def test_measures_that_lack_candidates(frame):
     holed = frame.assign(b=frame["b"].where(frame["b"] > 0))
     found = holed.rankeval(missing="drop", measures=["a", "b"]).roc()
@@ -235,6 +237,7 @@ def test_no_space_of_that_name(frame):
             ask()
 
 
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 def test_measures_of_different_candidates_have_no_common_band(frame):
     holed = frame.assign(b=frame["b"].where(frame["b"] > 0))
     for ask in (random_band, isolines):

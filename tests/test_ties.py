@@ -45,6 +45,7 @@ def test_krenn_n_inside_a_block(freq):
     assert freq(ties="blocks").nbest_precision([996, 1022])["tied"].tolist() == [0, 0]
 
 
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 @given(st.integers(0, 10_000), st.integers(2, 5))
 @settings(max_examples=10)
 def test_every_order_of_equal_scores(seed, size):
@@ -102,6 +103,7 @@ def _enumerated(scores: list[int], gold: list[bool], n: int) -> tuple[Fraction, 
     return at_least, Fraction(sum(x > observed for x in every), len(every))
 
 
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 @given(st.integers(0, 10_000), st.integers(2, 9))
 @settings(max_examples=25)
 def test_random_model_of_averaged_ties(seed, size):

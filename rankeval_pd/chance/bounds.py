@@ -84,7 +84,7 @@ def random_bound(
     levels, sizes = check_shares("p", p, one=True), check_n(n)
 
     def question(inner: xr.Dataset, found: IntArray) -> xr.Dataset:
-        asked = found if sizes is None else sizes
+        asked = sizes if isinstance(sizes, np.ndarray) else found
         names = (*BOUND_COLUMNS[2:], "exists")
         columns = xr.apply_ufunc(
             _bound_columns,
@@ -99,7 +99,7 @@ def random_bound(
         result = xr.Dataset(dict(zip(names, columns, strict=True)))
         return result.assign_coords(p=("p", levels), n=("n", asked))
 
-    within = sizes if population == "finite" else None
+    within = None if population == "infinite" and isinstance(sizes, np.ndarray) else sizes
     attrs = {"population": population}
     return answer(data, roles, question, BOUND_COLUMNS, n=within, scored=False, attrs=attrs)
 

@@ -89,7 +89,7 @@ def crossovers(
             inner["score"],
             inner["gold"],
             inner["present"],
-            kwargs={"p": levels, "bound": bound, "ties": ties},
+            kwargs={"p": levels, "bound": bound, "ties": ties, "ends": inner.attrs["ends"]},
             input_core_dims=[["candidate"]] * 3,
             output_core_dims=[["p", "n"]] * 3,
             dask="parallelized",
@@ -101,7 +101,7 @@ def crossovers(
 
     columns = ("measure", "p", "n", "tp", "reached")
     attrs = {"bound": bound, "contiguous": shortest}
-    table = answer(data, roles, question, columns, cuts_lists=True, attrs=attrs)
+    table = answer(data, roles, question, columns, cuts_lists=True, any_ends=True, attrs=attrs)
     if isinstance(table, pd.DataFrame):
         tables.check_names("by=", table.columns[: -len(columns)], COLUMNS)
         found = _runs(table, shortest)
@@ -119,9 +119,10 @@ def _reached(
     p: FloatArray,
     bound: str,
     ties: str,
+    ends: bool,
 ) -> tuple[AnyArray, ...]:
     """Return true positives, whether they reach the bound below N, and whether the list exists."""
-    lists = ranking.nbest(score, gold, present, None, ties)
+    lists = ranking.nbest(score, gold, present, None, ties, ends=ends)
     size = ranking.size(gold, present)
     tp, exists = (
         np.broadcast_to(x[..., np.newaxis, :], (*x.shape[:-1], p.size, x.shape[-1]))

@@ -70,7 +70,7 @@ def random_cdf(
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
         total, positive = (x.compute() for x in common_size(inner))
-        size = xr.DataArray(sizes if asked is None else asked, dims="n")
+        size = xr.DataArray(asked if isinstance(asked, np.ndarray) else sizes, dims="n")
         count, exists = _grid(size, total, positive)
         if population == "finite":
             exists = exists & (size <= total)
@@ -94,7 +94,7 @@ def random_cdf(
         roles,
         question,
         ("n", "tp", *METHODS),
-        n=asked if population == "finite" else None,
+        n=None if population == "infinite" and isinstance(asked, np.ndarray) else asked,
         scored=False,
         rows_only=True,
         any_ties=True,

@@ -14,8 +14,8 @@ import pandas as pd
 from rankeval_pd.chance.populations import LOG_10, POPULATIONS, population_model, sum_tails
 from rankeval_pd.errors import check_choice, check_share, check_shares
 from rankeval_pd.forms.answers import check_not_above
-from rankeval_pd.forms.n import check_n
-from rankeval_pd.stats._types import AnyArray, FloatArray
+from rankeval_pd.forms.n import Shares, Sizes, check_n
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.beta import log_betainc
 from rankeval_pd.stats.distributions.binomial import tails as binomial_tails
 from rankeval_pd.stats.distributions.hypergeometric import tails as hypergeometric_tails
@@ -74,11 +74,11 @@ def random_bound_for(
     1  0.1  10      1.86         3          2.99        2.98         4
     """
     model, share, total = _published_model(population, n_candidates, n_positive, prior)
-    levels, sizes = check_shares("p", p, one=True), check_n(n)
-    if sizes is None:
-        if total is None:
-            raise ValueError("n=None: an infinite population has no last n. Give the n asked for.")
-        sizes = np.arange(1, total + 1)
+    levels, asked = check_shares("p", p, one=True), check_n(n)
+    if not isinstance(asked, np.ndarray) and total is None:
+        what = "last n" if asked is None else "share of the candidates"
+        raise ValueError(f"n={n!r}: an infinite population has no {what}. Give whole numbers.")
+    sizes, shares = _sizes_of(asked, total or 0)
     if isinstance(model, Finite):
         check_not_above(sizes, int(model.total))
     parts = []
@@ -94,10 +94,18 @@ def random_bound_for(
                     "interpolated": found.interpolated,
                     "parametric": parametric_bound(float(level), sizes.astype(float), share),
                     "critical": found.critical.astype(np.int64),
+                    **shares,
                 }
             )
         )
     return pd.concat(parts, ignore_index=True)
+
+
+def _sizes_of(asked: Sizes, total: int) -> tuple[IntArray, dict[str, FloatArray]]:
+    """Return the list sizes among ``total`` candidates, and the shares if they were asked for."""
+    if isinstance(asked, Shares):
+        return asked.of(total), {"share": asked.values}  # noqa: PD011
+    return np.arange(1, total + 1) if asked is None else asked, {}
 
 
 def _published_model(

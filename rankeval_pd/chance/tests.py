@@ -12,7 +12,7 @@ import xarray as xr
 from rankeval_pd.chance.populations import LOG_10, POPULATIONS, population_model, sum_tails
 from rankeval_pd.errors import check_choice
 from rankeval_pd.forms.answers import answer
-from rankeval_pd.forms.n import check_n
+from rankeval_pd.forms.n import Shares, check_n, those
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
@@ -27,6 +27,7 @@ TEST_COLUMNS = (
     "measure", "n", "tp", "expected", "lift", "p_value", "p_mid", "p_strict", "log10_p",
     "p_adjusted",
 )  # fmt: skip
+_COMBINED = ("n_groups", "n_left_out")
 ADJUSTMENTS = (None, "envelope")
 
 
@@ -71,7 +72,10 @@ def random_test(
           for a test: "p_strict < p" is a test of a size above p;
         * ``log10_p``: log10 of p_value, finite where p_value underflows;
         * ``p_adjusted``: with ``adjust="envelope"``, the probability that the smallest p-value of
-          a random ranking, over the n asked for, is as small as this; else NaN.
+          a random ranking, over the n asked for, is as small as this; else NaN;
+        * ``n_groups``, ``n_left_out``, with ``combine`` only: the groups that have a list of n and
+          are in this row, and those that are too small for it. Rows of different ``n_groups`` are
+          about different groups: ``tp`` can fall from one n to the next.
 
         Under ``ties="expected"`` ``tp`` is the mean over the orders of equal scores, and the
         p-values are those of this mean if the labels are in random order, exactly; under "best"
@@ -93,7 +97,9 @@ def random_test(
 
     With ``combine``, tp is the sum of independent counts, each of its group's own law, and the
     p-values are the exact tails of their sum. To test the average as if it were one list, as the
-    paper's Tables 3 and 4 do, is wrong by orders of magnitude.
+    paper's Tables 3 and 4 do, is wrong by orders of magnitude. The counts of groups that share
+    candidates, as the queries of one collection do, are not independent where the same candidates
+    rank high in all of them: the combined p-value is then too small.
 
     References
     ----------
@@ -116,6 +122,11 @@ def random_test(
             f"combine=True with adjust={adjust!r}: the sum over groups has no envelope. Adjust the"
             " p-values of the groups, or combine them at an n that was chosen before."
         )
+    if combine and isinstance(asked, Shares):
+        raise ValueError(
+            f"combine=True with n={n!r}: shares are lists of different sizes where groups differ in"
+            " size. Give whole numbers."
+        )
     if ties == "expected" and (combine or adjust is not None):
         raise ValueError(
             f"ties='expected' with combine={combine!r}, adjust={adjust!r}: a mean over orders of"
@@ -125,14 +136,20 @@ def random_test(
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
         if combine:
-            return _counted(inner, sizes, asked=asked, ties=ties)
+            return _counted(inner, sizes, asked=those(asked, sizes), ties=ties)
         names = (*TEST_COLUMNS[2:], "exists")
         found = xr.apply_ufunc(
             _test_columns,
             inner["score"],
             inner["gold"],
             inner["present"],
-            kwargs={"n": asked, "population": population, "adjust": adjust, "ties": ties},
+            kwargs={
+                "n": those(asked, sizes),
+                "population": population,
+                "adjust": adjust,
+                "ties": ties,
+                "ends": inner.attrs["ends"],
+            },
             input_core_dims=[["candidate"]] * 3,
             output_core_dims=[["n"]] * len(names),
             dask="parallelized",
@@ -148,10 +165,11 @@ def random_test(
         data,
         roles,
         question,
-        TEST_COLUMNS,
+        (*TEST_COLUMNS, *_COMBINED) if combine else TEST_COLUMNS,
         n=asked,
         cuts_lists=True,
         any_ties=True,
+        any_ends=True,
         combine=together if combine else None,
         attrs={"population": population, "ties": ties, "adjust": adjust, "combine": combine},
     )
@@ -166,8 +184,9 @@ def _test_columns(
     population: str,
     adjust: str | None,
     ties: str,
+    ends: bool,
 ) -> tuple[AnyArray, ...]:
-    lists = ranking.nbest(score, gold, present, n, ties)
+    lists = ranking.nbest(score, gold, present, n, ties, ends=ends)
     n = np.arange(1, score.shape[-1] + 1) if n is None else n
     size = ranking.size(gold, present)
     total, positive = size.total[..., np.newaxis], size.positive[..., np.newaxis]
@@ -201,7 +220,7 @@ def _counted(inner: xr.Dataset, n: IntArray, *, asked: IntArray | None, ties: st
     """Return the true positives of every list, and the size of its group."""
 
     def count(score: FloatArray, gold: BoolArray, present: BoolArray) -> tuple[AnyArray, ...]:
-        lists = ranking.nbest(score, gold, present, asked, ties)
+        lists = ranking.nbest(score, gold, present, asked, ties, ends=inner.attrs["ends"])
         return lists.tp, lists.exists, *ranking.size(gold, present)
 
     tp, exists, total, positive = xr.apply_ufunc(
@@ -221,7 +240,7 @@ def _counted(inner: xr.Dataset, n: IntArray, *, asked: IntArray | None, ties: st
 
 def _combined(counted: xr.Dataset, batch: list[Hashable], population: str) -> xr.Dataset:
     """Return the test of the sum over the groups that have a list of n."""
-    names = (*TEST_COLUMNS[2:], "exists")
+    names = (*TEST_COLUMNS[2:], *_COMBINED, "exists")
     whole = dict.fromkeys(batch, -1)
     found = xr.apply_ufunc(
         _combined_columns,
@@ -233,7 +252,7 @@ def _combined(counted: xr.Dataset, batch: list[Hashable], population: str) -> xr
         input_core_dims=[[*batch, "n"], [*batch, "n"], batch, batch],
         output_core_dims=[["n"]] * len(names),
         dask="parallelized",
-        output_dtypes=[np.int64, *[float] * 7, bool],
+        output_dtypes=[np.int64, *[float] * 7, np.int64, np.int64, bool],
     )
     return xr.Dataset(dict(zip(names, found, strict=True))).assign_coords(n=counted["n"])
 
@@ -270,8 +289,9 @@ def _combined_columns(
         lift = tp / expected
     p_value, p_mid, p_strict = (np.exp(x) for x in (ge, mid, gt))
     nothing = np.full_like(ge, np.nan)
-    any_list: BoolArray = np.asarray(exists.any(axis=-2))
-    return tp, expected, lift, p_value, p_mid, p_strict, ge / LOG_10, nothing, any_list
+    counted = exists.sum(axis=-2)
+    columns = tp, expected, lift, p_value, p_mid, p_strict, ge / LOG_10, nothing
+    return (*columns, counted, (total > 0).sum(axis=-1)[..., np.newaxis] - counted, counted > 0)
 
 
 def _average_ties(

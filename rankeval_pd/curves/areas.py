@@ -91,7 +91,7 @@ def area(
             inner["score"],
             inner["gold"],
             inner["present"],
-            kwargs={"level": level} if kind == "roc" else {},
+            kwargs={"level": level} if kind == "roc" else {"ends": inner.attrs["ends"]},
             input_core_dims=[["candidate"]] * 3,
             output_core_dims=[[]] * 4,
             dask="parallelized",
@@ -101,7 +101,7 @@ def area(
         return result.assign(exists=xr.ones_like(result["area"], dtype=bool))
 
     attrs: dict[str, Any] = {"kind": kind, "level": level}
-    return answer(data, roles, question, AREA_COLUMNS, any_ties=True, attrs=attrs)
+    return answer(data, roles, question, AREA_COLUMNS, any_ties=True, any_ends=True, attrs=attrs)
 
 
 def _roc_columns(
@@ -113,8 +113,10 @@ def _roc_columns(
     return found.area, np.where(np.isnan(found.area), np.nan, 0.5), low, high
 
 
-def _ap_columns(score: FloatArray, gold: BoolArray, present: BoolArray) -> tuple[AnyArray, ...]:
-    found = areas.average_precision(score, gold, present)
+def _ap_columns(
+    score: FloatArray, gold: BoolArray, present: BoolArray, *, ends: bool
+) -> tuple[AnyArray, ...]:
+    found = areas.average_precision(score, gold, present, ends=ends)
     unknown = np.full(found.value.shape, np.nan)
     return found.value, found.chance, unknown, unknown
 
@@ -225,7 +227,7 @@ def compare_area(
 
     attrs: dict[str, Any] = {"adjust": adjust, "level": level}
     only = only_pair(data, a, b, roles)
-    return answer(data, only, question, COMPARE_COLUMNS, any_ties=True, attrs=attrs)
+    return answer(data, only, question, COMPARE_COLUMNS, any_ties=True, any_ends=True, attrs=attrs)
 
 
 def _placed(score: FloatArray, gold: BoolArray, present: BoolArray) -> FloatArray:

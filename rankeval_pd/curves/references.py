@@ -108,7 +108,7 @@ def random_band(
     attrs = {"space": space, "simultaneous": simultaneous, "bound": bound}
     return answer(
         data, roles, question, ("p", "n", *names), n=check_n(n), scored=False, any_ties=True,
-        attrs=attrs,
+        any_ends=True, attrs=attrs,
     )  # fmt: skip
 
 

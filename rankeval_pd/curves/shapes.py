@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, Unpack
 
@@ -11,9 +10,10 @@ import xarray as xr
 
 from rankeval_pd.errors import check_shares
 from rankeval_pd.forms.answers import answer
+from rankeval_pd.forms.n import Shares
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
-from rankeval_pd.forms.spelled_out import with_roles
+from rankeval_pd.forms.spelled_out import with_roles_and
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import ranking
 
@@ -24,8 +24,8 @@ SPACES: dict[str, tuple[str, str]] = {
     "lift": ("share", "lift"),
     "gain": ("share", "tpr"),
 }
+_OWN = {"ties": "expected"}  # the mean over all orders, as areas have it
 _FROM_ONE = ("precision_recall", "lift")  # of no candidate there is no precision
-_NEARLY = 1e-9  # a share of the candidates that is a whole number but for rounding is that number
 
 
 def rates(
@@ -49,6 +49,7 @@ def rates(
 
 def _curve(data: Any, space: str, roles: RankingRoles, fractions: Any = None) -> Any:
     """Return a row for each list of every measure: n, threshold, and the two rates."""
+    roles = {**_OWN, **roles}  # type: ignore[typeddict-item]
     ties = Roles.of(roles).ties
     shares = None if fractions is None else check_shares("fractions", fractions, one=True)
     names = ("threshold", *SPACES[space])
@@ -63,7 +64,7 @@ def _curve(data: Any, space: str, roles: RankingRoles, fractions: Any = None) ->
             inner["gold"],
             inner["present"],
             inner["sign"],
-            kwargs={"space": space, "ties": ties, "shares": shares},
+            kwargs={"space": space, "ties": ties, "shares": shares, "ends": inner.attrs["ends"]},
             input_core_dims=[["candidate"]] * 3 + [[]],
             output_core_dims=[[along]] * (len(counted) + len(names) + 1),
             dask="parallelized",
@@ -80,6 +81,7 @@ def _curve(data: Any, space: str, roles: RankingRoles, fractions: Any = None) ->
         ("measure", "n", *names),
         cuts_lists=shares is None,
         any_ties=True,
+        any_ends=True,
         attrs={"space": space, "ties": ties},
     )
 
@@ -93,13 +95,16 @@ def _curve_columns(
     space: str,
     ties: str,
     shares: FloatArray | None,
+    ends: bool,
 ) -> tuple[AnyArray, ...]:
     score, gold, present = np.broadcast_arrays(score, gold, present)
     size = ranking.size(gold, present)
     if shares is None:
-        lists = ranking.nbest(score, gold, present, None, ties)
+        lists = ranking.nbest(score, gold, present, None, ties, ends=ends)
         n = np.broadcast_to(np.arange(1, score.shape[-1] + 1), lists.tp.shape)
         tp, threshold, exists = lists.tp, lists.threshold, lists.exists
+        if ends:  # and so does the curve
+            exists = exists & (n <= (present & ~np.isnan(score)).sum(axis=-1)[..., np.newaxis])
         if space not in _FROM_ONE:  # the empty list, above every score
             n, tp, threshold, exists = (
                 np.concatenate([np.full((*x.shape[:-1], 1), y, dtype=x.dtype), x], axis=-1)
@@ -107,14 +112,19 @@ def _curve_columns(
             )
             exists = exists & (size.total > 0)[..., np.newaxis]
     else:
-        n, tp, threshold, exists = _at_shares(score, gold, present, shares, ties)
+        n, tp, threshold, exists = _at_shares(score, gold, present, shares, ties, ends)
     x, y = rates(space, tp, n, size.total[..., np.newaxis], size.positive[..., np.newaxis])
     columns = (threshold * sign[..., np.newaxis] + 0.0, x, y, exists)
     return columns if shares is None else (n, *columns)
 
 
 def _at_shares(
-    score: FloatArray, gold: BoolArray, present: BoolArray, shares: FloatArray, ties: str
+    score: FloatArray,
+    gold: BoolArray,
+    present: BoolArray,
+    shares: FloatArray,
+    ties: str,
+    ends: bool,
 ) -> tuple[IntArray, AnyArray, FloatArray, BoolArray]:
     """Return n, true positives and threshold of the smallest lists with these shares."""
     shape = (*score.shape[:-1], shares.size)
@@ -124,13 +134,13 @@ def _at_shares(
     total = present.sum(axis=-1)
     for row in np.ndindex(shape[:-1]):
         if total[row]:
-            n[row] = [max(math.ceil(share * total[row] - _NEARLY), 1) for share in shares]
-            lists = ranking.nbest(score[row], gold[row], present[row], n[row], ties)
+            n[row] = Shares(shares).of(int(total[row]))
+            lists = ranking.nbest(score[row], gold[row], present[row], n[row], ties, ends=ends)
             tp[row], threshold[row], exists[row] = lists.tp, lists.threshold, True
     return n, tp, threshold, exists
 
 
-@with_roles
+@with_roles_and(_OWN)
 def roc(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     """Return the ROC curve of each measure.
 
@@ -139,9 +149,11 @@ def roc(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     **roles
-        Which column is what, see :func:`nbest_precision`. With ``ties="blocks"`` there is a point
-        for each block of equal scores only, as scikit-learn has it; "expected" joins the ends of
-        a block by a straight line, "best" and "worst" bound what an order of equal scores can do.
+        Which column is what, see :func:`nbest_precision`. ``ties="expected"``, the default of
+        curves, is the mean over all orders of equal scores: the ends of a block are joined by a
+        straight line, and the area under the curve is :func:`area`. With "blocks" there is a point
+        for each block only, as scikit-learn has it; "best" and "worst" bound what an order of
+        equal scores can do, and "shared" is the order of the lists of :func:`nbest_precision`.
 
     Returns
     -------
@@ -173,7 +185,7 @@ def roc(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     return _answered(data, _curve(data, "roc", roles))
 
 
-@with_roles
+@with_roles_and(_OWN)
 def precision_recall(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     """Return the precision-recall curve of each measure.
 
@@ -191,7 +203,8 @@ def precision_recall(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     Notes
     -----
     Between two points the curve is no straight line: do not integrate it by trapezoids. See
-    :func:`area` for average precision. O(N log N).
+    :func:`area` for average precision, which takes precision where a block of equal scores ends.
+    O(N log N).
 
     References
     ----------
@@ -210,7 +223,7 @@ def precision_recall(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     return _answered(data, _curve(data, "precision_recall", roles))
 
 
-@with_roles
+@with_roles_and(_OWN)
 def det(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     """Return the detection error trade-off of each measure: both kinds of error.
 
@@ -248,7 +261,7 @@ def det(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     return _answered(data, _curve(data, "det", roles))
 
 
-@with_roles
+@with_roles_and(_OWN)
 def gain(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     """Return the gain curve of each measure: true positives found against candidates looked at.
 
@@ -285,7 +298,7 @@ def gain(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     return _answered(data, _curve(data, "gain", roles))
 
 
-@with_roles
+@with_roles_and(_OWN)
 def lift(
     data: Data, fractions: float | Sequence[float] | None = None, **roles: Unpack[RankingRoles]
 ) -> Data:

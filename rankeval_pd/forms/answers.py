@@ -7,6 +7,7 @@ Dataset.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.forms import tables
+from rankeval_pd.forms.n import Shares, Sizes
 from rankeval_pd.forms.rankings import Data, check_data, read_dataset, read_frame
 from rankeval_pd.forms.roles import Roles
 from rankeval_pd.stats._types import BoolArray, IntArray
@@ -22,6 +24,7 @@ from rankeval_pd.stats.rankings import ranking
 
 Question = Callable[[xr.Dataset, IntArray], xr.Dataset]
 Combination = Callable[[xr.Dataset, list[Hashable]], xr.Dataset]
+Finish = Callable[[list[xr.Dataset], list[Hashable]], list[xr.Dataset]]
 
 
 def answer(
@@ -30,12 +33,14 @@ def answer(
     question: Question,
     columns: Sequence[str],
     *,
-    n: IntArray | None = None,
+    n: Sizes = None,
     scored: bool = True,
     cuts_lists: bool = False,
     rows_only: bool = False,
     any_ties: bool = False,
+    any_ends: bool = False,
     combine: Combination | None = None,
+    finish: Finish | None = None,
     attrs: Mapping[str, Any] | None = None,
 ) -> Data:
     """Ask the question of every group of the data; return what came in, a frame or a Dataset.
@@ -47,11 +52,13 @@ def answer(
         The roles given as keywords.
     question : callable
         From the inner form and the list sizes to a Dataset that has the columns, and ``exists``
-        with the dimensions of the result.
+        with the dimensions of the result. The attribute ``n_groups`` of the inner form says how
+        many groups there are in all.
     columns : sequence of str
         The columns of the result, in order.
-    n : array of int, optional
-        List sizes; None is every n.
+    n : array of int, Shares, optional
+        List sizes; None is every n. Of shares, each group has its own sizes, and the dimension n
+        becomes one of shares; what was asked is a column, ``share``.
     scored : bool
         Whether the question needs a measure.
     cuts_lists : bool
@@ -61,22 +68,38 @@ def answer(
         Whether the number of rows depends on the data: of a Dataset they leave along ``row``.
     any_ties : bool
         Whether the question has an answer for each way of counting ties.
+    any_ends : bool
+        Whether it has one where a measure's list ends before the candidates do.
     combine : callable, optional
         From the answers of all groups and the names of their dimensions to one answer.
+    finish : callable, optional
+        From the answers, one for the groups of each size, and the names of the groups' dimensions
+        to the answers that leave: what can be said only when all groups are known.
     attrs : mapping, optional
         How the result was made: the options that its readers and the plots need.
     """
     chosen = Roles.of(roles)
     if not any_ties:
         chosen.check_ties()
+    if not any_ends and scored:
+        chosen.check_ends()
     check_data(data)
     if isinstance(data, xr.Dataset):
         inner = read_dataset(data, chosen, scored=scored)
         tables.check_names("the dimension ", inner.attrs["batch"], columns)
         check_not_above(n, inner.sizes["candidate"])
-        result = question(inner, _sizes(n, inner))
-        if result["exists"].chunks is None:
-            _check_rows(n, [result])
+        parts = _parts(inner, n)
+        n_groups = math.prod(data.sizes[d] for d in inner.attrs["batch"])
+        results = [
+            _ask(question, part.assign_attrs(n_groups=n_groups), n, total) for part, total in parts
+        ]
+        if results[0]["exists"].chunks is None:
+            _check_rows(n, results)
+        if finish is not None:
+            results = finish(results, inner.attrs["batch"] if len(parts) == 1 else [tables.GROUP])
+        results = [_along_share(x, n, total) for x, (_, total) in zip(results, parts, strict=True)]
+        result = results[0] if len(parts) == 1 else _joined(results, inner, n)
+        columns = _with_share(columns, result)
         if combine is not None:
             _check_groups(inner.attrs["batch"])
             result = combine(result, inner.attrs["batch"])
@@ -88,19 +111,96 @@ def answer(
     check_not_above(n, groups.largest)
     if combine is not None:
         _check_groups(list(groups.keys.columns))
-    results = [question(inner, _sizes(n, inner)) for inner in groups.members]
+    results = [
+        _ask(question, inner.assign_attrs(n_groups=len(groups.keys)), n, inner.sizes["candidate"])
+        for inner in groups.members
+    ]
+    sizes = [inner.sizes["candidate"] for inner in groups.members] or [0]
     if not results:  # no rows, no groups: the columns of an empty group
         nothing = read_frame(data, Roles.of({**roles, "by": None}), scored=scored).members[0]
-        result = question(nothing, _sizes(n, nothing))
+        result = _ask(question, nothing.assign_attrs(n_groups=0), n, 0)
         results = [result.assign(exists=xr.zeros_like(result["exists"]))]
     _check_rows(n, results)
+    if finish is not None:
+        results = finish(results, [tables.GROUP])
+    results = [_along_share(x, n, total) for x, total in zip(results, sizes, strict=True)]
     if combine is not None:
         lacking = {"exists": False, "tp": 0}  # of the n that only larger groups have
         every = xr.concat(results, tables.GROUP, join="outer", fill_value=lacking)
         one = combine(every, [tables.GROUP])
         results = [one.assign({tables.GROUP: xr.zeros_like(one["exists"], dtype=int)})]
         groups = groups._replace(keys=pd.DataFrame(index=[0]))
+    columns = _with_share(columns, results[0])
     return tables.leave_frame(results, groups.keys, columns, attrs=attrs)
+
+
+def _ask(question: Question, inner: xr.Dataset, n: Sizes, total: int) -> xr.Dataset:
+    """Ask the question of groups of one size."""
+    if isinstance(n, Shares):
+        return question(inner, np.unique(n.of(total)))
+    return question(inner, np.arange(1, inner.sizes["candidate"] + 1) if n is None else n)
+
+
+def _along_share(result: xr.Dataset, n: Sizes, total: int) -> xr.Dataset:
+    """Return, where shares were asked for, the result along the dimension ``share``."""
+    if not isinstance(n, Shares) or "n" not in result.dims:
+        return result
+    picked = result.isel(n=np.unique(n.of(total), return_inverse=True)[1])
+    asked = picked["n"].to_numpy()
+    moved = picked.drop_vars("n").rename(n="share").assign(n=("share", asked))
+    return moved.assign_coords(share=("share", n.values))  # noqa: PD011
+
+
+def _parts(inner: xr.Dataset, n: Sizes) -> list[tuple[xr.Dataset, int]]:
+    """Return the batch elements of each size, where shares of them are asked for, and the size.
+
+    They are one part, as they come, unless some are padded.
+    """
+    if not isinstance(n, Shares) or not inner.attrs["padded"]:
+        return [(inner, inner.sizes["candidate"])]
+    total = _real_sizes(inner)
+    if not total.ndim or (total == total.max()).all():
+        return [(inner, int(total.max()))]
+    batch = list(total.dims)
+    flat = inner.stack({tables.GROUP: batch}, create_index=False)  # noqa: PD013
+    sizes = total.to_numpy().ravel()
+    return [
+        (flat.isel({tables.GROUP: np.flatnonzero(sizes == size)}), int(size))
+        for size in np.unique(sizes)
+    ]
+
+
+def _real_sizes(inner: xr.Dataset) -> xr.DataArray:
+    """Return how many candidates of each batch element are no padding."""
+    present = inner["present"]
+    if present.chunks is not None:
+        raise ValueError(
+            "n is a share of the candidates of a lazy Dataset whose gold label may be missing:"
+            " how many candidates there are is not known before it is computed. Give whole"
+            " numbers, a gold label of dtype bool, or data.compute()."
+        )
+    here = present.any("measure") if "measure" in present.dims else present
+    return here.sum("candidate")
+
+
+def _joined(parts: list[xr.Dataset], inner: xr.Dataset, n: Sizes) -> xr.Dataset:
+    """Return the batch elements of all sizes in their dimensions."""
+    total = _real_sizes(inner)
+    batch, sizes = list(total.dims), total.to_numpy().ravel()
+    if "share" in parts[0].dims:  # the n differ
+        parts = [part.assign(n=part["n"].broadcast_like(part["exists"])) for part in parts]
+    joined = xr.concat(parts, tables.GROUP, coords="minimal", compat="override", join="override")
+    joined = joined.isel({tables.GROUP: np.argsort(np.argsort(sizes, kind="stable"))})
+    levels = pd.MultiIndex.from_product([range(total.sizes[d]) for d in batch], names=batch)
+    named = xr.Coordinates.from_pandas_multiindex(levels, tables.GROUP)
+    flat = joined.drop_vars(batch, errors="ignore").assign_coords(named)
+    back = flat.unstack(tables.GROUP)  # noqa: PD010
+    kept = {name: c for name, c in inner.coords.items() if c.dims and set(c.dims) <= set(batch)}
+    return back.drop_vars(batch).assign_coords(kept)
+
+
+def _with_share(columns: Sequence[str], result: xr.Dataset) -> Sequence[str]:
+    return (*columns, "share") if "share" in result.dims else columns
 
 
 def _check_groups(names: Collection[Hashable]) -> None:
@@ -112,13 +212,9 @@ def _check_groups(names: Collection[Hashable]) -> None:
         )
 
 
-def _sizes(n: IntArray | None, inner: xr.Dataset) -> IntArray:
-    return np.arange(1, inner.sizes["candidate"] + 1) if n is None else n
-
-
-def _check_rows(n: IntArray | None, results: Sequence[xr.Dataset]) -> None:
+def _check_rows(n: Sizes, results: Sequence[xr.Dataset]) -> None:
     """Raise a ValueError where no group has a row for a list size that was asked for."""
-    if n is not None and n.size:
+    if isinstance(n, np.ndarray) and n.size:
         found = [r["exists"].any([d for d in r["exists"].dims if d != "n"]) for r in results]
         lacking = n[~np.any([x.to_numpy() for x in found], axis=0)]
         if lacking.size:
@@ -128,9 +224,9 @@ def _check_rows(n: IntArray | None, results: Sequence[xr.Dataset]) -> None:
             )
 
 
-def check_not_above(n: IntArray | None, largest: int) -> None:
+def check_not_above(n: Sizes, largest: int) -> None:
     """Raise a ValueError where a list size is above the number of candidates."""
-    if n is not None and n.size and int(n.max()) > largest:
+    if isinstance(n, np.ndarray) and n.size and int(n.max()) > largest:
         allowed = f"whole numbers from 1 to {largest}" if largest else "no n: there is no candidate"
         raise ValueError(
             f"n={int(n.max())} is above the number of candidates, {largest}. Allowed are {allowed},"

@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import listed, unknown_name
-from rankeval_pd.forms.roles import CONTINGENCY, Roles, as_names
+from rankeval_pd.forms.roles import CONTINGENCY, Roles, as_names, excluded_names
 from rankeval_pd.stats._types import FloatArray
 
 
@@ -74,12 +74,18 @@ def is_score(dtype: Any) -> bool:
         api.is_numeric_dtype(dtype)
         and not api.is_bool_dtype(dtype)
         and not api.is_complex_dtype(dtype)
-    )
+    ) or (isinstance(dtype, pd.CategoricalDtype) and bool(dtype.ordered))
+
+
+def with_roles_of(gold: Hashable, roles: Roles, columns: Any) -> list[Hashable]:
+    """Return the names of the columns that have another role than that of a measure."""
+    one = [name for name in (roles.key, roles.groups) if name is not None]
+    return [gold, *as_names(roles.by, columns), *one, *as_names(roles.label, columns)]
 
 
 def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
     """Return the name of the gold label: given, ``gold``, or the only boolean column."""
-    for role in ("metric", "groups", "higher_is_better"):
+    for role in ("metric", "higher_is_better"):
         if getattr(roles, role) is not None:
             raise ValueError(
                 f"{role}={getattr(roles, role)!r} belongs to systems over test items, and this is a"
@@ -98,8 +104,8 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
         return candidates[0]
     if candidates:
         raise ValueError(
-            f"gold is not given, and it could be any of {listed(candidates)}. Say which column"
-            f" marks the true positives: gold={candidates[0]!r}."
+            f"gold is not given, and it could be any of {listed(candidates)}. Say which of these"
+            " columns marks the true positives: gold=..."
         )
     raise ValueError(
         "gold is not given, and no column is named 'gold' or boolean; there are"
@@ -120,6 +126,7 @@ def find_measures(
         columns = variables_of(data, roles)
     else:
         columns = {k: [v.dtype] for k, v in split_measures(data, roles, taken).items()}
+    out = excluded_names(roles, columns)
     if roles.measures is not None:
         names = list(dict.fromkeys(as_names(roles.measures, columns)))
         for name in names:
@@ -134,7 +141,7 @@ def find_measures(
         names = [
             name
             for name, dtypes in columns.items()
-            if all(map(is_score, dtypes)) and name not in taken and name not in CONTINGENCY
+            if all(map(is_score, dtypes)) and name not in [*taken, *out, *CONTINGENCY]
         ]
     if not needed and roles.missing != "drop":
         return []

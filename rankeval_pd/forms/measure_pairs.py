@@ -175,6 +175,7 @@ def ask_pairs(
             inner["gold"],
             kwargs={
                 "kernel": kernel, "n": asked, "every": n is None, "ties": ties,
+                "ends": inner.attrs["ends"],
                 "options": options or {},
             },
             input_core_dims=[core] * 7,
@@ -208,6 +209,7 @@ def _on_ranks(
     n: IntArray,
     every: bool,
     ties: str,
+    ends: bool,
     options: Mapping[str, Any],
 ) -> tuple[AnyArray, ...]:
     both = present_a & present_b
@@ -218,10 +220,42 @@ def _on_ranks(
     exists = n <= both.sum(axis=-1)[..., np.newaxis]
     if ties != "shared":
         for score in (score_a, score_b):
-            exists = exists & ranking.nbest(score, gold, both, None if every else n, ties).exists
+            asked = None if every else n
+            lists = ranking.nbest(score, gold, both, asked, ties, ends=ends)
+            exists = exists & lists.exists
     rank_a, rank_b, true, both, score_a, score_b = np.broadcast_arrays(
         rank_a, rank_b, gold & both, both, score_a, score_b
     )
     exists = np.broadcast_to(exists, (*rank_a.shape[:-1], n.size))
     found = PairRanks(rank_a, rank_b, true, both, score_a, score_b, exists)
+    found = _with_empty_places(found) if ends else found
     return (*kernel(found, n, **options), exists)
+
+
+def _with_empty_places(lists: PairRanks) -> PairRanks:
+    """Return the rankings with the places that stay empty behind the last score of each.
+
+    An empty place counts as a false candidate, so that precision is of n. The same stand in both
+    rankings: places that both lists leave empty make no difference.
+    """
+    unscored = [np.isnan(score) & lists.present for score in (lists.score_a, lists.score_b)]
+    more = max(int(x.sum(axis=-1).max(initial=0)) for x in unscored)
+    ranks = []
+    for rank, lacking in zip((lists.a, lists.b), unscored, strict=True):
+        last = (lists.present & ~lacking).sum(axis=-1)[..., np.newaxis]
+        later = np.where(rank > last, rank + more, rank)
+        ranks.append(np.concatenate([later, last + np.arange(1, more + 1)], axis=-1))
+
+    def longer(values: AnyArray, filling: Any) -> AnyArray:
+        empty = np.full((*values.shape[:-1], more), filling, dtype=values.dtype)
+        return np.concatenate([values, empty], axis=-1)
+
+    return PairRanks(
+        ranks[0],
+        ranks[1],
+        longer(lists.gold, False),
+        longer(lists.present, True),
+        longer(lists.score_a, np.nan),
+        longer(lists.score_b, np.nan),
+        lists.exists,
+    )

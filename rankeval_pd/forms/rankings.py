@@ -6,7 +6,10 @@ The form is an :class:`xarray.Dataset`, its candidates in the order of the tie k
 * ``gold`` (..., candidate): True for a true positive;
 * ``present`` (..., measure, candidate): False for what a measure leaves out, and for padding;
 * ``row`` (..., candidate): the position in the data that came in;
-* ``sign`` (measure): -1 where smaller scores rank first and were negated.
+* ``sign`` (measure): -1 where smaller scores rank first and were negated;
+* ``cluster`` (..., candidate), with the role ``groups`` only: the number of its group.
+
+The attribute ``ends`` says that a measure's list ends with its last score (missing="absent").
 
 The leading dimensions are those of a batch: of a Dataset its own, of a DataFrame ``tables.GROUP``.
 
@@ -17,6 +20,7 @@ asks it of every group of a DataFrame, or of a whole Dataset.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -31,9 +35,18 @@ from rankeval_pd.forms.columns import (
     frame_column,
     signs_of,
     split_measures,
+    with_roles_of,
 )
+from rankeval_pd.forms.given import with_given_dataset, with_given_frame
+from rankeval_pd.forms.identifiers import warn_of_identifiers
 from rankeval_pd.forms.once import kept_once
-from rankeval_pd.forms.roles import Roles, as_names
+from rankeval_pd.forms.roles import Roles, are_values, as_names
+from rankeval_pd.forms.suspicions import (
+    check_clusters,
+    cluster_codes,
+    warn_of_one_class,
+    warn_of_repeated,
+)
 from rankeval_pd.forms.tie_keys import column_order, label_order, value_order
 from rankeval_pd.forms.values import admit, gold_values, score_values
 from rankeval_pd.stats._types import AnyArray, IntArray
@@ -66,17 +79,18 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
             f"dim={roles.dim!r} names a dimension of a Dataset, and data is a DataFrame: leave it"
             " out."
         )
+    frame, roles = with_given_frame(frame, roles)
     columns = frame.columns
-    by = as_names(roles.by, columns)
+    by, label = as_names(roles.by, columns), as_names(roles.label, columns)
     gold = find_gold(frame, roles)
-    named = [gold, *by, *([] if roles.key is None else [roles.key])]
+    named = with_roles_of(gold, roles, columns)
     measures = find_measures(frame, roles, named, needed=scored)
-    truth = gold_values(frame_column(frame, gold, "gold"), gold)
+    truth = gold_values(frame_column(frame, gold, "gold"), gold, roles.positive, roles.min_grade)
     missing = roles.missing if measures else "last"
     scores = np.full((max(len(measures), 1), len(frame)), np.nan)  # no measure: no score at all
     for row, measure in enumerate(measures):
         scores[row] = score_values(frame_column(frame, measure, "measures"), measure)
-    measures = measures or [None]
+    found, measures = measures, measures or [None]
     signs = signs_of(measures, roles, columns)
     score, true, present = admit(
         scores * signs[:, np.newaxis],
@@ -87,10 +101,25 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
         padding=False,
     )
     keys, number = _group_numbers(frame, by)
+    unnamed = not label and set(frame.index.names) <= set(by)  # the index names groups alone
+    cluster = None
+    if roles.groups is not None:
+        cluster = cluster_codes(frame_column(frame, roles.groups, "groups"), roles.groups)
+    levels = [pd.Index(frame_column(frame, name, "label"), tupleize_cols=False) for name in label]
+    labels = frame.index if not levels else levels if len(levels) > 1 else levels[0]
     if roles.key is None:
-        order = label_order(frame.index, roles.seed, number)
+        order, again = label_order(labels, roles.seed, number)
     else:
         order = column_order(frame_column(frame, roles.key, "key"), roles.key, number)
+    if scored:
+        warn_of_one_class(truth, gold)
+        if roles.key is None and cluster is None and not (unnamed and by):
+            warn_of_repeated(labels, again, by=by, label=label)
+        if roles.measures is None:
+            numbers = {"by": number} if by else {}
+            numbers |= {} if cluster is None else {"groups": cluster}
+            columns_found = {name: frame_column(frame, name, "measures") for name in found}
+            warn_of_identifiers(columns_found, taken_as="measures", groups=numbers)
     # groups of one size are stacked: the cost is that of the sizes that occur, not of the groups
     sizes = np.bincount(number, minlength=len(keys))
     starts = np.cumsum(sizes) - sizes
@@ -98,9 +127,13 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
     for size in np.unique(sizes):
         chosen = np.flatnonzero(sizes == size)
         rows = order[starts[chosen, np.newaxis] + np.arange(size)]
+        clusters = (
+            {} if cluster is None else {"cluster": ((tables.GROUP, "candidate"), cluster[rows])}
+        )
         members.append(
             xr.Dataset(
                 {
+                    **clusters,
                     "score": ((tables.GROUP, "measure", "candidate"), _stack(score, rows)),
                     "gold": ((tables.GROUP, "candidate"), true[rows]),
                     "present": ((tables.GROUP, "measure", "candidate"), _stack(present, rows)),
@@ -108,6 +141,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
                     "sign": ("measure", signs),
                 },
                 coords={"measure": ("measure", tables.labels(measures)), tables.GROUP: chosen},
+                attrs={"ends": roles.ends},
             )
         )
     return Groups(keys, members, max(map(_largest, members), default=0))
@@ -161,20 +195,29 @@ def check_dim(data: xr.Dataset, roles: Roles) -> None:
 def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.Dataset:
     """Bring a Dataset into the inner form, lazily where it is lazy."""
     check_dim(data, roles)
-    if as_names(roles.by, ()):
+    if roles.by is not None and (are_values(roles.by) or as_names(roles.by, ())):
+        shown = "values" if are_values(roles.by) else repr(roles.by)
         raise ValueError(
-            f"by={roles.by!r}: in a Dataset, groups are a dimension of their own beside"
+            f"by={shown}: in a Dataset, groups are a dimension of their own beside"
             f" {roles.dim!r} and need no by. Leave it out; data.groupby and unstack make such a"
             " dimension, padded with NaN where groups differ in size."
         )
+    data, roles = with_given_dataset(data, roles)
     gold = find_gold(data, roles)
-    named = [gold, *([] if roles.key is None else [roles.key])]
-    measures = find_measures(data, roles, named, needed=scored)
-    for name in named:
-        if name not in data.variables:
-            raise unknown_name("gold" if name == gold else "key", name, data.data_vars)
+    named = with_roles_of(gold, roles, data.variables)
+    measures = found = find_measures(data, roles, named, needed=scored)
+    for role in ("gold", "key", "groups"):
+        name = gold if role == "gold" else getattr(roles, role)
+        if name is not None and name not in data.variables:
+            raise unknown_name(role, name, data.data_vars)
     dims = {roles.dim: "candidate"}
-    truth = _one_chunk(_lift(gold_values, data[gold], gold), roles.dim).rename(dims)
+    true_of = partial(
+        gold_values,
+        positive=roles.positive,
+        min_grade=roles.min_grade,
+        all_there=data[gold].chunks is None,
+    )
+    truth = _one_chunk(_lift(true_of, data[gold], gold), roles.dim).rename(dims)
     split = split_measures(data, roles, named)
     parts = [
         _one_chunk(_lift(score_values, split[name], name), roles.dim).rename(dims)
@@ -195,7 +238,21 @@ def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.D
     ]
     tables.check_names("the dimension ", batch, ())
     score = score.transpose(*[d for d in batch if d in score.dims], "measure", "candidate")
-    score, truth, row = _in_key_order(score, truth, data, roles)
+    cluster = None
+    if roles.groups is not None:
+        cluster = _clusters(data, roles, truth.rename(candidate=roles.dim)).rename(dims)
+    if scored:
+        if truth.chunks is None and not _lacks_gold(truth, score):
+            warn_of_one_class(truth.to_numpy(), gold)
+        if roles.measures is None:
+            eager = [name for name in found if split[name].chunks is None]
+            columns = {name: pd.Series(split[name].to_numpy().ravel()) for name in eager}
+            warn_of_identifiers(columns, taken_as="measures")
+    score, truth, row, again = _in_key_order(score, truth, data, roles)
+    if scored and again is not None and cluster is None:
+        warn_of_repeated(*again, by=[], label=as_names(roles.label, data.variables))
+    if cluster is not None:
+        cluster = _taken(cluster, row)
     score, true, present = xr.apply_ufunc(
         admit,
         score,
@@ -223,6 +280,7 @@ def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.D
             "present": present,
             "row": row,
             "sign": ("measure", signs),
+            **({} if cluster is None else {"cluster": cluster}),
         }
     )
     kept = {name: c for name, c in data.coords.items() if c.dims and set(c.dims) <= set(batch)}
@@ -233,7 +291,40 @@ def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.D
     dtype = data[gold].dtype
     whole = isinstance(dtype, np.dtype) and dtype.kind in "bui"
     ragged = roles.missing == "drop" or not whole
-    return inner.assign_attrs(ragged=ragged, batch=batch)
+    return inner.assign_attrs(ragged=ragged, batch=batch, ends=roles.ends, padded=not whole)
+
+
+def _lacks_gold(truth: xr.DataArray, score: xr.DataArray) -> bool:
+    """Return whether the label of a candidate that is no padding is missing, which is refused."""
+    return score.chunks is None and bool((np.isnan(truth) & ~np.isnan(score)).any())
+
+
+def _clusters(data: xr.Dataset, roles: Roles, truth: xr.DataArray) -> xr.DataArray:
+    """Return the number of each candidate's group, -1 for padding, lazily where it is lazy."""
+    name = roles.groups
+    bare = _one_chunk(xr.DataArray(data[name].variable), roles.dim)
+    if roles.dim not in bare.dims:
+        raise ValueError(
+            f"groups={name!r} has the dimensions {listed(bare.dims)}: give a variable along"
+            f" {roles.dim!r}."
+        )
+
+    def numbered(values: AnyArray, gold: AnyArray) -> IntArray:
+        values, gold = np.broadcast_arrays(values, gold)
+        number = np.asarray(pd.factorize(values.ravel())[0]).reshape(values.shape)
+        check_clusters(int(((number < 0) & ~np.isnan(gold)).sum()), name)
+        return number.astype(np.int64)
+
+    found: xr.DataArray = xr.apply_ufunc(
+        numbered,
+        bare,
+        truth,
+        input_core_dims=[[roles.dim]] * 2,
+        output_core_dims=[[roles.dim]],
+        dask="parallelized",
+        output_dtypes=[np.int64],
+    )
+    return found
 
 
 def _lift(function: Callable[..., AnyArray], variable: xr.DataArray, name: Hashable) -> Any:
@@ -257,13 +348,13 @@ def _one_chunk(variable: xr.DataArray, dim: Hashable) -> xr.DataArray:
 
 def _in_key_order(
     score: xr.DataArray, truth: xr.DataArray, data: xr.Dataset, roles: Roles
-) -> tuple[xr.DataArray, xr.DataArray, xr.DataArray]:
+) -> tuple[xr.DataArray, xr.DataArray, xr.DataArray, Any]:
+    """Return scores, truth and rows in the order of the key, and which labels are repeated."""
     if roles.key is None:
-        labels = data.indexes.get(roles.dim)
-        labels = pd.RangeIndex(data.sizes[roles.dim]) if labels is None else labels
-        order = label_order(labels, roles.seed, np.zeros(len(labels), dtype=np.int64))
+        labels = _labels(data, roles)
+        order, again = label_order(labels, roles.seed, np.zeros(data.sizes[roles.dim], dtype=int))
         row = xr.DataArray(order, dims="candidate")
-        return score.isel(candidate=order), truth.isel(candidate=order), row
+        return _taken(score, row), _taken(truth, row), row, (labels, again)
     key = xr.DataArray(data[roles.key].variable).rename({roles.dim: "candidate"})
     core = ["candidate"]
     row = xr.apply_ufunc(
@@ -276,19 +367,42 @@ def _in_key_order(
         dask="parallelized",
         output_dtypes=[np.int64],
     )
-    score, truth = (
-        xr.apply_ufunc(
-            _take_last,
-            values,
-            row,
-            input_core_dims=[core, core],
-            output_core_dims=[core],
-            dask="parallelized",
-            output_dtypes=[float],
-        )
-        for values in (score, truth)
+    return _taken(score, row), _taken(truth, row), row, None
+
+
+def _labels(data: xr.Dataset, roles: Roles) -> pd.Index | list[pd.Index]:
+    """Return the labels of the candidates: the index, or what the role ``label`` names."""
+    names = as_names(roles.label, data.variables)
+    if not names:
+        labels = data.indexes.get(roles.dim)
+        return pd.RangeIndex(data.sizes[roles.dim]) if labels is None else labels
+    levels = []
+    for name in names:
+        if name not in data.variables:
+            raise unknown_name("label", name, data.variables)
+        if data[name].dims != (roles.dim,):
+            raise ValueError(
+                f"label={name!r} has the dimensions {listed(data[name].dims)}: what identifies a"
+                f" candidate is a variable along {roles.dim!r} alone."
+            )
+        levels.append(pd.Index(data[name].to_numpy(), tupleize_cols=False))
+    return levels if len(levels) > 1 else levels[0]
+
+
+def _taken(values: xr.DataArray, row: xr.DataArray) -> xr.DataArray:
+    """Return the values of the candidates in the order of the key."""
+    if row.ndim == 1 and row.chunks is None:
+        return values.isel(candidate=row)
+    found: xr.DataArray = xr.apply_ufunc(
+        _take_last,
+        values,
+        row,
+        input_core_dims=[["candidate"]] * 2,
+        output_core_dims=[["candidate"]],
+        dask="parallelized",
+        output_dtypes=[values.dtype],
     )
-    return score, truth, row
+    return found
 
 
 def _take_last(values: AnyArray, positions: IntArray) -> AnyArray:

@@ -7,11 +7,13 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, TypedDict, get_args
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
-from rankeval_pd.errors import check_choice, listed
+from rankeval_pd.errors import check_choice, listed, unknown_name
 
 Ties = Literal["shared", "blocks", "expected", "best", "worst", "error"]
-Missing = Literal["raise", "last", "drop"]
+Missing = Literal["raise", "last", "drop", "absent"]
 TIES: tuple[Ties, ...] = get_args(Ties)
 CUTTING = ("shared", "blocks", "error")  # what holds for every method
 MISSING: tuple[Missing, ...] = get_args(Missing)
@@ -25,6 +27,7 @@ class _Shared(TypedDict, total=False):
     """What rankings and systems over items have in common."""
 
     measures: Names
+    exclude: Names
     by: Names
     rng: Seed
     dim: Hashable
@@ -34,7 +37,11 @@ class RankingRoles(_Shared, total=False):
     """The roles of the columns of rankings: candidates with a gold label."""
 
     gold: Hashable | None
+    positive: Any
+    min_grade: float | None
     key: Hashable | None
+    label: Names
+    groups: Hashable | None
     lower_is_better: Names
     ties: Ties
     missing: Missing
@@ -54,18 +61,24 @@ class AnyRoles(RankingRoles, ItemRoles, total=False):
 
 MEANINGS: dict[str, str] = {
     "gold": "the column that marks true positives, True or False, 1 or 0; unless given a column"
-    " named gold, else the only boolean one.",
+    " named gold, else the only boolean one. This, key, label, by and groups may also be a level of"
+    " the index, a Series or an array.",
+    "positive": "the value of gold, or the values, that true positives have.",
+    "min_grade": "where gold holds grades, the least that makes a true positive.",
     "measures": "the columns that are ranked or compared; unless given every numeric one without"
     " another role.",
+    "exclude": "columns that are neither ranked nor compared, such as identifiers.",
     "by": "the column(s) that name the query, sample or domain of each row.",
     "key": "the column that breaks ties, the smaller first; unless given a hash of the label.",
+    "label": "the column(s) or index level(s) that identify a candidate and are hashed; unless"
+    " given the index.",
     "lower_is_better": "the measures whose small values rank first.",
     "ties": "how equal scores are counted: shared, blocks, expected, best, worst or error.",
-    "missing": "what a missing score means: raise, last or drop.",
+    "missing": "what a missing score means: raise, last, drop or absent (not retrieved).",
     "rng": "the seed of ties and draws: the same seed, the same numbers.",
     "dim": "of a Dataset, the dimension of the rows.",
     "metric": "the metric, a name or a function of summed statistics.",
-    "groups": "the column that names the cluster of each item.",
+    "groups": "the column that names the cluster of each row, of rows that depend on each other.",
     "higher_is_better": "whether the higher score is the better; unless given, as the metric has"
     " it.",
 }
@@ -83,8 +96,12 @@ class Roles:
 
     gold: Hashable | None = None
     measures: Names = None
+    exclude: Names = None
     by: Names = None
+    positive: Any = None
+    min_grade: float | None = None
     key: Hashable | None = None
+    label: Names = None
     lower_is_better: Names = ()
     ties: str = "shared"
     missing: str = "raise"
@@ -107,7 +124,7 @@ class Roles:
         roles = replace(cls(), **keywords)
         for name in ("gold", "key", "dim", "groups"):
             given = getattr(roles, name)
-            if not isinstance(given, Hashable):
+            if not isinstance(given, Hashable) and not (name != "dim" and are_values(given)):
                 raise TypeError(f"{name}={given!r}: give the name of one column, not several.")
         if isinstance(roles.lower_is_better, bool):
             raise TypeError(
@@ -116,8 +133,24 @@ class Roles:
             )
         check_choice("ties", roles.ties, TIES)
         check_choice("missing", roles.missing, MISSING)
+        _check_positive(roles.positive, roles.min_grade)
         _ = roles.seed
         return roles
+
+    def check_ends(self) -> None:
+        """Raise a ValueError where a list that ends early has no answer to what is asked."""
+        if self.ends:
+            raise ValueError(
+                "missing='absent' holds for lists of single n (nbest_precision, compare,"
+                " significant_ranges, odds_ratios, random_test), acceptance sets, curves and areas,"
+                " and not for what was asked here. Give missing='last' to rank what was not"
+                " retrieved after every score."
+            )
+
+    @property
+    def ends(self) -> bool:
+        """Whether a measure's list ends with its last score."""
+        return self.missing == "absent"
 
     def check_ties(self) -> None:
         """Raise a ValueError where the ties are counted in a way that single lists only have."""
@@ -145,11 +178,41 @@ class Roles:
         return int(rng)
 
     @property
+    def swaps(self) -> int:
+        """The seed of the draws beside a tie key: a stream of its own, not that of the key."""
+        return int(np.random.SeedSequence([self.draws, 1]).generate_state(1, np.uint64)[0])
+
+    @property
     def draws(self) -> int:
         """The seed of random draws: ``rng`` if that is an int, else one that it draws."""
         if self.rng is None or isinstance(self.rng, np.random.Generator):
             return int(np.random.default_rng(self.rng).integers(2**63))
         return self.seed
+
+
+def are_values(given: Any) -> bool:
+    """Return whether a role is given as values, one for each row, and not as a name."""
+    return isinstance(
+        given, np.ndarray | pd.Series | pd.Index | pd.api.extensions.ExtensionArray | xr.DataArray
+    )
+
+
+def _check_positive(positive: Any, min_grade: Any) -> None:
+    """Raise an error unless at most one of the two says what a true positive is."""
+    if min_grade is None:
+        return
+    if positive is not None:
+        raise ValueError(
+            f"positive={positive!r} with min_grade={min_grade!r}: each says which values of gold"
+            " are true positives. Give one of them."
+        )
+    if isinstance(min_grade, (bool, np.bool_)) or not isinstance(
+        min_grade, (int, float, np.integer, np.floating)
+    ):
+        raise TypeError(
+            f"min_grade={min_grade!r} is of type {type(min_grade).__name__}: give a number, the"
+            " least grade of a true positive; for values that are no numbers, positive=..."
+        )
 
 
 def as_names(names: Names, columns: Any) -> list[Hashable]:
@@ -161,6 +224,21 @@ def as_names(names: Names, columns: Any) -> list[Hashable]:
     if isinstance(names, tuple) and _is_column(names, columns):
         return [names]
     return list(dict.fromkeys(names))
+
+
+def excluded_names(roles: Roles, known: Iterable[Hashable]) -> list[Hashable]:
+    """Return the names that the role ``exclude`` leaves out, each of them known."""
+    names = list(known)
+    out = as_names(roles.exclude, names)
+    for unknown in (name for name in out if name not in names):
+        raise unknown_name("exclude", unknown, names)
+    for name in as_names(roles.measures, names):
+        if name in out:
+            raise ValueError(
+                f"measures and exclude both name {name!r}. Leave it out of one of them; with"
+                " measures=, exclude= is not needed."
+            )
+    return out
 
 
 def _is_column(name: Hashable, columns: Any) -> bool:

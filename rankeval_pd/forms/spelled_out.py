@@ -33,7 +33,8 @@ def with_roles_and(
 ) -> Callable[[Function], Function]:
     """Spell out roles, and other keywords of the same group, whose defaults are given.
 
-    What is said of a role here takes the place of what it means elsewhere.
+    A default that is given for a role is the function's own, and what is said of a role takes the
+    place of what it means elsewhere.
     """
     meanings = {**MEANINGS, **(said or {})}
 
@@ -47,7 +48,10 @@ def with_roles_and(
         known = {p.name for p in parameters}
         defaults = {
             **others,
-            **{role: default_of(role, items="metric" in kinds) for role in MEANINGS},
+            **{
+                role: others.get(role, default_of(role, items="metric" in kinds))
+                for role in MEANINGS
+            },
         }
         keywords = [
             inspect.Parameter(

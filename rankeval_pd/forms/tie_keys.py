@@ -2,34 +2,74 @@
 
 Without a key of the user's, it is a hash of the candidate's label, of how many earlier rows have
 the same label, and of the seed: the order of the rows then changes no number, and neither does
-the label of the truth.
+the label of the truth. The hash of a label depends on this label alone, on no other one and on no
+dtype: 1, 1.0 and Decimal(1) are alike, in an index of numbers, of objects or of categories.
 """
 
 from __future__ import annotations
 
+import datetime
+import decimal
+import fractions
+import numbers
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from rankeval_pd.errors import listed
-from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 
 _Hashes = np.ndarray[Any, np.dtype[np.uint64]]
+_Labels = pd.Index | Sequence[pd.Index]
+# what keeps kinds of numbers apart whose bits are the same
+_MISSING, _UNSIGNED, _FRACTIONAL = (
+    np.uint64(x << 32) for x in (0x6D697373, 0x756E7369, 0x66726163)
+)
+_UNITS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 
 
-def label_order(labels: pd.Index, seed: int, group: IntArray) -> IntArray:
+def label_order(labels: _Labels, seed: int, group: IntArray) -> tuple[IntArray, BoolArray]:
     """Return the positions of the candidates, group by group, in the order of their hashes.
 
-    ``group`` is the number of each candidate's group; repeated labels are counted within it.
+    ``group`` is the number of each candidate's group; repeated labels are counted within it. What
+    is returned second is whether an earlier row of the group has the same label. Several indexes
+    are the levels of one label.
     """
-    hashes = _hash(labels)
-    if labels.has_duplicates:
+    hashes = label_hashes(labels)
+    again = np.zeros(hashes.size, dtype=bool)
+    if not pd.Index(hashes).is_unique:
         repeat = pd.Series(hashes).groupby([group, hashes]).cumcount().to_numpy()
         again = repeat > 0
         hashes[again] = _mix(hashes[again] ^ _mix(repeat[again].astype(np.uint64)))
     hashes = _mix(hashes + _mix(np.array([seed % 2**64], dtype=np.uint64)))
-    return np.lexsort((hashes, group))
+    return np.lexsort((hashes, group)), again
+
+
+def label_hashes(labels: _Labels) -> _Hashes:
+    """Return a hash of every label, element by element; several indexes are levels of one."""
+    if isinstance(labels, pd.MultiIndex):
+        return _of_levels(
+            [_taken(labels.levels[k], labels.codes[k]) for k in range(labels.nlevels)], len(labels)
+        )
+    if isinstance(labels, pd.Index):
+        return _hash(labels)
+    return _of_levels([_hash(level) for level in labels], len(labels[0]))
+
+
+def _of_levels(levels: list[_Hashes], size: int) -> _Hashes:
+    """Return the hash of tuples from those of their elements."""
+    hashes = np.full(size, np.uint64(len(levels)))
+    for level in levels:
+        hashes = _mix(hashes ^ level)
+    return hashes
+
+
+def _taken(values: pd.Index, codes: AnyArray) -> _Hashes:
+    """Return the hashes of values by their codes, -1 being what is missing."""
+    hashes = np.append(_hash(values), _mix(np.array([_MISSING])))
+    return np.asarray(hashes[np.asarray(codes)], dtype=np.uint64)
 
 
 def _mix(x: _Hashes) -> _Hashes:
@@ -42,50 +82,136 @@ def _mix(x: _Hashes) -> _Hashes:
 
 def _hash(labels: pd.Index) -> _Hashes:
     """Return hashes that are the same whatever the dtype that holds the same labels."""
-    if not isinstance(labels, pd.MultiIndex):
-        labels = labels.infer_objects()
-        if labels.dtype == object and len(labels) and all(isinstance(x, tuple) for x in labels):
-            labels = pd.MultiIndex.from_tuples(labels)
     if isinstance(labels, pd.MultiIndex):
-        hashes = np.full(len(labels), np.uint64(labels.nlevels))
-        for level in range(labels.nlevels):
-            hashes = _mix(hashes ^ _hash(labels.get_level_values(level)))
-        return hashes
-    if isinstance(labels.dtype, pd.CategoricalDtype):
-        labels = pd.Index(labels.astype(object)).infer_objects()
+        return label_hashes(labels)
+    labels = labels.infer_objects()
+    if isinstance(labels, pd.CategoricalIndex):
+        return _taken(labels.categories, labels.codes)
+    hashes = np.empty(len(labels), dtype=np.uint64)
+    known = np.asarray(labels.notna())
+    hashes[~known] = _mix(np.array([_MISSING]))
+    if known.any():
+        hashes[known] = _hash_known(labels if known.all() else labels[known])
+    return hashes
+
+
+def _hash_known(labels: pd.Index) -> _Hashes:
+    """Return the hashes of labels of one dtype, none of which is missing."""
+    api = pd.api.types
     if isinstance(labels, pd.DatetimeIndex | pd.TimedeltaIndex):
-        return _mix(_nanoseconds(labels).view(np.uint64))
-    if pd.api.types.is_numeric_dtype(labels.dtype) and not pd.api.types.is_complex_dtype(
-        labels.dtype
-    ):
-        return _mix(_numbers(labels).view(np.uint64))
-    text = np.array([x if isinstance(x, str) else _described(x) for x in labels], dtype=object)
-    return np.asarray(pd.util.hash_array(text, categorize=not labels.is_unique), dtype=np.uint64)
+        return _times(labels.asi8, labels.unit)
+    if api.is_numeric_dtype(labels.dtype) and not api.is_complex_dtype(labels.dtype):
+        return _numbers(labels)
+    values = labels.to_numpy(dtype=object)
+    strings = np.fromiter((isinstance(x, str) for x in values), dtype=bool, count=values.size)
+    hashes = np.empty(values.size, dtype=np.uint64)
+    hashes[strings] = _text(values[strings])
+    tuples = np.fromiter((isinstance(x, tuple) for x in values), dtype=bool, count=values.size)
+    lengths = np.array([len(x) if isinstance(x, tuple) else -1 for x in values])
+    for length in np.unique(lengths[tuples]):
+        rows = np.flatnonzero(lengths == length)
+        columns = [_objects([x[k] for x in values[rows]]) for k in range(length)]
+        hashes[rows] = _of_levels([_hash(column) for column in columns], rows.size)
+    for row in np.flatnonzero(~strings & ~tuples):
+        hashes[row] = _one(values[row])
+    return hashes
 
 
-def _nanoseconds(labels: pd.DatetimeIndex | pd.TimedeltaIndex) -> IntArray:
+def _objects(values: list[Any]) -> pd.Index:
+    held = np.empty(len(values), dtype=object)
+    held[:] = values
+    return pd.Index(held, dtype=object, tupleize_cols=False)
+
+
+def _text(values: AnyArray) -> _Hashes:
+    return np.asarray(pd.util.hash_array(values, categorize=False), dtype=np.uint64)
+
+
+def _times(ticks: IntArray, unit: str) -> _Hashes:
+    """Return the hashes of times by their nanoseconds, or of far ones by the unit that holds them.
+
+    The finest unit that can hold a time is its own, whatever the unit of the others.
+    """
+    hashes = np.empty(ticks.size, dtype=np.uint64)
+    left = np.ones(ticks.size, dtype=bool)
+    for name, size in _UNITS.items():
+        if size > _UNITS[unit]:
+            break
+        factor = _UNITS[unit] // size
+        fits = left & (np.abs(ticks) <= np.iinfo(np.int64).max // factor)
+        salt = np.uint64(0) if name == "ns" else np.uint64(size << 32)
+        hashes[fits] = _mix((ticks[fits] * factor).view(np.uint64) ^ salt)
+        left &= ~fits
+    return hashes
+
+
+def _numbers(labels: pd.Index) -> _Hashes:
+    """Return the hashes of numbers: of whole ones as such, whatever holds them."""
+    if pd.api.types.is_unsigned_integer_dtype(labels.dtype):
+        large = labels.to_numpy(dtype=np.uint64)
+        return _mix(np.where(large >= np.uint64(2**63), large ^ _UNSIGNED, large))
+    if pd.api.types.is_integer_dtype(labels.dtype):
+        return _mix(labels.to_numpy(dtype=np.int64).view(np.uint64))
+    values = labels.to_numpy(dtype=np.float64) + 0.0
+    hashes = values.view(np.uint64) ^ _FRACTIONAL
+    whole = values == np.floor(values)
+    small = whole & (values >= -(2.0**63)) & (values < 2.0**63)
+    hashes[small] = values[small].astype(np.int64).view(np.uint64)
+    large = whole & (values >= 2.0**63) & (values < 2.0**64)
+    hashes[large] = values[large].astype(np.uint64) ^ _UNSIGNED
+    return _mix(hashes)
+
+
+def _one(label: Any) -> np.uint64:
+    """Return the hash of a label that is neither a string nor a tuple."""
+    label = label.item() if isinstance(label, np.number | np.bool_) else label
+    if isinstance(label, numbers.Number):
+        return _one_number(label)
+    if isinstance(label, np.datetime64 | datetime.datetime):
+        return np.uint64(_hash_known(pd.DatetimeIndex([label]))[0])
+    if isinstance(label, np.timedelta64 | datetime.timedelta):
+        return np.uint64(_hash_known(pd.TimedeltaIndex([label]))[0])
+    if isinstance(label, pd.Interval):
+        ends = (_objects([x]) for x in (label.left, label.right, label.closed))
+        return np.uint64(_of_levels([_hash(end) for end in ends], 1)[0])
+    return _described(label)
+
+
+def _one_number(label: Any) -> np.uint64:
+    if isinstance(label, complex) and label.imag == 0.0:
+        label = label.real
+    if not isinstance(label, numbers.Real | decimal.Decimal):
+        return _described(label)
     try:
-        return labels.as_unit("ns").asi8.copy()
-    except (pd.errors.OutOfBoundsDatetime, pd.errors.OutOfBoundsTimedelta):
-        return labels.as_unit("us").asi8.copy()
+        exact = fractions.Fraction(label)  # type: ignore[arg-type]
+        near = float(exact)
+    except OverflowError:  # infinite, or beyond all floats
+        near = float("inf") if label == float("inf") else float("-inf")
+        return _described(label) if label != near else _number(near)
+    if exact.denominator == 1 and -(2**63) <= exact < 2**64:
+        return _number(int(exact))
+    return _number(near) if fractions.Fraction(near) == exact else _described(exact)
 
 
-def _numbers(labels: pd.Index) -> AnyArray:
-    """Return whole numbers as int64, whatever held them, and others as float64."""
-    if pd.api.types.is_unsigned_integer_dtype(labels.dtype) and not labels.hasnans:
-        return labels.to_numpy(dtype=np.uint64)
-    if pd.api.types.is_integer_dtype(labels.dtype) and not labels.hasnans:
-        return labels.to_numpy(dtype=np.int64)
-    values = labels.to_numpy(dtype=np.float64, na_value=np.nan) + 0.0
-    whole = np.isfinite(values) & (np.abs(values) < 2.0**63)
-    if whole.all() and (values == np.floor(values)).all():
-        return values.astype(np.int64)
-    return values
+def _number(value: float) -> np.uint64:
+    return np.uint64(_numbers(pd.Index([value]))[0])
 
 
-def _described(label: object) -> str:
-    value = label.item() if isinstance(label, np.generic) else label
-    return f"\0{type(value).__name__}:{value!r}"
+def _described(label: object) -> np.uint64:
+    """Return the hash of a label's own description, if it has one that is always the same."""
+    description = repr(label)
+    if (
+        isinstance(label, set | frozenset)
+        or " at 0x" in description
+        or "frozenset({" in description
+        or type(label).__repr__ is object.__repr__
+    ):
+        raise TypeError(
+            f"the label {label!r} is of type {type(label).__name__}, which is not described in the"
+            " same way every time, and a hash of the label breaks ties. Give labels of numbers,"
+            " strings, dates or tuples of these: data.set_index(...), or label=..., or key=..."
+        )
+    return np.uint64(_text(np.array([f"\0{type(label).__name__}:{description}"], dtype=object))[0])
 
 
 def column_order(values: pd.Series, name: object, group: IntArray) -> IntArray:

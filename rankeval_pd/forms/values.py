@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Hashable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.errors import listed
+from rankeval_pd.errors import warn
 from rankeval_pd.forms.columns import is_score
 from rankeval_pd.stats._types import BoolArray, FloatArray
 
@@ -18,9 +20,10 @@ def score_values(values: pd.Series, name: Hashable) -> FloatArray:
     """Return scores as float64, NaN where they are missing."""
     if values.dtype == object:
         values = values.infer_objects()
-    if not (is_score(values.dtype) or pd.api.types.is_bool_dtype(values.dtype)) or isinstance(
-        values.dtype, pd.CategoricalDtype
-    ):
+    if isinstance(values.dtype, pd.CategoricalDtype) and values.dtype.ordered:
+        codes = values.cat.codes.to_numpy(dtype=np.float64)
+        return np.where(codes < 0, np.nan, codes)
+    if not (is_score(values.dtype) or pd.api.types.is_bool_dtype(values.dtype)):
         raise TypeError(
             f"measures: {name!r} has dtype {values.dtype}, and scores are numbers. Convert it,"
             f" as by pd.to_numeric, or name the measures that are meant: measures=..."
@@ -34,8 +37,21 @@ def score_values(values: pd.Series, name: Hashable) -> FloatArray:
     return scores
 
 
-def gold_values(values: pd.Series, name: Hashable) -> FloatArray:
-    """Return the gold label as 1.0, 0.0 and, where it is missing, NaN."""
+def gold_values(
+    values: pd.Series,
+    name: Hashable,
+    positive: Any = None,
+    min_grade: float | None = None,
+    *,
+    all_there: bool = True,
+) -> FloatArray:
+    """Return the gold label as 1.0, 0.0 and, where it is missing, NaN.
+
+    ``positive`` are the values of true positives, ``min_grade`` is their least grade;
+    ``all_there`` says that these are all values, so that a value that is lacking is a mistake.
+    """
+    if positive is not None:
+        return _among(values, name, positive, all_there=all_there)
     if values.dtype == object or isinstance(values.dtype, pd.CategoricalDtype):
         values = pd.Series(values.astype(object).to_numpy(), dtype=object)
         if all(isinstance(x, (bool, np.bool_, int, float, np.number)) for x in values.dropna()):
@@ -45,13 +61,51 @@ def gold_values(values: pd.Series, name: Hashable) -> FloatArray:
         api.is_numeric_dtype(values.dtype) or api.is_bool_dtype(values.dtype)
     ) and not api.is_complex_dtype(values.dtype)
     truth = values.to_numpy(dtype=np.float64, na_value=np.nan) if numeric else None
+    if min_grade is not None:
+        if truth is None:
+            raise ValueError(
+                f"min_grade={min_grade!r}, and gold={name!r} holds {counted(values)}, which are no"
+                " grades. Say which values are true positives: positive=..., a value or a list."
+            )
+        return np.where(np.isnan(truth), np.nan, truth >= min_grade)
     if truth is None or not (np.isnan(truth) | (truth == 0) | (truth == 1)).all():
-        found = values.dropna().unique()[:5].tolist()
+        grades = "" if truth is None else ", or the least grade that makes one, min_grade=..."
         raise ValueError(
-            f"gold={name!r} holds {listed(found)}, and a gold label is True or False, 1 or 0. Say"
-            f" which values are true positives: data.assign(gold=data[{name!r}] == {found[-1]!r})."
+            f"gold={name!r} holds {counted(values)}, and a gold label is True or False, 1 or 0. Say"
+            f" which values are true positives: positive=..., a value or a list{grades}."
         )
     return truth
+
+
+def _among(values: pd.Series, name: Hashable, positive: Any, *, all_there: bool) -> FloatArray:
+    """Return 1.0 where a value is one of those of true positives."""
+    several = isinstance(positive, list | tuple | set | frozenset | np.ndarray | pd.Series)
+    wanted = list(positive) if several else [positive]
+    plain = values.astype(object) if values.dtype != object else values
+    for value in wanted if all_there else []:
+        if not plain.isin([value]).any():
+            raise ValueError(
+                f"positive={positive!r}: no candidate has the value {value!r}; gold={name!r} holds"
+                f" {counted(values)}. Give values that occur."
+            )
+    found = plain.isin(wanted).to_numpy(dtype=np.float64)
+    return np.where(plain.isna().to_numpy(dtype=bool), np.nan, found)
+
+
+def counted(values: pd.Series, most: int = 8) -> str:
+    """Return the values that there are, and how often each occurs, as text."""
+    counts = values.value_counts(dropna=True)
+    with contextlib.suppress(TypeError):  # values of several types
+        counts = counts.sort_index()
+    counts = counts[counts > 0]
+    shown = [
+        f"{x.item() if isinstance(x, np.generic) else x!r} ({count:,})"
+        for x, count in counts.iloc[:most].items()
+    ]
+    more = f", ... ({len(counts):,} values in all)" if len(counts) > most else ""
+    missing = int(values.isna().sum())
+    shown += [f"missing ({missing:,})"] if missing and not more else []
+    return ", ".join(shown) + more or "nothing"
 
 
 def admit(
@@ -76,8 +130,10 @@ def admit(
     if (unlabelled & ~left_out).any():
         raise ValueError(
             f"gold={gold_name!r} is missing for {int((unlabelled & ~left_out).sum())} of"
-            f" {gold.size} candidates: whether a candidate is a true positive must be known. Drop"
-            " those that were not judged, or say what they are by fillna(False)."
+            f" {gold.size} candidates: whether a candidate is a true positive must be known. Judge"
+            " them, or decide what they are: to call all of them false, by fillna(False), gives a"
+            " lower bound of precision; to leave them out makes lists of the judged alone, which"
+            " reach further down and, if the top was judged first, look better than they are."
         )
     present = np.broadcast_to(~left_out[..., np.newaxis, :], score.shape)
     lacking = unscored & present
@@ -91,9 +147,30 @@ def admit(
         ]
         raise ValueError(
             f"missing='raise': scores are missing in {', '.join(shown)} of {gold.size} candidates."
-            " Give missing='last' to rank them after every score, or missing='drop' to leave them"
-            " out of the measures that lack them."
+            " Say what that means: missing='absent', the measure did not retrieve them and its"
+            " list ends before; missing='last', they are tied after every score; missing='drop',"
+            " the measure is judged without them, as if they did not exist."
         )
-    if missing == "drop":
+    if missing == "drop" and lacking.any():
+        _warn_of_dropped(lacking, present, gold == 1.0, measures)
         present = present & ~unscored
     return score, gold == 1.0, present
+
+
+def _warn_of_dropped(
+    lacking: BoolArray, present: BoolArray, true: BoolArray, measures: Sequence[Hashable]
+) -> None:
+    """Say what each measure is judged without."""
+    axes = tuple(i for i in range(lacking.ndim) if i != lacking.ndim - 2)
+    true = np.broadcast_to(true[..., np.newaxis, :], lacking.shape)
+    counts = (x.sum(axis=axes) for x in (lacking, lacking & true, present, present & true))
+    taken = [
+        f"{name!r} without {int(out):,} of {int(every):,} candidates ({int(out_true):,} of"
+        f" {int(every_true):,} true positives)"
+        for name, out, out_true, every, every_true in zip(measures, *counts, strict=True)
+        if out
+    ]
+    warn(
+        f"missing='drop' judges {'; '.join(taken)}: a measure is not made worse by what it does not"
+        " score. If it was asked for them and did not retrieve them, give missing='absent'."
+    )

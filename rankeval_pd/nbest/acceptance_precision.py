@@ -100,7 +100,7 @@ def acceptance_precision(
         exists = xr.ones_like(result["tp"], dtype=bool) & asked.notnull()
         return result.assign(threshold=asked.broadcast_like(exists), exists=exists)
 
-    return answer(data, roles, question, ACCEPTANCE_COLUMNS, attrs=kind._asdict())
+    return answer(data, roles, question, ACCEPTANCE_COLUMNS, any_ends=True, attrs=kind._asdict())
 
 
 def _acceptance_columns(

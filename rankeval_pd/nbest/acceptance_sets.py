@@ -9,19 +9,16 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import (
-    unknown_name,
-    warn,
-)
+from rankeval_pd.errors import check_choice, unknown_name, warn
 from rankeval_pd.forms.measure_pairs import (
     Pair,
     sides,
     with_names,
 )
 from rankeval_pd.forms.thresholds import asked_thresholds
-from rankeval_pd.nbest.region_tests import REGION_TYPES, Options, tested
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray
-from rankeval_pd.stats.intervals.differences import delta_method
+from rankeval_pd.nbest.region_tests import REGION_TYPES, SET_INTERVALS, Options, tested
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.intervals.differences import agreeing, delta_method, overlapping
 from rankeval_pd.stats.rankings import ranking
 
 _UNEQUAL = 0.1  # lists that differ by more in size are not compared in precision alone
@@ -39,6 +36,7 @@ def check_threshold(n: Any, threshold: Any, options: Options) -> None:
             "target='nbest' and threshold: an acceptance set has a fixed threshold, whose variance"
             " is none. Leave target out, or compare n-best lists: n=..."
         )
+    check_choice("ci", options.ci, SET_INTERVALS)
     if options.adjust == "max-t":
         raise ValueError(
             "adjust='max-t' and threshold: the swaps keep the ranks, not the scores, so that they"
@@ -142,19 +140,12 @@ def _set_columns(
         precision_a, precision_b = r.tp_a / r.n_a, r.tp_b / r.n_b
         recall = r.tp_a / positive, r.tp_b / positive
         leaning = np.sign(tp_only_a / only_a - tp_only_b / only_b)
-        weights = 1.0 / r.n_a - 1.0 / r.n_b, 1.0 / r.n_a, -1.0 / r.n_b
         difference = precision_a - precision_b
-        low, high = delta_method(
-            (r.tp_overlap, tp_only_a, tp_only_b),
-            (r.overlap, only_a, only_b),
-            weights,
-            difference,
-            options.level,
-            phi=options.phi,
-        )
-    same = (only_a == 0) & (only_b == 0) & (r.overlap > 0)
-    low, high = (np.where(same, 0.0, limit) for limit in (low, high))
     exists = ~np.isnan(cut_a) & ~np.isnan(cut_b) & np.ones(r.n_a.shape, dtype=bool)
+    p_values = tested(tp_only_a, only_a, tp_only_b, only_b, options, exists)
+    low, high = _limits(
+        (r.tp_overlap, tp_only_a, tp_only_b), (r.overlap, only_a, only_b), p_values[1], options
+    )
     unequal = np.abs(r.n_a - r.n_b) > _UNEQUAL * np.maximum(r.n_a, r.n_b)
     if (unequal & exists).any():
         first = tuple(np.argwhere(unequal & exists)[0])
@@ -165,9 +156,31 @@ def _set_columns(
             " too, or compare n-best lists."
         )
     leaning = np.where(unequal, np.nan, leaning)
-    p_values = tested(tp_only_a, only_a, tp_only_b, only_b, options, exists)
     counts = r.overlap, only_a, only_b, tp_only_a, tp_only_b
     sizes, precision = (r.n_a, r.n_b), (precision_a, precision_b)
     return (
         *sizes, *precision, difference, low, high, *counts, *p_values, leaning, *recall, exists
     )  # fmt: skip
+
+
+def _limits(
+    tp: tuple[IntArray, ...], size: tuple[IntArray, ...], p_value: FloatArray, options: Options
+) -> tuple[FloatArray, FloatArray]:
+    """Return the limits of the difference: candidates of both sets, of a alone, of b alone."""
+    both, only_a, only_b = size
+    n_a, n_b = both + only_a, both + only_b
+    if options.ci == "delta":
+        with np.errstate(divide="ignore", invalid="ignore"):
+            weights = 1.0 / n_a - 1.0 / n_b, 1.0 / n_a, -1.0 / n_b
+            difference = (tp[0] + tp[1]) / n_a - (tp[0] + tp[2]) / n_b
+            low, high = delta_method(
+                (tp[0], tp[1], tp[2]), (both, only_a, only_b), weights, difference, options.level,
+                phi=options.phi,
+            )  # fmt: skip
+    else:
+        low, high = overlapping(
+            (tp[0], tp[1], tp[2]), (both, only_a, only_b), options.level, options.phi
+        )
+        low, high = agreeing(low, high, p_value, options.alternative, options.level)
+    same = (only_a == 0) & (only_b == 0) & (both > 0)
+    return np.where(same, 0.0, low), np.where(same, 0.0, high)

@@ -11,7 +11,7 @@ import xarray as xr
 from rankeval_pd.errors import check_count, check_share, warn
 from rankeval_pd.forms.answers import answer
 from rankeval_pd.forms.measure_pairs import PairRanks, ask_pairs, only_pair, pair_names
-from rankeval_pd.forms.n import check_n
+from rankeval_pd.forms.n import check_n, those
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
@@ -109,8 +109,8 @@ def precision_band(
                 inner["gold"],
                 inner["present"],
                 kwargs={
-                    "n": sizes, "ties": chosen.ties, "level": level, "n_resamples": draws,
-                    "seed": seed, "advance": advance,
+                    "n": those(sizes, asked), "ties": chosen.ties, "level": level,
+                    "n_resamples": draws, "seed": seed, "advance": advance,
                 },
                 input_core_dims=[["candidate"]] * 3,
                 output_core_dims=[["n"]] * 4,
@@ -271,7 +271,7 @@ def difference_band(
     chosen = Roles.of(roles)
     options = {"level": level, "n_resamples": draws, "seed": chosen.draws}
 
-    def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
+    def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
         pairs = pair_names(inner, a, b)
         with drawing_bar(
             inner, progress, draws=len(pairs) * draws, what="drawing multipliers"
@@ -281,7 +281,7 @@ def difference_band(
                 pairs,
                 _difference_columns,
                 dict.fromkeys(DIFFERENCE_COLUMNS[3:], float),
-                n=sizes,
+                n=those(sizes, asked),
                 ties=chosen.ties,
                 options={**options, "advance": advance},
             )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Unpack
 
 import numpy as np
 import xarray as xr
 
+from rankeval_pd.errors import check_choice
 from rankeval_pd.forms.answers import answer
+from rankeval_pd.forms.families import adjusted_together
 from rankeval_pd.forms.measure_pairs import (
     Pair,
     PairRanks,
@@ -16,25 +19,25 @@ from rankeval_pd.forms.measure_pairs import (
     only_pair,
     pair_names,
 )
-from rankeval_pd.forms.n import check_n
+from rankeval_pd.forms.n import check_n, those
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
 from rankeval_pd.nbest.acceptance_sets import check_threshold, compare_sets, of_pair
 from rankeval_pd.nbest.region_tests import DECIDED, REGION_TYPES, Options, tested
 from rankeval_pd.progress import drawing_bar
-from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.normal import z_of
 from rankeval_pd.stats.intervals import bands
-from rankeval_pd.stats.intervals.differences import DIFFERENCE_INTERVALS
+from rankeval_pd.stats.intervals.differences import DIFFERENCE_INTERVALS, agreeing
 from rankeval_pd.stats.rankings import ranking, swaps
-from rankeval_pd.stats.significance.adjust import adjust as adjusted
-from rankeval_pd.stats.significance.adjust import step_down
 
-NBEST_COLUMNS = ("measure_a", "measure_b", "n", *REGION_TYPES, *DECIDED)
+NBEST_COLUMNS = ("measure_a", "measure_b", "n", *REGION_TYPES, *DECIDED, "cuts_tie")
+DRAWN = ("p_stderr", "undecided")  # with adjust="max-t", behind the others
 THRESHOLD_COLUMNS = (
     "measure_a", "measure_b", "n_a", "n_b", *REGION_TYPES, *DECIDED, "recall_a", "recall_b",
 )  # fmt: skip
+_SWAPS = 999  # draws of "max-t" at least, unless their number is given
 
 
 @with_roles
@@ -45,13 +48,14 @@ def compare(
     n: Any = None,
     *,
     threshold: Mapping[Hashable, Any] | None = None,
-    test: str = "fisher",
+    test: str | None = None,
     alternative: str = "two-sided",
     alpha: float = 0.05,
     adjust: str | None = None,
-    n_resamples: int = 999,
+    adjust_over: str = "all",
+    n_resamples: int | None = None,
     level: float = 0.95,
-    ci: str = "newcombe",
+    ci: str = "score",
     target: str = "region",
     phi: float = 1.0,
     progress: bool | None = None,
@@ -70,35 +74,49 @@ def compare(
     threshold : mapping, optional
         Compare acceptance sets instead: from each measure to a threshold, or to a list of them
         that are compared one by one.
-    test : {"fisher", "midp", "mcnemar", "boschloo", "barnard"}
-        What ``p_value`` is. Fisher's exact test is the paper's; its size is below the level, far
-        below where the regions are small. Mid-p is closer to it, and may exceed it slightly.
+    test : {None, "fisher", "midp", "mcnemar", "boschloo", "barnard", "score"}
+        What ``p_value`` is; None is "fisher", and with ``phi`` above 1 "score". Fisher's exact
+        test is the paper's; its size is below the level, far below where the regions are small.
+        Mid-p is closer to it, and may exceed it slightly.
         Boschloo's and Barnard's tests are exact and more powerful than Fisher's; they take
         milliseconds for each n, which must be given. McNemar's asks which measure is right more
-        often, whether it accepts or rejects; it has little power where positives are rare.
+        often, whether it accepts or rejects; it has little power where positives are rare. The
+        score test is the only one that knows of ``phi``: of counts divided by it, with half of
+        Yates' correction.
     alternative : {"two-sided", "greater", "less"}
         "greater": a is better than b.
     alpha : float
         A row is significant where p <= alpha.
     adjust : {None, "holm", "bonferroni", "bh", "by", "max-t"}
-        Adjustment for the number of tests: all rows (pairs and n) of one group. "max-t" holds for
+        Adjustment for the number of tests, all rows (groups, pairs and n). "max-t" holds for
         all n asked for together and knows that neighbouring n are nearly the same test: the labels
         of the two rankings are swapped at random, candidate by candidate, and what counts is the
-        largest difference over all n. Over the pairs, Holm's step-down is put on top.
-    n_resamples : int
-        Number of swaps of "max-t".
+        largest difference over all n. Over pairs and groups, Holm's step-down is put on top.
+    adjust_over : {"all", "group"}
+        Whether the rows of all groups of ``by`` (of a Dataset, of all batch dimensions) are one
+        family, or those of each group are one of their own.
+    n_resamples : int, optional
+        Number of swaps of "max-t"; by default 999, or as many as let the smallest adjusted p-value
+        be half of alpha.
     level : float
         Confidence level of the interval of the difference.
-    ci : {"newcombe", "agresti-caffo", "miettinen-nurminen"}
-        Interval of the difference of the two regions, times n_only / n. With ``threshold`` the
-        delta method is used.
+    ci : {"score", "newcombe", "agresti-caffo", "miettinen-nurminen", "delta"}
+        Interval of the difference of the two regions, times n_only / n. "score" is Miettinen and
+        Nurminen's with half a continuity correction, and reaches to 0 wherever the test of the row
+        does not reject at 1 - ``level``: it covers at least the level, and no row contradicts
+        itself. The next three fall to .8 near the ends, and may exclude 0 at p > .05. With
+        ``threshold``, "score" is put together from the Clopper-Pearson limits of both sets, and
+        reaches to 0 likewise; "delta" is the delta method, which is too narrow where a set or what
+        only one of them has is small.
     target : {"region", "nbest"}
         What the interval is one of. "region" is the paper's: the two lists are acceptance regions
         with fixed thresholds. "nbest" adds the variance of the thresholds, and takes the normal
-        approximation of :func:`difference_band` in place of ``ci``.
+        approximation of :func:`difference_band` in place of ``ci``, which may exclude 0 where the
+        test does not reject, or the other way round.
     phi : float
         Overdispersion, 1 or more, from :func:`repetition`: how many times as much as binomial
-        counts the true positives vary. It widens the interval; p-values are not changed.
+        counts the true positives vary. It widens the interval, and the test is the score test;
+        phi is taken as known. ``p_mid`` is NaN.
     progress : bool, optional
         Whether to show a progress bar; by default where the work takes more than two seconds.
     **roles
@@ -119,11 +137,16 @@ def compare(
         * ``p_value``: of ``test``; ``p_mid``: Fisher's mid-p; ``p_adjusted``: NaN without
           ``adjust``;
         * ``significant``: p_adjusted, or without ``adjust`` p_value, is at most alpha;
-        * ``better``: the measure that the difference favours, significant or not; NaN at 0.
+        * ``better``: the measure that the difference favours, significant or not; NaN at 0;
+        * ``cuts_tie``: whether one of the two lists leaves out candidates with the score of its
+          last one, so that the order of equal scores matters: see :func:`tie_sensitivity`;
+        * with "max-t" only, ``p_stderr``: Monte-Carlo standard error of p_adjusted;
+          ``undecided``: the 95 % Monte-Carlo interval of p_adjusted holds alpha, so that other
+          draws may decide otherwise: draw more.
 
         With ``threshold``, ``n_a`` and ``n_b`` replace ``n``, ``recall_a`` and ``recall_b`` come
-        last (Dataset: dimensions pair and cut), and ``better`` follows the precision in the two
-        difference regions.
+        last in the place of ``cuts_tie`` (Dataset: dimensions pair and cut), and ``better``
+        follows the precision in the two difference regions.
 
     Warns
     -----
@@ -140,16 +163,19 @@ def compare(
     of significant n is not so many pieces of evidence.
 
     Cost: one sort per measure, O(N) counting per pair for every n together, and for each n a
-    series of some standard deviations of the hypergeometric distribution; below a second for
-    every n of 100,000 candidates. Errors are below 1e-11 relative. "max-t" takes O(N) for each
-    swap and pair, half a second for 999 swaps of 5,000 candidates. Its null hypothesis is that,
-    given the gold label, the two ranks of every candidate may be exchanged. The draws are the same
-    for all pairs and groups, and for the same ``rng`` whatever the order of the rows.
+    series of some standard deviations of the hypergeometric distribution; two seconds for every n
+    of 100,000 candidates, most of them for the intervals. Errors are below 1e-11 relative. "max-t"
+    takes O(N) for each swap and pair, half a second for 999 swaps of 5,000 candidates. Its null
+    hypothesis is that, given the gold label, the two ranks of every candidate may be exchanged. The
+    draws are the same for all pairs and groups, and for the same ``rng`` whatever the order of the
+    rows; their stream is not that of the tie key.
 
     References
     ----------
-    Evert (2004), section 3.3, figure 3, footnote 13. R. G. Newcombe (1998), Interval estimation
-    for the difference between independent proportions, method 10.
+    Evert (2004), section 3.3, figure 3, footnote 13. O. Miettinen and M. Nurminen (1985),
+    Comparative analysis of two rates. R. G. Newcombe (1998), Interval estimation for the difference
+    between independent proportions, method 10. G. Y. Zou and A. Donner (2008), Construction of
+    confidence limits about effect measures.
 
     Examples
     --------
@@ -168,36 +194,49 @@ def compare(
     """
     options = Options.of(
         test=test, alternative=alternative, ci=ci, level=level, target=target, phi=phi,
-        adjust=adjust, alpha=alpha, n_resamples=n_resamples, progress=progress, seed=0,
+        adjust=adjust, adjust_over=adjust_over, alpha=alpha, n_resamples=n_resamples,
+        progress=progress, seed=0,
     )  # fmt: skip
     if test in ("boschloo", "barnard") and n is None and threshold is None:
         raise ValueError(
             f"test={test!r} and n=None: this test takes milliseconds for each n. Give the n that"
             " matter, or take test='midp', which is nearly as powerful."
         )
-    if threshold is not None:
+    if threshold is None:
+        check_choice("ci", ci, DIFFERENCE_INTERVALS)
+    else:
         check_threshold(n, threshold, options)
         threshold = of_pair(data, threshold, a, b)
     sizes = check_n(n)
     chosen = Roles.of(roles)
-    options = options._replace(seed=chosen.draws if adjust == "max-t" else 0)
+    options = options._replace(seed=chosen.swaps if adjust == "max-t" else 0)
+    noted = options.noted()
 
-    def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
+    def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
         pairs = pair_names(inner, a, b)
-        if threshold is None:
-            result = _compare_lists(inner, pairs, sizes, chosen.ties, options)
-        else:
-            result = compare_sets(inner, pairs, threshold, options)
-        return _decide(result, options)
+        if threshold is not None:
+            return _named(compare_sets(inner, pairs, threshold, options))
+        drawing = options
+        if adjust == "max-t":
+            groups = max(1, inner.attrs["n_groups"]) if adjust_over == "all" else 1
+            noted["n_resamples"] = _enough(len(pairs) * groups, options)
+            drawing = options._replace(n_resamples=noted["n_resamples"])
+        return _named(_compare_lists(inner, pairs, those(sizes, asked), chosen.ties, drawing))
 
+    def decided(results: list[xr.Dataset], batch: list[Hashable]) -> list[xr.Dataset]:
+        return _decide(results, batch, options)
+
+    columns: tuple[str, ...] = NBEST_COLUMNS if threshold is None else THRESHOLD_COLUMNS
     return answer(
         data,
         only_pair(data, a, b, roles),
         question,
-        NBEST_COLUMNS if threshold is None else THRESHOLD_COLUMNS,
+        (*columns, *DRAWN) if adjust == "max-t" else columns,
         n=sizes,
         cuts_lists=threshold is None,
-        attrs=options.noted(),
+        finish=decided,
+        attrs=noted,
+        any_ends=True,
     )
 
 
@@ -208,34 +247,37 @@ def _compare_lists(
     ties: str,
     options: Options,
 ) -> xr.Dataset:
-    columns = {**REGION_TYPES, "leaning": float}
+    columns = {**REGION_TYPES, "leaning": float, "cuts_tie": bool}
     if options.adjust != "max-t":
         return ask_pairs(
             inner, pairs, _list_columns, columns, n=n, ties=ties, options={"options": options}
         )
-    _check_enough(len(pairs), options)
-    draws = len(pairs) * options.n_resamples
+    draws = len(pairs) * (options.n_resamples or 0)
     with drawing_bar(inner, options.progress, draws=draws, what="swapping labels") as advance:
         return ask_pairs(
             inner,
             pairs,
             _swapped_columns,
-            {**columns, "p_swaps": float},
+            {**columns, "p_swaps": float, "drawn": float},
             n=n,
             ties=ties,
             options={"options": options, "advance": advance},
         )
 
 
-def _check_enough(n_pairs: int, options: Options) -> None:
-    """Raise a ValueError where no statistic could be significant with so few draws."""
-    needed = int(np.ceil(n_pairs / options.alpha * (1.0 - 1e-12))) - 1
+def _enough(n_tests: int, options: Options) -> int:
+    """Return how many draws there are, or refuse: of so few no statistic could be significant."""
+    if options.n_resamples is None:
+        return max(_SWAPS, math.ceil(2 * n_tests / options.alpha * (1.0 - 1e-12)) - 1)
+    needed = math.ceil(n_tests / options.alpha * (1.0 - 1e-12)) - 1
     if options.n_resamples < needed:
+        what = "pairs, counted in every group," if options.adjust_over == "all" else "pairs"
         raise ValueError(
             f"n_resamples={options.n_resamples} cannot reach alpha={options.alpha:g}: the smallest"
-            f" p-value of {n_pairs} pair{'s'[: n_pairs > 1]} is {n_pairs}/(n_resamples + 1). Give"
-            f" n_resamples={needed} or more."
+            f" p-value of {n_tests} {what if n_tests > 1 else 'pair'} is {n_tests}/(n_resamples +"
+            f" 1). Give n_resamples={needed} or more, or leave it out."
         )
+    return options.n_resamples
 
 
 def _list_columns(lists: PairRanks, n: IntArray, *, options: Options) -> tuple[AnyArray, ...]:
@@ -243,17 +285,28 @@ def _list_columns(lists: PairRanks, n: IntArray, *, options: Options) -> tuple[A
     only = n - r.overlap
     tp_only_a, tp_only_b = r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
     difference = (tp_only_a - tp_only_b) / n
+    p_values = tested(tp_only_a, only, tp_only_b, only, options, lists.exists)
     if options.target == "nbest":
         low, high = _nbest_limits(lists, n, only, (tp_only_a, tp_only_b), difference, options)
     else:
         tp_a, tp_b, size = (x / options.phi for x in (tp_only_a, tp_only_b, only))
         low, high = DIFFERENCE_INTERVALS[options.ci](tp_a, size, tp_b, size, options.level)
         low, high = low * (only / n), high * (only / n)
+        if options.ci == "score":
+            low, high = agreeing(low, high, p_values[1], options.alternative, options.level)
     low, high = (np.where(only == 0, 0.0, limit) for limit in (low, high))
-    p_values = tested(tp_only_a, only, tp_only_b, only, options, lists.exists)
     precision = r.tp_a / n, r.tp_b / n
     counts = r.overlap, only, only, tp_only_a, tp_only_b
-    return (*precision, difference, low, high, *counts, *p_values, np.sign(difference))
+    return (
+        *precision, difference, low, high, *counts, *p_values, np.sign(difference),
+        _cuts_tie(lists, n),
+    )  # fmt: skip
+
+
+def _cuts_tie(lists: PairRanks, n: IntArray) -> BoolArray:
+    """Return whether one of the two lists ends between candidates of the same score."""
+    a = ranking.cut_ties(lists.score_a, lists.a, lists.present, n)
+    return a | ranking.cut_ties(lists.score_b, lists.b, lists.present, n)
 
 
 def _nbest_limits(
@@ -282,33 +335,16 @@ def _swapped_columns(
         a, b, gold = lists.of(row)
         drawn = swaps.largest_statistics(
             a, b, gold, n[asked], options.alternative,
-            n_resamples=options.n_resamples, seed=options.seed, advance=advance,
+            n_resamples=options.n_resamples or 0, seed=options.seed, advance=advance,
         )  # fmt: skip
         observed = swaps.region_statistic(ranking.nbest_regions(a, b, gold, n[asked]), n[asked])
         p_swaps[(*row, asked)] = swaps.exceedance(swaps.sided(observed, options.alternative), drawn)
-    return (*_list_columns(lists, n, options=options), p_swaps)
+    drawn_swaps = np.full(p_swaps.shape, float(options.n_resamples or 0))
+    return (*_list_columns(lists, n, options=options), p_swaps, drawn_swaps)
 
 
-def _decide(result: xr.Dataset, options: Options) -> xr.Dataset:
-    """Add the adjusted p-value, whether it is significant, and which measure is better."""
-    p_value = result["p_value"].where(result["exists"])
-    if options.adjust is None:
-        p_adjusted, decisive = xr.full_like(p_value, np.nan), p_value
-    else:
-        simultaneous = options.adjust == "max-t"
-        given = result["p_swaps"] if simultaneous else p_value
-        family = [d for d in p_value.dims if d in ("pair", "n", "cut")]
-        single = given.chunk(dict.fromkeys(family, -1)) if given.chunks else given
-        p_adjusted = xr.apply_ufunc(
-            step_down if simultaneous else _adjust_family,
-            single,
-            kwargs={} if simultaneous else {"method": options.adjust},
-            input_core_dims=[family],
-            output_core_dims=[family],
-            dask="parallelized",
-            output_dtypes=[float],
-        )
-        decisive = p_adjusted
+def _named(result: xr.Dataset) -> xr.Dataset:
+    """Add which measure is better."""
     better = xr.apply_ufunc(
         _better,
         result["leaning"],
@@ -317,13 +353,40 @@ def _decide(result: xr.Dataset, options: Options) -> xr.Dataset:
         dask="parallelized",
         output_dtypes=[object],
     )
-    significant = decisive <= options.alpha
-    return result.assign(p_adjusted=p_adjusted, significant=significant, better=better)
+    return result.assign(better=better)
 
 
-def _adjust_family(p_values: FloatArray, *, method: str) -> FloatArray:
-    flat = p_values.reshape(*p_values.shape[:-2], -1)
-    return adjusted(flat, method).reshape(p_values.shape)
+def _decide(results: list[xr.Dataset], batch: list[Hashable], options: Options) -> list[xr.Dataset]:
+    """Add the adjusted p-value and whether it is significant, all groups being known."""
+    bare = [result["p_value"].where(result["exists"]) for result in results]
+    if options.adjust is None:
+        return [
+            result.assign(p_adjusted=xr.full_like(p, np.nan), significant=p <= options.alpha)
+            for result, p in zip(results, bare, strict=True)
+        ]
+    simultaneous = options.adjust == "max-t"
+    given = [result["p_swaps"] for result in results] if simultaneous else bare
+    found = adjusted_together(given, options.adjust, batch=batch, over=options.adjust_over)
+    decided = [
+        result.assign(p_adjusted=p, significant=p <= options.alpha)
+        for result, p in zip(results, found, strict=True)
+    ]
+    return [_with_error(result, options.alpha) for result in decided] if simultaneous else decided
+
+
+def _with_error(result: xr.Dataset, alpha: float) -> xr.Dataset:
+    """Add the standard error of the adjusted p-value, and whether other draws may decide else."""
+    error, undecided = xr.apply_ufunc(
+        swaps.monte_carlo_error,
+        result["p_swaps"],
+        result["p_adjusted"],
+        result["drawn"],
+        kwargs={"alpha": alpha},
+        output_core_dims=[[], []],
+        dask="parallelized",
+        output_dtypes=[float, bool],
+    )
+    return result.assign(p_stderr=error, undecided=undecided)
 
 
 def _better(leaning: FloatArray, pair: IntArray, *, a: AnyArray, b: AnyArray) -> AnyArray:

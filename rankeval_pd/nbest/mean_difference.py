@@ -11,7 +11,7 @@ import xarray as xr
 from rankeval_pd.errors import check_choice, check_count, check_share
 from rankeval_pd.forms.answers import answer
 from rankeval_pd.forms.measure_pairs import PairRanks, ask_pairs, only_pair, pair_names
-from rankeval_pd.forms.n import check_n
+from rankeval_pd.forms.n import check_n, those
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
@@ -24,7 +24,7 @@ from rankeval_pd.stats.significance.fisher import ALTERNATIVES
 
 _TYPES: dict[str, type] = {
     "n_first": np.int64, "n_last": np.int64, "difference": float, "ci_low": float,
-    "ci_high": float, "p_value": float,
+    "ci_high": float, "p_value": float, "p_stderr": float, "undecided": bool,
 }  # fmt: skip
 COLUMNS = ("measure_a", "measure_b", *_TYPES)
 
@@ -37,6 +37,7 @@ def mean_difference(
     n: Any,
     *,
     alternative: str = "two-sided",
+    alpha: float = 0.05,
     n_resamples: int = 9999,
     level: float = 0.95,
     progress: bool | None = None,
@@ -54,6 +55,8 @@ def mean_difference(
         n. Choose them before you look at the curves: that is what makes it one test.
     alternative : {"two-sided", "greater", "less"}
         "greater": a is better than b.
+    alpha : float
+        The level at which ``undecided`` is judged.
     n_resamples : int
         Number of swaps for the p-value.
     level : float
@@ -68,7 +71,9 @@ def mean_difference(
     DataFrame or Dataset
         One row (Dataset: dimension pair), one for each group: ``measure_a``, ``measure_b``,
         ``n_first``, ``n_last``, ``difference`` (mean of precision_a - precision_b), ``ci_low``,
-        ``ci_high``, ``p_value``. A group has no row if it has no list of one of the n.
+        ``ci_high``, ``p_value``, its Monte-Carlo standard error ``p_stderr``, and ``undecided``:
+        whether its 95 % Monte-Carlo interval holds alpha, so that other draws may decide otherwise.
+        A group has no row if it has no list of one of the n.
 
     Notes
     -----
@@ -94,13 +99,13 @@ def mean_difference(
     0      good      fair       50     500       0.078   0.042    0.114    0.001
     """
     check_choice("alternative", alternative, ALTERNATIVES)
-    level = check_share("level", level)
+    level, alpha = check_share("level", level), check_share("alpha", alpha)
     draws = check_count("n_resamples", n_resamples)
     sizes = check_n(n)
     chosen = Roles.of(roles)
-    seed = chosen.draws
+    seed = chosen.swaps
 
-    def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
+    def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
         pairs = pair_names(inner, a, b)
         with drawing_bar(inner, progress, draws=draws, what="swapping labels") as advance:
             return ask_pairs(
@@ -108,16 +113,16 @@ def mean_difference(
                 pairs,
                 _columns,
                 _TYPES,
-                n=sizes,
+                n=those(sizes, asked),
                 ties=chosen.ties,
                 over_n=False,
                 options={
-                    "alternative": alternative, "level": level, "n_resamples": draws, "seed": seed,
-                    "advance": advance,
+                    "alternative": alternative, "alpha": alpha, "level": level,
+                    "n_resamples": draws, "seed": seed, "advance": advance,
                 },
             )  # fmt: skip
 
-    attrs = {"alternative": alternative, "level": level, "n_resamples": draws}
+    attrs = {"alternative": alternative, "alpha": alpha, "level": level, "n_resamples": draws}
     return answer(data, only_pair(data, a, b, roles), question, COLUMNS, n=sizes, attrs=attrs)
 
 
@@ -126,6 +131,7 @@ def _columns(
     n: IntArray,
     *,
     alternative: str,
+    alpha: float,
     level: float,
     n_resamples: int,
     seed: int,
@@ -155,7 +161,9 @@ def _columns(
         margin[row] = z * _standard_error(a, b, gold, asked, weight) if differ else 0.0
         p_value[row] = swaps.exceedance(sided[:1], sided[1:])[0]
     low, high = np.maximum(difference - margin, -1.0), np.minimum(difference + margin, 1.0)
-    return first, last, difference, low, high, p_value
+    draws = np.full(shape, float(n_resamples))
+    error, undecided = swaps.monte_carlo_error(p_value, p_value, draws, alpha=alpha)
+    return first, last, difference, low, high, p_value, error, undecided
 
 
 def _weights(n: IntArray, total: int) -> FloatArray:

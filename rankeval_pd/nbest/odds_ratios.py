@@ -11,7 +11,7 @@ import xarray as xr
 from rankeval_pd.errors import check_share
 from rankeval_pd.forms.answers import answer
 from rankeval_pd.forms.measure_pairs import PairRanks, ask_pairs, only_pair, pair_names
-from rankeval_pd.forms.n import check_n
+from rankeval_pd.forms.n import check_n, those
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
@@ -82,13 +82,13 @@ def odds_ratios(
     sizes = check_n(n)
     chosen = Roles.of(roles)
 
-    def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
+    def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
         return ask_pairs(
             inner,
             pair_names(inner, a, b),
             _columns,
             dict.fromkeys(COLUMNS[3:], float),
-            n=sizes,
+            n=those(sizes, asked),
             ties=chosen.ties,
             options={"level": level},
         )
@@ -100,6 +100,7 @@ def odds_ratios(
         COLUMNS,
         n=sizes,
         cuts_lists=True,
+        any_ends=True,
         attrs={"level": level},
     )
 

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from rankeval_pd.forms.answers import answer
-from rankeval_pd.forms.n import check_n
+from rankeval_pd.forms.n import check_n, those
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
@@ -112,7 +112,12 @@ def nbest_precision(
             inner["gold"],
             inner["present"],
             inner["sign"],
-            kwargs={"n": sizes, "kind": kind, "ties": ties},
+            kwargs={
+                "n": those(sizes, asked),
+                "kind": kind,
+                "ties": ties,
+                "ends": inner.attrs["ends"],
+            },
             input_core_dims=[["candidate"], ["candidate"], ["candidate"], []],
             output_core_dims=[["n"]] * (len(types) + 1),
             dask="parallelized",
@@ -130,6 +135,7 @@ def nbest_precision(
         n=sizes,
         cuts_lists=True,
         any_ties=True,
+        any_ends=True,
         attrs={**kind._asdict(), "ties": ties},
     )
 
@@ -143,14 +149,15 @@ def _nbest_columns(
     n: IntArray | None,
     kind: IntervalKind,
     ties: str,
+    ends: bool,
 ) -> tuple[AnyArray, ...]:
-    lists = ranking.nbest(score, gold, present, n, ties)
+    lists = ranking.nbest(score, gold, present, n, ties, ends=ends)
     asked = np.arange(1, score.shape[-1] + 1) if n is None else n
     size = ranking.size(gold, present)
     whole = np.broadcast_to(asked, lists.tp.shape)
     weight: FloatArray | float = 1.0
     if kind.target == "nbest":
-        tp = ranking.cumulated(score, gold, present, ties)
+        tp = ranking.cumulated(score, gold, present, ties, ends=ends)
         weight = bands.nbest_spread(tp, asked, size.total).effective(whole) / whole
     shares = shares_of(lists.tp, whole, size, kind, exists=lists.exists, weight=weight)
     threshold = lists.threshold * sign[..., np.newaxis] + 0.0

@@ -12,7 +12,8 @@ from rankeval_pd.forms import tables
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
-from rankeval_pd.nbest.comparison import NBEST_COLUMNS, compare
+from rankeval_pd.nbest.comparison import DRAWN, NBEST_COLUMNS, compare
+from rankeval_pd.stats._types import AnyArray, BoolArray
 
 RANGE_COLUMNS = ("measure_a", "measure_b", "better", "n_first", "n_last", "n_tests", "p_max")
 
@@ -24,13 +25,14 @@ def significant_ranges(
     b: Hashable = None,
     n: Any = None,
     *,
-    test: str = "fisher",
+    test: str | None = None,
     alternative: str = "two-sided",
     alpha: float = 0.05,
     adjust: str | None = None,
-    n_resamples: int = 999,
+    adjust_over: str = "all",
+    n_resamples: int | None = None,
     level: float = 0.95,
-    ci: str = "newcombe",
+    ci: str = "score",
     target: str = "region",
     phi: float = 1.0,
     progress: bool | None = None,
@@ -40,7 +42,7 @@ def significant_ranges(
 
     Parameters
     ----------
-    data, a, b, n, test, alternative, alpha, adjust, n_resamples, **roles
+    data, a, b, n, test, alternative, alpha, adjust, adjust_over, n_resamples, **roles
         As in :func:`compare`. With ``adjust="max-t"`` the runs hold together.
     level, ci, target, phi, progress
         As in :func:`compare`.
@@ -51,7 +53,10 @@ def significant_ranges(
         One row per run (Dataset: dimension row), in the order of pairs, then of n:
         ``measure_a``, ``measure_b``, ``better``, ``n_first``, ``n_last``, ``n_tests`` (how many n
         of those asked for are in the run), ``p_max`` (the largest p_adjusted in it, without
-        ``adjust`` the largest p_value). Neighbours are neighbours among the n asked for.
+        ``adjust`` the largest p_value). Neighbours are neighbours among the n asked for. With
+        ``adjust="max-t"`` also ``undecided_ends``: "none", "first", "last" or "both", the ends of
+        the run that other draws may move: there the last n in the run, or its neighbour outside,
+        is ``undecided`` in :func:`compare`.
 
     Notes
     -----
@@ -74,15 +79,17 @@ def significant_ranges(
     Roles.of(roles)  # what compare would take, as threshold, is no option here
     table = compare(
         data, a, b, n, test=test, alternative=alternative, alpha=alpha, adjust=adjust,
-        n_resamples=n_resamples, level=level, ci=ci, target=target, phi=phi, progress=progress,
-        **roles,
+        adjust_over=adjust_over, n_resamples=n_resamples, level=level, ci=ci, target=target,
+        phi=phi, progress=progress, **roles,
     )  # fmt: skip
     if isinstance(table, pd.DataFrame):
-        tables.check_names("by=", _groups(table), RANGE_COLUMNS)
+        tables.check_names("by=", _groups(table), (*RANGE_COLUMNS, "undecided_ends"))
         found = _runs(table)
         found.attrs = dict(table.attrs)
         return found
-    frame = table.to_dataframe() if "row" in table.dims else tables.as_frame(table, NBEST_COLUMNS)
+    columns: tuple[str, ...] = (*NBEST_COLUMNS, *DRAWN) if adjust == "max-t" else NBEST_COLUMNS
+    columns = (*columns, "share") if "share" in table.dims else columns
+    frame = table.to_dataframe() if "row" in table.dims else tables.as_frame(table, columns)
     return tables.as_rows(_runs(frame), attrs=table.attrs)
 
 
@@ -104,6 +111,7 @@ def _runs(table: pd.DataFrame) -> pd.DataFrame:
     side = np.sign(table["difference"].to_numpy()) * table["significant"].to_numpy(dtype=bool)
     fresh = (np.diff(pair, prepend=-1) != 0) | (np.diff(side, prepend=2.0) != 0)
     run = np.cumsum(fresh)
+    ends = _undecided_ends(table, pair) if "undecided" in table else None
     inside = np.abs(side) == 1.0
     table, run = table[inside], run[inside]
     p = "p_value" if table["p_adjusted"].isna().all() else "p_adjusted"
@@ -111,10 +119,25 @@ def _runs(table: pd.DataFrame) -> pd.DataFrame:
     last = np.append(first[1:], len(run))[: len(first)] - 1
     rows = table.iloc[first]
     found = rows[[*groups, "measure_a", "measure_b"]].reset_index(drop=True)
-    return found.assign(
+    found = found.assign(
         better=found["measure_a"].where(rows["difference"].to_numpy() > 0, found["measure_b"]),
         n_first=rows["n"].to_numpy(),
         n_last=table["n"].to_numpy()[last],
         n_tests=last - first + 1,
         p_max=table[p].groupby(run).max().to_numpy(dtype=float),
     )
+    if ends is None:
+        return found
+    at_first, at_last = (x[inside] for x in ends)
+    which = at_first[first].astype(int) + 2 * at_last[last].astype(int)
+    return found.assign(undecided_ends=np.array(["none", "first", "last", "both"])[which])
+
+
+def _undecided_ends(table: pd.DataFrame, pair: AnyArray) -> tuple[BoolArray, BoolArray]:
+    """Return whether a run that begins, or ends, at each row might do so elsewhere."""
+    open_ = table["undecided"].to_numpy(dtype=bool)
+    same = pair[1:] == pair[:-1]
+    at_first, at_last = open_.copy(), open_.copy()
+    at_first[1:] |= open_[:-1] & same
+    at_last[:-1] |= open_[1:] & same
+    return at_first, at_last

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from functools import partial
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -13,7 +12,7 @@ import xarray as xr
 from rankeval_pd.forms import tables
 from rankeval_pd.forms.answers import check_not_above
 from rankeval_pd.forms.measure_pairs import only_pair
-from rankeval_pd.forms.n import check_n
+from rankeval_pd.forms.n import Shares, Sizes, check_n
 from rankeval_pd.forms.rankings import Data, check_data, read_dataset, read_frame
 from rankeval_pd.forms.roles import RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles_but
@@ -66,8 +65,8 @@ def difference_region(
     """
     check_data(data)
     sizes = check_n(n)
-    if sizes is None or sizes.size != 1:
-        raise ValueError(f"n={n!r}: give the size of the two lists, one whole number.")
+    if sizes is None or np.size(sizes) != 1:
+        raise ValueError(f"n={n!r}: give the size of the two lists, one whole number or share.")
     chosen = Roles.of(only_pair(data, a, b, roles))
     chosen.check_ties()
     present = data.columns if isinstance(data, pd.DataFrame) else data.variables
@@ -77,7 +76,11 @@ def difference_region(
                 f"data has a column {name!r}, and so would the result. Rename it:"
                 f" data.rename(columns={{{name!r}: ...}})."
             )
-    region = partial(_region, a=a, b=b, n=sizes, ties=chosen.ties)
+
+    def region(inner: xr.Dataset) -> _Region:
+        n_here = sizes.of(inner.sizes["candidate"]) if isinstance(sizes, Shares) else sizes
+        return _region(inner, a=a, b=b, n=n_here, ties=chosen.ties)
+
     if isinstance(data, xr.Dataset):
         return _dataset_region(data, chosen, sizes, region)
     return _frame_region(data, chosen, sizes, region)
@@ -93,7 +96,7 @@ class _Region(NamedTuple):
 
 
 def _frame_region(
-    data: pd.DataFrame, roles: Roles, n: IntArray, region: Callable[[xr.Dataset], _Region]
+    data: pd.DataFrame, roles: Roles, n: Sizes, region: Callable[[xr.Dataset], _Region]
 ) -> pd.DataFrame:
     groups = read_frame(data, roles)
     check_not_above(n, groups.largest)
@@ -112,7 +115,7 @@ def _frame_region(
 
 
 def _dataset_region(
-    data: xr.Dataset, roles: Roles, n: IntArray, region: Callable[[xr.Dataset], _Region]
+    data: xr.Dataset, roles: Roles, n: Sizes, region: Callable[[xr.Dataset], _Region]
 ) -> xr.Dataset:
     inner = read_dataset(data, roles).compute()
     check_not_above(n, inner.sizes["candidate"])
@@ -139,7 +142,8 @@ def _region(inner: xr.Dataset, *, a: Hashable, b: Hashable, n: IntArray, ties: s
     both = np.asarray(present.all(axis=0))
     ranking.nbest(score, inner["gold"].to_numpy(), both, n, ties)  # refuses cut ties
     rank_a, rank_b = ranking.restricted_ranks(ranking.order(score, both), both)
-    in_a, in_b = (rank_a <= n) & both, (rank_b <= n) & both
+    listed = both & ~np.isnan(score) if inner.attrs["ends"] else both
+    in_a, in_b = (np.stack([rank_a, rank_b]) <= n) & listed
     only = np.flatnonzero((in_a != in_b) & (n <= both.sum()))
     rows = inner["row"].to_numpy()[only]
     only = only[np.argsort(rows)]

@@ -121,13 +121,13 @@ def comparison(
     b: Hashable = None,
     n: Any = None,
     *,
-    test: str = "fisher",
+    test: str | None = None,
     alternative: str = "two-sided",
     alpha: float = 0.05,
     adjust: str | None = None,
-    n_resamples: int = 999,
+    n_resamples: int | None = None,
     level: float = 0.95,
-    ci: str = "newcombe",
+    ci: str = "score",
     target: str = "region",
     phi: float = 1.0,
     progress: bool | None = None,
@@ -202,7 +202,7 @@ def comparison(
     with let_in_once():
         table = compare(data, a, b, n, adjust=adjust, **asked)
         together = curves = None
-        if simultaneous and adjust is None:
+        if simultaneous and adjust is None and phi == 1.0:  # swaps know of no phi
             together = compare(data, a, b, shown(table), adjust="max-t", **asked)
         if x != "n" or reference:
             curves = nbest_precision(data, n, **roles)

@@ -8,7 +8,7 @@ import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray
 from rankeval_pd.stats.distributions.normal import z_of
-from rankeval_pd.stats.intervals.proportions import Limits, wilson
+from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson, wilson
 
 
 def newcombe(tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, level: float) -> Limits:
@@ -145,14 +145,92 @@ def _restricted(
     return np.clip(s, 0.0, 1.0 - gap)
 
 
+def score(tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, level: float) -> Limits:
+    """Return Miettinen and Nurminen's limits, moved outwards by half of Yates' correction.
+
+    That is by (1/n_a + 1/n_b)/4, within [-1, 1]. With it the coverage of regions of equal size is
+    at least the level, by enumeration (``tests/reference/differences.csv``); without, as that of
+    the other intervals here, it falls to .84 where both proportions are near the ends. NaN where
+    one of the two is empty.
+    """
+    low, high = miettinen_nurminen(tp_a, n_a, tp_b, n_b, level)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        step = 0.25 * (np.true_divide(1.0, n_a) + np.true_divide(1.0, n_b))
+    return np.maximum(low - step, -1.0), np.minimum(high + step, 1.0)
+
+
 DIFFERENCE_INTERVALS: dict[
     str, Callable[[AnyArray, AnyArray, AnyArray, AnyArray, float], Limits]
 ] = {
+    "score": score,
     "newcombe": newcombe,
     "agresti-caffo": agresti_caffo,
     "miettinen-nurminen": miettinen_nurminen,
 }
 """Intervals of the difference of two proportions by the name of the argument ``ci``."""
+
+
+def agreeing(
+    low: FloatArray, high: FloatArray, p_value: FloatArray, alternative: str, level: float
+) -> Limits:
+    """Return the limits, moved to 0 where the test does not reject a difference of 0.
+
+    The interval can only grow, so that it covers no less. A one-sided test that does not reject
+    leaves the other side as it is: it does not speak against it.
+    """
+    kept = p_value > 1.0 - level
+    if alternative != "less":
+        low = np.where(kept, np.minimum(low, 0.0), low)
+    if alternative != "greater":
+        high = np.where(kept, np.maximum(high, 0.0), high)
+    return low, high
+
+
+def overlapping(
+    tp: tuple[AnyArray, AnyArray, AnyArray],
+    size: tuple[AnyArray, AnyArray, AnyArray],
+    level: float,
+    phi: float = 1.0,
+) -> Limits:
+    """Return the limits of the difference in precision of two sets that share candidates.
+
+    Parameters
+    ----------
+    tp, size : tuple of arrays
+        True positives and candidates that both sets have, that only a has, that only b has.
+    level : float
+    phi : float
+        How many times as much as binomial counts the true positives vary.
+
+    Notes
+    -----
+    The distances of both sets' Clopper-Pearson limits from their precision are put together as
+    standard errors are (Zou and Donner 2008), the correlation of the two precisions being that of
+    the labels of the shared candidates, each set's precision drawn a little towards a half. Unlike
+    the delta method it needs no large counts: of two sets of two candidates on it covered .948 or
+    more in simulations (``tests/reference/sets.csv``), whether the sizes of the three parts are
+    fixed or vary, too. NaN where a set is empty.
+    """
+    both, only_a, only_b = (np.asarray(t, dtype=float) for t in tp)
+    n_both, n_only_a, n_only_b = (np.asarray(n, dtype=float) for n in size)
+    n_a, n_b, tp_a, tp_b = n_both + n_only_a, n_both + n_only_b, both + only_a, both + only_b
+    with np.errstate(divide="ignore", invalid="ignore"):
+        a, b = tp_a / n_a, tp_b / n_b
+        near_a, near_b = (tp_a + 0.5) / (n_a + 1.0), (tp_b + 0.5) / (n_b + 1.0)
+        shared = both * (1.0 - near_a) * (1.0 - near_b) + (n_both - both) * near_a * near_b
+        spread_a = tp_a * (1.0 - near_a) ** 2 + (n_a - tp_a) * near_a**2
+        spread_b = tp_b * (1.0 - near_b) ** 2 + (n_b - tp_b) * near_b**2
+        correlation = np.clip(shared / np.sqrt(spread_a * spread_b), -1.0, 1.0)
+    low_a, high_a = clopper_pearson(tp_a / phi, n_a / phi, level)
+    low_b, high_b = clopper_pearson(tp_b / phi, n_b / phi, level)
+
+    def together(x: FloatArray, y: FloatArray) -> FloatArray:
+        square = np.maximum(x**2 + y**2 - 2.0 * correlation * x * y, 0.0)
+        return np.asarray(np.sqrt(square), dtype=float)
+
+    low = np.maximum(a - b - together(a - low_a, high_b - b), -1.0)
+    high = np.minimum(a - b + together(high_a - a, b - low_b), 1.0)
+    return low, high
 
 
 def delta_method(

@@ -80,19 +80,25 @@ class AveragePrecision(NamedTuple):
     chance: FloatArray
 
 
-def average_precision(score: FloatArray, gold: BoolArray, present: BoolArray) -> AveragePrecision:
-    """Return average precision: the mean over the positives of the precision where each stands."""
+def average_precision(
+    score: FloatArray, gold: BoolArray, present: BoolArray, *, ends: bool = False
+) -> AveragePrecision:
+    """Return average precision: the mean over the positives of the precision where each stands.
+
+    ``ends``: a ranking ends with its last score, and a positive without one has the precision 0.
+    """
     score, gold, present = np.broadcast_arrays(score, gold, present)
     ranked = _ranked(score, gold, present)
+    listed = (present & ~np.isnan(score)).sum(axis=-1) if ends else ranked.total
     end = np.maximum(ranked.end, 1)
     tp_end = np.take_along_axis(ranked.tp, ranked.end, axis=-1)
-    inside = np.arange(score.shape[-1]) < ranked.total[..., np.newaxis]
+    inside = np.arange(score.shape[-1]) < listed[..., np.newaxis]
     positive = ranked.tp[..., -1]
     # of another candidate in the block, given that one is positive
     share = (positive - 1.0) / np.maximum(ranked.total - 1.0, 1.0)
     expected = (1.0 + (end - 1.0) * share[..., np.newaxis]) / end
     with np.errstate(divide="ignore", invalid="ignore"):
-        value = np.where(ranked.true, tp_end / end, 0.0).sum(axis=-1) / positive
+        value = np.where(ranked.true & inside, tp_end / end, 0.0).sum(axis=-1) / positive
         chance = np.where(inside, expected, 0.0).sum(axis=-1) / ranked.total
     return AveragePrecision(value, np.where(positive > 0, chance, np.nan))
 

@@ -78,11 +78,17 @@ class Block(NamedTuple):
 
 
 def cumulated(
-    score: FloatArray, gold: BoolArray, present: BoolArray, ties: str = "shared"
+    score: FloatArray,
+    gold: BoolArray,
+    present: BoolArray,
+    ties: str = "shared",
+    *,
+    ends: bool = False,
 ) -> FloatArray | IntArray:
     """Return the true positives up to each rank, from rank 0: (..., candidate + 1)."""
     every = np.arange(1, score.shape[-1] + 1)
-    tp = nbest(score, gold, present, every, "shared" if ties in ("error", "blocks") else ties).tp
+    counted = "shared" if ties in ("error", "blocks") else ties
+    tp = nbest(score, gold, present, every, counted, ends=ends).tp
     return np.concatenate([np.zeros_like(tp[..., :1]), tp], axis=-1)
 
 
@@ -104,6 +110,8 @@ def nbest(
     present: BoolArray,
     n: IntArray | None,
     ties: str = "shared",
+    *,
+    ends: bool = False,
 ) -> NBest:
     """Count the true positives in the n-best lists, for all n at once.
 
@@ -111,9 +119,11 @@ def nbest(
     where it is None. How candidates with the score of the n-th count is ``ties``: "shared" takes
     them in the order in which they come, "best" and "worst" the true positives first or last,
     "expected" the mean over all orders, "error" refuses, and "blocks" takes all of them: a list
-    that cuts them is refused, and where every n was asked for, does not exist.
+    that cuts them is refused, and where every n was asked for, does not exist. ``ends``: a ranking
+    ends with its last score, and what has none is in no list; longer lists have empty places.
     """
     score, gold, present = np.broadcast_arrays(score, gold, present)
+    listed = present & ~np.isnan(score) if ends else present
     asked = np.arange(1, score.shape[-1] + 1) if n is None else n
     favoured = {"best": gold, "worst": ~gold}.get(ties)
     positions = order(score, present, favoured)
@@ -124,10 +134,10 @@ def nbest(
         none = empty.astype(np.int64)
         return NBest(none, empty * np.nan, none, empty > 0, Block(none, none, none, none))
     ranked = np.take_along_axis(score, positions, axis=-1)
-    true = np.take_along_axis(gold & present, positions, axis=-1)
+    true = np.take_along_axis(gold & listed, positions, axis=-1)
     tp = np.zeros((*true.shape[:-1], true.shape[-1] + 1), dtype=np.int64)
     np.cumsum(true, axis=-1, out=tp[..., 1:])
-    start, end = (x[..., index - 1] for x in blocks(ranked, present.sum(axis=-1)))
+    start, end = (x[..., index - 1] for x in blocks(ranked, listed.sum(axis=-1)))
     tp_start, tp_end = (np.take_along_axis(tp, edge, axis=-1) for edge in (start, end))
     block = Block(start, tp_start, np.maximum(end - start, 1), tp_end - tp_start)
     counted: FloatArray | IntArray = tp[..., index]
@@ -236,6 +246,22 @@ def nbest_regions(rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArr
             counts[(column, *row)] = cumulated[index]
     overlap, tp_overlap, tp_a, tp_b = counts
     return Regions(overlap, tp_overlap, tp_a, tp_b)
+
+
+def cut_ties(score: FloatArray, rank: IntArray, present: BoolArray, n: IntArray) -> BoolArray:
+    """Return whether the n-best lists leave out candidates with the score of their last one.
+
+    The ranks are those among the candidates that are present, from 1; the last axis of the result
+    is n. NaN equals NaN. O(N).
+    """
+    total = present.sum(axis=-1)[..., np.newaxis]
+    falling = np.empty(score.shape)
+    np.put_along_axis(falling, rank - 1, score, axis=-1)
+    same = np.zeros((*score.shape[:-1], score.shape[-1] + 1), dtype=bool)  # by rank, from 0
+    last, after = falling[..., :-1], falling[..., 1:]
+    same[..., 1:-1] = (last == after) | (np.isnan(last) & np.isnan(after))
+    cut: BoolArray = same[..., np.minimum(n, score.shape[-1])] & (n < total)
+    return cut
 
 
 class AcceptedRegions(NamedTuple):

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.intervals.proportions import clopper_pearson
 from rankeval_pd.stats.rankings.ranking import Regions
 
 Advance = Callable[[int], object]
@@ -136,6 +137,24 @@ def exceedance(observed: FloatArray, drawn: FloatArray) -> FloatArray:
     limit = observed - _EQUAL * np.maximum(np.abs(observed), 1.0)
     as_large = drawn.size - np.searchsorted(ordered, limit)
     return np.asarray((1 + as_large) / (drawn.size + 1), dtype=float)
+
+
+def monte_carlo_error(
+    p_single: FloatArray, p_adjusted: FloatArray, drawn: FloatArray, *, alpha: float
+) -> tuple[FloatArray, BoolArray]:
+    """Return the standard error of adjusted p-values, and whether other draws may decide else.
+
+    ``p_single`` is (1 + hits) / (drawn + 1); the adjusted p-value is taken as a multiple of it.
+    Undecided is what the 95 % Clopper-Pearson interval of the hits leaves open.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        factor = p_adjusted / p_single
+        error = factor * np.sqrt(p_single * (1.0 - p_single) / drawn)
+    known = ~np.isnan(p_single)
+    hits = np.where(known, np.round(p_single * (drawn + 1.0)) - 1.0, 0.0)
+    low, high = clopper_pearson(hits, np.where(known, drawn, 1.0), 0.95)
+    undecided: BoolArray = known & (factor * low < alpha) & (alpha < factor * high)
+    return error, undecided
 
 
 def largest_statistics(

@@ -49,16 +49,28 @@ def step_down(p_values: FloatArray) -> FloatArray:
     """
     p = np.asarray(p_values, dtype=float)
     smallest = np.where(np.isnan(p), np.inf, p).min(axis=-1, initial=np.inf)
-    smallest = np.where(np.isinf(smallest), np.nan, smallest)
+    return scaled(p, *step_down_factors(np.where(np.isinf(smallest), np.nan, smallest)))
+
+
+def step_down_factors(smallest: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return what the p-values of each pair (..., pair) are multiplied by, and their least value.
+
+    ``smallest`` is the smallest p-value of each pair, NaN where there is none.
+    """
     order = np.argsort(smallest, axis=-1, kind="stable")  # NaN last
     rank = np.argsort(order, axis=-1, kind="stable")
     pairs = np.count_nonzero(~np.isnan(smallest), axis=-1, keepdims=True)
-    factor = np.maximum(pairs - rank, 1)
+    factor = np.maximum(pairs - rank, 1).astype(float)
     floor = np.zeros_like(smallest)
     if smallest.shape[-1]:
         stepped = np.take_along_axis(factor * smallest, order, axis=-1)
         reached = np.fmax.accumulate(stepped, axis=-1)
         before = np.concatenate([np.zeros_like(reached[..., :1]), reached[..., :-1]], axis=-1)
         floor = np.take_along_axis(before, rank, axis=-1)
-    limits = factor[..., np.newaxis] * p
-    return np.where(np.isnan(p), np.nan, np.clip(limits, floor[..., np.newaxis], 1.0))
+    return factor, floor
+
+
+def scaled(p_values: FloatArray, factor: FloatArray, floor: FloatArray) -> FloatArray:
+    """Return the p-values (..., n) times the factor of their pair, from its floor to 1."""
+    limits = np.clip(factor[..., np.newaxis] * p_values, floor[..., np.newaxis], 1.0)
+    return np.where(np.isnan(p_values), np.nan, limits)

@@ -1,0 +1,64 @@
+"""What is odd about candidates and is said before they are counted: repeated, of one class."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+import pandas as pd
+
+from rankeval_pd.errors import listed, warn
+from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+
+
+def cluster_codes(values: pd.Series, name: Hashable) -> IntArray:
+    """Return the number of each candidate's group."""
+    number = np.asarray(pd.factorize(values)[0], dtype=np.int64)
+    check_clusters(int((number < 0).sum()), name)
+    return number
+
+
+def check_clusters(missing: int, name: Hashable) -> None:
+    """Raise a ValueError where candidates have no group."""
+    if missing:
+        raise ValueError(
+            f"groups={name!r} has {missing} missing values: every candidate belongs to a group,"
+            " if to one of its own. Fill them."
+        )
+
+
+def warn_of_repeated(
+    labels: pd.Index | Sequence[pd.Index],
+    again: BoolArray,
+    *,
+    by: Sequence[Hashable],
+    label: Sequence[Hashable],
+) -> None:
+    """Say that candidates occur more than once, which are not independent then."""
+    if not again.any():
+        return
+    levels = [labels] if isinstance(labels, pd.Index) else list(labels)
+    several = [level[again][:3].tolist() for level in levels]
+    shown = several[0] if len(several) == 1 else list(zip(*several, strict=True))
+    where = "label=" + (repr(label[0]) if len(label) == 1 else repr(list(label)))
+    what = where if label else "the index"
+    within = f" within one group of by={list(by)!r}" if by else ""
+    warn(
+        f"{int(again.sum()):,} of {again.size:,} rows repeat the label of an earlier row{within}"
+        f" ({what}: {listed(dict.fromkeys(shown))}): are these the same candidates again? Then they"
+        " depend on each other, and intervals and p-values of independent candidates do not hold:"
+        " name what belongs together, groups=..., or what each row is a sample of, by=... If they"
+        " are different candidates, name what tells them apart, label=..., or give them an index"
+        " of their own: data.reset_index()."
+    )
+
+
+def warn_of_one_class(truth: FloatArray, name: Hashable) -> None:
+    """Say that all candidates are true positives, or none is."""
+    known = truth[~np.isnan(truth)]
+    if known.size > 1 and (known == known.flat[0]).all():
+        which = "every candidate is a true positive" if known.flat[0] else "no true positive"
+        warn(
+            f"gold={name!r}: {which} among {known.size:,} candidates, so that no ranking of them is"
+            " better than another. Is it the right column, and the whole of the data?"
+        )

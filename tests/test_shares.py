@@ -1,0 +1,124 @@
+"""Sizes of lists as shares of the candidates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rankeval_pd
+from rankeval_pd.forms.n import check_n, least_n
+
+SHARES = [0.1, 0.25, 0.07]
+
+
+@given(st.integers(1, 10_000), st.integers(1, 100_000))
+def test_the_least_n_of_a_share(part, total):
+    """In whole numbers: n is the least with 10,000 n >= part * total."""
+    part = min(part, 9_999)
+    wanted = max(-(-part * total // 10_000), 1)
+    assert least_n(part / 10_000, total) == wanted
+
+
+def test_seven_of_a_hundred():
+    assert least_n(0.07, 100) == 7  # 0.07 * 100 is 7.000000000000001
+    assert least_n(0.001, 100) == 1
+
+
+ASKED = {
+    "nbest_precision": {},
+    "compare": {},
+    "random_test": {},
+    "random_bound": {},
+    "random_envelope": {},
+    "precision_band": {"n_resamples": 50},
+    "difference_band": {"n_resamples": 50},
+    "odds_ratios": {"a": "a", "b": "b"},
+    "tie_sensitivity": {"a": "a", "b": "b", "n_keys": 2},
+    "random_band": {},
+    "isolines": {},
+}
+
+
+@pytest.mark.parametrize("method", ASKED)
+def test_shares_are_the_n_that_they_mean(frame, method):
+    ask = getattr(frame.rankeval, method)
+    wanted = ask(n=[3, 8], **ASKED[method])
+    found = ask(n=SHARES, **ASKED[method])  # 0.1 and 0.07 of 30 are lists of 3
+    assert list(found.columns) == [*wanted.columns, "share"]
+    for share, n in zip(SHARES, (3, 8, 3), strict=True):
+        rows = found[found["share"] == share].drop(columns="share").reset_index(drop=True)
+        pd.testing.assert_frame_equal(rows, wanted[wanted["n"] == n].reset_index(drop=True))
+
+
+@pytest.mark.parametrize("method", ["nbest_precision", "compare", "random_test", "random_bound"])
+def test_shares_are_of_each_group(ragged, method):
+    found = getattr(ragged.rankeval(by="query"), method)(n=0.25)
+    sizes = {"q1": 3, "q2": 3, "q3": 2}  # of 12, 9 and 5
+    assert (found["n"] == found["query"].map(sizes)).all()
+    for query, n in sizes.items():
+        one = ragged[ragged["query"] == query].drop(columns="query")
+        wanted = getattr(one.rankeval, method)(n=n)
+        rows = found[found["query"] == query].drop(columns=["query", "share"])
+        pd.testing.assert_frame_equal(rows.reset_index(drop=True), wanted)
+
+
+def _padded(ragged):
+    parts = [
+        xr.Dataset.from_dataframe(rows.drop(columns="query")) for _, rows in ragged.groupby("query")
+    ]
+    queries = pd.Index(sorted(ragged["query"].unique()), name="query")
+    return xr.concat(parts, queries, join="outer")
+
+
+def test_shares_in_a_dataset(frame, ragged):
+    data = xr.Dataset.from_dataframe(frame)
+    found = data.rankeval.nbest_precision(SHARES)
+    assert dict(found.sizes) == {"measure": 3, "share": 3}
+    assert found["n"].to_numpy().tolist() == [3, 8, 3]
+    lazy = data.chunk().rankeval.nbest_precision(SHARES)
+    assert lazy["tp"].chunks is not None
+    xr.testing.assert_identical(lazy.compute(), found)
+    padded = _padded(ragged)
+    found = padded.rankeval.nbest_precision([0.25, 0.5])
+    assert set(found.dims) == {"query", "measure", "share"}
+    rows = found.to_dataframe().reset_index()
+    wanted = ragged.rankeval(by="query").nbest_precision([0.25, 0.5])
+    both = rows.merge(wanted, on=["query", "measure", "share"], suffixes=("", "_frame"))
+    assert len(both) == len(wanted) == len(rows)
+    for name in ("n", "tp", "precision", "ci_low"):
+        assert both[name].to_numpy() == pytest.approx(both[f"{name}_frame"].to_numpy())
+    with pytest.raises(ValueError, match="lazy Dataset whose gold label may be missing"):
+        padded.chunk().rankeval.nbest_precision(0.25)
+
+
+def test_shares_elsewhere(frame):
+    region = frame.rankeval.difference_region("a", "b", 0.1)
+    pd.testing.assert_frame_equal(region, frame.rankeval.difference_region("a", "b", 3))
+    mean = frame.rankeval.mean_difference("a", "b", [0.1, 0.25], n_resamples=50)
+    pd.testing.assert_frame_equal(
+        mean, frame.rankeval.mean_difference("a", "b", [3, 8], n_resamples=50)
+    )
+    ranges = frame.rankeval.significant_ranges("a", "b", SHARES, alpha=0.99)
+    wanted = frame.rankeval.significant_ranges("a", "b", [3, 8], alpha=0.99)
+    assert ranges["n_last"].tolist() == wanted["n_last"].tolist()
+    found = rankeval_pd.random_bound_for(0.05, [0.01, 0.07], n_candidates=100, n_positive=20)
+    assert found[["n", "share"]].to_numpy().tolist() == [[1, 0.01], [7, 0.07]]
+    exact = frame.rankeval.compare(n=SHARES[:2], adjust="max-t", n_resamples=99)
+    plain = frame.rankeval.compare(n=[3, 8], adjust="max-t", n_resamples=99)
+    assert exact["p_adjusted"].tolist() == plain["p_adjusted"].tolist()
+
+
+def test_what_is_no_share(frame, ragged):
+    with pytest.raises(TypeError, match="not both"):
+        frame.rankeval.nbest_precision([0.1, 5])
+    for n in (1.0, 0.0, 5.5, -0.5, np.nan):
+        with pytest.raises(TypeError, match="share of the candidates as a float between 0 and 1"):
+            check_n(n)
+    with pytest.raises(ValueError, match=r"combine=True with n=0\.1"):
+        ragged.rankeval(by="query").random_test(0.1, combine=True)
+    with pytest.raises(ValueError, match="no share of the candidates"):
+        rankeval_pd.random_bound_for(0.05, 0.1, prior=0.3, population="infinite")
