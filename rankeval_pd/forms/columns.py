@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import listed, unknown_name
-from rankeval_pd.forms.roles import CONTINGENCY, Roles, as_names
+from rankeval_pd.forms.roles import CONTINGENCY, Roles, as_names, excluded_names
 from rankeval_pd.stats._types import FloatArray
 
 
@@ -122,6 +122,7 @@ def find_measures(
         columns = variables_of(data, roles)
     else:
         columns = {k: [v.dtype] for k, v in split_measures(data, roles, taken).items()}
+    out = excluded_names(roles, columns)
     if roles.measures is not None:
         names = list(dict.fromkeys(as_names(roles.measures, columns)))
         for name in names:
@@ -136,7 +137,7 @@ def find_measures(
         names = [
             name
             for name, dtypes in columns.items()
-            if all(map(is_score, dtypes)) and name not in taken and name not in CONTINGENCY
+            if all(map(is_score, dtypes)) and name not in [*taken, *out, *CONTINGENCY]
         ]
     if needed and not names:
         raise ValueError(

@@ -13,7 +13,14 @@ import xarray as xr
 
 from rankeval_pd.errors import unknown_name
 from rankeval_pd.forms import tables
-from rankeval_pd.forms.items import check_items, item_roles, read_dataset, read_frame, to_items
+from rankeval_pd.forms.items import (
+    check_items,
+    item_roles,
+    read_dataset,
+    read_frame,
+    to_items,
+    warn_of_shape,
+)
 from rankeval_pd.forms.metrics import Metric
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import Roles
@@ -68,6 +75,7 @@ def answer(
             data, chosen, question, columns, a=a, b=b, relate=relate, attrs=attrs
         )
     table = read_frame(data, chosen)
+    warn_of_shape(data, chosen, table.systems)
     tables.check_names("by=", table.keys.columns, columns)
     pairs = asked_pairs(table.systems, a, b, needed=question.over == "pair")
     relation: dict[Hashable, Any] = {}

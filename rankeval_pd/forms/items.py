@@ -17,10 +17,11 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import listed, unknown_name
+from rankeval_pd.errors import listed, unknown_name, warn
 from rankeval_pd.forms.columns import frame_column
+from rankeval_pd.forms.identifiers import warn_of_identifiers
 from rankeval_pd.forms.metrics import Metric, find_metric
-from rankeval_pd.forms.roles import Roles, as_names
+from rankeval_pd.forms.roles import Roles, as_names, excluded_names
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.resampling.paired import Items
 
@@ -118,6 +119,43 @@ def read_frame(frame: pd.DataFrame, roles: Roles) -> ItemTable:
     return ItemTable(values, systems, metric, clusters, frame.index[order], keys, members)
 
 
+def warn_of_shape(frame: pd.DataFrame, roles: Roles, systems: list[Hashable]) -> None:
+    """Give a RankevalWarning where the systems of a DataFrame are found and are hardly systems."""
+    if roles.measures is not None:
+        return
+    if len(systems) > len(frame) > 1:
+        warn(
+            f"data has {len(systems)} systems and {len(frame)} items, more systems than items: is"
+            " the table transposed? One row is one item and one column one system: data.T. If it"
+            " is meant so, name the systems: measures=list(data)."
+        )
+    if frame.columns.nlevels > 1:
+        return  # a column that is no system has no statistics either
+    groups = {}
+    by = as_names(roles.by, frame.columns)
+    if by:
+        keys = pd.concat(
+            [role_column(frame, name, "by").reset_index(drop=True) for name in by], axis=1
+        )
+        groups["by"] = np.asarray(keys.groupby(list(keys.columns), observed=True).ngroup())
+    if roles.groups is not None:
+        groups["groups"] = pd.factorize(role_column(frame, roles.groups, "groups"))[0]
+    warn_of_identifiers({name: frame[name] for name in systems}, taken_as="systems", groups=groups)
+
+
+def settled(data: pd.DataFrame | xr.Dataset, roles: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the roles with the systems named, so that parts of the data are asked of the same.
+
+    What is odd about the systems that were found is said here, once.
+    """
+    chosen = item_roles(roles)
+    if not isinstance(data, pd.DataFrame):
+        return dict(roles)
+    systems = read_frame(data, chosen).systems
+    warn_of_shape(data, chosen, systems)
+    return {**roles, "measures": systems, "exclude": None}
+
+
 def role_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
     """Return the column or index level of a role, below a two-level header too."""
     if frame.columns.nlevels > 1 and name not in frame.index.names:
@@ -138,11 +176,15 @@ def _system_columns(
             " Drop the others: data.droplevel(..., axis=1)."
         )
     which = _system_level(header)
+    known = list(header) if header.nlevels == 1 else [name for label in header for name in label]
+    out = excluded_names(roles, dict.fromkeys(known))
     found: dict[tuple[Hashable, Hashable], int] = {}
     for place, label in enumerate(header):
         if label in named or (header.nlevels == 2 and label[0] in named):
             continue
         key = (label, None) if header.nlevels == 1 else (label[which], label[1 - which])
+        if key[0] in out:
+            continue
         if not _is_number(frame.iloc[:, place]):
             if str(key[0]) == "system":
                 raise ValueError(
@@ -253,11 +295,15 @@ def read_dataset(
                 " per statistic. For rankings, candidates with a gold label, use compare."
             )
     api = pd.api.types
+    names = data.indexes.get("system")
+    systems = list(range(data.sizes["system"])) if names is None else names.tolist()
+    out = excluded_names(roles, [*systems, *data.data_vars])
     found = {
         name: variable
         for name, variable in data.data_vars.items()
         if roles.dim in variable.dims
         and name != roles.groups
+        and name not in out
         and (api.is_numeric_dtype(variable.dtype) or api.is_bool_dtype(variable.dtype))
     }
     if not found:
@@ -280,15 +326,14 @@ def read_dataset(
                 f" along {roles.dim!r} alone."
             )
         cluster = codes(pd.Series(groups.to_numpy()[order]), "groups", roles.groups)
-    names = data.indexes.get("system")
-    systems = list(range(data.sizes["system"])) if names is None else names.tolist()
-    keep = list(range(len(systems)))
+    keep = [k for k, name in enumerate(systems) if name not in out]
     if roles.measures is not None:
         wanted = as_names(roles.measures, systems)
         for name in wanted:
             if name not in systems:
                 raise unknown_name("measures", name, systems)
-        keep, systems = [systems.index(name) for name in wanted], wanted
+        keep = [systems.index(name) for name in wanted]
+    systems = [systems[k] for k in keep]
     parts = []
     for name in metric.chosen:
         bare = xr.DataArray(found[name].variable).astype(float)

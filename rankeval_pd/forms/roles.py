@@ -8,7 +8,7 @@ from typing import Any, Literal, TypedDict, get_args
 
 import numpy as np
 
-from rankeval_pd.errors import check_choice, listed
+from rankeval_pd.errors import check_choice, listed, unknown_name
 
 Ties = Literal["shared", "blocks", "expected", "best", "worst", "error"]
 Missing = Literal["raise", "last", "drop"]
@@ -25,6 +25,7 @@ class _Shared(TypedDict, total=False):
     """What rankings and systems over items have in common."""
 
     measures: Names
+    exclude: Names
     by: Names
     rng: Seed
     dim: Hashable
@@ -57,6 +58,7 @@ MEANINGS: dict[str, str] = {
     " named gold, else the only boolean one.",
     "measures": "the columns that are ranked or compared; unless given every numeric one without"
     " another role.",
+    "exclude": "columns that are neither ranked nor compared, such as identifiers.",
     "by": "the column(s) that name the query, sample or domain of each row.",
     "key": "the column that breaks ties, the smaller first; unless given a hash of the label.",
     "lower_is_better": "the measures whose small values rank first.",
@@ -83,6 +85,7 @@ class Roles:
 
     gold: Hashable | None = None
     measures: Names = None
+    exclude: Names = None
     by: Names = None
     key: Hashable | None = None
     lower_is_better: Names = ()
@@ -161,6 +164,21 @@ def as_names(names: Names, columns: Any) -> list[Hashable]:
     if isinstance(names, tuple) and _is_column(names, columns):
         return [names]
     return list(dict.fromkeys(names))
+
+
+def excluded_names(roles: Roles, known: Iterable[Hashable]) -> list[Hashable]:
+    """Return the names that the role ``exclude`` leaves out, each of them known."""
+    names = list(known)
+    out = as_names(roles.exclude, names)
+    for unknown in (name for name in out if name not in names):
+        raise unknown_name("exclude", unknown, names)
+    for name in as_names(roles.measures, names):
+        if name in out:
+            raise ValueError(
+                f"measures and exclude both name {name!r}. Leave it out of one of them; with"
+                " measures=, exclude= is not needed."
+            )
+    return out
 
 
 def _is_column(name: Hashable, columns: Any) -> bool:

@@ -11,7 +11,7 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import check_choice, check_share, unknown_name
-from rankeval_pd.forms.items import item_order, item_roles, system_scores
+from rankeval_pd.forms.items import item_order, item_roles, settled, system_scores
 from rankeval_pd.forms.pairs import (
     as_came,
     check_sizes,
@@ -255,12 +255,13 @@ def population_calibration(
     size, sets = check_sizes([n_items], None)[0], check_sizes([n_test_sets], None, least=1)[0]
     seed = resamples.entropy(chosen.rng)
     order = item_order(item_labels(data, chosen))
+    named = settled(data, roles)
     tables = []
     for number in range(sets):
         child = np.random.SeedSequence(seed, spawn_key=(number, 3))
         rows = order[np.random.default_rng(child).integers(0, total, size)]
         sample = take_items(data, np.sort(rows), chosen)
-        pairs, _ = pairs_table(paired_bootstrap(sample, n_resamples=n_resamples, **roles))
+        pairs, _ = pairs_table(paired_bootstrap(sample, n_resamples=n_resamples, **named))
         tables.append(pairs[pairs["gain"] > 0.0])
     table = pd.concat(tables, ignore_index=True)
     agrees = np.array([scores[a] > scores[b] for a, b in _named(table)], dtype=bool)

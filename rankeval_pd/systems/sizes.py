@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import check_choice
-from rankeval_pd.forms.items import check_items, item_order, item_roles, role_column
+from rankeval_pd.forms.items import check_items, item_order, item_roles, role_column, settled
 from rankeval_pd.forms.pairs import check_sizes, item_labels
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import ItemRoles, Roles, as_names
@@ -83,6 +83,7 @@ def gain_by_size(
     check_names("by=", by, ("size",))
     places = _domains(data, by, chosen, draw)
     whole = check_sizes(sizes, max((len(rows) for rows in places), default=0))
+    named = settled(data, roles)
     found = []
     for size in whole:
         rows = np.sort(np.concatenate([p[:size] for p in places if len(p) >= size]))
@@ -91,7 +92,7 @@ def gain_by_size(
             paired_bootstrap(
                 part, n_resamples=n_resamples, event=event, method=method, ci=ci,
                 families=families, adjust=adjust, alpha=alpha, level=level, progress=progress,
-                **roles,
+                **named,
             )
         )  # fmt: skip
     joined: Data = _along_size(found, whole) if by_size else _one_by_one(found, whole, by)
