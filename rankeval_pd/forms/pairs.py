@@ -38,6 +38,16 @@ def pairs_table(data: Any) -> tuple[pd.DataFrame, list[Hashable]]:
     )
 
 
+def two_sided(table: pd.DataFrame) -> pd.Series:
+    """Return the two-sided p-values of a table of pairs."""
+    if "p_two_sided" not in table:
+        raise ValueError(
+            "alternative='two-sided' needs the column 'p_two_sided' of the table of pairs, and data"
+            " has none. Keep it from paired_bootstrap, or give alternative='greater'."
+        )
+    return table["p_two_sided"]
+
+
 def related(
     table: pd.DataFrame, groups: list[Hashable]
 ) -> Iterator[tuple[list[Any], Any, pd.DataFrame]]:
