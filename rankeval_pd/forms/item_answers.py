@@ -97,14 +97,14 @@ def answer(
         )
         results.append(result)
     return tables.leave_frame(
-        results, table.keys, columns, attrs={**_told(table.metric), **(attrs or {})}
+        results, table.keys, columns, attrs={**_told(table.metric, chosen), **(attrs or {})}
     )
 
 
-def _told(metric: Metric) -> dict[str, Any]:
+def _told(metric: Metric, roles: Roles) -> dict[str, Any]:
     """Return what a table says of its metric; a user's function is not taken for one of ours."""
     name = metric.name if metric.names else f"function {metric.name}"
-    return {"metric": name, "higher_is_better": metric.sign > 0.0}
+    return {"metric": name, "higher_is_better": metric.sign > 0.0, "groups": roles.groups}
 
 
 def _labelled(
@@ -170,7 +170,7 @@ def _answer_dataset(
         result.assign(exists=exists),
         columns,
         ragged=False,
-        attrs={**_told(metric), **(attrs or {})},
+        attrs={**_told(metric, roles), **(attrs or {})},
     )
 
 

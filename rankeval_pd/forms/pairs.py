@@ -38,6 +38,14 @@ def pairs_table(data: Any) -> tuple[pd.DataFrame, list[Hashable]]:
     )
 
 
+_MADE_BY = ("metric", "higher_is_better", "groups", "test", "event", "seed", "n_resamples")
+
+
+def made_by(pairs: pd.DataFrame | xr.Dataset) -> dict[str, Any]:
+    """Return what a table of pairs says of how its p-values were made."""
+    return {name: pairs.attrs[name] for name in _MADE_BY if name in pairs.attrs}
+
+
 def two_sided(table: pd.DataFrame) -> pd.Series:
     """Return the two-sided p-values of a table of pairs."""
     if "p_two_sided" not in table:

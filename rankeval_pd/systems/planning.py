@@ -124,8 +124,8 @@ def detectable_gain(
     alpha, power = check_share("alpha", alpha), check_share("power", power)
     if power <= alpha:
         raise ValueError(
-            f"power={power!r}, alpha={alpha!r}: a test of this level is significant so often without"
-            " any gain. Give a power above alpha, as 0.8."
+            f"power={power!r}, alpha={alpha!r}: a test of this level is significant so often where"
+            " there is no gain. Give a power above alpha, as 0.8."
         )
     factor = studies.power_factor(alpha / SIDES[alternative], power)
     check_numbers("gain_se", gain_se, 0.0, missing=False)

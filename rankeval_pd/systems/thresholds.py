@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rankeval_pd.errors import check_choice, check_share, unknown_name
-from rankeval_pd.forms.pairs import as_came, numbers_of, pairs_table, related, two_sided
+from rankeval_pd.forms.pairs import as_came, made_by, numbers_of, pairs_table, related, two_sided
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import Roles
 from rankeval_pd.stats._types import FloatArray
@@ -98,7 +98,7 @@ def gain_threshold(
     Most authors would not have fixed beforehand which system is the better one:
 
     >>> pairs.rankeval.gain_threshold(alternative="two-sided")["threshold"].round(3).tolist()
-    [0.073]
+    [0.07]
     """
     check_choice("alternative", alternative, SIDES)
     low, high = _window(window)
@@ -134,8 +134,8 @@ def gain_threshold(
         found = [name, _quantile(gains, share), *limits, len(inside), z * _quantile(errors, share)]
         rows.append(keys + found)
     attrs = {
-        "window": (low, high), "quantile": share, "alternative": alternative, "ci": ci,
-        "level": level,
+        **made_by(data), "window": (low, high), "quantile": share, "alternative": alternative,
+        "ci": ci, "level": level,
     }  # fmt: skip
     return as_came(data, rows, groups, table, THRESHOLD_COLUMNS, attrs)
 
