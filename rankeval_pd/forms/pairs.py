@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import listed
+from rankeval_pd.errors import listed, shown
 from rankeval_pd.forms.items import check_items
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import Roles
@@ -133,7 +133,7 @@ def check_sizes(sizes: Any, largest: int | None, *, least: int = 2) -> list[int]
     upper = "" if largest is None else f" to {largest}, the number of items there are"
     for value in values:
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-            raise TypeError(f"sizes: {value!r} is no whole number. Give numbers of items.")
+            raise TypeError(f"sizes: {shown(value)} is no whole number. Give numbers of items.")
         if value < least or (largest is not None and value > largest):
-            raise ValueError(f"sizes: {value!r}: give whole numbers from {least}{upper}.")
+            raise ValueError(f"sizes: {shown(value)}: give whole numbers from {least}{upper}.")
     return list(dict.fromkeys(int(value) for value in values))

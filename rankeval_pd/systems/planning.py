@@ -208,6 +208,7 @@ def check_numbers(
         allowed = f"numbers of {least:g} to {most:g}"
     elif infinite:
         allowed += ", or inf"
+    given = given.item() if isinstance(given, np.generic) else given
     try:
         values = np.asarray(given, dtype=float)
     except (TypeError, ValueError):
