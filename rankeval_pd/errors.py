@@ -43,15 +43,20 @@ def unknown_name(role: str, name: object, known: Iterable[Hashable]) -> UnknownN
     near = difflib.get_close_matches(str(name), [str(x) for x in names], n=1, cutoff=0.5)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     return UnknownNameError(
-        f"{role}: no column {name!r}; there are {listed(names)}.{hint}"
+        f"{role}: no column {shown(name)}; there are {listed(names)}.{hint}"
         " Give the name of one of these."
     )
 
 
+def shown(value: object) -> str:
+    """Return a value as text, a number of NumPy's as the number it is."""
+    return repr(value.item() if isinstance(value, np.generic) else value)
+
+
 def listed(names: Iterable[object], most: int = 12) -> str:
     """Return names as text, the first few where there are many."""
-    names = [x.item() if isinstance(x, np.generic) else x for x in names]
-    text = ", ".join(repr(x) for x in names[:most])
+    names = list(names)
+    text = ", ".join(shown(x) for x in names[:most])
     return f"{text}, ... ({len(names)} in all)" if len(names) > most else text or "none"
 
 
@@ -62,7 +67,7 @@ def check_choice(argument: str, value: object, allowed: Iterable[str | None]) ->
         value is choice or (isinstance(value, str) and value == choice) for choice in choices
     ):
         raise ValueError(
-            f"{argument}={value!r} is not one of {listed(choices)}. Give one of these."
+            f"{argument}={shown(value)} is not one of {listed(choices)}. Give one of these."
         )
 
 
@@ -73,12 +78,15 @@ def check_share(argument: str, value: object, *, one: bool = False) -> float:
         value, (int, float, np.integer, np.floating)
     ):
         raise TypeError(
-            f"{argument}={value!r} is of type {type(value).__name__}: give a number in {allowed}."
+            f"{argument}={shown(value)} is of type {type(value).__name__}: give a number"
+            f" in {allowed}."
         )
     number = float(value)
     if not (0.0 < number < 1.0 or (one and number == 1.0)):
         hint = f" {number:g} % is {number / 100:g}." if 1.0 < number <= 100.0 else ""
-        raise ValueError(f"{argument}={value!r} is outside {allowed}: give a number in it.{hint}")
+        raise ValueError(
+            f"{argument}={shown(value)} is outside {allowed}: give a number in it.{hint}"
+        )
     return number
 
 
@@ -94,11 +102,11 @@ def check_count(argument: str, value: object, least: int = 1) -> int:
     """Return ``value`` as an int of at least ``least``."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
         raise TypeError(
-            f"{argument}={value!r} is of type {type(value).__name__}: give a whole number of"
+            f"{argument}={shown(value)} is of type {type(value).__name__}: give a whole number of"
             f" {least} or more."
         )
     if value < least:
-        raise ValueError(f"{argument}={value!r}: give a whole number of {least} or more.")
+        raise ValueError(f"{argument}={shown(value)}: give a whole number of {least} or more.")
     return int(value)
 
 
@@ -108,11 +116,12 @@ def check_at_least_one(argument: str, value: object) -> float:
         value, (int, float, np.integer, np.floating)
     ):
         raise TypeError(
-            f"{argument}={value!r} is of type {type(value).__name__}: give a number of 1 or more."
+            f"{argument}={shown(value)} is of type {type(value).__name__}: give a number"
+            " of 1 or more."
         )
     if not 1.0 <= float(value) < np.inf:
         raise ValueError(
-            f"{argument}={value!r}: give a finite number of 1 or more. An estimate below 1 is no"
-            " reason for an interval narrower than the binomial one: give 1."
+            f"{argument}={shown(value)}: give a finite number of 1 or more. An estimate below 1"
+            " is no reason for an interval narrower than the binomial one: give 1."
         )
     return float(value)

@@ -9,6 +9,7 @@ import xarray as xr
 from scipy import stats
 
 import rankeval_pd
+from rankeval_pd.stats.resampling import studies
 from rankeval_pd.systems.calibration import CALIBRATION_COLUMNS, PAPER_BINS
 from rankeval_pd.systems.paired_tests import PAIR_COLUMNS
 from rankeval_pd.systems.thresholds import THRESHOLD_COLUMNS
@@ -74,6 +75,39 @@ def test_the_window_holds_its_ends_and_may_be_empty():
     assert empty["threshold_all_pairs"] == pytest.approx(
         stats.norm.isf(0.25) * np.quantile(data["gain_se"], 0.95)
     )
+
+
+def test_a_two_sided_window_is_of_two_sided_p_values():
+    data = table(
+        [0.05, 0.025, 0.024, 0.976], [1.0, 2.0, 3.0, -4.0], p_two_sided=[0.1, 0.05, 0.048, 0.048]
+    )
+    found = data.rankeval.gain_threshold(alternative="two-sided")
+    assert found.attrs["alternative"] == "two-sided"
+    assert found["n_pairs"][0] == 3
+    assert found["threshold"][0] == np.quantile([2.0, 3.0, 4.0], 0.95)  # whichever stood first
+    z = stats.norm.isf(0.025)
+    assert found["threshold_all_pairs"][0] == pytest.approx(z * np.quantile(data["gain_se"], 0.95))
+    one = data.rankeval.gain_threshold()
+    assert (one["n_pairs"][0], one["threshold"][0], one.attrs["alternative"]) == (1, 1.0, "greater")
+    with pytest.raises(ValueError, match=r"alternative='less' is not one of"):
+        data.rankeval.gain_threshold(alternative="less")
+    with pytest.raises(ValueError, match=r"needs the column 'p_two_sided'"):
+        table([0.05], [1.0]).rankeval.gain_threshold(alternative="two-sided")
+
+
+def test_systems_drawn_with_replacement_written_out():
+    """Every pair stands there as often as its two systems were drawn, the product of the two."""
+    rng = np.random.default_rng(4)
+    a, b = np.triu_indices(9, 1)
+    gains = rng.exponential(size=a.size)
+    data = table([0.05] * a.size, gains).assign(system_a=a, system_b=b)
+    found = data.rankeval.gain_threshold(ci="systems", quantile=0.8, n_resamples=60, rng=7).iloc[0]
+    drawn = []
+    for counts in rankeval_pd.resample_counts(9, 60, rng=7):
+        times = counts[pd.factorize(np.r_[a, b])[0].reshape(2, -1)].prod(axis=0)
+        drawn.append(np.quantile(np.repeat(gains, times), 0.8, method="inverted_cdf"))
+    wanted = np.quantile(drawn, [0.025, 0.975])
+    np.testing.assert_allclose(found[["threshold_low", "threshold_high"]].astype(float), wanted)
 
 
 def test_other_sizes_by_the_square_root_law():
@@ -177,6 +211,46 @@ def test_expected_agreement_is_the_share_of_replicates():
     assert isinstance(rankeval_pd.expected_agreement(0.05, 1, 1), float)
 
 
+def test_expected_agreement_under_a_prior_is_the_share_of_replicates():
+    """True gains of variance 0.36 around 0, found with p near .05 on 100 items."""
+    rng = np.random.default_rng(5)
+    true = 0.6 * rng.normal(size=2_000_000)
+    here, there = (true + rng.normal(size=true.size) * s for s in (1.0, np.sqrt(100 / 60)))
+    near = np.abs(here - stats.norm.isf(0.05)) < 0.02
+    part = 0.36 / 1.36
+    error = 4 * 0.5 / np.sqrt(near.sum())
+    for other, signs in ((60, there), (np.inf, true)):
+        wanted = rankeval_pd.expected_agreement(0.05, 100, other, shrinkage=part)
+        assert np.mean(signs[near] > 0) == pytest.approx(wanted, abs=error)
+        assert wanted < rankeval_pd.expected_agreement(0.05, 100, other) - 5 * error
+    found = studies.shrinkage(here[:20_000], np.ones(20_000))
+    np.testing.assert_allclose(found, part, atol=0.02)
+    assert (
+        rankeval_pd.expected_agreement([0.0, 0.05], 9, np.inf, shrinkage=0.0).tolist() == [0.5] * 2
+    )
+    for wrong in (-0.1, 1.1, np.nan):
+        with pytest.raises(ValueError, match="shrinkage="):
+            rankeval_pd.expected_agreement(0.05, 9, 9, shrinkage=wrong)
+
+
+def test_shrinkage_of_gains_that_are_noise():
+    assert studies.shrinkage(np.array([0.1, -0.2]), np.ones(2)).tolist() == [0.0, 0.0]
+    assert studies.shrinkage(np.array([2.0, 0.0]), np.array([1.0, 0.0])).tolist() == [0.6, 1.0]
+    assert np.isnan(studies.shrinkage(np.array([np.nan]), np.array([1.0]))).all()
+
+
+def test_a_bin_holds_its_upper_edge_and_not_its_lower():
+    here = table([0.01, 0.05, 0.05, 0.2], [1.0, 1.0, 1.0, 1.0]).assign(
+        system_a=list("pqrs"), system_b="z"
+    )
+    there = pd.DataFrame({"p": [1, 1], "q": [1, 1], "r": [0, 0], "s": [0, 0], "z": [0, 1]})
+    found = here.rankeval.calibration(
+        there, bins=[0.01, 0.05, 0.2], metric="mean", higher_is_better=True
+    )
+    assert found["n_pairs"].tolist() == [2, 1]
+    assert found["agreement"].tolist() == [0.5, 0.0]
+
+
 def test_calibration_counts_signs():
     here, there = systems(6, count=10), systems(7, count=10)
     pairs = here.rankeval.paired_bootstrap(ci="percentile")
@@ -239,6 +313,18 @@ def test_calibration_keeps_the_metric_of_the_pairs():
     def mean(S):
         return S[..., 0]
 
+    lost = here.rankeval.paired_bootstrap()
+    lost.attrs = {}
+    for keywords, lacking in (
+        ({}, "metric='mean' and higher_is_better=True"),
+        ({"metric": "mean"}, "as higher_is_better=True"),
+        ({"higher_is_better": True}, "as metric='mean';"),
+    ):
+        with pytest.raises(ValueError, match=f"attrs are lost.*{lacking}"):
+            lost.rankeval.calibration(there, **keywords)
+    for keywords in ({"metric": "mean", "higher_is_better": True}, {"metric": "accuracy"}):
+        again = lost.rankeval.calibration(there, **keywords)
+        pd.testing.assert_frame_equal(again, wanted, check_exact=True)
     pairs = here.rankeval.paired_bootstrap(metric=mean, n_resamples=99)
     with pytest.raises(ValueError, match=r"a function mean: give it .* metric="):
         pairs.rankeval.calibration(there)
@@ -259,6 +345,24 @@ def test_a_sample_of_the_population_is_calibrated():
     for role in ("by", "groups"):
         with pytest.raises(ValueError, match=f"{role}='s00'"):
             data.rankeval.population_calibration(300, **{role: "s00"})
+
+
+def test_nearly_equal_systems_agree_as_often_as_the_estimated_prior_says():
+    """Twelve systems whose gains are mostly noise; the same test sets for both priors."""
+    rng = np.random.default_rng(1)
+    ease, skill = rng.normal(size=(3000, 1)), 0.02 * rng.normal(size=12)
+    data = pd.DataFrame(rng.normal(size=(3000, 12)) + ease + skill > 0).add_prefix("s")
+    ask = {"n_items": 150, "n_test_sets": 14, "bins": [0.01, 0.2]}
+    flat, estimated = (
+        data.rankeval.population_calibration(**ask, prior=prior).iloc[0]
+        for prior in ("flat", "estimated")
+    )
+    assert flat["n_pairs"] == estimated["n_pairs"] > 150
+    assert flat["agreement"] == estimated["agreement"]
+    assert flat["expected_agreement"] - flat["agreement"] > 0.15
+    assert abs(estimated["expected_agreement"] - estimated["agreement"]) < 0.1
+    with pytest.raises(ValueError, match="prior='guess' is not one of 'flat', 'estimated'"):
+        data.rankeval.population_calibration(**ask, prior="guess")
 
 
 # --------------------------------------------------------------------------------------------- size
@@ -333,17 +437,45 @@ def test_impossible_sizes(sizes):
 
 
 def test_detectable_gain_and_needed_items_agree():
-    gain = rankeval_pd.detectable_gain(0.3, 1000, power=0.9, n_items_new=2500, alpha=0.01)
-    z = stats.norm.isf(0.01) + stats.norm.ppf(0.9)
-    assert gain == pytest.approx(z * 0.3 * np.sqrt(0.4))
-    assert rankeval_pd.needed_items(gain * 1.0001, 0.3, 1000, power=0.9, alpha=0.01) == 2500
-    np.testing.assert_allclose(
-        rankeval_pd.detectable_gain(np.array([0.1, 0.2]), 10), 0.1 * np.array([1, 2]) * 2.486475
-        , rtol=1e-6)  # fmt: skip
+    ask = {"power": 0.9, "alpha": 0.01}
+    for alternative, tail in (("two-sided", 0.005), ("greater", 0.01)):
+        gain = rankeval_pd.detectable_gain(
+            0.3, 1000, n_items_new=2500, alternative=alternative, **ask
+        )
+        z = stats.norm.isf(tail) + stats.norm.ppf(0.9)
+        assert gain == pytest.approx(z * 0.3 * np.sqrt(0.4))
+        needed = rankeval_pd.needed_items(gain * 1.0001, 0.3, 1000, alternative=alternative, **ask)
+        assert needed == 2500
+    for z, keywords in ((2.801585, {}), (2.486475, {"alternative": "greater"})):
+        np.testing.assert_allclose(
+            rankeval_pd.detectable_gain(np.array([0.1, 0.2]), 10, **keywords),
+            0.1 * np.array([1, 2]) * z,
+            rtol=1e-6,
+        )
     with pytest.raises(ValueError, match="gain=0"):
         rankeval_pd.needed_items(0, 0.3, 1000)
     with pytest.raises(ValueError, match=r"power=80 is outside"):
         rankeval_pd.detectable_gain(0.3, 1000, power=80)
+    for power in (0.05, 0.04):
+        with pytest.raises(ValueError, match=rf"power={power}, alpha=0.05: .* above alpha"):
+            rankeval_pd.detectable_gain(0.3, 1000, power=power)
+        with pytest.raises(ValueError, match=rf"power={power}, alpha=0.05"):
+            rankeval_pd.needed_items(0.1, 0.3, 1000, power=power)
+    with pytest.raises(ValueError, match="alternative='less' is not one of 'two-sided', 'greater'"):
+        rankeval_pd.needed_items(0.1, 0.3, 1000, alternative="less")
+
+
+def test_a_plan_for_a_two_sided_test_needs_more():
+    """The least numbers of topics with a power of 80 %: one topic fewer falls short."""
+    one, two = (
+        rankeval_pd.needed_items(0.025, 0.0281, 100, alternative=side)
+        for side in ("greater", "two-sided")
+    )
+    assert (one, two) == (782, 992)
+    effect = 0.025 / (0.0281 * np.sqrt(100))
+    for items, level in ((one, 0.05), (two, 0.025)):
+        assert stats.norm.sf(stats.norm.isf(level) - effect * np.sqrt(items)) >= 0.8
+        assert stats.norm.sf(stats.norm.isf(level) - effect * np.sqrt(items - 1)) < 0.8
 
 
 @pytest.mark.parametrize(
@@ -352,6 +484,12 @@ def test_detectable_gain_and_needed_items_agree():
         (lambda: rankeval_pd.needed_items(1e-12, 0.01, 1000), "no test set of up to 1e.15 items"),
         (lambda: rankeval_pd.needed_items([0.1, 0.0], 0.01, 1000), r"gain=\[0.1, 0.0\]: give"),
         (lambda: rankeval_pd.needed_items(np.nan, 0.01, 1000), "gain=nan"),
+        (lambda: rankeval_pd.needed_items([1, np.nan], 0.01, 9), "gain=1 missing numbers: .*drop"),
+        (lambda: rankeval_pd.needed_items(0.1, np.nan, 1000), "gain_se=nan: .*drop"),
+        (lambda: rankeval_pd.needed_items(0.1, 0.0, 1000), "gain_se=0.0: give numbers above 0"),
+        (lambda: rankeval_pd.needed_items(0.1, 0.01, np.nan), "n_items=nan"),
+        (lambda: rankeval_pd.detectable_gain(np.nan, 10), "gain_se=nan"),
+        (lambda: rankeval_pd.detectable_gain(0.1, 9, n_items_new=np.nan), "n_items_new=nan"),
         (lambda: rankeval_pd.needed_items(0.1, 0.01, -5), "n_items=-5: give numbers above 0"),
         (lambda: rankeval_pd.detectable_gain(-1, 10), "gain_se=-1: give numbers of 0 or more"),
         (lambda: rankeval_pd.detectable_gain(0.1, 0), "n_items=0: give numbers above 0"),
@@ -382,7 +520,7 @@ def test_plans_of_no_numbers_and_of_many():
 def test_the_detectable_gain_is_detected():
     """Power 80 % of a one-sided test at 5 %, 300 simulated test sets: 3 standard errors."""
     rng = np.random.default_rng(13)
-    gain = rankeval_pd.detectable_gain(1 / np.sqrt(200), 200)
+    gain = rankeval_pd.detectable_gain(1 / np.sqrt(200), 200, alternative="greater")
     found = 0
     for seed in range(300):
         data = pd.DataFrame({"a": rng.normal(gain, 1, 200), "b": 0.0})

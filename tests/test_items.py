@@ -246,6 +246,61 @@ def test_metrics_that_do_not_fit(df, metric, message):
         ask(df, metric=metric)
 
 
+def test_an_exception_of_a_metric_is_said_to_be_its_own(df):
+    def ratio(sums):
+        return sums[..., 0] / sums[..., 1]
+
+    message = r"metric=ratio raised IndexError: index 1 .* sums of 1 statistics .* shape \(2, 1\)"
+    for method in METHODS:
+        with pytest.raises(ValueError, match=message) as caught:
+            ask(df, method, metric=ratio)
+        assert isinstance(caught.value.__cause__, IndexError)
+
+
+def test_a_scorer_of_texts_leads_to_the_statistics(df):
+    class Chrf:
+        """Not callable, as sacrebleu's metrics are not."""
+
+    class Scorer:
+        """A function of sums by another name."""
+
+        def __call__(self, sums):
+            return sums[..., 0]
+
+    for metric, given in ((Chrf(), r"Chrf\(\)"), (Chrf, "Chrf")):
+        with pytest.raises(
+            ValueError, match=rf"metric={given} makes scores of texts.*metric='chrf'.*'hyp_1'"
+        ):
+            ask(df, metric=metric)
+    with pytest.raises(ValueError, match=r"metric=Scorer makes scores of texts.*name of a metric"):
+        ask(df, metric=Scorer)
+    same(ask(df, metric=Scorer()), ask(df, metric=lambda s: s[..., 0]))
+    bleu = pytest.importorskip("sacrebleu.metrics").BLEU()
+    with pytest.raises(ValueError, match=r"metric=BLEU\(\) .*metric='bleu'.*'sys_len', 'ref_len'"):
+        ask(df, metric=bleu)
+
+
+def test_numbers_in_messages_are_plain(df):
+    numbered = df.set_axis([0, 1], axis=1).set_axis(range(6), axis=0)
+    labels = numbered.columns.to_numpy()
+    for keywords in ({"a": labels[0], "b": labels[0]}, {"a": labels[1] + 2}, {"b": labels[1]}):
+        with pytest.raises((ValueError, KeyError), match=r"\d") as caught:
+            ask(numbered, **keywords)
+        assert "np." not in str(caught.value)
+    for call in (
+        lambda: ask(numbered, n_resamples=np.int64(0)),
+        lambda: ask(numbered, alpha=np.float64(3)),
+        lambda: ask(numbered.iloc[:1]),
+        lambda: ask(numbered, metric=np.int64(3)),
+        lambda: numbered.rankeval.gain_by_size(np.array([1])),
+        lambda: rankeval_pd.needed_items(np.float64(0), 1, 9),
+        lambda: ask(pd.concat({"correct": -numbered}, axis=1).swaplevel(axis=1), metric="accuracy"),
+    ):
+        with pytest.raises(ValueError, match=r"\d") as caught:
+            call()
+        assert "np." not in str(caught.value)
+
+
 def test_several_statistics_and_a_metric_of_one(parts):
     with pytest.raises(
         ValueError, match=r"takes one column per system.*'correct', 'guess', 'gold'"
@@ -290,6 +345,16 @@ def test_bad_options(df, keywords, error, message):
 def test_roles_of_rankings_are_refused(df, method, role):
     with pytest.raises(ValueError, match=r"is a role of rankings.*use compare"):
         ask(df, method, **role)
+
+
+def test_lower_is_better_says_what_is_meant(df):
+    with pytest.raises(
+        ValueError, match=r"lower_is_better='new'.*higher_is_better=False.*backward"
+    ):
+        ask(df, lower_is_better="new")
+    ranking = df.assign(gold=[True, False] * 3)
+    with pytest.raises(ValueError, match=r"higher_is_better=False.*lower_is_better=.*backwards"):
+        ranking.rankeval.nbest_precision([1], higher_is_better=False)
 
 
 def test_the_wrong_form_says_so(df):

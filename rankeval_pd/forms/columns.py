@@ -85,7 +85,14 @@ def with_roles_of(gold: Hashable, roles: Roles, columns: Any) -> list[Hashable]:
 
 def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
     """Return the name of the gold label: given, ``gold``, or the only boolean column."""
-    for role in ("metric", "higher_is_better"):
+    if roles.higher_is_better is not None:
+        raise ValueError(
+            f"higher_is_better={roles.higher_is_better!r} belongs to systems over test items, and"
+            " this is a method for rankings, candidates with a gold label: name the measures whose"
+            " small values rank first, lower_is_better=...; without it they would be ranked"
+            " backwards. Of systems, use paired_bootstrap."
+        )
+    for role in ("metric",):
         if getattr(roles, role) is not None:
             raise ValueError(
                 f"{role}={getattr(roles, role)!r} belongs to systems over test items, and this is a"

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from rankeval_pd.errors import unknown_name
+from rankeval_pd.errors import shown, unknown_name
 from rankeval_pd.forms import tables
 from rankeval_pd.forms.items import (
     check_items,
@@ -97,14 +97,14 @@ def answer(
         )
         results.append(result)
     return tables.leave_frame(
-        results, table.keys, columns, attrs={**_told(table.metric), **(attrs or {})}
+        results, table.keys, columns, attrs={**_told(table.metric, chosen), **(attrs or {})}
     )
 
 
-def _told(metric: Metric) -> dict[str, Any]:
+def _told(metric: Metric, roles: Roles) -> dict[str, Any]:
     """Return what a table says of its metric; a user's function is not taken for one of ours."""
     name = metric.name if metric.names else f"function {metric.name}"
-    return {"metric": name, "higher_is_better": metric.sign > 0.0}
+    return {"metric": name, "higher_is_better": metric.sign > 0.0, "groups": roles.groups}
 
 
 def _labelled(
@@ -170,7 +170,7 @@ def _answer_dataset(
         result.assign(exists=exists),
         columns,
         ragged=False,
-        attrs={**_told(metric), **(attrs or {})},
+        attrs={**_told(metric, roles), **(attrs or {})},
     )
 
 
@@ -178,11 +178,11 @@ def asked_pairs(systems: list[Hashable], a: Hashable, b: Hashable, *, needed: bo
     """Return the numbers of the systems of each pair, in the order of the columns."""
     if len(systems) < 2:
         raise ValueError(
-            f"data has one system, {systems[0]!r}, and a comparison needs two. Add a column for"
-            " another system, with the same items."
+            f"data has one system, {shown(systems[0])}, and a comparison needs two. Add a column"
+            " for another system, with the same items."
         )
     if b is not None and a is None:
-        raise ValueError(f"b={b!r} without a: name the system it is compared with first.")
+        raise ValueError(f"b={shown(b)} without a: name the system it is compared with first.")
     numbers = {}
     for role, name in (("a", a), ("b", b)):
         if name is not None:
@@ -191,7 +191,7 @@ def asked_pairs(systems: list[Hashable], a: Hashable, b: Hashable, *, needed: bo
             numbers[role] = systems.index(name)
     if b is not None:
         if a == b:
-            raise ValueError(f"a={a!r}, b={b!r}: this is one system. Name two.")
+            raise ValueError(f"a={shown(a)}, b={shown(b)}: this is one system. Name two.")
         return np.array([[numbers["a"], numbers["b"]]])
     pairs = np.stack(np.triu_indices(len(systems), 1), axis=1)
     if a is not None:

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import listed, unknown_name, warn
+from rankeval_pd.errors import listed, shown, unknown_name, warn
 from rankeval_pd.forms.columns import frame_column
 from rankeval_pd.forms.identifiers import warn_of_identifiers
 from rankeval_pd.forms.metrics import Metric, find_metric
@@ -25,12 +25,18 @@ from rankeval_pd.forms.roles import Roles, as_names, excluded_names
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.resampling.paired import Items
 
-_OF_RANKINGS = ("gold", "key", "ties", "missing", "lower_is_better")
+_OF_RANKINGS = ("gold", "key", "ties", "missing")
 
 
 def item_roles(keywords: Mapping[str, Any]) -> Roles:
     """Return the roles, those of rankings refused, ``dim`` being ``item`` unless given."""
     roles = Roles.of({"dim": "item", **keywords})
+    if keywords.get("lower_is_better") is not None:
+        raise ValueError(
+            f"lower_is_better={keywords['lower_is_better']!r} is a role of rankings; for these, use"
+            " compare. All systems have scores of one metric: if the lower score is the better one,"
+            " give higher_is_better=False; without it they would be ranked backwards."
+        )
     for name in _OF_RANKINGS:
         if keywords.get(name) is not None:
             raise ValueError(
@@ -386,7 +392,7 @@ def to_items(
     """Return the inner form of (system, item, statistic), checked."""
     _check_complete(values, systems, labels)
     if values.shape[1] < 2:
-        found = f"one item, {labels[0]!r}" if len(labels) else "no item"
+        found = f"one item, {shown(labels[0])}" if len(labels) else "no item"
         raise ValueError(
             f"data (or a group of it) has {found}: resampling needs two items at least. Add items,"
             " or leave this group out."
@@ -413,13 +419,13 @@ def _check_complete(values: FloatArray, systems: list[Hashable], labels: pd.Inde
     infinite = labels[np.isinf(values[k]).any(axis=1)]
     if len(infinite):
         raise ValueError(
-            f"system {systems[k]!r} has an infinite number for {len(infinite)} of {len(labels)}"
-            f" items: {listed(infinite, most=6)}. Sums over items need finite numbers: check how"
-            " they were made, or drop these items for all systems."
+            f"system {shown(systems[k])} has an infinite number for {len(infinite)} of"
+            f" {len(labels)} items: {listed(infinite, most=6)}. Sums over items need finite"
+            " numbers: check how they were made, or drop these items for all systems."
         )
     items = labels[lacking[k]]
     raise ValueError(
-        f"system {systems[k]!r} has no number for {len(items)} of {len(labels)} items:"
+        f"system {shown(systems[k])} has no number for {len(items)} of {len(labels)} items:"
         f" {listed(items, most=6)}. A paired test needs every system on every item. Drop these"
         " items for all systems, data.dropna(), or run the system on them; a missing run is no 0."
     )
@@ -434,8 +440,8 @@ def _check_counts(
         if where.any():
             k, item = (int(x) for x in np.argwhere(where)[0])
             raise ValueError(
-                f"metric={metric.name!r}: system {systems[k]!r} has {what} at item"
-                f" {labels[item]!r}. The statistics are counts: check how they were made."
+                f"metric={metric.name!r}: system {shown(systems[k])} has {what} at item"
+                f" {shown(labels[item])}. The statistics are counts: check how they were made."
             )
 
     places = {name: k for k, name in enumerate(metric.names)}

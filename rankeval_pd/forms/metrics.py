@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankeval_pd.errors import listed
+from rankeval_pd.errors import listed, shown
 from rankeval_pd.forms.roles import Roles
 from rankeval_pd.stats._types import AnyArray, FloatArray
 from rankeval_pd.stats.resampling.metrics import METRICS, Formula, Score, chrf_formula
@@ -36,6 +36,7 @@ def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) ->
     ``statistics`` are those that the data have, [None] where there is a column per system.
     """
     asked = "mean" if roles.metric is None else roles.metric
+    _check_no_scorer(asked)
     if callable(asked):
         better = True if roles.higher_is_better is None else roles.higher_is_better
         name = getattr(asked, "__name__", type(asked).__name__)
@@ -45,8 +46,8 @@ def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) ->
         )  # fmt: skip
     if not isinstance(asked, str) or asked not in METRICS:
         raise ValueError(
-            f"metric={asked!r} is not one of {listed(METRICS)}. Give one of these, or a function of"
-            " summed statistics, f(S[..., statistic])."
+            f"metric={shown(asked)} is not one of {listed(METRICS)}. Give one of these, or a"
+            " function of summed statistics, f(S[..., statistic])."
         )
     formula = _formula(asked, statistics)
     chosen, ones = _chosen(asked, formula, statistics, one_level=one_level)
@@ -56,6 +57,25 @@ def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) ->
         asked, formula.score, chosen, ones, formula.statistics, formula.parts,
         asked not in (*_ONE_COLUMN, "ratio"), 1.0 if better else -1.0, linear,
     )  # fmt: skip
+
+
+def _check_no_scorer(asked: Any) -> None:
+    """Raise a ValueError where the metric is an object that scores texts or labels, or a class."""
+    is_class = isinstance(asked, type)
+    if isinstance(asked, str) or (callable(asked) and not is_class):
+        return
+    kind = asked if is_class else type(asked)
+    name = next((x for x in METRICS if kind.__name__.lower().startswith(x)), None)
+    if name is None and not is_class:
+        return
+    known = "the name of a metric"
+    if name is not None:
+        known = f"metric={name!r} and the statistics {listed(METRICS[name].statistics)}"
+    raise ValueError(
+        f"metric={kind.__name__}{'' if is_class else '()'} makes scores of texts or labels, and a"
+        f" paired test needs what they are made of, item by item. Give {known} as two-level columns"
+        " (system, statistic), or a function of summed statistics, f(S[..., statistic])."
+    )
 
 
 def _formula(metric: str, statistics: list[Hashable]) -> Formula:
@@ -101,8 +121,16 @@ def _vectorised(function: Callable[[AnyArray], Any], name: str) -> Score:
     """Return the user's function with the shape of what it returns checked, NaN for infinite."""
 
     def score(sums: AnyArray) -> FloatArray:
-        with np.errstate(all="ignore"):
-            found = np.asarray(function(np.asarray(sums, dtype=float)), dtype=float)
+        try:
+            with np.errstate(all="ignore"):
+                found = np.asarray(function(np.asarray(sums, dtype=float)), dtype=float)
+        except Exception as error:
+            raise ValueError(
+                f"metric={name} raised {type(error).__name__}: {error}. It was given the sums of"
+                f" {sums.shape[-1]} statistics as an array of shape {sums.shape}, and is to return"
+                f" one score for each of {sums.shape[:-1]}: write it with S[..., 0], S[..., 1], and"
+                " so on."
+            ) from error
         if found.shape != sums.shape[:-1]:
             raise ValueError(
                 f"metric={name}: for sums of shape {sums.shape} it returned shape {found.shape},"

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import listed
+from rankeval_pd.errors import listed, shown
 from rankeval_pd.forms.items import check_items
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import Roles
@@ -36,6 +36,24 @@ def pairs_table(data: Any) -> tuple[pd.DataFrame, list[Hashable]]:
         f"data has no columns {listed(missing)}: this is asked of the table of pairs that"
         " paired_bootstrap returns, as by df.rankeval.paired_bootstrap().rankeval."
     )
+
+
+_MADE_BY = ("metric", "higher_is_better", "groups", "test", "event", "seed", "n_resamples")
+
+
+def made_by(pairs: pd.DataFrame | xr.Dataset) -> dict[str, Any]:
+    """Return what a table of pairs says of how its p-values were made."""
+    return {name: pairs.attrs[name] for name in _MADE_BY if name in pairs.attrs}
+
+
+def two_sided(table: pd.DataFrame) -> pd.Series:
+    """Return the two-sided p-values of a table of pairs."""
+    if "p_two_sided" not in table:
+        raise ValueError(
+            "alternative='two-sided' needs the column 'p_two_sided' of the table of pairs, and data"
+            " has none. Keep it from paired_bootstrap, or give alternative='greater'."
+        )
+    return table["p_two_sided"]
 
 
 def related(
@@ -115,7 +133,7 @@ def check_sizes(sizes: Any, largest: int | None, *, least: int = 2) -> list[int]
     upper = "" if largest is None else f" to {largest}, the number of items there are"
     for value in values:
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-            raise TypeError(f"sizes: {value!r} is no whole number. Give numbers of items.")
+            raise TypeError(f"sizes: {shown(value)} is no whole number. Give numbers of items.")
         if value < least or (largest is not None and value > largest):
-            raise ValueError(f"sizes: {value!r}: give whole numbers from {least}{upper}.")
+            raise ValueError(f"sizes: {shown(value)}: give whole numbers from {least}{upper}.")
     return list(dict.fromkeys(int(value) for value in values))

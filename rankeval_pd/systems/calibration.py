@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,7 @@ from rankeval_pd.forms.pairs import (
     check_sizes,
     grouped,
     item_labels,
+    made_by,
     numbers_of,
     pairs_table,
     take_items,
@@ -26,12 +27,13 @@ from rankeval_pd.forms.roles import ItemRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
 from rankeval_pd.stats.intervals.proportions import clopper_pearson
 from rankeval_pd.stats.resampling import resamples, studies
-from rankeval_pd.stats.resampling.metrics import METRICS
+from rankeval_pd.stats.resampling.metrics import DIRECTED, METRICS
 from rankeval_pd.systems.paired_tests import paired_bootstrap
 
 CALIBRATION_COLUMNS = (
     "p_low", "p_high", "n_pairs", "agreement", "ci_low", "ci_high", "expected_agreement",
 )  # fmt: skip
+Prior = Literal["flat", "estimated"]
 PAPER_BINS = (0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08)
 
 
@@ -43,6 +45,7 @@ def calibration(
     bins: Sequence[float] = PAPER_BINS,
     ci: str = "clopper-pearson",
     level: float = 0.95,
+    prior: Prior = "flat",
     n_resamples: int = 1000,
     **roles: Unpack[ItemRoles],
 ) -> Data:
@@ -61,12 +64,18 @@ def calibration(
         systems drawn with replacement, because pairs share systems.
     level : float
         Confidence level of the interval.
+    prior : {"flat", "estimated"}
+        What is known of true gains, for ``expected_agreement``: nothing; or that they are normal
+        around 0 with the variance that is estimated from all pairs of the table (of each group):
+        the mean of gain² − gain_se². A flat prior expects too much of systems that are nearly
+        equal.
     n_resamples : int
         For ci="systems".
     **roles
         ``metric``, ``higher_is_better``: of the other items; the table's own (its ``attrs``) unless
-        given, and a metric that is a function has to be given again. ``dim``: of the other items.
-        ``rng``: for ci="systems".
+        given, and a metric that is a function has to be given again. A table that has lost its
+        ``attrs``, as by a merge, no longer says them: they have to be given. ``dim``: of the other
+        items. ``rng``: for ci="systems".
 
     Returns
     -------
@@ -74,12 +83,14 @@ def calibration(
         One row per bin (and group of the table; Dataset: dimension row): ``p_low``, ``p_high``,
         ``n_pairs``, ``agreement``: the share of pairs with a gain above 0 on the other data,
         ``ci_low``, ``ci_high``, ``expected_agreement``: what :func:`expected_agreement` gives if
-        the other items are of the same distribution, the mean over the pairs of the bin.
+        the other items are of the same distribution, by the prior, the mean over the pairs of the
+        bin.
 
     Raises
     ------
     ValueError
-        If the better scores are the higher ones in the table, and the lower ones in what is asked.
+        If the better scores are the higher ones in the table, and the lower ones in what is asked;
+        if the table does not say its metric and it is not given.
 
     Notes
     -----
@@ -104,6 +115,7 @@ def calibration(
     1   0.05    0.20       57       0.74                0.79
     """
     check_choice("ci", ci, ("clopper-pearson", "systems"))
+    check_choice("prior", prior, get_args(Prior))
     level = check_share("level", level)
     edges = _bins(bins)
     seed = resamples.entropy(Roles.of(roles).rng)
@@ -112,16 +124,28 @@ def calibration(
     for name in pd.concat([table["system_a"], table["system_b"]]).drop_duplicates():
         if name not in scores:
             raise unknown_name("other", name, scores)
+    table = _shrunken(table, groups, prior)
     table = table[table["gain"] > 0.0]
     there = np.array([scores[a] - scores[b] for a, b in _named(table)], dtype=float)
-    expected = studies.agreement(table["p_value"], table["n_items"], n_other)
+    expected = studies.agreement(table["p_value"], table["n_items"], n_other, table["_part"])
     table = table.assign(agrees=there > 0.0, expected=expected)[~np.isnan(there)]
     rows = [
         keys + row
         for keys, part in grouped(table, groups)
         for row in _calibrated(part, edges, ci, level, n_resamples, seed)
     ]
-    return as_came(data, rows, groups, table, CALIBRATION_COLUMNS, {"ci": ci, "level": level})
+    attrs = {**made_by(data), "ci": ci, "level": level, "prior": prior}
+    return as_came(data, rows, groups, table, CALIBRATION_COLUMNS, attrs)
+
+
+def _shrunken(table: pd.DataFrame, groups: list[Hashable], prior: str) -> pd.DataFrame:
+    """Return the pairs with which part of the gains' variance is of the true gains."""
+    table = table.reset_index(drop=True).assign(_part=1.0)
+    if prior == "estimated":
+        for _, part in grouped(table, groups):
+            gain, error = (part[name].to_numpy(dtype=float) for name in ("gain", "gain_se"))
+            table.loc[part.index, "_part"] = studies.shrinkage(gain, error)
+    return table
 
 
 def _as_in_pairs(attrs: Mapping[Any, Any], roles: Mapping[str, Any]) -> dict[str, Any]:
@@ -129,6 +153,7 @@ def _as_in_pairs(attrs: Mapping[Any, Any], roles: Mapping[str, Any]) -> dict[str
     better, metric = attrs.get("higher_is_better"), attrs.get("metric")
     chosen = dict(roles)
     if better is None:
+        _check_given(chosen)
         return chosen
     if chosen.get("metric") is None:
         if metric not in METRICS:
@@ -149,6 +174,22 @@ def _as_in_pairs(attrs: Mapping[Any, Any], roles: Mapping[str, Any]) -> dict[str
             f" higher_is_better={better!r}, or a metric of that direction."
         )
     return chosen
+
+
+def _check_given(roles: Mapping[str, Any]) -> None:
+    """Raise a ValueError unless metric and direction are given: the table has lost them."""
+    metric, better = roles.get("metric"), roles.get("higher_is_better")
+    lacking = []
+    if metric is None:
+        lacking.append("metric='mean'")
+    if better is None and not (isinstance(metric, str) and metric in DIRECTED):
+        lacking.append("higher_is_better=True")
+    if lacking:
+        raise ValueError(
+            "the table of pairs does not say of which metric it is, and whether higher is better:"
+            " its attrs are lost, as by pd.concat or merge. Give what is lacking, as"
+            f" {' and '.join(lacking)}; or give the table that paired_bootstrap returned."
+        )
 
 
 def _named(pairs: pd.DataFrame) -> Iterator[tuple[Any, Any]]:
@@ -202,6 +243,7 @@ def population_calibration(
     n_resamples: int = 1000,
     ci: str = "clopper-pearson",
     level: float = 0.95,
+    prior: Prior = "flat",
     **roles: Unpack[ItemRoles],
 ) -> Data:
     """Return how often a test on a sample of the items finds the sign that all of them show.
@@ -217,8 +259,8 @@ def population_calibration(
         Edges of the bins of p_value; a bin holds its upper edge.
     n_resamples : int
         Of each paired bootstrap; where the exact law exists it is taken.
-    ci, level
-        As in :func:`calibration`.
+    ci, level, prior
+        As in :func:`calibration`; the variance is estimated from the pairs of each test set.
     **roles
         As in :func:`paired_bootstrap`; ``by`` and ``groups`` are not possible here.
 
@@ -226,7 +268,16 @@ def population_calibration(
     -------
     DataFrame or Dataset
         The columns of :func:`calibration`; ``n_pairs`` counts each pair once per test set, and
-        ``expected_agreement`` is the mean of 1 − p_value.
+        ``expected_agreement`` is the mean of 1 − p_value under the flat prior, and with
+        prior="estimated" that of Φ(√B z), B being the part of the variance of the gains that is of
+        the true gains.
+
+    Notes
+    -----
+    1 − p_value is the chance that the sign is right if nothing is known of the true gain. Where
+    systems are nearly equal, most gains that look significant are lucky, and the agreement is far
+    below it: of 16 systems whose true gains were a quarter of a standard error it was .71 where
+    1 − p_value is .95, and .71 what the estimated prior expects.
 
     References
     ----------
@@ -250,6 +301,7 @@ def population_calibration(
                 " population. Leave it out, or choose one domain."
             )
     check_choice("ci", ci, ("clopper-pearson", "systems"))
+    check_choice("prior", prior, get_args(Prior))
     edges, level = _bins(bins), check_share("level", level)
     scores, total = system_scores(data, chosen)
     size, sets = check_sizes([n_items], None)[0], check_sizes([n_test_sets], None, least=1)[0]
@@ -261,10 +313,14 @@ def population_calibration(
         child = np.random.SeedSequence(seed, spawn_key=(number, 3))
         rows = order[np.random.default_rng(child).integers(0, total, size)]
         sample = take_items(data, np.sort(rows), chosen)
-        pairs, _ = pairs_table(paired_bootstrap(sample, n_resamples=n_resamples, **named))
+        found = paired_bootstrap(sample, n_resamples=n_resamples, **named)
+        pairs, groups = pairs_table(found)
+        pairs = _shrunken(pairs, groups, prior)
         tables.append(pairs[pairs["gain"] > 0.0])
     table = pd.concat(tables, ignore_index=True)
     agrees = np.array([scores[a] > scores[b] for a, b in _named(table)], dtype=bool)
-    table = table.assign(agrees=agrees, expected=1.0 - table["p_value"])
+    expected = studies.agreement(table["p_value"], table["n_items"], np.inf, table["_part"])
+    table = table.assign(agrees=agrees, expected=expected)
     rows_found = list(_calibrated(table, edges, ci, level, 1000, seed))
-    return as_came(data, rows_found, [], table, CALIBRATION_COLUMNS, {"ci": ci, "level": level})
+    attrs = {**made_by(found), "ci": ci, "level": level, "prior": prior}
+    return as_came(data, rows_found, [], table, CALIBRATION_COLUMNS, attrs)

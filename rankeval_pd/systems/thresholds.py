@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from rankeval_pd.errors import check_choice, check_share, unknown_name
-from rankeval_pd.forms.pairs import as_came, numbers_of, pairs_table, related
+from rankeval_pd.forms.pairs import as_came, made_by, numbers_of, pairs_table, related, two_sided
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import Roles
 from rankeval_pd.stats._types import FloatArray
 from rankeval_pd.stats.resampling import resamples, studies
-from rankeval_pd.systems.planning import check_numbers
+from rankeval_pd.systems.planning import SIDES, Alternative, check_numbers
 
 THRESHOLD_COLUMNS = (
     "relation", "threshold", "threshold_low", "threshold_high", "n_pairs", "threshold_all_pairs",
@@ -25,6 +25,7 @@ def gain_threshold(
     *,
     window: tuple[float, float] = (0.04, 0.06),
     quantile: float = 0.95,
+    alternative: Alternative = "greater",
     relation: Hashable = None,
     n_items: int | None = None,
     ci: str = "order",
@@ -40,9 +41,13 @@ def gain_threshold(
         The table of pairs, of :func:`paired_bootstrap`, :func:`paired_permutation` or
         :func:`gain_by_size`, pairs ordered so that gain ≥ 0.
     window : (float, float)
-        Pairs whose p_value lies between these two are borderline significant.
+        Pairs whose p-value lies between these two are borderline significant.
     quantile : float
         The share of their gains that is below the threshold.
+    alternative : {"greater", "two-sided"}
+        Whose p-value: "greater", the paper's, takes ``p_value``, one-sided. Tables of all pairs put
+        the better system first, so that .05 there is .10 two-sided: a gain above this threshold is
+        probably significant if the direction was fixed before. "two-sided" takes ``p_two_sided``.
     relation : label, optional
         Only the pairs of this relation. None: a row per relation, of all pairs if there is no
         column ``relation``.
@@ -68,7 +73,7 @@ def gain_threshold(
           it is empty; ``threshold_low``, ``threshold_high``: its interval, inf where so few pairs
           set no upper limit; ``n_pairs``: pairs in the window;
         * ``threshold_all_pairs``: z times the same quantile of ``gain_se``, z being the normal
-          quantile of the middle of the window: from all pairs, no window.
+          quantile of the middle of the window (two-sided: of its half): from all pairs, no window.
 
     Notes
     -----
@@ -89,7 +94,13 @@ def gain_threshold(
     >>> pairs.rankeval.gain_threshold().drop(columns="relation").round(3)
        threshold  threshold_low  threshold_high  n_pairs  threshold_all_pairs
     0      0.062           0.06             inf       14                0.058
+
+    Most authors would not have fixed beforehand which system is the better one:
+
+    >>> pairs.rankeval.gain_threshold(alternative="two-sided")["threshold"].round(3).tolist()
+    [0.07]
     """
+    check_choice("alternative", alternative, SIDES)
     low, high = _window(window)
     share = check_share("quantile", quantile)
     check_choice("ci", ci, ("order", "systems"))
@@ -106,6 +117,8 @@ def gain_threshold(
     scale = np.ones(len(table)) if n_items is None else np.sqrt(table["n_items"] / n_items)
     table = table.assign(gain=table["gain"] * scale, gain_se=table["gain_se"] * scale)
     rows: list[list[Any]] = []
+    if alternative == "two-sided":
+        table = table.assign(p_value=two_sided(table), gain=table["gain"].abs())
     for keys, name, part in related(table, groups):
         inside = part[part["p_value"].between(low, high)]
         gains = inside["gain"].to_numpy(dtype=float)
@@ -117,10 +130,13 @@ def gain_threshold(
             drawn = studies.weighted_quantiles(gains, weights, share)
             limits = studies.percentile_limits(drawn, level)
         errors = part["gain_se"].dropna().to_numpy(dtype=float)
-        z = studies.normal_quantile((low + high) / 2.0)
+        z = studies.normal_quantile((low + high) / 2.0 / SIDES[alternative])
         found = [name, _quantile(gains, share), *limits, len(inside), z * _quantile(errors, share)]
         rows.append(keys + found)
-    attrs = {"window": (low, high), "quantile": share, "ci": ci, "level": level}
+    attrs = {
+        **made_by(data), "window": (low, high), "quantile": share, "alternative": alternative,
+        "ci": ci, "level": level,
+    }  # fmt: skip
     return as_came(data, rows, groups, table, THRESHOLD_COLUMNS, attrs)
 
 

@@ -29,6 +29,16 @@ def test_variance_is_the_sum_of_squared_influences():
         assert size * spread.variance[column] == pytest.approx(squares, rel=0.02)
 
 
+@pytest.mark.parametrize("size", [40, 100, 999, 1000])
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95])
+def test_a_critical_value_is_that_of_the_test_that_counts_the_data_as_a_draw(size, level):
+    """Beyond it p = (1 + draws that reach it)/(1 + draws) is at most 1 - level, and not at it."""
+    draws = np.sort(10.0 + np.random.default_rng(size).exponential(size=size))
+    value = bands.critical_value(draws, level)
+    p = [(1 + np.count_nonzero(draws >= x)) / (size + 1) for x in (value + 1e-9, value)]
+    assert p[0] <= 1.0 - level + 1e-12 < p[1]
+
+
 def test_difference_variance_is_the_sum_of_squared_influences():
     rng = np.random.default_rng(1)
     gold = rng.random(20_000) < 0.2

@@ -119,6 +119,10 @@ METRICS: dict[str, Formula] = {
 }
 
 
+#: Metrics that are better one way by what they are; a mean may be one of errors.
+DIRECTED = frozenset(METRICS) - {"mean", "sum", "ratio"}
+
+
 def chrf_formula(orders: int) -> Formula:
     """Return chrF with so many orders of n-grams."""
     names = [f"{kind}_{i}" for i in range(1, orders + 1) for kind in ("hyp", "ref", "match")]

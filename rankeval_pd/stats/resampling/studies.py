@@ -54,12 +54,37 @@ def percentile_limits(samples: FloatArray, level: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def agreement(p: ArrayLike, n_items: ArrayLike, n_items_other: ArrayLike) -> FloatArray:
-    """Return how often a gain keeps its sign on other items of the same distribution."""
+def agreement(
+    p: ArrayLike, n_items: ArrayLike, n_items_other: ArrayLike, shrinkage: ArrayLike = 1.0
+) -> FloatArray:
+    """Return how often a gain keeps its sign on other items of the same distribution.
+
+    ``shrinkage`` is B, the part of the gains' variance that is of the true gains: given a gain g
+    of standard error s, the true one is normal with mean B g and variance B s².
+    """
     from scipy.special import ndtr, ndtri
 
-    z = -ndtri(np.asarray(p, dtype=float))
-    return np.asarray(ndtr(z / np.sqrt(1.0 + np.true_divide(n_items, n_items_other))))
+    z, b = -ndtri(np.asarray(p, dtype=float)), np.asarray(shrinkage, dtype=float)
+    noise = np.sqrt(b + np.true_divide(n_items, n_items_other))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = ndtr(b * z / noise)
+    return np.asarray(np.where((b == 0.0) & ~np.isnan(z), 0.5, found))
+
+
+def true_variance(gains: FloatArray, errors: FloatArray) -> float:
+    """Return the variance of the true gains of pairs around 0, by the method of moments."""
+    known = ~(np.isnan(gains) | np.isnan(errors))
+    if not known.any():
+        return np.nan
+    return max(0.0, float(np.mean(gains[known] ** 2 - errors[known] ** 2)))
+
+
+def shrinkage(gains: FloatArray, errors: FloatArray) -> FloatArray:
+    """Return for each pair which part of the variance of its gain is of the true gains."""
+    variance = true_variance(gains, errors)
+    with np.errstate(invalid="ignore"):
+        found = variance / (variance + errors**2)
+    return np.where(errors == 0.0, 1.0, found)
 
 
 def power_factor(alpha: float, power: float) -> float:
