@@ -197,6 +197,28 @@ def test_same_result(frame, name, form):
     _assert_same(method(**named), function(data, *positional, **keywords))
 
 
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_lazy_is_the_same(frame, name):
+    """Every method of a lazy Dataset, in several chunks, gives what the Dataset in memory gives."""
+    pytest.importorskip("dask.array")
+    data, roles = _asked(frame, name, "dataset")
+    positional, keywords = ARGUMENTS[name]
+    method = getattr(rankeval_pd, name)
+    lazy = data.chunk({d: max(1, size // 2) for d, size in data.sizes.items()})
+    found = method(lazy, *positional, **keywords, **roles).compute()
+    _assert_same(found, method(data, *positional, **keywords, **roles))
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_data_of_another_type_are_refused(name):
+    positional, keywords = ARGUMENTS[name]
+    with pytest.raises(TypeError, match=r"data is of type list: give"):
+        getattr(rankeval_pd, name)([1, 2], *positional, **keywords)
+    with pytest.raises(TypeError, match=r"golds"):
+        getattr(rankeval_pd, name)(OTHER, *positional, **keywords, golds="tp")
+
+
 OF_RANKINGS = [n for n in ARGUMENTS if n not in ("with_association_measures", *OF_ITEMS, *OF_PAIRS)]
 
 
