@@ -391,3 +391,29 @@ def test_a_name_that_hides_a_column(df):
 def test_counts_of_nothing(size):
     with pytest.raises((ValueError, TypeError), match="n_items="):
         rankeval_pd.resample_counts(size)
+
+
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.parametrize("as_coordinate", [True, False])
+@pytest.mark.parametrize("lazy", [True, False])
+@pytest.mark.parametrize("method", METHODS)
+def test_a_dataset_with_groups_and_chosen_systems_is_its_frame(method, lazy, as_coordinate):
+    """Clusters along the items, systems in another order, items in another than their labels'."""
+    rng = np.random.default_rng(5)
+    items = pd.Index([f"i{k}" for k in rng.permutation(40)], name="item")
+    frame = pd.DataFrame(rng.integers(0, 9, (40, 4)), index=items, columns=list("abcd"))
+    docs = pd.Series([f"d{k % 11}" for k in range(40)], index=items, name="doc")
+    ds = xr.Dataset(
+        {"score": (("item", "system"), frame), "doc": ("item", docs.to_numpy(dtype=object))},
+        {"item": items, "system": list(frame)},
+    )
+    ds = ds.set_coords("doc") if as_coordinate else ds
+    ds = ds.chunk(item=7) if lazy else ds
+    roles = {"groups": "doc", "measures": ["d", "a", "c"], "rng": 3}
+    wanted = ask(frame.assign(doc=docs), method, n_resamples=200, **roles)
+    found = ask(ds, method, n_resamples=200, **roles).compute().to_dataframe().reset_index()
+    pd.testing.assert_frame_equal(found[list(wanted)], wanted, check_dtype=False)
+    with pytest.raises(KeyError, match="measures: no column 'nope'"):
+        ask(ds, method, **{**roles, "measures": ["a", "nope"]})
+    with pytest.raises(KeyError, match="groups: no column 'nope'"):
+        ask(ds, method, **{**roles, "groups": "nope"})
