@@ -11,9 +11,7 @@ import pytest
 import rankeval_pd
 
 ROOT = Path(rankeval_pd.__file__).parent.parent
-FUNCTIONS = [
-    name for name in rankeval_pd.__all__ if inspect.isfunction(getattr(rankeval_pd, name))
-]
+FUNCTIONS = [name for name in rankeval_pd.__all__ if inspect.isfunction(getattr(rankeval_pd, name))]
 
 
 def _text(*parts: str) -> str:

@@ -13,6 +13,7 @@ import xarray as xr
 from rankeval_pd.errors import check_choice, check_count, check_shares
 from rankeval_pd.forms import tables
 from rankeval_pd.forms.answers import answer
+from rankeval_pd.forms.measures import ask_measures
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
@@ -84,20 +85,13 @@ def crossovers(
     shortest = check_count("contiguous", contiguous)
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
-        tp, reached, exists = xr.apply_ufunc(
+        return ask_measures(
+            inner,
             _reached,
-            inner["score"],
-            inner["gold"],
-            inner["present"],
-            kwargs={"p": levels, "bound": bound, "ties": ties, "ends": inner.attrs["ends"]},
-            input_core_dims=[["candidate"]] * 3,
-            output_core_dims=[["p", "n"]] * 3,
-            dask="parallelized",
-            dask_gufunc_kwargs={"output_sizes": {"p": levels.size, "n": sizes.size}},
-            output_dtypes=[np.int64, bool, bool],
+            {"tp": np.int64, "reached": bool, "exists": bool},
+            along={"p": levels, "n": sizes},
+            options={"p": levels, "bound": bound, "ties": ties, "ends": inner.attrs["ends"]},
         )
-        result = xr.Dataset({"tp": tp, "reached": reached, "exists": exists})
-        return result.assign_coords(p=("p", levels), n=("n", sizes))
 
     columns = ("measure", "p", "n", "tp", "reached")
     attrs = {"bound": bound, "contiguous": shortest}

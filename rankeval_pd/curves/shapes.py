@@ -10,6 +10,7 @@ import xarray as xr
 
 from rankeval_pd.errors import check_shares
 from rankeval_pd.forms.answers import answer
+from rankeval_pd.forms.measures import ask_measures
 from rankeval_pd.forms.n import Shares
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
@@ -58,21 +59,14 @@ def _curve(data: Any, space: str, roles: RankingRoles, fractions: Any = None) ->
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
         first = 1 if space in _FROM_ONE else 0
         asked = np.arange(first, sizes.size + 1) if shares is None else shares
-        found = xr.apply_ufunc(
+        return ask_measures(
+            inner,
             _curve_columns,
-            inner["score"],
-            inner["gold"],
-            inner["present"],
-            inner["sign"],
-            kwargs={"space": space, "ties": ties, "shares": shares, "ends": inner.attrs["ends"]},
-            input_core_dims=[["candidate"]] * 3 + [[]],
-            output_core_dims=[[along]] * (len(counted) + len(names) + 1),
-            dask="parallelized",
-            dask_gufunc_kwargs={"output_sizes": {along: asked.size}},
-            output_dtypes=[*[np.int64] * len(counted), *[float] * 3, bool],
+            {**dict.fromkeys(counted, np.int64), **dict.fromkeys(names, float), "exists": bool},
+            along={along: asked},
+            beside=[inner["sign"]],
+            options={"space": space, "ties": ties, "shares": shares, "ends": inner.attrs["ends"]},
         )
-        result = xr.Dataset(dict(zip((*counted, *names, "exists"), found, strict=True)))
-        return result.assign_coords({along: (along, asked)})
 
     return answer(
         data,

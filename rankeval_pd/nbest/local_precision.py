@@ -9,6 +9,7 @@ import xarray as xr
 
 from rankeval_pd.errors import check_count
 from rankeval_pd.forms.answers import answer
+from rankeval_pd.forms.measures import ask_measures
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
@@ -75,20 +76,13 @@ def local_precision(
 
     def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
         n = np.arange(half, inner.sizes["candidate"] - half + 1)
-        found = xr.apply_ufunc(
+        return ask_measures(
+            inner,
             _local_columns,
-            inner["score"],
-            inner["gold"],
-            inner["present"],
-            kwargs={"n": n, "half": half, "kind": kind, "ties": ties},
-            input_core_dims=[["candidate"]] * 3,
-            output_core_dims=[["n"]] * 4,
-            dask="parallelized",
-            dask_gufunc_kwargs={"output_sizes": {"n": n.size}},
-            output_dtypes=[float, float, float, bool],
+            {**dict.fromkeys(LOCAL_COLUMNS[2:], float), "exists": bool},
+            along={"n": n},
+            options={"n": n, "half": half, "kind": kind, "ties": ties},
         )
-        result = xr.Dataset(dict(zip((*LOCAL_COLUMNS[2:], "exists"), found, strict=True)))
-        return result.assign_coords(n=("n", n))
 
     attrs = {**kind._asdict(), "window": window}
     found = answer(data, roles, question, LOCAL_COLUMNS, cuts_lists=True, attrs=attrs)

@@ -1,0 +1,70 @@
+"""What is asked of every measure: a kernel, its columns, and the dimensions that these lie along.
+
+The twin for two rankings at a time is :func:`rankeval_pd.forms.measure_pairs.ask_pairs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import xarray as xr
+
+from rankeval_pd.stats._types import AnyArray
+
+MeasureKernel = Callable[..., Any]
+
+
+def ask_measures(
+    inner: xr.Dataset,
+    kernel: MeasureKernel,
+    columns: Mapping[str, type],
+    *,
+    along: Mapping[str, AnyArray] | None = None,
+    single: Sequence[str] = (),
+    beside: Sequence[xr.DataArray] = (),
+    options: Mapping[str, Any] | None = None,
+) -> xr.Dataset:
+    """Ask a kernel of every measure, in every group and batch; lazily where the data are lazy.
+
+    Parameters
+    ----------
+    inner : Dataset
+        The inner form, see :mod:`rankeval_pd.forms.rankings`.
+    kernel : callable
+        From score, gold and present, candidates last, from what stands beside them, and from the
+        options as keywords, to the columns.
+    columns : mapping
+        Name and type of what the kernel returns.
+    along : mapping, optional
+        The dimensions that the columns have last, and the labels there.
+    single : sequence of str
+        The columns without these dimensions: one value for each measure.
+    beside : sequence of DataArray
+        More arguments, a value for each measure, or values along dimensions of ``along``.
+    options : mapping, optional
+        Keywords of the kernel.
+
+    Returns
+    -------
+    Dataset
+        The columns.
+    """
+    along = along or {}
+    core = ["candidate"]
+    computed = xr.apply_ufunc(
+        kernel,
+        inner["score"],
+        inner["gold"],
+        inner["present"],
+        *beside,
+        kwargs=dict(options or {}),
+        input_core_dims=[core, core, core, *([d for d in x.dims if d in along] for x in beside)],
+        output_core_dims=[[] if name in single else list(along) for name in columns],
+        dask="parallelized",
+        dask_gufunc_kwargs={"output_sizes": {d: len(labels) for d, labels in along.items()}},
+        output_dtypes=list(columns.values()),
+    )
+    arrays = computed if len(columns) > 1 else [computed]
+    result = xr.Dataset(dict(zip(columns, arrays, strict=True)))
+    return result.assign_coords({d: (d, labels) for d, labels in along.items()})
