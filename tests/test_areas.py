@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from fractions import Fraction
 from pathlib import Path
 
@@ -15,7 +16,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn import metrics
 
-from rankeval_pd import datasets
+from rankeval_pd import RankevalWarning, datasets
+from rankeval_pd.stats.rankings import areas
 
 R = pd.read_csv(Path(__file__).parent / "reference" / "delong.csv", comment="#")
 SCORED = st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=15)
@@ -28,7 +30,7 @@ def simulated() -> pd.DataFrame:
 
 
 def test_areas_and_intervals_of_r(simulated):
-    found = simulated.rankeval.area()
+    found = simulated.rankeval.area(ci="delong")
     same = R[R["measure_a"] == R["measure_b"]]
     assert found["measure"].tolist() == same["measure_a"].tolist()
     for ours, theirs in (("area", "area_a"), ("ci_low", "ci_low_a"), ("ci_high", "ci_high_a")):
@@ -40,7 +42,7 @@ def test_areas_and_intervals_of_r(simulated):
 
 
 def test_delongs_test_of_r(simulated):
-    found = simulated.rankeval.compare_area()
+    found = simulated.rankeval.compare_area(test="delong")
     pairs = R[R["measure_a"] != R["measure_b"]]
     assert found[["measure_a", "measure_b"]].to_numpy().tolist() == (
         pairs[["measure_a", "measure_b"]].to_numpy().tolist()
@@ -53,7 +55,7 @@ def test_delongs_test_of_r(simulated):
     np.testing.assert_allclose(found["ci_high"], found["difference"] + half, rtol=1e-12)
     assert found["p_adjusted"].isna().all()
     p = found["p_value"]
-    held = simulated.rankeval.compare_area(adjust="holm")
+    held = simulated.rankeval.compare_area(test="delong", adjust="holm")
     assert held["p_adjusted"].to_numpy() == pytest.approx(
         [2 * p[0], 3 * p[1], max(2 * p[0], p[2])], rel=1e-14
     )
@@ -64,15 +66,19 @@ def test_ratings_of_hanley_and_mcneil():
     normal, abnormal = [33, 6, 6, 11, 2], [3, 2, 2, 11, 33]
     rating = np.repeat(np.tile(range(1, 6), 2), normal + abnormal)
     df = pd.DataFrame({"rating": rating, "gold": np.repeat([False, True], [58, 51])})
-    found = df.rankeval.area().loc[0]
+    found = df.rankeval.area(ci="delong").loc[0]
     assert f"{found['area']:.3f}" == "0.893"
     assert found["area"] == metrics.roc_auc_score(df["gold"], df["rating"])
     # the paper's standard error is .032, of Wilcoxon's statistic
     se = (found["ci_high"] - found["area"]) / stats.norm.ppf(0.975)
     assert se == pytest.approx(0.032, abs=0.002)
+    assert found["se"] == pytest.approx(se, rel=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+FEW = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+
+
+@FEW
 @given(SCORED)
 def test_against_scikit_learn(rows):
     score, gold = (np.array(x) for x in zip(*rows, strict=True))
@@ -94,13 +100,13 @@ def test_against_scikit_learn(rows):
     assert np.isnan([roc["ci_low"], roc["ci_high"]]).any() != enough
 
 
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@FEW
 @given(SCORED)
 def test_all_pairs(rows):
     score, gold = (np.array(x) for x in zip(*rows, strict=True))
     other = (score * 7) % 5
     df = pd.DataFrame({"a": score, "b": other, "gold": gold})
-    found = df.rankeval.compare_area("a", "b").loc[0]
+    found = df.rankeval.compare_area("a", "b", test="delong").loc[0]
     if gold.sum() < 2 or (~gold).sum() < 2:
         assert np.isnan(found["p_value"])
         return
@@ -113,10 +119,11 @@ def test_all_pairs(rows):
         kernels.append(np.array(wins, dtype=object))
     k = kernels[0] - kernels[1]
     difference = k.mean()
-    variance = Fraction(0)
+    variance, weighted = Fraction(0), Fraction(0)
     for parts in (k.mean(axis=1), k.mean(axis=0)):
         mean = sum(parts) / len(parts)
-        variance += sum((x - mean) ** 2 for x in parts) / (len(parts) - 1) / len(parts)
+        part = sum((x - mean) ** 2 for x in parts) / (len(parts) - 1) / len(parts)
+        variance, weighted = variance + part, weighted + part**2 / (len(parts) - 1)
     assert found["difference"] == pytest.approx(float(difference), abs=1e-14)
     if variance == 0:
         assert found["z"] == 0 if difference == 0 else np.isnan(found["z"])
@@ -125,6 +132,24 @@ def test_all_pairs(rows):
         z = float(difference) / float(variance) ** 0.5
         assert found["z"] == pytest.approx(z, rel=1e-9, abs=1e-12)
         assert found["p_value"] == pytest.approx(2 * stats.norm.sf(abs(z)), rel=1e-9)
+        freedom = float(variance**2 / weighted)
+        for side in ("two-sided", "greater", "less"):
+            student = df.rankeval.compare_area("a", "b", alternative=side).loc[0]
+            p = {
+                "two-sided": 2 * stats.t.sf(abs(z), freedom),
+                "greater": stats.t.sf(z, freedom),
+                "less": stats.t.cdf(z, freedom),
+            }[side]
+            assert student["p_value"] == pytest.approx(p, rel=1e-9)
+            assert student["se"] == pytest.approx(float(variance) ** 0.5, rel=1e-9)
+        _agrees(df.rankeval.compare_area("a", "b").loc[0])
+
+
+def _agrees(row) -> None:
+    """The interval holds 0 where, and only where, the test does not reject."""
+    held = row["ci_low"] <= 0 <= row["ci_high"]
+    assert held == (row["p_value"] > 0.05)
+    assert -1 <= row["ci_low"] <= row["difference"] <= row["ci_high"] <= 1
 
 
 @pytest.mark.parametrize("score", [[9, 8, 7, 6, 5, 4, 3], [3, 3, 2, 2, 2, 1, 1], [1] * 7])
@@ -155,12 +180,79 @@ def test_a_measure_and_its_copy(simulated):
     assert found["p_value"] == 1
 
 
+@FEW
 def test_a_perfect_ranking_and_its_reverse():
     df = pd.DataFrame({"a": range(6), "b": range(6, 0, -1), "gold": [False] * 3 + [True] * 3})
     found = df.rankeval.compare_area().loc[0]
     assert found["difference"] == 1
     assert found[["z", "p_value"]].isna().all()
-    assert df.rankeval.area()["area"].tolist() == [1, 0]
+    single = df.rankeval.area()
+    assert single["area"].tolist() == [1, 0]
+    assert single.loc[0, ["ci_low", "ci_high"]].tolist() == [
+        pytest.approx(1 - single.loc[1, "ci_high"], abs=1e-12), 1,
+    ]  # fmt: skip
+    assert 0.3 < single.loc[0, "ci_low"] < 0.9  # three of three say little
+
+
+def test_newcombes_method():
+    """The limits solve (area - x)^2 = z^2 V(x), where DeLong's variance is the smaller one."""
+    area, none = np.array([0.8, 0.97]), areas.Spread(np.zeros(2), np.array([9.0, 9.0]))
+    low, high = areas.newcombe(area, none, np.array(10), np.array(30), 0.95)
+    for x, limit in ((area, low), (area, high)):
+        q1, q2 = (1 - limit) / (2 - limit), limit / (1 + limit)
+        variance = limit * (1 - limit) * (1 + 19 * q1 + 19 * q2) / 300
+        gap = (x - limit) ** 2 / stats.norm.ppf(0.975) ** 2
+        np.testing.assert_allclose(gap, variance, rtol=1e-9)
+    large = areas.Spread(np.full(2, 0.02), np.array([9.0, 9.0]))
+    wide = areas.newcombe(area, large, np.array(10), np.array(30), 0.95)
+    assert (wide[0] < low).all()
+    assert (wide[1] > high).all()
+
+
+def test_the_logit_interval_of_by_hand(simulated):
+    found = simulated.rankeval.area(ci="logit")
+    area, se = found["area"], found["se"]
+    half = stats.norm.ppf(0.975) * se / (area * (1 - area))
+    for sign, name in ((-1, "ci_low"), (1, "ci_high")):
+        wanted = 1 / (1 + np.exp(-(np.log(area / (1 - area)) + sign * half)))
+        np.testing.assert_allclose(found[name], wanted, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("least", "warned"), [(9, True), (10, False)])
+def test_few_positives_are_said(least, warned):
+    rng = np.random.default_rng(1)
+    df = pd.DataFrame({"a": rng.normal(size=60), "b": rng.normal(size=60)})
+    df["gold"] = np.arange(60) < least
+    for ask in (df.rankeval.area, df.rankeval.compare_area):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            ask()
+        assert [x.category for x in caught] == [RankevalWarning] * warned
+        assert not caught or "a class has 9 candidates" in str(caught[0].message)
+
+
+@FEW
+def test_few_positives_and_areas_near_one():
+    """What DeLong's intervals and test are too narrow and too liberal for."""
+    rng = np.random.default_rng(5)
+    size, positive = 1000, 5
+    gold = np.broadcast_to(np.arange(100) < positive, (size, 100))
+    common = rng.normal(size=gold.shape)
+    shift = stats.norm.ppf(0.95) * np.sqrt(2)
+    ds = xr.Dataset(
+        {
+            name: (("sample", "candidate"), (common + rng.normal(size=gold.shape)) / 2**0.5 + s)
+            for name, s in (("a", gold * shift), ("b", gold * shift))
+        }
+    ).assign(gold=(("sample", "candidate"), gold))
+    single = ds.rankeval.area(measures="a").isel(measure=0)
+    covered = (single["ci_low"] <= 0.95) & (single["ci_high"] >= 0.95)
+    assert float(covered.mean()) > 0.93
+    short = ds.rankeval.area(measures="a", ci="delong").isel(measure=0)
+    assert float(((short["ci_low"] <= 0.95) & (short["ci_high"] >= 0.95)).mean()) < 0.8
+    pair = ds.rankeval.compare_area("a", "b").isel(pair=0)
+    assert float((pair["p_value"] <= 0.05).mean()) < 0.06
+    assert float(((pair["ci_low"] <= 0) & (pair["ci_high"] >= 0)).mean()) > 0.94
 
 
 def test_many_equal_differences_are_no_variance():
@@ -183,8 +275,10 @@ def test_missing_scores(simulated):
     assert last == pytest.approx(wanted, rel=1e-14)
 
 
+@FEW
 def test_groups_and_datasets(ragged):
-    for ask in (lambda x: x.area("ap"), lambda x: x.area(), lambda x: x.compare_area("a")):
+    asked = (lambda x: x.area("ap"), lambda x: x.area(), lambda x: x.compare_area("a"))
+    for ask in asked:
         found = ask(ragged.rankeval(by="query"))
         parts = [ask(part.rankeval(by="query")) for _, part in ragged.groupby("query")]
         pd.testing.assert_frame_equal(found, pd.concat(parts, ignore_index=True))
@@ -197,9 +291,9 @@ def test_groups_and_datasets(ragged):
         }
     )
     assert ds.rankeval.area()["area"].dims == ("query", "measure")
-    found = ds.rankeval.compare_area(adjust="bh")
+    found = ds.rankeval.compare_area(adjust="bh", adjust_over="group")
     assert found["p_adjusted"].dims == ("query", "pair")
-    lazy = ds.chunk({"query": 1}).rankeval.compare_area(adjust="bh")
+    lazy = ds.chunk({"query": 1}).rankeval.compare_area(adjust="bh", adjust_over="group")
     assert lazy["z"].chunks is not None
     xr.testing.assert_allclose(lazy.compute(), found)
     frame = ds.isel(query=1).to_dataframe().rankeval.compare_area(adjust="bh")

@@ -105,7 +105,9 @@ def test_swaps_hold_for_lists_only(frame):
 
 
 CALLS = {
-    "compare": lambda r: r.compare("a", "b", [5, 9, 20], adjust="max-t", n_resamples=99),
+    "compare": lambda r: r.compare(
+        "a", "b", [5, 9, 20], adjust="max-t", adjust_over="group", n_resamples=99
+    ),
     "precision_band": lambda r: r.precision_band([5, 9, 20], n_resamples=99),
     "difference_band": lambda r: r.difference_band("a", "b", [5, 9, 20], n_resamples=99),
     "mean_difference": lambda r: r.mean_difference("a", "b", [5, 9, 20], n_resamples=99),
@@ -369,7 +371,10 @@ def test_overdispersion_widens_every_interval(frame):
     ):
         narrow, wide = ask(1), ask(2.5)
         assert (wide["ci_high"] - wide["ci_low"] > narrow["ci_high"] - narrow["ci_low"]).all()
-        rest = [c for c in narrow if not c.startswith("ci_")]
+        rest = [c for c in narrow if not c.startswith(("ci_", "p_", "significant"))]
         pd.testing.assert_frame_equal(narrow[rest], wide[rest])
+        if "p_value" in narrow:
+            assert (wide["p_value"] >= narrow["p_value"]).all()
+            assert wide["p_mid"].isna().all()
     low, high = rankeval_pd.precision_interval(40, 100, phi=2.0)
     assert (low, high) == rankeval_pd.precision_interval(20, 50)

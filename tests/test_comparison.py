@@ -111,7 +111,7 @@ def _lists(rows: list[dict], measure: str) -> list[str]:
 def test_every_list_of_every_pair(tied, alternative, test, level):
     roles = {"measures": ["b", "a", "c"], "key": "id"}
     found = rankeval_pd.compare(
-        tied, alternative=alternative, test=test, level=level, alpha=0.7, **roles
+        tied, alternative=alternative, test=test, level=level, ci="newcombe", alpha=0.7, **roles
     )
     rows = tied.to_dict("records")
     gold = {r["id"]: r["gold"] for r in rows}
@@ -166,8 +166,9 @@ def test_every_pair_of_acceptance_sets(tied, lower):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankevalWarning)
         found = data.rankeval(lower_is_better="c" if lower else ()).compare(
-            "a", "c", threshold={"a": cuts_a, "c": [-x if lower else x for x in cuts_c]}, level=0.9
-        )
+            "a", "c", threshold={"a": cuts_a, "c": [-x if lower else x for x in cuts_c]},
+            ci="delta", level=0.9,
+        )  # fmt: skip
     rows = tied.to_dict("records")
     gold = {r["id"]: r["gold"] for r in rows}
     positive = sum(gold.values())
@@ -262,7 +263,7 @@ def test_adjustment_is_that_of_statsmodels(tied, method):
 
 @pytest.mark.parametrize("method", ADJUSTMENTS)
 def test_the_family_is_one_group(ragged, method):
-    found = ragged.rankeval(by="query").compare(adjust=method, alpha=0.9)
+    found = ragged.rankeval(by="query").compare(adjust=method, adjust_over="group", alpha=0.9)
     for query, part in ragged.groupby("query"):
         alone = part.drop(columns="query").rankeval.compare(adjust=method, alpha=0.9)
         rows = found[found["query"] == query].drop(columns="query").reset_index(drop=True)

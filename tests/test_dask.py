@@ -43,7 +43,9 @@ QUESTIONS = {
     "local_precision": lambda r: r.local_precision(10),
     "nbest_precision of averaged ties": lambda r: r.nbest_precision(ties="expected"),
     "precision_band": lambda r: r.precision_band([5, 10], n_resamples=50),
-    "compare by swaps": lambda r: r.compare(n=[5, 10], adjust="max-t", n_resamples=50),
+    "compare by swaps": lambda r: r.compare(
+        n=[5, 10], adjust="max-t", adjust_over="group", n_resamples=50
+    ),
     "difference_band": lambda r: r.difference_band(n=[5, 10], n_resamples=50),
     "mean_difference": lambda r: r.mean_difference("good", "fair", [5, 10], n_resamples=50),
     "tie_sensitivity": lambda r: r.tie_sensitivity("good", "fair", [5, 10], n_keys=3),

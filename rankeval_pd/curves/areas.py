@@ -8,8 +8,9 @@ from typing import Any, Unpack
 import numpy as np
 import xarray as xr
 
-from rankeval_pd.errors import check_choice, check_share
+from rankeval_pd.errors import check_choice, check_share, warn
 from rankeval_pd.forms.answers import answer
+from rankeval_pd.forms.families import OVER, adjusted_together
 from rankeval_pd.forms.measure_pairs import only_pair, pair_names, sides, with_names
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles
@@ -18,19 +19,27 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.normal import z_of
 from rankeval_pd.stats.rankings import areas
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
-from rankeval_pd.stats.significance.adjust import adjust as adjusted
+from rankeval_pd.stats.significance.fisher import ALTERNATIVES
 
-AREA_COLUMNS = ("measure", "area", "chance", "ci_low", "ci_high")
+AREA_COLUMNS = ("measure", "area", "chance", "ci_low", "ci_high", "se")
 _COMPARED = (
     "area_a", "area_b", "difference", "ci_low", "ci_high", "z", "p_value",
 )  # fmt: skip
-COMPARE_COLUMNS = ("measure_a", "measure_b", *_COMPARED, "p_adjusted")
+COMPARE_COLUMNS = ("measure_a", "measure_b", *_COMPARED, "p_adjusted", "se")
 KINDS = ("roc", "ap")
+INTERVALS = ("newcombe", "delong", "logit")
+TESTS = ("t", "delong")
+_FEW = 10  # candidates of a class, below which the intervals are known to fall short
 
 
 @with_roles_but("key", "ties", "rng")
 def area(
-    data: Data, kind: str = "roc", *, level: float = 0.95, **roles: Unpack[RankingRoles]
+    data: Data,
+    kind: str = "roc",
+    *,
+    ci: str = "newcombe",
+    level: float = 0.95,
+    **roles: Unpack[RankingRoles],
 ) -> Data:
     """Return the area under the ROC curve of each measure, or its average precision.
 
@@ -42,6 +51,11 @@ def area(
         "roc": the probability that a true positive has a higher score than another candidate,
         equal scores counting one half. "ap": the mean over the true positives of the precision of
         the list that ends where each of them stands, equal scores being one block.
+    ci : {"newcombe", "delong", "logit"}
+        Interval of the ROC area. "newcombe" takes the standard deviation that each possible area
+        would have, and DeLong's where that is larger; it holds its level near 1, and where one
+        class is small. "delong" is area -+ z se, pROC's; "logit" the same on the logit scale, NaN
+        where the area is 0 or 1.
     level : float
         Confidence level of the interval.
     **roles
@@ -56,33 +70,42 @@ def area(
           nothing else;
         * ``chance``: the mean of ``area`` over all orders of the labels: one half, or the expected
           average precision, which is somewhat above the baseline N+ / N;
-        * ``ci_low``, ``ci_high``: DeLong's interval of the ROC area, within 0 and 1; NaN with
-          "ap", for which there is no interval that is known to hold its level, and where there are
-          fewer than two candidates of a class.
+        * ``ci_low``, ``ci_high``: the interval of the ROC area; NaN with "ap", for which there is
+          no interval that is known to hold its level, and where there are fewer than two
+          candidates of a class;
+        * ``se``: DeLong's standard error, NaN as the interval.
+
+    Warns
+    -----
+    RankevalWarning
+        If there are fewer than 10 candidates of a class: the interval of "roc" may then cover less
+        often than its level says.
 
     Notes
     -----
-    DeLong's interval is one of the area in a population of which the candidates are a sample. It is
-    an approximation for large samples, too short where the area is close to 1. O(N log N).
+    The interval is one of the area in a population of which the candidates are a sample. In
+    simulations with normal scores, 95 % intervals "newcombe" covered .93 or more from 10 candidates
+    of the smaller class on, where DeLong's cover .50 to .95 (``tests/reference/areas.csv``).
+    O(N log N).
 
     References
     ----------
-    DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988), Biometrics 44.
+    DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988), Biometrics 44. R. G. Newcombe (2006),
+    Statistics in Medicine 25, method 5.
 
     Examples
     --------
-    >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame(
-    ...     {"G2": [6, 5, 4, 3, 2, 1], "gold": [True, True, False, True, False, False]}
-    ... )
-    >>> df.rankeval.area().round(3)
-      measure   area  chance  ci_low  ci_high
-    0      G2  0.889     0.5   0.581      1.0
-    >>> df.rankeval.area("ap").round(3)
-      measure   area  chance  ci_low  ci_high
-    0      G2  0.917   0.645     NaN      NaN
+    >>> import rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(300)
+    >>> df.rankeval.area(measures="good").round(3)
+      measure   area  chance  ci_low  ci_high     se
+    0    good  0.894     0.5   0.816     0.94  0.027
+    >>> df.rankeval.area("ap", measures="good").round(3)
+      measure   area  chance  ci_low  ci_high  se
+    0    good  0.552   0.122     NaN      NaN NaN
     """
     check_choice("kind", kind, KINDS)
+    check_choice("ci", ci, INTERVALS)
     level = check_share("level", level)
 
     def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
@@ -91,26 +114,49 @@ def area(
             inner["score"],
             inner["gold"],
             inner["present"],
-            kwargs={"level": level} if kind == "roc" else {"ends": inner.attrs["ends"]},
+            kwargs={"level": level, "ci": ci} if kind == "roc" else {"ends": inner.attrs["ends"]},
             input_core_dims=[["candidate"]] * 3,
-            output_core_dims=[[]] * 4,
+            output_core_dims=[[]] * 5,
             dask="parallelized",
-            output_dtypes=[float] * 4,
+            output_dtypes=[float] * 5,
         )
         result = xr.Dataset(dict(zip(AREA_COLUMNS[1:], found, strict=True)))
         return result.assign(exists=xr.ones_like(result["area"], dtype=bool))
 
-    attrs: dict[str, Any] = {"kind": kind, "level": level}
+    attrs: dict[str, Any] = {"kind": kind, "ci": ci, "level": level}
     return answer(data, roles, question, AREA_COLUMNS, any_ties=True, any_ends=True, attrs=attrs)
 
 
 def _roc_columns(
-    score: FloatArray, gold: BoolArray, present: BoolArray, *, level: float
+    score: FloatArray, gold: BoolArray, present: BoolArray, *, level: float, ci: str
 ) -> tuple[AnyArray, ...]:
     found = areas.placements(score, gold, present)
-    half = z_of(level) * np.sqrt(areas.variance(found.placement, found.gold, found.present))
-    low, high = np.clip(found.area - half, 0.0, 1.0), np.clip(found.area + half, 0.0, 1.0)
-    return found.area, np.where(np.isnan(found.area), np.nan, 0.5), low, high
+    spread = areas.spread(found.placement, found.gold, found.present)
+    positive, negative = _classes(found.gold, found.present)
+    _warn_if_few(positive, negative)
+    if ci == "newcombe":
+        limits = areas.newcombe(found.area, spread, positive, negative, level)
+    else:
+        limits = {"delong": areas.delong, "logit": areas.logit}[ci](found.area, spread, level)
+    half = np.where(np.isnan(found.area), np.nan, 0.5)
+    return found.area, half, *limits, np.sqrt(spread.variance)
+
+
+def _classes(gold: BoolArray, present: BoolArray) -> tuple[IntArray, IntArray]:
+    """Return how many true positives there are, and how many other candidates."""
+    gold, present = np.broadcast_arrays(gold, present)
+    return (gold & present).sum(axis=-1), (~gold & present).sum(axis=-1)
+
+
+def _warn_if_few(positive: IntArray, negative: IntArray) -> None:
+    least = np.minimum(positive, negative)
+    few = (least > 1) & (least < _FEW)  # of fewer than two there is no interval
+    if few.any():
+        warn(
+            f"area: a class has {int(least[few].min())} candidates, and from fewer than {_FEW} the"
+            " interval, or the test, may hold its level less well than it says. Read it as a rough"
+            " one, or pool groups."
+        )
 
 
 def _ap_columns(
@@ -118,7 +164,7 @@ def _ap_columns(
 ) -> tuple[AnyArray, ...]:
     found = areas.average_precision(score, gold, present, ends=ends)
     unknown = np.full(found.value.shape, np.nan)
-    return found.value, found.chance, unknown, unknown
+    return found.value, found.chance, unknown, unknown, unknown
 
 
 @with_roles_but("key", "ties", "rng")
@@ -127,11 +173,14 @@ def compare_area(
     a: Hashable = None,
     b: Hashable = None,
     *,
+    test: str = "t",
+    alternative: str = "two-sided",
     adjust: str | None = None,
+    adjust_over: str = "all",
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Compare the areas under the ROC curves of two measures, or of all pairs, by DeLong's test.
+    """Compare the areas under the ROC curves of two measures, or of all pairs.
 
     Parameters
     ----------
@@ -139,8 +188,17 @@ def compare_area(
         Candidates with a score for each measure and a gold label.
     a, b : names of measures, optional
         Both: this pair. ``a`` alone: a against each other measure. Neither: all pairs.
+    test : {"t", "delong"}
+        "t": DeLong's standard error, with Student's distribution, whose degrees of freedom are
+        those of the two classes' parts of it (Welch), and an interval that agrees with the test and
+        holds its level near 1. "delong": the normal distribution for both, pROC's; too liberal
+        where a class is small, its interval too short.
+    alternative : {"two-sided", "greater", "less"}
+        "greater": the area of a is the larger one.
     adjust : {None, "holm", "bonferroni", "bh", "by"}
-        Adjustment for the number of pairs in one group.
+        Adjustment for the number of tests, all pairs in all groups.
+    adjust_over : {"all", "group"}
+        Whether the pairs of all groups of ``by`` are one family, or those of each group.
     level : float
         Confidence level of the interval of the difference.
     **roles
@@ -152,34 +210,41 @@ def compare_area(
     DataFrame or Dataset
         One row per pair (Dataset: dimension pair): ``measure_a``, ``measure_b``, ``area_a``,
         ``area_b``, ``difference`` = area_a - area_b with its limits ``ci_low``, ``ci_high``, ``z``,
-        ``p_value`` (two-sided), ``p_adjusted`` (NaN without ``adjust``).
+        ``p_value``, ``p_adjusted`` (NaN without ``adjust``), ``se``: z is the difference by its
+        standard error se, whichever the test.
+
+    Warns
+    -----
+    RankevalWarning
+        If there are fewer than 10 candidates of a class.
 
     Notes
     -----
     Both measures score the same candidates, and the variance is that of paired areas. Where the
     two rankings agree in every pair of a true positive and another candidate, difference and z are
     0 and p is 1. Where the variance is 0 and the difference is not, as between a perfect ranking
-    and its reverse, z and p are NaN: the sample says nothing of how the areas vary. The test is
-    an approximation for large samples. O(N log N) for each measure, O(N) for each pair.
+    and its reverse, z and p are NaN: the sample says nothing of how the areas vary. In simulations
+    with normal scores the test at 5 % rejected at most .058 of true hypotheses from 3 true
+    positives on (.08 of 2), DeLong's up to .16, and the interval covered .94 or more from 3 on
+    (``tests/reference/areas.csv``). O(N log N) for each measure, O(N) for each pair.
 
     References
     ----------
-    DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988), Biometrics 44.
+    DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988), Biometrics 44. G. Y. Zou and A. Donner
+    (2008), Statistics in Medicine 27.
 
     Examples
     --------
-    >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame(
-    ...     {
-    ...         "G2": [8, 7, 6, 5, 4, 3, 2, 1],
-    ...         "t": [4, 8, 3, 7, 6, 2, 5, 1],
-    ...         "gold": [True, True, True, False, True, False, False, False],
-    ...     }
-    ... )
-    >>> df.rankeval.compare_area("G2", "t")[["area_a", "area_b", "z", "p_value"]].round(4)
-       area_a  area_b       z  p_value
-    0  0.9375  0.6875  1.2247   0.2207
+    >>> import rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(300)
+    >>> found = df.rankeval.compare_area("good", "fair")
+    >>> found[["area_a", "area_b", "z", "p_value", "ci_low", "ci_high"]].round(3)
+       area_a  area_b      z  p_value  ci_low  ci_high
+    0   0.894   0.782  2.787    0.008   0.031    0.207
     """
+    check_choice("test", test, TESTS)
+    check_choice("alternative", alternative, ALTERNATIVES)
+    check_choice("adjust_over", adjust_over, OVER)
     check_choice("adjust", adjust, (None, *ADJUSTMENTS))
     level = check_share("level", level)
 
@@ -202,32 +267,33 @@ def compare_area(
             *sides(inner["present"], pairs),
             *sides(placed, pairs),
             inner["gold"],
-            kwargs={"level": level},
+            kwargs={"level": level, "test": test, "alternative": alternative},
             input_core_dims=[core] * 7,
-            output_core_dims=[[]] * len(_COMPARED),
+            output_core_dims=[[]] * (len(_COMPARED) + 1),
             dask="parallelized",
-            output_dtypes=[float] * len(_COMPARED),
+            output_dtypes=[float] * (len(_COMPARED) + 1),
         )
-        result = with_names(xr.Dataset(dict(zip(_COMPARED, found, strict=True))), pairs)
-        p_value = result["p_value"]
-        if adjust is None:
-            p_adjusted = xr.full_like(p_value, np.nan)
-        else:
-            p_adjusted = xr.apply_ufunc(
-                adjusted,
-                p_value.chunk({"pair": -1}) if p_value.chunks else p_value,
-                kwargs={"method": adjust},
-                input_core_dims=[["pair"]],
-                output_core_dims=[["pair"]],
-                dask="parallelized",
-                output_dtypes=[float],
-            )
-        exists = xr.ones_like(p_value, dtype=bool)
-        return result.assign(p_adjusted=p_adjusted, exists=exists)
+        names = (*_COMPARED, "se")
+        result = with_names(xr.Dataset(dict(zip(names, found, strict=True))), pairs)
+        return result.assign(exists=xr.ones_like(result["p_value"], dtype=bool))
 
-    attrs: dict[str, Any] = {"adjust": adjust, "level": level}
+    def decided(results: list[xr.Dataset], batch: list[Hashable]) -> list[xr.Dataset]:
+        p_values = [result["p_value"] for result in results]
+        if adjust is None:
+            found = [xr.full_like(p, np.nan) for p in p_values]
+        else:
+            found = adjusted_together(p_values, adjust, batch=batch, over=adjust_over)
+        return [r.assign(p_adjusted=p) for r, p in zip(results, found, strict=True)]
+
+    attrs: dict[str, Any] = {
+        "test": test, "alternative": alternative, "adjust": adjust, "adjust_over": adjust_over,
+        "level": level,
+    }  # fmt: skip
     only = only_pair(data, a, b, roles)
-    return answer(data, only, question, COMPARE_COLUMNS, any_ties=True, any_ends=True, attrs=attrs)
+    return answer(
+        data, only, question, COMPARE_COLUMNS, any_ties=True, any_ends=True, finish=decided,
+        attrs=attrs,
+    )  # fmt: skip
 
 
 def _placed(score: FloatArray, gold: BoolArray, present: BoolArray) -> FloatArray:
@@ -244,9 +310,9 @@ def _pair_columns(
     gold: BoolArray,
     *,
     level: float,
+    test: str,
+    alternative: str,
 ) -> tuple[AnyArray, ...]:
-    from scipy import special
-
     both = present_a & present_b
     placed = [
         # among all that a measure scores, unless the other lacks some of them
@@ -258,13 +324,32 @@ def _pair_columns(
     ]
     area_a, area_b = (_mean_placement(x, gold & both) for x in placed)
     difference = _mean_placement(placed[0] - placed[1], gold & both)
-    sd = np.sqrt(areas.variance(placed[0] - placed[1], gold, both))
-    half = z_of(level) * sd
+    spread = areas.spread(placed[0] - placed[1], gold, both)
+    sizes = _classes(gold, both)
+    _warn_if_few(*sizes)
+    sd = np.sqrt(spread.variance)
+    same = (sd == 0.0) & (difference == 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        z = np.where((sd == 0.0) & (difference == 0.0), 0.0, difference / sd)
+        z = np.where(same, 0.0, difference / sd)
     z = np.where(np.isinf(z), np.nan, z)
-    p_value = special.erfc(np.abs(z) / np.sqrt(2.0))
-    return area_a, area_b, difference, difference - half, difference + half, z, p_value
+    if test == "delong":
+        half = z_of(level) * sd
+        low, high = difference - half, difference + half
+    else:
+        alone = areas.spread(placed[0], gold, both), areas.spread(placed[1], gold, both)
+        low, high = areas.difference((area_a, area_b), alone, spread, sizes, level)
+        low, high = (np.where(same, 0.0, limit) for limit in (low, high))
+    p_value = _p_value(z, spread.freedom if test == "t" else np.inf, alternative)
+    return area_a, area_b, difference, low, high, z, p_value, sd
+
+
+def _p_value(z: FloatArray, freedom: FloatArray | float, alternative: str) -> FloatArray:
+    """Return the p-value of Student's t, or with endless freedom of the normal distribution."""
+    from scipy import special
+
+    far = {"two-sided": -np.abs(z), "greater": -z, "less": z}[alternative]
+    tail = special.ndtr(far) if np.isscalar(freedom) else special.stdtr(freedom, far)
+    return np.asarray(2.0 * tail if alternative == "two-sided" else tail, dtype=float)
 
 
 def _mean_placement(placement: FloatArray, positive: BoolArray) -> FloatArray:

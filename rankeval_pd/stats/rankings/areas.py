@@ -7,7 +7,10 @@ References
 ----------
 DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988), Comparing the areas under two or more
 correlated receiver operating characteristic curves, Biometrics 44. X. Sun and W. Xu (2014), Fast
-implementation of DeLong's algorithm: ranks in the place of all pairs.
+implementation of DeLong's algorithm: ranks in the place of all pairs. R. G. Newcombe (2006),
+Confidence intervals for an effect size measure based on the Mann-Whitney statistic, part 2,
+Statistics in Medicine 25. G. Y. Zou and A. Donner (2008), Construction of confidence limits about
+effect measures, Statistics in Medicine 27.
 """
 
 from __future__ import annotations
@@ -17,6 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.distributions.normal import z_of
+from rankeval_pd.stats.intervals.proportions import Limits
 from rankeval_pd.stats.rankings import ranking
 
 _ROUNDING = 1e-14
@@ -53,13 +58,29 @@ def placements(score: FloatArray, gold: BoolArray, present: BoolArray) -> Placem
     return Placements(area, placed, gold, present)
 
 
+class Spread(NamedTuple):
+    """What an area, or a difference of areas, varies by (DeLong)."""
+
+    variance: FloatArray  #: NaN where a class has fewer than two candidates
+    freedom: FloatArray  #: degrees of freedom of the variance (Welch 1938, Satterthwaite 1946)
+
+
 def variance(placement: FloatArray, gold: BoolArray, present: BoolArray) -> FloatArray:
     """Return DeLong's variance of an area, or of a difference of areas, from its placements.
 
     NaN where a class has fewer than two candidates.
     """
+    return spread(placement, gold, present).variance
+
+
+def spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> Spread:
+    """Return DeLong's variance with its degrees of freedom, from the placements.
+
+    The variance is the sum of two, one for each class; where both are 0, the freedom is that of
+    the smaller class.
+    """
     placement, gold, present = np.broadcast_arrays(placement, gold, present)
-    total = np.zeros(placement.shape[:-1])
+    parts, sizes = [], []
     for group in (gold & present, ~gold & present):
         size = group.sum(axis=-1)
         inside = np.where(group, placement, 0.0)
@@ -69,8 +90,107 @@ def variance(placement: FloatArray, gold: BoolArray, present: BoolArray) -> Floa
             # equal placements differ by rounding only; others by half of 1 / N at least
             far = np.where(far.max(axis=-1, keepdims=True, initial=0.0) < _ROUNDING, 0.0, far)
             squares = (far**2).sum(axis=-1)
-            total = total + squares / (size * np.where(size > 1, size - 1.0, np.nan))
-    return total
+            parts.append(squares / (size * np.where(size > 1, size - 1.0, np.nan)))
+        sizes.append(size)
+    total = parts[0] + parts[1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        weighted = sum(part**2 / (size - 1.0) for part, size in zip(parts, sizes, strict=True))
+        freedom = total**2 / weighted
+    least = np.minimum(*sizes) - 1.0
+    return Spread(total, np.where(total == 0.0, least, freedom))
+
+
+def delong(area: FloatArray, found: Spread, level: float) -> Limits:
+    """Return area -+ z se within 0 and 1: DeLong's interval, pROC's default."""
+    half = z_of(level) * np.sqrt(found.variance)
+    return np.clip(area - half, 0.0, 1.0), np.clip(area + half, 0.0, 1.0)
+
+
+def logit(area: FloatArray, found: Spread, level: float) -> Limits:
+    """Return DeLong's interval made on the scale of log(area / (1 - area)); NaN at 0 and 1."""
+    from scipy import special
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        centre = np.log(area / (1.0 - area))
+        half = z_of(level) * np.sqrt(found.variance) / (area * (1.0 - area))
+        low, high = special.expit(centre - half), special.expit(centre + half)
+    return low, high
+
+
+def newcombe(
+    area: FloatArray, found: Spread, positive: IntArray, negative: IntArray, level: float
+) -> Limits:
+    """Return the areas whose distance from the observed one is within z standard deviations.
+
+    The variance at each area is that of Newcombe's method 5 (2006), which takes the scores for
+    exponential; where DeLong's variance at the observed area is a larger one, all are multiplied
+    by the ratio, and z is the quantile of Student's t with the freedom of DeLong's.
+    """
+    from scipy import special
+
+    half = 0.5 * (positive + negative) - 1.0
+    pairs = positive * negative
+
+    def model(at: FloatArray) -> FloatArray:
+        spread = 1.0 + half * ((1.0 - at) / (2.0 - at) + at / (1.0 + at))
+        variance: FloatArray = at * (1.0 - at) * spread / pairs
+        return variance
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = found.variance / model(area)
+        more = ratio > 1.0
+        t = special.stdtrit(np.maximum(found.freedom, 1.0), 0.5 + 0.5 * level)
+        scale = np.where(more, t**2 * ratio, z_of(level) ** 2)
+
+    def limit(end: float) -> FloatArray:
+        inside, outside = np.array(area, dtype=float), np.full(np.shape(area), end)
+        for _ in range(60):
+            middle = 0.5 * (inside + outside)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                within = (area - middle) ** 2 <= scale * model(middle)
+            inside, outside = np.where(within, middle, inside), np.where(within, outside, middle)
+        return np.where(np.isnan(found.variance), np.nan, inside)
+
+    return limit(0.0), limit(1.0)
+
+
+def difference(
+    areas: tuple[FloatArray, FloatArray],
+    spreads: tuple[Spread, Spread],
+    of_difference: Spread,
+    sizes: tuple[IntArray, IntArray],
+    level: float,
+) -> Limits:
+    """Return limits of the difference of two areas that agree with Student's test of it.
+
+    Those of :func:`newcombe` of either area, put together as standard errors are (Zou and Donner
+    2008), with DeLong's correlation; widened to what the test does not reject, and, where it
+    rejects, ending at the test's limit on the side of 0. So 0 is in the interval where, and only
+    where, the test does not reject it.
+    """
+    from scipy import special
+
+    (area_a, area_b), (a, b) = areas, spreads
+    low_a, high_a = newcombe(area_a, a, *sizes, level)
+    low_b, high_b = newcombe(area_b, b, *sizes, level)
+    gap = area_a - area_b
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shared = a.variance + b.variance - of_difference.variance
+        correlation = shared / (2.0 * np.sqrt(a.variance * b.variance))
+        correlation = np.where(np.isfinite(correlation), np.clip(correlation, -1.0, 1.0), 0.0)
+        t = special.stdtrit(np.maximum(of_difference.freedom, 1.0), 0.5 + 0.5 * level)
+        half = t * np.sqrt(of_difference.variance)
+
+    def together(x: FloatArray, y: FloatArray) -> FloatArray:
+        square = np.maximum(x**2 + y**2 - 2.0 * correlation * x * y, 0.0)
+        return np.asarray(np.sqrt(square), dtype=float)
+
+    low = gap - together(area_a - low_a, high_b - area_b)
+    high = gap + together(high_a - area_a, area_b - low_b)
+    positive, negative = (gap - half > 0.0) & (half > 0.0), (gap + half < 0.0) & (half > 0.0)
+    low = np.where(positive, gap - half, np.minimum(low, gap - half))
+    high = np.where(negative, gap + half, np.maximum(high, gap + half))
+    return np.maximum(low, -1.0), np.minimum(high, 1.0)
 
 
 class AveragePrecision(NamedTuple):
