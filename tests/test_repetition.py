@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -41,31 +44,64 @@ def test_the_papers_coverage():
 def test_true_failure_rates_of_the_papers_intervals():
     """Of Clopper-Pearson at 100 candidates, by adding up the counts that fail."""
     share = np.array([0.2625, 0.3294])
-    found = dispersion.failure_rate(np.array([100, 100]), share, "clopper-pearson", 0.95)
-    assert found.round(4).tolist() == [0.0401, 0.0425]
+    t = np.arange(101.0)
+    low, high = INTERVALS["clopper-pearson"](t, np.full(101, 100.0), 0.95)
+    found = [stats.binom.pmf(t, 100, p)[(p < low) | (high < p)].sum() for p in share]
+    assert np.round(found, 4).tolist() == [0.0401, 0.0425]
 
 
-@given(st.integers(1, 60), st.floats(0.001, 0.999), st.sampled_from(list(INTERVALS)))
-@settings(max_examples=60)
-def test_failure_rates_add_up(n, share, ci):
-    t = np.arange(n + 1.0)
-    low, high = INTERVALS[ci](t, np.full(n + 1, float(n)), 0.9)
-    wanted = stats.binom.pmf(t, n, share)[(low > share) | (high < share)].sum()
-    found = dispersion.failure_rate(np.array([n]), np.array([share]), ci, 0.9)[0]
-    assert found == pytest.approx(wanted, abs=1e-12)
+def _all_counts(n: list[int], positive: int, ci: str) -> dict[int, float]:
+    """Return the law of the number of failures, from all counts with this sum, one by one."""
+    law: dict[int, float] = {}
+    ways = math.comb(sum(n), positive)
+    for counts in itertools.product(*(range(size + 1) for size in n)):
+        if sum(counts) != positive:
+            continue
+        chance = math.prod(math.comb(size, k) for size, k in zip(n, counts, strict=True)) / ways
+        failed = 0
+        for size, k in zip(n, counts, strict=True):
+            low, high = INTERVALS[ci](np.array([k + 0.0]), np.array([size + 0.0]), 0.8)
+            others = (positive - k) / (sum(n) - size)
+            failed += not low[0] <= others <= high[0]
+        law[failed] = law.get(failed, 0.0) + chance
+    return law
 
 
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=9), st.integers(0, 9))
-def test_poisson_binomial(probability, count):
-    from itertools import product
+@pytest.mark.parametrize("ci", ["clopper-pearson", "wilson"])
+@pytest.mark.parametrize(("n", "positive"), [([9, 5, 7], 8), ([12, 12], 11), ([3, 4, 2, 6], 6)])
+def test_failures_of_all_counts(n, positive, ci):
+    law = _all_counts(n, positive, ci)
+    tp = np.array([positive] + [0] * (len(n) - 1))  # the law is of the total alone
+    for observed in range(len(n) + 1):
+        found = dispersion.failures(np.array(n), tp, observed, ci, 0.8)
+        assert found.expected == pytest.approx(sum(k * p for k, p in law.items()), rel=1e-10)
+        wanted = sum(p for k, p in law.items() if k >= observed)
+        assert found.p_value == pytest.approx(wanted, rel=1e-10, abs=1e-15)
 
-    p = np.array(probability)
-    wanted = sum(
-        np.prod(np.where(events, p, 1 - p))
-        for events in product([False, True], repeat=p.size)
-        if sum(events) >= count
-    )
-    assert dispersion.at_least(count, p) == pytest.approx(wanted, abs=1e-12)
+
+def test_no_failures_where_all_labels_are_one():
+    n = np.array([5, 9, 4])
+    for tp in (n * 0, n):
+        assert dispersion.failures(n, tp, 0, "clopper-pearson", 0.95) == (0.0, 1.0)
+        assert dispersion.failures(n, tp, 2, "clopper-pearson", 0.95) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize(("samples", "size"), [(3, 100), (20, 100), (80, 60)])
+def test_failures_are_those_of_simulated_samples(samples, size):
+    """The other samples vary too: with three, twice as many intervals fail as miss pi."""
+    rng = np.random.default_rng(samples)
+    tp = rng.binomial(size, 0.3, size=(4000, samples))
+    n = np.full(samples, size)
+    others = (tp.sum(axis=1, keepdims=True) - tp) / (size * (samples - 1))
+    low, high = INTERVALS["clopper-pearson"](tp.astype(float), np.full(tp.shape, size + 0.0), 0.95)
+    failed = ((others < low) | (high < others)).sum(axis=1)
+    seen = float(np.median(failed[failed > 0]))
+    law = [dispersion.failures(n, row, int(seen), "clopper-pearson", 0.95) for row in tp[:40]]
+    error = failed.std() / 4000**0.5
+    assert np.mean([x.expected for x in law]) == pytest.approx(failed.mean(), abs=5 * error)
+    share = (failed >= seen).mean()
+    error = (share * (1 - share) / 4000) ** 0.5
+    assert np.mean([x.p_value for x in law]) == pytest.approx(share, abs=5 * error)
 
 
 def _samples(seed: int, n_samples: int = 30, size: int = 60) -> pd.DataFrame:
@@ -104,9 +140,13 @@ def test_formulas_written_out():
     low, high = INTERVALS["clopper-pearson"](t, n, 0.95)
     failed = (others < low) | (others > high)
     assert found["ci_failures"] == failed.sum()
-    rates = dispersion.failure_rate(n, others, "clopper-pearson", 0.95)
-    assert found["ci_failures_expected"] == pytest.approx(rates.sum())
-    assert found["p_coverage"] == pytest.approx(dispersion.at_least(int(failed.sum()), rates))
+    rng = np.random.default_rng(0)
+    drawn = rng.multivariate_hypergeometric(n, t.sum(), size=4000, method="marginals")
+    rest = (t.sum() - drawn) / (n.sum() - n)
+    low, high = INTERVALS["clopper-pearson"](drawn.astype(float), n + 0.0 * drawn, 0.95)
+    missed = ((rest < low) | (rest > high)).sum(axis=1)
+    assert found["ci_failures_expected"] == pytest.approx(missed.mean(), abs=0.1)
+    assert found["p_coverage"] == pytest.approx((missed >= failed.sum()).mean(), abs=0.04)
 
 
 def test_samples_one_by_one():

@@ -17,7 +17,7 @@ from rankeval_pd.forms.roles import RankingRoles
 from rankeval_pd.forms.spelled_out import with_roles_but
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.normal import z_of
-from rankeval_pd.stats.rankings import areas
+from rankeval_pd.stats.rankings import areas, ranking
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
 from rankeval_pd.stats.significance.fisher import ALTERNATIVES
 
@@ -338,9 +338,24 @@ def _pair_columns(
     else:
         alone = areas.spread(placed[0], gold, both), areas.spread(placed[1], gold, both)
         low, high = areas.difference((area_a, area_b), alone, spread, sizes, level)
-        low, high = (np.where(same, 0.0, limit) for limit in (low, high))
+        alike = _same_order(score_a, score_b, both)
+        low, high = (np.where(alike, 0.0 * sd, limit) for limit in (low, high))
     p_value = _p_value(z, spread.freedom if test == "t" else np.inf, alternative)
     return area_a, area_b, difference, low, high, z, p_value, sd
+
+
+def _same_order(score_a: FloatArray, score_b: FloatArray, present: BoolArray) -> BoolArray:
+    """Return whether both scores put the candidates in the same order, equal ones alike."""
+    score_a, score_b, present = np.broadcast_arrays(score_a, score_b, present)
+    positions = ranking.order(score_a, present)
+    a, b = (
+        np.take_along_axis(np.where(np.isnan(score), -np.inf, score), positions, axis=-1)
+        for score in (score_a, score_b)
+    )
+    inside = np.arange(1, score_a.shape[-1]) < present.sum(axis=-1)[..., np.newaxis]
+    falls = [np.sign((x[..., 1:] > x[..., :-1]) * 1 - (x[..., 1:] < x[..., :-1])) for x in (a, b)]
+    same: BoolArray = ((falls[0] == falls[1]) | ~inside).all(axis=-1)
+    return same
 
 
 def _p_value(z: FloatArray, freedom: FloatArray | float, alternative: str) -> FloatArray:

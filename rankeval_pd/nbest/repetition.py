@@ -79,8 +79,9 @@ def repetition(
         * ``ks_statistic``, ``p_ks``: Kolmogorov's distance from the normal law of the model, and
           its p-value;
         * ``ci_failures``, ``ci_failures_expected``, ``p_coverage``: samples whose interval leaves
-          out the precision of the other samples, how many would by the model, and the probability
-          of as many or more.
+          out the precision of the other samples, how many would if all samples had the same
+          average precision, and the probability of as many or more: exact, given the pooled
+          precision, the sample's count and those of the others being random alike.
 
     Raises
     ------
@@ -93,7 +94,8 @@ def repetition(
     Pearson's statistic by its degrees of freedom, which takes every sample with its own size.
     p_ks comes from a parametric bootstrap of 999 draws, because the mean is estimated from the
     same samples, and it has little power: the test of dispersion is the one to read. An interval
-    fails less often than 1 - level says; the exact rates of all samples make p_coverage.
+    fails less often than 1 - level says where it is Clopper-Pearson's, and more often for missing
+    a moving target, the precision of the other samples, if these are few: both are in p_coverage.
 
     That phi is 1 can only be tested on samples drawn under the same conditions; what differs
     between parts of one corpus (topic, author) is in phi too.
@@ -369,22 +371,21 @@ def _study_columns(
     freedom = samples - 1
     spread = dispersion.overdispersion(dispersion.pearson(t, n), freedom, study.level)
     fit = dispersion.goodness_of_fit(t, n, n_resamples=_BOOTSTRAP, seed=study.seed)
-    others, covered = _covered(n, t, study)
-    failures = int(np.count_nonzero(~covered))
-    rates = dispersion.failure_rate(n, others, study.ci, study.level)
+    missed = int(np.count_nonzero(~_covered(n, t, study)))
+    failures = dispersion.failures(n, t, missed, study.ci, study.level)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.float64(sd_observed) / sd_expected
     return (
         threshold, samples, sizes.mean(), share, sd_expected, sd_observed, ratio, *spread, *fit,
-        failures, rates.sum(), dispersion.at_least(failures, rates),
+        missed, *failures,
     )  # fmt: skip
 
 
-def _covered(n: IntArray, tp: IntArray, study: _Study) -> tuple[FloatArray, BoolArray]:
-    """Return the precision of the other samples, and whether each interval has it in it."""
+def _covered(n: IntArray, tp: IntArray, study: _Study) -> BoolArray:
+    """Return whether the interval of each sample has the precision of the others in it."""
     others = (tp.sum() - tp) / np.maximum(n.sum() - n, 1)
     low, high = INTERVALS[study.ci](tp.astype(float), n.astype(float), study.level)
-    return others, np.asarray((low <= others) & (others <= high))
+    return np.asarray((low <= others) & (others <= high))
 
 
 def _sample_columns(
@@ -393,5 +394,5 @@ def _sample_columns(
     with np.errstate(divide="ignore", invalid="ignore"):
         precision = tp / sizes
     low, high = INTERVALS[study.ci](tp.astype(float), sizes.astype(float), study.level)
-    _, covered = _covered(sizes, tp, study)
+    covered = _covered(sizes, tp, study)
     return np.full(sizes.size, threshold), sizes, tp, precision, low, high, covered

@@ -207,7 +207,7 @@ def overlapping(
     The distances of both sets' Clopper-Pearson limits from their precision are put together as
     standard errors are (Zou and Donner 2008), the correlation of the two precisions being that of
     the labels of the shared candidates, each set's precision drawn a little towards a half. Unlike
-    the delta method it needs no large counts: of two sets of two candidates on it covered .948 or
+    the delta method it needs no large counts: of two sets of two candidates on it covered .946 or
     more in simulations (``tests/reference/sets.csv``), whether the sizes of the three parts are
     fixed or vary, too. NaN where a set is empty.
     """

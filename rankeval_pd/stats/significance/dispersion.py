@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
-from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
-from rankeval_pd.stats.distributions import binomial
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.distributions import binomial, hypergeometric
 from rankeval_pd.stats.intervals.proportions import INTERVALS
-from rankeval_pd.stats.search import first_true
 
 _EQUAL = 1e-12  # distances that differ by less are the same
 
@@ -96,32 +96,74 @@ def goodness_of_fit(tp: IntArray, n: IntArray, *, n_resamples: int, seed: int) -
     return Fit(observed, (1 + as_far) / (len(proper) + 1))
 
 
-def failure_rate(n: IntArray, share: FloatArray, ci: str, level: float) -> FloatArray:
-    """Return the probability that the interval of n candidates leaves out the true share.
+class Failures(NamedTuple):
+    """How many intervals leave out the precision of the other samples, if the model holds."""
 
-    The limits rise with the count, so that the counts that fail are those above one and below
-    another.
+    expected: float
+    p_value: float  #: of as many as were observed or more
+
+
+def failures(n: IntArray, tp: IntArray, observed: int, ci: str, level: float) -> Failures:
+    """Return what is to be expected if all samples have the same average precision.
+
+    Both sides vary: the count of the sample, and that of the others. Given the total of the true
+    positives, the precision of the others follows from the sample's own count, and the counts are
+    binomial ones, given their sum. So the law of the number of failures is exact, whatever the
+    precision, by adding up one sample after the other. Sums of positive terms only, so that
+    small tails are exact; counts and sums 12 standard deviations from their mean are left out.
     """
-    size, zero = n.astype(float), np.zeros(n.size)
+    total, positive = int(n.sum()), int(tp.sum())
+    share = positive / total
+    law = np.zeros((observed + 1, 1))  # failures (the last: as many or more), true positives so far
+    law[0, 0] = 1.0
+    start = drawn = 0
+    expected = 0.0
+    for size in n.tolist():
+        low, high = _likely(size, total, share)
+        count = np.arange(max(low, positive - (total - size)), min(high, positive) + 1)
+        fails = _fails(count, size, positive, total, ci, level)
+        of_all = (np.asarray(float(x)) for x in (total, positive, size))
+        alone = np.exp(hypergeometric.log_pmf(count.astype(float), *of_all))
+        expected += float(alone[fails].sum())
+        weight = np.exp(_binomial(count, size, share))
+        law = _one_more(law, weight, fails)
+        start, drawn = start + int(count[0]), drawn + size
+        low, high = _likely(drawn, total, share)
+        first, last = max(low - start, 0), min(high, positive) - start
+        law, start = law[:, first : last + 1], start + first
+    at_total = law[:, positive - start]
+    return Failures(expected, float(min(at_total[-1] / at_total.sum(), 1.0)) if observed else 1.0)
 
-    def limits(count: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return INTERVALS[ci](np.minimum(count, size), size, level)
 
-    above = first_true(lambda t: (limits(t)[0] > share) | (t > size), zero, size + 1.0)
-    within = first_true(lambda t: limits(t)[1] >= share, zero, size)
-    too_many = np.exp(binomial.tails(above, size, share).ge)
-    too_few = -np.expm1(binomial.tails(within, size, share).ge)
-    return np.asarray(too_many + too_few, dtype=float)
+def _likely(drawn: int, total: int, share: float) -> tuple[int, int]:
+    """Return the counts among so many that are within 12 standard deviations of their mean."""
+    mean = drawn * share
+    reach = 12.0 * math.sqrt(mean * (1.0 - share) * (1.0 - drawn / total)) + 12.0
+    return max(0, math.floor(mean - reach)), min(drawn, math.ceil(mean + reach))
 
 
-def at_least(count: int, probability: FloatArray) -> float:
-    """Return P(at least ``count`` events), each with a probability of its own (Poisson-binomial).
+def _fails(
+    count: IntArray, size: int, positive: int, total: int, ci: str, level: float
+) -> BoolArray:
+    low, high = INTERVALS[ci](count.astype(float), np.full(count.size, float(size)), level)
+    others = (positive - count) / max(total - size, 1)
+    return np.asarray((others < low) | (high < others))
 
-    A sum of positive terms only, so that small tails are exact.
-    """
-    law = np.zeros(probability.size + 1)
-    law[0] = 1.0
-    for p in probability:
-        law[1:] = law[1:] * (1.0 - p) + law[:-1] * p
-        law[0] *= 1.0 - p
-    return float(min(law[count:].sum(), 1.0))
+
+def _binomial(count: IntArray, size: int, share: float) -> FloatArray:
+    if share in (0.0, 1.0):
+        return np.where(count == size * share, 0.0, -np.inf)
+    return binomial.log_pmf(count.astype(float), np.asarray(float(size)), np.asarray(share))
+
+
+def _one_more(law: FloatArray, weight: FloatArray, fails: BoolArray) -> FloatArray:
+    """Return the law of failures and true positives with one sample more."""
+    missed, held = np.where(fails, weight, 0.0), np.where(fails, 0.0, weight)
+    last = law.shape[0] - 1
+    rows = []
+    for number in range(last + 1):
+        row = np.convolve(law[number], weight if number == last else held)
+        if number:
+            row = row + np.convolve(law[number - 1], missed)
+        rows.append(row)
+    return np.array(rows)
