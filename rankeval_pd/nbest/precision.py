@@ -7,6 +7,7 @@ from typing import Any, Unpack
 import numpy as np
 import xarray as xr
 
+from rankeval_pd.errors import warn
 from rankeval_pd.forms.answers import answer
 from rankeval_pd.forms.n import check_n, those
 from rankeval_pd.forms.rankings import Data
@@ -21,6 +22,9 @@ _NBEST_TYPES: dict[str, type] = {
     "threshold": float, "tp": np.int64, "precision": float, "recall": float, "lift": float,
     "ci_low": float, "ci_high": float, "tied": np.int64,
 }  # fmt: skip
+
+_LEAST = 10  # candidates of a list, of fewer of which the variance is a mere guess
+_RATIO = 1.5  # of variances, from which on the interval of the region misleads about the list
 
 
 @with_roles
@@ -49,7 +53,8 @@ def nbest_precision(
         together.
     target : {"region", "nbest"}
         What the interval is one of. "region" is the paper's: the acceptance region whose threshold
-        is the score of the n-th candidate, and stays. "nbest" adds the variance of this threshold.
+        is the score of the n-th candidate, and stays. "nbest" adds the variance of this threshold,
+        which for good rankers, at n near the number of true positives, is many times as large.
     phi : float
         Overdispersion, 1 or more, from :func:`repetition`; it widens the interval.
     **roles
@@ -72,6 +77,12 @@ def nbest_precision(
           that cut a tie is the mean of ``tied > 0``;
         * ``tp_sd``, under ``ties="expected"`` only: the standard deviation of the true positives
           over the orders of equal scores, whose mean ``tp`` then is.
+
+    Warns
+    -----
+    RankevalWarning
+        With target="region", if the precision of a list asked for, of 10 candidates or more,
+        varies more than 1.5 times as much as that of a region with its threshold.
 
     Raises
     ------
@@ -156,10 +167,27 @@ def _nbest_columns(
     size = ranking.size(gold, present)
     whole = np.broadcast_to(asked, lists.tp.shape)
     weight: FloatArray | float = 1.0
+    tp = ranking.cumulated(score, gold, present, ties, ends=ends)
+    spread = bands.nbest_spread(tp, asked, size.total)
     if kind.target == "nbest":
-        tp = ranking.cumulated(score, gold, present, ties, ends=ends)
-        weight = bands.nbest_spread(tp, asked, size.total).effective(whole) / whole
+        weight = spread.effective(whole) / whole
+    else:
+        _warn_if_threshold_matters(spread.ratio, whole, lists.exists)
     shares = shares_of(lists.tp, whole, size, kind, exists=lists.exists, weight=weight)
     threshold = lists.threshold * sign[..., np.newaxis] + 0.0
-    spread = (lists.block.tp_sd(asked),) if ties == "expected" else ()
-    return (threshold, lists.tp, *shares, lists.tied, *spread, lists.exists)
+    varied = (lists.block.tp_sd(asked),) if ties == "expected" else ()
+    return (threshold, lists.tp, *shares, lists.tied, *varied, lists.exists)
+
+
+def _warn_if_threshold_matters(ratio: FloatArray, n: IntArray, exists: BoolArray) -> None:
+    """Say where the precision of the list varies far more than that of a fixed region."""
+    exists = exists & (n >= _LEAST)
+    if (ratio[exists] > _RATIO).any():
+        worst = int(np.argmax(np.where(exists, ratio, 0.0)))
+        warn(
+            f"target='region': at n={int(n.ravel()[worst])} the precision of the n-best list varies"
+            f" {ratio.ravel()[worst]:.2g} times as much as that of a region with a fixed threshold,"
+            f" which is what the interval is of (more than {_RATIO:g} times at"
+            f" {int((ratio[exists] > _RATIO).sum())} of {int(exists.sum())} lists). For the list,"
+            " give target='nbest'."
+        )

@@ -37,11 +37,14 @@ class Spread(NamedTuple):
     variance: FloatArray  #: n times the variance of the precision
     influence: FloatArray  #: sum of the squared influences on n times the precision, not shrunken
 
+    @property
+    def ratio(self) -> FloatArray:
+        """How many times as much as that of a fixed region of n candidates the precision varies."""
+        return np.asarray(self.variance / (self.precision * (1.0 - self.precision)), dtype=float)
+
     def effective(self, n: IntArray) -> FloatArray:
         """Return the size of a fixed region whose precision varies as much; at most n."""
-        binomial = self.precision * (1.0 - self.precision)
-        size: FloatArray = np.asarray(n * np.minimum(1.0, binomial / self.variance))
-        return size
+        return np.asarray(n / np.maximum(self.ratio, 1.0), dtype=float)
 
 
 def edge_precision(tp: FloatArray | IntArray, n: IntArray, total: IntArray) -> FloatArray:
