@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import optimize, stats
 
 import rankeval_pd
 from rankeval_pd import RankevalWarning, datasets
+from rankeval_pd.stats.intervals import bands
 
 N = range(100, 2001)
 
@@ -378,3 +382,48 @@ def test_overdispersion_widens_every_interval(frame):
             assert wide["p_mid"].isna().all()
     low, high = rankeval_pd.precision_interval(40, 100, phi=2.0)
     assert (low, high) == rankeval_pd.precision_interval(20, 50)
+
+
+def test_the_error_of_the_mean_difference_is_centred():
+    """Where all candidates but a few are in both lists, the mean influence is what matters."""
+    rng = np.random.default_rng(4)
+    gold = rng.random(400) < 0.5
+    a, b = (gold * shift + rng.normal(size=400) for shift in (2.0, 0.5))
+    df = pd.DataFrame({"a": a, "b": b, "gold": gold})
+    n = np.array([300, 350])
+    found = df.rankeval.mean_difference("a", "b", n.tolist(), n_resamples=99).loc[0]
+    influence, added = np.zeros(400), 0.0
+    for sign, score in ((1, a), (-1, b)):
+        rank = stats.rankdata(-score, method="ordinal")
+        tp = np.concatenate([[0], np.cumsum(gold[np.argsort(-score)])])
+        edge = bands.edge_precision(tp, n, np.array([400]))
+        inside = rank[:, np.newaxis] <= n
+        influence += sign * ((gold[:, np.newaxis] - edge) * inside / n).mean(axis=1)
+        each = [((label - edge) / n).mean() for label in (0, 1)]
+        added += sum(x**2 for x in each)
+    assert abs(influence.mean()) > 0.3 * influence.std()
+    half = stats.norm.ppf(0.975) * np.sqrt(400 * influence.var() + added)
+    assert found["ci_high"] - found["difference"] == pytest.approx(half, rel=1e-9)
+
+
+def test_where_the_threshold_matters_is_said():
+    """A good ranker at n near N+: the region's interval covers far less than the list's."""
+    rng = np.random.default_rng(6)
+    runs, size, positive = 400, 1000, 100
+    gold = rng.random((runs, size)) < positive / size
+    score = rng.normal(size=gold.shape) + 4.0 * gold
+    dims = ("run", "candidate")
+    ds = xr.Dataset({"a": (dims, score), "gold": (dims, gold)})
+    cut = optimize.brentq(lambda x: 0.1 * stats.norm.sf(x - 4) + 0.9 * stats.norm.sf(x) - 0.1, 0, 5)
+    true = 0.1 * stats.norm.sf(cut - 4) / 0.1
+    covered = {}
+    for target in ("region", "nbest"):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = ds.rankeval.nbest_precision(100, target=target)
+        assert [x.category for x in caught] == [RankevalWarning] * (target == "region")
+        held = (found["ci_low"] <= true) & (true <= found["ci_high"])
+        covered[target] = float(held.mean())
+    assert "target='nbest'" in str(caught[0].message) if caught else True
+    assert covered["region"] < 0.75
+    assert covered["nbest"] > 0.9

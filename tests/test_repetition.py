@@ -86,7 +86,7 @@ def test_no_failures_where_all_labels_are_one():
         assert dispersion.failures(n, tp, 2, "clopper-pearson", 0.95) == (0.0, 0.0)
 
 
-@pytest.mark.parametrize(("samples", "size"), [(3, 100), (20, 100), (80, 60)])
+@pytest.mark.parametrize(("samples", "size"), [(3, 100), (20, 100), (40, 60)])
 def test_failures_are_those_of_simulated_samples(samples, size):
     """The other samples vary too: with three, twice as many intervals fail as miss pi."""
     rng = np.random.default_rng(samples)
@@ -96,7 +96,7 @@ def test_failures_are_those_of_simulated_samples(samples, size):
     low, high = INTERVALS["clopper-pearson"](tp.astype(float), np.full(tp.shape, size + 0.0), 0.95)
     failed = ((others < low) | (high < others)).sum(axis=1)
     seen = float(np.median(failed[failed > 0]))
-    law = [dispersion.failures(n, row, int(seen), "clopper-pearson", 0.95) for row in tp[:40]]
+    law = [dispersion.failures(n, row, int(seen), "clopper-pearson", 0.95) for row in tp[:8]]
     error = failed.std() / 4000**0.5
     assert np.mean([x.expected for x in law]) == pytest.approx(failed.mean(), abs=5 * error)
     share = (failed >= seen).mean()
@@ -334,3 +334,10 @@ def test_one_sample():
 def test_wrong_published_figures(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_the_data_count_as_one_of_the_draws():
+    """A distance beyond all draws has p = 1 / (draws + 1), and not 0."""
+    tp, n = np.array([0, 0, 0, 40, 40, 40]), np.full(6, 40)
+    fit = dispersion.goodness_of_fit(tp, n, n_resamples=49, seed=0)
+    assert fit.p_value == pytest.approx(1 / 50)

@@ -189,3 +189,18 @@ def test_shortened_lists():
     size = spread.effective(np.array([50, 400]))
     assert size[1] == 400
     assert 0 < size[0] <= 50
+
+
+def test_the_shrunken_precision_is_agresti_and_coulls():
+    """(t + 2) / (n + 4), and the effective size never above n."""
+    gold = np.array([1, 1, 1, 1, 0] + [1] * 5 + [0] * 30)
+    tp = np.concatenate([[0], gold.cumsum()])
+    n = np.array([5, 10, 40])
+    spread = bands.nbest_spread(tp, n, np.array(40))
+    np.testing.assert_array_equal(spread.precision, (tp[n] + 2.0) / (n + 4.0))
+    binomial = spread.precision * (1.0 - spread.precision)
+    beyond = (1.0 - n / 40) * (spread.precision - spread.edge) ** 2
+    np.testing.assert_allclose(spread.ratio, 1.0 + beyond / binomial, rtol=1e-14)
+    np.testing.assert_allclose(spread.effective(n), n / spread.ratio, rtol=1e-14)
+    less = spread._replace(variance=0.5 * binomial)  # less than binomial: still n candidates
+    np.testing.assert_array_equal(less.effective(n), n)
