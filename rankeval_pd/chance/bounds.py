@@ -18,7 +18,7 @@ from rankeval_pd.forms.spelled_out import with_roles_but
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.random_model.bounds import bounds, parametric_bound
 
-BOUND_COLUMNS = ("p", "n", "expected", "discrete", "interpolated", "parametric", "critical")
+BOUND_COLUMNS = ("p", "n", "expected", "discrete", "interpolated", "parametric", "critical", "attainable")
 
 
 @with_roles_but(
@@ -59,14 +59,16 @@ def random_bound(
         * ``interpolated``: where the interpolated tail is p; ``parametric``: the same for the
           binomial tail made continuous, whatever the population; both at least 0;
         * ``critical``: min{i: P(X >= i) <= p}. To reach it is a test of level p;
-          min(n, N+) + 1 where no count is significant.
+          min(n, N+) + 1 where no count is significant;
+        * ``attainable``: whether a list can have ``critical`` true positives at all.
 
     Notes
     -----
     Each bound is for one n. Over all n, a random ranking reaches the bound somewhere with a
     probability far above p. Two probabilities are equal up to a relative 1e-12. At p = 1 the
     bounds are the lowest possible count. For every n the cost is O(N), a second for a million
-    candidates; for a few n it is that of a few tails, whatever N.
+    candidates; for a few n it is that of a few tails, whatever N. ``parametric`` has errors up to
+    1e-8 where even a list of nothing but positives is hardly rarer than p, else below 1e-10.
 
     References
     ----------
@@ -76,7 +78,7 @@ def random_bound(
     --------
     >>> import pandas as pd, rankeval_pd
     >>> df = pd.DataFrame({"gold": [True] * 40 + [False] * 160})
-    >>> df.rankeval.random_bound(0.5, 20).round(4)
+    >>> df.rankeval.random_bound(0.5, 20).round(4).drop(columns="attainable")
          p   n  expected  discrete  interpolated  parametric  critical
     0  0.5  20       4.0         4        3.4254      3.3961         5
     """
@@ -94,7 +96,7 @@ def random_bound(
             output_core_dims=[["p", "n"]] * len(names),
             dask="parallelized",
             dask_gufunc_kwargs={"output_sizes": {"p": levels.size, "n": asked.size}},
-            output_dtypes=[float, np.int64, float, float, np.int64, bool],
+            output_dtypes=[float, np.int64, float, float, np.int64, bool, bool],
         )
         result = xr.Dataset(dict(zip(names, columns, strict=True)))
         return result.assign_coords(p=("p", levels), n=("n", asked))
@@ -111,7 +113,7 @@ def _bound_columns(
     shape = (*total.shape, p.size, n.size)
     expected, interpolated, parametric = (np.full(shape, np.nan) for _ in range(3))
     discrete, critical = (np.zeros(shape, dtype=np.int64) for _ in range(2))
-    exists = np.zeros(shape, dtype=bool)
+    exists, attainable = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
     for batch in np.ndindex(total.shape):
         model, prior = population_model(population, float(total[batch]), float(positive[batch]))
         fits = (n <= total[batch]) | (population == "infinite")
@@ -121,6 +123,7 @@ def _bound_columns(
             found = bounds(float(p[level]), size, model)
             expected[where], exists[where] = size * prior, True
             discrete[where], critical[where] = found.discrete, found.critical
+            attainable[where] = found.critical <= model.support(size)[1]
             interpolated[where] = found.interpolated
             parametric[where] = parametric_bound(float(p[level]), size, prior)
-    return expected, discrete, interpolated, parametric, critical, exists
+    return expected, discrete, interpolated, parametric, critical, attainable, exists

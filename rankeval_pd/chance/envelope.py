@@ -18,7 +18,7 @@ from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.populations import Finite
 from rankeval_pd.stats.random_model.boundary import envelope
 
-ENVELOPE_COLUMNS = ("alpha", "n", "expected", "envelope", "local_level")
+ENVELOPE_COLUMNS = ("alpha", "n", "expected", "envelope", "local_level", "attainable")
 
 
 @with_roles_but(
@@ -51,7 +51,8 @@ def random_envelope(
         * ``expected``: mean number of true positives, n N+ / N;
         * ``envelope``: a random ranking has as many true positives at one n asked for or more with
           a probability of at most alpha; min(n, N+) + 1 where no count is out of reach enough;
-        * ``local_level``: the largest P(X >= envelope) at a single n.
+        * ``local_level``: the largest P(X >= envelope) at a single n;
+        * ``attainable``: whether a list of n can have as many true positives at all.
 
     Notes
     -----
@@ -74,7 +75,7 @@ def random_envelope(
     --------
     >>> import pandas as pd, rankeval_pd
     >>> df = pd.DataFrame({"gold": [True] * 40 + [False] * 160})
-    >>> df.rankeval.random_envelope(0.05, [10, 20, 40]).round(4)
+    >>> df.rankeval.random_envelope(0.05, [10, 20, 40]).round(4).drop(columns="attainable")
        alpha   n  expected  envelope  local_level
     0   0.05  10       2.0         6       0.0268
     1   0.05  20       4.0         8       0.0268
@@ -92,7 +93,7 @@ def random_envelope(
             output_core_dims=[["alpha", "n"]] * len(names),
             dask="parallelized",
             dask_gufunc_kwargs={"output_sizes": {"alpha": levels.size, "n": sizes.size}},
-            output_dtypes=[float, np.int64, float, bool],
+            output_dtypes=[float, np.int64, float, bool, bool],
         )
         result = xr.Dataset(dict(zip(names, columns, strict=True)))
         return result.assign_coords(alpha=("alpha", levels), n=("n", sizes))
@@ -107,6 +108,7 @@ def _envelope_columns(
     shape = (*total.shape, alpha.size, n.size)
     expected, local = np.full(shape, np.nan), np.full(shape, np.nan)
     counts, exists = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=bool)
+    attainable = np.zeros(shape, dtype=bool)
     sizes = np.stack([total, positive], axis=-1).reshape(-1, 2)
     for size in np.unique(sizes, axis=0):  # groups of one size share their envelope
         same = (sizes == size).all(axis=-1).reshape(total.shape)
@@ -119,7 +121,8 @@ def _envelope_columns(
                 (expected, n[fits] * model.prior),
                 (counts, found.counts),
                 (local, found.local_level),
+                (attainable, found.counts <= model.support(n[fits].astype(float))[1]),
                 (exists, True),
             ):
                 column.reshape(total.size, *shape[-2:])[where] = values
-    return expected, counts, local, exists
+    return expected, counts, local, attainable, exists

@@ -53,7 +53,7 @@ def random_bound_for(
     Returns
     -------
     DataFrame
-        Columns ``p, n, expected, discrete, interpolated, parametric, critical`` as in
+        Columns ``p, n, expected, discrete, interpolated, parametric, critical, attainable`` as in
         :func:`random_bound`.
 
     Notes
@@ -68,7 +68,7 @@ def random_bound_for(
     --------
     >>> import rankeval_pd
     >>> table = rankeval_pd.random_bound_for(0.1, [5, 10], n_candidates=16769, n_positive=3123)
-    >>> table.round(2)
+    >>> table.round(2).drop(columns="attainable")
          p   n  expected  discrete  interpolated  parametric  critical
     0  0.1   5      0.93         2          1.72        1.58         3
     1  0.1  10      1.86         3          2.99        2.98         4
@@ -94,6 +94,7 @@ def random_bound_for(
                     "interpolated": found.interpolated,
                     "parametric": parametric_bound(float(level), sizes.astype(float), share),
                     "critical": found.critical.astype(np.int64),
+                    "attainable": found.critical <= model.support(sizes.astype(float))[1],
                     **shares,
                 }
             )
