@@ -18,7 +18,16 @@ from rankeval_pd.forms.spelled_out import with_roles_but
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.random_model.bounds import bounds, parametric_bound
 
-BOUND_COLUMNS = ("p", "n", "expected", "discrete", "interpolated", "parametric", "critical", "attainable")
+BOUND_COLUMNS = (
+    "p",
+    "n",
+    "expected",
+    "discrete",
+    "interpolated",
+    "parametric",
+    "critical",
+    "attainable",
+)
 
 
 @with_roles_but(
