@@ -71,8 +71,8 @@ def precision_band(
     interval, the band has the variance of the list's threshold in it. At each n it is a
     Clopper-Pearson interval, of a list shortened to have this variance, at the level that the
     largest deviation over all n asks for (sup-t, by Gaussian multipliers of the influence of each
-    candidate). In simulations, 95 % bands covered .956 to .979 where the precision stays below .9, and
-    .970 to .983 above (``tests/reference/simultaneous.csv``).
+    candidate). In simulations, 95 % bands covered .956 to .979 where the precision stays below .9,
+    and .970 to .983 above (``tests/reference/simultaneous.csv``).
 
     Cost: sorting, and O(N) for each draw, less where few n are asked for: below a second for
     1,000 draws and 2,000 n of 5,000 candidates. The same for the same ``rng``.
