@@ -94,9 +94,9 @@ def mean_difference(
     >>> import rankeval_pd
     >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
     >>> found = df.rankeval.mean_difference("good", "fair", range(50, 501), n_resamples=999)
-    >>> found.round(3)
-      measure_a measure_b  n_first  n_last  difference  ci_low  ci_high  p_value
-    0      good      fair       50     500       0.078   0.042    0.114    0.001
+    >>> found.iloc[:, 2:].round(3)
+       n_first  n_last  difference  ci_low  ci_high  p_value  p_stderr  undecided
+    0       50     500       0.078   0.042    0.114    0.001     0.001      False
     """
     check_choice("alternative", alternative, ALTERNATIVES)
     level, alpha = check_share("level", level), check_share("alpha", alpha)
