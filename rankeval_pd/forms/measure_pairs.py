@@ -104,11 +104,16 @@ class PairRanks(NamedTuple):
     score_a: FloatArray
     score_b: FloatArray
     exists: BoolArray  #: whether there are two lists of this n that cut no ties where none may be
+    cluster: IntArray | None = None  #: number of each candidate's group, where there are groups
 
     def of(self, row: tuple[int, ...]) -> tuple[IntArray, IntArray, BoolArray]:
         """Return the ranks in both rankings and the labels of one pair in one batch."""
         here = self.present[row]
         return self.a[row][here], self.b[row][here], self.gold[row][here]
+
+    def clusters_of(self, row: tuple[int, ...]) -> IntArray | None:
+        """Return the groups of the candidates of one pair in one batch."""
+        return None if self.cluster is None else self.cluster[row][self.present[row]]
 
 
 PairKernel = Callable[..., tuple[AnyArray, ...]]
@@ -163,6 +168,7 @@ def ask_pairs(
     )
     asked = np.arange(1, inner.sizes["candidate"] + 1) if n is None else n
     names = [*columns, "exists"]
+    clusters = [inner["cluster"]] if "cluster" in inner else []
     width = max(1, _BLOCK // max(1, inner["gold"].size))
     blocks = []
     for start in range(0, len(pairs), width):
@@ -173,12 +179,13 @@ def ask_pairs(
             *sides(inner["present"], block),
             *sides(inner["score"], block),
             inner["gold"],
+            *clusters,
             kwargs={
                 "kernel": kernel, "n": asked, "every": n is None, "ties": ties,
                 "ends": inner.attrs["ends"],
                 "options": options or {},
             },
-            input_core_dims=[core] * 7,
+            input_core_dims=[core] * (7 + len(clusters)),
             output_core_dims=[["n"] if over_n else []] * (len(names) - 1)
             + [["n"]],
             dask="parallelized",
@@ -204,6 +211,7 @@ def _on_ranks(
     score_a: FloatArray,
     score_b: FloatArray,
     gold: BoolArray,
+    cluster: IntArray | None = None,
     *,
     kernel: PairKernel,
     n: IntArray,
@@ -227,7 +235,8 @@ def _on_ranks(
         rank_a, rank_b, gold & both, both, score_a, score_b
     )
     exists = np.broadcast_to(exists, (*rank_a.shape[:-1], n.size))
-    found = PairRanks(rank_a, rank_b, true, both, score_a, score_b, exists)
+    of_row = None if cluster is None else np.broadcast_to(cluster, rank_a.shape)
+    found = PairRanks(rank_a, rank_b, true, both, score_a, score_b, exists, of_row)
     found = _with_empty_places(found) if ends else found
     return (*kernel(found, n, **options), exists)
 
@@ -255,7 +264,13 @@ def _with_empty_places(lists: PairRanks) -> PairRanks:
         ranks[1],
         longer(lists.gold, False),
         longer(lists.present, True),
-        longer(lists.score_a, np.nan),
-        longer(lists.score_b, np.nan),
+        *(longer(score, np.nan) for score in (lists.score_a, lists.score_b)),
         lists.exists,
+        None if lists.cluster is None else _apart(lists.cluster, more),
     )
+
+
+def _apart(cluster: IntArray, more: int) -> IntArray:
+    """Return groups, and one of its own for each empty place."""
+    own = cluster.max(initial=-1) + np.arange(1, more + 1)
+    return np.concatenate([cluster, np.broadcast_to(own, (*cluster.shape[:-1], more))], axis=-1)

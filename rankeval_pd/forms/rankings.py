@@ -311,9 +311,12 @@ def _clusters(data: xr.Dataset, roles: Roles, truth: xr.DataArray) -> xr.DataArr
 
     def numbered(values: AnyArray, gold: AnyArray) -> IntArray:
         values, gold = np.broadcast_arrays(values, gold)
-        number = np.asarray(pd.factorize(values.ravel())[0]).reshape(values.shape)
-        check_clusters(int(((number < 0) & ~np.isnan(gold)).sum()), name)
-        return number.astype(np.int64)
+        labels = pd.Series(values.ravel())
+        known = labels.notna().to_numpy(dtype=bool)
+        check_clusters(int((~known.reshape(values.shape) & ~np.isnan(gold)).sum()), name)
+        number = np.full(labels.size, -1, dtype=np.int64)
+        number[known] = cluster_codes(labels[known], name)
+        return number.reshape(values.shape)
 
     found: xr.DataArray = xr.apply_ufunc(
         numbered,

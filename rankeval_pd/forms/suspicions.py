@@ -8,14 +8,17 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.errors import listed, warn
+from rankeval_pd.forms.tie_keys import label_hashes
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 
 
 def cluster_codes(values: pd.Series, name: Hashable) -> IntArray:
-    """Return the number of each candidate's group."""
-    number = np.asarray(pd.factorize(values)[0], dtype=np.int64)
+    """Return the number of each candidate's group, whatever the order of the rows."""
+    number, labels = pd.factorize(values)
     check_clusters(int((number < 0).sum()), name)
-    return number
+    place = np.empty(len(labels), dtype=np.int64)
+    place[np.argsort(label_hashes(pd.Index(labels, tupleize_cols=False)))] = np.arange(len(labels))
+    return np.asarray(place[number])
 
 
 def check_clusters(missing: int, name: Hashable) -> None:

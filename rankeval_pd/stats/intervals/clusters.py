@@ -1,0 +1,224 @@
+"""Candidates that belong together: the variance of n-best lists from the totals of clusters.
+
+Candidates of one document, molecule family or repeat of a study depend on each other, and what can
+be taken as independent are the clusters. To a count that is a sum over the candidates, a cluster
+contributes the total u of its candidates' influences: with the share e of true positives at the
+edge of the list (or, of a region with a fixed threshold, in all of it)
+
+    u = sum over its candidates in the list of (y - e),
+
+so that the variance of the true positives in the list is the sum of u^2 about their mean. Clusters
+of many candidates pull the estimates towards themselves: each total is divided by 1 - h, h being
+the cluster's share of the candidates (which is the jackknife where one ratio is estimated). Since
+few totals have a t-like spread, Student's t is referred to, with the effective number of clusters,
+(sum of sizes)^2 / (sum of squared sizes), less 1 as degrees of freedom: G - 1 for G clusters of one
+size, less where sizes differ.
+
+References
+----------
+E. L. Korn and B. I. Graubard (1998), Confidence intervals for proportions with small expected
+number of positive counts estimated from survey data, Survey Methodology 24. N. A. Obuchowski
+(1997), Nonparametric analysis of clustered ROC curve data, Biometrics 53. L. Kish (1965), Survey
+Sampling: the effective number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.distributions.normal import z_of
+
+Advance = Callable[[int], object]
+_BLOCK = 2_000_000  # lists times clusters in memory together
+_NOTHING = 1e-7  # influences as small are rounding
+
+
+class ClusterSpread(NamedTuple):
+    """What a count varies by where whole clusters are drawn; the last axis is n."""
+
+    variance: FloatArray
+    freedom: FloatArray  #: degrees of freedom of the variance
+    n_groups: IntArray  #: clusters that the count has candidates of
+    influence: FloatArray  #: the variance of the observed totals alone
+
+    def quantile(self, level: float) -> FloatArray:
+        """Return the two-sided quantile of Student's t."""
+        from scipy import special
+
+        tail = 0.5 * (1.0 - level)
+        known = self.freedom > 0
+        found = -special.stdtrit(np.where(known, self.freedom, 1.0), tail)
+        return np.where(known, found, np.inf)
+
+
+def _counts(
+    weight: FloatArray, first: IntArray, cluster: IntArray, n_lists: int, n_clusters: int
+) -> FloatArray:
+    """Return the sums of the weights per list and cluster, list k having all first <= k."""
+    flat = first * n_clusters + cluster
+    sums = np.bincount(flat, weights=weight, minlength=(n_lists + 1) * n_clusters)
+    return np.cumsum(sums.reshape(n_lists + 1, n_clusters)[:n_lists], axis=0)
+
+
+def _blocks(n_lists: int, n_clusters: int) -> Iterator[slice]:
+    """Yield the clusters in blocks that fit in memory for all lists."""
+    width = max(1, _BLOCK // max(1, n_lists))
+    for start in range(0, n_clusters, width):
+        yield slice(start, min(start + width, n_clusters))
+
+
+class ListTotals(NamedTuple):
+    """The totals of clusters in the n-best lists of one ranking, or in one and not the other."""
+
+    gold: BoolArray
+    ranks: tuple[IntArray, ...]  #: of one ranking, or of two
+    cluster: IntArray  #: whole numbers from 0
+    n: IntArray  #: rising
+    edges: tuple[FloatArray, ...]  #: of each ranking, for each n
+    fixed: bool  #: of regions, whose thresholds are fixed, not of n-best lists
+
+    @property
+    def size(self) -> int:
+        """How many clusters there are."""
+        return int(self.cluster.max(initial=-1)) + 1
+
+    def blocks(self) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Yield totals and sizes, (n, cluster), of block after block of clusters."""
+        order = np.argsort(self.cluster, kind="stable")
+        cluster = self.cluster[order]
+        gold = self.gold[order]
+        firsts = [np.searchsorted(self.n, rank[order], side="left") for rank in self.ranks]
+        for block in _blocks(self.n.size, self.size):
+            low, high = np.searchsorted(cluster, [block.start, block.stop])
+            here = slice(low, high)
+            yield self._of_block(
+                gold[here].astype(float),
+                [first[here] for first in firsts],
+                cluster[here] - block.start,
+                block.stop - block.start,
+            )
+
+    def _of_block(
+        self, gold: FloatArray, firsts: list[IntArray], cluster: IntArray, n_clusters: int
+    ) -> tuple[FloatArray, FloatArray]:
+        def counts(weight: FloatArray, first: IntArray) -> FloatArray:
+            return _counts(weight, first, cluster, self.n.size, n_clusters)
+
+        one = np.ones_like(gold)
+        total = np.zeros((self.n.size, n_clusters))
+        size = np.zeros_like(total)
+        for sign, first, edge in zip((1.0, -1.0), firsts, self.edges, strict=False):
+            listed = counts(one, first)
+            total += sign * (counts(gold, first) - edge[:, np.newaxis] * listed)
+            size += listed
+        if len(firsts) > 1:  # what both lists have is of no difference
+            size -= 2.0 * counts(one, np.maximum(*firsts))
+        return total, size
+
+
+def spread(totals: ListTotals, added: FloatArray | float = 0.0) -> ClusterSpread:
+    """Return the variance of the sum of the totals; O(lists times clusters).
+
+    ``added`` is the sum of squares of one candidate of either label in each list, which keeps the
+    variance above 0 where all have one label; it counts as often as the candidate's cluster, of
+    typical size, has candidates.
+    """
+    whole, squared_sizes, n_groups = (np.zeros(totals.n.size) for _ in range(3))
+    for _, size in totals.blocks():
+        whole += size.sum(axis=1)
+        squared_sizes += (size**2).sum(axis=1)
+        n_groups += (size > 0).sum(axis=1)
+    sums, squares = np.zeros(totals.n.size), np.zeros(totals.n.size)
+    for total, size in totals.blocks():
+        sums += total.sum(axis=1)
+        squares += (_jackknifed(total, size, whole) ** 2).sum(axis=1)
+    everyone = n_groups if totals.fixed else np.full(totals.n.size, float(totals.size))
+    some = squared_sizes > 0
+    typical = np.where(some, squared_sizes, 1.0) / np.where(some, whole, 1.0)
+    freedom = np.where(some, whole**2 / np.where(some, squared_sizes, 1.0), 1.0) - 1.0
+    squares = np.maximum(squares - sums**2 / np.maximum(everyone, 1.0), 0.0)
+    return ClusterSpread(
+        squares + added * typical, np.maximum(freedom, 0.0), n_groups.astype(np.int64), squares
+    )
+
+
+def _jackknifed(total: FloatArray, size: FloatArray, whole: FloatArray) -> FloatArray:
+    share = size / np.maximum(whole, 1.0)[:, np.newaxis]
+    return np.asarray(total / np.maximum(1.0 - share, 0.5 / np.maximum(size, 1.0)))
+
+
+def effective(n: IntArray, precision: FloatArray, found: ClusterSpread, level: float) -> FloatArray:
+    """Return the size of a region of independent candidates whose interval is that of clusters.
+
+    Korn and Graubard's: by the variance, and by the quantile of t in the place of the normal one.
+    """
+    binomial = n * precision * (1.0 - precision)
+    wider = (z_of(level) / found.quantile(level)) ** 2
+    size = n * np.minimum(1.0, binomial / np.maximum(found.variance, 1e-300)) * wider
+    return np.maximum(np.asarray(size, dtype=float), 1e-6)
+
+
+def largest(
+    totals: ListTotals,
+    found: ClusterSpread,
+    *,
+    n_resamples: int,
+    seed: int,
+    advance: Advance = lambda _: None,
+) -> FloatArray:
+    """Return, for each draw of one multiplier per cluster, the largest |Z| over the lists.
+
+    O(draws times lists times clusters), as one product of matrices.
+    """
+    rng = np.random.default_rng(seed)
+    everyone = found.n_groups if totals.fixed else np.full(totals.n.size, totals.size)
+    whole, sums = np.zeros(totals.n.size), np.zeros(totals.n.size)
+    for total, size in totals.blocks():
+        whole += size.sum(axis=1)
+        sums += total.sum(axis=1)
+    centre = sums / np.maximum(everyone, 1)
+    z = np.zeros((n_resamples, totals.n.size))
+    for total, size in totals.blocks():
+        counted = (size > 0) | (not totals.fixed)
+        influence = np.where(counted, _jackknifed(total, size, whole) - centre[:, np.newaxis], 0.0)
+        z += rng.standard_normal((n_resamples, total.shape[1])) @ influence.T
+    advance(n_resamples)
+    scale = np.sqrt(found.influence)
+    varies = scale > _NOTHING
+    return np.asarray(np.abs(z[:, varies] / scale[varies]).max(axis=-1, initial=0.0))
+
+
+class AreaTotals(NamedTuple):
+    """Variance of an area, or of a difference of areas, where whole clusters are drawn."""
+
+    variance: float
+    freedom: float
+    n_groups: int
+
+
+def area_spread(
+    placement: FloatArray, gold: BoolArray, cluster: IntArray, area: float
+) -> AreaTotals:
+    """Return Obuchowski's variance of one area from its placements, those of both classes."""
+    size = int(cluster.max(initial=-1)) + 1
+    parts, kinds = [], []
+    for here in (gold, ~gold):
+        count = np.bincount(cluster[here], minlength=size)
+        sums = np.bincount(cluster[here], weights=placement[here], minlength=size)
+        with_one = int((count > 0).sum())
+        kinds.append((count, with_one))
+        correction = with_one / (with_one - 1.0) if with_one > 1 else np.nan
+        parts.append((sums - count * area, correction, max(int(count.sum()), 1)))
+    (first, f, m), (second, g, n) = parts
+    both = size / (size - 1.0) if size > 1 else np.nan
+    variance = (
+        f * float(first @ first) / m**2
+        + g * float(second @ second) / n**2
+        + 2.0 * both * float(first @ second) / (m * n)
+    )
+    freedom = min(float(count.sum()) ** 2 / max(float((count**2).sum()), 1.0) for count, _ in kinds)
+    return AreaTotals(max(variance, 0.0), freedom - 1.0, min(kind for _, kind in kinds))
