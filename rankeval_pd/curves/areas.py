@@ -13,8 +13,9 @@ from rankeval_pd.forms.answers import answer
 from rankeval_pd.forms.families import OVER, adjusted_together
 from rankeval_pd.forms.measure_pairs import only_pair, pair_names, sides, with_names
 from rankeval_pd.forms.rankings import Data
-from rankeval_pd.forms.roles import RankingRoles
+from rankeval_pd.forms.roles import RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles_but
+from rankeval_pd.nbest.clustered import warn_of_few
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.normal import z_of
 from rankeval_pd.stats.rankings import areas, ranking
@@ -108,39 +109,76 @@ def area(
     check_choice("kind", kind, KINDS)
     check_choice("ci", ci, INTERVALS)
     level = check_share("level", level)
+    clustered = kind == "roc" and Roles.of(roles).groups is not None
+    columns = (*AREA_COLUMNS, "n_groups") if clustered else AREA_COLUMNS
 
     def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
+        clusters = [inner["cluster"]] if clustered else []
         found = xr.apply_ufunc(
             _roc_columns if kind == "roc" else _ap_columns,
             inner["score"],
             inner["gold"],
             inner["present"],
+            *clusters,
             kwargs={"level": level, "ci": ci} if kind == "roc" else {"ends": inner.attrs["ends"]},
-            input_core_dims=[["candidate"]] * 3,
-            output_core_dims=[[]] * 5,
+            input_core_dims=[["candidate"]] * (3 + len(clusters)),
+            output_core_dims=[[]] * (5 + len(clusters)),
             dask="parallelized",
-            output_dtypes=[float] * 5,
+            output_dtypes=[float] * 5 + [np.int64] * len(clusters),
         )
-        result = xr.Dataset(dict(zip(AREA_COLUMNS[1:], found, strict=True)))
+        result = xr.Dataset(dict(zip(columns[1:], found, strict=True)))
         return result.assign(exists=xr.ones_like(result["area"], dtype=bool))
 
     attrs: dict[str, Any] = {"kind": kind, "ci": ci, "level": level}
-    return answer(data, roles, question, AREA_COLUMNS, any_ties=True, any_ends=True, attrs=attrs)
+    return answer(
+        data, roles, question, columns, any_ties=True, any_ends=True, any_groups=True, attrs=attrs
+    )
 
 
 def _roc_columns(
-    score: FloatArray, gold: BoolArray, present: BoolArray, *, level: float, ci: str
+    score: FloatArray,
+    gold: BoolArray,
+    present: BoolArray,
+    cluster: IntArray | None = None,
+    *,
+    level: float,
+    ci: str,
 ) -> tuple[AnyArray, ...]:
     found = areas.placements(score, gold, present)
-    spread = areas.spread(found.placement, found.gold, found.present)
-    positive, negative = _classes(found.gold, found.present)
-    _warn_if_few(positive, negative)
+    spread, (positive, negative), groups = _spread(
+        found.placement, found.gold, found.present, cluster
+    )
     if ci == "newcombe":
         limits = areas.newcombe(found.area, spread, positive, negative, level)
     else:
         limits = {"delong": areas.delong, "logit": areas.logit}[ci](found.area, spread, level)
     half = np.where(np.isnan(found.area), np.nan, 0.5)
-    return found.area, half, *limits, np.sqrt(spread.variance)
+    return (found.area, half, *limits, np.sqrt(spread.variance), *groups)
+
+
+def _spread(
+    placement: FloatArray,
+    gold: BoolArray,
+    present: BoolArray,
+    cluster: IntArray | None,
+    *,
+    warns: bool = True,
+) -> tuple[areas.Spread, tuple[AnyArray, AnyArray], tuple[IntArray, ...]]:
+    """Return what an area varies by, the sizes of both classes, and the number of groups."""
+    sizes = _classes(gold, present)
+    if cluster is None:
+        if warns:
+            _warn_if_few(*sizes)
+        return areas.spread(placement, gold, present), sizes, ()
+    found = areas.cluster_spread(placement, gold, present, cluster)
+    if warns:
+        warn_of_few(found.n_groups[found.n_groups > 0])
+    # where all stand right, or all alike, groups show no variance: each counts as one candidate
+    known = found.spread.variance > 0.0
+    positive, negative = (
+        np.where(known, size, some) for size, some in zip(sizes, found.effective, strict=True)
+    )
+    return found.spread, (positive, negative), (found.n_groups,)
 
 
 def _classes(gold: BoolArray, present: BoolArray) -> tuple[IntArray, IntArray]:
@@ -248,10 +286,17 @@ def compare_area(
     check_choice("adjust_over", adjust_over, OVER)
     check_choice("adjust", adjust, (None, *ADJUSTMENTS))
     level = check_share("level", level)
+    clustered = Roles.of(roles).groups is not None
+    if clustered and test == "delong":
+        raise ValueError(
+            "test='delong' with groups: DeLong's test takes the candidates for independent. Leave"
+            " test out: Obuchowski's variance of whole groups is taken then, with Student's t."
+        )
 
     def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
         pairs = pair_names(inner, a, b)
         core = ["candidate"]
+        clusters = [inner["cluster"]] if clustered else []
         placed = xr.apply_ufunc(
             _placed,
             inner["score"],
@@ -268,13 +313,14 @@ def compare_area(
             *sides(inner["present"], pairs),
             *sides(placed, pairs),
             inner["gold"],
+            *clusters,
             kwargs={"level": level, "test": test, "alternative": alternative},
-            input_core_dims=[core] * 7,
-            output_core_dims=[[]] * (len(_COMPARED) + 1),
+            input_core_dims=[core] * (7 + len(clusters)),
+            output_core_dims=[[]] * (len(_COMPARED) + 1 + len(clusters)),
             dask="parallelized",
-            output_dtypes=[float] * (len(_COMPARED) + 1),
+            output_dtypes=[float] * (len(_COMPARED) + 1) + [np.int64] * len(clusters),
         )
-        names = (*_COMPARED, "se")
+        names = (*_COMPARED, "se", "n_groups")[: len(found)]
         result = with_names(xr.Dataset(dict(zip(names, found, strict=True))), pairs)
         return result.assign(exists=xr.ones_like(result["p_value"], dtype=bool))
 
@@ -291,9 +337,10 @@ def compare_area(
         "level": level,
     }  # fmt: skip
     only = only_pair(data, a, b, roles)
+    columns = (*COMPARE_COLUMNS, "n_groups") if clustered else COMPARE_COLUMNS
     return answer(
-        data, only, question, COMPARE_COLUMNS, any_ties=True, any_ends=True, finish=decided,
-        attrs=attrs,
+        data, only, question, columns, any_ties=True, any_ends=True, any_groups=True,
+        finish=decided, attrs=attrs,
     )  # fmt: skip
 
 
@@ -309,6 +356,7 @@ def _pair_columns(
     placed_a: FloatArray,
     placed_b: FloatArray,
     gold: BoolArray,
+    cluster: IntArray | None = None,
     *,
     level: float,
     test: str,
@@ -325,9 +373,7 @@ def _pair_columns(
     ]
     area_a, area_b = (_mean_placement(x, gold & both) for x in placed)
     difference = _mean_placement(placed[0] - placed[1], gold & both)
-    spread = areas.spread(placed[0] - placed[1], gold, both)
-    sizes = _classes(gold, both)
-    _warn_if_few(*sizes)
+    spread, sizes, groups = _spread(placed[0] - placed[1], gold, both, cluster)
     sd = np.sqrt(spread.variance)
     same = (sd == 0.0) & (difference == 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -337,12 +383,13 @@ def _pair_columns(
         half = z_of(level) * sd
         low, high = difference - half, difference + half
     else:
-        alone = areas.spread(placed[0], gold, both), areas.spread(placed[1], gold, both)
+        first, second = (_spread(x, gold, both, cluster, warns=False) for x in placed)
+        alone = first[0], second[0]
         low, high = areas.difference((area_a, area_b), alone, spread, sizes, level)
         alike = _same_order(score_a, score_b, both)
         low, high = (np.where(alike, 0.0 * sd, limit) for limit in (low, high))
     p_value = _p_value(z, spread.freedom if test == "t" else np.inf, alternative)
-    return area_a, area_b, difference, low, high, z, p_value, sd
+    return (area_a, area_b, difference, low, high, z, p_value, sd, *groups)
 
 
 def _same_order(score_a: FloatArray, score_b: FloatArray, present: BoolArray) -> BoolArray:

@@ -76,6 +76,7 @@ def _curve(data: Any, space: str, roles: RankingRoles, fractions: Any = None) ->
         cuts_lists=shares is None,
         any_ties=True,
         any_ends=True,
+        any_groups=True,
         attrs={"space": space, "ties": ties},
     )
 

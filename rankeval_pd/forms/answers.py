@@ -39,6 +39,7 @@ def answer(
     rows_only: bool = False,
     any_ties: bool = False,
     any_ends: bool = False,
+    any_groups: bool = False,
     combine: Combination | None = None,
     finish: Finish | None = None,
     attrs: Mapping[str, Any] | None = None,
@@ -70,6 +71,8 @@ def answer(
         Whether the question has an answer for each way of counting ties.
     any_ends : bool
         Whether it has one where a measure's list ends before the candidates do.
+    any_groups : bool
+        Whether it has one where candidates belong together.
     combine : callable, optional
         From the answers of all groups and the names of their dimensions to one answer.
     finish : callable, optional
@@ -83,6 +86,8 @@ def answer(
         chosen.check_ties()
     if not any_ends and scored:
         chosen.check_ends()
+    if not any_groups and scored:
+        chosen.check_groups()
     check_data(data)
     if isinstance(data, xr.Dataset):
         inner = read_dataset(data, chosen, scored=scored)

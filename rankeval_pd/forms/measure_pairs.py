@@ -259,12 +259,16 @@ def _with_empty_places(lists: PairRanks) -> PairRanks:
         empty = np.full((*values.shape[:-1], more), filling, dtype=values.dtype)
         return np.concatenate([values, empty], axis=-1)
 
+    # scores that are nobody's, all different: an empty place is tied with none
+    steps = np.finfo(float).min * (1.0 - np.arange(1, more + 1) * np.finfo(float).eps)
+    places = np.broadcast_to(steps, (*lists.score_a.shape[:-1], more))
     return PairRanks(
         ranks[0],
         ranks[1],
         longer(lists.gold, False),
         longer(lists.present, True),
-        *(longer(score, np.nan) for score in (lists.score_a, lists.score_b)),
+        np.concatenate([lists.score_a, places], axis=-1),
+        np.concatenate([lists.score_b, places], axis=-1),
         lists.exists,
         None if lists.cluster is None else _apart(lists.cluster, more),
     )

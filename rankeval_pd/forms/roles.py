@@ -137,6 +137,15 @@ class Roles:
         _ = roles.seed
         return roles
 
+    def check_groups(self) -> None:
+        """Raise a ValueError where candidates that belong together have no answer."""
+        if self.groups is not None:
+            raise ValueError(
+                "groups: what is asked here takes the candidates for independent. The intervals and"
+                " tests that take whole groups are those of nbest_precision, precision_band,"
+                " compare, significant_ranges, difference_band, area and compare_area."
+            )
+
     def check_ends(self) -> None:
         """Raise a ValueError where a list that ends early has no answer to what is asked."""
         if self.ends:

@@ -15,6 +15,7 @@ from rankeval_pd.forms.n import check_n, those
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
+from rankeval_pd.nbest import clustered
 from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import bands
@@ -100,6 +101,7 @@ def precision_band(
 
     def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
         measures = inner.sizes["measure"]
+        clusters = [inner["cluster"]] if "cluster" in inner else []
         with drawing_bar(
             inner, progress, draws=measures * draws, what="drawing multipliers"
         ) as advance:
@@ -108,11 +110,12 @@ def precision_band(
                 inner["score"],
                 inner["gold"],
                 inner["present"],
+                *clusters,
                 kwargs={
                     "n": those(sizes, asked), "ties": chosen.ties, "level": level,
                     "n_resamples": draws, "seed": seed, "advance": advance,
                 },
-                input_core_dims=[["candidate"]] * 3,
+                input_core_dims=[["candidate"]] * (3 + len(clusters)),
                 output_core_dims=[["n"]] * 4,
                 dask="parallelized",
                 dask_gufunc_kwargs={"output_sizes": {"n": asked.size}},
@@ -122,7 +125,16 @@ def precision_band(
         return result.assign_coords(n=("n", asked))
 
     attrs = {"level": level, "band": "sup-t"}
-    return answer(data, roles, question, PRECISION_COLUMNS, n=sizes, cuts_lists=True, attrs=attrs)
+    return answer(
+        data,
+        roles,
+        question,
+        PRECISION_COLUMNS,
+        n=sizes,
+        cuts_lists=True,
+        any_groups=True,
+        attrs=attrs,
+    )
 
 
 def _enough(n_resamples: Any, level: float) -> int:
@@ -140,6 +152,7 @@ def _band_columns(
     score: FloatArray,
     gold: BoolArray,
     present: BoolArray,
+    cluster: IntArray | None = None,
     *,
     n: IntArray | None,
     ties: str,
@@ -158,10 +171,16 @@ def _band_columns(
     for row in np.ndindex(precision.shape[:-1]):
         asked = lists.exists[row]
         if asked.any():
-            ranked = (gold & present)[row][order[row]][: present[row].sum()]
-            limits[(slice(None), *row, asked)] = _precision_limits(
-                ranked, n[asked], level, n_resamples=n_resamples, seed=seed, advance=advance
-            )
+            drawing = {"n_resamples": n_resamples, "seed": seed, "advance": advance}
+            if cluster is None:
+                ranked = (gold & present)[row][order[row]][: present[row].sum()]
+                found: Any = _precision_limits(ranked, n[asked], level, **drawing)
+            else:
+                of_row = np.broadcast_to(cluster, score.shape)[row]
+                whole = clustered.Ranked.of(score[row], gold[row], present[row], of_row)
+                rising, back = np.unique(n[asked], return_inverse=True)
+                found = tuple(x[back] for x in clustered.band(whole, rising, level, **drawing))
+            limits[(slice(None), *row, asked)] = found
     return (precision, *limits, lists.exists)
 
 
@@ -294,6 +313,7 @@ def difference_band(
         DIFFERENCE_COLUMNS,
         n=sizes,
         cuts_lists=True,
+        any_groups=True,
         attrs=attrs,
     )
 
@@ -315,9 +335,12 @@ def _difference_columns(
             continue
         a, b, gold = lists.of(row)
         rising, back = np.unique(n[asked], return_inverse=True)
-        found = _difference_margin(
-            a, b, gold, rising, level, n_resamples=n_resamples, seed=seed, advance=advance
-        )
+        drawing = {"n_resamples": n_resamples, "seed": seed, "advance": advance}
+        cluster = lists.clusters_of(row)
+        if cluster is None:
+            found = _difference_margin(a, b, gold, rising, level, **drawing)
+        else:
+            found = clustered.margin(a, b, gold, cluster, rising, level, **drawing)
         difference[(*row, asked)], margin[(*row, asked)] = (x[back] for x in found)
     low, high = np.maximum(difference - margin, -1.0), np.minimum(difference + margin, 1.0)
     return difference, low, high

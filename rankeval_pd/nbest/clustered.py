@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankeval_pd.errors import warn
+from rankeval_pd.forms.measure_pairs import PairRanks
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.distributions.normal import z_of
 from rankeval_pd.stats.intervals import bands, clusters
 from rankeval_pd.stats.intervals.proportions import INTERVALS
 from rankeval_pd.stats.rankings import ranking
@@ -21,9 +22,33 @@ def warn_of_few(n_groups: IntArray) -> None:
     """Say that there are few clusters, at one of the n asked for."""
     if n_groups.size and n_groups.min() < FEW:
         warn(
-            f"groups: what is asked rests on {int(n_groups.min())} groups at one of the n, and on"
-            f" fewer than {FEW} the spread between groups is known only roughly: intervals are wide"
-            " and p-values cautious. See the column n_groups; ask for longer lists, or add groups."
+            f"groups: a row rests on {int(n_groups.min())} groups, and from fewer than {FEW} the"
+            " spread between groups is known only roughly: the interval is wide, and may hold its"
+            " level less well than it says. See n_groups; ask for longer lists, or add groups."
+        )
+
+
+def check_clustered(test: Any, ci: Any, phi: Any, threshold: Any) -> None:
+    """Raise a ValueError where candidates that belong together are to be taken for independent."""
+    if test not in (None, "cluster"):
+        raise ValueError(
+            f"test={test!r} with groups: this test takes the candidates for independent. Leave test"
+            " out: the test is that of whole groups then."
+        )
+    if ci not in ("score", "cluster"):
+        raise ValueError(
+            f"ci={ci!r} with groups: this interval takes the candidates for independent. Leave ci"
+            " out: the interval is that of whole groups then."
+        )
+    if phi != 1.0:
+        raise ValueError(
+            f"phi={phi!r} with groups: groups find out from the data how much more than binomial"
+            " the true positives vary. Leave one of the two out."
+        )
+    if threshold is not None:
+        raise ValueError(
+            "threshold with groups: acceptance sets are compared candidate by candidate. Give n,"
+            " the sizes of n-best lists."
         )
 
 
@@ -111,8 +136,9 @@ def band(
 class Difference(NamedTuple):
     """The difference of the true positives of two lists; the last axis is n."""
 
-    statistic: FloatArray  #: by its standard error
-    error: FloatArray
+    value: FloatArray
+    error: FloatArray  #: its standard error
+    n_groups: IntArray  #: clusters that one list has more of than the other; 0 for equal lists
     spread: clusters.ClusterSpread
     totals: clusters.ListTotals
 
@@ -143,38 +169,66 @@ def difference(
     totals = clusters.ListTotals(gold, (rank_a, rank_b), cluster, n, edges, target == "region")
     added = sum((1.0 - edge) ** 2 + edge**2 for edge in edges)
     found = clusters.spread(totals, added)
-    error = np.sqrt(found.variance)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        statistic = np.where(only > 0, (r.tp_a - r.tp_b) / error, 0.0)
-    return Difference(statistic, error, found, totals)
+    differ = only > 0
+    error = np.where(differ, np.sqrt(found.variance), 0.0)
+    n_groups = np.where(differ, found.n_groups, 0)
+    return Difference((r.tp_a - r.tp_b).astype(float), error, n_groups, found, totals)
 
 
 def p_values(found: Difference, alternative: str) -> FloatArray:
     """Return the p-values of the differences, of Student's t; 1 where there is one cluster."""
     from scipy import special
 
-    signed = {"two-sided": -np.abs(found.statistic), "greater": -found.statistic}
+    t = found.value / np.where(found.error > 0, found.error, 1.0)
+    far = {"two-sided": -np.abs(t), "greater": -t, "less": t}[alternative]
     freedom = found.spread.freedom
-    tail = special.stdtr(
-        np.where(freedom > 0, freedom, 1.0), signed.get(alternative, found.statistic)
-    )
+    tail = special.stdtr(np.where(freedom > 0, freedom, 1.0), far)
     p = np.minimum(1.0, 2.0 * tail) if alternative == "two-sided" else tail
-    return np.where(freedom > 0, p, 1.0)
+    return np.asarray(np.where((freedom > 0) & (found.n_groups > 0), p, 1.0), dtype=float)
 
 
-def over_rows(
-    shape: tuple[int, ...],
-    exists: BoolArray,
+def margin(
+    rank_a: IntArray,
+    rank_b: IntArray,
+    gold: BoolArray,
+    cluster: IntArray,
     n: IntArray,
-    kernel: Callable[[tuple[int, ...], IntArray], tuple[FloatArray, ...]],
-    count: int,
-) -> FloatArray:
-    """Return what a kernel says of every row and rising n, in the order asked for."""
-    result = np.full((count, *shape, n.size), np.nan)
-    for row in np.ndindex(shape):
-        asked = exists[row]
-        if asked.any():
-            rising, back = np.unique(n[asked], return_inverse=True)
-            for k, values in enumerate(kernel(row, rising)):
-                result[(k, *row, asked)] = values[back]
-    return result
+    level: float,
+    **drawing: Any,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the difference of precision and half the width of its band; ``n`` rises."""
+    found = difference(rank_a, rank_b, gold, cluster, n, "nbest")
+    warn_of_few(found.n_groups[found.n_groups > 0])
+    drawn = clusters.largest(found.totals, found.spread, **drawing)
+    known = found.spread.freedom > 0
+    wider = np.where(known, found.spread.quantile(level), 0.0) / z_of(level)
+    half = bands.critical_value(drawn, level) * wider * found.error / n
+    half = np.where(known, np.minimum(half, 2.0), 2.0)
+    return found.value / n, np.where(found.n_groups > 0, half, 0.0)
+
+
+def compared(
+    lists: PairRanks, n: IntArray, *, target: str, level: float, alternative: str
+) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
+    """Return limits and p-value of the difference of precision, and the clusters that differ."""
+    shape = (*lists.a.shape[:-1], n.size)
+    low, high, p_value = np.full((3, *shape), np.nan)
+    n_groups = np.zeros(shape, dtype=np.int64)
+    for row in np.ndindex(shape[:-1]):
+        asked = lists.exists[row]
+        cluster = lists.clusters_of(row)
+        if not asked.any() or cluster is None:
+            continue
+        rising, back = np.unique(n[asked], return_inverse=True)
+        found = difference(*lists.of(row), cluster, rising, target)
+        known = found.spread.freedom > 0
+        t = np.where(known, found.spread.quantile(level), 2.0 * rising)
+        half = np.where(found.n_groups > 0, t * found.error, 0.0)
+        half = np.where(known | (found.n_groups == 0), half, 2.0 * rising)
+        at = (*row, asked)
+        low[at] = np.maximum((found.value - half) / rising, -1.0)[back]
+        high[at] = np.minimum((found.value + half) / rising, 1.0)[back]
+        p_value[at] = p_values(found, alternative)[back]
+        n_groups[at] = found.n_groups[back]
+    warn_of_few(n_groups[lists.exists & (n_groups > 0)])
+    return low, high, p_value, n_groups

@@ -24,12 +24,14 @@ from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
 from rankeval_pd.nbest.acceptance_sets import check_threshold, compare_sets, of_pair
+from rankeval_pd.nbest.clustered import check_clustered, compared
 from rankeval_pd.nbest.region_tests import DECIDED, REGION_TYPES, Options, tested
 from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.normal import z_of
 from rankeval_pd.stats.intervals import bands
 from rankeval_pd.stats.intervals.differences import DIFFERENCE_INTERVALS, agreeing
+from rankeval_pd.stats.intervals.odds_ratio import sample_odds_ratio
 from rankeval_pd.stats.rankings import ranking, swaps
 
 NBEST_COLUMNS = ("measure_a", "measure_b", "n", *REGION_TYPES, *DECIDED, "cuts_tie")
@@ -192,6 +194,10 @@ def compare(
       measure_a measure_b  n  difference  p_value better
     0        G2         t  3         1.0      0.1     G2
     """
+    clustered = Roles.of(roles).groups is not None
+    if clustered:
+        check_clustered(test, ci, phi, threshold)
+        test = None
     options = Options.of(
         test=test, alternative=alternative, ci=ci, level=level, target=target, phi=phi,
         adjust=adjust, adjust_over=adjust_over, alpha=alpha, n_resamples=n_resamples,
@@ -209,6 +215,7 @@ def compare(
         threshold = of_pair(data, threshold, a, b)
     sizes = check_n(n)
     chosen = Roles.of(roles)
+    options = options._replace(test="cluster", ci="cluster") if clustered else options
     options = options._replace(seed=chosen.swaps if adjust == "max-t" else 0)
     noted = options.noted()
 
@@ -227,16 +234,18 @@ def compare(
         return _decide(results, batch, options)
 
     columns: tuple[str, ...] = NBEST_COLUMNS if threshold is None else THRESHOLD_COLUMNS
+    last: tuple[str, ...] = ("n_groups",) if clustered else ()
     return answer(
         data,
         only_pair(data, a, b, roles),
         question,
-        (*columns, *DRAWN) if adjust == "max-t" else columns,
+        (*columns, *(DRAWN if adjust == "max-t" else ()), *last),
         n=sizes,
         cuts_lists=threshold is None,
         finish=decided,
         attrs=noted,
         any_ends=True,
+        any_groups=True,
     )
 
 
@@ -248,6 +257,7 @@ def _compare_lists(
     options: Options,
 ) -> xr.Dataset:
     columns = {**REGION_TYPES, "leaning": float, "cuts_tie": bool}
+    columns |= {"n_groups": np.int64} if options.test == "cluster" else {}
     if options.adjust != "max-t":
         return ask_pairs(
             inner, pairs, _list_columns, columns, n=n, ties=ties, options={"options": options}
@@ -285,22 +295,44 @@ def _list_columns(lists: PairRanks, n: IntArray, *, options: Options) -> tuple[A
     only = n - r.overlap
     tp_only_a, tp_only_b = r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
     difference = (tp_only_a - tp_only_b) / n
-    p_values = tested(tp_only_a, only, tp_only_b, only, options, lists.exists)
-    if options.target == "nbest":
-        low, high = _nbest_limits(lists, n, only, (tp_only_a, tp_only_b), difference, options)
+    groups: tuple[IntArray, ...] = ()
+    tables = tp_only_a, only, tp_only_b, only
+    if options.test == "cluster":
+        low, high, p_value, n_groups = compared(
+            lists, n, target=options.target, level=options.level, alternative=options.alternative
+        )
+        p_values = sample_odds_ratio(*tables), p_value, np.full_like(p_value, np.nan)
+        groups = (n_groups,)
     else:
-        tp_a, tp_b, size = (x / options.phi for x in (tp_only_a, tp_only_b, only))
-        low, high = DIFFERENCE_INTERVALS[options.ci](tp_a, size, tp_b, size, options.level)
-        low, high = low * (only / n), high * (only / n)
-        if options.ci == "score":
-            low, high = agreeing(low, high, p_values[1], options.alternative, options.level)
+        p_values = tested(*tables, options, lists.exists)
+        low, high = _limits(lists, n, tables, difference, p_values[1], options)
     low, high = (np.where(only == 0, 0.0, limit) for limit in (low, high))
     precision = r.tp_a / n, r.tp_b / n
     counts = r.overlap, only, only, tp_only_a, tp_only_b
     return (
         *precision, difference, low, high, *counts, *p_values, np.sign(difference),
-        _cuts_tie(lists, n),
+        _cuts_tie(lists, n), *groups,
     )  # fmt: skip
+
+
+def _limits(
+    lists: PairRanks,
+    n: IntArray,
+    tables: tuple[IntArray, IntArray, IntArray, IntArray],
+    difference: FloatArray,
+    p_value: FloatArray,
+    options: Options,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the limits of the difference, the candidates being independent."""
+    tp_only_a, only, tp_only_b, _ = tables
+    if options.target == "nbest":
+        return _nbest_limits(lists, n, only, (tp_only_a, tp_only_b), difference, options)
+    tp_a, tp_b, size = (x / options.phi for x in (tp_only_a, tp_only_b, only))
+    low, high = DIFFERENCE_INTERVALS[options.ci](tp_a, size, tp_b, size, options.level)
+    low, high = low * (only / n), high * (only / n)
+    if options.ci == "score":
+        low, high = agreeing(low, high, p_value, options.alternative, options.level)
+    return low, high
 
 
 def _cuts_tie(lists: PairRanks, n: IntArray) -> BoolArray:
@@ -334,7 +366,7 @@ def _swapped_columns(
             continue
         a, b, gold = lists.of(row)
         drawn = swaps.largest_statistics(
-            a, b, gold, n[asked], options.alternative,
+            a, b, gold, n[asked], options.alternative, together=lists.clusters_of(row),
             n_resamples=options.n_resamples or 0, seed=options.seed, advance=advance,
         )  # fmt: skip
         observed = swaps.region_statistic(ranking.nbest_regions(a, b, gold, n[asked]), n[asked])

@@ -49,9 +49,8 @@ class ClusterSpread(NamedTuple):
         """Return the two-sided quantile of Student's t."""
         from scipy import special
 
-        tail = 0.5 * (1.0 - level)
         known = self.freedom > 0
-        found = -special.stdtrit(np.where(known, self.freedom, 1.0), tail)
+        found = -special.stdtrit(np.where(known, self.freedom, 1.0), 0.5 * (1.0 - level))
         return np.where(known, found, np.inf)
 
 
@@ -61,7 +60,8 @@ def _counts(
     """Return the sums of the weights per list and cluster, list k having all first <= k."""
     flat = first * n_clusters + cluster
     sums = np.bincount(flat, weights=weight, minlength=(n_lists + 1) * n_clusters)
-    return np.cumsum(sums.reshape(n_lists + 1, n_clusters)[:n_lists], axis=0)
+    found: FloatArray = np.cumsum(sums.reshape(n_lists + 1, n_clusters)[:n_lists], axis=0)
+    return found
 
 
 def _blocks(n_lists: int, n_clusters: int) -> Iterator[slice]:
@@ -158,8 +158,8 @@ def effective(n: IntArray, precision: FloatArray, found: ClusterSpread, level: f
     """
     binomial = n * precision * (1.0 - precision)
     wider = (z_of(level) / found.quantile(level)) ** 2
-    size = n * np.minimum(1.0, binomial / np.maximum(found.variance, 1e-300)) * wider
-    return np.maximum(np.asarray(size, dtype=float), 1e-6)
+    size: FloatArray = n * np.minimum(1.0, binomial / np.maximum(found.variance, 1e-300)) * wider
+    return np.asarray(np.maximum(size, 1e-6))
 
 
 def largest(
@@ -190,35 +190,3 @@ def largest(
     scale = np.sqrt(found.influence)
     varies = scale > _NOTHING
     return np.asarray(np.abs(z[:, varies] / scale[varies]).max(axis=-1, initial=0.0))
-
-
-class AreaTotals(NamedTuple):
-    """Variance of an area, or of a difference of areas, where whole clusters are drawn."""
-
-    variance: float
-    freedom: float
-    n_groups: int
-
-
-def area_spread(
-    placement: FloatArray, gold: BoolArray, cluster: IntArray, area: float
-) -> AreaTotals:
-    """Return Obuchowski's variance of one area from its placements, those of both classes."""
-    size = int(cluster.max(initial=-1)) + 1
-    parts, kinds = [], []
-    for here in (gold, ~gold):
-        count = np.bincount(cluster[here], minlength=size)
-        sums = np.bincount(cluster[here], weights=placement[here], minlength=size)
-        with_one = int((count > 0).sum())
-        kinds.append((count, with_one))
-        correction = with_one / (with_one - 1.0) if with_one > 1 else np.nan
-        parts.append((sums - count * area, correction, max(int(count.sum()), 1)))
-    (first, f, m), (second, g, n) = parts
-    both = size / (size - 1.0) if size > 1 else np.nan
-    variance = (
-        f * float(first @ first) / m**2
-        + g * float(second @ second) / n**2
-        + 2.0 * both * float(first @ second) / (m * n)
-    )
-    freedom = min(float(count.sum()) ** 2 / max(float((count**2).sum()), 1.0) for count, _ in kinds)
-    return AreaTotals(max(variance, 0.0), freedom - 1.0, min(kind for _, kind in kinds))

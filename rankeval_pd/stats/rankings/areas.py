@@ -100,6 +100,57 @@ def spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> Spread
     return Spread(total, np.where(total == 0.0, least, freedom))
 
 
+class Clustered(NamedTuple):
+    """What an area, or a difference of areas, varies by where whole clusters are drawn."""
+
+    spread: Spread
+    n_groups: IntArray  #: clusters with candidates of the class that fewer clusters have
+    effective: FloatArray  #: (class, ...): effective numbers of clusters of either class
+
+
+def cluster_spread(
+    placement: FloatArray, gold: BoolArray, present: BoolArray, cluster: IntArray
+) -> Clustered:
+    """Return Obuchowski's variance of an area, or of a difference, from its placements.
+
+    The placements of each class are added up over a cluster. The degrees of freedom are those of
+    the class with the fewer effective clusters, (sum of sizes)^2 / (sum of squared sizes) less 1.
+    """
+    placement, gold, present, cluster = np.broadcast_arrays(placement, gold, present, cluster)
+    shape = placement.shape[:-1]
+    variance, effective = np.full(shape, np.nan), np.full((2, *shape), np.nan)
+    n_groups = np.zeros(shape, dtype=np.int64)
+    for row in np.ndindex(shape):
+        here = present[row]
+        true = gold[row][here]
+        if true.any() and not true.all():
+            number = np.unique(cluster[row][here], return_inverse=True)[1]
+            found = _of_clusters(placement[row][here], true, number)
+            variance[row], effective[(slice(None), *row)], n_groups[row] = found
+    return Clustered(Spread(variance, effective.min(axis=0) - 1.0), n_groups, effective)
+
+
+def _of_clusters(
+    placement: FloatArray, gold: BoolArray, cluster: IntArray
+) -> tuple[float, list[float], int]:
+    size = int(cluster.max()) + 1
+    sums, corrections, effective, groups = [], [], [], []
+    for one in (gold, ~gold):
+        count = np.bincount(cluster[one], minlength=size).astype(float)
+        far = placement[one] - placement[one].mean()
+        sums.append(np.bincount(cluster[one], weights=far, minlength=size) / count.sum())
+        groups.append(int((count > 0).sum()))
+        corrections.append(groups[-1] / (groups[-1] - 1.0) if groups[-1] > 1 else np.nan)
+        effective.append(float(count.sum() ** 2 / (count**2).sum()))
+    both = size / (size - 1.0) if size > 1 else np.nan
+    variance = (
+        corrections[0] * float(sums[0] @ sums[0])
+        + corrections[1] * float(sums[1] @ sums[1])
+        + 2.0 * both * float(sums[0] @ sums[1])
+    )
+    return (0.0 if variance < _ROUNDING**2 else variance), effective, min(groups)
+
+
 def delong(area: FloatArray, found: Spread, level: float) -> Limits:
     """Return area -+ z se within 0 and 1: DeLong's interval, pROC's default."""
     half = z_of(level) * np.sqrt(found.variance)

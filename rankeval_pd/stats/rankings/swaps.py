@@ -29,18 +29,25 @@ def swapped_ranks(
     n_resamples: int,
     seed: int,
     advance: Advance = lambda _: None,
+    together: IntArray | None = None,
 ) -> Iterator[tuple[IntArray, IntArray]]:
     """Yield the ranks of the chosen candidates in both swapped rankings, (draw, candidate).
 
     The candidates come in the order of the key and each draws one number per resample, so that
-    the numbers depend neither on the blocks nor on the order of the rows.
+    the numbers depend neither on the blocks nor on the order of the rows. Those of one number in
+    ``together`` are swapped together: each of these numbers draws one.
     """
     rng = np.random.default_rng(seed)
     slots = _Slots.of(rank_a, rank_b)
+    drawing, own = rank_a.size, np.zeros(0, dtype=np.int64)
+    if together is not None:
+        numbers, own = np.unique(together, return_inverse=True)
+        drawing = numbers.size
     width = max(1, _BLOCK // max(1, rank_a.size))
     for start in range(0, n_resamples, width):
         stop = min(start + width, n_resamples)
-        yield slots.ranks(rng.random((stop - start, rank_a.size)) < 0.5, chosen)
+        swap = rng.random((stop - start, drawing)) < 0.5
+        yield slots.ranks(swap if together is None else swap[:, own], chosen)
         advance(stop - start)
 
 
@@ -53,6 +60,7 @@ def swapped(
     n_resamples: int,
     seed: int,
     advance: Advance = lambda _: None,
+    together: IntArray | None = None,
 ) -> Iterator[Regions]:
     """Yield the counts of both lists after random swaps, (draw, n), block by block.
 
@@ -62,8 +70,9 @@ def swapped(
     n = np.minimum(n, total)
     everyone = np.ones(total, dtype=bool)
     for a, b in swapped_ranks(
-        rank_a, rank_b, everyone, n_resamples=n_resamples, seed=seed, advance=advance
-    ):
+        rank_a, rank_b, everyone, n_resamples=n_resamples, seed=seed, advance=advance,
+        together=together,
+    ):  # fmt: skip
         both = np.maximum(a, b)
         yield Regions(
             _counted(both, total, n),
@@ -167,9 +176,13 @@ def largest_statistics(
     n_resamples: int,
     seed: int,
     advance: Advance = lambda _: None,
+    together: IntArray | None = None,
 ) -> FloatArray:
     """Return, for each draw of swaps, the largest statistic of the regions over the n."""
-    draws = swapped(rank_a, rank_b, gold, n, n_resamples=n_resamples, seed=seed, advance=advance)
+    draws = swapped(
+        rank_a, rank_b, gold, n, n_resamples=n_resamples, seed=seed, advance=advance,
+        together=together,
+    )  # fmt: skip
     return np.concatenate(
         [sided(region_statistic(counts, n), alternative).max(axis=-1) for counts in draws]
     )
