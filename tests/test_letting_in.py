@@ -6,6 +6,7 @@ import datetime
 import decimal
 import fractions
 import itertools
+import re
 
 import numpy as np
 import pandas as pd
@@ -381,3 +382,19 @@ def test_identifiers_among_measures_are_said(frame):
         data.rankeval.nbest_precision(2)
     data.rankeval(exclude="qid").nbest_precision(2)
     data.rankeval(by="qid").nbest_precision(2)
+
+
+def test_the_overview_says_what_labels_there_are_and_what_is_left_out(frame):
+    def facts(data, **roles):
+        return repr(data.rankeval(**roles))
+
+    assert "the index" in facts(frame)
+    numbered = frame.reset_index()
+    assert "none but the row's number" in facts(numbered)
+    assert "none but the row's number" not in facts(numbered, label="candidate")
+    assert "30 rows repeat an earlier one's" in facts(pd.concat([frame, frame]))
+    assert re.search(r"columns left out: +'candidate', 'note'", facts(numbered.assign(note="x")))
+    assert "columns left out" not in facts(frame)
+    assert "rows that belong together" in facts(numbered, groups="candidate")
+    bare = xr.Dataset.from_dataframe(frame).drop_vars("candidate")
+    assert "none but the row's number" in facts(bare)

@@ -751,3 +751,21 @@ def test_combined_where_n_is_every_n(ragged):
     whole = counts[counts["size"] == [int((sizes >= n).sum()) for n in counts.index]]
     assert together.set_index("n")["tp"].to_dict() == whole["sum"].to_dict()
     assert 0 < len(whole) < len(counts)
+
+
+def test_combined_rows_say_how_many_groups_they_are_about():
+    """One query has two documents, so that n = 3 is about the other alone: tp falls from 2 to 1."""
+    df = pd.DataFrame(
+        {
+            "a": [9.0, 8, 7, 6, 5],
+            "gold": [True, False, True, False, False],
+            "query": ["one", "one", "two", "two", "two"],
+        }
+    )
+    found = df.rankeval(by="query").random_test([2, 3], combine=True)
+    assert list(found.columns[-2:]) == ["n_groups", "n_left_out"]
+    assert found[["n", "tp", "n_groups", "n_left_out"]].to_numpy().tolist() == [
+        [2, 2, 2, 0],
+        [3, 1, 1, 1],
+    ]
+    assert "n_groups" not in df.rankeval(by="query").random_test([2])

@@ -1,0 +1,247 @@
+"""Candidates that belong together: whole groups are what is independent."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rankeval_pd import RankevalWarning
+from rankeval_pd.stats.intervals import clusters
+from rankeval_pd.stats.rankings import areas
+
+FEW = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+
+
+def clumps(seed: int, n_clusters: int = 40, size: int = 5, noise: float = 0.1) -> pd.DataFrame:
+    """Return clusters of nearly equal candidates, and two measures."""
+    rng = np.random.default_rng(seed)
+    cluster = np.repeat(np.arange(n_clusters), size)
+    gold = (rng.random(n_clusters) < 0.3)[cluster]
+    scores = {
+        name: rng.normal(size=n_clusters)[cluster]
+        + strength * gold
+        + noise * rng.normal(size=cluster.size)
+        for name, strength in (("a", 1.2), ("b", 0.3))
+    }
+    names = [f"d{c}" for c in cluster]
+    return pd.DataFrame({**scores, "gold": gold, "document": names})
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=25)
+def test_the_variance_is_that_of_the_jackknife(seed):
+    """Of a region, a ratio: leave each cluster out and take the precision of the rest."""
+    rng = np.random.default_rng(seed)
+    cluster = np.sort(rng.integers(0, 8, 60))
+    gold, rank, n = rng.random(60) < 0.4, rng.permutation(60) + 1, 30
+    number = np.unique(cluster, return_inverse=True)[1]
+    tp = np.array([gold[rank <= n].sum()])
+    totals = clusters.ListTotals(gold, (rank,), number, np.array([n]), (tp / n,), True)
+    found = clusters.spread(totals)
+    listed = rank <= n
+    groups = np.unique(number[listed])
+    left = [gold[listed & (number != g)].mean() for g in groups if (listed & (number != g)).any()]
+    moved = np.array(left) - tp / n
+    assert found.n_groups[0] == groups.size
+    assert found.variance[0] == pytest.approx(n**2 * np.sum(moved**2), rel=1e-9)
+
+
+def test_against_statsmodels():
+    """Cluster-robust variance of a mean (CR1), the totals not jackknifed."""
+    api = pytest.importorskip("statsmodels.api")
+    data = clumps(3)
+    listed = data.nlargest(60, "a")
+    number = pd.factorize(listed["document"])[0]
+    y = listed["gold"].to_numpy(dtype=float)
+    fit = api.OLS(y, np.ones(60)).fit(cov_type="cluster", cov_kwds={"groups": number})
+    groups = number.max() + 1
+    wanted = fit.bse[0] ** 2 * (groups - 1) / groups  # CR0, but for (N - 1) / (N - 1)
+    totals = clusters.ListTotals(
+        y > 0, (np.arange(60) + 1,), number, np.array([60]), (np.array([y.mean()]),), True
+    )
+    (total, size) = next(totals.blocks())
+    assert (total**2).sum() / 60**2 == pytest.approx(wanted, rel=1e-9)
+    jackknifed = total / (1.0 - size / 60)
+    assert clusters.spread(totals).variance[0] == pytest.approx((jackknifed**2).sum(), rel=1e-12)
+
+
+@FEW
+@given(st.integers(0, 1000))
+@settings(max_examples=15)
+def test_an_area_of_single_candidates_is_delong_s(seed):
+    rng = np.random.default_rng(seed)
+    score, gold = rng.integers(0, 9, 40) * 1.0, rng.random(40) < 0.4
+    gold[:4] = [True, True, False, False]
+    here = np.ones(40, dtype=bool)
+    placed = areas.placements(score, gold, here).placement
+    alone = areas.cluster_spread(placed, gold, here, np.arange(40))
+    assert alone.spread.variance == pytest.approx(areas.variance(placed, gold, here), rel=1e-9)
+    # Obuchowski's formula, cluster by cluster
+    cluster = rng.integers(0, 12, 40)
+    theta, m, n = placed[gold].mean(), gold.sum(), (~gold).sum()
+    names = np.unique(cluster)
+    first = np.array([placed[gold & (cluster == g)].sum() for g in names])
+    second = np.array([placed[~gold & (cluster == g)].sum() for g in names])
+    ms, ns = (np.array([(x & (cluster == g)).sum() for g in names]) for x in (gold, ~gold))
+    i10, i01, size = (ms > 0).sum(), (ns > 0).sum(), names.size
+    s10 = i10 / ((i10 - 1) * m) * ((first - ms * theta) ** 2).sum()
+    s01 = i01 / ((i01 - 1) * n) * ((second - ns * theta) ** 2).sum()
+    s11 = size / (size - 1) * ((first - ms * theta) * (second - ns * theta)).sum()
+    wanted = s10 / m + s01 / n + 2 * s11 / (m * n)
+    found = areas.cluster_spread(placed, gold, here, cluster)
+    assert found.spread.variance == pytest.approx(wanted, rel=1e-9)
+    assert found.n_groups == min(i10, i01)
+
+
+@FEW
+def test_what_the_columns_say():
+    data = clumps(0).rankeval(groups="document")
+    found = data.nbest_precision([50, 100])
+    assert found.columns[-1] == "n_groups"
+    assert (found["n_groups"] <= 40).all()
+    alone = clumps(0).rankeval(exclude=None, measures=["a", "b"]).nbest_precision([50, 100])
+    for name in ("tp", "precision", "recall", "threshold"):
+        assert (found[name] == alone[name]).all()
+    assert (found["ci_high"] - found["ci_low"] > 1.4 * (alone["ci_high"] - alone["ci_low"])).all()
+    compared = data.compare("a", "b", [50, 100])
+    assert compared["p_mid"].isna().all()
+    assert compared.columns[-1] == "n_groups"
+    assert data.area().columns[-1] == "n_groups"
+    assert data.compare_area().columns[-1] == "n_groups"
+    assert "n_groups" not in data.roc().columns
+
+
+@FEW
+@given(st.integers(0, 500), st.sampled_from(["two-sided", "greater", "less"]))
+@settings(max_examples=15)
+def test_interval_and_test_agree(seed, alternative):
+    data = clumps(seed, n_clusters=25).rankeval(groups="document")
+    for target in ("region", "nbest"):
+        found = data.compare("a", "b", [20, 40, 80], target=target, alternative=alternative)
+        outside = (found["ci_low"] > 0) | (found["ci_high"] < 0)
+        if alternative == "two-sided":
+            assert (outside == found["significant"]).all()
+        side = {"two-sided": 1, "greater": found["difference"] > 0, "less": found["difference"] < 0}
+        assert not (outside & (side[alternative] == 1) & ~found["significant"]).any()
+
+
+@FEW
+def test_the_order_of_rows_and_names_of_groups_change_nothing():
+    data = clumps(1)
+    data.index = [f"x{i}" for i in range(len(data))]
+    asks = (
+        lambda x: x.nbest_precision([30, 60]),
+        lambda x: x.compare(n=[30, 60], adjust="max-t", n_resamples=99),
+        lambda x: x.precision_band([30, 60], n_resamples=50),
+        lambda x: x.difference_band(n=[30, 60], n_resamples=50),
+        lambda x: x.area(),
+        lambda x: x.compare_area(),
+    )
+    shuffled = data.sample(frac=1, random_state=2)
+    lazy = xr.Dataset.from_dataframe(data.rename_axis("candidate"))
+    for ask in asks:
+        wanted = ask(data.rankeval(groups="document"))
+        found = ask(shuffled.rankeval(groups=shuffled["document"].to_numpy(), exclude=None))
+        pd.testing.assert_frame_equal(found, wanted, rtol=1e-9)
+        for form in (lazy, lazy.chunk()):
+            there = ask(form.rankeval(groups="document")).compute().to_dataframe().reset_index()
+            numbers = wanted.select_dtypes("number").columns
+            assert there[numbers].to_numpy(float) == pytest.approx(
+                wanted[numbers].to_numpy(float), nan_ok=True, rel=1e-9
+            )
+
+
+@FEW
+def test_groups_within_groups():
+    data = pd.concat([clumps(s).assign(sample=s) for s in (0, 1)], ignore_index=True)
+    both = data.rankeval(by="sample", groups="document").compare("a", "b", 60)
+    for sample, rows in data.groupby("sample"):
+        alone = rows.drop(columns="sample").rankeval(groups="document").compare("a", "b", 60)
+        row = both[both["sample"] == sample].drop(columns="sample").reset_index(drop=True)
+        numbers = ["ci_low", "ci_high", "p_value", "n_groups"]
+        pd.testing.assert_frame_equal(row[numbers], alone[numbers])
+
+
+def test_whole_clusters_are_swapped():
+    """With all of a cluster alike, swaps of clusters are swaps of single candidates, one of each."""
+    data = clumps(5, n_clusters=12, noise=0.0)
+    data["a"] += np.tile(np.arange(5) * 1e-6, 12)
+    data["b"] += np.tile(np.arange(5) * 1e-6, 12)
+    with pytest.warns(RankevalWarning, match="groups"):
+        found = data.rankeval(groups="document").compare(
+            "a", "b", [10, 20, 30], adjust="max-t", n_resamples=1999
+        )
+    single = data.iloc[::5].rankeval(measures=["a", "b"])
+    wanted = single.compare("a", "b", [2, 4, 6], adjust="max-t", n_resamples=1999)
+    assert found["p_adjusted"].to_numpy() == pytest.approx(
+        wanted["p_adjusted"].to_numpy(), abs=0.05
+    )
+
+
+def test_few_groups_are_said():
+    with pytest.warns(RankevalWarning, match="fewer than 20"):
+        clumps(0, n_clusters=10).rankeval(groups="document").area()
+    many = clumps(0, n_clusters=200).rankeval(groups="document")
+    many.nbest_precision(400)
+    many.compare("a", "b", 400)
+
+
+def test_tests_of_independent_candidates_are_refused():
+    data = clumps(0).rankeval(groups="document")
+    for options in ({"test": "fisher"}, {"ci": "newcombe"}, {"phi": 2.0}):
+        with pytest.raises(ValueError, match="with groups"):
+            data.compare("a", "b", 50, **options)
+    with pytest.raises(ValueError, match="threshold with groups"):
+        data.compare("a", "b", threshold={"a": 1.0, "b": 1.0})
+    with pytest.raises(ValueError, match="phi=2 with groups"):
+        data.nbest_precision(50, phi=2.0)
+    with pytest.raises(ValueError, match="test='delong' with groups"):
+        data.compare_area(test="delong")
+    for ask in ("random_test", "local_precision"):
+        with pytest.raises(ValueError, match="takes the candidates for independent"):
+            getattr(data, ask)()
+    lacking = clumps(0).assign(document=None)
+    with pytest.raises(ValueError, match="every candidate belongs to a group"):
+        lacking.rankeval(groups="document").area()
+
+
+def test_one_cluster_says_nothing():
+    data = clumps(0, n_clusters=10).assign(document="all")
+    with pytest.warns(RankevalWarning, match="1 groups"):
+        row = data.rankeval(groups="document").compare("a", "b", 10).loc[0]
+    assert row[["ci_low", "ci_high", "p_value"]].tolist() == [-1.0, 1.0, 1.0]
+
+
+@FEW
+def test_repeats_of_a_study_in_one_frame():
+    """Five repeats of one set of candidates: not five times the evidence."""
+    one = clumps(2, n_clusters=150, size=1, noise=0.0)
+    one.index = pd.Index([f"c{i}" for i in range(150)], name="candidate")
+    rng = np.random.default_rng(0)
+    repeats = pd.concat(
+        [one.assign(a=one["a"] + 0.05 * rng.normal(size=150)) for _ in range(5)]
+    ).drop(columns="document")
+    with pytest.warns(RankevalWarning, match="600 of 750 rows repeat the label"):
+        naive = repeats.rankeval.compare("a", "b", 200).loc[0]
+    whole = repeats.rankeval(groups="candidate").compare("a", "b", 200).loc[0]
+    alone = one.drop(columns="document").rankeval.compare("a", "b", 40).loc[0]
+    assert naive["p_value"] < alone["p_value"] / 10
+    assert whole["p_value"] == pytest.approx(alone["p_value"], rel=1.0)
+
+
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+def test_coverage_of_clumps():
+    """A small part of tests/reference/clusters.py; the interval of single candidates has .6."""
+    parts = pd.concat(
+        [clumps(seed, n_clusters=60).assign(sample=seed) for seed in range(80)], ignore_index=True
+    )
+    whole = parts.rankeval(by="sample", groups="document", measures="a").nbest_precision(60)
+    alone = parts.rankeval(by="sample", measures="a").nbest_precision(60)
+    truth = whole["precision"].mean()
+    held = [((x["ci_low"] <= truth) & (truth <= x["ci_high"])).mean() for x in (whole, alone)]
+    assert held[0] >= 0.93
+    assert held[1] < 0.8
