@@ -267,7 +267,7 @@ def test_a_batch_dimension_may_have_the_name_of_another_result_s_column():
         ds.rankeval.random_band()
 
 
-# --------------------------------------------------------------------------------- ties unless given
+# ------------------------------------------------------------------------------- ties unless given
 
 
 def _under(curve):

@@ -167,7 +167,7 @@ def test_groups_within_groups():
 
 
 def test_whole_clusters_are_swapped():
-    """With all of a cluster alike, swaps of clusters are swaps of single candidates, one of each."""
+    """With all of a cluster alike, swaps of clusters are swaps of one candidate of each."""
     data = clumps(5, n_clusters=12, noise=0.0)
     data["a"] += np.tile(np.arange(5) * 1e-6, 12)
     data["b"] += np.tile(np.arange(5) * 1e-6, 12)

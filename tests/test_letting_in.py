@@ -332,7 +332,7 @@ def test_compare_lists_that_end():
 def test_absent_is_last_where_nothing_is_missing(seed):
     rng = np.random.default_rng(seed)
     df = pd.DataFrame(
-        {"a": rng.integers(0, 4, 12) * 1.0, "b": rng.integers(0, 4, 12) * 1.0}
+        {"a": rng.integers(0, 4, 12) / 2 + 0.25, "b": rng.integers(0, 4, 12) / 2 + 0.25}
     ).assign(gold=np.arange(12) % 3 == 0)
     for ask in ("nbest_precision", "compare", "random_test", "roc", "area"):
         one, other = (getattr(df.rankeval(missing=how), ask)() for how in ("absent", "last"))

@@ -407,6 +407,7 @@ def test_adjusted_in_an_endless_population(frame):
         assert row["p_adjusted"] == pytest.approx(wanted, rel=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 def test_adjusted_where_measures_differ_in_candidates(frame):
     holed = frame.assign(b=frame["b"].where(frame["b"] < 3))
     roles = {"missing": "drop", "measures": ["a", "b"]}
@@ -519,7 +520,8 @@ def test_groups_combined_by_hand(ragged, population):
     assert list(zip(found["measure"], found["n"], strict=True)) == [
         (m, n) for m in "ac" for n in (1, 4, 9)
     ]
-    assert list(found.columns) == [c for c in each.columns if c != "query"]
+    expected = [c for c in each.columns if c != "query"]
+    assert list(found.columns) == [*expected, "n_groups", "n_left_out"]
     sizes = ragged.groupby("query")["gold"].agg(["size", "sum"])
     for _, row in found.iterrows():
         rows = each[(each["measure"] == row["measure"]) & (each["n"] == row["n"])]
@@ -573,7 +575,7 @@ def test_no_group_gives_no_row(ragged):
 
 @pytest.mark.parametrize("n", [None, [500], [900], range(880, 1001, 20)])
 def test_the_worst_ranking_is_not_significant(n):
-    df = pd.DataFrame({"a": range(1000), "gold": np.arange(1000) < 150})
+    df = pd.DataFrame({"a": np.arange(1000) / 2, "gold": np.arange(1000) < 150})
     found = df.rankeval.random_test(n, adjust="envelope")
     assert (found["p_adjusted"] == 1).all()
 
@@ -612,7 +614,7 @@ def test_crossovers_counted_by_hand(tied, bound, contiguous):
 
 
 def test_a_measure_that_never_drops_again():
-    df = pd.DataFrame({"a": range(10, 0, -1), "gold": [True] * 2 + [False] * 8})
+    df = pd.DataFrame({"a": np.arange(10, 0, -1) / 2, "gold": [True] * 2 + [False] * 8})
     found = df.rankeval.crossovers(1.0, bound="discrete")
     assert found.to_numpy().tolist() == [["a", 1.0, 1, 9, 1]]
     assert df.rankeval.crossovers(1e-9).empty
