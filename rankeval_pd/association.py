@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import listed, unknown_name
+from rankeval_pd.errors import listed, near_miss, unknown_name
 from rankeval_pd.forms.columns import frame_column
 from rankeval_pd.forms.rankings import Data, check_data
 from rankeval_pd.forms.roles import as_names
 from rankeval_pd.stats._types import AnyArray, FloatArray
 from rankeval_pd.stats.contingency import MEASURES, OF_COUNTS
 
+_CELLS = ("O11", "O12", "O21", "O22")
+
 
 def with_association_measures(
     data: Data,
     measures: str | Sequence[str] | None = None,
-    cells: Sequence[str] = ("O11", "O12", "O21", "O22"),
+    cells: Sequence[str] | Mapping[str, str] = ("O11", "O12", "O21", "O22"),
 ) -> Data:
     """Return the data with association measures added, one column of scores for each.
 
@@ -47,7 +48,8 @@ def with_association_measures(
         * ``"f"`` frequency O11.
     cells : sequence of 4 names
         Columns of the observed frequencies O11 (both words), O12 (the first word without the
-        second), O21 (the second without the first) and O22 (neither).
+        second), O21 (the second without the first) and O22 (neither); or a mapping from these four
+        to the names of the columns.
 
     Returns
     -------
@@ -92,6 +94,12 @@ def with_association_measures(
     names = list(MEASURES) if measures is None else as_names(measures, ())
     for name in names:
         _check_name(name)
+    if isinstance(cells, Mapping):
+        if set(cells) != set(_CELLS):
+            raise ValueError(
+                f"cells has {listed(cells)}: give a mapping from {listed(_CELLS)} to columns."
+            )
+        cells = [cells[name] for name in _CELLS]
     if len(cells) != 4:
         raise ValueError(
             f"cells={tuple(cells)!r}: give four names, those of O11, O12, O21 and O22."
@@ -127,8 +135,7 @@ def with_association_measures(
 
 def _check_name(name: object) -> None:
     if not isinstance(name, str) or name not in MEASURES:
-        near = difflib.get_close_matches(str(name), MEASURES, n=1, cutoff=0.5)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        hint = near_miss(name, MEASURES)
         raise ValueError(
             f"measures={name!r} is not one of {listed(MEASURES, most=len(MEASURES))}.{hint} Give"
             " one of these, or None for all."

@@ -40,10 +40,8 @@ class UnknownNameError(KeyError):
 def unknown_name(role: str, name: object, known: Iterable[Hashable]) -> UnknownNameError:
     """Return the error for a column that is not there, with the nearest name that is."""
     names = list(known)
-    near = difflib.get_close_matches(str(name), [str(x) for x in names], n=1, cutoff=0.5)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
     return UnknownNameError(
-        f"{role}: no column {shown(name)}; there are {listed(names)}.{hint}"
+        f"{role}: no column {shown(name)}; there are {listed(names)}.{near_miss(name, names)}"
         " Give the name of one of these."
     )
 
@@ -51,6 +49,14 @@ def unknown_name(role: str, name: object, known: Iterable[Hashable]) -> UnknownN
 def shown(value: object) -> str:
     """Return a value as text, a number of NumPy's as the number it is."""
     return repr(value.item() if isinstance(value, np.generic) else value)
+
+
+def near_miss(name: object, known: Iterable[object]) -> str:
+    """Return a hint at the nearest name that there is: the same in other letters goes first."""
+    names = [str(x) for x in known]
+    near = [x for x in names if x.lower() == str(name).lower()]
+    near = near or difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
+    return f" Did you mean {near[0]!r}?" if near else ""
 
 
 def listed(names: Iterable[object], most: int = 12) -> str:

@@ -11,7 +11,13 @@ import xarray as xr
 from pandas.api.types import is_bool_dtype
 
 from rankeval_pd.errors import listed
-from rankeval_pd.forms.columns import find_gold, find_measures, is_score, with_roles_of
+from rankeval_pd.forms.columns import (
+    find_gold,
+    find_measures,
+    frame_column,
+    is_score,
+    with_roles_of,
+)
 from rankeval_pd.forms.given import with_given_dataset, with_given_frame
 from rankeval_pd.forms.items import item_roles, read_dataset
 from rankeval_pd.forms.items import read_frame as read_items
@@ -172,8 +178,11 @@ def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str
         known = data.columns
     gold = find_gold(data, roles)
     taken = with_roles_of(gold, roles, known)
-    lower = as_names(roles.lower_is_better, ())
     measures = find_measures(data, roles, taken, needed=True)
+    if isinstance(data, pd.DataFrame):
+        for name in measures:  # a name of two columns is no measure
+            frame_column(data, name, "measures")
+    lower = roles.lower(measures, known)
     shown = listed(f"{m} (lower is better)" if m in lower else m for m in measures)
     others = [name for name in known if name not in (*measures, *taken)]
     ties = {"shared": "broken by a hash of the label, the same for all measures"}

@@ -328,6 +328,7 @@ def test_compare_lists_that_end():
     assert swapped["p_adjusted"].between(0.0, 1.0).all()
 
 
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 @given(st.integers(0, 10_000))
 def test_absent_is_last_where_nothing_is_missing(seed):
     rng = np.random.default_rng(seed)
@@ -398,3 +399,41 @@ def test_the_overview_says_what_labels_there_are_and_what_is_left_out(frame):
     assert "rows that belong together" in facts(numbered, groups="candidate")
     bare = xr.Dataset.from_dataframe(frame).drop_vars("candidate")
     assert "none but the row's number" in facts(bare)
+
+
+# ---------------------------------------------------------------------- what users wrote, and meant
+
+
+def test_what_is_meant_is_done(frame):
+    several = frame.rankeval.compare("a", ["b", "c"], 5)
+    pd.testing.assert_frame_equal(several, frame.rankeval.compare("a", n=5))
+    accepted = frame.rankeval.acceptance_precision([1, 3], measures="a")
+    pd.testing.assert_frame_equal(accepted, frame.rankeval.acceptance_precision({"a": [1, 3]}))
+    falling = frame.rankeval(lower_is_better=True).nbest_precision()
+    wanted = frame.rankeval(lower_is_better=["a", "b", "c"]).nbest_precision()
+    pd.testing.assert_frame_equal(falling, wanted)
+    plain = frame.rankeval(lower_is_better=False).nbest_precision()
+    pd.testing.assert_frame_equal(plain, frame.rankeval.nbest_precision())
+    for ask in ("random_bound", "random_envelope"):
+        wanted = getattr(frame.rankeval, ask)(n=5)
+        pd.testing.assert_frame_equal(getattr(frame.rankeval(ties="expected"), ask)(n=5), wanted)
+    tables = pd.DataFrame({"k": [30], "w": [20], "v": [10], "rest": [940]})
+    names = {"O11": "k", "O12": "w", "O21": "v", "O22": "rest"}
+    found = tables.rankeval.with_association_measures("G2", cells=names)
+    wanted = tables.rankeval.with_association_measures("G2", cells=list(names.values()))
+    pd.testing.assert_frame_equal(found, wanted)
+
+
+def test_what_is_meant_is_named(frame):
+    with pytest.raises(TypeError, match=r"'golds' is neither .* Did you mean 'gold'\?"):
+        frame.rankeval(golds="gold").compare()
+    tables = pd.DataFrame({"O11": [30], "O12": [20], "O21": [10], "O22": [940]})
+    with pytest.raises(ValueError, match=r"Did you mean 'G2'\?"):
+        tables.rankeval.with_association_measures(["g2"])
+    with pytest.raises(KeyError, match=r"Did you mean 'a'\?"):
+        frame.rankeval(measures="A").compare()
+    with pytest.raises(KeyError, match="'candidate'"):
+        frame.rankeval(by="nobody").compare()
+    with pytest.raises(ValueError, match="cells has 'O11'"):
+        tables.rankeval.with_association_measures("G2", cells={"O11": "O11"})
+    assert "stands for 2 columns" in repr(pd.concat([frame, frame["a"]], axis=1).rankeval)

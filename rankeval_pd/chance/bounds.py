@@ -112,7 +112,9 @@ def random_bound(
 
     within = None if population == "infinite" and isinstance(sizes, np.ndarray) else sizes
     attrs = {"population": population}
-    return answer(data, roles, question, BOUND_COLUMNS, n=within, scored=False, attrs=attrs)
+    return answer(
+        data, roles, question, BOUND_COLUMNS, n=within, scored=False, any_ties=True, attrs=attrs
+    )
 
 
 def _bound_columns(

@@ -98,7 +98,9 @@ def random_envelope(
         result = xr.Dataset(dict(zip(names, columns, strict=True)))
         return result.assign_coords(alpha=("alpha", levels), n=("n", sizes))
 
-    return answer(data, roles, question, ENVELOPE_COLUMNS, n=check_n(n), scored=False)
+    return answer(
+        data, roles, question, ENVELOPE_COLUMNS, n=check_n(n), scored=False, any_ties=True
+    )
 
 
 def _envelope_columns(

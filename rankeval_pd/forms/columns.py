@@ -22,7 +22,9 @@ def frame_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
         if role in ("by", "groups") and name in frame.index.names:
             level = list(frame.index.names).index(name)
             return frame.index.get_level_values(level).to_series(index=frame.index)
-        raise unknown_name(role, name, frame.columns) from None
+        levels = [level for level in frame.index.names if level is not None]
+        known = frame.columns if role in ("measures", "cells") else [*frame.columns, *levels]
+        raise unknown_name(role, name, known) from None
     if not isinstance(found, int):
         times = int(np.count_nonzero(np.arange(frame.shape[1])[found] + 1))
         if isinstance(found, np.ndarray) and found.dtype == bool:
@@ -162,7 +164,5 @@ def find_measures(
 
 def signs_of(measures: list[Hashable], roles: Roles, columns: Any) -> FloatArray:
     """Return -1 for each measure whose smaller scores rank first, else 1."""
-    lower = as_names(roles.lower_is_better, columns)
-    for unknown in (name for name in lower if name not in columns):
-        raise unknown_name("lower_is_better", unknown, columns)
+    lower = roles.lower(measures, columns)
     return np.array([-1.0 if name in lower else 1.0 for name in measures])

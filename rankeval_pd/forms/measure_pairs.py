@@ -12,32 +12,40 @@ import xarray as xr
 
 from rankeval_pd.errors import unknown_name
 from rankeval_pd.forms import tables
-from rankeval_pd.forms.roles import as_names
+from rankeval_pd.forms.roles import Names, as_names
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import ranking
 
 Pair = tuple[Hashable, Hashable]
 
 
-def only_pair(data: Any, a: Hashable, b: Hashable, roles: Mapping[str, Any]) -> dict[str, Any]:
+def only_pair(data: Any, a: Hashable, b: Names, roles: Mapping[str, Any]) -> dict[str, Any]:
     """Return the roles with the two measures that are compared, if both are named."""
     if b is not None and a is None:
         raise ValueError(f"b={b!r} without a: name the measure it is compared with first.")
     if isinstance(data, pd.DataFrame):
-        for role, name in (("a", a), ("b", b)):
-            _check_measure(role, name, data.columns)
+        _check_measure("a", a, data.columns)
+        for name in _others(b):
+            _check_measure("b", name, data.columns)
     if b is None:
         return dict(roles)
     if roles.get("measures") is not None:
         meant = as_names(roles["measures"], getattr(data, "columns", ()))
-        for role, name in (("a", a), ("b", b)):
+        for role, name in (("a", a), *(("b", other) for other in _others(b))):
             if name not in meant:
                 raise unknown_name(role, name, meant)
         known = _known(data)
         for name in meant:
             if name not in known:
                 raise unknown_name("measures", name, known)
-    return {**roles, "measures": [a, b]}
+    return {**roles, "measures": [a, *_others(b)]}
+
+
+def _others(b: Names) -> list[Hashable]:
+    """Return the measures that a is compared with: one, a list of several, or none."""
+    if isinstance(b, list):
+        return list(dict.fromkeys(b))
+    return [] if b is None else [b]
 
 
 def _known(data: pd.DataFrame | xr.Dataset) -> list[Hashable]:
@@ -60,7 +68,7 @@ def _check_measure(role: str, name: Hashable, columns: pd.Index) -> None:
     raise unknown_name(role, name, columns)
 
 
-def pair_names(inner: xr.Dataset, a: Hashable, b: Hashable) -> list[Pair]:
+def pair_names(inner: xr.Dataset, a: Hashable, b: Names) -> list[Pair]:
     """Return the pairs that are meant by two names, by one, or by none."""
     measures = inner.indexes["measure"].tolist()
     if a is None:
@@ -68,7 +76,8 @@ def pair_names(inner: xr.Dataset, a: Hashable, b: Hashable) -> list[Pair]:
     elif a not in measures:
         raise unknown_name("a", a, measures)
     else:
-        pairs = [(a, other) for other in ([m for m in measures if m != a] if b is None else [b])]
+        others = [m for m in measures if m != a] if b is None else _others(b)
+        pairs = [(a, other) for other in others]
     if not pairs:
         raise ValueError(
             f"a={a!r}, b={b!r}: there is one measure, {measures[0]!r}, and a comparison needs two."

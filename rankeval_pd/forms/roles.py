@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import check_choice, listed, unknown_name
+from rankeval_pd.errors import check_choice, listed, near_miss, unknown_name
 
 Ties = Literal["shared", "blocks", "expected", "best", "worst", "error"]
 Missing = Literal["raise", "last", "drop", "absent"]
@@ -42,7 +42,7 @@ class RankingRoles(_Shared, total=False):
     key: Hashable | None
     label: Names
     groups: Hashable | None
-    lower_is_better: Names
+    lower_is_better: Names | bool
     ties: Ties
     missing: Missing
 
@@ -72,7 +72,7 @@ MEANINGS: dict[str, str] = {
     "key": "the column that breaks ties, the smaller first; unless given a hash of the label.",
     "label": "the column(s) or index level(s) that identify a candidate and are hashed; unless"
     " given the index.",
-    "lower_is_better": "the measures whose small values rank first.",
+    "lower_is_better": "the measures whose small values rank first; True: all.",
     "ties": "how equal scores are counted: shared, blocks, expected, best, worst or error.",
     "missing": "what a missing score means: raise, last, drop or absent (not retrieved).",
     "rng": "the seed of ties and draws: the same seed, the same numbers.",
@@ -102,7 +102,7 @@ class Roles:
     min_grade: float | None = None
     key: Hashable | None = None
     label: Names = None
-    lower_is_better: Names = ()
+    lower_is_better: Names | bool = ()
     ties: str = "shared"
     missing: str = "raise"
     rng: int | np.random.Generator | None = 0
@@ -118,19 +118,15 @@ class Roles:
         for name in keywords:
             if name not in known:
                 raise TypeError(
-                    f"{name!r} is neither an option here nor a role of a column. The roles are"
-                    f" {listed(known)}; the signature has the options."
+                    f"{name!r} is neither an option here nor a role of a column."
+                    f"{near_miss(name, known)} The roles are {listed(known, most=len(known))}; the"
+                    " signature has the options."
                 )
         roles = replace(cls(), **keywords)
         for name in ("gold", "key", "dim", "groups"):
             given = getattr(roles, name)
             if not isinstance(given, Hashable) and not (name != "dim" and are_values(given)):
                 raise TypeError(f"{name}={given!r}: give the name of one column, not several.")
-        if isinstance(roles.lower_is_better, bool):
-            raise TypeError(
-                f"lower_is_better={roles.lower_is_better!r}: name the measures whose small values"
-                " rank first, one or several."
-            )
         check_choice("ties", roles.ties, TIES)
         check_choice("missing", roles.missing, MISSING)
         _check_positive(roles.positive, roles.min_grade)
@@ -155,6 +151,15 @@ class Roles:
                 " and not for what was asked here. Give missing='last' to rank what was not"
                 " retrieved after every score."
             )
+
+    def lower(self, measures: Iterable[Hashable], columns: Any) -> list[Hashable]:
+        """Return the measures whose small values rank first, each of them known."""
+        if isinstance(self.lower_is_better, bool):
+            return list(measures) if self.lower_is_better else []
+        names = as_names(self.lower_is_better, columns)
+        for unknown in (name for name in names if name not in columns):
+            raise unknown_name("lower_is_better", unknown, columns)
+        return names
 
     @property
     def ends(self) -> bool:

@@ -19,9 +19,9 @@ def asked_thresholds(
     ``unique`` keeps each threshold of a measure once.
     """
     if not isinstance(threshold, Mapping):
-        if len(measures) != 1 or np.iterable(threshold):
+        if len(measures) != 1:
             raise ValueError(
-                f"threshold={threshold!r}: a number is for one measure, and there are"
+                f"threshold={threshold!r}: that is for one measure, and there are"
                 f" {listed(measures)}. Give a mapping from measure to a number or a list of"
                 f" numbers: threshold={{{measures[0]!r}: ...}}."
             )

@@ -21,7 +21,7 @@ from rankeval_pd.forms.measure_pairs import (
 )
 from rankeval_pd.forms.n import check_n, those
 from rankeval_pd.forms.rankings import Data
-from rankeval_pd.forms.roles import RankingRoles, Roles
+from rankeval_pd.forms.roles import Names, RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
 from rankeval_pd.nbest.acceptance_sets import check_threshold, compare_sets, of_pair
 from rankeval_pd.nbest.clustered import check_clustered, compared
@@ -46,7 +46,7 @@ _SWAPS = 999  # draws of "max-t" at least, unless their number is given
 def compare(
     data: Data,
     a: Hashable = None,
-    b: Hashable = None,
+    b: Names = None,
     n: Any = None,
     *,
     threshold: Mapping[Hashable, Any] | None = None,
@@ -70,7 +70,8 @@ def compare(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     a, b : names of measures, optional
-        Both: this pair. ``a`` alone: a against each other measure. Neither: all pairs.
+        Both: this pair; ``b`` may be a list. ``a`` alone: a against each other measure. Neither:
+        all pairs.
     n : int, sequence of int, range or None
         Sizes of the n-best lists; None is every n from 1 to the number of candidates.
     threshold : mapping, optional
