@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import check_choice, check_count, check_share, listed, unknown_name
+from rankeval_pd.errors import check_choice, check_count, check_share, listed, unknown_name, warn
 from rankeval_pd.forms import tables
 from rankeval_pd.forms.item_answers import Question, Relate, answer
 from rankeval_pd.forms.rankings import Data
@@ -19,7 +19,7 @@ from rankeval_pd.forms.spelled_out import with_roles
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats._types import AnyArray, IntArray
 from rankeval_pd.stats.resampling import paired, resamples
-from rankeval_pd.stats.resampling.bootstrap import EVENTS, INTERVALS
+from rankeval_pd.stats.resampling.bootstrap import DUAL, EVENTS, INTERVALS
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
 
 PAIR_COLUMNS = (
@@ -29,7 +29,8 @@ PAIR_COLUMNS = (
 )  # fmt: skip
 Families = Mapping[Hashable, Any] | Sequence[Any] | Callable[[Any, Any], Any]
 
-_PAIR_DTYPES = (bool, *[float] * 11, bool, bool, np.int64, np.int64)
+_PAIR_DTYPES = (bool, *[float] * 11, bool, bool, *[np.int64] * 3)
+FEW_ITEMS, FEW_GROUPS = 30, 20  # below these, a warning
 _ADJUSTMENTS = (None, *ADJUSTMENTS, "max-t")
 
 
@@ -39,10 +40,10 @@ def paired_bootstrap(
     a: Hashable = None,
     b: Hashable = None,
     *,
-    n_resamples: int = 10_000,
-    event: str = "recentred",
+    n_resamples: int | None = None,
+    event: str = "wild",
     method: str = "auto",
-    ci: str = "bca",
+    ci: str | None = None,
     families: Families | None = None,
     adjust: str | None = None,
     alpha: float = 0.05,
@@ -156,12 +157,13 @@ def paired_bootstrap(
     0      new      old  0.02  0.264229   True
     """
     check_choice("event", event, EVENTS)
-    check_choice("ci", ci, INTERVALS)
+    check_choice("ci", ci, (None, *INTERVALS))
     options = options_of(
         roles, n_resamples, method=method, adjust=adjust, alpha=alpha, level=level,
-        event=event, ci=ci, keep_order=b is not None,
+        event=event, ci=_agreeing(event, ci), keep_order=b is not None,
     )  # fmt: skip
-    return _ask_pairs(paired.paired_bootstrap, data, a, b, options, families, progress, roles)
+    said = ("event", "method", "ci", "adjust", "alpha", "level")
+    return _ask_pairs(paired.paired_bootstrap, data, a, b, options, families, progress, roles, said)
 
 
 @with_roles
@@ -170,7 +172,7 @@ def paired_permutation(
     a: Hashable = None,
     b: Hashable = None,
     *,
-    n_resamples: int = 10_000,
+    n_resamples: int | None = None,
     method: str = "auto",
     families: Families | None = None,
     adjust: str | None = None,
@@ -225,7 +227,10 @@ def paired_permutation(
         roles, n_resamples, method=method, adjust=adjust, alpha=alpha, level=level,
         event="recentred", ci="basic", keep_order=b is not None,
     )  # fmt: skip
-    return _ask_pairs(paired.paired_permutation, data, a, b, options, families, progress, roles)
+    said = ("method", "adjust", "alpha", "level")
+    return _ask_pairs(
+        paired.paired_permutation, data, a, b, options, families, progress, roles, said
+    )
 
 
 def resample_counts(
@@ -275,7 +280,7 @@ def seed_of(roles: Mapping[str, Any]) -> resamples.Seed:
 
 def options_of(
     roles: Mapping[str, Any],
-    n_resamples: int,
+    n_resamples: int | None,
     *,
     method: str,
     adjust: str | None,
@@ -289,9 +294,17 @@ def options_of(
     check_choice("method", method, paired.METHODS)
     check_choice("adjust", adjust, _ADJUSTMENTS)
     return paired.Options(
-        check_count("n_resamples", n_resamples), event, method, ci, adjust,
+        0 if n_resamples is None else check_count("n_resamples", n_resamples),
+        event, method, ci, adjust,
         check_share("alpha", alpha), check_share("level", level), seed_of(roles), keep_order,
     )  # fmt: skip
+
+
+def _agreeing(event: str, ci: str | None) -> str:
+    """Return the interval asked for, or the event's own; "" where that depends on the items."""
+    if ci is not None:
+        return ci
+    return "" if event == "wild" else DUAL[event]
 
 
 def _ask_pairs(
@@ -303,16 +316,25 @@ def _ask_pairs(
     families: Families | None,
     progress: bool | None,
     roles: Mapping[str, Any],
+    said: Sequence[str],
 ) -> Data:
     columns = PAIR_COLUMNS if families is None else (*PAIR_COLUMNS, "relation")
+    made = Made(options, roles, said)
     with resampling_bar(data, progress, options.n_resamples, "resampling items") as step:
 
         def ask(items: paired.Items, pairs: IntArray) -> Sequence[AnyArray]:
-            return test(items, pairs, options, step)
+            settled = paired.settled(options, len(pairs))
+            found = test(items, pairs, settled, step)
+            made.see(items, settled, np.isfinite(found.gain) & np.isnan(found.ci_low))
+            return found
 
         question = Question(ask, paired.Pairs._fields, _PAIR_DTYPES, "pair")
         relate = None if families is None else _relate(families)
-        return answer(data, roles, question, columns, a=a, b=b, relate=relate, attrs=noted(options))
+        result: Data = answer(
+            data, roles, question, made.columns(columns), a=a, b=b, relate=relate, attrs=made.attrs
+        )
+    made.warn()
+    return result
 
 
 @contextmanager
@@ -321,19 +343,83 @@ def resampling_bar(
 ) -> Iterator[Callable[[int], object]]:
     """Give the function that moves a progress bar, or one that does nothing.
 
-    Of lazy data nothing is drawn yet, and where it will be, no bar can be moved.
+    ``draws`` is 0 where it is not known yet how many they will be. Of lazy data nothing is drawn
+    yet, and where it will be, no bar can be moved.
     """
     if isinstance(data, xr.Dataset) and data.chunks:
         yield paired.quiet
         return
-    with progress_bar(progress, total=draws, what=what, unit="draws") as step:
+    with progress_bar(progress, total=draws or None, what=what, unit="draws") as step:
         yield step
 
 
-def noted(options: paired.Options) -> dict[str, Any]:
-    """Return what a table says of how it was made."""
-    names = ("event", "method", "ci", "adjust", "alpha", "level")
-    return {name: getattr(options, name) for name in names}
+class Made:
+    """How a table was made, and what has to be said of that: its attrs, and one warning a call."""
+
+    def __init__(
+        self, options: paired.Options, roles: Mapping[str, Any], said: Sequence[str]
+    ) -> None:
+        self.attrs: dict[str, Any] = {name: getattr(options, name) for name in said}
+        self._groups = roles.get("groups")
+        if self._groups is not None:
+            self.attrs["groups"] = self._groups
+        self.attrs["seed"] = options.seed
+        if options.n_resamples:
+            self.attrs["n_resamples"] = options.n_resamples
+        if self.attrs.get("ci") == "":
+            del self.attrs["ci"]
+        self._alpha = options.alpha
+        self._signs = "event" not in said or options.event == "wild"
+        self._fewest = np.iinfo(np.int64).max
+        self._flat = False
+        self._late = False
+
+    def columns(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """Return the columns, the number of groups last where there are groups."""
+        return (*columns, *(["n_groups"] if self._groups is not None else []))
+
+    def see(self, items: paired.Items, options: paired.Options, flat: AnyArray) -> None:
+        """Note the size of what was drawn, and whether an interval was not to be had."""
+        self.attrs["n_resamples"] = options.n_resamples
+        fewest = items.statistics.shape[1]
+        if items.cluster is not None:
+            fewest = int(items.cluster.max()) + 1
+        self._fewest = min(self._fewest, fewest)
+        self._flat = self._flat or bool(np.any(flat))
+        if self._late:
+            self.warn()
+
+    def warn(self) -> None:
+        """Warn where there are few items or groups, or nothing varies; lazy data, when computed."""
+        self._late = True
+        said = [text for text in (self._about_size(), self._about_intervals()) if text]
+        if said:
+            warn(" ".join(said))
+
+    def _about_size(self) -> str:
+        few, what = FEW_ITEMS, "items"
+        if self._groups is not None:
+            few, what = FEW_GROUPS, f"groups of {self._groups!r}"
+        if self._fewest >= few:
+            return ""
+        least = 2.0 ** (1 - self._fewest)
+        never = ""
+        if self._signs and least > self._alpha:
+            never = f" No two-sided p-value can be below {least:.3g} here: nothing is significant."
+        return (
+            f"{self._fewest} {what}: with fewer than {few}, tests hold their level only where"
+            f" differences are symmetric, and find little.{never} Take more, or read the docs of"
+            " paired tests, where sizes are tabled."
+        )
+
+    def _about_intervals(self) -> str:
+        if not self._flat:
+            return ""
+        return (
+            "No interval (NaN) where all items are equal, or differ by the same: they do not say"
+            " how far others would differ. For right and wrong, 0 and 1, give metric='accuracy'"
+            " without groups: these have one."
+        )
 
 
 def _relate(families: Families) -> Relate:

@@ -16,6 +16,7 @@ from rankeval_pd.stats.resampling.metrics import Score
 BLOCK = 1000  # resamples that are drawn from one child of the seed
 _ROOM = 8_000_000  # counts that are in memory together
 _SINGLE = 2.0**24  # whole numbers that float32 tells apart
+ENUMERATED = 20  # up to so many items, every swap can be looked at
 
 Seed = int | Sequence[int]
 
@@ -124,15 +125,26 @@ def resampled_scores(
         Told how many resamples were done.
     """
     systems, items, statistics = values.shape
-    flat = for_sums(np.moveaxis(values, 1, 0).reshape(items, -1), items)
+    columns = for_sums(flat(values), items)
     result = np.empty((systems, n_resamples))
-    filled = 0
-    for weights in chunks:
-        sums = weighted_sums(weights, flat).reshape(-1, systems, statistics)
-        result[:, filled : filled + len(weights)] = score(sums).T
-        filled += len(weights)
+    for rows, weights in placed(chunks):
+        sums = weighted_sums(weights, columns).reshape(-1, systems, statistics)
+        result[:, rows] = score(sums).T
         step(len(weights))
     return result
+
+
+def placed(chunks: Iterator[AnyArray]) -> Iterator[tuple[slice, AnyArray]]:
+    """Yield chunks with the places of their resamples among all."""
+    start = 0
+    for chunk in chunks:
+        yield slice(start, start + len(chunk)), chunk
+        start += len(chunk)
+
+
+def flat(values: FloatArray) -> FloatArray:
+    """Return (system, item, statistic) as (item, columns)."""
+    return np.moveaxis(values, 1, 0).reshape(values.shape[1], -1)
 
 
 def leave_one_out(values: FloatArray, score: Score) -> FloatArray:
