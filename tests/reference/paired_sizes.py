@@ -171,12 +171,8 @@ def many_systems(repetitions: int) -> Iterator[dict[str, object]]:
                 for procedure in PROCEDURES:
                     if systems == 24 and procedure == "paper":
                         continue
-                    found = [
-                        families(rng, truth(systems), n, procedure, k) for k in range(times)
-                    ]
-                    yield from rows(
-                        f"{systems} systems", n, kind, procedure, pd.DataFrame(found)
-                    )
+                    found = [families(rng, truth(systems), n, procedure, k) for k in range(times)]
+                    yield from rows(f"{systems} systems", n, kind, procedure, pd.DataFrame(found))
         print(systems, "systems", file=sys.stderr)
 
 

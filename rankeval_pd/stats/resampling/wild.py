@@ -42,7 +42,7 @@ class Contributions(NamedTuple):
 
 def contributions(items: Items) -> Contributions:
     """Return what items, or clusters, add to the scores, so that it sums to the scores."""
-    drawn = items.drawn
+    drawn = np.ascontiguousarray(items.drawn)  # the order in memory changes no last digit
     sizes: FloatArray = np.ones(drawn.shape[1])
     if items.cluster is not None:
         sizes = np.bincount(items.cluster).astype(float)
