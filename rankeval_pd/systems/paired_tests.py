@@ -60,17 +60,25 @@ def paired_bootstrap(
         a Dataset with the dimensions item and system and one variable per statistic.
     a, b : names of systems, optional
         Both: this pair, in this order. ``a`` alone: a and each other system. Neither: all pairs.
-    n_resamples : int
-        b, the number of resamples; a million is the paper's.
-    event : {"recentred", "strict", "zero", "bias-corrected"}
-        What is counted in resampled gains δ*, δ being the gain: δ* ≥ 2δ; δ* > 2δ, figure 1 to the
-        letter; δ* ≤ 0; δ* − mean δ* ≥ δ, for metrics whose resampled gains are not centred at δ.
-        Of means and sums without ``groups`` the mean δ* is known to be δ, and not estimated: there
-        the fourth event is the first, in Monte Carlo too.
+    n_resamples : int, optional
+        b, the number of resamples. None: as many as the family of tests, ``adjust``, ``alpha`` and
+        ``level`` need, at least 10,000; the paper's is a million.
+    event : {"wild", "recentred", "strict", "zero", "bias-corrected", "studentised"}
+        What ``p_value`` is the chance of. "wild": the wild bootstrap, its null hypothesis imposed:
+        what each item (with ``groups`` each cluster) adds to the gain gets a random sign, and the
+        gain is reached. The others draw items with replacement and count resampled gains δ*, δ
+        being the gain. The paper's: "recentred" δ* ≥ 2δ; "strict" δ* > 2δ, figure 1 to the letter;
+        "zero" δ* ≤ 0; "bias-corrected" δ* − mean δ* ≥ δ, for metrics whose resampled gains are not
+        centred at δ (of means and sums without ``groups`` the mean δ* is known to be δ, and not
+        estimated). "studentised": (δ* − δ)/se* ≥ δ/se, for skewed differences.
     method : {"auto", "exact", "monte-carlo"}
-        "auto" computes the exact law of the bootstrap where there is one and resamples elsewhere.
-    ci : {"bca", "percentile", "basic", "studentised"}
-        Interval of the gain.
+        "auto" computes the law itself where it can, and draws elsewhere.
+    ci : {None, "wild", "bca", "percentile", "basic", "studentised", "tango", "newcombe"}
+        Interval of the gain. None is the one that agrees with ``event``: it leaves out 0 where
+        p_two_sided ≤ 1 − level. For "wild" these are the gains that the test does not reject; of
+        items that are right or wrong (0 or 1, without ``groups``) Tango's score interval, with 0 in
+        it where the exact test does not reject 0. Any other interval may contradict p_two_sided.
+        "tango" and "newcombe" are score intervals of paired proportions, of 0 and 1 only.
     families : mapping, sequence or callable, optional
         A label per system (by name, or in the order of the systems): pairs are "same" or
         "different" in the column ``relation``. Or a function of two names that gives the relation.
@@ -78,7 +86,7 @@ def paired_bootstrap(
         Adjustment of ``p_two_sided`` for the number of pairs, those of one group of ``by``.
         "max-t" resamples always, in rows that are ``exact`` too.
     alpha : float
-        The level at which ``undecided`` is judged.
+        The level at which ``undecided`` is judged, and for which ``n_resamples`` is chosen.
     level : float
         Confidence level of the intervals, that of the Monte-Carlo error too.
     progress : bool, optional
@@ -102,46 +110,75 @@ def paired_bootstrap(
 
         * ``system_a``, ``system_b``, ``score_a``, ``score_b``;
         * ``gain``: improvement of system_a over system_b, the sign turned where lower is better;
-        * ``gain_se``: standard deviation of δ*; ``ci_low``, ``ci_high``: interval of the gain;
+        * ``gain_se``: its standard error, by linearisation; of the paper's events the standard
+          deviation of δ*; ``ci_low``, ``ci_high``: interval of the gain, infinite where so few
+          items set no limit, NaN where nothing varies;
         * ``p_value``: one-sided, of the pair in its order; ``p_two_sided`` = min(1, 2 p_value),
           p_value being that of the better system first, whichever was named first; ``p_stderr``:
           Monte-Carlo standard error of p_value; ``p_adjusted``: of p_two_sided, NaN without
           ``adjust``;
         * ``confidence`` = 1 − p_value;
-        * ``undecided``: the Monte-Carlo interval of p_value holds alpha: draw more resamples;
-        * ``exact``: no resampling error, but in ``p_adjusted`` of "max-t"; ``n_items``;
-          ``n_resamples``, 0 where exact;
-        * ``relation``, with ``families``.
+        * ``undecided``: the Monte-Carlo interval of the p-value that decides, ``p_adjusted`` or
+          without ``adjust`` ``p_two_sided``, holds alpha: draw more resamples;
+        * ``exact``: p_value is computed from its law and has no Monte-Carlo error. That says
+          nothing of the level of the test: the law may be the wrong one for few items;
+        * ``n_items``; ``n_resamples``: draws behind p_value, 0 where exact;
+        * ``relation``, with ``families``; ``n_groups``, with ``groups``.
+
+    Warns
+    -----
+    RankevalWarning
+        With fewer than 30 items, or 20 groups; where nothing varies and there is no interval.
 
     Raises
     ------
     ValueError
         If an item is missing for a system; if there is one system or one item; if a count is
-        negative; if ``method="exact"`` and there is no exact law.
+        negative; if ``method="exact"`` and there is no exact law; if no adjusted p-value could
+        reach alpha with so few resamples.
 
     Notes
     -----
-    All pairs share one matrix of counts, :func:`resample_counts` of the same seed, whose columns
-    are the items (with ``groups`` the clusters) in the order of their labels: the order of the rows
-    changes no number. Monte-Carlo p-values are (s + 1)/(b + 1), those of "strict" s/b, which can be
-    0; two gains are equal if they differ by no more than 1e-12 of the scores' scale. A resample in
-    which the metric is undefined (a denominator of 0) counts against the claim: as one in which the
-    event happened, and as beyond both limits.
+    "wild" holds its level at any number of items or groups, equal or not, if differences are
+    symmetric: then random signs are their law. The price is that n items allow no two-sided p below
+    2^(1−n): with five items or groups nothing is significant at .05. Of skewed differences it is
+    too liberal, below 100 items clearly; "studentised" is less so, and worse for 0/1 metrics and
+    long tails. The paper's events are too liberal for few items, and far too liberal for few
+    groups. The docs' page on paired tests tables the sizes.
 
-    Exact laws exist for mean, sum and accuracy without ``groups``, where the items' differences are
-    whole multiples of one step and their sum has at most a million values; relative error below
-    1e-10. ci="studentised" resamples always.
+    The score is linearised for "wild": exact for means, sums and accuracy; every other metric by
+    its derivatives at the sums. All pairs share the same signs, and all events but "wild" one
+    matrix of counts, :func:`resample_counts` of the same seed, whose columns are the items (with
+    ``groups`` the clusters) in the order of their labels: the order of the rows changes no number.
+    Monte-Carlo p-values are (s + 1)/(b + 1), those of "strict" s/b, which can be 0; an exact p that
+    would be 0 is 2^−n; two gains are equal if they differ by no more than 1e-12 of the scores'
+    scale (linearised: 1e-8). A resample in which the metric is undefined (a denominator of 0)
+    counts against the claim: as one in which the event happened, and as beyond both limits.
+
+    Exact laws exist for mean, sum and accuracy, where the items' differences are whole multiples of
+    one step and their sum has at most a million values, relative error below 1e-10: of "wild"
+    always, of the paper's events without ``groups``. Of up to 16 items or groups (20 with
+    method="exact"), "wild" looks at all signs, whatever the metric. "studentised" resamples always.
+
+    "max-t" is the step-down method of Romano and Wolf with t statistics: of "wild" with the same
+    signs for all pairs, of the other events with the standard error of every resample.
 
     Pairs ordered by their gain make the one-sided p a half of a two-sided one: under the null
     hypothesis of two equal systems, p_value ≤ .05 happens at 10 %. Use p_two_sided unless the
     direction was known before.
 
-    Cost: of a block of 1,000 resamples a matrix product, items x systems x statistics; 8 bytes per
-    resample and system are kept.
+    Cost: of a block of 1,000 resamples a matrix product, items x systems (but for "wild" x
+    statistics); 8 bytes per resample and system are kept, and per pair where standard errors of
+    resamples are needed.
 
     References
     ----------
     T. Berg-Kirkpatrick, D. Burkett, D. Klein (2012), figure 1, section 2.2 and footnotes 2 to 5.
+    C. F. J. Wu (1986), Jackknife, bootstrap and other resampling methods in regression analysis.
+    A. C. Cameron, J. Gelbach, D. Miller (2008), Bootstrap-based improvements for inference with
+    clustered errors. J. Hartigan (1969), Using subsample values as typical values. T. Tango (1998).
+    R. G. Newcombe (1998), Improved confidence intervals for the difference between binomial
+    proportions based on paired data, method 10.
     B. Phipson, G. Smyth (2010), Permutation p-values should never be zero. B. Efron (1987), Better
     bootstrap confidence intervals. J. Romano, M. Wolf (2005), Exact and approximate stepdown
     methods for multiple hypothesis testing.
@@ -153,8 +190,11 @@ def paired_bootstrap(
     >>> import pandas as pd, rankeval_pd
     >>> df = pd.DataFrame({"new": [1] + [0] * 49, "old": [0] * 50})
     >>> df.rankeval.paired_bootstrap()[["system_a", "system_b", "gain", "p_value", "exact"]]
-      system_a system_b  gain   p_value  exact
-    0      new      old  0.02  0.264229   True
+      system_a system_b  gain  p_value  exact
+    0      new      old  0.02      0.5   True
+    >>> df.rankeval.paired_bootstrap(event="recentred")[["gain", "p_value", "exact"]]
+       gain   p_value  exact
+    0  0.02  0.264229   True
     """
     check_choice("event", event, EVENTS)
     check_choice("ci", ci, (None, *INTERVALS))
@@ -195,8 +235,8 @@ def paired_permutation(
     Returns
     -------
     DataFrame or Dataset
-        The columns of :func:`paired_bootstrap`. ``p_value`` is the chance of a gain at least as
-        large as the observed one if the two systems are exchangeable on each item; ``gain_se`` the
+        The columns of :func:`paired_bootstrap`, with its warnings. ``p_value`` is the chance of a
+        gain at least as large as the observed one if the two systems are exchangeable on each item; ``gain_se`` the
         standard deviation of the gain under swaps; ``ci_low`` and ``ci_high`` the gain less the
         quantiles of the gain under swaps: for means, nearly the shifts that the test accepts.
 
@@ -361,8 +401,6 @@ class Made:
     ) -> None:
         self.attrs: dict[str, Any] = {name: getattr(options, name) for name in said}
         self._groups = roles.get("groups")
-        if self._groups is not None:
-            self.attrs["groups"] = self._groups
         self.attrs["seed"] = options.seed
         if options.n_resamples:
             self.attrs["n_resamples"] = options.n_resamples

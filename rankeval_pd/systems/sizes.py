@@ -72,7 +72,7 @@ def gain_by_size(
     >>> df = pd.DataFrame({"x": rng.random(400) < 0.7, "y": rng.random(400) < 0.6})
     >>> df.rankeval.gain_by_size([100, 400])[["size", "gain", "p_value", "n_items"]].round(4)
        size  gain  p_value  n_items
-    0   100  0.08   0.1272      100
+    0   100  0.08   0.1456      100
     1   400  0.15   0.0000      400
     """
     check_choice("draw", draw, ("prefix", "random"))

@@ -22,7 +22,7 @@ from rankeval_pd.stats.resampling.metrics import METRICS
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "methods" / "paired_tests.md"
 MARKS = "<!-- table: tests/reference/paired_sizes.py -->", "<!-- end of table -->"
-B = 1999
+B = 999
 ITEMS = (5, 10, 30, 100, 300)
 GROUPS = (2, 3, 5, 10, 20, 50)
 SYSTEMS = (2, 8, 24)
@@ -165,7 +165,7 @@ def many_systems(repetitions: int) -> Iterator[dict[str, object]]:
     """Yield the rows for all pairs of several systems, and for their ranks."""
     for systems in SYSTEMS:
         for kind, truth in TRUTHS.items():
-            for n in (10, 20, 30, 100):
+            for n in (10, 20, 50):
                 rng = np.random.default_rng([3, systems, n, list(TRUTHS).index(kind)])
                 times = repetitions // 10 if systems < 24 else repetitions // 20
                 for procedure in PROCEDURES:
@@ -268,7 +268,7 @@ def write_page(found: pd.DataFrame) -> None:
     )
 
 
-def main(repetitions: int = 4000) -> None:
+def main(repetitions: int = 3000) -> None:
     """Simulate, and write the tables."""
     found = pd.DataFrame([*pairs_of_systems(repetitions), *many_systems(repetitions)])
     found.to_csv(HERE / "paired_sizes.csv", index=False, float_format="%.6g")

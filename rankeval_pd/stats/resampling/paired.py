@@ -132,28 +132,28 @@ def needed_resamples(options: Options, n_pairs: int) -> int:
 
 
 def settled(options: Options, n_pairs: int) -> Options:
-    """Return the options with the number of resamples that family, adjustment and alpha need.
+    """Return the options with as many resamples as family, adjustment, alpha and level need."""
+    if options.n_resamples:
+        return options
+    deciding = _DECIDING * (needed_resamples(options, n_pairs) + 1)
+    limiting = int(np.ceil(_DECIDING * 2.0 / (1.0 - options.level)))
+    return options._replace(n_resamples=max(LEAST, deciding, limiting))
 
-    Raises
-    ------
-    ValueError
-        If the number that was given is too small for any p-value to be significant.
-    """
+
+def _check_enough(options: Options, n_pairs: int) -> None:
+    """Raise a ValueError where no adjusted p-value could be significant with so few resamples."""
     needed = needed_resamples(options, n_pairs)
-    if not options.n_resamples:
-        limits = int(np.ceil(_DECIDING * 2.0 / (1.0 - options.level)))
-        return options._replace(n_resamples=max(LEAST, _DECIDING * (needed + 1), limits))
-    if options.adjust is not None and options.n_resamples < needed:
-        factor = "1" if options.adjust == "max-t" else f"{2 * n_pairs}"
-        if options.adjust == "by":
-            factor += " (1 + 1/2 + ...)"
-        raise ValueError(
-            f"n_resamples={options.n_resamples} cannot reach alpha={options.alpha:g} with"
-            f" adjust={options.adjust!r}: the smallest adjusted p-value of {n_pairs}"
-            f" pair{'s'[: n_pairs != 1]} is {factor}/(n_resamples + 1). Give"
-            f" n_resamples={needed} or more, or None for as many as are needed."
-        )
-    return options
+    if options.adjust is None or options.n_resamples >= needed:
+        return
+    factor = "1" if options.adjust == "max-t" else f"{2 * n_pairs}"
+    if options.adjust == "by":
+        factor += " (1 + 1/2 + ...)"
+    raise ValueError(
+        f"n_resamples={options.n_resamples} cannot reach alpha={options.alpha:g} with"
+        f" adjust={options.adjust!r}: the smallest adjusted p-value of {n_pairs}"
+        f" pair{'s'[: n_pairs != 1]} is {factor}/(n_resamples + 1). Give"
+        f" n_resamples={needed} or more, or None for as many as are needed."
+    )
 
 
 # ------------------------------------------------------------------------------------------- draws
@@ -295,6 +295,9 @@ def paired_bootstrap(
     draws = draws or Draws(items, pairs, options, step)
     signs = options.event == "wild"
     lattices = _lattices(items, pairs, options, draws.drawn if signs else None)
+    every = signs and wild.looks_at_every(draws.drawn.shape[1], options)
+    if not every and (options.adjust == "max-t" or None in lattices):
+        _check_enough(options, len(pairs))
     test = _wild_p if signs else _resampled_p
     rows = []
     for k in range(len(pairs)):
@@ -303,7 +306,6 @@ def paired_bootstrap(
         if asked:
             low, high = _interval(draws, k, lattices[k], error, min(1.0, 2.0 * ordered))
         rows.append(_Row(error, low, high, p, ordered, hits))
-    every = signs and wild.looks_at_every(draws.drawn.shape[1], options)
     simultaneous = None
     if options.adjust == "max-t":
         simultaneous = _wild_max_t(draws) if signs else _resampled_max_t(draws)
@@ -481,6 +483,8 @@ def paired_permutation(
     n = drawn.shape[1]
     every = n <= ENUMERATED and options.method != "monte-carlo"
     if options.adjust == "max-t" or None in lattices:
+        if not every:
+            _check_enough(options, len(pairs))
         chunks = (
             resamples.all_swaps(n)
             if every
