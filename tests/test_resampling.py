@@ -19,10 +19,7 @@ import rankeval_pd
 from rankeval_pd.systems.paired_tests import PAIR_COLUMNS
 from rankeval_pd.systems.ranks import RANK_COLUMNS
 
-# small data are what can be enumerated: that they are small is said, and tested below
-SMALL = "ignore:\\d+ (items|groups):rankeval_pd.errors.RankevalWarning"
-FLAT = "ignore:No interval:rankeval_pd.errors.RankevalWarning"
-pytestmark = [pytest.mark.filterwarnings(SMALL), pytest.mark.filterwarnings(FLAT)]
+pytestmark = pytest.mark.filterwarnings("ignore:.*No interval:rankeval_pd.errors.RankevalWarning")
 
 ONE_WIN = pd.DataFrame({"new": [1] + [0] * 49, "old": [0] * 50})
 EVENTS = {

@@ -236,9 +236,10 @@ def paired_permutation(
     -------
     DataFrame or Dataset
         The columns of :func:`paired_bootstrap`, with its warnings. ``p_value`` is the chance of a
-        gain at least as large as the observed one if the two systems are exchangeable on each item; ``gain_se`` the
-        standard deviation of the gain under swaps; ``ci_low`` and ``ci_high`` the gain less the
-        quantiles of the gain under swaps: for means, nearly the shifts that the test accepts.
+        gain at least as large as the observed one if the two systems are exchangeable on each item;
+        ``gain_se`` the standard deviation of the gain under swaps; ``ci_low`` and ``ci_high`` the
+        gain less the quantiles of the gain under swaps: for means, nearly the shifts that the test
+        accepts.
 
     Notes
     -----

@@ -20,7 +20,7 @@ from rankeval_pd.stats.significance.adjust import adjust
 
 METHODS = ("auto", "exact", "monte-carlo")
 LEAST = 10_000  # resamples, unless another number is given
-_DECIDING = 20  # so many resamples are to be expected beyond the edge of a decision
+_DECIDING = 10  # so many resamples are to be expected beyond the edge of a decision
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def settled(options: Options, n_pairs: int) -> Options:
     if options.n_resamples:
         return options
     deciding = _DECIDING * (needed_resamples(options, n_pairs) + 1)
-    limiting = int(np.ceil(_DECIDING * 2.0 / (1.0 - options.level)))
+    limiting = int(np.ceil(_DECIDING * 2.0 / (1.0 - options.level) * (1.0 - 1e-12)))
     return options._replace(n_resamples=max(LEAST, deciding, limiting))
 
 
