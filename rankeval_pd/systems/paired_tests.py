@@ -45,6 +45,7 @@ def paired_bootstrap(
     method: str = "auto",
     ci: str | None = None,
     families: Families | None = None,
+    baseline: Hashable = None,
     adjust: str | None = None,
     alpha: float = 0.05,
     level: float = 0.95,
@@ -60,6 +61,9 @@ def paired_bootstrap(
         a Dataset with the dimensions item and system and one variable per statistic.
     a, b : names of systems, optional
         Both: this pair, in this order. ``a`` alone: a and each other system. Neither: all pairs.
+    baseline : name of a system, optional
+        Each other system against this one, which is system_b in every row: gain is above 0 where
+        the other is better, and p_value small. Instead of ``a`` and ``b``.
     n_resamples : int, optional
         b, the number of resamples. None: as many as the family of tests, ``adjust``, ``alpha`` and
         ``level`` need, at least 10,000; the paper's is a million.
@@ -106,7 +110,7 @@ def paired_bootstrap(
     -------
     DataFrame or Dataset
         One row per pair (Dataset: dimension pair, coordinates system_a and system_b), ordered so
-        that gain ≥ 0 unless both names are given:
+        that gain ≥ 0 unless both names or a baseline are given:
 
         * ``system_a``, ``system_b``, ``score_a``, ``score_b``;
         * ``gain``: improvement of system_a over system_b, the sign turned where lower is better;
@@ -200,10 +204,12 @@ def paired_bootstrap(
     check_choice("ci", ci, (None, *INTERVALS))
     options = options_of(
         roles, n_resamples, method=method, adjust=adjust, alpha=alpha, level=level,
-        event=event, ci=_agreeing(event, ci), keep_order=b is not None,
+        event=event, ci=_agreeing(event, ci), keep_order=not (b is None and baseline is None),
     )  # fmt: skip
     said = ("event", "method", "ci", "adjust", "alpha", "level")
-    return _ask_pairs(paired.paired_bootstrap, data, a, b, options, families, progress, roles, said)
+    return _ask_pairs(
+        paired.paired_bootstrap, data, a, b, options, families, progress, roles, said, baseline
+    )
 
 
 @with_roles
@@ -215,6 +221,7 @@ def paired_permutation(
     n_resamples: int | None = None,
     method: str = "auto",
     families: Families | None = None,
+    baseline: Hashable = None,
     adjust: str | None = None,
     alpha: float = 0.05,
     level: float = 0.95,
@@ -225,7 +232,7 @@ def paired_permutation(
 
     Parameters
     ----------
-    data, a, b, n_resamples, families, adjust, alpha, level, progress, **roles
+    data, a, b, baseline, n_resamples, families, adjust, alpha, level, progress, **roles
         As in :func:`paired_bootstrap`; with ``groups`` whole clusters are swapped.
     method : {"auto", "exact", "monte-carlo"}
         "auto" is exact where it can be: for mean, sum and accuracy whose differences are whole
@@ -266,11 +273,11 @@ def paired_permutation(
     """
     options = options_of(
         roles, n_resamples, method=method, adjust=adjust, alpha=alpha, level=level,
-        event="recentred", ci="basic", keep_order=b is not None,
+        event="recentred", ci="basic", keep_order=not (b is None and baseline is None),
     )  # fmt: skip
     said = ("method", "adjust", "alpha", "level")
     return _ask_pairs(
-        paired.paired_permutation, data, a, b, options, families, progress, roles, said
+        paired.paired_permutation, data, a, b, options, families, progress, roles, said, baseline
     )
 
 
@@ -358,6 +365,7 @@ def _ask_pairs(
     progress: bool | None,
     roles: Mapping[str, Any],
     said: Sequence[str],
+    baseline: Hashable,
 ) -> Data:
     columns = PAIR_COLUMNS if families is None else (*PAIR_COLUMNS, "relation")
     made = Made(options, roles, said)
@@ -372,8 +380,9 @@ def _ask_pairs(
         question = Question(ask, paired.Pairs._fields, _PAIR_DTYPES, "pair")
         relate = None if families is None else _relate(families)
         result: Data = answer(
-            data, roles, question, made.columns(columns), a=a, b=b, relate=relate, attrs=made.attrs
-        )
+            data, roles, question, made.columns(columns), a=a, b=b, baseline=baseline,
+            relate=relate, attrs=made.attrs,
+        )  # fmt: skip
     made.warn()
     return result
 

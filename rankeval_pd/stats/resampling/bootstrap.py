@@ -185,8 +185,20 @@ def gradients(sums: FloatArray, score: Score) -> FloatArray:
     return result
 
 
+def _members(strata: IntArray | None, size: int) -> list[IntArray | slice]:
+    """Return the items of each stratum; all of them without strata."""
+    if strata is None:
+        return [slice(0, size)]
+    return [np.flatnonzero(strata == k) for k in range(int(strata.max()) + 1)]
+
+
 def standard_errors(
-    weights: FloatArray, sums: FloatArray, values: FloatArray, score: Score, pairs: IntArray
+    weights: FloatArray,
+    sums: FloatArray,
+    values: FloatArray,
+    score: Score,
+    pairs: IntArray,
+    strata: IntArray | None = None,
 ) -> FloatArray:
     """Return the delta-method standard error of every pair's gain in every resample.
 
@@ -197,6 +209,8 @@ def standard_errors(
     values : array (system, item, statistic)
     score : callable
     pairs : array (pair, 2)
+    strata : array (item,), optional
+        Items vary within strata only.
 
     Returns
     -------
@@ -209,12 +223,13 @@ def standard_errors(
         rows = slice(start, start + step)
         w = weights[rows].astype(float)
         influence = np.einsum("bmk,mik->bmi", slopes[rows], values, optimize=True)
-        total = w.sum(axis=1)[:, np.newaxis, np.newaxis]
-        influence -= (influence @ w[:, :, np.newaxis]) / total
+        for own in _members(strata, w.shape[1]):
+            total = w[:, own].sum(axis=1)[:, np.newaxis, np.newaxis]
+            influence[..., own] -= (influence[..., own] @ w[:, own, np.newaxis]) / total
         products = (influence * w[:, np.newaxis, :]) @ influence.transpose(0, 2, 1)
-        own = np.einsum("bmm->bm", products)
+        squares = np.einsum("bmm->bm", products)
         a, b = pairs[:, 0], pairs[:, 1]
-        both = own[:, a] + own[:, b]
+        both = squares[:, a] + squares[:, b]
         variance = both - 2.0 * products[:, a, b]
         variance[variance <= 1e-12 * both] = 0.0
         result[:, rows] = np.sqrt(variance).T

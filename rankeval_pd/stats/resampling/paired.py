@@ -12,7 +12,7 @@ import numpy as np
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import paired_proportions
 from rankeval_pd.stats.intervals.proportions import clopper_pearson
-from rankeval_pd.stats.resampling import bootstrap, resamples, wild
+from rankeval_pd.stats.resampling import bootstrap, factors, resamples, wild
 from rankeval_pd.stats.resampling.lattice import DrawnSum, Lattice, SignedSum, lattice
 from rankeval_pd.stats.resampling.metrics import Score
 from rankeval_pd.stats.resampling.resamples import ENUMERATED
@@ -32,6 +32,8 @@ class Items:
     score: Score
     sign: float  #: -1 where smaller scores are better
     linear: str | None  #: "mean" or "sum" of the first statistic, where an exact law may exist
+    strata: IntArray | None = None  #: the number of each item's stratum, within which it is drawn
+    seeds: factors.Seeds | None = None  #: how far the systems' trainings vary
 
     @property
     def drawn(self) -> FloatArray:
@@ -43,8 +45,22 @@ class Items:
         np.add.at(summed.swapaxes(0, 1), self.cluster, self.statistics.swapaxes(0, 1))
         return summed
 
+    @property
+    def drawn_strata(self) -> IntArray | None:
+        """The number of the stratum of what is drawn: of each item, or cluster."""
+        if self.cluster is None or self.strata is None:
+            return self.strata
+        found = np.empty(int(self.cluster.max()) + 1, dtype=np.int64)
+        found[self.cluster] = self.strata
+        return found
+
     def unit(self) -> float | None:
-        """Return how much one unit of the first statistic adds to the score, if it is constant."""
+        """Return how much one unit of the first statistic adds to the score, if it is constant.
+
+        It is None where the law of the sum over items is not all there is to the score.
+        """
+        if self.strata is not None or self.seeds is not None:
+            return None
         if self.linear == "sum":
             return 1.0
         if self.linear is None:
@@ -60,6 +76,8 @@ class Items:
         return (
             self.linear == "mean"
             and self.cluster is None
+            and self.strata is None
+            and self.seeds is None
             and bool((self.statistics[..., 1] == 1.0).all())
             and paired_proportions.are_binary(self.statistics[..., 0])
         )
@@ -175,7 +193,7 @@ class Draws:
     @cached_property
     def subsets(self) -> wild.Subsets:
         """The sums of these over subsets of the items."""
-        return wild.subset_sums(self.parts, self.options, self.step)
+        return wild.subset_sums(self.parts, self.items, self.options, self.step)
 
     @cached_property
     def scores(self) -> FloatArray:
@@ -193,8 +211,10 @@ class Draws:
     def own_errors(self) -> FloatArray:
         """The standard error of every pair's gain, (pair,), as those of resamples are found."""
         once, sums = np.ones((1, self.drawn.shape[1])), self.drawn.sum(axis=1)[np.newaxis]
-        found = bootstrap.standard_errors(once, sums, self.drawn, self.items.score, self.pairs)
-        return np.asarray(found[:, 0])
+        found = bootstrap.standard_errors(
+            once, sums, self.drawn, self.items.score, self.pairs, self.items.drawn_strata
+        )
+        return np.asarray(self._with_seeds(found)[:, 0])
 
     @property
     def studentises(self) -> bool:
@@ -207,12 +227,13 @@ class Draws:
     def _resampled(self) -> tuple[FloatArray, FloatArray | None]:
         items, drawn, options = self.items, self.drawn, self.options
         n = drawn.shape[1]
-        chunks = resamples.count_chunks(n, options.n_resamples, options.seed)
+        strata = items.drawn_strata
+        chunks = resamples.count_chunks(n, options.n_resamples, options.seed, strata)
         if not self.studentises:
             found = resamples.resampled_scores(
                 drawn, items.score, chunks, options.n_resamples, self.step
             )
-            return items.sign * found, None
+            return items.sign * found + self.trained, None
         errors = np.empty((len(self.pairs), options.n_resamples))
         scores = np.empty((len(drawn), options.n_resamples))
         flat = resamples.for_sums(resamples.flat(drawn), n)
@@ -220,10 +241,26 @@ class Draws:
             sums = resamples.weighted_sums(weights, flat).reshape(-1, len(drawn), drawn.shape[2])
             scores[:, rows] = items.score(sums).T
             errors[:, rows] = bootstrap.standard_errors(
-                weights, sums, drawn, items.score, self.pairs
+                weights, sums, drawn, items.score, self.pairs, strata
             )
             self.step(len(weights))
-        return items.sign * scores, errors
+        return items.sign * scores + self.trained, self._with_seeds(errors)
+
+    @cached_property
+    def trained(self) -> FloatArray | float:
+        """How far the scores of other trainings would lie, (system, resample); 0 without seeds."""
+        seeds, options = self.items.seeds, self.options
+        if seeds is None:
+            return 0.0
+        t = resamples.t_draws(seeds.freedom, options.n_resamples, options.seed)
+        return np.asarray(seeds.error[:, np.newaxis] * t.T)
+
+    def _with_seeds(self, errors: FloatArray) -> FloatArray:
+        """Return standard errors (pair, ...) with those of the systems' seeds."""
+        if self.items.seeds is None:
+            return errors
+        variance = (self.items.seeds.error[self.pairs] ** 2).sum(axis=1)
+        return np.asarray(np.sqrt(errors**2 + variance[:, np.newaxis]))
 
     @cached_property
     def scale(self) -> FloatArray:
@@ -282,6 +319,10 @@ def paired_bootstrap(
         What was drawn before, of these pairs in this order: then intervals are not asked for.
     """
     options = settled(options, len(pairs))
+    if options.method == "exact" and items.seeds is not None:
+        raise ValueError(
+            "method='exact': with seeds= the law of other trainings is drawn. Give method='auto'."
+        )
     theta, pairs, swapped = _oriented(items, pairs, options)
     if options.ci in PROPORTIONS and not items.binary:
         raise ValueError(
@@ -295,7 +336,7 @@ def paired_bootstrap(
     draws = draws or Draws(items, pairs, options, step)
     signs = options.event == "wild"
     lattices = _lattices(items, pairs, options, draws.drawn if signs else None)
-    every = signs and wild.looks_at_every(draws.drawn.shape[1], options)
+    every = signs and wild.looks_at_every(items, options)
     if not every and (options.adjust == "max-t" or None in lattices):
         _check_enough(options, len(pairs))
     test = _wild_p if signs else _resampled_p
@@ -476,6 +517,11 @@ def paired_permutation(
     items: Items, pairs: IntArray, options: Options, step: Step = quiet
 ) -> Pairs:
     """Return the approximate randomization test of all pairs, with the same swaps for all."""
+    if items.seeds is not None:
+        raise ValueError(
+            "seeds: swapping what two systems did on an item says nothing of other trainings. Give"
+            " paired_bootstrap, or the scores of one training each."
+        )
     options = settled(options, len(pairs))
     theta, pairs, swapped = _oriented(items, pairs, options)
     drawn = items.drawn

@@ -32,11 +32,17 @@ def entropy(rng: int | np.random.Generator | None) -> Seed:
     return int(rng)
 
 
-def count_chunks(n_items: int, n_resamples: int, seed: Seed) -> Iterator[AnyArray]:
+def count_chunks(
+    n_items: int, n_resamples: int, seed: Seed, strata: IntArray | None = None
+) -> Iterator[AnyArray]:
     """Yield how often each item is in each resample, float32 (resamples, items), in chunks.
 
-    A resample is ``n_items`` items drawn with replacement: its counts are multinomial.
+    A resample is ``n_items`` items drawn with replacement: its counts are multinomial. With the
+    number of each item's stratum, as many are drawn of each stratum as it has.
     """
+    if strata is not None:
+        yield from _stratified(strata, n_resamples, seed)
+        return
     dtype = np.uint16 if n_items <= 2**16 else np.uint32
     for rng, size in _chunks(n_items, n_resamples, seed, ()):
         drawn = rng.integers(0, n_items, size=(size, n_items), dtype=dtype)
@@ -44,6 +50,30 @@ def count_chunks(n_items: int, n_resamples: int, seed: Seed) -> Iterator[AnyArra
         for row, items in enumerate(drawn):
             counts[row] = np.bincount(items, minlength=n_items)
         yield counts
+
+
+def _stratified(strata: IntArray, n_resamples: int, seed: Seed) -> Iterator[AnyArray]:
+    order = np.argsort(strata, kind="stable")
+    sizes = np.bincount(strata)
+    start = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    most = np.repeat(sizes, sizes)
+    n = strata.size
+    for rng, size in _chunks(n, n_resamples, seed, ()):
+        drawn = order[start + rng.integers(0, most, size=(size, n))]
+        counts = np.empty((size, n), dtype=np.float32)
+        for row, items in enumerate(drawn):
+            counts[row] = np.bincount(items, minlength=n)
+        yield counts
+
+
+def t_draws(freedom: FloatArray, n_resamples: int, seed: Seed) -> FloatArray:
+    """Return draws of t distributions, (resample, system)."""
+    systems = freedom.size
+    parts = [
+        rng.standard_t(freedom, size=(size, systems))
+        for rng, size in _chunks(systems, n_resamples, seed, (5,))
+    ]
+    return np.concatenate(parts)
 
 
 def swap_chunks(n_items: int, n_resamples: int, seed: Seed) -> Iterator[AnyArray]:

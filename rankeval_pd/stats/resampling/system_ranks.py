@@ -60,7 +60,7 @@ def system_ranks(
         low, high = first, last
     limits = np.array([_score_limits(draws, k) for k in range(systems)])
     ci_low, ci_high = limits.T if items.sign > 0 else -limits[:, ::-1].T
-    groups = 0 if items.cluster is None else len(draws.parts.weights)
+    groups = 0 if items.cluster is None else draws.drawn.shape[1]
     return Ranks(
         items.sign * theta, ci_low, ci_high, 1 + above.sum(axis=0), low, high, p_best,
         first == 1, np.full(systems, groups),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rankeval_pd.stats._types import FloatArray
-from rankeval_pd.stats.resampling import resamples
+from rankeval_pd.stats.resampling import factors, resamples
 from rankeval_pd.stats.resampling.bootstrap import gradients
 
 if TYPE_CHECKING:
@@ -49,6 +49,16 @@ def contributions(items: Items) -> Contributions:
     unit = items.unit()
     if unit is not None:
         return Contributions(items.sign * drawn[..., 0], sizes, unit, _WHOLE)
+    plain = _linearised(items, drawn, sizes)
+    if items.drawn_strata is not None:
+        plain = plain._replace(
+            values=factors.within_strata(plain.values, plain.weights, items.drawn_strata)
+        )
+    return plain if items.seeds is None else _with_seeds(plain, items.seeds)
+
+
+def _linearised(items: Items, drawn: FloatArray, sizes: FloatArray) -> Contributions:
+    """Return contributions to any metric, by its derivatives."""
     weights = np.asarray(drawn[..., 1].mean(axis=0)) if items.linear == "mean" else sizes
     share = weights / weights.sum()
     totals = drawn.sum(axis=1)
@@ -56,6 +66,19 @@ def contributions(items: Items) -> Contributions:
     about = items.score(totals) - added.sum(axis=1)
     return Contributions(
         items.sign * (added + share * about[:, np.newaxis]), weights, 1.0, _LINEARISED
+    )
+
+
+def _with_seeds(parts: Contributions, seeds: factors.Seeds) -> Contributions:
+    """Return the contributions with two more for each system: its seeds' error, and its opposite.
+
+    They sum to 0, and their squares to the variance that the seeds bring.
+    """
+    half = np.diag(seeds.error) / np.sqrt(2.0)
+    none = np.zeros(2 * len(half))
+    return parts._replace(
+        values=np.concatenate([parts.values, half, -half], axis=1),
+        weights=np.concatenate([parts.weights, none]),
     )
 
 
@@ -67,26 +90,34 @@ class Subsets(NamedTuple):
     every: bool  #: whether these are all subsets, each once
 
 
-def looks_at_every(drawn: int, options: Options) -> bool:
-    """Return whether all subsets of so many items are looked at."""
-    if options.method == "monte-carlo":
+def looks_at_every(items: Items, options: Options) -> bool:
+    """Return whether all subsets of the items, or clusters, are looked at."""
+    drawn = items.statistics.shape[1] if items.cluster is None else int(items.cluster.max()) + 1
+    if options.method == "monte-carlo" or items.seeds is not None:
         return False
     return 2**drawn <= max(_EVERY, options.n_resamples) or (
         options.method == "exact" and drawn <= resamples.ENUMERATED
     )
 
 
-def subset_sums(parts: Contributions, options: Options, step: Step) -> Subsets:
-    """Return the sums of all systems over the same random subsets, or over every subset."""
-    n = parts.weights.size
-    every = looks_at_every(n, options)
+def subset_sums(parts: Contributions, items: Items, options: Options, step: Step) -> Subsets:
+    """Return the sums of all systems over the same random subsets, or over every subset.
+
+    What seeds add gets no sign, but a factor of the t distribution: see :class:`factors.Seeds`.
+    """
+    systems = len(parts.values)
+    n = parts.weights.size - (0 if items.seeds is None else 2 * systems)
+    every = looks_at_every(items, options)
     size = 2**n if every else options.n_resamples
     chunks = resamples.all_swaps(n) if every else resamples.swap_chunks(n, size, options.seed)
-    flat = resamples.for_sums(np.vstack([parts.values, parts.weights]).T, n)
+    flat = resamples.for_sums(np.vstack([parts.values, parts.weights]).T[:n], n)
     sums = np.empty((len(parts.values) + 1, size))
     for rows, turned in resamples.placed(chunks):
         sums[:, rows] = resamples.weighted_sums(turned, flat).T
         step(len(turned))
+    if items.seeds is not None:
+        t = resamples.t_draws(items.seeds.freedom, size, options.seed)
+        sums[:-1] += (items.seeds.error / parts.unit)[:, np.newaxis] * t.T / 2.0
     return Subsets(sums[:-1], sums[-1], every)
 
 
