@@ -11,11 +11,12 @@ import xarray as xr
 
 @contextmanager
 def progress_bar(
-    progress: bool | None, *, total: int, what: str, unit: str
+    progress: bool | None, *, total: int | None, what: str, unit: str
 ) -> Iterator[Callable[[int], object]]:
     """Give a function that moves the bar on by so many units.
 
-    ``progress`` True shows the bar at once, None after two seconds, False never.
+    ``progress`` True shows the bar at once, None after two seconds, False never. Where the total is
+    not known beforehand, None, the bar counts.
     """
     if progress is False:
         yield _pass

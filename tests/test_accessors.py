@@ -80,12 +80,12 @@ ARGUMENTS = {
     ),
     "system_ranks": (
         (),
-        {"n_resamples": 50, "ci": "basic", "adjust": "bh", "alpha": 0.3, "level": 0.9,
-         "progress": False, "rng": 3},
+        {"n_resamples": 50, "ranks": "percentile", "ci": "basic", "adjust": "bh", "alpha": 0.3,
+         "level": 0.9, "progress": False, "rng": 3},
     ),
     "gain_by_size": (
         ([10, 30],),
-        {"draw": "random", "n_resamples": 50, "event": "zero", "method": "monte-carlo",
+        {"draw": "random", "n_resamples": 99, "event": "zero", "method": "monte-carlo",
          "ci": "basic", "families": ["x", "x", "y"], "adjust": "holm", "alpha": 0.1,
          "level": 0.9, "progress": False, "rng": 3},
     ),

@@ -370,39 +370,39 @@ def test_nearly_equal_systems_agree_as_often_as_the_estimated_prior_says():
 
 def test_sizes_are_prefixes_in_the_order_of_the_rows():
     data = systems(9, items=90, count=4).sample(frac=1, random_state=0)
-    found = data.rankeval.gain_by_size([20, 90], ci="percentile")
+    found = data.rankeval.gain_by_size([30, 90], ci="percentile")
     assert list(found.columns) == ["size", *PAIR_COLUMNS]
     for size, part in found.groupby("size"):
         wanted = data.iloc[:size].rankeval.paired_bootstrap(ci="percentile")
         same = part.drop(columns="size").reset_index(drop=True)
         pd.testing.assert_frame_equal(same, wanted)
     thresholds = found.rankeval.gain_threshold()
-    assert thresholds["size"].tolist() == [20, 90]
+    assert thresholds["size"].tolist() == [30, 90]
 
 
 def test_random_subsets_are_nested_and_do_not_depend_on_the_order_of_the_rows():
     data = systems(9, items=90, count=4)
     ask = {"draw": "random", "ci": "percentile"}
-    found = data.rankeval.gain_by_size([20, 60], **ask)
-    again = data.sample(frac=1, random_state=3).rankeval.gain_by_size([20, 60], **ask)
+    found = data.rankeval.gain_by_size([30, 60], **ask)
+    again = data.sample(frac=1, random_state=3).rankeval.gain_by_size([30, 60], **ask)
     pd.testing.assert_frame_equal(found, again)
-    assert not found.equals(data.rankeval.gain_by_size([20, 60], ci="percentile"))
-    assert not found.equals(data.rankeval.gain_by_size([20, 60], **ask, rng=5))
+    assert not found.equals(data.rankeval.gain_by_size([30, 60], ci="percentile"))
+    assert not found.equals(data.rankeval.gain_by_size([30, 60], **ask, rng=5))
 
 
 def test_so_many_items_of_each_domain():
-    data = systems(10, items=100, count=4).assign(domain=["b", "a", "a", "a"] * 25)
-    found = data.rankeval(by="domain").gain_by_size([20, 50], ci="percentile")
+    data = systems(10, items=160, count=4).assign(domain=["b", "a", "a", "a"] * 40)
+    found = data.rankeval(by="domain").gain_by_size([30, 80], ci="percentile")
     assert list(found.columns[:2]) == ["domain", "size"]
     assert found[["domain", "size"]].drop_duplicates().to_numpy().tolist() == [
-        ["a", 20], ["a", 50], ["b", 20],  # b has 25
+        ["a", 30], ["a", 80], ["b", 30],  # b has 40
     ]  # fmt: skip
-    part = found[(found["domain"] == "a") & (found["size"] == 20)].drop(columns=["domain", "size"])
-    alone = data[data["domain"] == "a"].iloc[:20].drop(columns="domain")
+    part = found[(found["domain"] == "a") & (found["size"] == 30)].drop(columns=["domain", "size"])
+    alone = data[data["domain"] == "a"].iloc[:30].drop(columns="domain")
     wanted = alone.rankeval.paired_bootstrap(ci="percentile")
     pd.testing.assert_frame_equal(part.reset_index(drop=True), wanted)
     levelled = data.set_index("domain", append=True)
-    again = levelled.rankeval(by="domain").gain_by_size([20, 50], ci="percentile")
+    again = levelled.rankeval(by="domain").gain_by_size([30, 80], ci="percentile")
     pd.testing.assert_frame_equal(again, found)
 
 

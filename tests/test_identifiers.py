@@ -101,8 +101,8 @@ def test_an_integer_doc_is_no_system_in_silence(df, ask):
         RankevalWarning, match=r"as systems.*'doc' \(by its name\).*exclude='doc'"
     ) as w:
         ask(data)
-    assert [str(x.message).count("'doc' (") for x in w] == [1]
-    assert w[0].filename == __file__
+    ours = [x for x in w if "'doc' (" in str(x.message)]
+    assert [x.filename for x in ours] == [__file__]  # once, where it was asked
     pd.testing.assert_frame_equal(ask(data, exclude="doc"), ask(df))
     ask(data, measures=["new", "old"])
     ask(data, measures=["new", "old", "doc"])  # named: meant
@@ -140,10 +140,10 @@ def test_exclude_below_two_levels_and_in_datasets(df):
 
 def test_a_table_that_lies_on_its_side(df):
     with pytest.warns(RankevalWarning, match=r"40 systems and 2 items.*transposed.*data\.T") as w:
-        df.T.rankeval.system_ranks(n_resamples=50)
-    assert len(w) == 1
+        df.T.rankeval.system_ranks(n_resamples=50, adjust=None)
+    assert sum("transposed" in str(x.message) for x in w) == 1
     wide = df.T.rankeval(measures=list(df.T))
-    wide.system_ranks(n_resamples=50)  # meant
+    wide.system_ranks(n_resamples=50, adjust=None)  # meant
     three = df.assign(third=1).head(3)
     three.rankeval.paired_bootstrap()  # as many
 

@@ -121,7 +121,11 @@ def test_ranks_are_drawn_best_first(frame):
     tied, worse = (np.sort(line.get_xdata()) for line in ax.get_lines()[:2])
     assert tied.tolist() == sorted(table["rank"][table["tied_for_best"]])
     assert worse.tolist() == sorted(table["rank"][~table["tied_for_best"]])
-    assert "95 % interval of ranks, each alone" in legend(ax)
+    assert "95 % intervals of ranks, all together" in legend(ax)
+    alone = frame.rankeval.system_ranks(**ASK, ranks="percentile")
+    assert "95 % interval of ranks, each alone" in legend(plotting.system_ranks(alone))
+    alone = frame.rankeval.system_ranks(**ASK, adjust=None)
+    assert "ranks that tests at 5 % leave, each alone" in legend(plotting.system_ranks(alone))
 
 
 @pytest.mark.parametrize("adjust", [None, "holm"])

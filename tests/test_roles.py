@@ -76,6 +76,9 @@ ROLES = {
     "dim": "row",
     "metric": "sum",
     "groups": "query",
+    "strata": "query",
+    "average": "micro",
+    "seeds": "query",
     "higher_is_better": False,
 }
 

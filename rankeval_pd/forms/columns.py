@@ -19,7 +19,7 @@ def frame_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
     try:
         found = frame.columns.get_loc(name)
     except (KeyError, TypeError):
-        if role in ("by", "groups") and name in frame.index.names:
+        if role in ("by", "groups", "strata", "seeds") and name in frame.index.names:
             level = list(frame.index.names).index(name)
             return frame.index.get_level_values(level).to_series(index=frame.index)
         levels = [level for level in frame.index.names if level is not None]
@@ -94,7 +94,12 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
             " small values rank first, lower_is_better=...; without it they would be ranked"
             " backwards. Of systems, use paired_bootstrap."
         )
-    for role in ("metric",):
+    if roles.missing == "ratio":
+        raise ValueError(
+            "missing='ratio' is of systems over test items, the mean of the scores that there are;"
+            " of rankings, allowed are 'raise', 'last', 'drop' and 'absent'."
+        )
+    for role in ("metric", "strata", "seeds", "average"):
         if getattr(roles, role) is not None:
             raise ValueError(
                 f"{role}={getattr(roles, role)!r} belongs to systems over test items, and this is a"

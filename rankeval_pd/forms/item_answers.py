@@ -48,6 +48,7 @@ def answer(
     *,
     a: Hashable = None,
     b: Hashable = None,
+    baseline: Hashable = None,
     relate: Relate | None = None,
     attrs: Mapping[str, Any] | None = None,
 ) -> Data:
@@ -63,6 +64,8 @@ def answer(
         The columns of the result, in order.
     a, b : names of systems, optional
         Both: this pair. ``a`` alone: a and each other system. Neither: all pairs.
+    baseline : name of a system, optional
+        Each other system and this one, instead of ``a`` and ``b``.
     relate : callable, optional
         From the names of the systems and the pairs to the relation of each pair.
     attrs : mapping, optional
@@ -72,12 +75,12 @@ def answer(
     check_items(data)
     if isinstance(data, xr.Dataset):
         return _answer_dataset(
-            data, chosen, question, columns, a=a, b=b, relate=relate, attrs=attrs
+            data, chosen, question, columns, a=a, b=b, baseline=baseline, relate=relate, attrs=attrs
         )
     table = read_frame(data, chosen)
     warn_of_shape(data, chosen, table.systems)
     tables.check_names("by=", table.keys.columns, columns)
-    pairs = asked_pairs(table.systems, a, b, needed=question.over == "pair")
+    pairs = asked_pairs(table.systems, a, b, baseline, needed=question.over == "pair")
     relation: dict[Hashable, Any] = {}
     if relate is not None:
         relation["relation"] = ("pair", relate(table.systems, pairs))
@@ -104,7 +107,14 @@ def answer(
 def _told(metric: Metric, roles: Roles) -> dict[str, Any]:
     """Return what a table says of its metric; a user's function is not taken for one of ours."""
     name = metric.name if metric.names else f"function {metric.name}"
-    return {"metric": name, "higher_is_better": metric.sign > 0.0, "groups": roles.groups}
+    told = {"metric": name, "higher_is_better": metric.sign > 0.0, "groups": roles.groups}
+    if roles.strata is not None:
+        told |= {"strata": roles.strata, "average": roles.average or "macro"}
+    if roles.seeds is not None:
+        told["seeds"] = roles.seeds
+    if roles.missing != "raise":
+        told["missing"] = roles.missing
+    return told
 
 
 def _labelled(
@@ -137,23 +147,24 @@ def _answer_dataset(
     *,
     a: Hashable,
     b: Hashable,
+    baseline: Hashable,
     relate: Relate | None,
     attrs: Mapping[str, Any] | None,
 ) -> xr.Dataset:
-    values, metric, systems, cluster, labels = read_dataset(data, roles)
-    pairs = asked_pairs(systems, a, b, needed=question.over == "pair")
-    batch = [d for d in values.dims if d not in ("system", "item", "statistic")]
+    values, metric, systems, beside, labels = read_dataset(data, roles)
+    pairs = asked_pairs(systems, a, b, baseline, needed=question.over == "pair")
+    batch = [d for d in values.dims if d not in beside.inner]
     tables.check_names("the dimension ", batch, columns)
 
     def asked(array: FloatArray) -> tuple[AnyArray, ...]:
-        found = question.ask(to_items(array, metric, systems, labels, cluster), pairs)
+        found = question.ask(to_items(array, metric, systems, labels, beside), pairs)
         return tuple(np.asarray(x) for x in found)
 
     size = len(pairs) if question.over == "pair" else len(systems)
     found = xr.apply_ufunc(
         asked,
         values,
-        input_core_dims=[["system", "item", "statistic"]],
+        input_core_dims=[beside.inner],
         output_core_dims=[[question.over]] * len(question.names),
         vectorize=True,
         dask="parallelized",
@@ -174,7 +185,9 @@ def _answer_dataset(
     )
 
 
-def asked_pairs(systems: list[Hashable], a: Hashable, b: Hashable, *, needed: bool) -> IntArray:
+def asked_pairs(
+    systems: list[Hashable], a: Hashable, b: Hashable, baseline: Hashable = None, *, needed: bool
+) -> IntArray:
     """Return the numbers of the systems of each pair, in the order of the columns."""
     if len(systems) < 2:
         raise ValueError(
@@ -184,7 +197,12 @@ def asked_pairs(systems: list[Hashable], a: Hashable, b: Hashable, *, needed: bo
     if b is not None and a is None:
         raise ValueError(f"b={shown(b)} without a: name the system it is compared with first.")
     numbers = {}
-    for role, name in (("a", a), ("b", b)):
+    if baseline is not None and (a is not None or b is not None):
+        raise ValueError(
+            f"baseline={shown(baseline)} with a or b: a baseline is compared with every other"
+            " system. Give baseline alone, or a and b for one pair."
+        )
+    for role, name in (("a", a), ("b", b), ("baseline", baseline)):
         if name is not None:
             if name not in systems:
                 raise unknown_name(role, name, systems)
@@ -193,6 +211,9 @@ def asked_pairs(systems: list[Hashable], a: Hashable, b: Hashable, *, needed: bo
         if a == b:
             raise ValueError(f"a={shown(a)}, b={shown(b)}: this is one system. Name two.")
         return np.array([[numbers["a"], numbers["b"]]])
+    if baseline is not None:
+        base = numbers["baseline"]
+        return np.array([[k, base] for k in range(len(systems)) if k != base])
     pairs = np.stack(np.triu_indices(len(systems), 1), axis=1)
     if a is not None:
         others = [k for k in range(len(systems)) if k != numbers["a"]]

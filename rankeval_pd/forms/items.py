@@ -18,6 +18,7 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import listed, shown, unknown_name, warn
+from rankeval_pd.forms.beside_items import Beside, crossed
 from rankeval_pd.forms.columns import frame_column
 from rankeval_pd.forms.identifiers import warn_of_identifiers
 from rankeval_pd.forms.metrics import Metric, find_metric
@@ -25,7 +26,7 @@ from rankeval_pd.forms.roles import Roles, as_names, excluded_names
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.resampling.paired import Items
 
-_OF_RANKINGS = ("gold", "key", "ties", "missing")
+_OF_RANKINGS = ("gold", "key", "ties")
 
 
 def item_roles(keywords: Mapping[str, Any]) -> Roles:
@@ -44,6 +45,16 @@ def item_roles(keywords: Mapping[str, Any]) -> Roles:
                 " and this is a method for systems over test items. Leave it out; for rankings,"
                 " use compare."
             )
+    if roles.missing not in ("raise", "ratio"):
+        raise ValueError(
+            f"missing={roles.missing!r} is a role of rankings; for these, use compare. Of systems"
+            " over test items give 'raise', or 'ratio': the score of the items that there are."
+        )
+    if roles.average is not None and roles.strata is None:
+        raise ValueError(
+            f"average={roles.average!r} says how strata make one score, and there are none. Name"
+            " the column of the strata, strata=..., or leave it out."
+        )
     better = roles.higher_is_better
     if better is not None and not isinstance(better, (bool, np.bool_)):
         raise TypeError(f"higher_is_better={better!r}: give True, False, or None for the metric's.")
@@ -63,20 +74,20 @@ def check_items(data: object) -> None:
 class ItemTable(NamedTuple):
     """The items of a DataFrame."""
 
-    statistics: FloatArray  #: (system, item, statistic), the items in the order of their labels
+    statistics: FloatArray  #: (system[, seed], item, statistic), items in the order of their labels
     systems: list[Hashable]
     metric: Metric
-    cluster: IntArray | None
+    beside: Beside
     labels: pd.Index
     keys: pd.DataFrame  #: one row per group, the columns of ``by``
     members: list[IntArray]  #: the items of each group
 
     def items(self, member: IntArray) -> Items:
         """Return the items of one group, checked."""
-        cluster = None if self.cluster is None else self.cluster[member]
         return to_items(
-            self.statistics[:, member], self.metric, self.systems, self.labels[member], cluster
-        )
+            self.statistics[..., member, :], self.metric, self.systems, self.labels[member],
+            self.beside.of(member),
+        )  # fmt: skip
 
 
 def read_frame(frame: pd.DataFrame, roles: Roles) -> ItemTable:
@@ -87,28 +98,38 @@ def read_frame(frame: pd.DataFrame, roles: Roles) -> ItemTable:
             " out."
         )
     by = as_names(roles.by, frame.columns)
+    frame = seeds_as_columns(frame, roles, by)
     role_columns = {name: role_column(frame, name, "by") for name in by}
-    if roles.groups is not None:
-        role_columns[roles.groups] = role_column(frame, roles.groups, "groups")
-    named = list(role_columns)
-    columns = _system_columns(frame, named, roles)
-    systems = list(dict.fromkeys(system for system, _ in columns))
-    statistics = list(dict.fromkeys(statistic for _, statistic in columns))
-    metric = find_metric(roles, statistics, one_level=frame.columns.nlevels == 1)
-    wanted = {(system, statistic) for system in systems for statistic in metric.chosen}
-    for system, statistic in sorted(wanted - set(columns), key=str):
+    for role in ("groups", "strata"):
+        if (name := getattr(roles, role)) is not None:
+            role_columns[name] = role_column(frame, name, role)
+    columns = _system_columns(frame, list(role_columns), roles)
+    systems = list(dict.fromkeys(system for system, _, _ in columns))
+    statistics = list(dict.fromkeys(statistic for _, statistic, _ in columns))
+    seeds = list(dict.fromkeys(seed for _, _, seed in columns))
+    metric = find_metric(roles, statistics, one_level=statistics == [None])
+    trained = dict.fromkeys((system, seed) for system, _, seed in columns)
+    wanted = {(system, name, seed) for system, seed in trained for name in metric.chosen}
+    for system, statistic, _ in sorted(wanted - set(columns), key=str):
         raise ValueError(
             f"system {system!r} has no column of the statistic {statistic!r}, which metric"
             f" {metric.name!r} needs. Every system needs {listed(metric.chosen)}."
         )
     order = item_order(frame.index)
-    values = np.empty((len(systems), len(frame), len(metric.chosen)))
-    for i, system in enumerate(systems):
-        for k, statistic in enumerate(metric.chosen):
-            values[i, :, k] = _numbers(frame.iloc[order, columns[system, statistic]], system)
-    clusters = None
-    if roles.groups is not None:
-        clusters = codes(role_columns[roles.groups].iloc[order], "groups", roles.groups)
+    values = np.full((len(systems), len(seeds), len(frame), len(metric.chosen)), np.nan)
+    for system, seed in trained:
+        i, j = systems.index(system), seeds.index(seed)
+        for k, name in enumerate(metric.chosen):
+            place = columns[system, name, seed]
+            values[i, j, :, k] = _numbers(frame.iloc[order, place], system)
+    if roles.seeds is None:
+        values = values[:, 0]
+
+    def numbered(role: str) -> IntArray | None:
+        name = getattr(roles, role)
+        return None if name is None else codes(role_columns[name].iloc[order], role, name)
+
+    beside = Beside.of_roles(roles, numbered("groups"), numbered("strata"), seeds)
     keys = pd.DataFrame(index=[0])
     number = np.zeros(len(frame), dtype=np.int64)
     if by:
@@ -122,7 +143,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles) -> ItemTable:
         keys = keys.iloc[order[first]]
     count = int(number.max(initial=-1)) + 1 if by else 1
     members = [np.flatnonzero(number == group) for group in range(count)]
-    return ItemTable(values, systems, metric, clusters, frame.index[order], keys, members)
+    return ItemTable(values, systems, metric, beside, frame.index[order], keys, members)
 
 
 def warn_of_shape(frame: pd.DataFrame, roles: Roles, systems: list[Hashable]) -> None:
@@ -157,6 +178,12 @@ def settled(data: pd.DataFrame | xr.Dataset, roles: Mapping[str, Any]) -> dict[s
     chosen = item_roles(roles)
     if not isinstance(data, pd.DataFrame):
         return dict(roles)
+    if chosen.seeds is not None and chosen.seeds not in data.columns.names:
+        raise ValueError(
+            f"seeds={chosen.seeds!r} names a column, and parts of the items are taken here: one row"
+            " has to be one item. Give the seeds as a level of the columns:"
+            f" data.set_index({chosen.seeds!r}, append=True).unstack()."
+        )
     systems = read_frame(data, chosen).systems
     warn_of_shape(data, chosen, systems)
     return {**roles, "measures": systems, "exclude": None}
@@ -171,11 +198,50 @@ def role_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
     return frame_column(frame, name, role)
 
 
+def seeds_as_columns(frame: pd.DataFrame, roles: Roles, by: list[Hashable]) -> pd.DataFrame:
+    """Return the data with the training seeds as a level of the columns, one row per item."""
+    seeds = roles.seeds
+    if seeds is None or (frame.columns.nlevels > 1 and seeds in frame.columns.names):
+        return frame
+    seed = role_column(frame, seeds, "seeds")
+    codes(seed, "seeds", seeds)
+    beside = [name for name in (*by, roles.groups, roles.strata) if name is not None]
+    columns = [name for name in (*beside, seeds) if name not in frame.index.names]
+    plain = frame.set_index(columns, append=True)
+    if plain.index.nlevels == 1 + len(beside) and seeds in frame.index.names:
+        raise ValueError(
+            f"seeds={seeds!r}: what names the items? Put it into the index beside the seed:"
+            f" data.set_index([..., {seeds!r}])."
+        )
+    plain = plain.droplevel(seeds)
+    parts = {label: plain[(seed == label).to_numpy()] for label in pd.unique(seed)}
+    first = next(iter(parts.values())).index
+    for label, part in parts.items():
+        lacking = first.symmetric_difference(part.index)
+        if part.index.has_duplicates or len(lacking):
+            raise ValueError(
+                f"seeds={seeds!r}: every seed needs every item once, and seed {shown(label)} has"
+                f" {len(part)} rows where {len(first)} are expected. The index has to name the"
+                " items (the same for all seeds), as by data.set_index('item'); what by, groups and"
+                " strata say of an item has to be the same for all seeds."
+            )
+    wide: pd.DataFrame = pd.concat(parts, axis=1, names=[seeds, *frame.columns.names])
+    return wide
+
+
 def _system_columns(
     frame: pd.DataFrame, named: list[Hashable], roles: Roles
-) -> dict[tuple[Hashable, Hashable], int]:
-    """Return the place of the column of each system and statistic."""
+) -> dict[tuple[Hashable, Hashable, Hashable], int]:
+    """Return the place of the column of each system, statistic and training seed."""
     header = frame.columns
+    labels: list[Any] = list(header)
+    seeds: list[Hashable] = [None] * len(labels)
+    if roles.seeds is not None:
+        level = list(header.names).index(roles.seeds)
+        seeds = header.get_level_values(level).tolist()
+        rest = [k for k in range(header.nlevels) if k != level]
+        header = pd.MultiIndex.from_frame(header.to_frame().iloc[:, rest])
+        header = header.get_level_values(0) if len(rest) == 1 else header
     if header.nlevels > 2:
         raise ValueError(
             f"data has a header of {header.nlevels} levels, and systems and statistics are two."
@@ -184,13 +250,17 @@ def _system_columns(
     which = _system_level(header)
     known = list(header) if header.nlevels == 1 else [name for label in header for name in label]
     out = excluded_names(roles, dict.fromkeys(known))
-    found: dict[tuple[Hashable, Hashable], int] = {}
-    for place, label in enumerate(header):
-        if label in named or (header.nlevels == 2 and label[0] in named):
+    found: dict[tuple[Hashable, Hashable, Hashable], int] = {}
+    inner: list[Any] = list(header)
+    for place, label in enumerate(inner):
+        if labels[place] in named or (frame.columns.nlevels > 1 and labels[place][0] in named):
             continue
-        key = (label, None) if header.nlevels == 1 else (label[which], label[1 - which])
-        if key[0] in out:
+        system, statistic = label, None
+        if header.nlevels == 2:
+            system, statistic = label[which], label[1 - which]
+        if system in out:
             continue
+        key = (system, statistic, seeds[place])
         if not _is_number(frame.iloc[:, place]):
             if str(key[0]) == "system":
                 raise ValueError(
@@ -204,10 +274,10 @@ def _system_columns(
                 " them; data.columns.duplicated() shows repeated names."
             )
         found[key] = place
-    if ("gold", None) in found or not found:
+    if ("gold", None, None) in found or not found:
         _refuse_rankings(frame, found)
     if roles.measures is not None:
-        systems = {system for system, _ in found}
+        systems = {key[0] for key in found}
         wanted = as_names(roles.measures, systems)
         for name in wanted:
             if name not in systems:
@@ -282,18 +352,19 @@ def codes(values: pd.Series, role: str, name: Hashable) -> IntArray:
 
 def read_dataset(
     data: xr.Dataset, roles: Roles
-) -> tuple[xr.DataArray, Metric, list[Hashable], IntArray | None, pd.Index]:
+) -> tuple[xr.DataArray, Metric, list[Hashable], Beside, pd.Index]:
     """Bring a Dataset into the inner form, lazily where it is lazy.
 
-    Returns the values (..., system, item, statistic), the metric, the systems, the number of each
-    item's cluster, and the items' labels.
+    Returns the values (..., system[, seed], item, statistic), the metric, the systems, what is
+    known beside, and the items' labels.
     """
     if as_names(roles.by, ()):
         raise ValueError(
             f"by={roles.by!r}: in a Dataset, domains are a dimension of their own beside"
             f" {roles.dim!r} and need no by. Leave it out, or give a DataFrame."
         )
-    for dim in (roles.dim, "system"):
+    seeded = [] if roles.seeds is None else [roles.seeds]
+    for dim in (roles.dim, "system", *seeded):
         if dim not in data.dims:
             raise ValueError(
                 f"data has no dimension {dim!r}; it has {listed(data.dims)}. Systems over test"
@@ -308,7 +379,7 @@ def read_dataset(
         name: variable
         for name, variable in data.data_vars.items()
         if roles.dim in variable.dims
-        and name != roles.groups
+        and name not in (roles.groups, roles.strata)
         and name not in out
         and (api.is_numeric_dtype(variable.dtype) or api.is_bool_dtype(variable.dtype))
     }
@@ -321,17 +392,20 @@ def read_dataset(
     labels = data.indexes.get(roles.dim)
     labels = pd.RangeIndex(data.sizes[roles.dim]) if labels is None else labels
     order = item_order(labels)
-    cluster = None
-    if roles.groups is not None:
-        if roles.groups not in data.variables:
-            raise unknown_name("groups", roles.groups, data.variables)
-        groups = data[roles.groups]
-        if groups.dims != (roles.dim,):
+
+    def numbered(role: str) -> IntArray | None:
+        name = getattr(roles, role)
+        if name is None:
+            return None
+        if name not in data.variables:
+            raise unknown_name(role, name, data.variables)
+        if data[name].dims != (roles.dim,):
             raise ValueError(
-                f"groups={roles.groups!r} has the dimensions {listed(groups.dims)}: give a variable"
+                f"{role}={name!r} has the dimensions {listed(data[name].dims)}: give a variable"
                 f" along {roles.dim!r} alone."
             )
-        cluster = codes(pd.Series(groups.to_numpy()[order]), "groups", roles.groups)
+        return codes(pd.Series(data[name].to_numpy()[order]), role, name)
+
     keep = [k for k, name in enumerate(systems) if name not in out]
     if roles.measures is not None:
         wanted = as_names(roles.measures, systems)
@@ -349,12 +423,16 @@ def read_dataset(
             bare = bare.chunk({roles.dim: -1, "system": -1})
         parts.append(bare.isel({roles.dim: order, "system": keep}))
     values = xr.concat(xr.broadcast(*parts), "statistic").rename({roles.dim: "item"})
+    inner = ["system", *seeded, "item", "statistic"]
     if values.chunks is not None:
-        values = values.chunk({"statistic": -1, "item": -1, "system": -1})
-    batch = [d for d in data.dims if d in values.dims and d not in (roles.dim, "system")]
+        values = values.chunk(dict.fromkeys(inner, -1))
+    batch = [d for d in data.dims if d in values.dims and d not in (roles.dim, *inner)]
     kept = {n: c for n, c in data.coords.items() if c.dims and set(c.dims) <= set(batch)}
-    values = values.transpose(*batch, "system", "item", "statistic").assign_coords(kept)
-    return values, metric, systems, cluster, labels[order]
+    values = values.transpose(*batch, *inner)
+    seeds = [values[name].to_numpy().tolist() for name in seeded]
+    values = values.rename(dict.fromkeys(seeded, "seed")).assign_coords(kept)
+    beside = Beside.of_roles(roles, numbered("groups"), numbered("strata"), *seeds)
+    return values, metric, systems, beside, labels[order]
 
 
 def system_scores(
@@ -363,14 +441,14 @@ def system_scores(
     """Return the score of every system, the larger the better, and the number of items."""
     check_items(data)
     if isinstance(data, xr.Dataset):
-        values, metric, systems, cluster, labels = read_dataset(data, roles)
-        if values.ndim > 3:
-            batch = [d for d in values.dims if d not in ("system", "item", "statistic")]
+        values, metric, systems, beside, labels = read_dataset(data, roles)
+        batch = [d for d in values.dims if d not in beside.inner]
+        if batch:
             raise ValueError(
                 f"the items have the batch dimensions {listed(batch)}, and one table is needed."
                 " Choose one element, data.isel(...)."
             )
-        items = to_items(values.to_numpy(), metric, systems, labels, cluster)
+        items = to_items(values.to_numpy(), metric, systems, labels, beside)
     else:
         table = read_frame(data, roles)
         if table.keys.shape[1]:
@@ -387,20 +465,36 @@ def to_items(
     metric: Metric,
     systems: list[Hashable],
     labels: pd.Index,
-    cluster: IntArray | None,
+    beside: Beside,
 ) -> Items:
-    """Return the inner form of (system, item, statistic), checked."""
-    _check_complete(values, systems, labels)
-    if values.shape[1] < 2:
+    """Return the inner form of (system[, seed], item, statistic), checked."""
+    if values.shape[-2] < 2:
         found = f"one item, {shown(labels[0])}" if len(labels) else "no item"
         raise ValueError(
             f"data (or a group of it) has {found}: resampling needs two items at least. Add items,"
             " or leave this group out."
         )
+    there: BoolArray = np.ones((len(systems), 1), dtype=bool)
+    if beside.seeds is None:
+        values = values[:, np.newaxis]
+    else:
+        there = np.asarray(~np.isnan(values).all(axis=(2, 3)))
+    names = [
+        systems[i] if beside.seeds is None else f"{systems[i]}, {beside.seeds[j]}"
+        for i, j in np.argwhere(there)
+    ]
+    ones = np.broadcast_to(
+        np.where(there, 1.0, np.nan)[..., np.newaxis, np.newaxis], (*values.shape[:3], 1)
+    )
+    if beside.missing == "ratio":
+        values, ones = values.copy(), ones.copy()
+        values[there], ones[there] = _of_those_there(values[there], metric, names)
+    _check_complete(values[there], names, labels)
     if metric.ones:
-        values = np.concatenate([values, np.ones((*values.shape[:2], 1))], axis=2)
+        values = np.concatenate([values, ones], axis=3)
     if metric.counts:
-        _check_counts(values, metric, systems, labels)
+        _check_counts(values[there], metric, names, labels)
+    cluster = beside.cluster
     if cluster is not None:
         cluster = np.unique(cluster, return_inverse=True)[1]
         if cluster.max() < 1:
@@ -408,7 +502,25 @@ def to_items(
                 "groups: there is one group, and resampling groups needs two at least. Leave"
                 " groups out, or name a column that tells groups apart."
             )
-    return Items(values, cluster, metric.score, metric.sign, metric.linear)
+    return crossed(values, there, metric, systems, cluster, beside)
+
+
+def _of_those_there(
+    values: FloatArray, metric: Metric, names: list[Hashable]
+) -> tuple[FloatArray, FloatArray]:
+    """Return statistics with 0 for what is missing, and 1 for the items that a system has."""
+    if metric.name == "sum" or not metric.names:
+        raise ValueError(
+            f"missing='ratio' with metric={metric.name!r}: a sum over fewer items is smaller, and"
+            " that is no score. Give a mean, a ratio or another metric by its name."
+        )
+    known: BoolArray = np.asarray(~np.isnan(values).any(axis=-1, keepdims=True))
+    for name, row in zip(names, known, strict=True):
+        if not row.any():
+            raise ValueError(
+                f"system {shown(name)} has no number for any item. Leave it out: exclude=..."
+            )
+    return np.where(known, values, 0.0), known.astype(float)
 
 
 def _check_complete(values: FloatArray, systems: list[Hashable], labels: pd.Index) -> None:
@@ -428,6 +540,7 @@ def _check_complete(values: FloatArray, systems: list[Hashable], labels: pd.Inde
         f"system {shown(systems[k])} has no number for {len(items)} of {len(labels)} items:"
         f" {listed(items, most=6)}. A paired test needs every system on every item. Drop these"
         " items for all systems, data.dropna(), or run the system on them; a missing run is no 0."
+        " Ratings with holes: missing='ratio'."
     )
 
 

@@ -13,7 +13,8 @@ import xarray as xr
 from rankeval_pd.errors import check_choice, listed, near_miss, unknown_name
 
 Ties = Literal["shared", "blocks", "expected", "best", "worst", "error"]
-Missing = Literal["raise", "last", "drop", "absent"]
+Missing = Literal["raise", "last", "drop", "absent", "ratio"]
+Average = Literal["macro", "micro"]
 TIES: tuple[Ties, ...] = get_args(Ties)
 CUTTING = ("shared", "blocks", "error")  # what holds for every method
 MISSING: tuple[Missing, ...] = get_args(Missing)
@@ -52,6 +53,10 @@ class ItemRoles(_Shared, total=False):
 
     metric: str | Callable[[Any], Any] | None
     groups: Hashable | None
+    strata: Hashable | None
+    average: Average | None
+    seeds: Hashable | None
+    missing: Missing
     higher_is_better: bool | None
 
 
@@ -74,11 +79,17 @@ MEANINGS: dict[str, str] = {
     " given the index.",
     "lower_is_better": "the measures whose small values rank first; True: all.",
     "ties": "how equal scores are counted: shared, blocks, expected, best, worst or error.",
-    "missing": "what a missing score means: raise, last, drop or absent (not retrieved).",
+    "missing": "what a missing score means: raise, last, drop or absent (not retrieved);"
+    " of systems over test items raise or ratio (the score of the items that there are).",
     "rng": "the seed of ties and draws: the same seed, the same numbers.",
     "dim": "of a Dataset, the dimension of the rows.",
     "metric": "the metric, a name or a function of summed statistics.",
     "groups": "the column that names the cluster of each row, of rows that depend on each other.",
+    "strata": "the column that names the stratum (task, domain) of each item, within which items"
+    " are drawn.",
+    "average": "how the strata make one score: macro, their mean, unless given; or micro, all items"
+    " together.",
+    "seeds": "the column, or level of the columns, that names the training seed of each score.",
     "higher_is_better": "whether the higher score is the better; unless given, as the metric has"
     " it.",
 }
@@ -108,6 +119,9 @@ class Roles:
     rng: int | np.random.Generator | None = 0
     dim: Hashable = "candidate"
     groups: Hashable | None = None
+    strata: Hashable | None = None
+    average: str | None = None
+    seeds: Hashable | None = None
     metric: str | Callable[[Any], Any] | None = None
     higher_is_better: bool | None = None
 
@@ -123,13 +137,15 @@ class Roles:
                     " signature has the options."
                 )
         roles = replace(cls(), **keywords)
-        for name in ("gold", "key", "dim", "groups"):
+        for name in ("gold", "key", "dim", "groups", "strata", "seeds"):
             given = getattr(roles, name)
-            if not isinstance(given, Hashable) and not (name != "dim" and are_values(given)):
+            named = name in ("dim", "strata", "seeds")
+            if not isinstance(given, Hashable) and (named or not are_values(given)):
                 raise TypeError(f"{name}={given!r}: give the name of one column, not several.")
         check_choice("ties", roles.ties, TIES)
         check_choice("missing", roles.missing, MISSING)
         _check_positive(roles.positive, roles.min_grade)
+        check_choice("average", roles.average, (None, *get_args(Average)))
         _ = roles.seed
         return roles
 

@@ -18,7 +18,7 @@ from rankeval_pd.plotting.drawing.systems import (
     draw_system_ranks,
 )
 from rankeval_pd.systems import calibration as calibrations
-from rankeval_pd.systems import ranks
+from rankeval_pd.systems import ranks as ranked
 from rankeval_pd.systems import sizes as test_set_sizes
 from rankeval_pd.systems.calibration import PAPER_BINS
 from rankeval_pd.systems.paired_tests import Families, paired_bootstrap
@@ -34,10 +34,10 @@ def confidence(
     a: Hashable = None,
     b: Hashable = None,
     *,
-    n_resamples: int = 10_000,
-    event: str = "recentred",
+    n_resamples: int | None = None,
+    event: str = "wild",
     method: str = "auto",
-    ci: str = "bca",
+    ci: str | None = None,
     families: Families | None = None,
     adjust: str | None = None,
     alpha: float = 0.05,
@@ -70,7 +70,7 @@ def confidence(
     Examples
     --------
     >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame({"x": [1, 1, 1, 0], "y": [1, 1, 0, 0], "z": [1, 0, 0, 0]})
+    >>> df = pd.DataFrame({"x": [1, 1, 1, 0] * 8, "y": [1, 1, 0, 0] * 8, "z": [1, 0, 0, 0] * 8})
     >>> df.rankeval.plot.confidence().get_ylabel()
     'confidence (1 − p, one-sided)'
     """
@@ -88,12 +88,12 @@ def pairs(
     a: Hashable = None,
     b: Hashable = None,
     *,
-    n_resamples: int = 10_000,
-    event: str = "recentred",
+    n_resamples: int | None = None,
+    event: str = "wild",
     method: str = "auto",
-    ci: str = "bca",
+    ci: str | None = None,
     families: Families | None = None,
-    adjust: str | None = None,
+    adjust: str | None = "max-t",
     alpha: float = 0.05,
     level: float = 0.95,
     progress: bool | None = None,
@@ -107,7 +107,7 @@ def pairs(
         Systems over test items; or the result of :func:`rankeval_pd.paired_bootstrap` or
         :func:`rankeval_pd.paired_permutation`, of one group.
     a, b, n_resamples, event, method, ci, families, adjust, alpha, level, progress
-        Of items: as in :func:`rankeval_pd.paired_bootstrap`.
+        Of items: as in :func:`rankeval_pd.paired_bootstrap`, adjusted as :func:`system_ranks` is.
     ax : Axes, optional
         Where to draw, see :func:`precision`.
     line_kw, band_kw, marker_kw : mapping, optional
@@ -122,7 +122,7 @@ def pairs(
     Examples
     --------
     >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame({"x": [1, 1, 1, 0], "y": [1, 1, 0, 0], "z": [1, 0, 0, 0]})
+    >>> df = pd.DataFrame({"x": [1, 1, 1, 0] * 8, "y": [1, 1, 0, 0] * 8, "z": [1, 0, 0, 0] * 8})
     >>> [tick.get_text() for tick in df.rankeval.plot.pairs().get_yticklabels()]
     ['x', 'y', 'z']
     """
@@ -138,8 +138,9 @@ def pairs(
 def system_ranks(
     data: Data,
     *,
-    n_resamples: int = 10_000,
-    ci: str = "bca",
+    n_resamples: int | None = None,
+    ranks: str = "simultaneous",
+    ci: str | None = None,
     adjust: str | None = "max-t",
     alpha: float = 0.05,
     level: float = 0.95,
@@ -152,7 +153,7 @@ def system_ranks(
     ----------
     data : DataFrame or Dataset
         Systems over test items; or the result of :func:`rankeval_pd.system_ranks`, of one group.
-    n_resamples, ci, adjust, alpha, level, progress
+    n_resamples, ranks, ci, adjust, alpha, level, progress
         Of items: as in :func:`rankeval_pd.system_ranks`.
     ax : Axes, optional
         Where to draw, see :func:`precision`.
@@ -169,14 +170,14 @@ def system_ranks(
     Examples
     --------
     >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame({"x": [1, 1, 1, 0], "y": [1, 1, 0, 0], "z": [1, 0, 0, 0]})
+    >>> df = pd.DataFrame({"x": [1, 1, 1, 0] * 8, "y": [1, 1, 0, 0] * 8, "z": [1, 0, 0, 0] * 8})
     >>> df.rankeval.plot.system_ranks().get_xlabel()
     'rank'
     """
     look, roles = parted(options)
-    table = ranks.system_ranks(
-        data, n_resamples=n_resamples, ci=ci, adjust=adjust, alpha=alpha, level=level,
-        progress=progress, **roles,
+    table = ranked.system_ranks(
+        data, n_resamples=n_resamples, ranks=ranks, ci=ci, adjust=adjust, alpha=alpha,
+        level=level, progress=progress, **roles,
     )  # fmt: skip
     return draw_system_ranks(table, **look)
 
@@ -187,10 +188,10 @@ def gain_by_size(
     sizes: Sequence[int],
     *,
     draw: str = "prefix",
-    n_resamples: int = 10_000,
-    event: str = "recentred",
+    n_resamples: int | None = None,
+    event: str = "wild",
     method: str = "auto",
-    ci: str = "bca",
+    ci: str | None = None,
     families: Families | None = None,
     adjust: str | None = None,
     alpha: float = 0.05,

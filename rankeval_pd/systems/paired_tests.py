@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import check_choice, check_count, check_share, listed, unknown_name
+from rankeval_pd.errors import check_choice, check_count, check_share, listed, unknown_name, warn
 from rankeval_pd.forms import tables
 from rankeval_pd.forms.item_answers import Question, Relate, answer
 from rankeval_pd.forms.rankings import Data
@@ -19,7 +19,7 @@ from rankeval_pd.forms.spelled_out import with_roles
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats._types import AnyArray, IntArray
 from rankeval_pd.stats.resampling import paired, resamples
-from rankeval_pd.stats.resampling.bootstrap import EVENTS, INTERVALS
+from rankeval_pd.stats.resampling.bootstrap import DUAL, EVENTS, INTERVALS
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
 
 PAIR_COLUMNS = (
@@ -29,7 +29,8 @@ PAIR_COLUMNS = (
 )  # fmt: skip
 Families = Mapping[Hashable, Any] | Sequence[Any] | Callable[[Any, Any], Any]
 
-_PAIR_DTYPES = (bool, *[float] * 11, bool, bool, np.int64, np.int64)
+_PAIR_DTYPES = (bool, *[float] * 11, bool, bool, *[np.int64] * 3)
+FEW_ITEMS, FEW_GROUPS = 30, 20  # below these, a warning
 _ADJUSTMENTS = (None, *ADJUSTMENTS, "max-t")
 
 
@@ -39,11 +40,12 @@ def paired_bootstrap(
     a: Hashable = None,
     b: Hashable = None,
     *,
-    n_resamples: int = 10_000,
-    event: str = "recentred",
+    n_resamples: int | None = None,
+    event: str = "wild",
     method: str = "auto",
-    ci: str = "bca",
+    ci: str | None = None,
     families: Families | None = None,
+    baseline: Hashable = None,
     adjust: str | None = None,
     alpha: float = 0.05,
     level: float = 0.95,
@@ -59,17 +61,28 @@ def paired_bootstrap(
         a Dataset with the dimensions item and system and one variable per statistic.
     a, b : names of systems, optional
         Both: this pair, in this order. ``a`` alone: a and each other system. Neither: all pairs.
-    n_resamples : int
-        b, the number of resamples; a million is the paper's.
-    event : {"recentred", "strict", "zero", "bias-corrected"}
-        What is counted in resampled gains δ*, δ being the gain: δ* ≥ 2δ; δ* > 2δ, figure 1 to the
-        letter; δ* ≤ 0; δ* − mean δ* ≥ δ, for metrics whose resampled gains are not centred at δ.
-        Of means and sums without ``groups`` the mean δ* is known to be δ, and not estimated: there
-        the fourth event is the first, in Monte Carlo too.
+    baseline : name of a system, optional
+        Each other system against this one, which is system_b in every row: gain is above 0 where
+        the other is better, and p_value small. Instead of ``a`` and ``b``.
+    n_resamples : int, optional
+        b, the number of resamples. None: as many as the family of tests, ``adjust``, ``alpha`` and
+        ``level`` need, at least 10,000; the paper's is a million.
+    event : {"wild", "recentred", "strict", "zero", "bias-corrected", "studentised"}
+        What ``p_value`` is the chance of. "wild": the wild bootstrap, its null hypothesis imposed:
+        what each item (with ``groups`` each cluster) adds to the gain gets a random sign, and the
+        gain is reached. The others draw items with replacement and count resampled gains δ*, δ
+        being the gain. The paper's: "recentred" δ* ≥ 2δ; "strict" δ* > 2δ, figure 1 to the letter;
+        "zero" δ* ≤ 0; "bias-corrected" δ* − mean δ* ≥ δ, for metrics whose resampled gains are not
+        centred at δ (of means and sums without ``groups`` the mean δ* is known to be δ, and not
+        estimated). "studentised": (δ* − δ)/se* ≥ δ/se, for skewed differences.
     method : {"auto", "exact", "monte-carlo"}
-        "auto" computes the exact law of the bootstrap where there is one and resamples elsewhere.
-    ci : {"bca", "percentile", "basic", "studentised"}
-        Interval of the gain.
+        "auto" computes the law itself where it can, and draws elsewhere.
+    ci : {None, "wild", "bca", "percentile", "basic", "studentised", "tango", "newcombe"}
+        Interval of the gain. None is the one that agrees with ``event``: it leaves out 0 where
+        p_two_sided ≤ 1 − level. For "wild" these are the gains that the test does not reject; of
+        items that are right or wrong (0 or 1, without ``groups``) Tango's score interval, with 0 in
+        it where the exact test does not reject 0. Any other interval may contradict p_two_sided.
+        "tango" and "newcombe" are score intervals of paired proportions, of 0 and 1 only.
     families : mapping, sequence or callable, optional
         A label per system (by name, or in the order of the systems): pairs are "same" or
         "different" in the column ``relation``. Or a function of two names that gives the relation.
@@ -77,7 +90,7 @@ def paired_bootstrap(
         Adjustment of ``p_two_sided`` for the number of pairs, those of one group of ``by``.
         "max-t" resamples always, in rows that are ``exact`` too.
     alpha : float
-        The level at which ``undecided`` is judged.
+        The level at which ``undecided`` is judged, and for which ``n_resamples`` is chosen.
     level : float
         Confidence level of the intervals, that of the Monte-Carlo error too.
     progress : bool, optional
@@ -97,50 +110,79 @@ def paired_bootstrap(
     -------
     DataFrame or Dataset
         One row per pair (Dataset: dimension pair, coordinates system_a and system_b), ordered so
-        that gain ≥ 0 unless both names are given:
+        that gain ≥ 0 unless both names or a baseline are given:
 
         * ``system_a``, ``system_b``, ``score_a``, ``score_b``;
         * ``gain``: improvement of system_a over system_b, the sign turned where lower is better;
-        * ``gain_se``: standard deviation of δ*; ``ci_low``, ``ci_high``: interval of the gain;
+        * ``gain_se``: its standard error, by linearisation; of the paper's events the standard
+          deviation of δ*; ``ci_low``, ``ci_high``: interval of the gain, infinite where so few
+          items set no limit, NaN where nothing varies;
         * ``p_value``: one-sided, of the pair in its order; ``p_two_sided`` = min(1, 2 p_value),
           p_value being that of the better system first, whichever was named first; ``p_stderr``:
           Monte-Carlo standard error of p_value; ``p_adjusted``: of p_two_sided, NaN without
           ``adjust``;
         * ``confidence`` = 1 − p_value;
-        * ``undecided``: the Monte-Carlo interval of p_value holds alpha: draw more resamples;
-        * ``exact``: no resampling error, but in ``p_adjusted`` of "max-t"; ``n_items``;
-          ``n_resamples``, 0 where exact;
-        * ``relation``, with ``families``.
+        * ``undecided``: the Monte-Carlo interval of the p-value that decides, ``p_adjusted`` or
+          without ``adjust`` ``p_two_sided``, holds alpha: draw more resamples;
+        * ``exact``: p_value is computed from its law and has no Monte-Carlo error. That says
+          nothing of the level of the test: the law may be the wrong one for few items;
+        * ``n_items``; ``n_resamples``: draws behind p_value, 0 where exact;
+        * ``relation``, with ``families``; ``n_groups``, with ``groups``.
+
+    Warns
+    -----
+    RankevalWarning
+        With fewer than 30 items, or 20 groups; where nothing varies and there is no interval.
 
     Raises
     ------
     ValueError
         If an item is missing for a system; if there is one system or one item; if a count is
-        negative; if ``method="exact"`` and there is no exact law.
+        negative; if ``method="exact"`` and there is no exact law; if no adjusted p-value could
+        reach alpha with so few resamples.
 
     Notes
     -----
-    All pairs share one matrix of counts, :func:`resample_counts` of the same seed, whose columns
-    are the items (with ``groups`` the clusters) in the order of their labels: the order of the rows
-    changes no number. Monte-Carlo p-values are (s + 1)/(b + 1), those of "strict" s/b, which can be
-    0; two gains are equal if they differ by no more than 1e-12 of the scores' scale. A resample in
-    which the metric is undefined (a denominator of 0) counts against the claim: as one in which the
-    event happened, and as beyond both limits.
+    "wild" holds its level at any number of items or groups, equal or not, if differences are
+    symmetric: then random signs are their law. The price is that n items allow no two-sided p below
+    2^(1−n): with five items or groups nothing is significant at .05. Of skewed differences it is
+    too liberal, below 100 items clearly; "studentised" is less so, and worse for 0/1 metrics and
+    long tails. The paper's events are too liberal for few items, and far too liberal for few
+    groups. The docs' page on paired tests tables the sizes.
 
-    Exact laws exist for mean, sum and accuracy without ``groups``, where the items' differences are
-    whole multiples of one step and their sum has at most a million values; relative error below
-    1e-10. ci="studentised" resamples always.
+    The score is linearised for "wild": exact for means, sums and accuracy; every other metric by
+    its derivatives at the sums. All pairs share the same signs, and all events but "wild" one
+    matrix of counts, :func:`resample_counts` of the same seed, whose columns are the items (with
+    ``groups`` the clusters) in the order of their labels: the order of the rows changes no number.
+    Monte-Carlo p-values are (s + 1)/(b + 1), those of "strict" s/b, which can be 0; an exact p that
+    would be 0 is 2^−n; two gains are equal if they differ by no more than 1e-12 of the scores'
+    scale (linearised: 1e-8). A resample in which the metric is undefined (a denominator of 0)
+    counts against the claim: as one in which the event happened, and as beyond both limits.
+
+    Exact laws exist for mean, sum and accuracy, where the items' differences are whole multiples of
+    one step and their sum has at most a million values, relative error below 1e-10: of "wild"
+    always, of the paper's events without ``groups``. Of up to 16 items or groups (20 with
+    method="exact"), "wild" looks at all signs, whatever the metric. "studentised" resamples always.
+
+    "max-t" is the step-down method of Romano and Wolf with t statistics: of "wild" with the same
+    signs for all pairs, of the other events with the standard error of every resample.
 
     Pairs ordered by their gain make the one-sided p a half of a two-sided one: under the null
     hypothesis of two equal systems, p_value ≤ .05 happens at 10 %. Use p_two_sided unless the
     direction was known before.
 
-    Cost: of a block of 1,000 resamples a matrix product, items x systems x statistics; 8 bytes per
-    resample and system are kept.
+    Cost: of a block of 1,000 resamples a matrix product, items x systems (but for "wild" x
+    statistics); 8 bytes per resample and system are kept, and per pair where standard errors of
+    resamples are needed.
 
     References
     ----------
     T. Berg-Kirkpatrick, D. Burkett, D. Klein (2012), figure 1, section 2.2 and footnotes 2 to 5.
+    C. F. J. Wu (1986), Jackknife, bootstrap and other resampling methods in regression analysis.
+    A. C. Cameron, J. Gelbach, D. Miller (2008), Bootstrap-based improvements for inference with
+    clustered errors. J. Hartigan (1969), Using subsample values as typical values. T. Tango (1998).
+    R. G. Newcombe (1998), Improved confidence intervals for the difference between binomial
+    proportions based on paired data, method 10.
     B. Phipson, G. Smyth (2010), Permutation p-values should never be zero. B. Efron (1987), Better
     bootstrap confidence intervals. J. Romano, M. Wolf (2005), Exact and approximate stepdown
     methods for multiple hypothesis testing.
@@ -152,16 +194,22 @@ def paired_bootstrap(
     >>> import pandas as pd, rankeval_pd
     >>> df = pd.DataFrame({"new": [1] + [0] * 49, "old": [0] * 50})
     >>> df.rankeval.paired_bootstrap()[["system_a", "system_b", "gain", "p_value", "exact"]]
-      system_a system_b  gain   p_value  exact
-    0      new      old  0.02  0.264229   True
+      system_a system_b  gain  p_value  exact
+    0      new      old  0.02      0.5   True
+    >>> df.rankeval.paired_bootstrap(event="recentred")[["gain", "p_value", "exact"]]
+       gain   p_value  exact
+    0  0.02  0.264229   True
     """
     check_choice("event", event, EVENTS)
-    check_choice("ci", ci, INTERVALS)
+    check_choice("ci", ci, (None, *INTERVALS))
     options = options_of(
         roles, n_resamples, method=method, adjust=adjust, alpha=alpha, level=level,
-        event=event, ci=ci, keep_order=b is not None,
+        event=event, ci=_agreeing(event, ci), keep_order=not (b is None and baseline is None),
     )  # fmt: skip
-    return _ask_pairs(paired.paired_bootstrap, data, a, b, options, families, progress, roles)
+    said = ("event", "method", "ci", "adjust", "alpha", "level")
+    return _ask_pairs(
+        paired.paired_bootstrap, data, a, b, options, families, progress, roles, said, baseline
+    )
 
 
 @with_roles
@@ -170,9 +218,10 @@ def paired_permutation(
     a: Hashable = None,
     b: Hashable = None,
     *,
-    n_resamples: int = 10_000,
+    n_resamples: int | None = None,
     method: str = "auto",
     families: Families | None = None,
+    baseline: Hashable = None,
     adjust: str | None = None,
     alpha: float = 0.05,
     level: float = 0.95,
@@ -183,7 +232,7 @@ def paired_permutation(
 
     Parameters
     ----------
-    data, a, b, n_resamples, families, adjust, alpha, level, progress, **roles
+    data, a, b, baseline, n_resamples, families, adjust, alpha, level, progress, **roles
         As in :func:`paired_bootstrap`; with ``groups`` whole clusters are swapped.
     method : {"auto", "exact", "monte-carlo"}
         "auto" is exact where it can be: for mean, sum and accuracy whose differences are whole
@@ -193,10 +242,11 @@ def paired_permutation(
     Returns
     -------
     DataFrame or Dataset
-        The columns of :func:`paired_bootstrap`. ``p_value`` is the chance of a gain at least as
-        large as the observed one if the two systems are exchangeable on each item; ``gain_se`` the
-        standard deviation of the gain under swaps; ``ci_low`` and ``ci_high`` the gain less the
-        quantiles of the gain under swaps: for means, nearly the shifts that the test accepts.
+        The columns of :func:`paired_bootstrap`, with its warnings. ``p_value`` is the chance of a
+        gain at least as large as the observed one if the two systems are exchangeable on each item;
+        ``gain_se`` the standard deviation of the gain under swaps; ``ci_low`` and ``ci_high`` the
+        gain less the quantiles of the gain under swaps: for means, nearly the shifts that the test
+        accepts.
 
     Notes
     -----
@@ -223,9 +273,12 @@ def paired_permutation(
     """
     options = options_of(
         roles, n_resamples, method=method, adjust=adjust, alpha=alpha, level=level,
-        event="recentred", ci="basic", keep_order=b is not None,
+        event="recentred", ci="basic", keep_order=not (b is None and baseline is None),
     )  # fmt: skip
-    return _ask_pairs(paired.paired_permutation, data, a, b, options, families, progress, roles)
+    said = ("method", "adjust", "alpha", "level")
+    return _ask_pairs(
+        paired.paired_permutation, data, a, b, options, families, progress, roles, said, baseline
+    )
 
 
 def resample_counts(
@@ -275,7 +328,7 @@ def seed_of(roles: Mapping[str, Any]) -> resamples.Seed:
 
 def options_of(
     roles: Mapping[str, Any],
-    n_resamples: int,
+    n_resamples: int | None,
     *,
     method: str,
     adjust: str | None,
@@ -289,9 +342,17 @@ def options_of(
     check_choice("method", method, paired.METHODS)
     check_choice("adjust", adjust, _ADJUSTMENTS)
     return paired.Options(
-        check_count("n_resamples", n_resamples), event, method, ci, adjust,
+        0 if n_resamples is None else check_count("n_resamples", n_resamples),
+        event, method, ci, adjust,
         check_share("alpha", alpha), check_share("level", level), seed_of(roles), keep_order,
     )  # fmt: skip
+
+
+def _agreeing(event: str, ci: str | None) -> str:
+    """Return the interval asked for, or the event's own; "" where that depends on the items."""
+    if ci is not None:
+        return ci
+    return "" if event == "wild" else DUAL[event]
 
 
 def _ask_pairs(
@@ -303,16 +364,27 @@ def _ask_pairs(
     families: Families | None,
     progress: bool | None,
     roles: Mapping[str, Any],
+    said: Sequence[str],
+    baseline: Hashable,
 ) -> Data:
     columns = PAIR_COLUMNS if families is None else (*PAIR_COLUMNS, "relation")
+    made = Made(options, roles, said)
     with resampling_bar(data, progress, options.n_resamples, "resampling items") as step:
 
         def ask(items: paired.Items, pairs: IntArray) -> Sequence[AnyArray]:
-            return test(items, pairs, options, step)
+            settled = paired.settled(options, len(pairs))
+            found = test(items, pairs, settled, step)
+            made.see(items, settled, np.isfinite(found.gain) & np.isnan(found.ci_low))
+            return found
 
         question = Question(ask, paired.Pairs._fields, _PAIR_DTYPES, "pair")
         relate = None if families is None else _relate(families)
-        return answer(data, roles, question, columns, a=a, b=b, relate=relate, attrs=noted(options))
+        result: Data = answer(
+            data, roles, question, made.columns(columns), a=a, b=b, baseline=baseline,
+            relate=relate, attrs=made.attrs,
+        )  # fmt: skip
+    made.warn()
+    return result
 
 
 @contextmanager
@@ -321,19 +393,81 @@ def resampling_bar(
 ) -> Iterator[Callable[[int], object]]:
     """Give the function that moves a progress bar, or one that does nothing.
 
-    Of lazy data nothing is drawn yet, and where it will be, no bar can be moved.
+    ``draws`` is 0 where it is not known yet how many they will be. Of lazy data nothing is drawn
+    yet, and where it will be, no bar can be moved.
     """
     if isinstance(data, xr.Dataset) and data.chunks:
         yield paired.quiet
         return
-    with progress_bar(progress, total=draws, what=what, unit="draws") as step:
+    with progress_bar(progress, total=draws or None, what=what, unit="draws") as step:
         yield step
 
 
-def noted(options: paired.Options) -> dict[str, Any]:
-    """Return what a table says of how it was made."""
-    names = ("event", "method", "ci", "adjust", "alpha", "level")
-    return {name: getattr(options, name) for name in names}
+class Made:
+    """How a table was made, and what has to be said of that: its attrs, and one warning a call."""
+
+    def __init__(
+        self, options: paired.Options, roles: Mapping[str, Any], said: Sequence[str]
+    ) -> None:
+        self.attrs: dict[str, Any] = {name: getattr(options, name) for name in said}
+        self._groups = roles.get("groups")
+        self.attrs["seed"] = options.seed
+        if options.n_resamples:
+            self.attrs["n_resamples"] = options.n_resamples
+        if self.attrs.get("ci") == "":
+            del self.attrs["ci"]
+        self._alpha = options.alpha
+        self._signs = "event" not in said or options.event == "wild"
+        self._fewest = np.iinfo(np.int64).max
+        self._flat = False
+        self._late = False
+
+    def columns(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """Return the columns, the number of groups last where there are groups."""
+        return (*columns, *(["n_groups"] if self._groups is not None else []))
+
+    def see(self, items: paired.Items, options: paired.Options, flat: AnyArray) -> None:
+        """Note the size of what was drawn, and whether an interval was not to be had."""
+        self.attrs["n_resamples"] = options.n_resamples
+        fewest = items.statistics.shape[1]
+        if items.cluster is not None:
+            fewest = int(items.cluster.max()) + 1
+        self._fewest = min(self._fewest, fewest)
+        self._flat = self._flat or bool(np.any(flat))
+        if self._late:
+            self.warn()
+
+    def warn(self) -> None:
+        """Warn where there are few items or groups, or nothing varies; lazy data, when computed."""
+        self._late = True
+        said = [text for text in (self._about_size(), self._about_intervals()) if text]
+        if said:
+            warn(" ".join(said))
+
+    def _about_size(self) -> str:
+        few, what = FEW_ITEMS, "items"
+        if self._groups is not None:
+            few, what = FEW_GROUPS, f"groups of {self._groups!r}"
+        if self._fewest >= few:
+            return ""
+        least = 2.0 ** (1 - self._fewest)
+        never = ""
+        if self._signs and least > self._alpha:
+            never = f" No two-sided p-value can be below {least:.3g} here: nothing is significant."
+        return (
+            f"{self._fewest} {what}: with fewer than {few}, tests hold their level only where"
+            f" differences are symmetric, and find little.{never} Take more, or read the docs of"
+            " paired tests, where sizes are tabled."
+        )
+
+    def _about_intervals(self) -> str:
+        if not self._flat:
+            return ""
+        return (
+            "No interval (NaN) where all items are equal, or differ by the same: they do not say"
+            " how far others would differ. For right and wrong, 0 and 1, give metric='accuracy'"
+            " without groups: these have one."
+        )
 
 
 def _relate(families: Families) -> Relate:

@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Unpack
 
 import numpy as np
+import pandas as pd
 
 from rankeval_pd.errors import check_choice
 from rankeval_pd.forms.item_answers import Question, answer
 from rankeval_pd.forms.rankings import Data
-from rankeval_pd.forms.roles import ItemRoles
+from rankeval_pd.forms.roles import ItemRoles, as_names
 from rankeval_pd.forms.spelled_out import with_roles
 from rankeval_pd.stats._types import AnyArray, IntArray
 from rankeval_pd.stats.resampling import paired
-from rankeval_pd.stats.resampling.bootstrap import INTERVALS
-from rankeval_pd.systems.paired_tests import noted, options_of, resampling_bar
+from rankeval_pd.stats.resampling.system_ranks import RANKS, SCORE_INTERVALS, Ranks
+from rankeval_pd.stats.resampling.system_ranks import system_ranks as system_ranks_of
+from rankeval_pd.systems.paired_tests import Made, options_of, resampling_bar
 
 RANK_COLUMNS = (
     "system", "score", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "p_best",
     "tied_for_best",
 )  # fmt: skip
-_RANK_DTYPES = (*[float] * 3, *[np.int64] * 3, float, bool)
+_RANK_DTYPES = (*[float] * 3, *[np.int64] * 3, float, bool, np.int64)
 
 
 @with_roles
 def system_ranks(
     data: Data,
     *,
-    n_resamples: int = 10_000,
-    ci: str = "bca",
+    n_resamples: int | None = None,
+    ranks: str = "simultaneous",
+    ci: str | None = None,
     adjust: str | None = "max-t",
     alpha: float = 0.05,
     level: float = 0.95,
@@ -42,50 +45,89 @@ def system_ranks(
     ----------
     data, n_resamples, progress, **roles
         As in :func:`paired_bootstrap`.
-    ci : {"bca", "percentile", "basic"}
-        Interval of the score.
+    ranks : {"simultaneous", "percentile"}
+        What ``rank_low`` and ``rank_high`` are. "simultaneous": from the tests of all pairs, for
+        all systems together. "percentile": percentiles of the ranks in the resamples, each system
+        alone; of near-equal systems they miss the true rank far too often.
+    ci : {None, "wild", "clopper-pearson", "bca", "percentile", "basic"}
+        Interval of the score. None is the exact binomial one, "clopper-pearson", where every item
+        is right or wrong (0 or 1, without ``groups``), and "wild" elsewhere: the scores that random
+        signs of the items do not reject.
     adjust : {None, "holm", "bonferroni", "bh", "by", "max-t"}
-        Adjustment of the tests of all pairs, for ``tied_for_best``.
+        Adjustment of the tests of all pairs. With None, "bh" and "by" the ranks do not hold for all
+        systems together.
     alpha : float
-        Level of these tests.
+        Level of these tests: the ranks hold together with confidence 1 - alpha.
     level : float
-        Of the intervals of scores and ranks.
+        Of the intervals of scores, and of percentile ranks.
 
     Returns
     -------
     DataFrame or Dataset
-        One row per system in the order of the columns (Dataset: dimension system): ``system``,
-        ``score``, ``ci_low``, ``ci_high``; ``rank``, 1 being the best, equal scores sharing the
-        better rank, an undefined score (NaN) ranking last; ``rank_low``, ``rank_high``: between
-        them the rank is in at least ``level`` of the resamples; ``p_best``: share of the resamples
-        in which the system is best, ties shared; ``tied_for_best``: the two-sided paired test does
-        not tell it apart from the best one.
+        One row per system, sorted by rank (Dataset: dimension system, in the order of the data):
+        ``system``, ``score``, ``ci_low``, ``ci_high``; ``rank``, 1 being the best, equal scores
+        sharing the better rank, an undefined score (NaN) ranking last; ``rank_low``: 1 + the number
+        of systems that are significantly better, ``rank_high``: the number of systems less those
+        that are significantly worse; ``p_best``: share of the resamples in which the system is
+        best, ties shared; ``tied_for_best``: no system is significantly better; ``n_groups``, with
+        ``groups``.
+
+    Warns
+    -----
+    RankevalWarning
+        With fewer than 30 items, or 20 groups; where a score has no interval.
 
     Notes
     -----
-    From the same resamples as :func:`paired_bootstrap`. Intervals of ranks are percentiles of
-    resampled ranks, each system alone; ``p_best`` is no probability that the system is the best of
-    the population. Cost: that of the paired bootstrap, and comparisons systems² x resamples.
+    The tests are those of :func:`paired_bootstrap` with the same ``adjust``: of two systems, one
+    ranks surely above the other where ``p_adjusted`` ≤ alpha. With a probability of at least
+    1 - alpha all true ranks lie between their ``rank_low`` and ``rank_high`` (Mogstad et al.). Few
+    items or much alike systems give wide limits, which is what such data say. ``p_best`` is no
+    probability that the system is the best of the population. Cost: that of the paired bootstrap
+    with its resamples (for ``p_best``), and comparisons systems² x resamples.
+
+    References
+    ----------
+    M. Mogstad, J. Romano, A. Shaikh, D. Wilhelm (2024), Inference for ranks with applications to
+    mobility across neighbourhoods and academic achievement across countries.
 
     Examples
     --------
     >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame({"x": [1] * 9 + [0], "y": [1] * 8 + [0, 1], "z": [0] * 9 + [1]})
+    >>> right = {"x": [1] * 36 + [0] * 4, "y": [1] * 35 + [0] * 4 + [1], "z": [0] * 30 + [1] * 10}
+    >>> df = pd.DataFrame(right)
     >>> df.rankeval.system_ranks()[["system", "score", "rank", "rank_low", "rank_high"]]
       system  score  rank  rank_low  rank_high
-    0      x    0.9     1         1          2
-    1      y    0.9     1         1          2
-    2      z    0.1     3         3          3
+    0      x   0.90     1         1          2
+    1      y   0.90     1         1          2
+    2      z   0.25     3         3          3
     """
-    check_choice("ci", ci, INTERVALS[:-1])
+    check_choice("ci", ci, (None, *SCORE_INTERVALS))
+    check_choice("ranks", ranks, RANKS)
     options = options_of(
         roles, n_resamples, method="auto", adjust=adjust, alpha=alpha, level=level,
-        event="recentred", ci=ci, keep_order=False,
+        event="wild", ci=ci or "", keep_order=True,
     )  # fmt: skip
-    with resampling_bar(data, progress, n_resamples, "resampling items") as step:
+    made = Made(options, roles, ("event", "adjust", "alpha", "level"))
+    made.attrs |= {"ranks": ranks} | ({} if ci is None else {"ci": ci})
+    with resampling_bar(data, progress, options.n_resamples, "resampling items") as step:
 
         def ask(items: paired.Items, pairs: IntArray) -> Sequence[AnyArray]:
-            return paired.system_ranks(items, options, step)
+            settled = paired.settled(options, len(pairs))
+            found = system_ranks_of(items, settled, ranks, step)
+            made.see(items, settled, np.isfinite(found.score) & np.isnan(found.ci_low))
+            return found
 
-        question = Question(ask, paired.Ranks._fields, _RANK_DTYPES, "system")
-        return answer(data, roles, question, RANK_COLUMNS, attrs=noted(options))
+        question = Question(ask, Ranks._fields, _RANK_DTYPES, "system")
+        result: Data = answer(data, roles, question, made.columns(RANK_COLUMNS), attrs=made.attrs)
+    made.warn()
+    return _by_rank(result, as_names(roles.get("by"), getattr(data, "columns", ())))
+
+
+def _by_rank(table: Data, by: list[Hashable]) -> Data:
+    """Return the rows of a frame sorted by rank, those of each domain together."""
+    if not isinstance(table, pd.DataFrame):
+        return table
+    number = table.groupby(by, sort=False, observed=True).ngroup() if by else np.zeros(len(table))
+    order = np.lexsort([table["rank"].to_numpy(), np.asarray(number)])
+    return table.iloc[order].reset_index(drop=True)

@@ -27,11 +27,12 @@ def gain_by_size(
     sizes: Sequence[int],
     *,
     draw: str = "prefix",
-    n_resamples: int = 10_000,
-    event: str = "recentred",
+    n_resamples: int | None = None,
+    event: str = "wild",
     method: str = "auto",
-    ci: str = "bca",
+    ci: str | None = None,
     families: Families | None = None,
+    baseline: Hashable = None,
     adjust: str | None = None,
     alpha: float = 0.05,
     level: float = 0.95,
@@ -50,7 +51,7 @@ def gain_by_size(
         "prefix": the first items, in the order of the rows, as in the paper. "random": a random
         subset, the smaller contained in the larger; prefixes are random samples only if the rows
         are in random order.
-    n_resamples, event, method, ci, families, adjust, alpha, level, progress, **roles
+    n_resamples, event, method, ci, families, baseline, adjust, alpha, level, progress, **roles
         As in :func:`paired_bootstrap`. With ``by``, so many items of each domain: figure 11 is one
         size with ``by``. A domain with fewer items has no rows for that size.
 
@@ -72,7 +73,7 @@ def gain_by_size(
     >>> df = pd.DataFrame({"x": rng.random(400) < 0.7, "y": rng.random(400) < 0.6})
     >>> df.rankeval.gain_by_size([100, 400])[["size", "gain", "p_value", "n_items"]].round(4)
        size  gain  p_value  n_items
-    0   100  0.08   0.1272      100
+    0   100  0.08   0.1456      100
     1   400  0.15   0.0000      400
     """
     check_choice("draw", draw, ("prefix", "random"))
@@ -91,7 +92,8 @@ def gain_by_size(
         found.append(
             paired_bootstrap(
                 part, n_resamples=n_resamples, event=event, method=method, ci=ci,
-                families=families, adjust=adjust, alpha=alpha, level=level, progress=progress,
+                families=families, baseline=baseline, adjust=adjust, alpha=alpha, level=level,
+                progress=progress,
                 **named,
             )
         )  # fmt: skip

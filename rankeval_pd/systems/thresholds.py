@@ -93,7 +93,7 @@ def gain_threshold(
     >>> pairs = df.rankeval.paired_bootstrap()
     >>> pairs.rankeval.gain_threshold().drop(columns="relation").round(3)
        threshold  threshold_low  threshold_high  n_pairs  threshold_all_pairs
-    0      0.062           0.06             inf       14                0.058
+    0      0.062          0.062             inf       13                0.058
 
     Most authors would not have fixed beforehand which system is the better one:
 

@@ -231,9 +231,7 @@ def draw_system_ranks(
     table = _tidy(table, needed, "system_ranks").sort_values("rank", kind="stable")
     ax = axes(ax)
     y = np.arange(len(table))
-    level = table.attrs.get("level")
-    kind = f"{percent(level)} interval of ranks" if level else "interval of each rank"
-    label = f"{kind}, each alone"
+    label = _kind_of_ranks(table)
     bars = {"color": COLOURS[0], "linewidth": 2, "alpha": 0.6, "label": label, **(band_kw or {})}
     ax.hlines(y, table["rank_low"], table["rank_high"], **bars)
     tied = table["tied_for_best"].to_numpy(dtype=bool)
@@ -253,6 +251,18 @@ def draw_system_ranks(
     ax.grid(axis="x", **{"color": "0.9", **(line_kw or {})})
     ax.set_axisbelow(True)
     return place_legend(ax)
+
+
+def _kind_of_ranks(table: pd.DataFrame) -> str:
+    """Return what the intervals of ranks are."""
+    together = table.attrs.get("ranks") == "simultaneous"
+    alpha, level = table.attrs.get("alpha"), table.attrs.get("level")
+    if together and table.attrs.get("adjust") in ("max-t", "holm", "bonferroni") and alpha:
+        return f"{percent(1.0 - alpha)} intervals of ranks, all together"
+    if together and alpha:
+        return f"ranks that tests at {percent(alpha)} leave, each alone"
+    kind = f"{percent(level)} interval of ranks" if level else "interval of each rank"
+    return f"{kind}, each alone"
 
 
 _CLASSES = ((0.001, "p ≤ .001"), (0.01, "p ≤ .01"), (0.05, "p ≤ .05"), (np.inf, "p > .05"))

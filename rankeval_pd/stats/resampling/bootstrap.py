@@ -14,8 +14,13 @@ import numpy as np
 from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.resampling.metrics import Score
 
-EVENTS = ("recentred", "strict", "zero", "bias-corrected")
-INTERVALS = ("bca", "percentile", "basic", "studentised")
+EVENTS = ("wild", "recentred", "strict", "zero", "bias-corrected", "studentised")
+INTERVALS = ("wild", "bca", "percentile", "basic", "studentised", "tango", "newcombe")
+#: The interval that leaves out 0 where the event's p-value is significant.
+DUAL = {
+    "wild": "wild", "recentred": "basic", "strict": "basic", "bias-corrected": "basic",
+    "zero": "percentile", "studentised": "studentised",
+}  # fmt: skip
 _EQUAL = 1e-12  # of the score's scale: as far as two gains are equal
 
 
@@ -37,6 +42,12 @@ def happened(
     else:
         inside = gains < 2.0 * gain - room
     return int(gains.size - np.count_nonzero(inside))  # NaN is not inside
+
+
+def beyond(t_star: FloatArray, t: float) -> int:
+    """Return in how many resamples the studentised gain, centred, is at least the observed one."""
+    room = _EQUAL * max(abs(t), 1.0) if np.isfinite(t) else 0.0
+    return int(t_star.size - np.count_nonzero(t_star < t - room))  # NaN is not below
 
 
 def _mean(gains: FloatArray) -> float:
@@ -80,7 +91,7 @@ def interval(
     if kind == "studentised":
         assert student is not None
         error, errors = student
-        low, high = quantiles(_t_values(samples - theta, errors, _EQUAL * scale), tails)
+        low, high = quantiles(studentised(samples - theta, errors, _EQUAL * scale), tails)
         return (theta, theta) if error == 0.0 else (theta - high * error, theta - low * error)
     if kind == "bca":
         below = np.count_nonzero(samples < theta - _EQUAL * scale)
@@ -89,12 +100,6 @@ def interval(
         tails = accelerated(tails, share, without)
     low, high = quantiles(samples, tails)
     return (2.0 * theta - high, 2.0 * theta - low) if kind == "basic" else (low, high)
-
-
-def _t_values(differences: FloatArray, errors: FloatArray, room: float) -> FloatArray:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = differences / errors
-    return np.where((np.abs(differences) <= room) & (errors == 0.0), 0.0, t)
 
 
 def accelerated(
@@ -180,8 +185,20 @@ def gradients(sums: FloatArray, score: Score) -> FloatArray:
     return result
 
 
+def _members(strata: IntArray | None, size: int) -> list[IntArray | slice]:
+    """Return the items of each stratum; all of them without strata."""
+    if strata is None:
+        return [slice(0, size)]
+    return [np.flatnonzero(strata == k) for k in range(int(strata.max()) + 1)]
+
+
 def standard_errors(
-    weights: FloatArray, sums: FloatArray, values: FloatArray, score: Score, pairs: IntArray
+    weights: FloatArray,
+    sums: FloatArray,
+    values: FloatArray,
+    score: Score,
+    pairs: IntArray,
+    strata: IntArray | None = None,
 ) -> FloatArray:
     """Return the delta-method standard error of every pair's gain in every resample.
 
@@ -192,6 +209,8 @@ def standard_errors(
     values : array (system, item, statistic)
     score : callable
     pairs : array (pair, 2)
+    strata : array (item,), optional
+        Items vary within strata only.
 
     Returns
     -------
@@ -204,12 +223,13 @@ def standard_errors(
         rows = slice(start, start + step)
         w = weights[rows].astype(float)
         influence = np.einsum("bmk,mik->bmi", slopes[rows], values, optimize=True)
-        total = w.sum(axis=1)[:, np.newaxis, np.newaxis]
-        influence -= (influence @ w[:, :, np.newaxis]) / total
+        for own in _members(strata, w.shape[1]):
+            total = w[:, own].sum(axis=1)[:, np.newaxis, np.newaxis]
+            influence[..., own] -= (influence[..., own] @ w[:, own, np.newaxis]) / total
         products = (influence * w[:, np.newaxis, :]) @ influence.transpose(0, 2, 1)
-        own = np.einsum("bmm->bm", products)
+        squares = np.einsum("bmm->bm", products)
         a, b = pairs[:, 0], pairs[:, 1]
-        both = own[:, a] + own[:, b]
+        both = squares[:, a] + squares[:, b]
         variance = both - 2.0 * products[:, a, b]
         variance[variance <= 1e-12 * both] = 0.0
         result[:, rows] = np.sqrt(variance).T
@@ -220,32 +240,37 @@ def standard_errors(
 
 
 def max_t(
-    deviations: Callable[[int], FloatArray],
-    gains: FloatArray,
-    errors: FloatArray,
-    n_resamples: int,
+    t_star: Callable[[int], FloatArray], t: FloatArray, n_resamples: int, *, every: bool = False
 ) -> FloatArray:
     """Return p-values adjusted for all pairs by Romano and Wolf's step-down method.
 
     Parameters
     ----------
-    deviations : callable
-        From the number of a pair to its resampled gains less their mean under the null hypothesis,
-        (resample,); the resamples are the same for all pairs.
-    gains, errors : array (pair,)
-        Gains and their standard errors; a gain of NaN is no test, and stays NaN.
+    t_star : callable
+        From the number of a pair to its studentised gain in every resample less its mean under the
+        null hypothesis, (resample,); the resamples are the same for all pairs.
+    t : array (pair,)
+        Studentised gains; NaN is no test, and stays NaN.
+    n_resamples : int
+    every : bool
+        Whether these are all resamples that there are: then nothing is added to the counts.
     """
-    scale = np.where(errors > 0.0, errors, 1.0)
-    t = np.where(errors > 0.0, np.abs(gains) / scale, np.where(gains == 0.0, 0.0, np.inf))
-    t[np.isnan(gains)] = np.nan
-    order = np.argsort(-t, kind="stable")[: np.count_nonzero(~np.isnan(t))]
+    size = np.abs(t)
+    order = np.argsort(-size, kind="stable")[: np.count_nonzero(~np.isnan(size))]
     largest = np.zeros(n_resamples)
-    p = np.full(t.size, np.nan)
+    p = np.full(size.size, np.nan)
     for k in order[::-1]:  # the largest among this pair and all that are less significant
-        moved = np.abs(deviations(int(k))) / scale[k]
+        moved = np.abs(t_star(int(k)))
         largest = np.maximum(largest, np.where(np.isnan(moved), np.inf, moved))
-        room = _EQUAL * max(float(t[k]), 1.0) if np.isfinite(t[k]) else 0.0
-        hits = int(np.count_nonzero(largest >= t[k] - room))
-        p[k] = monte_carlo(hits, n_resamples, "recentred")
+        room = _EQUAL * max(float(size[k]), 1.0) if np.isfinite(size[k]) else 0.0
+        hits = int(np.count_nonzero(largest >= size[k] - room))
+        p[k] = hits / n_resamples if every else monte_carlo(hits, n_resamples, "recentred")
     p[order] = np.maximum.accumulate(p[order])
     return p
+
+
+def studentised(differences: FloatArray, errors: FloatArray | float, room: float) -> FloatArray:
+    """Return differences over their standard errors, 0 for 0/0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = differences / errors
+    return np.where((np.abs(differences) <= room) & (np.asarray(errors) == 0.0), 0.0, t)

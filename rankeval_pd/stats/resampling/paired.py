@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.intervals import paired_proportions
 from rankeval_pd.stats.intervals.proportions import clopper_pearson
-from rankeval_pd.stats.resampling import bootstrap, resamples
+from rankeval_pd.stats.resampling import bootstrap, factors, resamples, wild
 from rankeval_pd.stats.resampling.lattice import DrawnSum, Lattice, SignedSum, lattice
 from rankeval_pd.stats.resampling.metrics import Score
+from rankeval_pd.stats.resampling.resamples import ENUMERATED
 from rankeval_pd.stats.significance.adjust import adjust
 
 METHODS = ("auto", "exact", "monte-carlo")
-ENUMERATED = 20  # up to so many items, every swap is looked at
+LEAST = 10_000  # resamples, unless another number is given
+_DECIDING = 10  # so many resamples are to be expected beyond the edge of a decision
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,8 @@ class Items:
     score: Score
     sign: float  #: -1 where smaller scores are better
     linear: str | None  #: "mean" or "sum" of the first statistic, where an exact law may exist
+    strata: IntArray | None = None  #: the number of each item's stratum, within which it is drawn
+    seeds: factors.Seeds | None = None  #: how far the systems' trainings vary
 
     @property
     def drawn(self) -> FloatArray:
@@ -39,8 +45,22 @@ class Items:
         np.add.at(summed.swapaxes(0, 1), self.cluster, self.statistics.swapaxes(0, 1))
         return summed
 
+    @property
+    def drawn_strata(self) -> IntArray | None:
+        """The number of the stratum of what is drawn: of each item, or cluster."""
+        if self.cluster is None or self.strata is None:
+            return self.strata
+        found = np.empty(int(self.cluster.max()) + 1, dtype=np.int64)
+        found[self.cluster] = self.strata
+        return found
+
     def unit(self) -> float | None:
-        """Return how much one unit of the first statistic adds to the score, if it is constant."""
+        """Return how much one unit of the first statistic adds to the score, if it is constant.
+
+        It is None where the law of the sum over items is not all there is to the score.
+        """
+        if self.strata is not None or self.seeds is not None:
+            return None
         if self.linear == "sum":
             return 1.0
         if self.linear is None:
@@ -50,14 +70,26 @@ class Items:
             return None
         return 1.0 / float(below[0].sum())
 
+    @property
+    def binary(self) -> bool:
+        """Whether every item is right or wrong, on its own: then exact laws are known."""
+        return (
+            self.linear == "mean"
+            and self.cluster is None
+            and self.strata is None
+            and self.seeds is None
+            and bool((self.statistics[..., 1] == 1.0).all())
+            and paired_proportions.are_binary(self.statistics[..., 0])
+        )
+
 
 class Options(NamedTuple):
     """What is asked."""
 
-    n_resamples: int
+    n_resamples: int  #: 0: as many as are needed, see :func:`settled`
     event: str
     method: str
-    ci: str
+    ci: str  #: "": the one that agrees with the p-value
     adjust: str | None
     alpha: float
     level: float
@@ -84,6 +116,7 @@ class Pairs(NamedTuple):
     exact: BoolArray
     n_items: IntArray
     n_resamples: IntArray
+    n_groups: IntArray  #: 0 without groups
 
 
 class _Row(NamedTuple):
@@ -94,7 +127,7 @@ class _Row(NamedTuple):
     high: float
     p: float
     ordered: float  #: p with the better system first, whatever the order of the pair
-    hits: int  #: resamples in which the event happened; -1 where p is exact
+    hits: int  #: resamples in which the event happened, that order; -1 where p is exact
 
 
 Step = Callable[[int], object]
@@ -102,6 +135,163 @@ Step = Callable[[int], object]
 
 def quiet(count: int) -> None:
     """Show no progress."""
+
+
+def needed_resamples(options: Options, n_pairs: int) -> int:
+    """Return the least number of resamples of which one p-value could be at most alpha."""
+    if options.adjust == "max-t":
+        return int(np.ceil(1.0 / options.alpha * (1.0 - 1e-12))) - 1
+    tests = 1.0
+    if options.adjust is not None:
+        tests = float(n_pairs)
+    if options.adjust == "by":
+        tests *= float((1.0 / np.arange(1, n_pairs + 1)).sum())
+    return int(np.ceil(2.0 * tests / options.alpha * (1.0 - 1e-12))) - 1
+
+
+def settled(options: Options, n_pairs: int) -> Options:
+    """Return the options with as many resamples as family, adjustment, alpha and level need."""
+    if options.n_resamples:
+        return options
+    deciding = _DECIDING * (needed_resamples(options, n_pairs) + 1)
+    limiting = int(np.ceil(_DECIDING * 2.0 / (1.0 - options.level) * (1.0 - 1e-12)))
+    return options._replace(n_resamples=max(LEAST, deciding, limiting))
+
+
+def _check_enough(options: Options, n_pairs: int) -> None:
+    """Raise a ValueError where no adjusted p-value could be significant with so few resamples."""
+    needed = needed_resamples(options, n_pairs)
+    if options.adjust is None or options.n_resamples >= needed:
+        return
+    factor = "1" if options.adjust == "max-t" else f"{2 * n_pairs}"
+    if options.adjust == "by":
+        factor += " (1 + 1/2 + ...)"
+    raise ValueError(
+        f"n_resamples={options.n_resamples} cannot reach alpha={options.alpha:g} with"
+        f" adjust={options.adjust!r}: the smallest adjusted p-value of {n_pairs}"
+        f" pair{'s'[: n_pairs != 1]} is {factor}/(n_resamples + 1). Give"
+        f" n_resamples={needed} or more, or None for as many as are needed."
+    )
+
+
+# ------------------------------------------------------------------------------------------- draws
+
+
+class Draws:
+    """What is drawn of the items, when it is first needed."""
+
+    def __init__(self, items: Items, pairs: IntArray, options: Options, step: Step) -> None:
+        self.items, self.pairs, self.options, self.step = items, pairs, options, step
+        self.drawn = items.drawn
+        self.theta = items.sign * items.score(items.statistics.sum(axis=1))
+
+    @cached_property
+    def parts(self) -> wild.Contributions:
+        """What items, or clusters, add to the scores."""
+        return wild.contributions(self.items)
+
+    @cached_property
+    def subsets(self) -> wild.Subsets:
+        """The sums of these over subsets of the items."""
+        return wild.subset_sums(self.parts, self.items, self.options, self.step)
+
+    @cached_property
+    def scores(self) -> FloatArray:
+        """Resampled scores (system, resample), the larger the better."""
+        return self._resampled[0]
+
+    @cached_property
+    def errors(self) -> FloatArray:
+        """The standard error of every pair's gain in every resample, (pair, resample)."""
+        found = self._resampled[1]
+        assert found is not None
+        return found
+
+    @cached_property
+    def own_errors(self) -> FloatArray:
+        """The standard error of every pair's gain, (pair,), as those of resamples are found."""
+        once, sums = np.ones((1, self.drawn.shape[1])), self.drawn.sum(axis=1)[np.newaxis]
+        found = bootstrap.standard_errors(
+            once, sums, self.drawn, self.items.score, self.pairs, self.items.drawn_strata
+        )
+        return np.asarray(self._with_seeds(found)[:, 0])
+
+    @property
+    def studentises(self) -> bool:
+        """Whether standard errors of resamples are needed."""
+        options = self.options
+        together = options.adjust == "max-t" and options.event != "wild"
+        return together or "studentised" in (options.event, options.ci)
+
+    @cached_property
+    def _resampled(self) -> tuple[FloatArray, FloatArray | None]:
+        items, drawn, options = self.items, self.drawn, self.options
+        n = drawn.shape[1]
+        strata = items.drawn_strata
+        chunks = resamples.count_chunks(n, options.n_resamples, options.seed, strata)
+        if not self.studentises:
+            found = resamples.resampled_scores(
+                drawn, items.score, chunks, options.n_resamples, self.step
+            )
+            return items.sign * found + self.trained, None
+        errors = np.empty((len(self.pairs), options.n_resamples))
+        scores = np.empty((len(drawn), options.n_resamples))
+        flat = resamples.for_sums(resamples.flat(drawn), n)
+        for rows, weights in resamples.placed(chunks):
+            sums = resamples.weighted_sums(weights, flat).reshape(-1, len(drawn), drawn.shape[2])
+            scores[:, rows] = items.score(sums).T
+            errors[:, rows] = bootstrap.standard_errors(
+                weights, sums, drawn, items.score, self.pairs, strata
+            )
+            self.step(len(weights))
+        return items.sign * scores + self.trained, self._with_seeds(errors)
+
+    @cached_property
+    def trained(self) -> FloatArray | float:
+        """How far the scores of other trainings would lie, (system, resample); 0 without seeds."""
+        seeds, options = self.items.seeds, self.options
+        if seeds is None:
+            return 0.0
+        t = resamples.t_draws(seeds.freedom, options.n_resamples, options.seed)
+        return np.asarray(seeds.error[:, np.newaxis] * t.T)
+
+    def _with_seeds(self, errors: FloatArray) -> FloatArray:
+        """Return standard errors (pair, ...) with those of the systems' seeds."""
+        if self.items.seeds is None:
+            return errors
+        variance = (self.items.seeds.error[self.pairs] ** 2).sum(axis=1)
+        return np.asarray(np.sqrt(errors**2 + variance[:, np.newaxis]))
+
+    @cached_property
+    def scale(self) -> FloatArray:
+        """The scale of each system's scores, on which equality is judged."""
+        largest = np.fmax.reduce(np.abs(self.scores), axis=1, initial=0.0)
+        return np.asarray(np.fmax(np.abs(self.theta), largest))
+
+    @cached_property
+    def without(self) -> FloatArray:
+        """The scores without each item, or cluster, in turn."""
+        return self.items.sign * resamples.leave_one_out(self.drawn, self.items.score)
+
+    def turned(self, a: int, b: int) -> FloatArray:
+        """Return the sums of a pair's contributions over the subsets whose sign is turned."""
+        return np.asarray(self.subsets.values[a] - self.subsets.values[b])
+
+    def own(self, a: int, b: int) -> FloatArray:
+        """Return what the items, or clusters, add to the gain of a pair."""
+        return np.asarray(self.parts.values[a] - self.parts.values[b])
+
+    def room(self, a: int, b: int) -> float:
+        """Return up to which size a sum of a pair's contributions is rounding alone."""
+        size = max(np.abs(self.parts.values[k]).max(initial=0.0) for k in (a, b))
+        return self.parts.accuracy * float(size)
+
+    def linear_error(self, a: int, b: int) -> float:
+        """Return the standard error of a pair's gain by linearisation."""
+        own, weights = self.own(a, b), self.parts.weights
+        rest = own - weights * (own.sum() / weights.sum())
+        error = float(np.sqrt((rest**2).sum()))
+        return self.parts.unit * error if error > self.room(a, b) else 0.0
 
 
 # -------------------------------------------------------------------------------------- bootstrap
@@ -112,9 +302,10 @@ def paired_bootstrap(
     pairs: IntArray,
     options: Options,
     step: Step = quiet,
-    scores: FloatArray | None = None,
+    *,
+    draws: Draws | None = None,
 ) -> Pairs:
-    """Return the paired bootstrap of all pairs from one matrix of counts.
+    """Return the paired bootstrap of all pairs from the same draws.
 
     Parameters
     ----------
@@ -124,114 +315,199 @@ def paired_bootstrap(
     options : Options
     step : callable
         Told how many resamples were done.
-    scores : array (system, resample), optional
-        Scores that were resampled before, the larger the better.
+    draws : Draws, optional
+        What was drawn before, of these pairs in this order: then intervals are not asked for.
     """
-    theta, pairs, swapped = _oriented(items, pairs, options)
-    drawn = items.drawn
-    lattices = _lattices(items, pairs, options)
-    students: list[tuple[float, FloatArray] | None] = [None] * len(pairs)
-    if scores is None and (options.adjust == "max-t" or None in lattices):
-        studentised = pairs if options.ci == "studentised" else None
-        scores, errors = _bootstrap_scores(items, drawn, studentised, options, step)
-        if errors is not None:
-            once, sums = np.ones((1, drawn.shape[1])), drawn.sum(axis=1)[np.newaxis]
-            own = bootstrap.standard_errors(once, sums, drawn, items.score, pairs)[:, 0]
-            students = list(zip(own.tolist(), errors, strict=True))
-    scores = np.empty((len(theta), 0)) if scores is None else scores
-    without = items.sign * resamples.leave_one_out(drawn, items.score)
-    scale = np.fmax(np.abs(theta), np.fmax.reduce(np.abs(scores), axis=1, initial=0.0))
-    centred = items.cluster is None and items.unit() is not None
-    rows = []
-    for k, (a, b) in enumerate(pairs):
-        gain, lean = theta[a] - theta[b], without[a] - without[b]
-        on = lattices[k]
-        if on is not None:
-            rows.append(_drawn_row(on, items.unit() or 1.0, gain, lean, options))
-            continue
-        gains = scores[a] - scores[b]
-        size = max(scale[a], scale[b])
-        hits = bootstrap.happened(gains, gain, options.event, size, centred=centred)
-        turned = hits
-        if gain < 0.0:
-            turned = bootstrap.happened(-gains, -gain, options.event, size, centred=centred)
-        low, high = bootstrap.interval(
-            options.ci, gain, gains, level=options.level, scale=size, without=lean,
-            student=students[k],
-        )  # fmt: skip
-        p, ordered = (
-            bootstrap.monte_carlo(count, options.n_resamples, options.event)
-            for count in (hits, turned)
+    options = settled(options, len(pairs))
+    if options.method == "exact" and items.seeds is not None:
+        raise ValueError(
+            "method='exact': with seeds= the law of other trainings is drawn. Give method='auto'."
         )
-        rows.append(_Row(_sd(gains), low, high, p, ordered, hits))
-
-    def deviations(k: int) -> FloatArray:
-        a, b = pairs[k]
-        return np.asarray((scores[a] - scores[b]) - (theta[a] - theta[b]))
-
-    return _table(items, theta, pairs, swapped, rows, options, deviations, scores.shape[1])
-
-
-def _bootstrap_scores(
-    items: Items, drawn: FloatArray, pairs: IntArray | None, options: Options, step: Step
-) -> tuple[FloatArray, FloatArray | None]:
-    """Return scores (system, resample), the larger the better, and the pairs' standard errors."""
-    n = drawn.shape[1]
-    chunks = resamples.count_chunks(n, options.n_resamples, options.seed)
-    if pairs is None:
-        found = resamples.resampled_scores(drawn, items.score, chunks, options.n_resamples, step)
-        return items.sign * found, None
-    errors = np.empty((len(pairs), options.n_resamples))
-    scores = np.empty((len(drawn), options.n_resamples))
-    flat = resamples.for_sums(_flat(drawn), n)
-    for rows, weights in _filled(chunks):
-        sums = resamples.weighted_sums(weights, flat).reshape(-1, len(drawn), drawn.shape[2])
-        scores[:, rows] = items.score(sums).T
-        errors[:, rows] = bootstrap.standard_errors(weights, sums, drawn, items.score, pairs)
-        step(len(weights))
-    return items.sign * scores, errors
-
-
-def _flat(values: FloatArray) -> FloatArray:
-    """Return (system, item, statistic) as (item, columns)."""
-    return np.moveaxis(values, 1, 0).reshape(values.shape[1], -1)
+    theta, pairs, swapped = _oriented(items, pairs, options)
+    if options.ci in PROPORTIONS and not items.binary:
+        raise ValueError(
+            f"ci={options.ci!r} is an interval of paired proportions: every item has to be right"
+            " or wrong, 0 or 1, with metric='accuracy' or 'mean' and without groups=. Give"
+            " ci='wild', or leave ci out."
+        )
+    if not options.ci and not items.binary:
+        options = options._replace(ci=bootstrap.DUAL[options.event])
+    asked = draws is None
+    draws = draws or Draws(items, pairs, options, step)
+    signs = options.event == "wild"
+    lattices = _lattices(items, pairs, options, draws.drawn if signs else None)
+    every = signs and wild.looks_at_every(items, options)
+    if not every and (options.adjust == "max-t" or None in lattices):
+        _check_enough(options, len(pairs))
+    test = _wild_p if signs else _resampled_p
+    rows = []
+    for k in range(len(pairs)):
+        error, p, ordered, hits = test(draws, k, lattices[k])
+        low = high = np.nan
+        if asked:
+            low, high = _interval(draws, k, lattices[k], error, min(1.0, 2.0 * ordered))
+        rows.append(_Row(error, low, high, p, ordered, hits))
+    simultaneous = None
+    if options.adjust == "max-t":
+        simultaneous = _wild_max_t(draws) if signs else _resampled_max_t(draws)
+    return _table(items, theta, pairs, swapped, rows, options, simultaneous, every=every)
 
 
-def _filled(chunks: Iterator[AnyArray]) -> Iterator[tuple[slice, AnyArray]]:
-    """Yield chunks with the places of their resamples among all."""
-    start = 0
-    for chunk in chunks:
-        yield slice(start, start + len(chunk)), chunk
-        start += len(chunk)
+_Found = tuple[float, float, float, int]  # standard error, p, p of the better first, hits
 
 
-def _drawn_row(on: Lattice, unit: float, gain: float, lean: FloatArray, options: Options) -> _Row:
-    """Return the exact paired bootstrap of one pair."""
-    law = DrawnSum(on.multiples)
-    p = _drawn_chance(on.multiples, options.event)
-    ordered = _drawn_chance(-on.multiples, options.event) if gain < 0.0 else p
-    size = on.step * unit
-    error = size * float(np.sqrt(on.multiples.size) * on.multiples.std())
-    low, high = bootstrap.law_interval(
-        options.ci,
-        gain,
-        np.asarray(size * law.values),
-        law.law,
-        level=options.level,
-        without=lean,
+def _wild_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
+    """Return the wild bootstrap of one pair, its null hypothesis imposed."""
+    a, b = draws.pairs[k]
+    gain, error = draws.theta[a] - draws.theta[b], draws.linear_error(a, b)
+    if on is not None:
+        law, total = SignedSum(on.multiples), int(on.multiples.sum())
+        p = law.tail(total)
+        return error, p, law.tail(-total) if gain < 0.0 else p, -1
+    sums, room = draws.turned(a, b), draws.room(a, b)
+    hits = wild.reached(sums, room)
+    better = wild.reached(-sums, room) if gain < 0.0 else hits
+    if draws.subsets.every:
+        return error, hits / sums.size, better / sums.size, -1
+    p, ordered = (
+        bootstrap.monte_carlo(count, sums.size, draws.options.event) for count in (hits, better)
     )
-    return _Row(error, low, high, p, ordered, -1)
+    return error, p, ordered, better
+
+
+def _wild_max_t(draws: Draws) -> FloatArray:
+    """Return p-values adjusted for all pairs: the same signs for all, each pair studentised.
+
+    Signs leave the sum of squares as it is, so that the t statistic of every draw rises with its
+    gain over the root of that sum.
+    """
+    gains, scale = np.empty(len(draws.pairs)), np.empty(len(draws.pairs))
+    for k, (a, b) in enumerate(draws.pairs):
+        own = draws.own(a, b)
+        gains[k], scale[k] = own.sum(), np.sqrt((own**2).sum())
+        if scale[k] <= draws.room(a, b):
+            gains[k], scale[k] = 0.0, 1.0
+
+    def t_star(k: int) -> FloatArray:
+        return np.asarray((gains[k] - 2.0 * draws.turned(*draws.pairs[k])) / scale[k])
+
+    size = draws.subsets.weights.size
+    return bootstrap.max_t(t_star, gains / scale, size, every=draws.subsets.every)
+
+
+def _resampled_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
+    """Return the paired bootstrap of one pair by one of the events of section 2.2."""
+    items, options = draws.items, draws.options
+    a, b = draws.pairs[k]
+    gain = draws.theta[a] - draws.theta[b]
+    if on is not None:
+        error = on.step * (items.unit() or 1.0)
+        error *= float(np.sqrt(on.multiples.size) * on.multiples.std())
+        p = _drawn_chance(on.multiples, options.event)
+        ordered = _drawn_chance(-on.multiples, options.event) if gain < 0.0 else p
+        return error, p, ordered, -1
+    gains = draws.scores[a] - draws.scores[b]
+    size = max(draws.scale[a], draws.scale[b])
+
+    def count(sign: float) -> int:
+        if options.event == "studentised":
+            room = 1e-12 * size
+            t = bootstrap.studentised(np.array(gain), float(draws.own_errors[k]), room)
+            t_star = bootstrap.studentised(gains - gain, draws.errors[k], room)
+            return bootstrap.beyond(sign * t_star, sign * float(t))
+        centred = items.cluster is None and items.unit() is not None
+        return bootstrap.happened(sign * gains, sign * gain, options.event, size, centred=centred)
+
+    hits = count(1.0)
+    better = count(-1.0) if gain < 0.0 else hits
+    p, ordered = (bootstrap.monte_carlo(x, gains.size, options.event) for x in (hits, better))
+    return _sd(gains), p, ordered, better
+
+
+def _resampled_max_t(draws: Draws) -> FloatArray:
+    """Return p-values adjusted for all pairs, each resample studentised by its own error."""
+    gains = draws.theta[draws.pairs[:, 0]] - draws.theta[draws.pairs[:, 1]]
+
+    def room(k: int) -> float:
+        return 1e-12 * float(draws.scale[draws.pairs[k]].max())
+
+    def t_star(k: int) -> FloatArray:
+        a, b = draws.pairs[k]
+        moved = draws.scores[a] - draws.scores[b] - gains[k]
+        return bootstrap.studentised(moved, draws.errors[k], room(k))
+
+    t = [
+        float(bootstrap.studentised(gains[k], float(draws.own_errors[k]), room(k)))
+        for k in range(len(gains))
+    ]
+    return bootstrap.max_t(t_star, np.array(t), draws.options.n_resamples)
+
+
+def _interval(
+    draws: Draws, k: int, on: Lattice | None, error: float, p_two_sided: float
+) -> tuple[float, float]:
+    """Return the interval of the gain of one pair."""
+    items, options = draws.items, draws.options
+    kind, (a, b) = options.ci, draws.pairs[k]
+    gain = draws.theta[a] - draws.theta[b]
+    if kind in PROPORTIONS or not kind:
+        counts = paired_proportions.cells(*items.statistics[[a, b], :, 0])
+        low, high = PROPORTIONS[kind or "tango"](counts, options.level)
+        if items.sign < 0.0:
+            low, high = -high, -low
+        if not kind and p_two_sided > 1.0 - options.level:  # the exact test is the more cautious
+            low, high = min(low, 0.0), max(high, 0.0)
+        return low, high
+    if not error > 0.0:
+        return np.nan, np.nan  # nothing varies: the items say nothing of how far the gain could
+    if kind == "wild":
+        subsets, room, sums = draws.subsets, draws.room(a, b), draws.turned(a, b)
+        factor = draws.parts.factor
+        found = wild.limits(
+            sums, subsets.weights, factor, every=subsets.every, level=options.level, room=room
+        )
+        if on is not None and not subsets.every and options.event == "wild":
+            near = factor * sums / np.maximum(subsets.weights, 1.0)
+            rejected = p_two_sided <= (1.0 - options.level) * (1.0 + 1e-12)
+            found = wild.agreeing(found, gain, rejected=rejected, near=near)
+        return found
+    lean = draws.without[a] - draws.without[b]
+    if options.event == "wild":  # an exact law of signs is not that of items drawn again
+        drawn_again = options._replace(
+            method="auto" if options.method == "exact" else options.method
+        )
+        on = _lattices(items, draws.pairs[[k]], drawn_again)[0]
+    if on is not None and kind != "studentised":
+        law, step = DrawnSum(on.multiples), on.step * (items.unit() or 1.0)
+        return bootstrap.law_interval(
+            kind, gain, np.asarray(step * law.values), law.law, level=options.level, without=lean
+        )
+    gains = draws.scores[a] - draws.scores[b]
+    student = None
+    if kind == "studentised":
+        student = float(draws.own_errors[k]), draws.errors[k]
+    return bootstrap.interval(
+        kind, gain, gains, level=options.level,
+        scale=float(max(draws.scale[a], draws.scale[b])), without=lean, student=student,
+    )  # fmt: skip
+
+
+PROPORTIONS = {"tango": paired_proportions.tango, "newcombe": paired_proportions.newcombe}
 
 
 def _drawn_chance(multiples: IntArray, event: str) -> float:
-    """Return the chance of the event of section 2.2."""
+    """Return the chance of the event of section 2.2.
+
+    The law may give 0, for a few items that differ by much the same. No test of n items is so sure:
+    the least that their signs can say is 2^-n. Figure 1 to the letter stays as it is.
+    """
     total = int(multiples.sum())
     if event == "strict":
         return DrawnSum(multiples).tail(2 * total + 1)
-    if event == "zero":
-        return DrawnSum(-multiples).tail(0)
     # the mean of the resampled gains is the gain: there is no bias to correct
-    return DrawnSum(multiples).tail(2 * total)
+    turned = event == "zero"
+    found = DrawnSum(-multiples).tail(0) if turned else DrawnSum(multiples).tail(2 * total)
+    return found if found > 0.0 else float(2.0**-multiples.size)
 
 
 # ------------------------------------------------------------------------------------- permutation
@@ -241,12 +517,20 @@ def paired_permutation(
     items: Items, pairs: IntArray, options: Options, step: Step = quiet
 ) -> Pairs:
     """Return the approximate randomization test of all pairs, with the same swaps for all."""
+    if items.seeds is not None:
+        raise ValueError(
+            "seeds: swapping what two systems did on an item says nothing of other trainings. Give"
+            " paired_bootstrap, or the scores of one training each."
+        )
+    options = settled(options, len(pairs))
     theta, pairs, swapped = _oriented(items, pairs, options)
     drawn = items.drawn
     lattices = _lattices(items, pairs, options, drawn)
     n = drawn.shape[1]
     every = n <= ENUMERATED and options.method != "monte-carlo"
     if options.adjust == "max-t" or None in lattices:
+        if not every:
+            _check_enough(options, len(pairs))
         chunks = (
             resamples.all_swaps(n)
             if every
@@ -275,8 +559,26 @@ def paired_permutation(
         )
         tails = (1.0 - options.level) / 2.0, (1.0 + options.level) / 2.0
         low, high = bootstrap.quantiles(gains[k], tails)
-        rows.append(_Row(_sd(gains[k]), gain - high, gain - low, p, ordered, -1 if every else hits))
-    return _table(items, theta, pairs, swapped, rows, options, lambda k: gains[k], gains.shape[1])
+        rows.append(
+            _varying(_sd(gains[k]), gain - high, gain - low, p, ordered, -1 if every else turned)
+        )
+    simultaneous = None
+    if options.adjust == "max-t":
+        error = np.array([row.error for row in rows])
+        scale = np.where(error > 0.0, error, 1.0)
+        simultaneous = bootstrap.max_t(
+            lambda k: np.asarray(gains[k] / scale[k]),
+            (theta[pairs[:, 0]] - theta[pairs[:, 1]]) / scale,
+            gains.shape[1],
+            every=every,
+        )
+    return _table(items, theta, pairs, swapped, rows, options, simultaneous, every=every)
+
+
+def _varying(error: float, low: float, high: float, p: float, ordered: float, hits: int) -> _Row:
+    """Return the row; where nothing varies, the items say nothing of an interval."""
+    limits = (low, high) if error > 0.0 else (np.nan, np.nan)
+    return _Row(error, *limits, p, ordered, hits)
 
 
 def _reached(gains: FloatArray, gain: float, scale: float) -> int:
@@ -293,10 +595,10 @@ def _swapped_gains(
     step: Step,
 ) -> FloatArray:
     """Return the gain of every pair in every trial, (pair, trial)."""
-    flat = resamples.for_sums(_flat(drawn), drawn.shape[1])
+    flat = resamples.for_sums(resamples.flat(drawn), drawn.shape[1])
     totals = drawn.sum(axis=1)
     result = np.empty((len(pairs), size))
-    for rows, swaps in _filled(chunks):
+    for rows, swaps in resamples.placed(chunks):
         moved = resamples.weighted_sums(swaps, flat).reshape(-1, len(drawn), drawn.shape[2])
         width = max(1, 4_000_000 // (len(swaps) * drawn.shape[2]))
         for start in range(0, len(pairs), width):
@@ -325,7 +627,7 @@ def _signed_row(on: Lattice, unit: float, gain: float, options: Options) -> _Row
     total = int(on.multiples.sum())
     p = law.tail(total)
     ordered = law.tail(-total) if gain < 0.0 else p  # the law is symmetric
-    return _Row(error, gain - limits[1], gain - limits[0], p, ordered, -1)
+    return _varying(error, gain - limits[1], gain - limits[0], p, ordered, -1)
 
 
 # ------------------------------------------------------------------------------------------ common
@@ -351,13 +653,14 @@ def _lattices(
     """Return the lattice of every pair's differences, None where there is none or none is wanted.
 
     Differences are those of the first system's favour: the gain is their sum, times the unit.
-    ``drawn`` are the statistics of what is swapped; without it, items are drawn one by one.
+    ``drawn`` are the statistics of what is swapped, or gets a random sign; without it, items are
+    drawn one by one.
     """
     bootstraps = drawn is None
     drawn = items.statistics if drawn is None else drawn
     unit = items.unit()
     wanted = options.method != "monte-carlo" and unit is not None
-    if bootstraps and (items.cluster is not None or options.ci == "studentised"):
+    if bootstraps and (items.cluster is not None or options.event == "studentised"):
         wanted = False
     better = items.sign * drawn[..., 0]
     found = [lattice(better[a] - better[b]) if wanted else None for a, b in pairs]
@@ -375,8 +678,8 @@ def _why_not_exact(items: Items, options: Options, *, bootstraps: bool, unit: fl
             "the law is exact for the metrics mean, sum and accuracy, every item having the same"
             " total"
         )
-    elif bootstraps and options.ci == "studentised":
-        reason = "ci='studentised' needs the standard error of every resample"
+    elif bootstraps and options.event == "studentised":
+        reason = "event='studentised' needs the standard error of every resample"
     else:
         reason = (
             "the items' differences of some pair are no whole multiples of one step, or their sum"
@@ -401,8 +704,9 @@ def _table(
     swapped: BoolArray,
     rows: list[_Row],
     options: Options,
-    deviations: Callable[[int], FloatArray],
-    drawn: int,
+    simultaneous: FloatArray | None,
+    *,
+    every: bool,
 ) -> Pairs:
     a, b = pairs[:, 0], pairs[:, 1]
     gain = theta[a] - theta[b]
@@ -413,97 +717,43 @@ def _table(
     )
     hits = np.array([row.hits for row in rows], dtype=np.int64)
     exact = hits < 0
-    n_resamples = np.where(exact, 0, options.n_resamples)
+    draws = options.n_resamples
+    n_resamples = np.where(exact, 0, draws)
     with np.errstate(invalid="ignore"):
-        p_stderr = np.where(exact, 0.0 * p, np.sqrt(p * (1.0 - p) / options.n_resamples))
+        p_stderr = np.where(exact, 0.0 * p, np.sqrt(p * (1.0 - p) / draws))
     doubled = np.minimum(1.0, 2.0 * ordered)
-    adjusted = np.full(len(pairs), np.nan)
-    if options.adjust == "max-t":
-        simultaneous = bootstrap.max_t(deviations, gain, error, drawn)
-        # the pair's own p-value is another one: doubled, not of the absolute gain
-        adjusted = np.maximum(simultaneous, doubled)
-    elif options.adjust is not None:
-        adjusted = adjust(doubled, options.adjust)
-    below, above = clopper_pearson(
-        np.maximum(hits, 0), np.array(options.n_resamples), options.level
-    )
-    undecided = ~exact & ~undefined & (below < options.alpha) & (options.alpha < above)
+    if simultaneous is not None:
+        simultaneous = np.where(undefined, np.nan, simultaneous)
+    adjusted = _adjusted(doubled, simultaneous, options.adjust)
+    below, above = clopper_pearson(np.maximum(hits, 0), np.array(draws), options.level)
+    sides = []
+    for number, limit in enumerate((below, above)):
+        side = np.where(exact, doubled, np.where(undefined, np.nan, np.minimum(1.0, 2.0 * limit)))
+        together = simultaneous
+        if simultaneous is not None and not every:
+            reached = np.rint(np.nan_to_num(simultaneous) * (draws + 1)) - 1.0
+            together = clopper_pearson(np.maximum(reached, 0.0), np.array(draws), options.level)[
+                number
+            ]
+            together = np.where(np.isnan(simultaneous), np.nan, together)
+        sides.append(side if options.adjust is None else _adjusted(side, together, options.adjust))
+    undecided = (sides[0] < options.alpha) & (options.alpha < sides[1])
+    groups = 0 if items.cluster is None else int(items.cluster.max()) + 1
     return Pairs(
         swapped, items.sign * theta[a], items.sign * theta[b], gain, error, low, high, p, doubled,
         p_stderr, adjusted, 1.0 - p, undecided, exact,
-        np.full(len(pairs), items.statistics.shape[1]), n_resamples,
+        np.full(len(pairs), items.statistics.shape[1]), n_resamples, np.full(len(pairs), groups),
     )  # fmt: skip
 
 
-# -------------------------------------------------------------------------------------------- ranks
-
-
-class Ranks(NamedTuple):
-    """The rows of the table of ranks, one per system."""
-
-    score: FloatArray
-    ci_low: FloatArray
-    ci_high: FloatArray
-    rank: IntArray
-    rank_low: IntArray
-    rank_high: IntArray
-    p_best: FloatArray
-    tied_for_best: BoolArray
-
-
-def system_ranks(items: Items, options: Options, step: Step = quiet) -> Ranks:
-    """Return the ranks of systems and how sure they are, from the resamples that all share.
-
-    Tied for best is who no test tells apart from the best.
-    """
-    drawn = items.drawn
-    systems = len(drawn)
-    theta = items.sign * items.score(items.statistics.sum(axis=1))
-    scores, _ = _bootstrap_scores(items, drawn, None, options, step)
-    without = items.sign * resamples.leave_one_out(drawn, items.score)
-    limits = np.array([
-        bootstrap.interval(
-            options.ci, theta[k], scores[k], level=options.level,
-            scale=float(np.fmax.reduce(np.abs(scores[k]), initial=abs(theta[k]))),
-            without=without[k],
-        )
-        for k in range(systems)
-    ])  # fmt: skip
-    low, high, p_best = _resampled_ranks(scores, options.level)
-    pairs = np.stack(np.triu_indices(systems, 1), axis=1)
-    tested = paired_bootstrap(items, pairs, options._replace(ci="percentile"), scores=scores)
-    p = tested.p_two_sided if options.adjust is None else tested.p_adjusted
-    best = np.flatnonzero(theta == np.fmax.reduce(theta))
-    tied = np.isin(np.arange(systems), best)
-    for pair, chance in zip(pairs, p, strict=True):
-        if np.isin(pair, best).any() and chance > options.alpha:
-            tied[pair] = True
-    ci_low, ci_high = limits.T if items.sign > 0 else -limits[:, ::-1].T
-    known = np.where(np.isnan(theta), -np.inf, theta)  # who has no score comes last
-    rank = 1 + (known[:, np.newaxis] < known).sum(axis=1)
-    return Ranks(items.sign * theta, ci_low, ci_high, rank, low, high, p_best, tied)
-
-
-def _resampled_ranks(scores: FloatArray, level: float) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return the limits of each system's rank, and how often it is best, ties shared.
-
-    Where its score is undefined, a system ranks last and is not best.
-    """
-    systems, size = scores.shape
-    low, high = np.empty(systems, dtype=np.int64), np.empty(systems, dtype=np.int64)
-    best = np.empty(systems)
-    known = np.where(np.isnan(scores), -np.inf, scores)
-    room = 1e-12 * np.abs(np.nan_to_num(scores)).max(axis=0)
-    top = known.max(axis=0) - room
-    winners = np.maximum((known >= top).sum(axis=0), 1)
-    tail = (1.0 - level) / 2.0
-    for k in range(systems):
-        better = np.zeros(size, dtype=np.int64)
-        for other in range(systems):
-            better += known[other] > known[k] + room
-        share = np.cumsum(np.bincount(better + 1, minlength=systems + 1)) / size
-        low[k] = int(np.argmax(share > tail))
-        high[k] = int(np.argmax(share >= 1.0 - tail))
-        wins = (known[k] >= top) & ~np.isnan(scores[k])
-        best[k] = float((wins / winners).mean())
-    return low, high, best
+def _adjusted(
+    doubled: FloatArray, simultaneous: FloatArray | None, method: str | None
+) -> FloatArray:
+    """Return the two-sided p-values adjusted for all pairs, NaN without an adjustment."""
+    if method is None:
+        return np.full(doubled.size, np.nan)
+    if method == "max-t":
+        assert simultaneous is not None
+        # the pair's own p-value is another one: doubled, not of the absolute gain
+        return np.asarray(np.maximum(simultaneous, doubled))
+    return adjust(doubled, method)

@@ -16,6 +16,7 @@ from rankeval_pd.stats.resampling.metrics import Score
 BLOCK = 1000  # resamples that are drawn from one child of the seed
 _ROOM = 8_000_000  # counts that are in memory together
 _SINGLE = 2.0**24  # whole numbers that float32 tells apart
+ENUMERATED = 20  # up to so many items, every swap can be looked at
 
 Seed = int | Sequence[int]
 
@@ -31,11 +32,17 @@ def entropy(rng: int | np.random.Generator | None) -> Seed:
     return int(rng)
 
 
-def count_chunks(n_items: int, n_resamples: int, seed: Seed) -> Iterator[AnyArray]:
+def count_chunks(
+    n_items: int, n_resamples: int, seed: Seed, strata: IntArray | None = None
+) -> Iterator[AnyArray]:
     """Yield how often each item is in each resample, float32 (resamples, items), in chunks.
 
-    A resample is ``n_items`` items drawn with replacement: its counts are multinomial.
+    A resample is ``n_items`` items drawn with replacement: its counts are multinomial. With the
+    number of each item's stratum, as many are drawn of each stratum as it has.
     """
+    if strata is not None:
+        yield from _stratified(strata, n_resamples, seed)
+        return
     dtype = np.uint16 if n_items <= 2**16 else np.uint32
     for rng, size in _chunks(n_items, n_resamples, seed, ()):
         drawn = rng.integers(0, n_items, size=(size, n_items), dtype=dtype)
@@ -43,6 +50,30 @@ def count_chunks(n_items: int, n_resamples: int, seed: Seed) -> Iterator[AnyArra
         for row, items in enumerate(drawn):
             counts[row] = np.bincount(items, minlength=n_items)
         yield counts
+
+
+def _stratified(strata: IntArray, n_resamples: int, seed: Seed) -> Iterator[AnyArray]:
+    order = np.argsort(strata, kind="stable")
+    sizes = np.bincount(strata)
+    start = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    most = np.repeat(sizes, sizes)
+    n = strata.size
+    for rng, size in _chunks(n, n_resamples, seed, ()):
+        drawn = order[start + rng.integers(0, most, size=(size, n))]
+        counts = np.empty((size, n), dtype=np.float32)
+        for row, items in enumerate(drawn):
+            counts[row] = np.bincount(items, minlength=n)
+        yield counts
+
+
+def t_draws(freedom: FloatArray, n_resamples: int, seed: Seed) -> FloatArray:
+    """Return draws of t distributions, (resample, system)."""
+    systems = freedom.size
+    parts = [
+        rng.standard_t(freedom, size=(size, systems))
+        for rng, size in _chunks(systems, n_resamples, seed, (5,))
+    ]
+    return np.concatenate(parts)
 
 
 def swap_chunks(n_items: int, n_resamples: int, seed: Seed) -> Iterator[AnyArray]:
@@ -124,15 +155,26 @@ def resampled_scores(
         Told how many resamples were done.
     """
     systems, items, statistics = values.shape
-    flat = for_sums(np.moveaxis(values, 1, 0).reshape(items, -1), items)
+    columns = for_sums(flat(values), items)
     result = np.empty((systems, n_resamples))
-    filled = 0
-    for weights in chunks:
-        sums = weighted_sums(weights, flat).reshape(-1, systems, statistics)
-        result[:, filled : filled + len(weights)] = score(sums).T
-        filled += len(weights)
+    for rows, weights in placed(chunks):
+        sums = weighted_sums(weights, columns).reshape(-1, systems, statistics)
+        result[:, rows] = score(sums).T
         step(len(weights))
     return result
+
+
+def placed(chunks: Iterator[AnyArray]) -> Iterator[tuple[slice, AnyArray]]:
+    """Yield chunks with the places of their resamples among all."""
+    start = 0
+    for chunk in chunks:
+        yield slice(start, start + len(chunk)), chunk
+        start += len(chunk)
+
+
+def flat(values: FloatArray) -> FloatArray:
+    """Return (system, item, statistic) as (item, columns)."""
+    return np.moveaxis(values, 1, 0).reshape(values.shape[1], -1)
 
 
 def leave_one_out(values: FloatArray, score: Score) -> FloatArray:

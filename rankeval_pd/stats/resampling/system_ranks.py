@@ -1,0 +1,120 @@
+"""Ranks of systems and how sure they are: from tests of all pairs, or from resampled ranks."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.intervals.proportions import clopper_pearson
+from rankeval_pd.stats.resampling import bootstrap, paired, wild
+
+RANKS = ("simultaneous", "percentile")
+SCORE_INTERVALS = ("wild", "clopper-pearson", "bca", "percentile", "basic")
+
+
+class Ranks(NamedTuple):
+    """The rows of the table of ranks, one per system."""
+
+    score: FloatArray
+    ci_low: FloatArray
+    ci_high: FloatArray
+    rank: IntArray
+    rank_low: IntArray
+    rank_high: IntArray
+    p_best: FloatArray
+    tied_for_best: BoolArray
+    n_groups: IntArray
+
+
+def system_ranks(
+    items: paired.Items, options: paired.Options, ranks: str, step: paired.Step = paired.quiet
+) -> Ranks:
+    """Return the ranks of systems and how sure they are, from the draws that all share."""
+    systems = len(items.statistics)
+    pairs = np.stack(np.triu_indices(systems, 1), axis=1)
+    options = paired.settled(options, len(pairs))
+    if options.ci == "clopper-pearson" and not items.binary:
+        raise ValueError(
+            "ci='clopper-pearson' is an interval of a proportion: every item has to be right or"
+            " wrong, 0 or 1, with metric='accuracy' or 'mean' and without groups=. Give ci='wild',"
+            " or leave ci out."
+        )
+    if not options.ci:
+        options = options._replace(ci="clopper-pearson" if items.binary else "wild")
+    draws = paired.Draws(items, pairs, options, step)
+    theta = draws.theta
+    low, high, p_best = resampled_ranks(draws.scores, options.level)
+    tested = paired.paired_bootstrap(items, pairs, options, draws=draws)
+    p = tested.p_two_sided if options.adjust is None else tested.p_adjusted
+    known = np.where(np.isnan(theta), -np.inf, theta)  # who has no score comes last
+    above = known[:, np.newaxis] > known
+    sure = np.zeros_like(above)
+    a, b = pairs.T
+    sure[a, b] = sure[b, a] = np.isnan(p) | (p <= options.alpha)
+    better = above & sure
+    # no test tells those apart that are better by no more than chance
+    first, last = 1 + better.sum(axis=0), systems - better.sum(axis=1)
+    if ranks == "simultaneous":
+        low, high = first, last
+    limits = np.array([_score_limits(draws, k) for k in range(systems)])
+    ci_low, ci_high = limits.T if items.sign > 0 else -limits[:, ::-1].T
+    groups = 0 if items.cluster is None else draws.drawn.shape[1]
+    return Ranks(
+        items.sign * theta, ci_low, ci_high, 1 + above.sum(axis=0), low, high, p_best,
+        first == 1, np.full(systems, groups),
+    )  # fmt: skip
+
+
+def _score_limits(draws: paired.Draws, k: int) -> tuple[float, float]:
+    """Return the interval of one system's score, the larger the better."""
+    items, options = draws.items, draws.options
+    theta, own = draws.theta[k], draws.parts.values[k]
+    if np.isnan(theta):
+        return np.nan, np.nan
+    if options.ci == "clopper-pearson":
+        n = own.size
+        right = np.array([items.statistics[k, :, 0].sum()])
+        low, high = (float(x[0]) for x in clopper_pearson(right, np.array([n]), options.level))
+        return (low, high) if items.sign > 0.0 else (-high, -low)
+    weights = draws.parts.weights
+    room = draws.parts.accuracy * float(np.abs(own).max(initial=0.0))
+    rest = own - weights * (own.sum() / weights.sum())
+    if np.sqrt((rest**2).sum()) <= room:
+        return np.nan, np.nan  # nothing varies
+    if options.ci == "wild":
+        subsets = draws.subsets
+        return wild.limits(
+            subsets.values[k], subsets.weights, draws.parts.factor, every=subsets.every,
+            level=options.level, room=room,
+        )  # fmt: skip
+    return bootstrap.interval(
+        options.ci, theta, draws.scores[k], level=options.level, scale=float(draws.scale[k]),
+        without=draws.without[k],
+    )  # fmt: skip
+
+
+def resampled_ranks(scores: FloatArray, level: float) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return the limits of each system's rank, and how often it is best, ties shared.
+
+    Where its score is undefined, a system ranks last and is not best.
+    """
+    systems, size = scores.shape
+    low, high = np.empty(systems, dtype=np.int64), np.empty(systems, dtype=np.int64)
+    best = np.empty(systems)
+    known = np.where(np.isnan(scores), -np.inf, scores)
+    room = 1e-12 * np.abs(np.nan_to_num(scores)).max(axis=0)
+    top = known.max(axis=0) - room
+    winners = np.maximum((known >= top).sum(axis=0), 1)
+    tail = (1.0 - level) / 2.0
+    for k in range(systems):
+        better = np.zeros(size, dtype=np.int64)
+        for other in range(systems):
+            better += known[other] > known[k] + room
+        share = np.cumsum(np.bincount(better + 1, minlength=systems + 1)) / size
+        low[k] = int(np.argmax(share > tail))
+        high[k] = int(np.argmax(share >= 1.0 - tail))
+        wins = (known[k] >= top) & ~np.isnan(scores[k])
+        best[k] = float((wins / winners).mean())
+    return low, high, best

@@ -1,0 +1,167 @@
+"""The wild bootstrap with the null hypothesis imposed: signs of items' contributions are drawn.
+
+A score is written as a sum of what each item (or cluster) adds to it, exactly for means and sums,
+by linearisation for every other metric. If two systems are equal, what an item adds to their gain
+is as likely to speak for the one as for the other: its sign is random (Wu 1986, Liu 1988; Cameron,
+Gelbach and Miller 2008 for clusters). With the gain moved to any other value, the same signs tell
+which values are not rejected: they lie between quantiles of the gain on random subsets (Hartigan
+1969), so that the p-value and the interval are two views of one law.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from rankeval_pd.stats._types import FloatArray
+from rankeval_pd.stats.resampling import factors, resamples
+from rankeval_pd.stats.resampling.bootstrap import gradients
+
+if TYPE_CHECKING:
+    from rankeval_pd.stats.resampling.paired import Items, Options, Step
+
+_EVERY = 2**16  # so many subsets are always looked at, all of them
+_LINEARISED = 1e-8  # of the largest contribution: the accuracy of numeric derivatives
+_WHOLE = 1e-10  # the same, where they are not derived
+
+
+class Contributions(NamedTuple):
+    """What every item, or cluster, adds to the score of every system, the larger the better."""
+
+    values: FloatArray  #: (system, drawn)
+    weights: FloatArray  #: (drawn,): what it adds to a shift of the score
+    unit: float  #: so much does 1 in ``values`` add to the score
+    accuracy: float  #: of ``values``, relative
+
+    @property
+    def factor(self) -> float:
+        """From a sum of values over a sum of weights to a score."""
+        return self.unit * float(self.weights.sum())
+
+
+def contributions(items: Items) -> Contributions:
+    """Return what items, or clusters, add to the scores, so that it sums to the scores."""
+    drawn = np.ascontiguousarray(items.drawn)  # the order in memory changes no last digit
+    sizes: FloatArray = np.ones(drawn.shape[1])
+    if items.cluster is not None:
+        sizes = np.bincount(items.cluster).astype(float)
+    unit = items.unit()
+    if unit is not None:
+        return Contributions(items.sign * drawn[..., 0], sizes, unit, _WHOLE)
+    plain = _linearised(items, drawn, sizes)
+    if items.drawn_strata is not None:
+        plain = plain._replace(
+            values=factors.within_strata(plain.values, plain.weights, items.drawn_strata)
+        )
+    return plain if items.seeds is None else _with_seeds(plain, items.seeds)
+
+
+def _linearised(items: Items, drawn: FloatArray, sizes: FloatArray) -> Contributions:
+    """Return contributions to any metric, by its derivatives."""
+    weights = np.asarray(drawn[..., 1].mean(axis=0)) if items.linear == "mean" else sizes
+    share = weights / weights.sum()
+    totals = drawn.sum(axis=1)
+    added = np.einsum("mik,mk->mi", drawn, gradients(totals, items.score))
+    about = items.score(totals) - added.sum(axis=1)
+    return Contributions(
+        items.sign * (added + share * about[:, np.newaxis]), weights, 1.0, _LINEARISED
+    )
+
+
+def _with_seeds(parts: Contributions, seeds: factors.Seeds) -> Contributions:
+    """Return the contributions with two more for each system: its seeds' error, and its opposite.
+
+    They sum to 0, and their squares to the variance that the seeds bring.
+    """
+    half = np.diag(seeds.error) / np.sqrt(2.0)
+    none = np.zeros(2 * len(half))
+    return parts._replace(
+        values=np.concatenate([parts.values, half, -half], axis=1),
+        weights=np.concatenate([parts.weights, none]),
+    )
+
+
+class Subsets(NamedTuple):
+    """Sums of contributions over subsets of the items: those whose sign is turned."""
+
+    values: FloatArray  #: (system, subset)
+    weights: FloatArray  #: (subset,)
+    every: bool  #: whether these are all subsets, each once
+
+
+def looks_at_every(items: Items, options: Options) -> bool:
+    """Return whether all subsets of the items, or clusters, are looked at."""
+    drawn = items.statistics.shape[1] if items.cluster is None else int(items.cluster.max()) + 1
+    if options.method == "monte-carlo" or items.seeds is not None:
+        return False
+    return 2**drawn <= max(_EVERY, options.n_resamples) or (
+        options.method == "exact" and drawn <= resamples.ENUMERATED
+    )
+
+
+def subset_sums(parts: Contributions, items: Items, options: Options, step: Step) -> Subsets:
+    """Return the sums of all systems over the same random subsets, or over every subset.
+
+    What seeds add gets no sign, but a factor of the t distribution: see :class:`factors.Seeds`.
+    """
+    systems = len(parts.values)
+    n = parts.weights.size - (0 if items.seeds is None else 2 * systems)
+    every = looks_at_every(items, options)
+    size = 2**n if every else options.n_resamples
+    chunks = resamples.all_swaps(n) if every else resamples.swap_chunks(n, size, options.seed)
+    flat = resamples.for_sums(np.vstack([parts.values, parts.weights]).T[:n], n)
+    sums = np.empty((len(parts.values) + 1, size))
+    for rows, turned in resamples.placed(chunks):
+        sums[:, rows] = resamples.weighted_sums(turned, flat).T
+        step(len(turned))
+    if items.seeds is not None:
+        t = resamples.t_draws(items.seeds.freedom, size, options.seed)
+        sums[:-1] += (items.seeds.error / parts.unit)[:, np.newaxis] * t.T / 2.0
+    return Subsets(sums[:-1], sums[-1], every)
+
+
+def reached(sums: FloatArray, room: float) -> int:
+    """Return for how many subsets the gain with these signs turned is at least the gain."""
+    return int(sums.size - np.count_nonzero(sums > room))  # undefined counts against the claim
+
+
+def limits(
+    sums: FloatArray, weights: FloatArray, factor: float, *, every: bool, level: float, room: float
+) -> tuple[float, float]:
+    """Return the least and the largest score that the signs do not reject at 1 - level.
+
+    A score s is rejected as too low where so few subsets have a score of at most s that their
+    share, with one added to both counts unless these are all subsets, is at most half of that. The
+    empty subset has any score. With few items there is no limit: that is infinite.
+    """
+    if np.isnan(sums).any():
+        return np.nan, np.nan
+    added = 0 if every else 1
+    filled = weights > 0.0
+    scores = factor * sums[filled] / weights[filled]
+    scores[np.abs(sums[filled]) <= room] = 0.0
+    tail = (1.0 - level) / 2.0 * (sums.size + added)
+    most = int(np.floor(tail * (1.0 + 1e-12))) - added - int(np.count_nonzero(~filled))
+    if most < 0:
+        return -np.inf, np.inf
+    last = scores.size - 1 - most
+    ordered = np.partition(scores, [most, last])
+    return float(ordered[most]), float(ordered[last])
+
+
+def agreeing(
+    found: tuple[float, float], gain: float, *, rejected: bool, near: FloatArray
+) -> tuple[float, float]:
+    """Return limits from draws that say of a gain of 0 what its exact p-value says.
+
+    ``near`` are the drawn scores: where 0 is rejected, the limit is the one nearest to it.
+    """
+    low, high = found
+    if not rejected:
+        return min(low, 0.0), max(high, 0.0)
+    if gain > 0.0 and low <= 0.0:
+        low = float(near[near > 0.0].min(initial=gain))
+    if gain < 0.0 and high >= 0.0:
+        high = float(near[near < 0.0].max(initial=gain))
+    return low, high

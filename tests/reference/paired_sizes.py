@@ -1,0 +1,281 @@
+"""Size and coverage of the paired tests of systems, by seeded simulation.
+
+Writes paired_sizes.csv, and the table between the marks in docs/methods/paired_tests.md: how often
+two equal systems are declared different at 5 % (two-sided), how often the 95 % interval of the gain
+holds the true one, how often all pairs together err (max-t), and how often the intervals of ranks
+hold all true ranks; of the default and of the paper's own procedure.
+
+Many simulated test sets are one set of items with two systems each: the draws are shared.
+"""
+
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from rankeval_pd.stats.resampling import paired, system_ranks
+from rankeval_pd.stats.resampling.metrics import METRICS
+
+HERE = Path(__file__).parent
+PAGE = HERE.parents[1] / "docs" / "methods" / "paired_tests.md"
+MARKS = "<!-- table: tests/reference/paired_sizes.py -->", "<!-- end of table -->"
+B = 999
+ITEMS = (5, 10, 30, 100, 300)
+GROUPS = (2, 3, 5, 10, 20, 50)
+SYSTEMS = (2, 8, 24)
+FEW_ITEMS, FEW_GROUPS = 30, 20
+PROCEDURES = {"default": ("wild", ""), "paper": ("recentred", "bca")}
+KINDS = (
+    "normal", "t with 2 df", "0/1, 2 % differ", "0/1, 10 % differ", "0/1, 30 % differ",
+    "0/1, 10 % differ, gain .05", "F1", "long tail to the right", "long tail to the left",
+)  # fmt: skip
+SKEWED = ("long tail to the right", "long tail to the left", "0/1, 10 % differ, gain .05")
+
+
+def options(procedure: str, seed: int, adjust: str | None = None) -> paired.Options:
+    """Return the options of a procedure."""
+    event, ci = PROCEDURES[procedure]
+    return paired.Options(B, event, "auto", ci, adjust, 0.05, 0.95, seed, keep_order=True)
+
+
+def two_systems(rng: np.random.Generator, kind: str, n: int, sets: int) -> paired.Items:
+    """Return test sets of n items, two systems each: systems 2k and 2k + 1."""
+    shape = (sets, n)
+    if kind == "F1":
+        gold = rng.integers(1, 9, (sets, 1, n)).repeat(2, axis=1)
+        guess = np.maximum(gold + rng.integers(-2, 3, gold.shape), 0)
+        correct = rng.binomial(np.minimum(gold, guess), 0.6)
+        values = np.stack([correct, guess, gold], axis=-1).reshape(2 * sets, n, 3).astype(float)
+        return paired.Items(values, None, METRICS["f1"].score, 1.0, None)
+    if kind.startswith("0/1"):
+        share = float(kind.split()[1]) / 100.0
+        gain = 0.05 if "gain" in kind else 0.0
+        cell = rng.random(shape)
+        right = rng.random(shape) < 0.6
+        only_a, only_b = cell < (share + gain) / 2.0, cell > 1.0 - (share - gain) / 2.0
+        values = np.stack([(right | only_a) & ~only_b, (right | only_b) & ~only_a], axis=1)
+        return of_mean(values.reshape(2 * sets, n).astype(float))
+    tail = np.exp(rng.normal(size=shape)) - np.exp(0.5)
+    drawn = {
+        "normal": lambda: rng.normal(size=shape),
+        "t with 2 df": lambda: rng.standard_t(2, size=shape),
+        "long tail to the right": lambda: tail,
+        "long tail to the left": lambda: -tail,
+    }[kind]()
+    return of_mean(np.stack([drawn, np.zeros(shape)], axis=1).reshape(2 * sets, n))
+
+
+def of_mean(values: np.ndarray, cluster: np.ndarray | None = None) -> paired.Items:
+    """Return items with the mean as metric."""
+    ones = np.ones_like(values)
+    both = np.stack([values, ones], axis=-1)
+    return paired.Items(both, cluster, METRICS["mean"].score, 1.0, "mean")
+
+
+def cluster_sizes(groups: int, *, equal: bool) -> np.ndarray:
+    """Return the numbers of items of each group: ten, or from about 2 to 50."""
+    if equal:
+        return np.full(groups, 10)
+    places = (np.arange(groups) + 0.5) / groups
+    return np.maximum(1, np.rint(2.0 * 25.0**places)).astype(int)
+
+
+def clustered(rng: np.random.Generator, groups: int, sets: int, *, equal: bool) -> paired.Items:
+    """Return test sets whose items are alike within groups: half of the variance is the group's."""
+    sizes = cluster_sizes(groups, equal=equal)
+    cluster = np.repeat(np.arange(groups), sizes)
+    of_group = rng.normal(size=(sets, groups))[:, cluster]
+    drawn = of_group + rng.normal(size=of_group.shape)
+    values = np.stack([drawn, np.zeros_like(drawn)], axis=1).reshape(2 * sets, -1)
+    return of_mean(values, cluster)
+
+
+def judged(items: paired.Items, procedure: str, seed: int, truth: float = 0.0) -> pd.DataFrame:
+    """Return for each test set whether it errs, covers, contradicts itself."""
+    sets = len(items.statistics) // 2
+    pairs = np.arange(2 * sets).reshape(-1, 2)
+    found = paired.paired_bootstrap(items, pairs, options(procedure, seed))
+    low, high = found.ci_low, found.ci_high
+    rejected = found.p_two_sided <= 0.05
+    room = 1e-12
+    return pd.DataFrame({
+        "size": rejected if truth == 0.0 else np.nan,
+        "coverage": ~((low > truth + room) | (high < truth - room)),
+        "contradictions": rejected != ((low > 0.0) | (high < 0.0)),
+    })  # fmt: skip
+
+
+def pairs_of_systems(repetitions: int) -> Iterator[dict[str, object]]:
+    """Yield the rows for two systems."""
+    block = 50
+    for n in ITEMS:
+        for number, kind in enumerate(KINDS):
+            for procedure in PROCEDURES:
+                rng = np.random.default_rng([1, n, number])
+                parts = [
+                    judged(
+                        two_systems(rng, kind, n, block), procedure, k,
+                        0.05 if "gain" in kind else 0.0,
+                    )
+                    for k in range(repetitions // block)
+                ]  # fmt: skip
+                yield from rows("items", n, kind, procedure, pd.concat(parts))
+        print(n, "items", file=sys.stderr)
+    for groups in GROUPS:
+        for equal in (True, False):
+            for procedure in PROCEDURES:
+                rng = np.random.default_rng([2, groups, equal])
+                parts = [
+                    judged(clustered(rng, groups, block, equal=equal), procedure, k)
+                    for k in range(repetitions // block)
+                ]
+                kind = "equal groups" if equal else "unequal groups"
+                yield from rows("groups", groups, kind, procedure, pd.concat(parts))
+        print(groups, "groups", file=sys.stderr)
+
+
+def rows(
+    part: str, n: int, kind: str, procedure: str, found: pd.DataFrame
+) -> Iterator[dict[str, object]]:
+    """Yield the shares with their standard errors."""
+    for name in found:
+        values = found[name].astype(float).dropna()
+        if len(values):
+            share = float(values.mean())
+            error = float(np.sqrt(share * (1.0 - share) / len(values)))
+            yield {
+                "part": part, "n": n, "kind": kind, "procedure": procedure, "figure": name,
+                "share": share, "error": error, "repetitions": len(values),
+            }  # fmt: skip
+
+
+TRUTHS = {
+    "all equal": lambda systems: np.zeros(systems),
+    "half equal": lambda systems: np.where(
+        np.arange(systems) < systems // 2, 0.0, 0.3 * np.arange(systems)
+    ),
+    "near-equal": lambda systems: 0.03 * np.arange(systems),
+}
+
+
+def many_systems(repetitions: int) -> Iterator[dict[str, object]]:
+    """Yield the rows for all pairs of several systems, and for their ranks."""
+    for systems in SYSTEMS:
+        for kind, truth in TRUTHS.items():
+            for n in (10, 20, 50):
+                rng = np.random.default_rng([3, systems, n, list(TRUTHS).index(kind)])
+                times = repetitions // 10 if systems < 24 else repetitions // 20
+                for procedure in PROCEDURES:
+                    if systems == 24 and procedure == "paper":
+                        continue
+                    found = [families(rng, truth(systems), n, procedure, k) for k in range(times)]
+                    yield from rows(f"{systems} systems", n, kind, procedure, pd.DataFrame(found))
+        print(systems, "systems", file=sys.stderr)
+
+
+def families(
+    rng: np.random.Generator, truth: np.ndarray, n: int, procedure: str, seed: int
+) -> dict[str, float]:
+    """Return whether any true null hypothesis is rejected, and whether all ranks are covered."""
+    shared = rng.normal(size=(1, n))
+    items = of_mean(truth[:, np.newaxis] + shared + rng.normal(size=(truth.size, n)))
+    asked = options(procedure, seed, "max-t")
+    pairs = np.stack(np.triu_indices(truth.size, 1), axis=1)
+    tested = paired.paired_bootstrap(items, pairs, asked._replace(ci="percentile"))
+    equal = truth[pairs[:, 0]] == truth[pairs[:, 1]]
+    kind = "simultaneous" if procedure == "default" else "percentile"
+    ranked = system_ranks.system_ranks(items, asked._replace(event="wild", ci="percentile"), kind)
+    rank = 1 + (truth[:, np.newaxis] < truth).sum(axis=1)
+    inside = (ranked.rank_low <= rank) & (rank <= ranked.rank_high)
+    wrong = tested.p_adjusted[equal] <= 0.05
+    return {
+        "family-wise error": float(wrong.any()) if equal.any() else np.nan,
+        "ranks, all": float(inside.all()),
+        "rank of the best": float(inside[np.argmax(truth)]),
+    }
+
+
+def as_table(found: pd.DataFrame) -> str:
+    """Return the table of the docs: what falls short first."""
+    lines = []
+    for part, title in (("items", "items"), ("groups", "groups")):
+        wide = _wide(found[found["part"] == part])
+        few = FEW_ITEMS if part == "items" else FEW_GROUPS
+        short = (wide["default size"] > 0.06) | (wide["default coverage"] < 0.93)
+        wide = wide.assign(short=short).sort_values(["short", "n"], ascending=[False, True])
+        lines += [
+            f"Two systems, {title} (settings in which the default falls short first; below {few} a"
+            " warning is given):",
+            "",
+            f"| {title} | differences | size | coverage | size, paper | coverage, paper |",
+            "|---|---|---|---|---|---|",
+        ]
+        for row in wide.to_dict("records"):
+            cells = [
+                _share(row[f"{procedure} {figure}"])
+                for procedure in PROCEDURES
+                for figure in ("size", "coverage")
+            ]
+            if row["short"]:
+                cells[:2] = [f"**{cell}**" if cell != "–" else cell for cell in cells[:2]]
+            lines.append(f"| {row['n']} | {row['kind']} | " + " | ".join(cells) + " |")
+        lines.append("")
+    lines += [
+        "All pairs of several systems, and their ranks (normal scores):",
+        "",
+        "| systems | items | true scores | max-t errs | max-t of the paper's event errs | all ranks"
+        " covered | the best one's | all ranks, percentile | the best one's, percentile |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    wide = _wide(found[found["part"].str.endswith("systems")])
+    for row in wide.to_dict("records"):
+        names = [
+            "default family-wise error", "paper family-wise error", "default ranks, all",
+            "default rank of the best", "paper ranks, all", "paper rank of the best",
+        ]  # fmt: skip
+        cells = [_share(row[name]) for name in names]
+        systems = row["part"].split()[0]
+        lines.append(f"| {systems} | {row['n']} | {row['kind']} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _wide(found: pd.DataFrame) -> pd.DataFrame:
+    column = found["procedure"] + " " + found["figure"]
+    keys = ["part", "n", "kind"]
+    order = found.drop_duplicates(keys)[keys]
+    wide = found.assign(column=column).pivot(index=keys, columns="column", values="share")  # noqa: PD010
+    wide = wide.reset_index()
+    for procedure in PROCEDURES:
+        for figure in ("size", "coverage", "family-wise error", "ranks, all", "rank of the best"):
+            if f"{procedure} {figure}" not in wide:
+                wide[f"{procedure} {figure}"] = np.nan
+    return order.merge(wide, on=keys)
+
+
+def _share(value: float) -> str:
+    return "–" if np.isnan(value) else f"{value:.3f}".replace("0.", ".", 1)
+
+
+def write_page(found: pd.DataFrame) -> None:
+    """Put the table between the marks of the docs page."""
+    text = PAGE.read_text("utf-8")
+    first, last = (text.index(mark) for mark in MARKS)
+    PAGE.write_text(
+        text[:first] + MARKS[0] + "\n\n" + as_table(found) + "\n\n" + text[last:], "utf-8"
+    )
+
+
+def main(repetitions: int = 3000) -> None:
+    """Simulate, and write the tables."""
+    found = pd.DataFrame([*pairs_of_systems(repetitions), *many_systems(repetitions)])
+    found.to_csv(HERE / "paired_sizes.csv", index=False, float_format="%.6g")
+    write_page(found)
+
+
+if __name__ == "__main__":
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        main(*(int(x) for x in sys.argv[1:]))

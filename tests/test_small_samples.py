@@ -1,0 +1,449 @@
+"""Paired tests where data are few, clustered or many: what holds, what agrees, what is said."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import optimize, stats
+
+import rankeval_pd
+from rankeval_pd.errors import RankevalWarning
+from rankeval_pd.stats.intervals import paired_proportions
+from rankeval_pd.stats.resampling import paired, wild
+from tests.test_resampling import counts_of, f1
+
+REFERENCE = Path(__file__).parent / "reference"
+_spec = importlib.util.spec_from_file_location("paired_sizes", REFERENCE / "paired_sizes.py")
+study = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(study)
+
+
+def agrees(row: pd.Series, level: float = 0.95) -> bool:
+    """Return whether the interval leaves out 0 exactly where the p-value is significant."""
+    outside = row["ci_low"] > 0.0 or row["ci_high"] < 0.0
+    return outside == (row["p_two_sided"] <= (1.0 - level) * (1.0 + 1e-12))
+
+
+# ------------------------------------------------------------------------------------------- signs
+
+
+def test_random_signs_by_enumeration():
+    """The p-value and the interval of seven items, all signs, and every shift tried."""
+    rng = np.random.default_rng(4)
+    d = rng.normal(0.9, 1.0, 7)
+    data = pd.DataFrame({"a": d, "b": 0.0})
+    row = data.rankeval.paired_bootstrap("a", "b").iloc[0]
+    signs = np.array(list(itertools.product((1, -1), repeat=7)))
+
+    def p_value(shift: float, side: int) -> float:
+        moved = side * (d - shift)
+        return float(np.mean(signs @ moved >= moved.sum() - 1e-12))
+
+    assert row["p_value"] == p_value(0.0, 1)
+    for name, side in (("ci_low", 1), ("ci_high", -1)):
+        limit = row[name]
+        assert p_value(limit, side) > 0.025
+        assert p_value(limit - side * 1e-9, side) <= 0.025
+    assert row["exact"]
+    assert row["gain_se"] == pytest.approx(d.std() / np.sqrt(7), rel=1e-12)
+
+
+def test_clusters_get_one_sign():
+    """Whole clusters of unequal sizes, under every shift of every item by the same."""
+    rng = np.random.default_rng(6)
+    sizes = [1, 2, 3, 5, 8, 13, 21]
+    data = pd.DataFrame(
+        {"a": rng.normal(0.8, 1.0, 53), "b": 0.0, "doc": np.repeat(range(7), sizes)}
+    )
+    row = data.rankeval(groups="doc", measures=["a", "b"]).paired_bootstrap("a", "b").iloc[0]
+    signs = np.array(list(itertools.product((1, -1), repeat=7)))
+
+    def p_value(shift: float) -> float:
+        totals = (data["a"] - shift).groupby(data["doc"]).sum().to_numpy()
+        return float(np.mean(signs @ totals >= totals.sum() - 1e-12))
+
+    assert row["p_value"] == p_value(0.0)
+    assert p_value(row["ci_low"]) > 0.025 >= p_value(row["ci_low"] - 1e-9)
+    assert row["n_groups"] == 7
+
+
+def test_contributions_of_any_metric_are_its_influences():
+    """F1 is linearised: what an item adds is near what the score loses without it."""
+    data = counts_of(5, 300, 2)
+    values = np.stack([data[name].to_numpy(dtype=float) for name in ("s0", "s1")])
+    items = paired.Items(values, None, f1, 1.0, None)
+    parts = wild.contributions(items)
+    added = np.asarray(parts[0])
+    np.testing.assert_allclose(added.sum(axis=1), f1(values.sum(axis=1)), rtol=1e-9)
+    total = values.sum(axis=1)
+    for k in range(2):
+        lost = f1(total[k]) - f1(total[k] - values[k])
+        own = added[k] - f1(total[k]) / 300
+        np.testing.assert_allclose(lost, own, rtol=0.05, atol=1e-6)
+
+
+@pytest.mark.parametrize("metric", ["f1", f1])
+def test_signs_and_draws_have_nearly_the_same_error(metric):
+    data = counts_of(7, 400)
+    signs = data.rankeval(metric=metric).paired_bootstrap()
+    drawn = data.rankeval(metric=metric).paired_bootstrap(event="recentred")
+    np.testing.assert_allclose(signs["gain_se"], drawn["gain_se"], rtol=0.03)
+    for side in ("ci_low", "ci_high"):
+        assert (np.abs(signs[side] - drawn[side]) < 0.12 * 4 * drawn["gain_se"]).all()
+
+
+@given(
+    st.integers(2, 60),
+    st.integers(0, 2**32),
+    st.sampled_from(["right", "grade", "score", "f1", "equal"]),
+    st.sampled_from(["auto", "monte-carlo"]),
+)
+@pytest.mark.filterwarnings("ignore:.*No interval:UserWarning")
+def test_a_row_agrees_with_itself_and_no_p_value_is_zero(n, seed, kind, method):
+    rng = np.random.default_rng(seed)
+    data = {
+        "right": lambda: rng.random((n, 2)) < rng.random(2),
+        "grade": lambda: rng.integers(0, 4, (n, 2)) + np.array([rng.integers(0, 3), 0]),
+        "score": lambda: rng.normal([rng.normal(), 0.0], size=(n, 2)),
+        "f1": lambda: counts_of(seed, n, 2),
+        "equal": lambda: np.ones((n, 1)) * [rng.integers(-1, 2), 0],
+    }[kind]()
+    data = data if kind == "f1" else pd.DataFrame(np.asarray(data, dtype=float), columns=["a", "b"])
+    found = data.rankeval(
+        metric="f1" if kind == "f1" else "accuracy" if kind == "right" else "mean"
+    )
+    for test in (found.paired_bootstrap, found.paired_permutation):
+        row = test(n_resamples=199, method=method, rng=seed % 1000).iloc[0]
+        assert row["p_value"] > 0.0
+        assert row["p_two_sided"] > 0.0
+    row = found.paired_bootstrap(n_resamples=199, method=method, rng=seed % 1000).iloc[0]
+    if np.isnan(row["ci_low"]):
+        assert row["gain_se"] == 0.0
+    else:
+        assert agrees(row)
+        assert row["ci_low"] <= row["gain"] <= row["ci_high"]
+
+
+@pytest.mark.parametrize("by", ["auto", "monte-carlo"])
+def test_no_row_of_wmt22_contradicts_itself(wmt22, by):
+    for metric in ("bleu", lambda S: S[..., 0] / S[..., 1]):
+        found = wmt22.rankeval(metric=metric).paired_bootstrap(method=by)
+        assert found.apply(agrees, axis=1).all()
+
+
+def test_four_wins_without_a_loss():
+    """p is that of the sign test, and 0 is in the interval."""
+    data = pd.DataFrame({"new": [1] * 4 + [0] * 46, "old": [0] * 50})
+    row = data.rankeval(metric="accuracy").paired_bootstrap().iloc[0]
+    assert row["p_two_sided"] == pytest.approx(1 / 8, rel=1e-14)
+    assert row["ci_low"] == 0.0
+    assert row["ci_high"] == pytest.approx(paired_proportions.tango((0, 4, 0, 46), 0.95)[1])
+    bca = data.rankeval(metric="accuracy").paired_bootstrap(event="recentred", ci="bca").iloc[0]
+    assert not agrees(bca)  # what was given before
+
+
+# ------------------------------------------------------------------------- few items, few clusters
+
+
+@pytest.mark.parametrize("groups", [2, 3, 4, 5])
+def test_up_to_five_groups_nothing_is_significant_and_that_is_said(groups):
+    rng = np.random.default_rng(groups)
+    data = pd.DataFrame({
+        "a": rng.normal(5.0, 0.1, 20 * groups), "b": rng.normal(0.0, 0.1, 20 * groups),
+        "doc": np.repeat(np.arange(groups), 20),
+    })  # fmt: skip
+    with pytest.warns(RankevalWarning, match=rf"{groups} groups of 'doc'.*nothing is significant"):
+        row = data.rankeval(groups="doc").paired_bootstrap("a", "b").iloc[0]
+    assert row["p_two_sided"] == 2.0 ** (1 - groups)
+    assert (row["ci_low"], row["ci_high"]) == (-np.inf, np.inf)
+    assert row["n_groups"] == groups
+
+
+@pytest.mark.parametrize("test", ["paired_bootstrap", "paired_permutation", "system_ranks"])
+def test_few_items_and_few_groups_are_said_once(test):
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame(rng.normal(size=(29, 3)), columns=list("abc"))
+    with pytest.warns(RankevalWarning, match="29 items: with fewer than 30") as said:
+        getattr(data.rankeval, test)(n_resamples=99)
+    assert len(said) == 1
+    enough = pd.concat([data, data + 0.1], ignore_index=True)
+    how = {} if test == "system_ranks" else {"method": "monte-carlo"}
+    how["n_resamples"] = 99
+    for groups, warns in ((19, True), (20, False)):
+        grouped = enough.assign(doc=np.arange(58) % groups)
+        if warns:
+            with pytest.warns(RankevalWarning, match="19 groups of 'doc': with fewer than 20"):
+                found = getattr(grouped.rankeval(groups="doc"), test)(**how)
+        else:
+            found = getattr(grouped.rankeval(groups="doc"), test)(**how)
+        assert found.columns[-1] == "n_groups"
+        assert (found["n_groups"] == groups).all()
+    assert "n_groups" not in getattr(enough.rankeval, test)(n_resamples=99)
+
+
+def test_lazy_data_are_warned_of_when_they_are_computed():
+    pytest.importorskip("dask")
+    import xarray as xr
+
+    values = np.random.default_rng(0).normal(size=(12, 2))
+    ds = xr.Dataset({"score": (("item", "system"), values)}, {"system": ["a", "b"]}).chunk()
+    lazy = ds.rankeval.paired_bootstrap()
+    with pytest.warns(RankevalWarning, match="12 items"):
+        lazy.compute(scheduler="synchronous")
+
+
+@pytest.mark.parametrize("kind", ["normal", "t with 2 df", "0/1, 30 % differ", "F1"])
+def test_the_default_keeps_its_level_and_covers_at_ten_items(kind):
+    items = study.two_systems(np.random.default_rng(3), kind, 10, 400)
+    found = study.judged(items, "default", 0)
+    assert found["size"].mean() < 0.06 + 3 * np.sqrt(0.05 * 0.95 / 400)
+    assert found["coverage"].mean() > 0.93 - 3 * np.sqrt(0.05 * 0.95 / 400)
+    assert not found["contradictions"].any()
+    if kind == "normal":
+        before = study.judged(items, "paper", 0)
+        assert before["size"].mean() > 0.07
+        assert before["contradictions"].any()
+
+
+@pytest.mark.parametrize("groups", [3, 10])
+def test_the_default_keeps_its_level_with_few_unequal_groups(groups):
+    items = study.clustered(np.random.default_rng(5), groups, 400, equal=False)
+    found = study.judged(items, "default", 0)
+    assert found["size"].mean() < 0.06 + 3 * np.sqrt(0.05 * 0.95 / 400)
+    assert found["coverage"].mean() > 0.93 - 3 * np.sqrt(0.05 * 0.95 / 400)
+    assert study.judged(items, "paper", 0)["size"].mean() > 0.12
+
+
+@pytest.mark.parametrize("procedure", ["default", "paper"])
+def test_all_pairs_of_equal_systems_together_err_in_five_percent(procedure):
+    rng = np.random.default_rng(11)
+    wrong = sum(
+        study.families(rng, np.zeros(8), 20, procedure, seed)["family-wise error"]
+        for seed in range(40)
+    )
+    assert wrong / 40 < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 40)
+
+
+# ----------------------------------------------------------------------------- many pairs, decided
+
+
+def test_as_many_resamples_as_the_family_needs():
+    rng = np.random.default_rng(2)
+    data = pd.DataFrame(rng.normal(0.15 * np.arange(24), 1.0, (60, 24)))
+    with pytest.raises(ValueError, match=r"adjust='holm'.*276 pairs is 552/.*n_resamples=11039 or"):
+        data.rankeval.paired_bootstrap(adjust="holm", n_resamples=10_000)
+    with pytest.raises(ValueError, match=r"n_resamples=19 or more"):
+        data.rankeval.paired_bootstrap(adjust="max-t", n_resamples=18)
+    found = data.rankeval.paired_bootstrap(adjust="holm")
+    assert found["n_resamples"].unique().tolist() == [110_400]
+    assert found.attrs["n_resamples"] == 110_400
+    assert (found["p_adjusted"] <= 0.05).any()
+    few = data.iloc[:, :3].rankeval
+    assert few.paired_bootstrap(adjust="max-t")["n_resamples"].tolist() == [10_000] * 3
+    assert few.paired_bootstrap(level=0.9999)["n_resamples"].tolist() == [200_000] * 3
+    flips = (data > 1).rankeval.paired_bootstrap(adjust="holm", n_resamples=50)
+    assert flips["exact"].all()  # nothing is drawn: any number will do
+
+
+def test_undecided_judges_the_p_value_that_decides():
+    """The two-sided p-value is .05, and no seed may call that decided."""
+    rng = np.random.default_rng(0)
+    d = rng.normal(size=100)
+    d = (d - d.mean()) / d.std()
+
+    def shift(tail: float) -> float:
+        """Return where the mean of the hundred is the quantile of its law under random signs."""
+        z = stats.norm.isf(tail)
+        return z / np.sqrt(100 - z**2)
+
+    data = pd.DataFrame({"a": d + shift(0.025), "b": 0.0})
+    for seed in range(3):
+        row = data.rankeval.paired_bootstrap(n_resamples=2_000, rng=seed).iloc[0]
+        assert 0.03 < row["p_two_sided"] < 0.07
+        assert row["undecided"]
+    sure = data.assign(a=data["a"] + 0.2)
+    assert not sure.rankeval.paired_bootstrap(n_resamples=2_000)["undecided"][0]
+    # one-sided .05 is two-sided .1: decided, whatever twice alpha would say
+    tenth = pd.DataFrame({"a": d + shift(0.05), "b": 0.0})
+    assert not tenth.rankeval.paired_bootstrap(n_resamples=2_000)["undecided"][0]
+    assert tenth.rankeval.paired_bootstrap(n_resamples=2_000, alpha=0.1)["undecided"][0]
+
+
+@pytest.mark.parametrize("adjust", ["holm", "bonferroni", "bh", "max-t"])
+def test_undecided_of_adjusted_p_values(adjust):
+    """More draws decide: where few were sure, many say the same."""
+    rng = np.random.default_rng(7)
+    data = pd.DataFrame(rng.normal(0.15 * np.arange(5), 1.0, (60, 5)))
+    few = data.rankeval.paired_bootstrap(adjust=adjust, n_resamples=1_000)
+    many = data.rankeval.paired_bootstrap(adjust=adjust, n_resamples=50_000, rng=5)
+    sure = ~few["undecided"]
+    assert 0 < few["undecided"].sum() < len(few) / 2
+    np.testing.assert_array_equal(few["p_adjusted"][sure] <= 0.05, many["p_adjusted"][sure] <= 0.05)
+    near = (many["p_adjusted"] - 0.05).abs() < 0.003
+    assert few["undecided"][near].all()
+
+
+# --------------------------------------------------------------------------- degenerate, 0 and 1
+
+
+def test_equal_items_have_no_interval_and_that_is_said():
+    data = pd.DataFrame({"a": [2.5] * 40, "b": [1.5] * 40, "c": [1.5] * 40})
+    with pytest.warns(RankevalWarning, match="No interval"):
+        found = data.rankeval.paired_bootstrap()
+    assert found[["ci_low", "ci_high"]].isna().all(axis=None)
+    assert found["p_value"].tolist() == pytest.approx([2.0**-40, 2.0**-40, 1.0])
+    with pytest.warns(RankevalWarning, match="No interval"):
+        ranks = data.rankeval.system_ranks(n_resamples=99)
+    assert ranks[["ci_low", "ci_high"]].isna().all(axis=None)
+
+
+def test_what_is_right_or_wrong_has_exact_limits_at_the_edge():
+    data = pd.DataFrame({"all": [1] * 200, "same": [1] * 200, "some": [1, 0] * 100})
+    ranks = data.rankeval(metric="accuracy").system_ranks(n_resamples=99).set_index("system")
+    for name, right in (("all", 200), ("some", 100)):
+        low, high = stats.binomtest(right, 200).proportion_ci(0.95)
+        assert ranks.loc[name, ["ci_low", "ci_high"]].tolist() == pytest.approx([low, high])
+    row = data.rankeval(metric="accuracy").paired_bootstrap("all", "same").iloc[0]
+    assert -0.03 < row["ci_low"] < -0.01
+    assert row["ci_high"] == pytest.approx(-row["ci_low"])
+    assert row["p_value"] == 1.0
+    wrong = 1 - data
+    turned = wrong.rankeval(higher_is_better=False).system_ranks(n_resamples=99)
+    limits = turned.set_index("system").loc["all", ["ci_low", "ci_high"]]
+    assert limits.tolist() == pytest.approx([0.0, 1 - ranks.loc["all", "ci_low"]])
+
+
+CELLS = st.tuples(*[st.integers(0, 40)] * 4).filter(lambda cells: sum(cells) >= 2)
+
+
+@given(CELLS, st.sampled_from([0.8, 0.95, 0.99]))
+def test_tangos_limits_are_where_the_score_test_rejects(cells, level):
+    """The most likely share is sought numerically."""
+    _, wins, losses, _ = cells
+    n = sum(cells)
+    z = stats.norm.isf((1 - level) / 2)
+
+    def score(delta: float) -> float:
+        def unlikely(share: float) -> float:
+            parts = (share + delta, share, 1 - delta - 2 * share)
+            counts = (wins, losses, n - wins - losses)
+            return -sum(k * np.log(max(p, 1e-300)) for k, p in zip(counts, parts, strict=True))
+
+        low, high = max(0.0, -delta), (1 - delta) / 2
+        share = optimize.minimize_scalar(
+            unlikely, bounds=(low, high), method="bounded", options={"xatol": 1e-12}
+        ).x
+        ends = [x for x in (low, high) if unlikely(x) <= unlikely(share)]
+        share = min(ends, key=unlikely) if ends else share
+        return (wins - losses - n * delta) / np.sqrt(n * (2 * share + delta - delta**2))
+
+    low, high = paired_proportions.tango(cells, level)
+    assert -1 <= low <= (wins - losses) / n <= high <= 1
+    if low > -0.999:
+        assert score(low) == pytest.approx(z, abs=2e-3)
+    if high < 0.999:
+        assert score(high) == pytest.approx(-z, abs=2e-3)
+    turned = paired_proportions.tango((cells[0], losses, wins, cells[3]), level)
+    assert turned == pytest.approx((-high, -low), abs=1e-12)
+
+
+def test_newcombes_limits_are_the_published_ones():
+    """Newcombe (1998), table III: methods 10 and 8's neighbour, Tango's score interval (1998)."""
+    assert paired_proportions.newcombe((36, 12, 2, 0), 0.95) == pytest.approx(
+        (0.0569, 0.3404), abs=5e-5
+    )
+
+
+@given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 200))
+def test_where_the_exact_test_rejects_tangos_interval_leaves_out_zero(wins, losses, rest):
+    p = stats.binomtest(wins, wins + losses).pvalue if wins + losses else 1.0
+    if wins + losses + rest and p <= 0.05:
+        low, high = paired_proportions.tango((rest, wins, losses, 0), 0.95)
+        assert low > 0.0 or high < 0.0
+
+
+def test_score_intervals_are_of_zero_and_one_only():
+    rng = np.random.default_rng(3)
+    right = pd.DataFrame(rng.random((50, 2)) < [0.7, 0.5], columns=["a", "b"])
+    cells = paired_proportions.cells(*right.to_numpy(dtype=float).T)
+    for kind in ("tango", "newcombe"):
+        row = right.rankeval.paired_bootstrap("a", "b", ci=kind).iloc[0]
+        wanted = getattr(paired_proportions, kind)(cells, 0.95)
+        assert (row["ci_low"], row["ci_high"]) == pytest.approx(wanted)
+        with pytest.raises(ValueError, match=f"ci='{kind}' is an interval of paired proportions"):
+            (right * 2.5).rankeval.paired_bootstrap(ci=kind)
+    with pytest.raises(ValueError, match="ci='clopper-pearson' is an interval of a proportion"):
+        (right * 2.5).rankeval.system_ranks(ci="clopper-pearson")
+
+
+# -------------------------------------------------------------------------------- how it was made
+
+
+def test_tables_say_how_they_were_made():
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame(rng.normal(size=(40, 3)), columns=list("abc")).assign(doc=list("wxyz") * 10)
+    attrs = data.rankeval(groups="doc").paired_bootstrap(rng=7).attrs
+    wanted = {
+        "metric": "mean", "higher_is_better": True, "groups": "doc", "seed": 7,
+        "n_resamples": 10_000, "event": "wild", "method": "auto", "adjust": None, "alpha": 0.05,
+        "level": 0.95,
+    }  # fmt: skip
+    assert {name: attrs[name] for name in wanted} == wanted
+    paper = data.rankeval(groups="doc").paired_bootstrap(event="recentred", n_resamples=99).attrs
+    assert (paper["event"], paper["ci"], paper["n_resamples"]) == ("recentred", "basic", 99)
+    swaps = data.rankeval(groups="doc").paired_permutation().attrs
+    assert {"event", "ci"}.isdisjoint(swaps)
+    ranks = data.rankeval(groups="doc").system_ranks(n_resamples=99).attrs
+    assert (ranks["ranks"], ranks["adjust"]) == ("simultaneous", "max-t")
+
+
+def test_the_matrix_of_pairs_and_the_ranks_tell_one_story():
+    data = counts_of(10, 90, 5)
+    ask = data.rankeval(metric="f1")
+    p = ask.paired_bootstrap(adjust="max-t").set_index(["system_a", "system_b"])["p_adjusted"]
+    for row in ask.system_ranks().itertuples():
+        beaten = sum(p[pair] <= 0.05 for pair in p.index if pair[1] == row.system)
+        assert row.rank_low == 1 + beaten
+    import inspect
+
+    default = {
+        name: inspect.signature(getattr(rankeval_pd.plotting, name)).parameters["adjust"].default
+        for name in ("pairs", "system_ranks")
+    }
+    assert default["pairs"] == default["system_ranks"] == "max-t"
+
+
+# ---------------------------------------------------------------------------- the committed study
+
+
+@pytest.fixture(scope="module")
+def found() -> pd.DataFrame:
+    """The committed study."""
+    return pd.read_csv(REFERENCE / "paired_sizes.csv")
+
+
+def test_the_defaults_hold_where_no_warning_is_given(found):
+    default = found[found["procedure"] == "default"]
+    room = 2 * default["error"]
+    symmetric = ~default["kind"].isin(study.SKEWED)
+    enough = default["n"] >= np.where(default["part"] == "groups", 20, 30)
+    for figure, limit, sign in (("size", 0.06, 1), ("coverage", 0.93, -1)):
+        asked = default[(default["figure"] == figure) & symmetric & enough]
+        assert len(asked) >= 15
+        assert (sign * (asked["share"] - limit) <= room[asked.index]).all()
+    families = default[(default["figure"] == "family-wise error") & (default["n"] >= 20)]
+    assert (families["share"] - 0.06 <= room[families.index]).all()
+    ranks = default[(default["figure"] == "ranks, all") & (default["n"] >= 20)]
+    assert (ranks["share"] + room[ranks.index] >= 0.95).all()
+    assert (default.loc[default["figure"] == "contradictions", "share"] == 0.0).all()
+
+
+def test_the_table_of_the_docs_is_that_of_the_study(found):
+    assert study.as_table(found) in study.PAGE.read_text("utf-8")
