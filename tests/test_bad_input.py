@@ -443,6 +443,7 @@ def significant() -> pd.DataFrame:
     return pd.DataFrame({"G2": -rising, "t.score": rising, "gold": gold})
 
 
+@pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize("method", [m for m in N_METHODS if m not in ("random_cdf", "isolines")])
 @pytest.mark.parametrize("by", [None, "query"])
 def test_an_empty_frame_gives_an_empty_table(significant, method, by):
@@ -455,6 +456,7 @@ def test_an_empty_frame_gives_an_empty_table(significant, method, by):
     assert empty.drop(columns=names).dtypes.equals(full.drop(columns=names).dtypes)
 
 
+@pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize("method", ["nbest_precision", "compare", "significant_ranges"])
 def test_names_in_an_empty_table_have_their_dtype(significant, method):
     full, empty = ask(significant, method), ask(significant.iloc[:0], method)

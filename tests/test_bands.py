@@ -350,6 +350,7 @@ def test_small_simulation_of_size_and_coverage():
     assert (kept[:, 1:].mean(axis=0) < 1).all()
 
 
+@pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
 def test_pointwise_intervals_of_the_list_cover():
     """target="nbest" covers the average precision of n-best lists, target="region" less often."""
     truth = datasets.true_precision(0.1, quality=1.5)

@@ -24,7 +24,7 @@ def score_test(
     -----
     The difference less half of Yates' correction, (1/n_a + 1/n_b)/4, by its standard deviation if
     both proportions are the pooled one, with Miettinen and Nurminen's factor N/(N - 1): the test
-    whose inversion is the interval "score". An empty region, or regions with no or only true
+    whose inversion the interval "score" nearly is. An empty region, or regions with no or only true
     positives, have p = 1.
     """
     from scipy import special
