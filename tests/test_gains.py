@@ -106,8 +106,26 @@ def test_systems_drawn_with_replacement_written_out():
     for counts in rankeval_pd.resample_counts(9, 60, rng=7):
         times = counts[pd.factorize(np.r_[a, b])[0].reshape(2, -1)].prod(axis=0)
         drawn.append(np.quantile(np.repeat(gains, times), 0.8, method="inverted_cdf"))
-    wanted = np.quantile(drawn, [0.025, 0.975])
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    ordered = data.rankeval.gain_threshold(quantile=0.8).iloc[0]
+    wanted = min(low, ordered["threshold_low"]), max(high, ordered["threshold_high"])
+    assert wanted != tuple(ordered[["threshold_low", "threshold_high"]])
     np.testing.assert_allclose(found[["threshold_low", "threshold_high"]].astype(float), wanted)
+
+
+def test_drawn_systems_never_narrow_an_interval():
+    """Two pairs have no upper limit, and four of four no lower limit of 1."""
+    two = table([0.05] * 2, [1.0, 2.0]).rankeval.gain_threshold(ci="systems").iloc[0]
+    assert two["threshold_high"] == np.inf
+    rng = np.random.default_rng(0)
+    skill = np.array([0.2, 0.4, 0.6, 0.8])
+    here, there = (pd.DataFrame((rng.random((400, 4)) < skill).astype(int)) for _ in range(2))
+    for ci in ("systems", "clopper-pearson"):
+        row = here.rankeval.paired_bootstrap().rankeval.calibration(
+            there, bins=[0.0, 0.01], ci=ci
+        ).iloc[0]  # fmt: skip
+        assert (row["n_pairs"], row["agreement"], row["ci_high"]) == (6, 1.0, 1.0)
+        assert row["ci_low"] == pytest.approx(0.025 ** (1 / 6))
 
 
 def test_other_sizes_by_the_square_root_law():
@@ -143,7 +161,7 @@ def test_both_estimators_agree_where_there_are_many_pairs():
     drawn = data.rankeval.paired_bootstrap(ci="percentile").rankeval.gain_threshold(ci="systems")
     low, high = drawn[["threshold_low", "threshold_high"]].iloc[0]
     assert low <= found["threshold"] * 1.001
-    assert np.isfinite(high)
+    assert high >= found["threshold_high"]
 
 
 def test_datasets_of_pairs():

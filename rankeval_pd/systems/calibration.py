@@ -61,7 +61,7 @@ def calibration(
         Edges of the bins of p_value; a bin holds its upper edge. The paper's unless given.
     ci : {"clopper-pearson", "systems"}
         Interval of the agreement: exact binomial, pairs taken as independent; or percentiles over
-        systems drawn with replacement, because pairs share systems.
+        systems drawn with replacement, because pairs share systems, and never narrower than it.
     level : float
         Confidence level of the interval.
     prior : {"flat", "estimated"}
@@ -221,15 +221,14 @@ def _calibrated(
         if not count:
             yield [low, high, 0, np.nan, 0.0, 1.0, np.nan]
             continue
+        tp, n = np.array([agrees.sum()]), np.array([count])
+        below, above = clopper_pearson(tp, n, level)
+        limits = float(below[0]), float(above[0])
         if ci == "systems":
             weights = studies.pair_weights(numbers_of(inside), n_resamples, seed)
             with np.errstate(invalid="ignore"):
                 drawn = weights @ agrees / weights.sum(axis=1)
-            limits = studies.percentile_limits(drawn, level)
-        else:
-            tp, n = np.array([agrees.sum()]), np.array([count])
-            below, above = clopper_pearson(tp, n, level)
-            limits = float(below[0]), float(above[0])
+            limits = studies.wider(studies.percentile_limits(drawn, level), limits)
         yield [low, high, count, agrees.mean(), *limits, float(inside["expected"].mean())]
 
 

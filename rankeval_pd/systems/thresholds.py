@@ -57,7 +57,7 @@ def gain_threshold(
     ci : {"order", "systems"}
         Interval of the threshold: two order statistics, whatever the distribution, pairs taken as
         independent; or percentiles over systems drawn with replacement, because pairs share
-        systems.
+        systems, and never narrower than it.
     level : float
         Confidence level of the interval.
     n_resamples, rng
@@ -123,12 +123,12 @@ def gain_threshold(
         inside = part[part["p_value"].between(low, high)]
         gains = inside["gain"].to_numpy(dtype=float)
         limits: tuple[float, float] = (np.nan, np.nan)
-        if gains.size and ci == "order":
+        if gains.size:
             limits = studies.order_limits(gains, share, level)
-        elif gains.size:
+        if gains.size and ci == "systems":
             weights = studies.pair_weights(numbers_of(inside), n_resamples, seed)
             drawn = studies.weighted_quantiles(gains, weights, share)
-            limits = studies.percentile_limits(drawn, level)
+            limits = studies.wider(studies.percentile_limits(drawn, level), limits)
         errors = part["gain_se"].dropna().to_numpy(dtype=float)
         z = studies.normal_quantile((low + high) / 2.0 / SIDES[alternative])
         found = [name, _quantile(gains, share), *limits, len(inside), z * _quantile(errors, share)]

@@ -45,6 +45,11 @@ def weighted_quantiles(values: FloatArray, weights: FloatArray, quantile: float)
     return np.where(total[:, 0] > 0.0, values[order][place], np.nan)
 
 
+def wider(limits: tuple[float, float], others: tuple[float, float]) -> tuple[float, float]:
+    """Return limits that hold both intervals; an undefined limit of the first is the other's."""
+    return float(np.fmin(limits[0], others[0])), float(np.fmax(limits[1], others[1]))
+
+
 def percentile_limits(samples: FloatArray, level: float) -> tuple[float, float]:
     """Return the percentile interval of what is defined of the samples."""
     known = samples[~np.isnan(samples)]
