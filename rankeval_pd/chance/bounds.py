@@ -31,8 +31,9 @@ BOUND_COLUMNS = (
 
 
 @with_roles_but(
-    "key", "lower_is_better", "ties", "rng", measures="no effect here, but under missing='drop'."
-)
+    "key", "label", "groups", "lower_is_better", "ties", "rng",
+    measures="no effect here, but under missing='drop'.",
+)  # fmt: skip
 def random_bound(
     data: Data,
     p: float | Sequence[float] = 0.05,

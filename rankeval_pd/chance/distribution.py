@@ -19,8 +19,9 @@ from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 
 
 @with_roles_but(
-    "key", "lower_is_better", "ties", "rng", measures="no effect here, but under missing='drop'."
-)
+    "key", "label", "groups", "lower_is_better", "ties", "rng",
+    measures="no effect here, but under missing='drop'.",
+)  # fmt: skip
 def random_cdf(
     data: Data, n: Any, *, population: str = "finite", **roles: Unpack[RankingRoles]
 ) -> Data:

@@ -22,8 +22,9 @@ ENVELOPE_COLUMNS = ("alpha", "n", "expected", "envelope", "local_level", "attain
 
 
 @with_roles_but(
-    "key", "lower_is_better", "ties", "rng", measures="no effect here, but under missing='drop'."
-)
+    "key", "label", "groups", "lower_is_better", "ties", "rng",
+    measures="no effect here, but under missing='drop'.",
+)  # fmt: skip
 def random_envelope(
     data: Data,
     alpha: float | Sequence[float] = 0.05,

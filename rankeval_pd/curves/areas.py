@@ -33,7 +33,7 @@ TESTS = ("t", "delong")
 _FEW = 10  # candidates of a class, below which the intervals are known to fall short
 
 
-@with_roles_but("key", "ties", "rng")
+@with_roles_but("key", "label", "ties", "rng")
 def area(
     data: Data,
     kind: str = "roc",
@@ -206,7 +206,7 @@ def _ap_columns(
     return found.value, found.chance, unknown, unknown, unknown
 
 
-@with_roles_but("key", "ties", "rng")
+@with_roles_but("key", "label", "ties", "rng")
 def compare_area(
     data: Data,
     a: Hashable = None,

@@ -22,8 +22,9 @@ from rankeval_pd.stats.random_model import boundary, bounds
 
 
 @with_roles_but(
-    "key", "lower_is_better", "ties", "rng", measures="no effect here, but under missing='drop'."
-)
+    "key", "label", "groups", "lower_is_better", "ties", "rng",
+    measures="no effect here, but under missing='drop'.",
+)  # fmt: skip
 def random_band(
     data: Data,
     space: str = "roc",
@@ -149,8 +150,9 @@ def _band_columns(
 
 
 @with_roles_but(
-    "key", "lower_is_better", "ties", "rng", measures="no effect here, but under missing='drop'."
-)
+    "key", "label", "groups", "lower_is_better", "ties", "rng",
+    measures="no effect here, but under missing='drop'.",
+)  # fmt: skip
 def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RankingRoles]) -> Data:
     """Return where all lists of n lie in the space of a curve, whatever their true positives.
 

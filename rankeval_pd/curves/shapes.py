@@ -26,6 +26,10 @@ SPACES: dict[str, tuple[str, str]] = {
     "gain": ("share", "tpr"),
 }
 _OWN = {"ties": "expected"}  # the mean over all orders, as areas have it
+_IDLE = {
+    **dict.fromkeys(("key", "label", "rng"), "no effect here, but under ties='shared'."),
+    "groups": "no effect here.",
+}
 _FROM_ONE = ("precision_recall", "lift")  # of no candidate there is no precision
 
 
@@ -135,7 +139,7 @@ def _at_shares(
     return n, tp, threshold, exists
 
 
-@with_roles_and(_OWN)
+@with_roles_and(_OWN, _IDLE)
 def roc(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     """Return the ROC curve of each measure.
 
@@ -180,7 +184,7 @@ def roc(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     return _answered(data, _curve(data, "roc", roles))
 
 
-@with_roles_and(_OWN)
+@with_roles_and(_OWN, _IDLE)
 def precision_recall(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     """Return the precision-recall curve of each measure.
 
@@ -218,7 +222,7 @@ def precision_recall(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     return _answered(data, _curve(data, "precision_recall", roles))
 
 
-@with_roles_and(_OWN)
+@with_roles_and(_OWN, _IDLE)
 def det(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     """Return the detection error trade-off of each measure: both kinds of error.
 
@@ -256,7 +260,7 @@ def det(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     return _answered(data, _curve(data, "det", roles))
 
 
-@with_roles_and(_OWN)
+@with_roles_and(_OWN, _IDLE)
 def gain(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     """Return the gain curve of each measure: true positives found against candidates looked at.
 
@@ -293,7 +297,7 @@ def gain(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     return _answered(data, _curve(data, "gain", roles))
 
 
-@with_roles_and(_OWN)
+@with_roles_and(_OWN, _IDLE)
 def lift(
     data: Data, fractions: float | Sequence[float] | None = None, **roles: Unpack[RankingRoles]
 ) -> Data:

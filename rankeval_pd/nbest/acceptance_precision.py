@@ -22,7 +22,7 @@ ACCEPTANCE_COLUMNS = (
 )  # fmt: skip
 
 
-@with_roles_but("key", "ties", "rng")
+@with_roles_but("key", "label", "ties", "rng")
 def acceptance_precision(
     data: Data,
     threshold: float | Mapping[Hashable, Any],

@@ -20,7 +20,7 @@ from rankeval_pd.stats._types import AnyArray, IntArray
 from rankeval_pd.stats.rankings import ranking
 
 
-@with_roles_but("gold")
+@with_roles_but("gold", "positive", "min_grade", "groups")
 def difference_region(
     data: Data, a: Hashable, b: Hashable, n: int, **roles: Unpack[RankingRoles]
 ) -> Data:

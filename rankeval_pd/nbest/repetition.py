@@ -34,7 +34,7 @@ SAMPLE_COLUMNS = ("measure", *_SAMPLE)
 _BOOTSTRAP = 999  # draws of the test of fit
 
 
-@with_roles_but("key", "ties")
+@with_roles_but("key", "label", "ties")
 def repetition(
     data: Data,
     threshold: float | Mapping[Hashable, float] | None = None,
@@ -128,7 +128,7 @@ def repetition(
     return tables.leave_dataset(result, COLUMNS, ragged=False, attrs=study.noted())
 
 
-@with_roles_but("key", "ties", "rng")
+@with_roles_but("key", "label", "ties", "rng")
 def repetition_samples(
     data: Data,
     threshold: float | Mapping[Hashable, float] | None = None,
@@ -202,6 +202,7 @@ class _Study(NamedTuple):
         check_choice("ci", ci, INTERVALS)
         chosen = Roles.of(roles)
         chosen.check_ties()
+        chosen.check_groups()
         if (threshold is None) == (n is None):
             raise ValueError(
                 f"threshold={threshold!r}, n={n!r}: give one of them, the threshold of the scores,"
