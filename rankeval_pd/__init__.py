@@ -30,6 +30,7 @@ from rankeval_pd.nbest.mean_difference import mean_difference
 from rankeval_pd.nbest.odds_ratios import odds_ratios
 from rankeval_pd.nbest.precision import nbest_precision
 from rankeval_pd.nbest.precision_intervals import precision_interval
+from rankeval_pd.nbest.published_comparison import compare_for
 from rankeval_pd.nbest.published_repetition import coverage_for, dispersion_for
 from rankeval_pd.nbest.ranges import significant_ranges
 from rankeval_pd.nbest.regions import difference_region
@@ -54,6 +55,7 @@ __all__ = [
     "calibration",
     "compare",
     "compare_area",
+    "compare_for",
     "coverage_for",
     "crossovers",
     "datasets",

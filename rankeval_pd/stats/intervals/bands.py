@@ -177,7 +177,7 @@ class Cells(NamedTuple):
 
 
 def _signs(keys: Keys, seed: int, start: int, stop: int) -> FloatArray:
-    return 2.0 * keyed.coins(keys, seed, start, stop) - 1.0
+    return np.asarray(2.0 * keyed.coins(keys, seed, start, stop) - 1.0, dtype=np.float64)
 
 
 def cells(
