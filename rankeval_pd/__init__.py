@@ -24,6 +24,7 @@ from rankeval_pd.curves.shapes import det, gain, lift, precision_recall, roc
 from rankeval_pd.errors import RankevalWarning
 from rankeval_pd.nbest.acceptance_precision import acceptance_precision
 from rankeval_pd.nbest.bands import difference_band, precision_band
+from rankeval_pd.nbest.choose_threshold import choose_threshold
 from rankeval_pd.nbest.comparison import compare
 from rankeval_pd.nbest.local_precision import local_precision
 from rankeval_pd.nbest.mean_difference import mean_difference
@@ -33,8 +34,10 @@ from rankeval_pd.nbest.precision_intervals import precision_interval
 from rankeval_pd.nbest.published_comparison import compare_for
 from rankeval_pd.nbest.published_repetition import coverage_for, dispersion_for
 from rankeval_pd.nbest.ranges import significant_ranges
+from rankeval_pd.nbest.ranks import measure_ranks
 from rankeval_pd.nbest.regions import difference_region
 from rankeval_pd.nbest.repetition import repetition, repetition_samples
+from rankeval_pd.nbest.summary import summary
 from rankeval_pd.nbest.tie_sensitivity import tie_sensitivity
 from rankeval_pd.systems.calibration import calibration, population_calibration
 from rankeval_pd.systems.paired_tests import paired_bootstrap, paired_permutation, resample_counts
@@ -43,6 +46,7 @@ from rankeval_pd.systems.ranks import system_ranks
 from rankeval_pd.systems.sizes import gain_by_size
 from rankeval_pd.systems.synthetic import synthetic_systems
 from rankeval_pd.systems.thresholds import gain_threshold
+from rankeval_pd.words import in_words
 
 __version__ = "0.1.0"
 
@@ -53,6 +57,7 @@ __all__ = [
     "acceptance_precision",
     "area",
     "calibration",
+    "choose_threshold",
     "compare",
     "compare_area",
     "compare_for",
@@ -68,10 +73,12 @@ __all__ = [
     "gain",
     "gain_by_size",
     "gain_threshold",
+    "in_words",
     "isolines",
     "lift",
     "local_precision",
     "mean_difference",
+    "measure_ranks",
     "nbest_precision",
     "needed_items",
     "odds_ratios",
@@ -95,6 +102,7 @@ __all__ = [
     "resample_counts",
     "roc",
     "significant_ranges",
+    "summary",
     "synthetic_systems",
     "system_ranks",
     "tie_sensitivity",

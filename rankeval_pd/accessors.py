@@ -19,6 +19,7 @@ from rankeval_pd.guide import PLOT_SYNONYMS, PLOTS, SYNONYMS, methods_of, not_th
 from rankeval_pd.nbest import (
     acceptance_precision,
     bands,
+    choose_threshold,
     comparison,
     local_precision,
     mean_difference,
@@ -27,8 +28,10 @@ from rankeval_pd.nbest import (
     ranges,
     regions,
     repetition,
+    summary,
     tie_sensitivity,
 )
+from rankeval_pd.nbest import ranks as nbest_ranks
 from rankeval_pd.overview import form_of, overview, overview_html
 from rankeval_pd.systems import calibration, paired_tests, ranks, sizes, thresholds
 
@@ -83,11 +86,14 @@ class Accessor(Generic[Data]):
 
     nbest_precision = method(precision.nbest_precision)
     acceptance_precision = method(acceptance_precision.acceptance_precision)
+    choose_threshold = method(choose_threshold.choose_threshold)
     local_precision = method(local_precision.local_precision)
     precision_band = method(bands.precision_band)
     compare = method(comparison.compare)
     significant_ranges = method(ranges.significant_ranges)
     difference_band = method(bands.difference_band)
+    measure_ranks = method(nbest_ranks.measure_ranks)
+    summary = method(summary.summary)
     mean_difference = method(mean_difference.mean_difference)
     odds_ratios = method(odds_ratios.odds_ratios)
     tie_sensitivity = method(tie_sensitivity.tie_sensitivity)

@@ -16,7 +16,8 @@ import rankeval_pd
 ROOT = Path(rankeval_pd.__file__).parent
 QUESTIONS = ("nbest", "chance", "curves", "systems", "association")
 ROOT_FILES = {
-    "__init__", "accessors", "association", "errors", "forwarding", "guide", "overview", "progress",
+    "__init__", "accessors", "association", "errors", "forwarding", "guide", "overview",
+    "progress", "words",
 }  # fmt: skip
 
 
