@@ -22,6 +22,9 @@ from rankeval_pd.curves.areas import area, compare_area
 from rankeval_pd.curves.references import isolines, random_band
 from rankeval_pd.curves.shapes import det, gain, lift, precision_recall, roc
 from rankeval_pd.errors import RankevalWarning
+from rankeval_pd.judging.partial import judged_difference, judged_precision
+from rankeval_pd.judging.planning import needed_candidates, plan_annotation
+from rankeval_pd.judging.sheets import annotation_sheet, with_judgements
 from rankeval_pd.nbest.acceptance_precision import acceptance_precision
 from rankeval_pd.nbest.bands import difference_band, precision_band
 from rankeval_pd.nbest.choose_threshold import choose_threshold
@@ -55,6 +58,7 @@ __all__ = [
     "FrameAccessor",
     "RankevalWarning",
     "acceptance_precision",
+    "annotation_sheet",
     "area",
     "calibration",
     "choose_threshold",
@@ -75,15 +79,19 @@ __all__ = [
     "gain_threshold",
     "in_words",
     "isolines",
+    "judged_difference",
+    "judged_precision",
     "lift",
     "local_precision",
     "mean_difference",
     "measure_ranks",
     "nbest_precision",
+    "needed_candidates",
     "needed_items",
     "odds_ratios",
     "paired_bootstrap",
     "paired_permutation",
+    "plan_annotation",
     "plotting",
     "population_calibration",
     "precision_band",
@@ -107,6 +115,7 @@ __all__ = [
     "system_ranks",
     "tie_sensitivity",
     "with_association_measures",
+    "with_judgements",
 ]
 
 pd.api.extensions.register_dataframe_accessor("rankeval")(FrameAccessor)

@@ -16,6 +16,7 @@ from rankeval_pd.forms.roles import AnyRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
 from rankeval_pd.forwarding import method, plot_method
 from rankeval_pd.guide import PLOT_SYNONYMS, PLOTS, SYNONYMS, methods_of, not_there
+from rankeval_pd.judging import partial
 from rankeval_pd.nbest import (
     acceptance_precision,
     bands,
@@ -92,6 +93,8 @@ class Accessor(Generic[Data]):
     compare = method(comparison.compare)
     significant_ranges = method(ranges.significant_ranges)
     difference_band = method(bands.difference_band)
+    judged_precision = method(partial.judged_precision)
+    judged_difference = method(partial.judged_difference)
     measure_ranks = method(nbest_ranks.measure_ranks)
     summary = method(summary.summary)
     mean_difference = method(mean_difference.mean_difference)

@@ -13,6 +13,7 @@ QUESTIONS: Mapping[Form, tuple[tuple[str, str], ...]] = {
         ("How good is each n-best list?", "nbest_precision, acceptance_precision, local_precision"),
         ("Which measure is best?", "summary, measure_ranks"),
         ("Is A better than B?", "compare, significant_ranges, mean_difference, odds_ratios"),
+        ("Only a part is judged", "judged_precision, judged_difference"),
         ("Which threshold to take?", "choose_threshold"),
         ("What holds for all n together?", "precision_band, difference_band"),
         ("Which candidates make it?", "difference_region, tie_sensitivity"),

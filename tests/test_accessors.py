@@ -43,6 +43,8 @@ ARGUMENTS = {
         {"test": "midp", "alternative": "greater", "alpha": 0.1, "adjust": "holm", "level": 0.9},
     ),
     "choose_threshold": ((), {"recall": 0.5, "level": 0.9}),
+    "judged_precision": (([3, 9],), {"unjudged": "bounds", "level": 0.9}),
+    "judged_difference": (("a", "b", [3, 9]), {"unjudged": "bounds", "level": 0.9}),
     "summary": (
         ([3, 9],),
         {"baseline": "b", "adjust": "holm", "level": 0.9, "progress": False},

@@ -78,11 +78,12 @@ def test_lower_is_better_groups_and_datasets():
 
 
 def test_nothing_to_promise():
-    df = pd.DataFrame({"m": np.arange(20.0), "gold": True})
+    df = pd.DataFrame({"m": np.sqrt(np.arange(21.0)), "gold": np.arange(21) > 0})
     row = df.rankeval.choose_threshold(precision=0.9).iloc[0]  # 20 of 20 may be .86
     assert np.isnan(row["threshold"])
     assert row["n_accepted"] == 0
-    none = df.assign(gold=False).rankeval.choose_threshold(recall=0.5).iloc[0]
+    with pytest.warns(rankeval_pd.RankevalWarning, match="true positive"):
+        none = df.assign(gold=False).rankeval.choose_threshold(recall=0.5).iloc[0]
     assert np.isnan(none["ci_low"])
     with pytest.raises(ValueError, match="give one of the two"):
         df.rankeval.choose_threshold()

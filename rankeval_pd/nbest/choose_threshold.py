@@ -11,7 +11,7 @@ from rankeval_pd.errors import check_share
 from rankeval_pd.forms.answers import answer
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles
-from rankeval_pd.forms.spelled_out import with_roles
+from rankeval_pd.forms.spelled_out import with_roles_but
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray
 from rankeval_pd.stats.rankings import promises
 
@@ -19,7 +19,7 @@ COLUMNS = ("measure", "threshold", "n_accepted", "tp", "precision", "recall", "c
 _TYPES = (float, np.int64, np.int64, float, float, float)
 
 
-@with_roles
+@with_roles_but("key", "ties", "rng")
 def choose_threshold(
     data: Data,
     *,

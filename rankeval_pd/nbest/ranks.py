@@ -10,7 +10,7 @@ import xarray as xr
 
 from rankeval_pd.errors import check_choice, check_count, check_share, unknown_name
 from rankeval_pd.forms.answers import answer
-from rankeval_pd.forms.n import check_n
+from rankeval_pd.forms.n import Sizes, check_n
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
@@ -117,7 +117,7 @@ def measure_ranks(
 class Asked(NamedTuple):
     """What the measures are ranked by, and how the differences are tested."""
 
-    n: IntArray | None
+    n: Sizes
     kind: str | None
     adjust: str | None
     n_resamples: int | None
@@ -187,7 +187,7 @@ def ranked(data: Data, asked: Asked, columns: dict[str, type], roles: Any) -> Da
                 inner["present"],
                 inner["draws"],
                 kwargs={
-                    "asked": asked, "ties": chosen.ties, "n_resamples": draws,
+                    "asked": asked, "sizes": sizes, "ties": chosen.ties, "n_resamples": draws,
                     "seed": chosen.draws, "baseline": baseline, "advance": advance,
                 },
                 input_core_dims=[["measure", "candidate"], ["candidate"]] * 2,
@@ -233,6 +233,7 @@ def _of_lists(
     keys: Keys,
     *,
     asked: Asked,
+    sizes: IntArray,
     ties: str,
     n_resamples: int,
     seed: int,
@@ -240,8 +241,6 @@ def _of_lists(
     advance: Callable[[int], object],
 ) -> tuple[AnyArray, ...]:
     """Return the columns (..., measure, n), from the swaps of all pairs."""
-    sizes = asked.n
-    assert sizes is not None
     lists = ranking.nbest(score, gold[..., np.newaxis, :], present, sizes, ties)
     batch, count = score.shape[:-2], score.shape[-2]
     gold = np.broadcast_to(gold, (*batch, gold.shape[-1]))
@@ -298,6 +297,7 @@ def _of_areas(
     keys: Keys,
     *,
     asked: Asked,
+    sizes: IntArray,
     ties: str,
     n_resamples: int,
     seed: int,
