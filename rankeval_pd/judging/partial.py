@@ -19,7 +19,7 @@ from rankeval_pd.forms.values import gold_values
 from rankeval_pd.nbest.comparison import compare
 from rankeval_pd.nbest.precision import nbest_precision
 from rankeval_pd.stats._types import AnyArray, FloatArray
-from rankeval_pd.stats.intervals.finite import hypergeometric_limits
+from rankeval_pd.stats.intervals.finite import difference_limits, hypergeometric_limits
 
 UNJUDGED = ("estimate", "bounds")
 PRECISION_COLUMNS = ("n_judged", "tp_judged", "precision", "ci_low", "ci_high")
@@ -173,13 +173,7 @@ def judged_difference(
             point = _share(tp_a, judged_a) * only - _share(tp_b, judged_b) * only
             low, high = limits_a[0] - limits_b[1], limits_a[1] - limits_b[0]
         else:
-            total_a, total_b = _estimated(tp_a, judged_a, only), _estimated(tp_b, judged_b, only)
-            low_a, high_a = hypergeometric_limits(tp_a, judged_a, only, level)
-            low_b, high_b = hypergeometric_limits(tp_b, judged_b, only, level)
-            middle = total_a - total_b
-            low = middle - np.hypot(total_a - low_a, high_b - total_b)
-            high = middle + np.hypot(high_a - total_a, total_b - low_b)
-            point = np.where((judged_a > 0) & (judged_b > 0) | (only == 0), middle, np.nan)
+            point, low, high = difference_limits((tp_a, tp_b), (judged_a, judged_b), only, level)
         point = np.where(only == 0, 0.0, point)
         return only, judged_a, judged_b, tp_a, tp_b, point / size, low / size, high / size
 
@@ -197,11 +191,6 @@ def judged_difference(
 def _share(tp: AnyArray, judged: AnyArray) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(np.true_divide(tp, judged), dtype=float)
-
-
-def _estimated(tp: AnyArray, judged: AnyArray, size: AnyArray) -> FloatArray:
-    """Return the estimated number in all, a half of them where nothing is judged."""
-    return np.where(judged > 0, _share(tp, judged), 0.5) * size
 
 
 def split_gold(data: Data, roles: Mapping[str, Any]) -> tuple[Data, Data, Hashable]:
