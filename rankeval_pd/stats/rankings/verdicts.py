@@ -81,8 +81,9 @@ def of_influences(
 ) -> Tested:
     """Return the tests of all pairs of areas, from the influence of every candidate.
 
-    Differences of areas are jointly normal; with "max-t" the adjusted p-value is the probability
-    that the largest of all standardised differences is as large.
+    With "max-t" the adjusted p-value is the probability that the largest of all standardised
+    differences is as large, by Student's joint law with one degree of freedom less than the smaller
+    class has candidates; the p-value of a pair alone is DeLong's, by the normal law.
     """
     from scipy import special
 
@@ -103,7 +104,9 @@ def of_influences(
         z = np.where(np.isinf(z), np.nan, z)
         p_value = special.erfc(z / np.sqrt(2.0))
         if adjust == "max-t" and count > 1 and np.isfinite(covariance).all():
-            p_value = _largest_normal(z, covariance, variance, (left, right), n_resamples, seed)
+            label, here = gold[row].any(axis=0), present[row].all(axis=0)
+            least = min(int((label & here).sum()), int((~label & here).sum()))
+            p_value = _largest(z, covariance, variance, (left, right), least - 1, n_resamples, seed)
         found.difference[row][:, 0], found.p_value[row][:, 0] = difference, p_value
         found.half[row][:, 0] = z_of(level) * np.sqrt(variance)
     return found
@@ -121,21 +124,24 @@ def _covariance(influence: FloatArray, gold: BoolArray, present: BoolArray) -> F
     return total
 
 
-def _largest_normal(
+def _largest(
     z: FloatArray,
     covariance: FloatArray,
     variance: FloatArray,
     sides: tuple[IntArray, IntArray],
+    freedom: int,
     n_resamples: int,
     seed: int,
 ) -> FloatArray:
+    """Return how often the largest of all differences is as large, by Student's joint law."""
     roots, vectors = np.linalg.eigh(covariance)
     rng = np.random.default_rng(seed)
     drawn = rng.standard_normal((n_resamples, roots.size)) * np.sqrt(np.maximum(roots, 0.0))
     areas = drawn @ vectors.T
     with np.errstate(divide="ignore", invalid="ignore"):
         each = np.abs(areas[:, sides[0]] - areas[:, sides[1]]) / np.sqrt(variance)
-    largest = np.where(variance > 0, each, 0.0).max(axis=-1)
+    spread = np.sqrt(rng.chisquare(freedom, n_resamples) / freedom)
+    largest = np.where(variance > 0, each, 0.0).max(axis=-1) / spread
     p_value = swaps.exceedance(z, largest)
     return np.where(np.isnan(z), np.nan, p_value)
 
