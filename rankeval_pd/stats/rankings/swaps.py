@@ -44,8 +44,8 @@ def swapped_ranks(
     """Yield the ranks of the chosen candidates in both swapped rankings, (draw, candidate).
 
     The candidates come in the order of the key; ``keys`` are what the draws of each depend on,
-    without them its place is; those of one key are swapped together. Ranks above ``most`` are ``most + 1``, and candidates that cannot
-    come so far up are left out.
+    without them its place is; those of one key are swapped together. Ranks above ``most`` are
+    ``most + 1``, and candidates that cannot come so far up are left out.
     """
     most = rank_a.size if most is None else most
     drawing: dict[str, Any] = {"n_resamples": n_resamples, "seed": seed, "advance": advance}
