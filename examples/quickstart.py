@@ -65,6 +65,9 @@ def main(folder: Path) -> None:
         ax.figure.savefig(path, dpi=150)
         print(f"wrote {path}")
 
+    print("\nThe verdict")
+    print(rankeval_pd.in_words(rankings.summary(500)))
+
 
 if __name__ == "__main__":
     main(Path(sys.argv[1] if len(sys.argv) > 1 else "quickstart_output"))

@@ -16,9 +16,11 @@ from rankeval_pd.forms.roles import AnyRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
 from rankeval_pd.forwarding import method, plot_method
 from rankeval_pd.guide import PLOT_SYNONYMS, PLOTS, SYNONYMS, methods_of, not_there
+from rankeval_pd.judging import partial
 from rankeval_pd.nbest import (
     acceptance_precision,
     bands,
+    choose_threshold,
     comparison,
     local_precision,
     mean_difference,
@@ -27,8 +29,10 @@ from rankeval_pd.nbest import (
     ranges,
     regions,
     repetition,
+    summary,
     tie_sensitivity,
 )
+from rankeval_pd.nbest import ranks as nbest_ranks
 from rankeval_pd.overview import form_of, overview, overview_html
 from rankeval_pd.systems import calibration, paired_tests, ranks, sizes, thresholds
 
@@ -83,11 +87,16 @@ class Accessor(Generic[Data]):
 
     nbest_precision = method(precision.nbest_precision)
     acceptance_precision = method(acceptance_precision.acceptance_precision)
+    choose_threshold = method(choose_threshold.choose_threshold)
     local_precision = method(local_precision.local_precision)
     precision_band = method(bands.precision_band)
     compare = method(comparison.compare)
     significant_ranges = method(ranges.significant_ranges)
     difference_band = method(bands.difference_band)
+    judged_precision = method(partial.judged_precision)
+    judged_difference = method(partial.judged_difference)
+    measure_ranks = method(nbest_ranks.measure_ranks)
+    summary = method(summary.summary)
     mean_difference = method(mean_difference.mean_difference)
     odds_ratios = method(odds_ratios.odds_ratios)
     tie_sensitivity = method(tie_sensitivity.tie_sensitivity)

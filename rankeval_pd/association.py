@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,8 @@ def with_association_measures(
     data: Data,
     measures: str | Sequence[str] | None = None,
     cells: Sequence[str] | Mapping[str, str] = ("O11", "O12", "O21", "O22"),
+    *,
+    margins: Sequence[str | int] | None = None,
 ) -> Data:
     """Return the data with association measures added, one column of scores for each.
 
@@ -45,11 +48,20 @@ def with_association_measures(
           ``"log_relative_risk"`` ln((O11/C1) / (O12/C2)); ``"liddell"`` O11/C1 - O12/C2;
           ``"min_sensitivity"`` min(O11/R1, O11/C1); ``"gmean"`` O11 / sqrt(R1 C1);
           ``"dice"`` 2 O11 / (R1 + C1); ``"jaccard"`` O11 / (O11 + O12 + O21);
+          ``"deltaP_forward"`` O11/R1 - O21/R2, from the first word to the second,
+          ``"deltaP_backward"`` O11/C1 - O12/C2, the other way, which is Liddell's measure;
+          ``"LRC"`` log ratio log2((O11/R1) / (O21/R2)), of its 95 % interval the limit next to
+          0, and 0 where the interval has it;
+        * ``"logDice"`` 14 + log2(dice); ``"NPMI"`` ln(O11/E11) / -ln(O11/N), from -1 to 1;
         * ``"f"`` frequency O11.
     cells : sequence of 4 names
         Columns of the observed frequencies O11 (both words), O12 (the first word without the
         second), O21 (the second without the first) and O22 (neither); or a mapping from these four
         to the names of the columns.
+    margins : sequence of 4 names, or of 3 names and a number, optional
+        In place of ``cells``: columns of f (both words), f1 and f2 (each word's own frequency),
+        and the sample size N, a column or one number: ``margins=("f", "f1", "f2", 10**9)``. With
+        ``measures=None``, a measure of the name of one of these columns is left out.
 
     Returns
     -------
@@ -78,8 +90,13 @@ def with_association_measures(
 
     References
     ----------
-    Evert (2004), An on-line repository of association measures, from which the formulas are;
-    the page on association measures of the documentation names the source of each.
+    Evert (2004), An on-line repository of association measures, from which the formulas are.
+    logDice: P. Rychly (2008), A lexicographer-friendly association score. NPMI: G. Bouma (2009),
+    Normalized (pointwise) mutual information in collocation extraction. LRC: A. Hardie (2014),
+    Log ratio, an informal introduction; S. Evert (2022), Measuring keyness; the interval here is
+    one of each candidate alone. Delta P: L. Allan (1980); S. Th. Gries (2013), 50-something years
+    of work on collocations. The page on association measures of the documentation names the source
+    of each.
 
     Examples
     --------
@@ -104,6 +121,10 @@ def with_association_measures(
         raise ValueError(
             f"cells={tuple(cells)!r}: give four names, those of O11, O12, O21 and O22."
         )
+    if margins is not None:
+        given = [x for x in margins if isinstance(x, str)] if measures is None else []
+        names = [name for name in names if name not in given]
+        return _from_margins(data, list(map(str, names)), margins)
     present = data.columns if isinstance(data, pd.DataFrame) else data.variables
     for name in names:
         if name in present:
@@ -131,6 +152,27 @@ def with_association_measures(
             for name in map(str, names)
         }
     )
+
+
+def _from_margins(data: Data, names: list[str], margins: Sequence[str | int]) -> Data:
+    """Return the data with the measures of tables that are given by f, f1, f2 and N."""
+    if len(margins) != 4 or not all(isinstance(x, str) for x in margins[:3]):
+        raise ValueError(
+            f"margins={tuple(margins)!r}: give the names of the columns of f, f1 and f2, and that"
+            " of N, or N itself."
+        )
+    columns = data.columns if isinstance(data, pd.DataFrame) else data.variables
+    for name in margins:
+        if isinstance(name, str) and name not in columns:
+            raise unknown_name("margins", name, columns)
+    source: Any = data
+    both, first, second, total = (source[x] if isinstance(x, str) else x for x in margins)
+    parts = (both, first - both, second - both, total - first - second + both)
+    cells = [f"{name} of margins" for name in ("O11", "O12", "O21", "O22")]
+    tables = source.assign(**dict(zip(cells, parts, strict=True)))
+    found: Any = with_association_measures(tables, names, cells)
+    result: Data = source.assign(**{name: found[name] for name in names})
+    return result
 
 
 def _check_name(name: object) -> None:

@@ -11,7 +11,10 @@ Form = Literal["rankings", "items", "pairs"]
 QUESTIONS: Mapping[Form, tuple[tuple[str, str], ...]] = {
     "rankings": (
         ("How good is each n-best list?", "nbest_precision, acceptance_precision, local_precision"),
+        ("Which measure is best?", "summary, measure_ranks"),
         ("Is A better than B?", "compare, significant_ranges, mean_difference, odds_ratios"),
+        ("Only a part is judged", "judged_precision, judged_difference"),
+        ("Which threshold to take?", "choose_threshold"),
         ("What holds for all n together?", "precision_band, difference_band"),
         ("Which candidates make it?", "difference_region, tie_sensitivity"),
         ("Would it happen again?", "repetition, repetition_samples"),
@@ -23,7 +26,7 @@ QUESTIONS: Mapping[Form, tuple[tuple[str, str], ...]] = {
     ),
     "items": (
         ("Is the gain of a system real?", "paired_bootstrap, paired_permutation"),
-        ("Who is best?", "system_ranks"),
+        ("Who is best?", "summary, system_ranks"),
         ("Which gain is worth reporting?", "gain_by_size, population_calibration"),
     ),
     "pairs": (

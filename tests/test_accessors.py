@@ -42,6 +42,17 @@ ARGUMENTS = {
         ("a", "b", [3, 9]),
         {"test": "midp", "alternative": "greater", "alpha": 0.1, "adjust": "holm", "level": 0.9},
     ),
+    "choose_threshold": ((), {"recall": 0.5, "level": 0.9}),
+    "judged_precision": (([3, 9],), {"unjudged": "bounds", "level": 0.9}),
+    "judged_difference": (("a", "b", [3, 9]), {"unjudged": "bounds", "level": 0.9}),
+    "summary": (
+        ([3, 9],),
+        {"baseline": "b", "adjust": "holm", "level": 0.9, "progress": False},
+    ),
+    "measure_ranks": (
+        ([3, 9],),
+        {"adjust": "holm", "n_resamples": 99, "level": 0.9, "progress": False},
+    ),
     "significant_ranges": (("a", "c"), {"alpha": 0.7, "alternative": "two-sided"}),
     "difference_region": (("a", "b", 6), {}),
     "mean_difference": (

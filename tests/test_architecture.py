@@ -14,9 +14,10 @@ import pytest
 import rankeval_pd
 
 ROOT = Path(rankeval_pd.__file__).parent
-QUESTIONS = ("nbest", "chance", "curves", "systems", "association")
+QUESTIONS = ("nbest", "chance", "curves", "judging", "systems", "association")
 ROOT_FILES = {
-    "__init__", "accessors", "association", "errors", "forwarding", "guide", "overview", "progress",
+    "__init__", "accessors", "association", "errors", "forwarding", "guide", "overview",
+    "progress", "words",
 }  # fmt: skip
 
 

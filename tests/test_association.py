@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from scipy.stats import chi2_contingency, fisher_exact
+from scipy.stats import binomtest, chi2_contingency, fisher_exact
 
 import rankeval_pd
 from tests.stats import exact
@@ -20,7 +20,7 @@ EVERY = [
     "G2", "X2", "X2_yates", "t", "z", "z_yates", "neglog10_poisson", "neglog10_fisher",
     "poisson_stirling", "MI", "MI2", "MI3", "local_MI", "average_MI", "dice", "jaccard", "gmean",
     "min_sensitivity", "log_odds_ratio", "log_odds_ratio_discounted", "log_relative_risk",
-    "liddell", "f",
+    "liddell", "f", "logDice", "NPMI", "LRC", "deltaP_forward", "deltaP_backward",
 ]  # fmt: skip
 
 
@@ -218,7 +218,7 @@ def test_p_values_need_counts(tables, name, form):
 
 
 def test_unknown_names(tables):
-    message = r"measures='Dice' is not one of 'G2', .*, 'f'\. Did you mean 'dice'\? Give one"
+    message = r"measures='Dice' is not one of 'G2', .*, 'f', .*\. Did you mean 'dice'\? Give one"
     with pytest.raises(ValueError, match=message):
         tables.rankeval.with_association_measures(["G2", "Dice"])
     with pytest.raises(KeyError, match=r"cells: no column 'O13'; there are 'O11', 'O12'"):
@@ -227,3 +227,65 @@ def test_unknown_names(tables):
         tables.rankeval.with_association_measures("G2", cells=["O11", "O12"])
     with pytest.raises(TypeError, match=r"'O11' has dtype .*frequencies are numbers"):
         tables.astype({"O11": str}).rankeval.with_association_measures("G2")
+
+
+def test_scores_of_sketch_engine_bouma_and_gries():
+    """Values worked out by hand, of a table with f = 8, f1 = 16, f2 = 16, N = 1024."""
+    frame = pd.DataFrame({"f": [8], "f1": [16], "f2": [16], "N": [1024]})
+    found = frame.rankeval.with_association_measures(margins=("f", "f1", "f2", "N")).iloc[0]
+    assert found["logDice"] == 13.0  # 14 + log2(2 * 8 / 32)
+    assert found["NPMI"] == 5 / 7  # log2(8 / 0.25) / -log2(8 / 1024)
+    assert found["deltaP_forward"] == pytest.approx(8 / 16 - 8 / 1008, rel=1e-14)
+    assert found["deltaP_backward"] == found["liddell"]
+    assert found["f"] == 8
+
+
+def test_limits_of_the_new_scores():
+    tables = pd.DataFrame(
+        [[0, 5, 5, 90], [5, 0, 0, 95], [5, 45, 5, 45], [0, 0, 5, 95]], columns=CELLS
+    )
+    names = ["logDice", "NPMI", "LRC", "deltaP_forward"]
+    found = tables.rankeval.with_association_measures(names)
+    assert found["NPMI"].tolist()[:3] == [-1.0, 1.0, 0.0]
+    assert found[["NPMI", "LRC"]].iloc[3].isna().all()
+    assert found["logDice"].tolist()[:2] == [-np.inf, 14.0]
+    assert found["LRC"][2] == 0.0
+    assert found["deltaP_forward"].tolist()[1:3] == [1.0, 0.0]
+
+
+def test_lrc_is_the_limit_of_the_exact_interval(tables):
+    """From SciPy's Clopper-Pearson interval of O11 among O11 + O21."""
+    found = tables.rankeval.with_association_measures("LRC")["LRC"]
+    for value, (o11, o12, o21, o22) in zip(found, tables.to_numpy(), strict=True):
+        exact_limits = binomtest(int(o11), int(o11 + o21)).proportion_ci(0.95, "exact")
+        low, high = (
+            math.log2(p / (1 - p) * (o21 + o22) / (o11 + o12)) if 0 < p < 1 else math.inf
+            for p in exact_limits
+        )
+        wanted = low if low > 0 else min(high, 0.0)
+        assert value == pytest.approx(wanted, rel=1e-9)
+    assert set(np.sign(found)) == {-1.0, 0.0, 1.0}
+
+
+def test_margins_are_cells(tables):
+    sizes = tables.assign(
+        f=tables["O11"], f1=tables["O11"] + tables["O12"], f2=tables["O11"] + tables["O21"],
+        size=tables.sum(axis=1),
+    )  # fmt: skip
+    margins = ("f", "f1", "f2", "size")
+    names = [name for name in EVERY if name != "f"]
+    wanted = tables.rankeval.with_association_measures(names)[names]
+    found = sizes.rankeval.with_association_measures(margins=margins)
+    pd.testing.assert_frame_equal(found[names], wanted)
+    assert list(found.columns) == [*sizes.columns, *names]
+    ds = xr.Dataset.from_dataframe(sizes)
+    of_dataset = ds.rankeval.with_association_measures("G2", margins=margins)
+    assert of_dataset["G2"].to_numpy().tolist() == wanted["G2"].tolist()
+    one = sizes.rankeval.with_association_measures("MI", margins=("f", "f1", "f2", 10**6))
+    assert np.isfinite(one["MI"]).all()
+    with pytest.raises(KeyError, match="margins: no column 'g'"):
+        sizes.rankeval.with_association_measures("MI", margins=("g", "f1", "f2", 10))
+    with pytest.raises(ValueError, match="give the names of the columns of f, f1 and f2"):
+        sizes.rankeval.with_association_measures("MI", margins=("f", "f1"))
+    with pytest.raises(ValueError, match="'O22 of margins' is -"):
+        sizes.rankeval.with_association_measures("MI", margins=("f", "f1", "f2", 1))

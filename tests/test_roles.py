@@ -34,13 +34,23 @@ def _candidates() -> pd.DataFrame:
 FRAME = _candidates()
 BASE = {"gold": "gold", "measures": ["a", "b", "c"]}
 HOLED = FRAME.assign(a=FRAME["a"].where(FRAME["a"] != 6))
-NAMED = ("mean_difference", "odds_ratios", "tie_sensitivity", "difference_region")
+NAMED = (
+    "mean_difference",
+    "odds_ratios",
+    "tie_sensitivity",
+    "difference_region",
+    "judged_difference",
+)
 ASKED = {
     "nbest_precision": ((), {}),
     "acceptance_precision": (({"a": 3, "b": 2, "c": 0.5},), {}),
     "local_precision": ((6,), {}),
     "precision_band": (([8, 12],), {"n_resamples": 20}),
     "compare": ((), {"n": [5, 10]}),
+    "judged_precision": (([5, 10],), {}),
+    "judged_difference": (("a", "b", [5, 10]), {}),
+    "choose_threshold": ((), {"recall": 0.5}),
+    "measure_ranks": (([5, 10],), {"n_resamples": 99}),
     "significant_ranges": ((), {"n": range(1, 16), "alpha": 0.99}),
     "difference_band": ((), {"n": [8, 12], "n_resamples": 20}),
     "mean_difference": (("a", "b", [5, 10]), {"n_resamples": 50}),

@@ -15,6 +15,7 @@ from rankeval_pd.forms import tables
 from rankeval_pd.forms.roles import Names, as_names
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import ranking
+from rankeval_pd.stats.resampling.keyed import Keys, by_position
 
 Pair = tuple[Hashable, Hashable]
 
@@ -112,6 +113,7 @@ class PairRanks(NamedTuple):
     present: BoolArray  #: whether both measures score the candidate
     score_a: FloatArray
     score_b: FloatArray
+    draws: Keys  #: what the random draws of each candidate depend on
     exists: BoolArray  #: whether there are two lists of this n that cut no ties where none may be
     cluster: IntArray | None = None  #: number of each candidate's group, where there are groups
 
@@ -123,6 +125,17 @@ class PairRanks(NamedTuple):
     def clusters_of(self, row: tuple[int, ...]) -> IntArray | None:
         """Return the groups of the candidates of one pair in one batch."""
         return None if self.cluster is None else self.cluster[row][self.present[row]]
+
+    def draws_of(self, row: tuple[int, ...]) -> Keys:
+        """Return what the draws of the same candidates depend on, in a group on one of them."""
+        found: Keys = self.draws[row][self.present[row]]
+        together = self.clusters_of(row)
+        if together is None:
+            return found
+        numbers, own = np.unique(together, return_inverse=True)
+        least = np.full(numbers.size, np.iinfo(np.uint64).max, dtype=np.uint64)
+        np.minimum.at(least, own, found)
+        return least[own]
 
 
 PairKernel = Callable[..., tuple[AnyArray, ...]]
@@ -188,13 +201,14 @@ def ask_pairs(
             *sides(inner["present"], block),
             *sides(inner["score"], block),
             inner["gold"],
+            inner["draws"],
             *clusters,
             kwargs={
                 "kernel": kernel, "n": asked, "every": n is None, "ties": ties,
                 "ends": inner.attrs["ends"],
                 "options": options or {},
             },
-            input_core_dims=[core] * (7 + len(clusters)),
+            input_core_dims=[core] * (8 + len(clusters)),
             output_core_dims=[["n"] if over_n else []] * (len(names) - 1)
             + [["n"]],
             dask="parallelized",
@@ -220,6 +234,7 @@ def _on_ranks(
     score_a: FloatArray,
     score_b: FloatArray,
     gold: BoolArray,
+    draws: Keys,
     cluster: IntArray | None = None,
     *,
     kernel: PairKernel,
@@ -240,12 +255,12 @@ def _on_ranks(
             asked = None if every else n
             lists = ranking.nbest(score, gold, both, asked, ties, ends=ends)
             exists = exists & lists.exists
-    rank_a, rank_b, true, both, score_a, score_b = np.broadcast_arrays(
-        rank_a, rank_b, gold & both, both, score_a, score_b
+    rank_a, rank_b, true, both, score_a, score_b, draws = np.broadcast_arrays(
+        rank_a, rank_b, gold & both, both, score_a, score_b, draws
     )
     exists = np.broadcast_to(exists, (*rank_a.shape[:-1], n.size))
     of_row = None if cluster is None else np.broadcast_to(cluster, rank_a.shape)
-    found = PairRanks(rank_a, rank_b, true, both, score_a, score_b, exists, of_row)
+    found = PairRanks(rank_a, rank_b, true, both, score_a, score_b, draws, exists, of_row)
     found = _with_empty_places(found) if ends else found
     return (*kernel(found, n, **options), exists)
 
@@ -278,6 +293,7 @@ def _with_empty_places(lists: PairRanks) -> PairRanks:
         longer(lists.present, True),
         np.concatenate([lists.score_a, places], axis=-1),
         np.concatenate([lists.score_b, places], axis=-1),
+        np.concatenate([lists.draws, np.broadcast_to(by_position(more), places.shape)], axis=-1),
         lists.exists,
         None if lists.cluster is None else _apart(lists.cluster, more),
     )

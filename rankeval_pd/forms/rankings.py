@@ -6,6 +6,7 @@ The form is an :class:`xarray.Dataset`, its candidates in the order of the tie k
 * ``gold`` (..., candidate): True for a true positive;
 * ``present`` (..., measure, candidate): False for what a measure leaves out, and for padding;
 * ``row`` (..., candidate): the position in the data that came in;
+* ``draws`` (..., candidate): what the random draws of the candidate depend on, the hash of its key;
 * ``sign`` (measure): -1 where smaller scores rank first and were negated;
 * ``cluster`` (..., candidate), with the role ``groups`` only: the number of its group.
 
@@ -47,7 +48,7 @@ from rankeval_pd.forms.suspicions import (
     warn_of_one_class,
     warn_of_repeated,
 )
-from rankeval_pd.forms.tie_keys import column_order, label_order, value_order
+from rankeval_pd.forms.tie_keys import column_order, label_order, value_keys, value_order
 from rankeval_pd.forms.values import admit, gold_values, score_values
 from rankeval_pd.stats._types import AnyArray, IntArray
 
@@ -108,9 +109,10 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
     levels = [pd.Index(frame_column(frame, name, "label"), tupleize_cols=False) for name in label]
     labels = frame.index if not levels else levels if len(levels) > 1 else levels[0]
     if roles.key is None:
-        order, again = label_order(labels, roles.seed, number)
+        order, again, draws = label_order(labels, roles.seed, number)
     else:
-        order = column_order(frame_column(frame, roles.key, "key"), roles.key, number)
+        key = frame_column(frame, roles.key, "key")
+        order, draws = column_order(key, roles.key, number), value_keys(key.to_numpy())
     if scored:
         warn_of_one_class(truth, gold)
         if roles.key is None and cluster is None and not (unnamed and by):
@@ -138,6 +140,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
                     "gold": ((tables.GROUP, "candidate"), true[rows]),
                     "present": ((tables.GROUP, "measure", "candidate"), _stack(present, rows)),
                     "row": ((tables.GROUP, "candidate"), rows),
+                    "draws": ((tables.GROUP, "candidate"), draws[rows]),
                     "sign": ("measure", signs),
                 },
                 coords={"measure": ("measure", tables.labels(measures)), tables.GROUP: chosen},
@@ -248,7 +251,7 @@ def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.D
             eager = [name for name in found if split[name].chunks is None]
             columns = {name: pd.Series(split[name].to_numpy().ravel()) for name in eager}
             warn_of_identifiers(columns, taken_as="measures")
-    score, truth, row, again = _in_key_order(score, truth, data, roles)
+    score, truth, row, draws, again = _in_key_order(score, truth, data, roles)
     if scored and again is not None and cluster is None:
         warn_of_repeated(*again, by=[], label=as_names(roles.label, data.variables))
     if cluster is not None:
@@ -279,6 +282,7 @@ def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.D
             "gold": true,
             "present": present,
             "row": row,
+            "draws": draws,
             "sign": ("measure", signs),
             **({} if cluster is None else {"cluster": cluster}),
         }
@@ -351,13 +355,14 @@ def _one_chunk(variable: xr.DataArray, dim: Hashable) -> xr.DataArray:
 
 def _in_key_order(
     score: xr.DataArray, truth: xr.DataArray, data: xr.Dataset, roles: Roles
-) -> tuple[xr.DataArray, xr.DataArray, xr.DataArray, Any]:
-    """Return scores, truth and rows in the order of the key, and which labels are repeated."""
+) -> tuple[xr.DataArray, xr.DataArray, xr.DataArray, xr.DataArray, Any]:
+    """Return scores, truth, rows and keys in key order, and which labels are repeated."""
     if roles.key is None:
         labels = _labels(data, roles)
-        order, again = label_order(labels, roles.seed, np.zeros(data.sizes[roles.dim], dtype=int))
-        row = xr.DataArray(order, dims="candidate")
-        return _taken(score, row), _taken(truth, row), row, (labels, again)
+        alone = np.zeros(data.sizes[roles.dim], dtype=int)
+        order, again, hashes = label_order(labels, roles.seed, alone)
+        row, draws = (xr.DataArray(x, dims="candidate") for x in (order, hashes[order]))
+        return _taken(score, row), _taken(truth, row), row, draws, (labels, again)
     key = xr.DataArray(data[roles.key].variable).rename({roles.dim: "candidate"})
     core = ["candidate"]
     row = xr.apply_ufunc(
@@ -370,7 +375,9 @@ def _in_key_order(
         dask="parallelized",
         output_dtypes=[np.int64],
     )
-    return _taken(score, row), _taken(truth, row), row, None
+    keys = xr.apply_ufunc(value_keys, key, dask="parallelized", output_dtypes=[np.uint64])
+    draws = _taken(_one_chunk(keys, "candidate"), row)
+    return _taken(score, row), _taken(truth, row), row, draws, None
 
 
 def _labels(data: xr.Dataset, roles: Roles) -> pd.Index | list[pd.Index]:

@@ -20,8 +20,8 @@ import pandas as pd
 
 from rankeval_pd.errors import listed
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.resampling.keyed import Keys, mix
 
-_Hashes = np.ndarray[Any, np.dtype[np.uint64]]
 _Labels = pd.Index | Sequence[pd.Index]
 # what keeps kinds of numbers apart whose bits are the same
 _MISSING, _UNSIGNED, _FRACTIONAL = (
@@ -30,24 +30,24 @@ _MISSING, _UNSIGNED, _FRACTIONAL = (
 _UNITS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 
 
-def label_order(labels: _Labels, seed: int, group: IntArray) -> tuple[IntArray, BoolArray]:
+def label_order(labels: _Labels, seed: int, group: IntArray) -> tuple[IntArray, BoolArray, Keys]:
     """Return the positions of the candidates, group by group, in the order of their hashes.
 
     ``group`` is the number of each candidate's group; repeated labels are counted within it. What
-    is returned second is whether an earlier row of the group has the same label. Several indexes
-    are the levels of one label.
+    is returned second is whether an earlier row of the group has the same label, and third the
+    hashes. Several indexes are the levels of one label.
     """
     hashes = label_hashes(labels)
     again = np.zeros(hashes.size, dtype=bool)
     if not pd.Index(hashes).is_unique:
         repeat = pd.Series(hashes).groupby([group, hashes]).cumcount().to_numpy()
         again = repeat > 0
-        hashes[again] = _mix(hashes[again] ^ _mix(repeat[again].astype(np.uint64)))
-    hashes = _mix(hashes + _mix(np.array([seed % 2**64], dtype=np.uint64)))
-    return np.lexsort((hashes, group)), again
+        hashes[again] = mix(hashes[again] ^ mix(repeat[again].astype(np.uint64)))
+    hashes = mix(hashes + mix(np.array([seed % 2**64], dtype=np.uint64)))
+    return np.lexsort((hashes, group)), again, hashes
 
 
-def label_hashes(labels: _Labels) -> _Hashes:
+def label_hashes(labels: _Labels) -> Keys:
     """Return a hash of every label, element by element; several indexes are levels of one."""
     if isinstance(labels, pd.MultiIndex):
         return _of_levels(
@@ -58,29 +58,21 @@ def label_hashes(labels: _Labels) -> _Hashes:
     return _of_levels([_hash(level) for level in labels], len(labels[0]))
 
 
-def _of_levels(levels: list[_Hashes], size: int) -> _Hashes:
+def _of_levels(levels: list[Keys], size: int) -> Keys:
     """Return the hash of tuples from those of their elements."""
     hashes = np.full(size, np.uint64(len(levels)))
     for level in levels:
-        hashes = _mix(hashes ^ level)
+        hashes = mix(hashes ^ level)
     return hashes
 
 
-def _taken(values: pd.Index, codes: AnyArray) -> _Hashes:
+def _taken(values: pd.Index, codes: AnyArray) -> Keys:
     """Return the hashes of values by their codes, -1 being what is missing."""
-    hashes = np.append(_hash(values), _mix(np.array([_MISSING])))
+    hashes = np.append(_hash(values), mix(np.array([_MISSING])))
     return np.asarray(hashes[np.asarray(codes)], dtype=np.uint64)
 
 
-def _mix(x: _Hashes) -> _Hashes:
-    """Return splitmix64 of x: every bit of the input changes half of the bits of the output."""
-    x = x + np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
-
-
-def _hash(labels: pd.Index) -> _Hashes:
+def _hash(labels: pd.Index) -> Keys:
     """Return hashes that are the same whatever the dtype that holds the same labels."""
     if isinstance(labels, pd.MultiIndex):
         return label_hashes(labels)
@@ -89,13 +81,13 @@ def _hash(labels: pd.Index) -> _Hashes:
         return _taken(labels.categories, labels.codes)
     hashes = np.empty(len(labels), dtype=np.uint64)
     known = np.asarray(labels.notna())
-    hashes[~known] = _mix(np.array([_MISSING]))
+    hashes[~known] = mix(np.array([_MISSING]))
     if known.any():
         hashes[known] = _hash_known(labels if known.all() else labels[known])
     return hashes
 
 
-def _hash_known(labels: pd.Index) -> _Hashes:
+def _hash_known(labels: pd.Index) -> Keys:
     """Return the hashes of labels of one dtype, none of which is missing."""
     api = pd.api.types
     if isinstance(labels, pd.DatetimeIndex | pd.TimedeltaIndex):
@@ -123,11 +115,11 @@ def _objects(values: list[Any]) -> pd.Index:
     return pd.Index(held, dtype=object, tupleize_cols=False)
 
 
-def _text(values: AnyArray) -> _Hashes:
+def _text(values: AnyArray) -> Keys:
     return np.asarray(pd.util.hash_array(values, categorize=False), dtype=np.uint64)
 
 
-def _times(ticks: IntArray, unit: str) -> _Hashes:
+def _times(ticks: IntArray, unit: str) -> Keys:
     """Return the hashes of times by their nanoseconds, or of far ones by the unit that holds them.
 
     The finest unit that can hold a time is its own, whatever the unit of the others.
@@ -140,18 +132,18 @@ def _times(ticks: IntArray, unit: str) -> _Hashes:
         factor = _UNITS[unit] // size
         fits = left & (np.abs(ticks) <= np.iinfo(np.int64).max // factor)
         salt = np.uint64(0) if name == "ns" else np.uint64(size << 32)
-        hashes[fits] = _mix((ticks[fits] * factor).view(np.uint64) ^ salt)
+        hashes[fits] = mix((ticks[fits] * factor).view(np.uint64) ^ salt)
         left &= ~fits
     return hashes
 
 
-def _numbers(labels: pd.Index) -> _Hashes:
+def _numbers(labels: pd.Index) -> Keys:
     """Return the hashes of numbers: of whole ones as such, whatever holds them."""
     if pd.api.types.is_unsigned_integer_dtype(labels.dtype):
         large = labels.to_numpy(dtype=np.uint64)
-        return _mix(np.where(large >= np.uint64(2**63), large ^ _UNSIGNED, large))
+        return mix(np.where(large >= np.uint64(2**63), large ^ _UNSIGNED, large))
     if pd.api.types.is_integer_dtype(labels.dtype):
-        return _mix(labels.to_numpy(dtype=np.int64).view(np.uint64))
+        return mix(labels.to_numpy(dtype=np.int64).view(np.uint64))
     values = labels.to_numpy(dtype=np.float64) + 0.0
     hashes = values.view(np.uint64) ^ _FRACTIONAL
     whole = values == np.floor(values)
@@ -159,7 +151,7 @@ def _numbers(labels: pd.Index) -> _Hashes:
     hashes[small] = values[small].astype(np.int64).view(np.uint64)
     large = whole & (values >= 2.0**63) & (values < 2.0**64)
     hashes[large] = values[large].astype(np.uint64) ^ _UNSIGNED
-    return _mix(hashes)
+    return mix(hashes)
 
 
 def _one(label: Any) -> np.uint64:
@@ -231,6 +223,11 @@ def column_order(values: pd.Series, name: object, group: IntArray) -> IntArray:
             f"key={name!r} has values that cannot be ordered ({error}). Give a column of numbers,"
             " strings or dates."
         ) from None
+
+
+def value_keys(values: AnyArray) -> Keys:
+    """Return the hashes of a key's values, in the shape that they have."""
+    return label_hashes(pd.Index(np.ravel(values))).reshape(np.shape(values))
 
 
 def _refuse_repeated(values: pd.Series, name: object, group: IntArray) -> None:

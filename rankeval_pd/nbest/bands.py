@@ -21,6 +21,7 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import bands
 from rankeval_pd.stats.intervals.proportions import INTERVALS
 from rankeval_pd.stats.rankings import ranking
+from rankeval_pd.stats.resampling.keyed import Keys
 
 PRECISION_COLUMNS = ("measure", "n", "precision", "band_low", "band_high")
 DIFFERENCE_COLUMNS = ("measure_a", "measure_b", "n", "difference", "band_low", "band_high")
@@ -90,8 +91,8 @@ def precision_band(
     >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
     >>> df.rankeval.precision_band([100, 200], measures="good").round(2)
       measure    n  precision  band_low  band_high
-    0    good  100       0.49      0.36       0.62
-    1    good  200       0.32      0.25       0.40
+    0    good  100       0.49      0.37       0.61
+    1    good  200       0.32      0.25       0.39
     """
     level = check_share("level", level)
     draws = _enough(n_resamples, level)
@@ -110,12 +111,13 @@ def precision_band(
                 inner["score"],
                 inner["gold"],
                 inner["present"],
+                inner["draws"],
                 *clusters,
                 kwargs={
                     "n": those(sizes, asked), "ties": chosen.ties, "level": level,
                     "n_resamples": draws, "seed": seed, "advance": advance,
                 },
-                input_core_dims=[["candidate"]] * (3 + len(clusters)),
+                input_core_dims=[["candidate"]] * (4 + len(clusters)),
                 output_core_dims=[["n"]] * 4,
                 dask="parallelized",
                 dask_gufunc_kwargs={"output_sizes": {"n": asked.size}},
@@ -152,6 +154,7 @@ def _band_columns(
     score: FloatArray,
     gold: BoolArray,
     present: BoolArray,
+    draws: Keys,
     cluster: IntArray | None = None,
     *,
     n: IntArray | None,
@@ -163,7 +166,7 @@ def _band_columns(
 ) -> tuple[AnyArray, ...]:
     lists = ranking.nbest(score, gold, present, n, ties)
     n = np.arange(1, score.shape[-1] + 1) if n is None else n
-    score, gold, present = np.broadcast_arrays(score, gold, present)
+    score, gold, present, draws = np.broadcast_arrays(score, gold, present, draws)
     order = ranking.order(score, present)
     precision = lists.tp / n
     _warn_if_too_precise(precision[lists.exists])
@@ -173,8 +176,9 @@ def _band_columns(
         if asked.any():
             drawing = {"n_resamples": n_resamples, "seed": seed, "advance": advance}
             if cluster is None:
-                ranked = (gold & present)[row][order[row]][: present[row].sum()]
-                found: Any = _precision_limits(ranked, n[asked], level, **drawing)
+                best_first = order[row][: present[row].sum()]
+                ranked, keys = gold[row][best_first], draws[row][best_first]
+                found: Any = _precision_limits(ranked, keys, n[asked], level, **drawing)
             else:
                 of_row = np.broadcast_to(cluster, score.shape)[row]
                 whole = clustered.Ranked.of(score[row], gold[row], present[row], of_row)
@@ -185,7 +189,7 @@ def _band_columns(
 
 
 def _precision_limits(
-    ranked: BoolArray, n: IntArray, level: float, **drawing: Any
+    ranked: BoolArray, keys: Keys, n: IntArray, level: float, **drawing: Any
 ) -> tuple[FloatArray, FloatArray]:
     """Return the band of one ranking, whose labels come best first."""
     from scipy import special
@@ -194,7 +198,7 @@ def _precision_limits(
     tp = np.concatenate([[0], np.cumsum(ranked)])
     spread = bands.nbest_spread(tp, rising, np.array(ranked.size))
     share = tp[rising] / rising
-    cells = bands.cells(ranked, (np.arange(1, ranked.size + 1),), rising)
+    cells = bands.cells(ranked, (np.arange(1, ranked.size + 1),), rising, keys)
     largest = bands.largest(
         cells,
         (spread.edge,),
@@ -338,7 +342,8 @@ def _difference_columns(
         drawing = {"n_resamples": n_resamples, "seed": seed, "advance": advance}
         cluster = lists.clusters_of(row)
         if cluster is None:
-            found = _difference_margin(a, b, gold, rising, level, **drawing)
+            own = lists.draws_of(row)
+            found = _difference_margin(a, b, gold, own, rising, level, **drawing)
         else:
             found = clustered.margin(a, b, gold, cluster, rising, level, **drawing)
         difference[(*row, asked)], margin[(*row, asked)] = (x[back] for x in found)
@@ -347,7 +352,13 @@ def _difference_columns(
 
 
 def _difference_margin(
-    rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray, level: float, **drawing: Any
+    rank_a: IntArray,
+    rank_b: IntArray,
+    gold: BoolArray,
+    keys: Keys,
+    n: IntArray,
+    level: float,
+    **drawing: Any,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the difference and half the width of its band, of one pair of rankings."""
     r = ranking.nbest_regions(rank_a, rank_b, gold, n)
@@ -361,7 +372,7 @@ def _difference_margin(
     if differ.any():
         edges = spread.edge_a[differ], spread.edge_b[differ]
         deviation = np.sqrt(spread.variance[differ])
-        cells = bands.cells(gold, (rank_a, rank_b), n[differ])
+        cells = bands.cells(gold, (rank_a, rank_b), n[differ], keys)
         largest = bands.largest(
             cells, edges, spread.centre[differ], spread.influence[differ], **drawing
         )

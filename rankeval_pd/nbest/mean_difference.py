@@ -152,7 +152,14 @@ def _columns(
         drawn = [
             (weight[x] - weight[y]).sum(axis=-1)
             for x, y in swaps.swapped_ranks(
-                a, b, gold, n_resamples=n_resamples, seed=seed, advance=advance
+                a,
+                b,
+                gold,
+                lists.draws_of(row),
+                most=int(asked[-1]),
+                n_resamples=n_resamples,
+                seed=seed,
+                advance=advance,
             )
         ]
         sided = swaps.sided(np.concatenate([[observed], *drawn]), alternative)

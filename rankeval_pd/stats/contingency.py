@@ -15,6 +15,7 @@ import numpy as np
 from rankeval_pd.stats._types import FloatArray
 from rankeval_pd.stats.distributions import hypergeometric, poisson
 from rankeval_pd.stats.distributions.loader import deviance
+from rankeval_pd.stats.intervals.proportions import clopper_pearson
 
 Measure = Callable[[FloatArray, FloatArray, FloatArray, FloatArray], FloatArray]
 
@@ -223,6 +224,49 @@ def neglog10_fisher(
     return hypergeometric.tails(o11, total, o11 + o12, o11 + o21).ge / -math.log(10.0) + 0.0
 
 
+def log_dice(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
+    """Return 14 + log2 of Dice's coefficient (Rychly 2008): at most 14, -inf where O11 is 0."""
+    with np.errstate(divide="ignore"):
+        score: FloatArray = 14.0 + np.log2(dice(o11, o12, o21, o22))
+    return score
+
+
+def normalised_mutual_information(
+    o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
+) -> FloatArray:
+    """Return log(O11 / E11) / -log(O11 / N) (Bouma 2009), from -1, where only O11 is 0, to 1."""
+    information = mutual_information(o11, o12, o21, o22)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        score = information / -np.log2(o11 / (o11 + o12 + o21 + o22))
+    return np.where(np.isneginf(information), -1.0, score)
+
+
+def conservative_log_ratio(
+    o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
+) -> FloatArray:
+    """Return the limit next to 0 of the 95 % interval of log2((O11/R1) / (O21/R2)), or 0 in it.
+
+    Given O11 + O21 = C1, O11 is binomial, and its Clopper-Pearson limits p give the ratio
+    p / (1 - p) R2 / R1 (Hardie 2014, Evert 2022). NaN where a row margin is 0.
+    """
+    both = o11 + o21
+    low, high = clopper_pearson(o11, np.maximum(both, 1.0), 0.95)
+    low, high = np.where(both > 0, low, 0.0), np.where(both > 0, high, 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sizes = np.log2((o21 + o22) / (o11 + o12))
+        lower = np.log2(low) - np.log2(1.0 - low) + sizes
+        upper = np.log2(high) - np.log2(1.0 - high) + sizes
+    score: FloatArray = np.where(lower > 0, lower, np.where(upper < 0, upper, 0.0))
+    return np.where((o11 + o12 > 0) & (o21 + o22 > 0), score, np.nan)
+
+
+def delta_p_forward(
+    o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
+) -> FloatArray:
+    """Return O11/R1 - O21/R2: the second word with the first, and without it."""
+    return _ratio(o11 * o22 - o12 * o21, (o11 + o12) * (o21 + o22))
+
+
 def frequency(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
     """Return O11."""
     return o11 + 0.0
@@ -252,6 +296,11 @@ MEASURES: dict[str, Measure] = {
     "log_relative_risk": log_relative_risk,
     "liddell": liddell,
     "f": frequency,
+    "logDice": log_dice,
+    "NPMI": normalised_mutual_information,
+    "LRC": conservative_log_ratio,
+    "deltaP_forward": delta_p_forward,
+    "deltaP_backward": liddell,
 }
 """Association measures by name."""
 

@@ -26,6 +26,7 @@ from rankeval_pd.nbest.clustered import Ranked, band, difference, list_spread, m
 from rankeval_pd.stats.intervals import bands, clusters
 from rankeval_pd.stats.intervals.proportions import INTERVALS
 from rankeval_pd.stats.rankings import areas, ranking, swaps
+from rankeval_pd.stats.resampling import keyed
 
 NAMES = (
     "clusters", "sizes", "icc", "strength", "n", "precision", "reps", "region", "nbest",
@@ -126,7 +127,14 @@ def area_limits(placement, gold, here, cluster):
 def found_by_swaps(a, b, n):
     """Return whether max-t finds a difference at one of the n."""
     drawn = swaps.largest_statistics(
-        a.rank, b.rank, a.gold, n, "two-sided", n_resamples=199, seed=1, together=a.cluster
+        a.rank,
+        b.rank,
+        a.gold,
+        n,
+        "two-sided",
+        n_resamples=199,
+        seed=1,
+        keys=keyed.mix(a.cluster.astype(np.uint64)),
     )
     regions = ranking.nbest_regions(a.rank, b.rank, a.gold, n)
     observed = np.abs(swaps.region_statistic(regions, n))

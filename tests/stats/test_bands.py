@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rankeval_pd.stats.intervals import bands
+from rankeval_pd.stats.resampling import keyed
 
 
 def influences(gold, rank, n, edge):
@@ -204,3 +205,21 @@ def test_the_shrunken_precision_is_agresti_and_coulls():
     np.testing.assert_allclose(spread.effective(n), n / spread.ratio, rtol=1e-14)
     less = spread._replace(variance=0.5 * binomial)  # less than binomial: still n candidates
     np.testing.assert_array_equal(less.effective(n), n)
+
+
+def test_a_head_that_holds_the_lists_draws_the_same():
+    """The multipliers of candidates in no list are drawn together: only their number counts."""
+    rng = np.random.default_rng(2)
+    gold, rank = rng.random(3_000) < 0.3, rng.permutation(3_000) + 1
+    keys = keyed.by_position(3_000)
+    n = np.array([100, 150, 900])
+    whole = bands.cells(gold, (rank,), n, keys)
+    head = np.flatnonzero(rank <= 900)
+    order = head[np.argsort(keys[head] % 7, kind="stable")]
+    part = bands.cells(gold[order], (rank[order],), n, keys[order])
+    inside = whole.listed
+    assert (part.size == whole.size[inside]).all()
+    found = [cells.multipliers(3, 64, 200) for cells in (whole, part)]
+    np.testing.assert_allclose(found[0][inside], found[1], rtol=0, atol=1e-9)
+    variance = whole.multipliers(1, 0, 20_000).var(axis=-1) / whole.size
+    np.testing.assert_allclose(variance, 1.0, atol=5 * np.sqrt(2 / 20_000))

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankeval_pd.stats.rankings import ranking, swaps
+from rankeval_pd.stats.resampling import keyed
 
 
 @st.composite
@@ -36,7 +37,7 @@ def plain(rank_a, rank_b, gold, swap, n):
 def test_swapped_rankings(case):
     rank_a, rank_b, gold = case
     n = np.arange(1, rank_a.size + 1)
-    drawn = np.random.default_rng(5).random((7, rank_a.size)) < 0.5
+    drawn = keyed.coins(keyed.by_position(rank_a.size), 5, 0, 7).T.astype(bool)
     found = list(swaps.swapped(rank_a, rank_b, gold, n, n_resamples=7, seed=5))
     counts = [np.concatenate(parts) for parts in zip(*found, strict=True)]
     for draw, swap in enumerate(drawn):
@@ -49,9 +50,9 @@ def test_blocks_of_draws_change_no_number(monkeypatch):
     rng = np.random.default_rng(0)
     a, b, gold = rng.permutation(50) + 1, rng.permutation(50) + 1, rng.random(50) < 0.3
     n = np.array([5, 20, 50])
-    once = swaps.largest_statistics(a, b, gold, n, "two-sided", n_resamples=40, seed=1)
+    once = swaps.largest_statistics(a, b, gold, n, "two-sided", n_resamples=200, seed=1)
     monkeypatch.setattr(swaps, "_BLOCK", 120)
-    again = swaps.largest_statistics(a, b, gold, n, "two-sided", n_resamples=40, seed=1)
+    again = swaps.largest_statistics(a, b, gold, n, "two-sided", n_resamples=200, seed=1)
     assert once.tolist() == again.tolist()
 
 
@@ -96,3 +97,49 @@ def test_equal_rankings():
 
 def test_the_smallest_p_value_is_one_in_draws_plus_one():
     assert swaps.exceedance(np.array([5.0, 1.0]), np.array([1.0, 2.0, 3.0])).tolist() == [0.25, 1.0]
+
+
+@pytest.mark.parametrize("far", [6.0, 0.3])
+def test_few_n_and_many_n_count_alike(monkeypatch, far):
+    """Windows around single n against the ranks of all; too narrow ones are widened."""
+    monkeypatch.setattr(swaps, "_FAR", far)
+    rng = np.random.default_rng(7)
+    quality = rng.normal(size=900)
+    rank_a, rank_b = ((-quality - rng.normal(size=900)).argsort().argsort() + 1 for _ in "ab")
+    gold, keys = quality + rng.normal(size=900) > 1, keyed.by_position(900)
+    n = np.array([300, 1, 40, 900])
+    every = np.arange(1, 901)
+    few, many = (
+        [
+            np.concatenate(parts)
+            for parts in zip(
+                *swaps.swapped(rank_a, rank_b, gold, asked, keys, n_resamples=130, seed=3),
+                strict=True,
+            )
+        ]
+        for asked in (n, every)
+    )
+    for part, whole in zip(few, many, strict=True):
+        assert part.tolist() == whole[:, n - 1].tolist()
+    up_to = np.arange(1, 201)
+    part = np.concatenate(
+        [x.tp_a for x in swaps.swapped(rank_a, rank_b, gold, up_to, n_resamples=130, seed=3)]
+    )
+    assert part.tolist() == many[2][:, :200].tolist()
+
+
+def test_a_head_that_holds_the_lists_draws_the_same():
+    """Candidates that neither list can reach change no number, and neither does the order."""
+    rng = np.random.default_rng(1)
+    quality = rng.normal(size=2_000)
+    scores = quality + rng.normal(size=(2, 2_000))
+    keys = keyed.mix(np.arange(2_000, dtype=np.uint64))
+    gold = quality > 1
+    ranks = (-scores).argsort().argsort() + 1
+    head = np.flatnonzero(ranks.min(axis=0) <= 300)
+    inner = np.array([np.argsort(np.argsort(rank[head])) + 1 for rank in ranks])
+    n = np.array([50, 100])
+    options = {"n_resamples": 99, "seed": 4}
+    whole = swaps.largest_statistics(*ranks, gold, n, "two-sided", keys, **options)
+    part = swaps.largest_statistics(*inner, gold[head], n, "two-sided", keys[head], **options)
+    assert whole.tolist() == part.tolist()

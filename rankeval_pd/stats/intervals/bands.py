@@ -17,15 +17,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.normal import z_of
+from rankeval_pd.stats.resampling import keyed
+from rankeval_pd.stats.resampling.keyed import Keys
 
 Advance = Callable[[int], object]
 _BLOCK = 4_000_000  # multipliers in memory together
+_LARGE = 64  # candidates whose signs add up to a normal number
+_NOWHERE = keyed.mix(np.arange(2**32, 2**32 + 2, dtype=np.uint64))  # the two cells in no list
 _NOTHING = 1e-7  # influences as small are rounding
 
 
@@ -141,18 +145,61 @@ class Cells(NamedTuple):
     size: FloatArray
     tp: FloatArray  #: size where the candidates are true positives, else 0
     first: tuple[IntArray, ...]  #: per ranking, the first n asked for whose list has them
+    listed: BoolArray  #: whether a list has them
+    of: IntArray  #: the cell of each candidate
+    keys: Keys  #: what the draws of each candidate depend on
+
+    def multipliers(self, seed: int, start: int, stop: int) -> FloatArray:
+        """Return the sum over each cell of one standard normal number per candidate.
+
+        In large cells fair signs take their place, which add up to a normal number too. The
+        candidates in no list only count together, and have numbers of their own.
+        """
+        from scipy import sparse
+
+        sums: Any = np.zeros((self.size.size, stop - start))
+        beyond = np.flatnonzero(~self.listed)
+        apart = keyed.normals(_NOWHERE[: beyond.size], seed, start, stop)
+        sums[beyond] = apart * np.sqrt(self.size[beyond])[:, np.newaxis]
+        large = self.size >= _LARGE
+        for draw, chosen in ((keyed.normals, ~large), (_signs, large)):
+            candidates = np.flatnonzero((chosen & self.listed)[self.of])
+            width = max(1, _BLOCK // (stop - start))
+            for first in range(0, candidates.size, width):
+                part = candidates[first : first + width]
+                inside = sparse.csc_array(
+                    (np.ones(part.size), (self.of[part], np.arange(part.size))),
+                    shape=(self.size.size, part.size),
+                )
+                sums = sums + np.asarray(inside @ draw(self.keys[part], seed, start, stop))
+        found: FloatArray = np.asarray(sums, dtype=np.float64)
+        return found
 
 
-def cells(gold: BoolArray, ranks: tuple[IntArray, ...], n: IntArray) -> Cells:
-    """Return the candidates in cells; ``n`` rises, and the last cell of a ranking is in no list."""
+def _signs(keys: Keys, seed: int, start: int, stop: int) -> FloatArray:
+    return np.asarray(2.0 * keyed.coins(keys, seed, start, stop) - 1.0, dtype=np.float64)
+
+
+def cells(
+    gold: BoolArray, ranks: tuple[IntArray, ...], n: IntArray, keys: Keys | None = None
+) -> Cells:
+    """Return the candidates in cells; ``n`` rises, and the last cell of a ranking is in no list.
+
+    ``keys`` are what the draws of each candidate depend on; without them its place is.
+    """
     first = [np.searchsorted(n, rank, side="left") for rank in ranks]
     key = gold.astype(np.int64)
     for position in first:
         key = key * (n.size + 1) + position
-    _, where, size = np.unique(key, return_index=True, return_counts=True)
+    _, where, of, size = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
     true = gold[where]
     return Cells(
-        size.astype(float), np.where(true, size, 0.0), tuple(position[where] for position in first)
+        size.astype(float),
+        np.where(true, size, 0.0),
+        tuple(position[where] for position in first),
+        np.min([position[where] for position in first], axis=0) < n.size,
+        of,
+        keyed.by_position(gold.size) if keys is None else keys,
     )
 
 
@@ -170,12 +217,9 @@ def largest(
 
     Z is the sum over the candidates of multiplier times influence, by its standard deviation, the
     root of ``influence``; ``centre`` is what the influences of all candidates are lessened by. Of
-    two rankings the influences are subtracted. The sum over the candidates of a cell
-    is normal with as many times the variance, so that there is one draw per cell.
+    two rankings the influences are subtracted. What the candidates of a cell draw is summed first.
     """
-    rng = np.random.default_rng(seed)
     n_lists = centre.size
-    root = np.sqrt(found.size)
     true = found.tp > 0
     order = [np.argsort(first, kind="stable") for first in found.first]
     ends = [
@@ -185,10 +229,10 @@ def largest(
     scale = np.sqrt(np.maximum(influence, 0.0))
     varies = scale > _NOTHING
     result = np.empty(n_resamples)
-    width = max(1, _BLOCK // max(1, root.size))
+    width = keyed.WORD * max(1, _BLOCK // (keyed.WORD * max(1, found.size.size)))
     for start in range(0, n_resamples, width):
         stop = min(start + width, n_resamples)
-        drawn = rng.standard_normal((stop - start, root.size)) * root
+        drawn = found.multipliers(seed, start, stop).T
         z = -centre * drawn.sum(axis=-1, keepdims=True)
         for sign, by, end, edge in zip((1.0, -1.0), order, ends, edges, strict=False):
             sums = drawn[:, by]

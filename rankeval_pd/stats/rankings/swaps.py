@@ -3,52 +3,110 @@
 If neither measure is better, it is a matter of chance which of its two ranks a candidate owes to
 which measure. Every swap gives two rankings, whose ranks are formed anew: the candidates are put
 in the order of the ranks they now have, and where two have the same one, in the order of the key.
+
+There are two slots for each rank, that of a and that of b, and a slot goes to the first ranking or
+to the second. An n-best list ends at the slot where its ranking has n of them, which is near slot
+2n in every swap: those before the window around it are in their lists for sure, those behind it
+are in none. Where few n are asked for, only the windows are walked through; what is before them is
+a sum over candidates. Where many are, all slots up to the last window are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.proportions import clopper_pearson
-from rankeval_pd.stats.rankings.ranking import Regions
+from rankeval_pd.stats.rankings.ranking import Regions, nbest_regions
+from rankeval_pd.stats.resampling import keyed
+from rankeval_pd.stats.resampling.keyed import Bits, Keys
 
 Advance = Callable[[int], object]
-_BLOCK = 400_000  # candidates times draws in memory together, few enough for the cache
+_BLOCK = 1_000_000  # slots times draws in memory together, few enough for the cache
 _EQUAL = 1e-12  # relative difference up to which two statistics are the same
+_FAR = 6.0  # standard deviations of the end of a list that a window has to either side at first
 
 
 def swapped_ranks(
     rank_a: IntArray,
     rank_b: IntArray,
     chosen: BoolArray,
+    keys: Keys | None = None,
     *,
+    most: int | None = None,
     n_resamples: int,
     seed: int,
     advance: Advance = lambda _: None,
-    together: IntArray | None = None,
 ) -> Iterator[tuple[IntArray, IntArray]]:
     """Yield the ranks of the chosen candidates in both swapped rankings, (draw, candidate).
 
-    The candidates come in the order of the key and each draws one number per resample, so that
-    the numbers depend neither on the blocks nor on the order of the rows. Those of one number in
-    ``together`` are swapped together: each of these numbers draws one.
+    The candidates come in the order of the key; ``keys`` are what the draws of each depend on,
+    without them its place is; those of one key are swapped together. Ranks above ``most`` are
+    ``most + 1``, and candidates that cannot come so far up are left out.
     """
-    rng = np.random.default_rng(seed)
+    most = rank_a.size if most is None else most
+    drawing: dict[str, Any] = {"n_resamples": n_resamples, "seed": seed, "advance": advance}
+    for _, a, b in _rank_blocks(rank_a, rank_b, chosen, keys, most, **drawing):
+        yield a, b
+
+
+def _rank_blocks(
+    rank_a: IntArray,
+    rank_b: IntArray,
+    chosen: BoolArray,
+    keys: Keys | None,
+    most: int,
+    *,
+    n_resamples: int,
+    seed: int,
+    advance: Advance,
+) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
+    """Yield the chosen candidates that can come up to rank ``most``, and both their ranks."""
     slots = _Slots.of(rank_a, rank_b)
-    drawing, own = rank_a.size, np.zeros(0, dtype=np.int64)
-    if together is not None:
-        numbers, own = np.unique(together, return_inverse=True)
-        drawing = numbers.size
-    width = max(1, _BLOCK // max(1, rank_a.size))
-    for start in range(0, n_resamples, width):
-        stop = min(start + width, n_resamples)
-        swap = rng.random((stop - start, drawing)) < 0.5
-        yield slots.ranks(swap if together is None else swap[:, own], chosen)
+    keys = keyed.by_position(rank_a.size) if keys is None else keys
+    only = most - int((np.maximum(rank_a, rank_b) <= most).sum())
+    half = int(_FAR * np.sqrt(only / 2.0)) + 2
+    for start, stop in _blocks(n_resamples, min(2 * (most + half), 2 * rank_a.size)):
+        found, wider = None, half
+        while found is None:
+            found = _ranks(slots, chosen, keys, most, wider, (seed, start, stop))
+            wider *= 4
+        yield found
         advance(stop - start)
+
+
+def _ranks(
+    slots: _Slots, chosen: BoolArray, keys: Keys, most: int, half: int, draws: tuple[int, int, int]
+) -> tuple[IntArray, IntArray, IntArray] | None:
+    """Return candidates and ranks, or None: a list of ``most`` ends outside the slots looked at.
+
+    The first ranking has the slots of a whose candidates stay and those of b whose candidates are
+    swapped; the second has the others. A rank is how many of them there are up to the slot.
+    """
+    reach = min(2 * (most + half), slots.candidate.size)
+    near = np.flatnonzero(np.minimum(slots.a, slots.b) < reach)
+    place = np.empty(chosen.size, dtype=np.int64)
+    place[near] = np.arange(near.size)
+    swap = keyed.coins(keys[near], *draws)
+    first = swap[place[slots.candidate[:reach]]]
+    first ^= slots.from_a[:reach].view(np.uint8)[:, np.newaxis]
+    up_to = np.full((2, reach + 1, swap.shape[1]), most + 1, dtype=np.int32)
+    np.cumsum(first, axis=0, out=up_to[0, :-1])
+    up_to[1, :-1] = np.arange(1, reach + 1, dtype=np.int32)[:, np.newaxis] - up_to[0, :-1]
+    if 0 < reach < slots.candidate.size and up_to[:, reach - 1].min() < most:
+        return None
+    np.minimum(up_to, most + 1, out=up_to)
+    asked = near[chosen[near]]
+    a, b = (np.minimum(side[asked], reach) for side in (slots.a, slots.b))
+    moved = swap[place[asked]].view(bool)
+    first_rank, second_rank = (
+        np.where(moved, up_to[0][b], up_to[0][a]),
+        np.where(moved, up_to[1][a], up_to[1][b]),
+    )
+    return asked, first_rank.T, second_rank.T
 
 
 def swapped(
@@ -56,28 +114,76 @@ def swapped(
     rank_b: IntArray,
     gold: BoolArray,
     n: IntArray,
+    keys: Keys | None = None,
     *,
     n_resamples: int,
     seed: int,
     advance: Advance = lambda _: None,
-    together: IntArray | None = None,
 ) -> Iterator[Regions]:
     """Yield the counts of both lists after random swaps, (draw, n), block by block.
 
-    O(N) per resample.
+    ``keys`` are what the draws of each candidate depend on; without them its place is. For each
+    resample the cost is that of the slots in the windows of the lists, and of a sum over the
+    candidates before them; where n are many, that of all slots up to the last of them.
     """
-    total = rank_a.size
-    n = np.minimum(n, total)
-    everyone = np.ones(total, dtype=bool)
-    for a, b in swapped_ranks(
-        rank_a, rank_b, everyone, n_resamples=n_resamples, seed=seed, advance=advance,
-        together=together,
-    ):  # fmt: skip
-        both = np.maximum(a, b)
-        yield Regions(
-            _counted(both, total, n),
-            *(_counted(ranks[:, gold], total, n) for ranks in (both, a, b)),
+    n = np.minimum(n, rank_a.size)
+    slots = _Slots.of(rank_a, rank_b)
+    keys = keyed.by_position(rank_a.size) if keys is None else keys
+    only = n - nbest_regions(rank_a, rank_b, gold, n).overlap
+    half = np.ceil(_FAR * np.sqrt(only / 2.0)).astype(np.int64) + 2
+    windows = [_Window.around(int(x), int(y), slots, gold) for x, y in zip(n, half, strict=True)]
+    inside = sum(window.candidate.size for window in windows)
+    if inside > max((window.stop for window in windows), default=0):
+        yield from _at_many_n(
+            rank_a, rank_b, gold, n, keys, n_resamples=n_resamples, seed=seed, advance=advance
         )
+        return
+    for start, stop in _blocks(n_resamples, inside):
+        sums = _sums_ahead(slots, gold, windows, keys, seed, start, stop)
+        counts = np.empty((4, stop - start, n.size), dtype=np.int64)
+        for column, window in enumerate(windows):
+            found = window.counts(
+                keyed.coins(keys[window.candidate], seed, start, stop), *sums[column]
+            )
+            while found is None:  # a list ends outside: once in a thousand million draws
+                window = _Window.around(window.n, 4 * window.half, slots, gold)
+                again = _sums_ahead(slots, gold, [window], keys, seed, start, stop)
+                found = window.counts(
+                    keyed.coins(keys[window.candidate], seed, start, stop), *again[0]
+                )
+            counts[:, :, column] = found
+        yield Regions(*counts)
+        advance(stop - start)
+
+
+def _at_many_n(
+    rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray, keys: Keys, **drawing: Any
+) -> Iterator[Regions]:
+    """Yield the counts from the ranks of all candidates that a list can reach."""
+    most = int(n.max())
+    everyone = np.ones(gold.size, dtype=bool)
+    for candidates, a, b in _rank_blocks(rank_a, rank_b, everyone, keys, most, **drawing):
+        both, true = np.maximum(a, b), gold[candidates]
+        yield Regions(
+            _counted(both, most, n),
+            *(_counted(ranks[:, true], most, n) for ranks in (both, a, b)),
+        )
+
+
+def _counted(ranks: IntArray, most: int, n: IntArray) -> IntArray:
+    """Return how many ranks of each draw are at most n, for ranks up to ``most + 1``."""
+    draws = ranks.shape[0]
+    shifted = ranks + (most + 2) * np.arange(draws)[:, np.newaxis]
+    counts = np.bincount(shifted.ravel(), minlength=draws * (most + 2))
+    sums: IntArray = np.cumsum(counts.reshape(draws, most + 2), axis=-1)[:, n]
+    return sums
+
+
+def _blocks(n_resamples: int, size: int) -> Iterator[tuple[int, int]]:
+    """Yield the first and last resample of blocks that fit the memory."""
+    width = keyed.WORD * max(1, _BLOCK // (keyed.WORD * max(1, size)))
+    for start in range(0, n_resamples, width):
+        yield start, min(start + width, n_resamples)
 
 
 class _Slots(NamedTuple):
@@ -90,35 +196,128 @@ class _Slots(NamedTuple):
 
     @classmethod
     def of(cls, rank_a: IntArray, rank_b: IntArray) -> _Slots:
-        candidate = np.concatenate([np.arange(rank_a.size)] * 2)
-        order = np.lexsort((candidate, np.concatenate([rank_a, rank_b])))
-        place = np.empty(order.size, dtype=np.int64)
-        place[order] = np.arange(order.size)
+        """Return the slots of two rankings, ranks from 1 without gaps."""
+        candidates = np.arange(rank_a.size)
+        of_a, of_b = np.empty_like(candidates), np.empty_like(candidates)
+        of_a[rank_a - 1], of_b[rank_b - 1] = candidates, candidates
+        candidate = np.empty(2 * rank_a.size, dtype=np.int64)
+        candidate[0::2], candidate[1::2] = np.minimum(of_a, of_b), np.maximum(of_a, of_b)
+        from_a = np.empty(candidate.size, dtype=bool)
+        from_a[0::2], from_a[1::2] = of_a <= of_b, of_a > of_b
+        a = 2 * (rank_a - 1) + (of_b[rank_a - 1] < candidates)
+        b = 2 * (rank_b - 1) + (of_a[rank_b - 1] <= candidates)
+        return cls(candidate, from_a, a, b)
+
+
+class _Window(NamedTuple):
+    """The slots around the end of the lists of n, and what is before them in every swap."""
+
+    n: int
+    half: int  #: how many ranks before and behind n
+    start: int
+    stop: int
+    whole: bool  #: whether the last slot of all is among them
+    candidate: IntArray  #: (slot)
+    from_a: Bits  #: (slot), 0 or 1
+    true: BoolArray  #: (slot)
+    before: BoolArray  #: whether the candidate's other slot is before the window
+    later: IntArray  #: slots whose candidate has an earlier one in the window too,
+    earlier: IntArray  #: and those
+    both: int  #: candidates that have both slots before the window: they are in both lists
+    both_true: int
+    all_true: int  #: slots of true positives before the window
+
+    @classmethod
+    def around(cls, n: int, half: int, slots: _Slots, gold: BoolArray) -> _Window:
+        size = slots.candidate.size
+        start, stop = 2 * max(n - half, 0), min(2 * (n + half), size)
+        candidate = slots.candidate[start:stop]
+        mate = slots.a[candidate] + slots.b[candidate] - np.arange(start, stop)
+        later = np.flatnonzero((mate >= start) & (mate < np.arange(start, stop)))
+        ahead = slots.candidate[:start]
+        second = ahead[np.maximum(slots.a[ahead], slots.b[ahead]) < start]  # each twice
         return cls(
-            candidate[order], order < rank_a.size, place[: rank_a.size], place[rank_a.size :]
+            n, half, start, stop, stop == size, candidate,
+            slots.from_a[start:stop].view(np.uint8), gold[candidate], mate < start,
+            later, mate[later] - start, second.size // 2, int(gold[second].sum()) // 2,
+            int(gold[ahead].sum()),
+        )  # fmt: skip
+
+    def counts(
+        self, swap: Bits, ahead: IntArray, ahead_true: IntArray
+    ) -> tuple[IntArray, ...] | None:
+        """Return overlap, its true positives and those of both lists, or None: it is too narrow.
+
+        ``swap`` are the bits of the candidates (slot, draw); ``ahead`` counts the slots before the
+        window that the first ranking has, ``ahead_true`` those of true positives.
+        """
+        first = (swap ^ self.from_a[:, np.newaxis]).view(bool)
+        up_to = np.cumsum(first, axis=0, dtype=np.int32)
+        up_to += ahead.astype(np.int32)
+        place = np.arange(self.start + 1, self.stop + 1, dtype=np.int32)[:, np.newaxis]
+        end = up_to[-1]
+        narrow = max(ahead.max(), (self.start - ahead).max()) > self.n
+        if narrow or not (self.whole or min(end.min(), (self.stop - end).min()) >= self.n):
+            return None
+        in_first = first & (up_to <= self.n)
+        in_second = ~first & (place - up_to <= self.n)
+        listed = in_first | in_second
+        pairs = listed[self.later] & listed[self.earlier]
+        return (
+            self.both + _sum(listed[self.before]) + _sum(pairs),
+            self.both_true
+            + _sum(listed[self.before & self.true])
+            + _sum(pairs[self.true[self.later]]),
+            ahead_true + _sum(in_first[self.true]),
+            self.all_true - ahead_true + _sum(in_second[self.true]),
         )
 
-    def ranks(self, swap: BoolArray, chosen: BoolArray) -> tuple[IntArray, IntArray]:
-        """Return the ranks of the chosen candidates (draw, candidate) in the swapped rankings.
 
-        The first ranking has the slots of a whose candidates stay and those of b whose candidates
-        are swapped; the second has the others. A rank is how many of them there are up to the slot.
-        """
-        up_to = np.cumsum(swap[:, self.candidate] ^ self.from_a, axis=-1, dtype=np.int32)
-        a, b, swap = self.a[chosen], self.b[chosen], swap[:, chosen]
-        at_a, at_b = up_to[:, a], up_to[:, b]
-        first = np.where(swap, at_b, at_a)
-        second = np.where(swap, a + 1 - at_a, b + 1 - at_b)
-        return first, second
+def _sum(rows: BoolArray) -> IntArray:
+    """Return the number of slots in each draw."""
+    found: IntArray = np.add.reduce(rows, axis=0, dtype=np.int32).astype(np.int64)
+    return found
 
 
-def _counted(ranks: IntArray, total: int, n: IntArray) -> IntArray:
-    """Return how many ranks of each draw are at most n."""
-    draws = ranks.shape[0]
-    shifted = ranks + (total + 1) * np.arange(draws)[:, np.newaxis]
-    counts = np.bincount(shifted.ravel(), minlength=draws * (total + 1))
-    sums: IntArray = np.cumsum(counts.reshape(draws, total + 1), axis=-1)[:, n]
-    return sums
+def _sums_ahead(
+    slots: _Slots,
+    gold: BoolArray,
+    windows: list[_Window],
+    keys: Keys,
+    seed: int,
+    start: int,
+    stop: int,
+) -> IntArray:
+    """Return how many slots before each window the first ranking has, and how many true ones.
+
+    A candidate that has both there counts once. Of others it counts where the slot before the
+    window is the first ranking's: one bit, or 1 less it. (window, all and true, draw)
+    """
+    from scipy import sparse
+
+    early, late = np.minimum(slots.a, slots.b), np.maximum(slots.a, slots.b)
+    signs = np.where(slots.a < slots.b, -1, 1).astype(np.int32)  # the first's unless it is swapped
+    sums = np.empty((2 * len(windows), stop - start), dtype=np.int64)
+    rows, columns = [], []
+    for number, window in enumerate(windows):
+        once = np.flatnonzero((early < window.start) & (late >= window.start))
+        for row, found in ((2 * number, once), (2 * number + 1, once[gold[once]])):
+            rows.append(np.full(found.size, row))
+            columns.append(found)
+            sums[row] = (signs[found] < 0).sum()
+        sums[2 * number : 2 * number + 2] += np.array([[window.both], [window.both_true]])
+    at, column = np.concatenate(rows), np.concatenate(columns)
+    needed = np.unique(column)
+    width = max(1, _BLOCK // (stop - start))
+    matrix = sparse.csc_array(
+        (signs[column], (at, np.searchsorted(needed, column))),
+        shape=(2 * len(windows), needed.size),
+    )
+    for first in range(0, needed.size, width):
+        part = slice(first, first + width)
+        drawn = keyed.coins(keys[needed[part]], seed, start, stop).astype(np.int32)
+        sums += np.asarray(matrix[:, part] @ drawn, dtype=np.int64)
+    return sums.reshape(len(windows), 2, -1)
 
 
 def region_statistic(counts: Regions, n: IntArray) -> FloatArray:
@@ -172,17 +371,16 @@ def largest_statistics(
     gold: BoolArray,
     n: IntArray,
     alternative: str,
+    keys: Keys | None = None,
     *,
     n_resamples: int,
     seed: int,
     advance: Advance = lambda _: None,
-    together: IntArray | None = None,
 ) -> FloatArray:
     """Return, for each draw of swaps, the largest statistic of the regions over the n."""
     draws = swapped(
-        rank_a, rank_b, gold, n, n_resamples=n_resamples, seed=seed, advance=advance,
-        together=together,
-    )  # fmt: skip
+        rank_a, rank_b, gold, n, keys, n_resamples=n_resamples, seed=seed, advance=advance
+    )
     return np.concatenate(
         [sided(region_statistic(counts, n), alternative).max(axis=-1) for counts in draws]
     )

@@ -1,0 +1,193 @@
+"""Everything that a verdict needs, in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any, Unpack, cast
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.errors import unknown_name
+from rankeval_pd.forms import tables
+from rankeval_pd.forms.rankings import Data, check_data
+from rankeval_pd.forms.roles import AnyRoles
+from rankeval_pd.forms.spelled_out import with_roles
+from rankeval_pd.nbest.ranks import VERDICT, Asked, ranked
+from rankeval_pd.systems.paired_tests import paired_bootstrap
+from rankeval_pd.systems.ranks import system_ranks
+
+_OF_PAIRS = ("difference", "difference_low", "difference_high", "p_adjusted")
+
+
+@with_roles
+def summary(
+    data: Data,
+    n: Any = None,
+    *,
+    baseline: Hashable = None,
+    adjust: str | None = "max-t",
+    level: float = 0.95,
+    progress: bool | None = None,
+    **roles: Unpack[AnyRoles],
+) -> Data:
+    """Return one table with what a verdict needs: values, ranks, differences, and chance.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a score for each measure and a gold label, or systems over test items.
+    n : int, sequence of int or range, optional
+        Of candidates: sizes of the lists whose precision is the value; None is the average
+        precision of the whole ranking.
+    baseline : name, optional
+        What the differences are to: a measure or a system. None is the best one.
+    adjust : {"max-t", "holm", "bonferroni", "bh", "by", None}
+        Adjustment of the tests of all pairs.
+    level : float
+        Of the intervals, each alone, and of the ranks, all together.
+    progress : bool, optional
+        Whether to show a progress bar; by default where the work takes more than two seconds.
+    **roles
+        Which column is what, see the page "Roles of the columns".
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per measure or system (and n), the best first:
+
+        * ``measure`` or ``system``, and ``n`` where it was given;
+        * ``value`` (precision, average precision, or the score of the metric) with ``ci_low``,
+          ``ci_high``; ``rank_low``, ``rank_high`` as in :func:`measure_ranks`;
+        * ``difference`` to the best or to the baseline (of systems the gain), with its own interval
+          ``difference_low``, ``difference_high``; ``p_adjusted``: of this difference, adjusted for
+          all pairs, NaN where it is to itself;
+        * ``tied_for_best``: nothing is significantly better;
+        * ``better_than_chance``, of candidates only: better than an order without information, with
+          Bonferroni's correction for measures and n.
+
+        A Dataset of candidates keeps its dimensions and the order of the measures; one of items
+        leaves as rows.
+
+    Notes
+    -----
+    Intervals of values and differences are of one figure alone, p_adjusted and the ranks of all
+    together: an interval may exclude 0 where p_adjusted does not reject.
+    :func:`rankeval_pd.in_words` says the table in sentences. Cost: as :func:`measure_ranks`, or as
+    :func:`system_ranks` and :func:`paired_bootstrap`.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
+    >>> table = df.rankeval.summary(100)
+    >>> table[["measure", "value", "difference", "tied_for_best", "better_than_chance"]].round(2)
+      measure  value  difference  tied_for_best  better_than_chance
+    0    good   0.49        0.00           True                True
+    1    fair   0.32       -0.17          False                True
+    """
+    check_data(data)
+    if _are_items(data, roles):
+        if n is not None:
+            raise ValueError(f"n={n!r}: systems over test items have no n-best lists. Leave n out.")
+        return _of_items(data, baseline, adjust, level, progress, roles)
+    asked = Asked.of(n, "ap" if n is None else None, adjust, None, level, progress, baseline)
+    table = ranked(data, asked, VERDICT, roles)
+    return table if isinstance(table, xr.Dataset) else _best_first(table, "measure")
+
+
+def _are_items(data: pd.DataFrame | xr.Dataset, roles: Mapping[str, Any]) -> bool:
+    """Return whether these are systems over test items: by their roles, or by their form."""
+    if any(roles.get(role) is not None for role in ("metric", "higher_is_better")):
+        return True
+    if isinstance(data, xr.Dataset):
+        return "system" in data.dims
+    return data.columns.nlevels == 2
+
+
+def _best_first(table: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Return the rows of each group and n with the highest value first."""
+    before: list[Any] = list(table.columns[: list(table.columns).index(name)])
+    before += ["n"] if "n" in table else []
+    number = table.groupby(before, sort=False, observed=True).ngroup() if before else 0
+    keys = table.assign(_group=number, _lower=-table["value"])
+    order = keys.sort_values(["_group", "_lower"], kind="stable").index
+    result = table.loc[order].reset_index(drop=True)
+    result.attrs.update(table.attrs)
+    return result
+
+
+def _of_items(
+    data: Data,
+    baseline: Hashable,
+    adjust: str | None,
+    level: float,
+    progress: bool | None,
+    roles: Mapping[str, Any],
+) -> Data:
+    options: dict[str, Any] = {"adjust": adjust, "level": level, "progress": progress, **roles}
+    options["alpha"] = 1.0 - level
+    scores, pairs = (
+        _as_frame(question(data, **options)) for question in (system_ranks, paired_bootstrap)
+    )
+    groups: list[Any] = list(scores.columns[: list(scores.columns).index("system")])
+    found = []
+    for keys, part in _parts(scores, groups):
+        of_group = pairs
+        for name, key in zip(groups, keys, strict=True):
+            of_group = of_group[of_group[name] == key]
+        found.append(_with_differences(part, of_group, baseline))
+    table = pd.concat(found, ignore_index=True).rename(columns={"score": "value"})
+    columns = [*groups, "system", *(name for name in VERDICT if name != "better_than_chance")]
+    attrs: dict[str, Any] = {
+        **{str(k): v for k, v in scores.attrs.items()},
+        "level": level,
+        "adjust": adjust,
+    }
+    result: Any = table[columns]
+    result.attrs.update(attrs)
+    answered: Any = tables.as_rows(result, attrs=attrs) if isinstance(data, xr.Dataset) else result
+    return cast("Data", answered)
+
+
+def _as_frame(table: Any) -> pd.DataFrame:
+    if isinstance(table, pd.DataFrame):
+        return table
+    frame: pd.DataFrame = table.to_dataframe().reset_index().drop(columns="pair", errors="ignore")
+    frame.attrs.update(table.attrs)
+    return frame
+
+
+def _parts(table: pd.DataFrame, groups: list[Any]) -> list[tuple[tuple[Any, ...], pd.DataFrame]]:
+    if not groups:
+        return [((), table)]
+    return [
+        (keys if isinstance(keys, tuple) else (keys,), part)
+        for keys, part in table.groupby(groups, sort=False, observed=True)
+    ]
+
+
+def _with_differences(
+    scores: pd.DataFrame, pairs: pd.DataFrame, baseline: Hashable
+) -> pd.DataFrame:
+    """Return the systems, the best first, with their gains over one of them."""
+    scores = scores.sort_values("rank", kind="stable")
+    names = scores["system"].tolist()
+    if baseline is not None and baseline not in names:
+        raise unknown_name("baseline", baseline, names)
+    reference = names[0] if baseline is None else baseline
+    rows = []
+    for name in names:
+        if name == reference:
+            rows.append((0.0, 0.0, 0.0, np.nan))
+            continue
+        forth = (pairs["system_a"] == name) & (pairs["system_b"] == reference)
+        back = (pairs["system_b"] == name) & (pairs["system_a"] == reference)
+        pair = pairs[forth | back].iloc[0]
+        gain, low, high = pair["gain"], pair["ci_low"], pair["ci_high"]
+        if back.any():
+            gain, low, high = -gain, -high, -low
+        rows.append((gain, low, high, pair["p_adjusted"]))
+    found = pd.DataFrame(rows, columns=list(_OF_PAIRS), index=scores.index, dtype=float)
+    return pd.concat([scores, found], axis=1)

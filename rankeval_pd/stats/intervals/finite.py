@@ -1,0 +1,70 @@
+"""Intervals for a finite population of which a random sample was looked at."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray
+from rankeval_pd.stats.distributions import hypergeometric
+from rankeval_pd.stats.search import first_true
+
+
+def hypergeometric_limits(
+    tp: AnyArray, judged: AnyArray, size: AnyArray, level: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the least and the largest number of positives in all that the sample allows.
+
+    Exact and equal-tailed: the numbers T of ``size`` candidates for which neither tail of the
+    hypergeometric law at ``tp`` of ``judged`` is at most (1 - level) / 2 (Buonaccorsi 1987). All
+    judged, the limits are the number itself; none judged, 0 and the size.
+    """
+    tp, judged, size = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp, judged, size))
+    alpha = 0.5 * (1.0 - level)
+    low, high = tp, size - (judged - tp)
+
+    def enough(total: FloatArray) -> BoolArray:
+        """Whether so many positives give as many in the sample often enough."""
+        inside = np.clip(total, low, high)
+        found: BoolArray = np.exp(hypergeometric.tails(tp, size, inside, judged).ge) > alpha
+        return found
+
+    def too_many(total: FloatArray) -> BoolArray:
+        """Whether so many give as few too rarely: as many negatives as there are, or more."""
+        inside = np.clip(total, low, high)
+        upper = hypergeometric.tails(judged - tp, size, size - inside, judged).ge
+        found: BoolArray = (np.exp(upper) <= alpha) | (total > high)
+        return found
+
+    least = first_true(enough, low, high)
+    largest = first_true(too_many, low, high + 1.0) - 1.0
+    return np.clip(least, low, high), np.clip(largest, low, high)
+
+
+def difference_limits(
+    tp: tuple[AnyArray, AnyArray],
+    judged: tuple[AnyArray, AnyArray],
+    size: AnyArray,
+    level: float,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return T_a - T_b of two populations of one size, estimated from samples, and its limits.
+
+    Both exact intervals are put together (MOVER, Zou and Donner 2008). Where one population is not
+    looked at the estimate is NaN, and that of 0 candidates is 0.
+    """
+    (total_a, low_a, high_a), (total_b, low_b, high_b) = (
+        (_estimated(t, m, size), *hypergeometric_limits(t, m, size, level))
+        for t, m in zip(tp, judged, strict=True)
+    )
+    middle = total_a - total_b
+    known = (np.minimum(*judged) > 0) | (np.asarray(size) == 0)
+    return (
+        np.where(known, middle, np.nan),
+        middle - np.hypot(total_a - low_a, high_b - total_b),
+        middle + np.hypot(high_a - total_a, total_b - low_b),
+    )
+
+
+def _estimated(tp: AnyArray, judged: AnyArray, size: AnyArray) -> FloatArray:
+    """Return the estimated number in all, a half of them where nothing is judged."""
+    share = np.where(judged > 0, tp / np.maximum(judged, 1), 0.5)
+    return np.asarray(share * size, dtype=float)

@@ -1,0 +1,154 @@
+"""A table of verdicts, said in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+import xarray as xr
+
+_NEEDED = ("value", "ci_low", "ci_high", "rank_low", "rank_high", "tied_for_best")
+
+
+def in_words(table: pd.DataFrame | xr.Dataset) -> str:
+    """Say a table of :func:`summary`, :func:`measure_ranks` or :func:`system_ranks` in sentences.
+
+    Parameters
+    ----------
+    table : DataFrame or Dataset
+        The table, or some of its groups.
+
+    Returns
+    -------
+    str
+        Three or four sentences per group and n, a paragraph each. Every number is the table's.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
+    >>> print(rankeval_pd.in_words(df.rankeval.summary(100)))
+    good has the highest precision at n = 100 (49.0 %, 95 % interval 38.9 to 59.2 %). It is
+    significantly better than fair. fair is 17.0 points behind (p = 0.002). Both are better than
+    chance.
+    """
+    frame = _frame(table)
+    name = next((x for x in ("measure", "system") if x in frame), None)
+    frame = frame.rename(columns={"score": "value"})
+    missing = [column for column in _NEEDED if column not in frame]
+    if name is None or missing:
+        raise ValueError(
+            f"table has no columns {', '.join(missing) or 'measure'}: give the table that summary,"
+            " measure_ranks or system_ranks returns."
+        )
+    before: list[Any] = list(frame.columns[: list(frame.columns).index(name)])
+    before += ["n"] if "n" in frame else []
+    parts = frame.groupby(before, sort=False, observed=True) if before else [((), frame)]
+    return "\n\n".join(
+        " ".join(_sentences(part, name, dict(zip(before, _keys(keys), strict=True)), table.attrs))
+        for keys, part in parts
+    )
+
+
+def _frame(table: Any) -> pd.DataFrame:
+    if isinstance(table, xr.Dataset):
+        return table.to_dataframe().reset_index().drop(columns="row", errors="ignore")
+    if not isinstance(table, pd.DataFrame):
+        raise TypeError(f"table is of type {type(table).__name__}: give a table of summary.")
+    return table
+
+
+def _keys(keys: Any) -> tuple[Any, ...]:
+    return keys if isinstance(keys, tuple) else (keys,)
+
+
+def _sentences(
+    part: pd.DataFrame, name: str, keys: dict[Any, Any], attrs: dict[Any, Any]
+) -> Iterator[str]:
+    part = part.sort_values(
+        "value", ascending=attrs.get("higher_is_better") is False, kind="stable"
+    )
+    best = part.iloc[0]
+    size = keys.pop("n", None)
+    scale = _Scale(size, attrs)
+    where = "".join(f"In {key} {value}, " for key, value in keys.items())
+    level = f"{100 * attrs['level']:g} % interval" if "level" in attrs else "interval"
+    yield (
+        f"{where}{best[name]} has the {scale.what} ({scale.value(best['value'])}, {level}"
+        f" {scale.limits(best['ci_low'], best['ci_high'])})."
+    )
+    others = part.iloc[1:]
+    tied, worse = others[others["rank_low"] == 1], others[others["rank_low"] > 1]
+    if len(tied):
+        yield f"It cannot be told apart from {_listed(tied[name], 'or')}."
+    if len(worse) and len(tied):
+        yield f"Something is significantly better than {_listed(worse[name], 'and')}."
+    elif len(worse):
+        yield f"It is significantly better than {_listed(worse[name], 'and')}."
+    yield from _of_difference(part, name, scale)
+    if "better_than_chance" in part:
+        yield _of_chance(part, name)
+
+
+def _of_difference(part: pd.DataFrame, name: str, scale: _Scale) -> Iterator[str]:
+    """Say how far the next is behind, or of a baseline how far the best is ahead."""
+    if "difference" not in part or len(part) < 2:
+        return
+    itself = part["p_adjusted"].isna() & (part["difference"] == 0)
+    if not itself.any():
+        return
+    reference = part[itself].iloc[0]
+    best = part.iloc[0]
+    of_best = reference[name] == best[name]
+    row = part.iloc[1] if of_best else best
+    gap = scale.gap(abs(row["difference"]))
+    ahead = "behind" if of_best else f"ahead of {reference[name]}"
+    yield f"{row[name]} is {gap} {ahead} (p = {_p(row['p_adjusted'])})."
+
+
+def _of_chance(part: pd.DataFrame, name: str) -> str:
+    lacking = part.loc[~part["better_than_chance"].astype(bool), name]
+    if len(lacking):
+        return f"Not shown to be better than chance: {_listed(lacking, 'and')}."
+    if len(part) < 3:
+        return "Both are better than chance." if len(part) == 2 else "It is better than chance."
+    return f"All {len(part)} are better than chance."
+
+
+class _Scale:
+    """How a value is called and written."""
+
+    def __init__(self, size: Any, attrs: dict[Any, Any]) -> None:
+        self.share = size is not None
+        kinds = {"ap": "highest average precision", "roc": "largest area under the ROC curve"}
+        lower = attrs.get("higher_is_better") is False
+        self.what = (
+            f"highest precision at n = {size}"
+            if self.share
+            else kinds.get(attrs.get("kind", ""), "lowest score" if lower else "highest score")
+        )
+        if not self.share and attrs.get("metric") is not None:
+            self.what = f"{'lowest' if lower else 'highest'} {attrs['metric']}"
+
+    def value(self, value: float) -> str:
+        return f"{100 * value:.1f} %" if self.share else f"{value:.4g}"
+
+    def limits(self, low: float, high: float) -> str:
+        if self.share:
+            return f"{100 * low:.1f} to {100 * high:.1f} %"
+        return f"{low:.4g} to {high:.4g}"
+
+    def gap(self, difference: float) -> str:
+        return f"{100 * difference:.1f} points" if self.share else f"{difference:.4g}"
+
+
+def _p(value: float) -> str:
+    return f"{value:.2g}"
+
+
+def _listed(names: Any, last: str) -> str:
+    texts = [str(name) for name in names]
+    if len(texts) == 1:
+        return texts[0]
+    return f"{', '.join(texts[:-1])} {last} {texts[-1]}"

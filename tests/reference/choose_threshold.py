@@ -1,0 +1,69 @@
+"""How often is the promise of a chosen threshold broken? By simulation.
+
+Scores are normal, those of positives higher by ``quality``; a promise is broken where precision or
+recall in the population, above the chosen threshold, is below what was asked for. Beside it the
+plain choice: the last threshold whose own one-sided limit is above. Writes choose_threshold.csv.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy import special, stats
+
+from rankeval_pd.stats.rankings import promises
+
+
+def plain(sets: promises.Sets, wanted: float) -> int | None:
+    low = stats.beta.ppf(0.05, sets.tp, sets.n - sets.tp + 1)
+    passed = np.flatnonzero(low >= wanted)
+    return int(passed[-1]) if passed.size else None
+
+
+def run(total, prevalence, quality, question, wanted, repetitions=1_000):
+    rng = np.random.default_rng(2)
+    broken = {"chosen": 0, "plain": 0}
+    found = 0
+    for _ in range(repetitions):
+        gold = rng.random(total) < prevalence
+        score = rng.normal(size=total) + quality * gold
+        sets = promises.sets_of(score, gold)
+        chosen, _ = getattr(promises, question)(sets, wanted, 0.95)
+        found += chosen is not None
+        others = {"plain": plain(sets, wanted)} if question == "precision" else {}
+        for name, position in {"chosen": chosen, **others}.items():
+            if position is None:
+                continue
+            cut = sets.threshold[position]
+            recall, fallout = special.ndtr(quality - cut), special.ndtr(-cut)
+            tp = prevalence * recall
+            truth = tp / (tp + (1 - prevalence) * fallout) if question == "precision" else recall
+            broken[name] += truth < wanted
+    return {
+        "question": question, "wanted": wanted, "n_candidates": total, "prevalence": prevalence,
+        "quality": quality, "repetitions": repetitions, "found": found / repetitions,
+        "broken": broken["chosen"] / repetitions,
+        "plain_broken": broken["plain"] / repetitions if question == "precision" else np.nan,
+    }  # fmt: skip
+
+
+def main() -> None:
+    settings = [
+        (300, 0.3, 1.5, "precision", 0.9),
+        (1_000, 0.3, 1.5, "precision", 0.9),
+        (5_000, 0.1, 2.0, "precision", 0.9),
+        (1_000, 0.5, 0.0, "precision", 0.501),
+        (1_000, 0.3, 1.5, "precision", 0.7),
+        (1_000, 0.1, 2.0, "recall", 0.8),
+        (300, 0.1, 1.0, "recall", 0.8),
+        (1_000, 0.3, 1.5, "recall", 0.95),
+    ]
+    table = pd.DataFrame([run(*setting) for setting in settings]).round(4)
+    table.to_csv(Path(__file__).with_name("choose_threshold.csv"), index=False)
+    print(table.to_string())
+
+
+if __name__ == "__main__":
+    main()

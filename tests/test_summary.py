@@ -1,0 +1,115 @@
+"""One table with what a verdict needs, and its sentences."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import rankeval_pd
+
+
+@pytest.fixture(scope="module")
+def candidates() -> pd.DataFrame:
+    rng = np.random.default_rng(4)
+    gold = rng.random(600) < 0.2
+    common = rng.normal(size=600)
+    scores = {
+        name: quality * gold + common + rng.normal(size=600)
+        for name, quality in [("w", -0.4), ("x", 2.5), ("y", 2.4), ("z", 1.0)]
+    }
+    return pd.DataFrame({**scores, "gold": gold})
+
+
+def test_the_parts_are_those_of_the_single_methods(candidates):
+    table = candidates.rankeval.summary(100)
+    ranks = candidates.rankeval.measure_ranks(100)
+    assert table["measure"].tolist() == ranks["measure"].tolist()
+    for name in ("value", "ci_low", "ci_high", "rank_low", "rank_high", "tied_for_best"):
+        assert table[name].tolist() == ranks[name].tolist()
+    best = table["measure"][0]
+    pairs = candidates.rankeval.compare(
+        n=100, adjust="max-t", n_resamples=999, target="nbest"
+    ).set_index(["measure_a", "measure_b"])
+    for _, row in table.iloc[1:].iterrows():
+        forth = (row["measure"], best) in pairs.index
+        pair = pairs.loc[(row["measure"], best) if forth else (best, row["measure"])]
+        sign = 1 if forth else -1
+        assert row["difference"] == pytest.approx(sign * pair["difference"])
+        assert row["p_adjusted"] == pair["p_adjusted"]
+        wanted = (pair["ci_low"], pair["ci_high"]) if forth else (-pair["ci_high"], -pair["ci_low"])
+        assert (row["difference_low"], row["difference_high"]) == pytest.approx(wanted)
+    chance = candidates.rankeval.random_test(100).set_index("measure")["p_value"]
+    wanted = [chance[name] * 4 <= 0.05 for name in table["measure"]]
+    assert table["better_than_chance"].tolist() == wanted
+    assert not all(wanted)
+
+
+def test_baseline(candidates):
+    table = candidates.rankeval.summary(100, baseline="z").set_index("measure")
+    assert table.loc["z", "difference"] == 0
+    assert np.isnan(table.loc["z", "p_adjusted"])
+    value = table["value"]
+    assert table["difference"].to_numpy() == pytest.approx((value - value["z"]).to_numpy())
+    with pytest.raises(KeyError, match="baseline: no column 'q'"):
+        candidates.rankeval.summary(100, baseline="q")
+
+
+def test_without_n_the_whole_ranking(candidates):
+    table = candidates.rankeval.summary()
+    wanted = candidates.rankeval.measure_ranks(kind="ap")
+    assert table["value"].tolist() == wanted["value"].tolist()
+    found = xr.Dataset.from_dataframe(candidates.rename_axis("candidate")).rankeval.summary()
+    assert found["value"].to_series().to_dict() == table.set_index("measure")["value"].to_dict()
+
+
+def test_systems():
+    rng = np.random.default_rng(1)
+    ease = rng.normal(size=200)
+    quality = {"a": 0.0, "b": 1.0, "c": 0.9}
+    items = pd.DataFrame({s: ease + q + rng.normal(size=200) for s, q in quality.items()})
+    items = items.rename_axis(columns="system")
+    table = items.rankeval(metric="mean").summary()
+    pairs = items.rankeval.paired_bootstrap(metric="mean", adjust="max-t", progress=False)
+    assert table["system"][0] == "b"
+    worst = table.set_index("system").loc["a"]
+    pair = pairs[(pairs["system_a"] == "b") & (pairs["system_b"] == "a")].iloc[0]
+    assert worst["difference"] == -pair["gain"]
+    assert worst["p_adjusted"] == pair["p_adjusted"]
+    assert (worst["difference_low"], worst["difference_high"]) == (
+        -pair["ci_high"],
+        -pair["ci_low"],
+    )
+    text = rankeval_pd.in_words(table)
+    assert text.startswith("b has the highest mean (")
+    with pytest.raises(ValueError, match="have no n-best lists"):
+        items.rankeval(metric="mean").summary(5)
+
+
+def test_every_number_is_the_tables(candidates):
+    table = candidates.rankeval.summary([50, 100])
+    text = rankeval_pd.in_words(table)
+    assert len(text.split("\n\n")) == 2
+    for n, paragraph in zip((50, 100), text.split("\n\n"), strict=True):
+        part = table[table["n"] == n]
+        allowed = {
+            f"{100 * x:.1f}" for x in part[["value", "ci_low", "ci_high"]].to_numpy().ravel()
+        }
+        allowed |= {f"{100 * abs(x):.1f}" for x in part["difference"]}
+        allowed |= {f"{x:.2g}" for x in part["p_adjusted"].dropna()} | {str(n), "95"}
+        assert set(re.findall(r"\d+(?:\.\d+)?", paragraph)) <= allowed
+        assert f"precision at n = {n}" in paragraph
+    assert "cannot be told apart from y" in text or "cannot be told apart from x" in text
+    assert "Not shown to be better than chance: w." in text
+
+
+def test_other_tables(candidates):
+    text = rankeval_pd.in_words(candidates.rankeval.measure_ranks(kind="roc"))
+    assert "has the largest area under the ROC curve" in text
+    with pytest.raises(ValueError, match="table has no columns ci_low"):
+        rankeval_pd.in_words(pd.DataFrame({"measure": ["a"], "value": [1]}))
+    with pytest.raises(TypeError, match="of type int"):
+        rankeval_pd.in_words(3)
