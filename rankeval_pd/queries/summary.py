@@ -118,7 +118,7 @@ def summary(
             " undefined='skip' to leave these queries out, or 'zero' where trec_eval says 0."
         )
     parts = [
-        _of_metric(table[metric], metric, baseline, adjust, alpha, level, rng)
+        _of_metric(pd.DataFrame(table[metric]), metric, baseline, adjust, alpha, level, rng)
         for metric in table.columns.unique(level=0)
     ]
     result = pd.concat(parts, ignore_index=True)
