@@ -24,6 +24,8 @@ from rankeval_pd.forms.columns import (
     signs_of,
     split_measures,
 )
+from rankeval_pd.forms.given import with_given_frame
+from rankeval_pd.forms.identifiers import warn_of_identifiers
 from rankeval_pd.forms.rankings import check_dim
 from rankeval_pd.forms.roles import (
     Names,
@@ -38,7 +40,6 @@ from rankeval_pd.forms.tie_keys import label_order
 from rankeval_pd.forms.values import score_values
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.queries import TieRanks
-
 
 _MEANINGS = {
     "gold": "the grades, whole numbers or True and False; unless given a column named grade or"
@@ -142,21 +143,31 @@ def read_frame(frame: pd.DataFrame, roles: QueryOptions) -> QueryTable:
             f"dim={roles.dim!r} names a dimension of a Dataset, and data is a DataFrame: leave it"
             " out."
         )
-    by = as_names(roles.by, frame.columns) or [_default(frame, "query")]
-    if by == [None]:
+    common = replace(
+        roles.common,
+        by=_default(frame, "query") if roles.by is None else roles.by,
+        key=_default(frame, "document") if roles.key is None else roles.key,
+    )
+    if common.by is None:
         raise ValueError(
             f"by is not given, and there is no column or index level 'query'; there are"
             f" {listed(frame.columns)}. Name the column that says which query a row belongs to:"
             " by=..."
         )
-    key = _default(frame, "document") if roles.key is None else roles.key
-    gold = _find_grades(frame, roles)
-    measures = find_measures(
-        frame, roles.common, [gold, *by, *([] if key is None else [key])], needed=True
-    )
+    frame, common = with_given_frame(frame, common)
+    by, key = as_names(common.by, frame.columns), common.key
+    gold = _find_grades(frame, common)
+    taken = [gold, *by, *([] if key is None else [key])]
+    measures = find_measures(frame, common, taken, needed=True)
     grade = grade_values(frame_column(frame, gold, "gold"), gold)
     keys, query = _numbered(frame, by)
-    signs = signs_of(measures, roles.common, frame.columns)
+    signs = signs_of(measures, common, frame.columns)
+    if common.measures is None:
+        columns = {name: frame_column(frame, name, "measures") for name in measures}
+        columns = {
+            name: x for name, x in columns.items() if not pd.api.types.is_float_dtype(x.dtype)
+        }  # a run may have any name, and its scores are no whole numbers as a rule
+        warn_of_identifiers(columns, taken_as="measures", groups={"by": query})
     documents = frame.index if key is None else frame_column(frame, key, "key")
     ties = tie_breaker(documents, query, roles, name=key)
 
@@ -172,13 +183,13 @@ def _default(frame: pd.DataFrame, name: str) -> Hashable | None:
     return name if name in frame.columns or name in frame.index.names else None
 
 
-def _find_grades(data: pd.DataFrame | xr.Dataset, roles: QueryOptions) -> Hashable:
+def _find_grades(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
     known: Any = data.columns if isinstance(data, pd.DataFrame) else data.data_vars
     if roles.gold is None and "grade" in known:
         return "grade"
     if roles.gold is not None and roles.gold not in known:
         raise unknown_name("gold", roles.gold, known)
-    return find_gold(data, roles.common)
+    return find_gold(data, roles)
 
 
 def _numbered(frame: pd.DataFrame, by: list[Hashable]) -> tuple[pd.DataFrame, IntArray]:
@@ -271,7 +282,7 @@ def tie_breaker(
     if roles.ties == "expected":
         return lambda rows: rows
     if roles.ties == "shared" and name is None:
-        order = label_order(pd.Index(documents), roles.common.seed, query)
+        order, _ = label_order(pd.Index(documents), roles.common.seed, query)
         place = np.empty_like(order)
         place[order] = np.arange(order.size)
         return lambda rows: place[rows]
@@ -351,7 +362,7 @@ def read_dataset(data: xr.Dataset, roles: QueryOptions) -> QueryArrays:
             f"by={roles.by!r}: in a Dataset, queries are a dimension of their own beside"
             f" {roles.dim!r} and need no by. Leave it out."
         )
-    gold = _find_grades(data, roles)
+    gold = _find_grades(data, common)
     key = roles.key
     if key is None and "document" in data.variables and "document" not in data.dims:
         key = "document"

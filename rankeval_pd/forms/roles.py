@@ -117,6 +117,7 @@ MEANINGS: dict[str, str] = {
 }
 """What each role says, for docstrings; each line is wrapped there."""
 
+
 def default_of(role: str, *, items: bool) -> Any:
     """Return what a role is unless given, of rankings or of systems over items."""
     return "item" if items and role == "dim" else getattr(Roles(), role)
