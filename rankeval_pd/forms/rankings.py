@@ -107,7 +107,9 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
         cluster = cluster_codes(frame_column(frame, roles.groups, "groups"), roles.groups)
     levels = [pd.Index(frame_column(frame, name, "label"), tupleize_cols=False) for name in label]
     labels = frame.index if not levels else levels if len(levels) > 1 else levels[0]
-    if roles.key is None:
+    if roles.key is None and not scored:  # counts alone: no order of candidates matters
+        order, again = np.argsort(number, kind="stable"), np.zeros(len(frame), dtype=bool)
+    elif roles.key is None:
         order, again = label_order(labels, roles.seed, number)
     else:
         order = column_order(frame_column(frame, roles.key, "key"), roles.key, number)
