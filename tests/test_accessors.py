@@ -56,6 +56,8 @@ ARGUMENTS = {
     "random_cdf": (([3, 9],), {"population": "infinite"}),
     "random_envelope": (([0.1, 0.5], [3, 9]), {}),
     "crossovers": (([0.4, 0.9],), {"contiguous": 1, "bound": "discrete"}),
+    "per_query": ((["P@3", "AP"],), {"undefined": "skip", "ties": "shared"}),
+    "summary": (("AP",), {"baseline": "a", "adjust": "holm", "level": 0.9}),
     "random_test": ((range(1, 6),), {"population": "infinite", "adjust": "envelope"}),
     "roc": ((), {}),
     "precision_recall": ((), {"ties": "blocks"}),
@@ -125,7 +127,8 @@ def _of_items(name: str, form: str) -> pd.DataFrame | xr.Dataset:
     return data if name in OF_ITEMS else data.rankeval.paired_bootstrap(families=["x", "x", "y"])
 
 
-SAMPLES = ("repetition", "repetition_samples")
+OF_QUERIES = ("per_query", "summary")
+SAMPLES = ("repetition", "repetition_samples", *OF_QUERIES)
 
 
 def _asked(frame, name, form):
@@ -219,7 +222,8 @@ def test_data_of_another_type_are_refused(name):
         getattr(rankeval_pd, name)(OTHER, *positional, **keywords, golds="tp")
 
 
-OF_RANKINGS = [n for n in ARGUMENTS if n not in ("with_association_measures", *OF_ITEMS, *OF_PAIRS)]
+NO_RANKINGS = ("with_association_measures", *OF_ITEMS, *OF_PAIRS, *OF_QUERIES)
+OF_RANKINGS = [n for n in ARGUMENTS if n not in NO_RANKINGS]
 
 
 @pytest.mark.parametrize("name", OF_ITEMS)

@@ -286,6 +286,9 @@ def tie_breaker(
         place = np.empty_like(order)
         place[order] = np.arange(order.size)
         return lambda rows: place[rows]
+    if isinstance(documents, pd.MultiIndex):  # what is the same in a query tells nothing apart
+        constant = [level for level in documents.names if level in as_names(roles.by, ())]
+        documents = documents.droplevel(constant[: documents.nlevels - 1]).to_flat_index()
     values = pd.Series(documents).reset_index(drop=True)
     if values.isna().any():
         raise ValueError(
@@ -400,6 +403,8 @@ def read_dataset(data: xr.Dataset, roles: QueryOptions) -> QueryArrays:
     else:
         document = xr.DataArray(data[key].variable).rename(dims)
         document = _one_chunk(document, "candidate")
+    if document.chunks is None and (grade.chunks is not None or score.chunks is not None):
+        document = document.chunk(dict(document.sizes))  # objects have no chunks by themselves
     batch = [
         d
         for d in data.dims

@@ -260,7 +260,7 @@ def _grades(values: FloatArray, rows: IntArray, size: int) -> Any:
 
 
 def write_trec(
-    data: pd.DataFrame,
+    frame: pd.DataFrame,
     runs: str | Path | Mapping[str, str | Path],
     qrels: str | Path | None = None,
     *,
@@ -272,7 +272,7 @@ def write_trec(
 
     Parameters
     ----------
-    data : DataFrame
+    frame : DataFrame
         As :func:`read_trec` returns it: a row per query and document, a column of scores per run.
     runs : path or mapping
         A folder, made if it is not there, for a file ``<name>.run`` of each numeric column; or the
@@ -303,12 +303,12 @@ def write_trec(
     1 Q0 d1 1 0.1 bm25
     """
     for name in (query, document):
-        if name not in data.columns:
-            raise unknown_name("query" if name == query else "document", name, data.columns)
-    ids = {name: trec_lines.identifiers(data[name], name) for name in (query, document)}
+        if name not in frame.columns:
+            raise unknown_name("query" if name == query else "document", name, frame.columns)
+    ids = {name: trec_lines.identifiers(frame[name], name) for name in (query, document)}
     known = [
         str(name)
-        for name, dtype in data.dtypes.items()
+        for name, dtype in frame.dtypes.items()
         if name not in (query, document, grade)
         and pd.api.types.is_numeric_dtype(dtype)
         and not pd.api.types.is_bool_dtype(dtype)
@@ -327,15 +327,15 @@ def write_trec(
                 " a line. Rename the column."
             )
     for name, path in paths.items():
-        score = data[name].to_numpy(dtype=float, na_value=np.nan)
+        score = frame[name].to_numpy(dtype=float, na_value=np.nan)
         rows = np.flatnonzero(~np.isnan(score))
         rows = rows[np.lexsort((-score[rows], pd.factorize(ids[query][rows])[0]))]
         of = ids[query][rows]
         rank = pd.Series(of).groupby(of, sort=False).cumcount().to_numpy() + 1
         trec_lines.write(path, [of, "Q0", ids[document][rows], rank, score[rows], name])
     if qrels is not None:
-        if grade not in data.columns:
-            raise unknown_name("grade", grade, data.columns)
-        rows = np.flatnonzero(data[grade].notna())
-        values = data[grade].iloc[rows].to_numpy(dtype=np.int64)
+        if grade not in frame.columns:
+            raise unknown_name("grade", grade, frame.columns)
+        rows = np.flatnonzero(frame[grade].notna())
+        values = frame[grade].iloc[rows].to_numpy(dtype=np.int64)
         trec_lines.write(Path(qrels), [ids[query][rows], "0", ids[document][rows], values])
