@@ -12,7 +12,7 @@ from rankeval_pd import paired_bootstrap, paired_permutation, per_query, summary
 METRICS = ["nDCG@5", "AP", "P@3"]
 
 
-def experiment(n_queries: int = 25, seed: int = 0) -> pd.DataFrame:
+def experiment(n_queries: int = 40, seed: int = 0) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     grade = rng.choice([0, 0, 0, 1, 2], (n_queries, 12))
     rows = {
@@ -54,7 +54,7 @@ def test_a_row_per_run_and_metric_from_the_public_functions():
         others = rows.loc[["dense", "both"]]
         assert others["wins"].tolist() == (over > 1e-12).sum().tolist()
         assert others["losses"].tolist() == (over < -1e-12).sum().tolist()
-        assert (others[["wins", "ties", "losses"]].sum(axis=1) == 25).all()
+        assert (others[["wins", "ties", "losses"]].sum(axis=1) == 40).all()
 
 
 def test_a_worse_run_has_its_interval_the_right_way_round():
@@ -86,9 +86,9 @@ def test_what_is_undefined_is_asked_for():
     frame.loc[frame["query"] == 3, "grade"] = 0
     with pytest.raises(ValueError, match="undefined='skip'"):
         summary(frame, "AUC")
-    with pytest.warns(match="1 of 25 queries are left out"):
+    with pytest.warns(match="1 of 40 queries are left out"):
         found = summary(frame, "AUC", undefined="skip")
-    assert found.attrs["n_queries"] == 24
+    assert found.attrs["n_queries"] == 39
     with pytest.raises(KeyError, match="baseline: no column 'bm52'"):
         summary(frame, "AP", baseline="bm52")
 

@@ -129,8 +129,15 @@ def random_bound(
     within = None if population == "infinite" and isinstance(sizes, np.ndarray) else sizes
     attrs = {"population": population}
     return answer(
-        data, roles, question, BOUND_COLUMNS, n=within, scored=False, any_ties=True,
-        finish=finish, attrs=attrs
+        data,
+        roles,
+        question,
+        BOUND_COLUMNS,
+        n=within,
+        scored=False,
+        any_ties=True,
+        finish=finish,
+        attrs=attrs,
     )
 
 

@@ -87,18 +87,18 @@ def summary(
     >>> import pandas as pd, rankeval_pd
     >>> df = pd.DataFrame(
     ...     {
-    ...         "query": list("112233"),
-    ...         "document": list("ababab"),
-    ...         "old": [1.0, 2.0] * 3,
-    ...         "new": [2.0, 1.0, 2.0, 1.0, 1.0, 2.0],
-    ...         "grade": [1, 0, 1, 0, 1, 0],
+    ...         "query": [k // 2 for k in range(60)],
+    ...         "document": list("ab") * 30,
+    ...         "old": [1.0, 2.0] * 20 + [2.0, 1.0] * 10,
+    ...         "new": [2.0, 1.0] * 20 + [1.0, 2.0] * 10,
+    ...         "grade": [1, 0] * 30,
     ...     }
     ... )
     >>> found = df.rankeval.summary("RR", baseline="old")
     >>> found[["measure", "metric", "value", "difference", "wins", "ties", "losses"]]
       measure metric     value  difference  wins  ties  losses
-    0     old     RR  0.500000         NaN   NaN   NaN     NaN
-    1     new     RR  0.833333    0.333333   2.0   1.0     0.0
+    0     old     RR  0.666667         NaN   NaN   NaN     NaN
+    1     new     RR  0.833333    0.166667  20.0   0.0    10.0
     """
     check_data(data)
     rng: Any = roles.get("rng", 0)
@@ -157,7 +157,8 @@ def _of_metric(
     level: float,
     rng: Any,
 ) -> pd.DataFrame:
-    ranks = system_ranks(items, adjust=adjust, alpha=alpha, level=level, rng=rng)
+    found = system_ranks(items, adjust=adjust, alpha=alpha, level=level, rng=rng)
+    ranks = found.set_index("system").loc[items.columns.tolist()].reset_index(names="system")
     table = pd.DataFrame(
         {
             "measure": ranks["system"], "metric": metric, "value": ranks["score"],
