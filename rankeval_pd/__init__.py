@@ -42,6 +42,8 @@ from rankeval_pd.nbest.regions import difference_region
 from rankeval_pd.nbest.repetition import repetition, repetition_samples
 from rankeval_pd.nbest.summary import summary
 from rankeval_pd.nbest.tie_sensitivity import tie_sensitivity
+from rankeval_pd.queries.per_query import per_query
+from rankeval_pd.queries.trec_files import read_trec, write_trec
 from rankeval_pd.systems.calibration import calibration, population_calibration
 from rankeval_pd.systems.paired_tests import paired_bootstrap, paired_permutation, resample_counts
 from rankeval_pd.systems.planning import detectable_gain, expected_agreement, needed_items
@@ -91,6 +93,7 @@ __all__ = [
     "odds_ratios",
     "paired_bootstrap",
     "paired_permutation",
+    "per_query",
     "plan_annotation",
     "plotting",
     "population_calibration",
@@ -105,6 +108,7 @@ __all__ = [
     "random_pvalue",
     "random_pvalue_mean",
     "random_test",
+    "read_trec",
     "repetition",
     "repetition_samples",
     "resample_counts",
@@ -116,6 +120,7 @@ __all__ = [
     "tie_sensitivity",
     "with_association_measures",
     "with_judgements",
+    "write_trec",
 ]
 
 pd.api.extensions.register_dataframe_accessor("rankeval")(FrameAccessor)

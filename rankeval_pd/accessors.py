@@ -34,6 +34,7 @@ from rankeval_pd.nbest import (
 )
 from rankeval_pd.nbest import ranks as nbest_ranks
 from rankeval_pd.overview import form_of, overview, overview_html
+from rankeval_pd.queries import per_query
 from rankeval_pd.systems import calibration, paired_tests, ranks, sizes, thresholds
 
 if TYPE_CHECKING:
@@ -118,6 +119,7 @@ class Accessor(Generic[Data]):
     area = method(areas.area)
     compare_area = method(areas.compare_area)
     with_association_measures = method(association.with_association_measures)
+    per_query = method(per_query.per_query)
     paired_bootstrap = method(paired_tests.paired_bootstrap)
     paired_permutation = method(paired_tests.paired_permutation)
     system_ranks = method(ranks.system_ranks)

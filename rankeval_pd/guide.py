@@ -22,6 +22,7 @@ QUESTIONS: Mapping[Form, tuple[tuple[str, str], ...]] = {
         ("What does chance reach?", "random_bound, random_envelope, random_cdf"),
         ("How good is it as a whole?", "area, compare_area"),
         ("How does it look?", "roc, precision_recall, det, lift, gain, random_band, isolines"),
+        ("And per query?", "per_query"),
         ("Scores of 2x2 tables", "with_association_measures"),
     ),
     "items": (
@@ -89,8 +90,8 @@ def not_there(name: str, what: str, there: Iterable[str], synonyms: Mapping[str,
     known = list(there)
     if plain in PER_QUERY:
         meant = (
-            "It is a metric per query: ask another package for the table of queries by runs, and"
-            " this one's paired_bootstrap whether the differences are real."
+            "It is a metric per query: .per_query('nDCG@10', wide=True) is the table of queries by"
+            " runs, and paired_bootstrap of it says whether the differences are real."
         )
     elif plain in synonyms:
         meant = f"Is it .{synonyms[plain]} that is meant?"

@@ -67,6 +67,7 @@ ARGUMENTS = {
     "random_cdf": (([3, 9],), {"population": "infinite"}),
     "random_envelope": (([0.1, 0.5], [3, 9]), {}),
     "crossovers": (([0.4, 0.9],), {"contiguous": 1, "bound": "discrete"}),
+    "per_query": ((["P@3", "AP"],), {"undefined": "skip", "ties": "shared"}),
     "random_test": ((range(1, 6),), {"population": "infinite", "adjust": "envelope"}),
     "roc": ((), {}),
     "precision_recall": ((), {"ties": "blocks"}),
@@ -136,7 +137,8 @@ def _of_items(name: str, form: str) -> pd.DataFrame | xr.Dataset:
     return data if name in OF_ITEMS else data.rankeval.paired_bootstrap(families=["x", "x", "y"])
 
 
-SAMPLES = ("repetition", "repetition_samples")
+OF_QUERIES = ("per_query",)
+SAMPLES = ("repetition", "repetition_samples", *OF_QUERIES)
 
 
 def _asked(frame, name, form):
@@ -230,7 +232,8 @@ def test_data_of_another_type_are_refused(name):
         getattr(rankeval_pd, name)(OTHER, *positional, **keywords, golds="tp")
 
 
-OF_RANKINGS = [n for n in ARGUMENTS if n not in ("with_association_measures", *OF_ITEMS, *OF_PAIRS)]
+NO_RANKINGS = ("with_association_measures", *OF_ITEMS, *OF_PAIRS, *OF_QUERIES)
+OF_RANKINGS = [n for n in ARGUMENTS if n not in NO_RANKINGS]
 
 
 @pytest.mark.parametrize("name", OF_ITEMS)

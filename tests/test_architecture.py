@@ -14,7 +14,7 @@ import pytest
 import rankeval_pd
 
 ROOT = Path(rankeval_pd.__file__).parent
-QUESTIONS = ("nbest", "chance", "curves", "judging", "systems", "association")
+QUESTIONS = ("nbest", "chance", "curves", "judging", "systems", "queries", "association")
 ROOT_FILES = {
     "__init__", "accessors", "association", "errors", "forwarding", "guide", "overview",
     "progress", "words",

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from rankeval_pd.chance.populations import LOG_10, POPULATIONS, population_model, sum_tails
-from rankeval_pd.errors import check_choice
+from rankeval_pd.errors import check_choice, check_count
 from rankeval_pd.forms.answers import answer
 from rankeval_pd.forms.n import Shares, check_n, those
 from rankeval_pd.forms.rankings import Data
@@ -39,6 +39,7 @@ def random_test(
     adjust: str | None = None,
     combine: bool = False,
     population: str = "finite",
+    n_candidates: int | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Test whether the n-best lists have more true positives than a random ranking's.
@@ -56,6 +57,9 @@ def random_test(
         for each n: true positives are added up over the groups that have n candidates.
     population : {"finite", "infinite"}
         See :func:`random_bound`.
+    n_candidates : int, optional
+        The size of the collection that a random list is drawn from, where the data hold a pool of
+        it: candidates beyond the data are no true positives. Of each group the same.
     **roles
         Which column is what, see :func:`nbest_precision`.
 
@@ -117,6 +121,12 @@ def random_test(
     check_choice("population", population, POPULATIONS)
     check_choice("adjust", adjust, ADJUSTMENTS)
     asked, ties = check_n(n), Roles.of(roles).ties
+    collection = None if n_candidates is None else check_count("n_candidates", n_candidates)
+    if collection is not None and (population != "finite" or adjust is not None):
+        raise ValueError(
+            f"n_candidates={collection} is the size of a finite collection, and holds without"
+            f" population={population!r} or adjust={adjust!r}. Leave one of them out."
+        )
     if combine and adjust is not None:
         raise ValueError(
             f"combine=True with adjust={adjust!r}: the sum over groups has no envelope. Adjust the"
@@ -149,6 +159,7 @@ def random_test(
                 "adjust": adjust,
                 "ties": ties,
                 "ends": inner.attrs["ends"],
+                "collection": collection,
             },
             input_core_dims=[["candidate"]] * 3,
             output_core_dims=[["n"]] * len(names),
@@ -159,7 +170,7 @@ def random_test(
         return xr.Dataset(dict(zip(names, found, strict=True))).assign_coords(n=("n", sizes))
 
     def together(counted: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
-        return _combined(counted, batch, population)
+        return _combined(counted, batch, population, collection)
 
     return answer(
         data,
@@ -185,10 +196,11 @@ def _test_columns(
     adjust: str | None,
     ties: str,
     ends: bool,
+    collection: int | None,
 ) -> tuple[AnyArray, ...]:
     lists = ranking.nbest(score, gold, present, n, ties, ends=ends)
     n = np.arange(1, score.shape[-1] + 1) if n is None else n
-    size = ranking.size(gold, present)
+    size = _in_collection(ranking.size(gold, present), collection)
     total, positive = size.total[..., np.newaxis], size.positive[..., np.newaxis]
     inside = np.minimum(n, np.maximum(total, 1))  # lists that do not exist are cut out later
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -216,6 +228,19 @@ def _test_columns(
     return lists.tp, expected, lift, p_value, p_mid, p_strict, log10_p, p_adjusted, lists.exists
 
 
+def _in_collection(size: ranking.Size, collection: int | None) -> ranking.Size:
+    """Return the sizes with the number of candidates of the collection, where it is known."""
+    if collection is None:
+        return size
+    largest = int(size.total.max(initial=0))
+    if largest > collection:
+        raise ValueError(
+            f"n_candidates={collection} is below the number of candidates in the data, {largest}:"
+            " the data are a part of the collection. Give its size, or leave it out."
+        )
+    return size._replace(total=np.full_like(size.total, collection))
+
+
 def _counted(inner: xr.Dataset, n: IntArray, *, asked: IntArray | None, ties: str) -> xr.Dataset:
     """Return the true positives of every list, and the size of its group."""
 
@@ -238,7 +263,9 @@ def _counted(inner: xr.Dataset, n: IntArray, *, asked: IntArray | None, ties: st
     return xr.Dataset(columns).assign_coords(n=("n", n))
 
 
-def _combined(counted: xr.Dataset, batch: list[Hashable], population: str) -> xr.Dataset:
+def _combined(
+    counted: xr.Dataset, batch: list[Hashable], population: str, collection: int | None
+) -> xr.Dataset:
     """Return the test of the sum over the groups that have a list of n."""
     names = (*TEST_COLUMNS[2:], *_COMBINED, "exists")
     whole = dict.fromkeys(batch, -1)
@@ -248,7 +275,12 @@ def _combined(counted: xr.Dataset, batch: list[Hashable], population: str) -> xr
             (x.chunk(whole) if x.chunks is not None else x)
             for x in (counted[name] for name in ("tp", "exists", "total", "positive"))
         ),
-        kwargs={"n": counted["n"].to_numpy(), "population": population, "groups": len(batch)},
+        kwargs={
+            "n": counted["n"].to_numpy(),
+            "population": population,
+            "groups": len(batch),
+            "collection": collection,
+        },
         input_core_dims=[[*batch, "n"], [*batch, "n"], batch, batch],
         output_core_dims=[["n"]] * len(names),
         dask="parallelized",
@@ -266,12 +298,14 @@ def _combined_columns(
     n: IntArray,
     population: str,
     groups: int,
+    collection: int | None,
 ) -> tuple[AnyArray, ...]:
     outer, inner = tp.shape[: -groups - 1], math.prod(tp.shape[-groups - 1 : -1])
     tp, exists = tp.reshape(*outer, inner, n.size), exists.reshape(*outer, inner, n.size)
     total, positive = (x.reshape(*outer, inner) for x in (total, positive))
     # no sum of the groups whose blocks happen to end here: all that have n candidates, or none
     exists = exists & (exists == (n <= total[..., np.newaxis])).all(axis=-2, keepdims=True)
+    total = _in_collection(ranking.Size(total, positive), collection).total
     tp = np.where(exists, tp, 0).sum(axis=-2)
     priors = (positive / np.maximum(total, 1))[..., np.newaxis]
     expected = np.where(exists, priors, 0.0).sum(axis=-2) * n

@@ -16,6 +16,7 @@ from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles_but
 from rankeval_pd.nbest.clustered import warn_of_few
+from rankeval_pd.queries.averages import Average, check_average, of_areas
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.normal import z_of
 from rankeval_pd.stats.rankings import areas, ranking
@@ -40,6 +41,7 @@ def area(
     *,
     ci: str = "newcombe",
     level: float = 0.95,
+    average: Average | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Return the area under the ROC curve of each measure, or its average precision.
@@ -59,6 +61,11 @@ def area(
         where the area is 0 or 1.
     level : float
         Confidence level of the interval.
+    average : {None, "macro", "micro"}
+        One row for all groups of ``by`` (of a Dataset, all batch dimensions): the mean of their
+        areas, or the mean over pairs of a true positive and another candidate of one group (with
+        "ap" over true positives). The interval is Student's over the groups. Columns
+        ``n_queries``, ``n_missing`` count the groups that have an area, and those that have none.
     **roles
         Which column is what, see :func:`nbest_precision`. ``ties`` changes nothing.
 
@@ -106,6 +113,7 @@ def area(
       measure   area  chance  ci_low  ci_high  se
     0    good  0.552   0.122     NaN      NaN NaN
     """
+    check_average(average)
     check_choice("kind", kind, KINDS)
     check_choice("ci", ci, INTERVALS)
     level = check_share("level", level)
@@ -127,12 +135,27 @@ def area(
             output_dtypes=[float] * 5 + [np.int64] * len(clusters),
         )
         result = xr.Dataset(dict(zip(columns[1:], found, strict=True)))
+        if average is not None:
+            positive = (inner["gold"] & inner["present"]).sum("candidate")
+            others = inner["present"].sum("candidate") - positive
+            result = result.assign(weight=positive * others if kind == "roc" else positive)
         return result.assign(exists=xr.ones_like(result["area"], dtype=bool))
 
     attrs: dict[str, Any] = {"kind": kind, "ci": ci, "level": level}
+    if average is None:
+        return answer(
+            data, roles, question, columns, any_ties=True, any_ends=True, any_groups=True,
+            attrs=attrs,
+        )  # fmt: skip
+    if ci != "newcombe":
+        raise ValueError(
+            f"average={average!r} with ci={ci!r}: the interval of an average is Student's over the"
+            " groups. Leave ci out."
+        )
     return answer(
-        data, roles, question, columns, any_ties=True, any_ends=True, any_groups=True, attrs=attrs
-    )
+        data, roles, question, (*AREA_COLUMNS, "n_queries", "n_missing"), any_ties=True,
+        any_ends=True, combine=of_areas(average, level), attrs={**attrs, "average": average},
+    )  # fmt: skip
 
 
 def _roc_columns(

@@ -51,6 +51,7 @@ from rankeval_pd.forms.suspicions import (
 from rankeval_pd.forms.tie_keys import column_order, label_order, value_keys, value_order
 from rankeval_pd.forms.values import admit, gold_values, score_values
 from rankeval_pd.stats._types import AnyArray, IntArray
+from rankeval_pd.stats.resampling import keyed
 
 Data = TypeVar("Data", pd.DataFrame, xr.Dataset)
 
@@ -108,7 +109,10 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
         cluster = cluster_codes(frame_column(frame, roles.groups, "groups"), roles.groups)
     levels = [pd.Index(frame_column(frame, name, "label"), tupleize_cols=False) for name in label]
     labels = frame.index if not levels else levels if len(levels) > 1 else levels[0]
-    if roles.key is None:
+    if roles.key is None and not scored:  # counts alone: no order of candidates matters
+        order, again = np.argsort(number, kind="stable"), np.zeros(len(frame), dtype=bool)
+        draws = keyed.by_position(len(frame))
+    elif roles.key is None:
         order, again, draws = label_order(labels, roles.seed, number)
     else:
         key = frame_column(frame, roles.key, "key")

@@ -60,8 +60,36 @@ class ItemRoles(_Shared, total=False):
     higher_is_better: bool | None
 
 
+QueryTies = Literal["trec", "shared", "expected"]
+QueryMissing = Literal["absent", "raise"]
+Unjudged = Literal["negative", "skip", "raise"]
+
+
+class QueryRoles(TypedDict, total=False):
+    """The roles of the columns of queries: documents with a grade, measures that retrieve some."""
+
+    gold: Hashable | None
+    measures: Names
+    exclude: Names
+    by: Names
+    key: Hashable | None
+    lower_is_better: Names
+    ties: QueryTies
+    missing: QueryMissing
+    rng: Seed
+    dim: Hashable
+    min_grade: float
+    unjudged: Unjudged
+
+
 class AnyRoles(RankingRoles, ItemRoles, total=False):
     """All roles: what an accessor is configured with."""
+
+
+class SummaryRoles(AnyRoles, total=False):
+    """The roles of rankings, of systems over items, or of queries."""
+
+    unjudged: Unjudged
 
 
 MEANINGS: dict[str, str] = {

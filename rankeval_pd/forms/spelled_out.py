@@ -64,7 +64,7 @@ def with_roles_and(
             if name in kinds and name not in known
         ]
         function.__signature__ = signature.replace(parameters=[*parameters, *keywords])  # type: ignore[attr-defined]
-        roles = [p.name for p in keywords if p.name in MEANINGS]
+        roles = [p.name for p in keywords if p.name in meanings]
         function.__doc__ = _described(function.__doc__, {role: meanings[role] for role in roles})
         return function
 

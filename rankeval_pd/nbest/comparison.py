@@ -25,8 +25,10 @@ from rankeval_pd.forms.roles import Names, RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
 from rankeval_pd.nbest.acceptance_sets import check_threshold, compare_sets, of_pair
 from rankeval_pd.nbest.clustered import check_clustered, compared
+from rankeval_pd.nbest.joined_groups import check_joined, compare_joined
 from rankeval_pd.nbest.region_tests import DECIDED, REGION_TYPES, Options, tested
 from rankeval_pd.progress import drawing_bar
+from rankeval_pd.queries.averages import Average
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.normal import z_of
 from rankeval_pd.stats.intervals import bands
@@ -60,6 +62,8 @@ def compare(
     ci: str = "score",
     target: str = "region",
     phi: float = 1.0,
+    combine: bool = False,
+    average: Average | None = None,
     progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
@@ -120,6 +124,12 @@ def compare(
         Overdispersion, 1 or more, from :func:`repetition`: how many times as much as binomial
         counts the true positives vary. It widens the interval, and the test is the score test;
         phi is taken as known. ``p_mid`` is NaN.
+    combine : bool
+        Whether to combine the groups of ``by`` (of a Dataset, all batch dimensions) into one exact
+        test for each n, that of Cochran, Mantel and Haenszel: each group is a stratum.
+    average : {None, "macro", "micro"}
+        One row for all groups: "macro" has the means over groups, "micro" the sums of true
+        positives over the sums of n, both with Student's interval and test over the groups.
     progress : bool, optional
         Whether to show a progress bar; by default where the work takes more than two seconds.
     **roles
@@ -196,6 +206,17 @@ def compare(
       measure_a measure_b  n  difference  p_value better
     0        G2         t  3         1.0      0.1     G2
     """
+    sizes = check_n(n)
+    if combine or average is not None:
+        only = {
+            "threshold": (threshold, None), "test": (test, None), "ci": (ci, "score"),
+            "target": (target, "region"), "phi": (phi, 1.0), "n_resamples": (n_resamples, None),
+        }  # fmt: skip
+        check_joined(combine, average, sizes, only)
+        return compare_joined(
+            data, a, b, None if sizes is None else np.asarray(sizes), roles, average=average,
+            alternative=alternative, alpha=alpha, adjust=adjust, level=level,
+        )  # fmt: skip
     clustered = Roles.of(roles).groups is not None
     if clustered:
         check_clustered(test, ci, phi, threshold)
@@ -215,7 +236,6 @@ def compare(
     else:
         check_threshold(n, threshold, options)
         threshold = of_pair(data, threshold, a, b)
-    sizes = check_n(n)
     chosen = Roles.of(roles)
     options = options._replace(test="cluster", ci="cluster") if clustered else options
     options = options._replace(seed=chosen.swaps if adjust == "max-t" else 0)

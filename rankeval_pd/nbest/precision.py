@@ -14,7 +14,9 @@ from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
 from rankeval_pd.nbest.clustered import weights
+from rankeval_pd.nbest.joined_groups import check_joined
 from rankeval_pd.nbest.precision_intervals import IntervalKind, shares_of
+from rankeval_pd.queries.averages import Average, of_lists
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import bands
 from rankeval_pd.stats.rankings import ranking
@@ -23,6 +25,10 @@ _NBEST_TYPES: dict[str, type] = {
     "threshold": float, "tp": np.int64, "precision": float, "recall": float, "lift": float,
     "ci_low": float, "ci_high": float, "tied": np.int64,
 }  # fmt: skip
+AVERAGED_COLUMNS = (
+    "measure", "n", "tp", "precision", "recall", "lift", "ci_low", "ci_high", "n_queries",
+    "n_missing",
+)  # fmt: skip
 
 _LEAST = 10  # candidates of a list, of fewer of which the variance is a mere guess
 _RATIO = 1.5  # of variances, from which on the interval of the region misleads about the list
@@ -37,6 +43,7 @@ def nbest_precision(
     level: float = 0.95,
     target: str = "region",
     phi: float = 1.0,
+    average: Average | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Return precision, recall and lift of the n-best lists, with intervals.
@@ -58,6 +65,11 @@ def nbest_precision(
         which for good rankers, at n near the number of true positives, is many times as large.
     phi : float
         Overdispersion, 1 or more, from :func:`repetition`; it widens the interval.
+    average : {None, "macro", "micro"}
+        One row for all groups of ``by`` (of a Dataset, all batch dimensions) that have n
+        candidates: "macro" has the means over groups (of recall and lift over those with
+        positives), "micro" sums of true positives over sums of n. The interval is Student's over
+        the groups: another sample of queries.
     **roles
         ``gold``, ``measures``, ``by``, ``key``, ``lower_is_better``, ``ties``, ``missing``,
         ``rng``, ``dim``: which column is what, see the page "Roles of the columns".
@@ -86,6 +98,9 @@ def nbest_precision(
         With target="region", if the precision of a list asked for, of 10 candidates or more,
         varies more than 1.5 times as much as that of a region with its threshold. With ``groups``,
         if a list has candidates of fewer than 20 of them.
+
+        With ``average`` there is no ``threshold`` and no ``tied``; ``tp`` is the sum, and
+        ``n_queries``, ``n_missing`` count the groups with and without a list of n.
 
     Raises
     ------
@@ -130,7 +145,11 @@ def nbest_precision(
         **({"tp": float, "tp_sd": float} if ties == "expected" else {}),
         **({"n_groups": np.int64} if clustered else {}),
     }
-    columns = ("measure", "n", *types)
+    columns: tuple[str, ...] = ("measure", "n", *types)
+    if average is not None:
+        only = {"ci": (ci, "clopper-pearson"), "target": (target, "region"), "phi": (phi, 1.0)}
+        check_joined(False, average, sizes, only)
+        columns = AVERAGED_COLUMNS
 
     def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
         found = xr.apply_ufunc(
@@ -153,6 +172,9 @@ def nbest_precision(
             output_dtypes=[*types.values(), bool],
         )
         result = xr.Dataset(dict(zip([*types, "exists"], found, strict=True)))
+        if average is not None:
+            here = inner["present"].sum("candidate"), (inner["gold"] & inner["present"])
+            result = result.assign(total=here[0], positive=here[1].sum("candidate"))
         return result.assign_coords(n=("n", asked))
 
     return answer(
@@ -164,8 +186,9 @@ def nbest_precision(
         cuts_lists=True,
         any_ties=True,
         any_ends=True,
-        any_groups=True,
-        attrs={**kind._asdict(), "ties": ties},
+        any_groups=average is None,
+        combine=None if average is None else of_lists(average, kind.level),
+        attrs={**kind._asdict(), "ties": ties, **({"average": average} if average else {})},
     )
 
 

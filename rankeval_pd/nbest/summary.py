@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, Unpack, cast
 
 import numpy as np
@@ -12,9 +12,11 @@ import xarray as xr
 from rankeval_pd.errors import unknown_name
 from rankeval_pd.forms import tables
 from rankeval_pd.forms.rankings import Data, check_data
-from rankeval_pd.forms.roles import AnyRoles
+from rankeval_pd.forms.roles import SummaryRoles
 from rankeval_pd.forms.spelled_out import with_roles
 from rankeval_pd.nbest.ranks import VERDICT, Asked, ranked
+from rankeval_pd.queries.per_query import Undefined
+from rankeval_pd.queries.summary import query_summary
 from rankeval_pd.systems.paired_tests import paired_bootstrap
 from rankeval_pd.systems.ranks import system_ranks
 
@@ -28,9 +30,11 @@ def summary(
     *,
     baseline: Hashable = None,
     adjust: str | None = "max-t",
+    undefined: Undefined = "zero",
+    alpha: float = 0.05,
     level: float = 0.95,
     progress: bool | None = None,
-    **roles: Unpack[AnyRoles],
+    **roles: Unpack[SummaryRoles],
 ) -> Data:
     """Return one table with what a verdict needs: values, ranks, differences, and chance.
 
@@ -38,13 +42,18 @@ def summary(
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label, or systems over test items.
-    n : int, sequence of int or range, optional
+    n : int, sequence of int or range, or names of metrics, optional
         Of candidates: sizes of the lists whose precision is the value; None is the average
-        precision of the whole ranking.
+        precision of the whole ranking. Of queries: the metrics, as in :func:`per_query`,
+        ``summary(["nDCG@10", "AP"])``; what :func:`read_trec` returns needs no role.
     baseline : name, optional
         What the differences are to: a measure or a system. None is the best one.
     adjust : {"max-t", "holm", "bonferroni", "bh", "by", None}
         Adjustment of the tests of all pairs.
+    undefined : {"zero", "skip", "raise"}
+        Of queries: what a metric is that is undefined for one, see :func:`per_query`.
+    alpha : float
+        Of queries: the level of the tests behind ``tied_for_best``.
     level : float
         Of the intervals, each alone, and of the ranks, all together.
     progress : bool, optional
@@ -70,6 +79,12 @@ def summary(
         A Dataset of candidates keeps its dimensions and the order of the measures; one of items
         leaves as rows.
 
+        Of queries, a row per measure and metric (Dataset: dimensions metric and measure):
+        ``measure``, ``metric``; ``value``, the mean over queries, with its interval; ranks,
+        ``difference`` to the baseline (without one NaN), ``p_adjusted`` and ``tied_for_best`` as
+        above; ``wins``, ``ties``, ``losses``: queries where the value is above, equal to, below
+        that of the baseline.
+
     Notes
     -----
     Intervals of values and differences are of one figure alone, p_adjusted and the ranks of all
@@ -88,6 +103,12 @@ def summary(
     1    fair   0.32       -0.17          False                True
     """
     check_data(data)
+    if _are_metrics(n):
+        of_queries: Any = roles
+        return query_summary(
+            data, n, baseline=baseline, adjust=adjust, undefined=undefined, alpha=alpha,
+            level=level, **of_queries,
+        )  # fmt: skip
     if _are_items(data, roles):
         if n is not None:
             raise ValueError(f"n={n!r}: systems over test items have no n-best lists. Leave n out.")
@@ -95,6 +116,11 @@ def summary(
     asked = Asked.of(n, "ap" if n is None else None, adjust, None, level, progress, baseline)
     table = ranked(data, asked, VERDICT, roles)
     return table if isinstance(table, xr.Dataset) else _best_first(table, "measure")
+
+
+def _are_metrics(n: object) -> bool:
+    """Return whether metrics of queries are named, one or several, and no sizes of lists."""
+    return isinstance(n, str) or (isinstance(n, Iterable) and any(isinstance(x, str) for x in n))
 
 
 def _are_items(data: pd.DataFrame | xr.Dataset, roles: Mapping[str, Any]) -> bool:

@@ -11,7 +11,7 @@ from rankeval_pd.stats.distributions.tails import ratio_sum
 _SAFE = 1e-200  # below, SciPy's function may underflow although its value is above 1e-300
 
 
-def log_betainc(a: FloatArray, b: FloatArray, z: float) -> FloatArray:
+def log_betainc(a: FloatArray, b: FloatArray, z: float | FloatArray) -> FloatArray:
     """Return log I_z(a, b) for a > 0, b >= 0, 0 < z < 1; -inf at b = 0 only.
 
     In the far tail, I_z is its leading term, a binomial probability, times the hypergeometric
@@ -19,13 +19,13 @@ def log_betainc(a: FloatArray, b: FloatArray, z: float) -> FloatArray:
     """
     from scipy import special
 
-    a, b = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(a, b))
+    a, b, z = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(a, b, z))
     value = np.where(b > 0, special.betainc(a, np.where(b > 0, b, 1.0), z), 0.0)
     with np.errstate(divide="ignore"):
         result = np.log(value)
     tiny = (value < _SAFE) & (b > 0)
     if tiny.any():
-        a, b = a[tiny], b[tiny]
+        a, b, z = a[tiny], b[tiny], z[tiny]
         n = a + b
         lead = (
             real_stirling_remainder(n)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankeval_pd.stats._types import FloatArray
+from rankeval_pd.stats._types import BoolArray, FloatArray
 from rankeval_pd.stats.distributions import binomial, hypergeometric
 from rankeval_pd.stats.distributions.tails import Tails
 
@@ -28,6 +28,10 @@ class Finite:
         """The same candidates with negatives in the place of positives."""
         return Finite(self.total, self.total - self.positive)
 
+    def at(self, where: BoolArray) -> Finite:
+        """Return the candidates of some of the lists: of all lists they are the same."""
+        return self
+
     def support(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the lowest and the highest possible count in a list of n."""
         return hypergeometric.support(self.total, self.positive, n)
@@ -48,6 +52,31 @@ class Finite:
 
 
 @dataclass(frozen=True)
+class FiniteEach:
+    """Candidates of its own for each list: ``total`` and ``positive`` are arrays as the n are."""
+
+    total: FloatArray
+    positive: FloatArray
+
+    @property
+    def prior(self) -> FloatArray:
+        """The share of positives, N+/N."""
+        return self.positive / np.maximum(self.total, 1.0)
+
+    def at(self, where: BoolArray) -> FiniteEach:
+        """Return the candidates of some of the lists."""
+        return FiniteEach(self.total[where], self.positive[where])
+
+    def support(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the lowest and the highest possible count in a list of n."""
+        return hypergeometric.support(self.total, self.positive, n)
+
+    def tails(self, i: FloatArray, n: FloatArray) -> Tails:
+        """Return the upper tails at counts i in lists of n."""
+        return hypergeometric.tails(i, self.total, self.positive, n)
+
+
+@dataclass(frozen=True)
 class Infinite:
     """An endless supply of candidates with a share ``prior`` of positives: binomial."""
 
@@ -57,6 +86,10 @@ class Infinite:
     def opposite(self) -> Infinite:
         """The same supply with negatives in the place of positives."""
         return Infinite(1.0 - self.prior)
+
+    def at(self, where: BoolArray) -> Infinite:
+        """Return the supply of some of the lists: of all lists it is the same."""
+        return self
 
     def support(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the lowest and the highest possible count in a list of n."""

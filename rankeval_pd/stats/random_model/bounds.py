@@ -15,10 +15,10 @@ import numpy as np
 
 from rankeval_pd.stats._types import FloatArray
 from rankeval_pd.stats.distributions.beta import log_betainc
-from rankeval_pd.stats.distributions.populations import Finite, Population
+from rankeval_pd.stats.distributions.populations import FiniteEach, Infinite, Population
 
 _EQUAL = 1e-12  # a tail equals p up to this relative difference
-_FEW = 64  # up to so many n, or if they are so far apart, they are searched one by one
+FEW = 64  # up to so many n, or if they are so far apart, they are searched one by one
 
 
 class Bounds(NamedTuple):
@@ -50,7 +50,27 @@ def bounds(p: float, n: FloatArray, population: Population) -> Bounds:
         return Bounds(lowest, np.maximum(lowest - 1.0, 0.0), lowest)
     if (lowest == highest).all():  # no, or only, positives: nothing is random
         return Bounds(lowest, np.maximum(lowest - p, 0.0), lowest + 1.0)
-    critical, tail, below = _found(math.log(p), n, population)
+    return _bounds_of(*_found(math.log(p), n, population))
+
+
+def bounds_each(p: float, n: FloatArray, total: FloatArray, positive: FloatArray) -> Bounds:
+    """Return the bounds at level p where each list has candidates of its own.
+
+    All lists are searched side by side, equal ones once: the cost of a list is that of a few
+    tails, a few microseconds, however many populations there are.
+    """
+    lists, back = np.unique(np.stack([n, total, positive]), axis=1, return_inverse=True)
+    n, population = lists[0], FiniteEach(lists[1], lists[2])
+    if p >= 1.0 - _EQUAL:
+        lowest = population.support(n)[0]
+        found = Bounds(lowest, np.maximum(lowest - 1.0, 0.0), lowest)
+    else:
+        found = _bounds_of(*_search(math.log(p), n, population)[:3])
+    return Bounds(*(x[back.ravel()] for x in found))
+
+
+def _bounds_of(critical: FloatArray, tail: FloatArray, below: FloatArray) -> Bounds:
+    """Return the bounds from the critical count c and, in units of p, P(X >= c) and P(X = c-1)."""
     discrete = critical - np.where(tail >= 1.0 - _EQUAL, 0.0, 1.0)
     interpolated = np.maximum(critical - 1.0 + (tail - 1.0) / below, 0.0)
     return Bounds(discrete, interpolated, critical)
@@ -72,7 +92,7 @@ def _found(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the critical count c and, in units of p, P(X >= c) and P(X = c - 1)."""
     first, last = float(n.min()), float(n.max())
-    if n.size <= _FEW or last - first > _FEW * n.size:
+    if n.size <= FEW or last - first > FEW * n.size:
         return _search(log_p, n, population)[:3]
     here = (n - first).astype(np.intp)
     critical, tail, below = (x[..., here] for x in _walk(log_p, first, last, population))
@@ -80,7 +100,7 @@ def _found(
 
 
 def _search(
-    log_p: float | FloatArray, n: FloatArray, population: Population
+    log_p: float | FloatArray, n: FloatArray, population: Population | FiniteEach
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Return the critical count c and, in units of p, P(X >= c), P(X = c - 1) and P(X = c)."""
     n, log_p = np.broadcast_arrays(n, log_p)
@@ -89,7 +109,7 @@ def _search(
     at, step = np.clip(_normal_quantile(log_p, n, population), low, highest), 1.0
     while (active := low < high).any():
         middle = at[active]
-        rare = population.tails(middle, n[active]).ge - log_p[active] <= _EQUAL
+        rare = population.at(active).tails(middle, n[active]).ge - log_p[active] <= _EQUAL
         below, above = low[active], high[active]
         below, above = np.where(rare, below, middle + 1.0), np.where(rare, middle, above)
         low[active], high[active] = below, above
@@ -103,13 +123,15 @@ def _search(
     return high, np.exp(there.ge - log_p), np.exp(under.pmf - log_p), np.exp(there.pmf - log_p)
 
 
-def _normal_quantile(log_p: FloatArray, n: FloatArray, population: Population) -> FloatArray:
+def _normal_quantile(
+    log_p: FloatArray, n: FloatArray, population: Population | FiniteEach
+) -> FloatArray:
     """Return about where the upper tail is p, as a whole number."""
     from scipy import special
 
     variance = n * population.prior * (1.0 - population.prior)
-    if isinstance(population, Finite):
-        variance = variance * (population.total - n) / max(population.total - 1.0, 1.0)
+    if not isinstance(population, Infinite):
+        variance = variance * (population.total - n) / np.maximum(population.total - 1.0, 1.0)
     z = -special.ndtri_exp(np.minimum(log_p, -1e-6))
     return np.asarray(np.round(n * population.prior + z * np.sqrt(variance) + 0.5))
 
@@ -170,15 +192,30 @@ def parametric_bound(p: float, n: FloatArray, prior: float) -> FloatArray:
 _KNOTS = 1000
 
 
-def _log_tail(x: FloatArray, n: FloatArray, prior: float) -> FloatArray:
+def parametric_each(p: float, n: FloatArray, prior: FloatArray) -> FloatArray:
+    """Return :func:`parametric_bound` where each list has a prior of its own, equal ones once."""
+    n, prior = np.asarray(n, dtype=float), np.asarray(prior, dtype=float)
+    if p >= 1.0 - _EQUAL:
+        return np.zeros_like(n)
+    lists, back = np.unique(np.stack([n, prior]), axis=1, return_inverse=True)
+    n, prior = lists
+    result = np.where(prior == 1.0, n, 0.0)
+    inside = (prior > 0.0) & (prior < 1.0)
+    inside[inside] = -np.expm1(n[inside] * np.log1p(-prior[inside])) > p
+    result[inside] = _smooth_root(p, n[inside], prior[inside])
+    return np.asarray(result[back.ravel()])
+
+
+def _log_tail(x: FloatArray, n: FloatArray, prior: float | FloatArray) -> FloatArray:
     return log_betainc(x + 1.0, n - x, prior)
 
 
-def _smooth_root(p: float, n: FloatArray, prior: float) -> FloatArray:
+def _smooth_root(p: float, n: FloatArray, prior: float | FloatArray) -> FloatArray:
     """Return x in (0, n) with I_z(x + 1, n - x) = p by secants that stay inside a bracket."""
     from scipy import special
 
     target = math.log(p)
+    prior = np.broadcast_to(np.asarray(prior, dtype=float), n.shape)
     low, high = np.zeros_like(n), n.copy()
     sd = np.sqrt(n * prior * (1.0 - prior))
     skew = (1.0 - 2.0 * prior) / 6.0
@@ -204,6 +241,7 @@ def _smooth_root(p: float, n: FloatArray, prior: float) -> FloatArray:
         result[active[settled]] = new[settled]
         keep = ~settled
         active, n, sd, low, high = active[keep], n[keep], sd[keep], low[keep], high[keep]
+        prior = prior[keep]
         other, at_other, x = x[keep], at_x[keep], new[keep]
     return result
 

@@ -1,0 +1,377 @@
+"""The lines of TREC's files as columns: what pandas and pyarrow read, checked."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from rankeval_pd.errors import listed
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+
+
+class Kind(Enum):
+    """The two kinds of files: the words of a line."""
+
+    RUN = ("query", "Q0", "document", "rank", "score", "tag")
+    QRELS = ("query", "iteration", "document", "grade")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of a line."""
+        return tuple(self.value)
+
+    @property
+    def number(self) -> str:
+        """The column that holds a number."""
+        return "score" if self is Kind.RUN else "grade"
+
+
+Strings = Any
+"""An array of strings: NumPy's of objects, or pyarrow's where pyarrow read them."""
+
+
+class Lines(NamedTuple):
+    """The lines of one file, or rows of one frame."""
+
+    query: Strings
+    document: Strings
+    number: FloatArray  #: score or grade
+    tag: Strings | None
+    where: str  #: what messages call it
+    text: tuple[tuple[bytes, str, int], ...]  #: of files: content, path, number of rows
+
+    def place(self, row: int) -> str:
+        """Return where a row comes from, in words."""
+        for content, path, size in self.text:
+            if row < size:
+                return f"{path}, line {_line_number(content, row)}"
+            row -= size
+        return f"{self.where}, row {row}"
+
+
+def _line_number(content: bytes, row: int) -> int:
+    """Return the number of the line that holds a row: empty lines are no rows."""
+    full = (i for i, line in enumerate(content.splitlines(), 1) if line.strip())
+    return next(x for k, x in enumerate(full) if k == row)
+
+
+def read(source: str | Path | pd.DataFrame, kind: Kind) -> Lines:
+    """Read a file, or the columns of a frame."""
+    if isinstance(source, pd.DataFrame):
+        return _of_frame(source, kind)
+    content = Path(source).read_bytes()
+    if content[:2] == b"\x1f\x8b":
+        content = gzip.decompress(content)
+    return _of_text(content, str(source), kind)
+
+
+# Files
+
+
+def _of_text(content: bytes, path: str, kind: Kind) -> Lines:
+    try:
+        columns = _by_arrow(content, kind) or _by_pandas(content, kind)
+    except ValueError as error:
+        raise _malformed(content, path, kind, str(error)) from None
+    if columns is None:
+        raise _malformed(content, path, kind, "the lines differ in the number of words")
+    number = columns[kind.number]
+    if np.isnan(number).any() or (kind is Kind.QRELS and (number != np.floor(number)).any()):
+        raise _malformed(content, path, kind, f"a {kind.number} is no number")
+    return Lines(
+        columns["query"], columns["document"], number, columns.get("tag"), path,
+        ((content, path, number.size),),
+    )  # fmt: skip
+
+
+def _by_arrow(content: bytes, kind: Kind) -> dict[str, Any] | None:
+    """Read lines whose words are parted by one space or one tab each; None if they are not."""
+    head = content[: content.find(b"\n")]
+    between = b"\t" if b"\t" in head else b" "
+    other = b" " if between == b"\t" else b"\t"
+    if other in content or 2 * between in content or not content:
+        return None
+    try:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+        from pyarrow import csv
+    except ImportError:
+        return None
+    ids = pa.string()
+    types = {
+        name: pa.float64() if name == kind.number else ids
+        for name in kind.columns
+        if name not in ("Q0", "iteration", "rank")
+    }
+    try:
+        table = csv.read_csv(
+            pa.BufferReader(content),
+            csv.ReadOptions(column_names=list(kind.columns), use_threads=False, block_size=1 << 26),
+            csv.ParseOptions(delimiter=between.decode(), quote_char=False, double_quote=False),
+            csv.ConvertOptions(
+                include_columns=list(types), column_types=types, strings_can_be_null=False,
+                null_values=[], check_utf8=True,
+            ),
+        )  # fmt: skip
+    except pa.ArrowInvalid:
+        return None  # the slower reader, or the search for the line, says what it is
+    found: dict[str, Any] = {}
+    for name in types:
+        column = table[name]
+        if name == kind.number:
+            found[name] = column.to_numpy()
+            continue
+        found[name] = column.combine_chunks()
+        if pc.any(pc.equal(found[name], "")).as_py():
+            return None
+    return found
+
+
+def _by_pandas(content: bytes, kind: Kind) -> dict[str, Any] | None:
+    """Read lines whose words are parted by any white space; None where a line is malformed."""
+    names = [*kind.columns, "more"]
+    if not content.strip():
+        none = np.zeros(0, dtype=object)
+        return {**dict.fromkeys(("query", "document", "tag"), none), kind.number: np.zeros(0)}
+    try:
+        table = pd.read_csv(
+            io.BytesIO(content), sep=r"\s+", header=None, names=names, index_col=False,
+            dtype=object, keep_default_na=False, na_values=[""], quoting=3, engine="c",
+        )  # fmt: skip
+    except pd.errors.ParserError:
+        return None
+    if table["more"].notna().any() or table[list(kind.columns)].isna().to_numpy().any():
+        return None
+    found: dict[str, Any] = {kind.number: table[kind.number].to_numpy().astype(np.float64)}
+    for name in ("query", "document", "tag"):
+        if name in table:
+            found[name] = table[name].to_numpy()
+    return found
+
+
+def _malformed(content: bytes, path: str, kind: Kind, why: str) -> ValueError:
+    """Return the error that names the first line that is malformed."""
+    wanted = " ".join(kind.columns)
+    place = kind.columns.index(kind.number)
+    for number, line in enumerate(content.splitlines(), 1):
+        try:
+            words = line.decode("utf-8").split()
+        except UnicodeDecodeError:
+            return ValueError(
+                f"{path}, line {number}: {line[:80]!r} is not encoded as UTF-8. Convert the file."
+            )
+        if words and len(words) != len(kind.columns):
+            problem = f"{len(words)} words, and a line is {wanted!r}"
+        elif words and not _is_number(words[place], kind):
+            whole = "a whole number" if kind is Kind.QRELS else "a number"
+            problem = f"the {kind.number} {words[place]!r} is not {whole}"
+        else:
+            continue
+        return ValueError(f"{path}, line {number}: {problem}. It reads {' '.join(words)[:80]!r}.")
+    return ValueError(f"{path}: it cannot be read as lines of {wanted!r}: {why}.")
+
+
+def _is_number(word: str, kind: Kind) -> bool:
+    try:
+        number = float(word)
+    except ValueError:
+        return False
+    return number == number and (kind is Kind.RUN or number.is_integer())
+
+
+# Frames
+
+_ALSO = {
+    "query": ("query", "query_id", "qid"),
+    "document": ("document", "doc_id", "docno", "docid"),
+    "score": ("score",),
+    "grade": ("grade", "relevance", "label"),
+    "tag": ("tag", "run"),
+}
+
+
+def _of_frame(frame: pd.DataFrame, kind: Kind) -> Lines:
+    what = "a DataFrame of runs" if kind is Kind.RUN else "the DataFrame of judgements"
+    found = {}
+    for name in ("query", "document", kind.number):
+        column = next((x for x in _ALSO[name] if x in frame.columns), None)
+        if column is None:
+            raise ValueError(
+                f"{what} has no column {' or '.join(map(repr, _ALSO[name]))}; there are"
+                f" {listed(frame.columns)}. Rename it: frame.rename(columns={{...}})."
+            )
+        found[name] = frame[column]
+    number = found[kind.number]
+    api = pd.api.types
+    if not api.is_numeric_dtype(number.dtype) or api.is_bool_dtype(number.dtype):
+        raise TypeError(
+            f"{what}: {number.name!r} has dtype {number.dtype}, and it holds numbers. Convert it,"
+            " as by pd.to_numeric."
+        )
+    values = number.to_numpy(dtype=np.float64, na_value=np.nan)
+    wrong = np.isnan(values)
+    if kind is Kind.QRELS:
+        wrong |= values != np.floor(values)
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise ValueError(
+            f"{what}, row {row}: the {kind.number} is {values[row]:g}, and every row needs"
+            f" {'a whole number' if kind is Kind.QRELS else 'a number'}. Drop or correct it."
+        )
+    tag = next((x for x in _ALSO["tag"] if kind is Kind.RUN and x in frame.columns), None)
+    return Lines(
+        identifiers(found["query"], "query"),
+        identifiers(found["document"], "document"),
+        values,
+        None if tag is None else identifiers(frame[tag], "tag"),
+        what,
+        (),
+    )
+
+
+def identifiers(values: pd.Series, name: str) -> AnyArray:
+    """Return identifiers as strings: whole numbers as they are written, other types refused."""
+    if values.isna().any():
+        raise ValueError(
+            f"{name}: {int(values.isna().sum())} identifiers are missing. Every row names its"
+            f" {name}: fill or drop them."
+        )
+    whole = (str, int, np.integer)
+    plain = values.astype(object).to_numpy()
+    if not pd.api.types.is_integer_dtype(values.dtype):
+        wrong = [
+            x
+            for x in pd.unique(plain)
+            if not isinstance(x, whole) or isinstance(x, (bool, np.bool_))
+        ]
+        if wrong:
+            raise TypeError(
+                f"{name}: the identifier {wrong[0]!r} is of type {type(wrong[0]).__name__}. Give"
+                " strings or whole numbers; 7.0 for 7 comes from missing values:"
+                f" frame[{name!r}].astype('Int64')."
+            )
+    codes, unique = pd.factorize(plain)
+    text = np.array([str(x) for x in unique], dtype=object)
+    spaced = [x for x in text if not x or any(c.isspace() for c in x)]
+    if spaced:
+        raise ValueError(
+            f"{name}: the identifier {spaced[0]!r} is empty or has white space, which parts the"
+            " words of a line. Replace it."
+        )
+    return np.asarray(text[codes])
+
+
+# Several
+
+
+def by_tag(lines: Lines) -> Iterator[tuple[str, Lines]]:
+    """Yield the runs of a file or frame with their names."""
+    stem = Path(lines.where).name.removesuffix(".gz")
+    if lines.tag is None:
+        if not lines.text:
+            raise ValueError(
+                "runs: a DataFrame has no column 'tag' that names its run. Name it:"
+                " read_trec({'name': frame})."
+            )
+        yield Path(stem).stem, lines
+        return
+    (codes,), names = common([lines.tag])
+    tags = as_list(names)
+    if len(tags) <= 1:
+        yield (tags[0] if tags else Path(stem).stem), lines
+        return
+    if lines.text:
+        raise ValueError(
+            f"{lines.where}: the lines have several tags, {listed(tags, most=4)}, and a file is"
+            " one run. Say its name, read_trec({'name': 'path'}), or give a file per run."
+        )
+    for code, name in enumerate(tags):
+        rows = codes == code
+        yield name, lines._replace(
+            query=lines.query[rows], document=lines.document[rows], number=lines.number[rows],
+            tag=None, where=f"run {name!r} of {lines.where}",
+        )  # fmt: skip
+
+
+def joined(parts: Sequence[Lines]) -> Lines:
+    """Return the lines of several files as one."""
+    if len(parts) == 1:
+        return parts[0]
+    return Lines(
+        _concatenated([part.query for part in parts]),
+        _concatenated([part.document for part in parts]),
+        np.concatenate([part.number for part in parts]),
+        None,
+        listed(part.where for part in parts),
+        tuple(x for part in parts for x in part.text),
+    )
+
+
+def _concatenated(parts: Sequence[Strings]) -> Strings:
+    if any(isinstance(part, np.ndarray) for part in parts):
+        return np.concatenate([np.asarray(part, dtype=object) for part in parts])
+    import pyarrow as pa
+
+    return pa.concat_arrays(list(parts))
+
+
+class Common(NamedTuple):
+    """Strings as numbers: the same strings have the same number in every part."""
+
+    codes: list[IntArray]
+    names: Strings
+
+
+def common(parts: Sequence[Strings]) -> Common:
+    """Give the same strings the same number in every part."""
+    every = _concatenated(parts)
+    if isinstance(every, np.ndarray):
+        codes, names = pd.factorize(every)
+    else:
+        codes, names = _encoded(every)
+    ends = np.cumsum([len(part) for part in parts])[:-1]
+    return Common(np.split(np.asarray(codes, dtype=np.int64), ends), names)
+
+
+def _encoded(every: Any) -> tuple[IntArray, Any]:
+    """Return pyarrow's strings as numbers, looking once at each stretch of equal ones."""
+    import pyarrow.compute as pc
+
+    size = len(every)
+    changes = pc.not_equal(every.slice(1), every.slice(0, max(size - 1, 0)))
+    heads = np.concatenate([[0], np.flatnonzero(changes.to_numpy(zero_copy_only=False)) + 1])
+    if heads.size > size // 4:
+        encoded = every.dictionary_encode()
+        return encoded.indices.to_numpy(), encoded.dictionary
+    encoded = every.take(heads).dictionary_encode()
+    return np.repeat(encoded.indices.to_numpy(), np.diff(heads, append=size)), encoded.dictionary
+
+
+def as_strings(names: Strings, codes: IntArray) -> Any:
+    """Return the names of the codes as a column of strings."""
+    if isinstance(names, np.ndarray):
+        return pd.Series(names.tolist(), dtype=None if len(names) else object).array.take(codes)
+    return names.take(codes).to_pandas().array
+
+
+def as_list(names: Strings, codes: IntArray | None = None) -> list[str]:
+    """Return names as a list of strings."""
+    return [str(x) for x in (names if codes is None else names.take(codes))]
+
+
+def write(path: Path, columns: Sequence[Any]) -> None:
+    """Write words, a line per row; what is one word is the same in every line."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    frame = pd.DataFrame(dict(enumerate(columns)))
+    compression: Any = {"method": "gzip", "mtime": 0} if path.suffix == ".gz" else None
+    frame.to_csv(
+        path, sep=" ", header=False, index=False, compression=compression, quoting=3,
+        lineterminator="\n",
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""And per query? Runs and judgements in files, metrics of each query, and their averages."""

@@ -1,0 +1,120 @@
+"""One number for all queries, said aloud: the mean over queries, or the ratio of sums."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Literal, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from rankeval_pd.errors import check_choice
+from rankeval_pd.stats._types import AnyArray, FloatArray
+from rankeval_pd.stats.intervals import means
+
+Average = Literal["macro", "micro"]
+
+
+def check_average(average: str | None, *, combine: bool = False) -> None:
+    """Raise a ValueError where the average is none that there is, or is combined too."""
+    check_choice("average", average, (None, "macro", "micro"))
+    if average is not None and combine:
+        raise ValueError(
+            f"average={average!r} with combine=True: an average has a row for all queries, and"
+            " combine makes one test of them. Give one of the two."
+        )
+
+
+class Averaged(NamedTuple):
+    """The average of a quantity over the groups, with its interval and test."""
+
+    value: xr.DataArray
+    low: xr.DataArray
+    high: xr.DataArray
+    p_value: xr.DataArray
+    n_queries: xr.DataArray
+    se: xr.DataArray
+
+
+def over_groups(
+    above: xr.DataArray,
+    below: xr.DataArray | None,
+    batch: list[Hashable],
+    level: float,
+    alternative: str = "two-sided",
+) -> Averaged:
+    """Return the mean of ``above`` over the groups, or with ``below`` the ratio of the sums.
+
+    Groups without a value are NaN. Lazy where the data are lazy.
+    """
+
+    def ask(over: FloatArray, under: FloatArray) -> tuple[AnyArray, ...]:
+        over, under = (x.reshape(*x.shape[: x.ndim - len(batch)], -1) for x in (over, under))
+        over, under = np.broadcast_arrays(over, under)
+        found = means.ratio(over, under, level)
+        p = means.t_test(found, alternative)
+        return found.value, found.low, found.high, p, found.n, found.se
+
+    whole = dict.fromkeys(batch, -1)
+    given = [above, xr.ones_like(above).where(above.notnull()) if below is None else below]
+    given = [x.astype(float) for x in xr.broadcast(*given)]
+    given = [x.chunk(whole) if x.chunks is not None else x for x in given]
+    found = xr.apply_ufunc(
+        ask, *given, input_core_dims=[batch, batch], output_core_dims=[[]] * 6,
+        dask="parallelized", output_dtypes=[float, float, float, float, np.int64, float],
+    )  # fmt: skip
+    return Averaged(*found)
+
+
+Combination = Callable[[xr.Dataset, list[Hashable]], xr.Dataset]
+
+
+def of_lists(average: str, level: float) -> Combination:
+    """Return how the n-best lists of all groups become one row for each measure and n."""
+
+    def combine(lists: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
+        there = lists["exists"]
+        tp, positive, total, n = (
+            lists[name].where(there) for name in ("tp", "positive", "total", "n")
+        )
+        with_positives = there & (positive > 0)
+        if average == "macro":
+            precision = over_groups(lists["precision"].where(there), None, batch, level)
+            recall = over_groups(lists["recall"].where(there), None, batch, level).value
+            lift = over_groups(lists["lift"].where(there), None, batch, level).value
+        else:
+            precision = over_groups(tp, n, batch, level)
+            recall = over_groups(tp.where(with_positives), positive, batch, level).value
+            lift = over_groups(tp, n * positive / total, batch, level).value
+        result = xr.Dataset(
+            {
+                "tp": tp.sum(batch), "precision": precision.value, "recall": recall, "lift": lift,
+                "ci_low": precision.low.clip(0.0, 1.0), "ci_high": precision.high.clip(0.0, 1.0),
+                "n_queries": precision.n_queries,
+                "n_missing": (~there).sum(batch), "exists": there.any(batch),
+            }
+        )  # fmt: skip
+        whole = lists["tp"].dtype.kind != "f"
+        return result.assign(tp=result["tp"].astype(np.int64)) if whole else result
+
+    return combine
+
+
+def of_areas(average: str, level: float) -> Combination:
+    """Return how the areas of all groups become one row for each measure."""
+
+    def combine(areas: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
+        known = areas["area"].notnull()
+        weight = areas["weight"].where(known) if average == "micro" else None
+        times = 1.0 if weight is None else weight
+        found = over_groups(areas["area"] * times, weight, batch, level)
+        chance = over_groups(areas["chance"].where(known) * times, weight, batch, level)
+        return xr.Dataset(
+            {
+                "area": found.value, "chance": chance.value, "ci_low": found.low.clip(0.0, 1.0),
+                "ci_high": found.high.clip(0.0, 1.0), "se": found.se, "n_queries": found.n_queries,
+                "n_missing": (~known).sum(batch), "exists": areas["exists"].any(batch),
+            }
+        )  # fmt: skip
+
+    return combine

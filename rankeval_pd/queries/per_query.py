@@ -1,0 +1,340 @@
+"""How good is each measure for each query? The metrics of search, equal to trec_eval's."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, Literal, NamedTuple, Unpack
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.errors import check_choice, listed, warn
+from rankeval_pd.forms import tables
+from rankeval_pd.forms.queries import (
+    Collection,
+    QueryOptions,
+    admitted,
+    read_dataset,
+    read_frame,
+    rows_of,
+    with_query_roles,
+)
+from rankeval_pd.forms.rankings import Data, check_data
+from rankeval_pd.forms.roles import QueryRoles
+from rankeval_pd.queries.metric_names import Named, parse_metrics
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats.rankings.queries import judgements, retrieve
+from rankeval_pd.stats.rankings.query_metrics import METRICS
+from rankeval_pd.stats.rankings.query_ties import EXPECTED
+
+Undefined = Literal["zero", "skip", "raise"]
+_COLUMNS = ("measure", "metric", "value", "n_positive", "n_retrieved", "n_judged")
+
+
+@with_query_roles
+def per_query(
+    data: Data,
+    metrics: str | Iterable[Any],
+    *,
+    undefined: Undefined = "zero",
+    wide: bool = False,
+    **roles: Unpack[QueryRoles],
+) -> Data:
+    """Return metrics of search for every query and measure.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        A row per query and document, a column of scores per measure (run), and the grades: what
+        :func:`read_trec` returns. A Dataset with a dimension of documents; its other dimensions
+        are those of the queries.
+    metrics : str or sequence of str
+        As ir_measures names them: ``P@k``, ``R@k``, ``Success@k``, ``F1@k``; ``AP``, ``RR``,
+        ``nDCG``, with @k or without; ``Rprec``, ``Bpref``, ``infAP``, ``RBP(p=0.8)``, ``ERR@k``,
+        ``Judged@k``, ``AUC``. ``nDCG(dcg='exp-log2')@k`` has the gains 2^grade − 1 for grade,
+        ``P(rel=2)@k`` another least grade than ``min_grade``, ``ERR(max_rel=3)@k`` another
+        highest grade than 4.
+    undefined : {"zero", "skip", "raise"}
+        What a metric is that a query does not define, recall without positives: 0 as trec_eval has
+        it (AUC, which it does not have, stays NaN); left out; an error.
+    wide : bool
+        Of a DataFrame: a row per query and a column per measure, with several metrics a header of
+        two levels, metric and system. With "skip", queries that any metric leaves undefined are
+        left out. This is the form that :func:`paired_bootstrap`, :func:`paired_permutation` and
+        :func:`system_ranks` take; of several metrics ``table["AP"]``.
+    **roles
+        Which column is what. What :func:`read_trec` returns needs none.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per query, measure and metric, the queries sorted: the columns of the query,
+        ``measure``, ``metric`` (as asked for), ``value``; ``n_positive``: documents with at least
+        ``min_grade`` (or rel); ``n_retrieved``: documents that the measure retrieved;
+        ``n_judged``: documents of the query with a grade. A Dataset: a variable per metric over
+        the queries and ``measure``, NaN for a query without judgements, and the three counts.
+
+    Raises
+    ------
+    ValueError
+        If a document stands twice for a query, a grade is no number, ``ties="expected"`` has no
+        closed form for a metric.
+
+    Warns
+    -----
+    RankevalWarning
+        If queries without any judgement are left out.
+
+    Notes
+    -----
+    With the defaults the values equal trec_eval's to the last bit: scores are compared as float32,
+    equal ones stand in the descending order of the documents' names, unjudged documents count as
+    negatives, judged queries that a run lacks are 0. A grade below 0 means, for Bpref, infAP and
+    unjudged="skip", that the document was in the pool and nobody judged it; elsewhere it is no
+    positive. Judged@k divides by k, or the length of a shorter list, as ir_measures does; AUC is
+    taken over what the measure retrieved, ties a half. ``ties="expected"`` gives the mean over all
+    orders of equal scores, of all metrics but Bpref, infAP and ERR.
+
+    Cost: sorting each measure once, O(rows log rows), whatever the number of queries; each metric
+    adds time in proportion to the judged documents retrieved.
+
+    References
+    ----------
+    C. Buckley, E. Voorhees, trec_eval. S. MacAvaney, C. Macdonald, I. Ounis (2022), Streamlining
+    evaluation with ir-measures. F. McSherry, M. Najork (2008), Computing information retrieval
+    performance measures efficiently in the presence of tied scores. O. Chapelle et al. (2009),
+    Expected reciprocal rank for graded relevance. A. Moffat, J. Zobel (2008), Rank-biased
+    precision. E. Yilmaz, J. Aslam (2006), Estimating average precision with incomplete judgments.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame(
+    ...     {
+    ...         "query": ["1", "1", "1", "2", "2"],
+    ...         "document": ["a", "b", "c", "a", "b"],
+    ...         "bm25": [3.0, 2.0, 1.0, 1.0, 2.0],
+    ...         "grade": [0, 1, 1, 1, 0],
+    ...     }
+    ... )
+    >>> df.rankeval.per_query(["P@2", "AP"])[["query", "measure", "metric", "value"]]
+      query measure metric     value
+    0     1    bm25    P@2  0.500000
+    1     1    bm25     AP  0.583333
+    2     2    bm25    P@2  0.500000
+    3     2    bm25     AP  0.500000
+    """
+    chosen = QueryOptions.of(roles)
+    check_choice("undefined", undefined, ("zero", "skip", "raise"))
+    asked = parse_metrics(metrics, chosen.min_grade)
+    if chosen.ties == "expected":
+        _check_closed_forms(asked)
+    check_data(data)
+    if isinstance(data, xr.Dataset):
+        if wide:
+            raise ValueError(
+                "wide=True is the form of a DataFrame. Leave it out; of the result,"
+                " found.rename({'query': 'item', 'measure': 'system'})[['AP']] is what the paired"
+                " tests take."
+            )
+        return _of_dataset(data, chosen, asked, undefined)
+    table = read_frame(data, chosen)
+    taken = (*_COLUMNS, "system") if wide else _COLUMNS
+    tables.check_names("by=", table.keys.columns, taken)
+    values = evaluate(table.rows, table.scores(), len(table.measures), asked, chosen)
+    keys = table.keys
+    known = values.n_judged > 0
+    if not known.all():
+        _warn_unjudged(keys[~known], int((~known).sum()))
+        keys, values = keys[known], values.only(known)
+    value = settled(values.value, asked, undefined, keys)
+    if wide:
+        return _wide(keys, value, table.measures, asked, undefined)
+    return _long(keys, values, value, table.measures, asked, undefined)
+
+
+def _check_closed_forms(asked: Sequence[Named]) -> None:
+    lacking = [one.label for one in asked if one.request.metric not in EXPECTED]
+    if lacking:
+        raise ValueError(
+            f"ties='expected' has no closed form for {listed(lacking)}; it has one for"
+            f" {listed(EXPECTED, most=20)}. Leave these out, or give ties='trec' or 'shared'."
+        )
+
+
+def _warn_unjudged(keys: pd.DataFrame, count: int) -> None:
+    names = [k if len(keys.columns) > 1 else k[0] for k in keys.head(3).itertuples(index=False)]
+    shown = listed(names) + (", ..." if count > 3 else "")
+    warn(
+        f"{count} queries have no judgement and are left out: {shown}. Judge them, or drop their"
+        " rows, data.dropna(subset=...)."
+    )
+
+
+class Values(NamedTuple):
+    """Metrics of all queries: NaN where undefined."""
+
+    value: FloatArray  #: (query, measure, metric)
+    n_positive: IntArray  #: (query, metric)
+    n_retrieved: IntArray  #: (query, measure)
+    n_judged: IntArray  #: (query)
+
+    def only(self, queries: AnyArray) -> Values:
+        """Return those of some queries."""
+        return Values(
+            self.value[queries], self.n_positive[queries], self.n_retrieved[queries],
+            self.n_judged[queries],
+        )  # fmt: skip
+
+
+def evaluate(
+    rows: Collection,
+    scores: Iterable[FloatArray],
+    n_measures: int,
+    asked: Sequence[Named],
+    roles: QueryOptions,
+) -> Values:
+    """Return every metric of every query and measure."""
+    judged = judgements(rows.query, rows.grade, rows.n_queries)
+    top = judged.grade.max(initial=0.0)
+    for one in asked:
+        if one.request.metric == "ERR" and top > one.request.top:
+            raise ValueError(
+                f"metrics: {one.label!r} takes grades up to {one.request.top}, and there is"
+                f" {top:g}. Say the highest grade there can be: 'ERR(max_rel={top:g})'."
+            )
+    kernels = EXPECTED if roles.ties == "expected" else METRICS
+    value = np.empty((rows.n_queries, n_measures, len(asked)))
+    size = np.empty((rows.n_queries, n_measures), dtype=np.int64)
+    blocks = roles.ties == "expected" or any(one.request.metric == "AUC" for one in asked)
+    for place, score in enumerate(scores):
+        retrieved = retrieve(
+            rows.query, rows.grade, score, rows.n_queries, rows.tie_ranks,
+            single=roles.ties == "trec", blocks=blocks,
+        )  # fmt: skip
+        size[:, place] = retrieved.size
+        for number, one in enumerate(asked):
+            value[:, place, number] = kernels[one.request.metric](one.request, judged, retrieved)
+    positive = [judged.tally(judged.grade >= one.request.least) for one in asked]
+    every = np.ones(judged.query.shape, dtype=bool)
+    return Values(value, np.stack(positive, axis=1), size, judged.tally(every))
+
+
+def settled(
+    value: FloatArray, asked: Sequence[Named], undefined: str, keys: pd.DataFrame | None
+) -> FloatArray:
+    """Return the values with what is undefined as it is wanted."""
+    missing = np.isnan(value)
+    if undefined == "raise" and missing.any():
+        number = int(missing.any(axis=(0, 1)).argmax())
+        where = np.flatnonzero(missing[:, :, number].any(axis=1))
+        shown = ""
+        if keys is not None:
+            names = [x[0] if len(x) == 1 else x for x in keys.iloc[where[:3]].to_numpy().tolist()]
+            shown = f": {listed(names)}{', ...' if where.size > 3 else ''}"
+        raise ValueError(
+            f"undefined='raise': {asked[number].label!r} is undefined for {where.size} of"
+            f" {value.shape[0]} queries{shown}. They have no positive, or for AUC nothing beside"
+            " positives. Give undefined='zero', as trec_eval has it, or 'skip'."
+        )
+    if undefined == "zero":
+        zero = np.array([one.request.metric != "AUC" for one in asked])
+        return np.where(missing & zero, 0.0, value)
+    return value
+
+
+def _long(
+    keys: pd.DataFrame,
+    values: Values,
+    value: FloatArray,
+    measures: list[Hashable],
+    asked: Sequence[Named],
+    undefined: str,
+) -> pd.DataFrame:
+    shape = value.shape
+    rows = np.flatnonzero(~np.isnan(value).ravel()) if undefined == "skip" else slice(None)
+    query, measure, metric = (x.ravel()[rows] for x in np.indices(shape, sparse=False))
+    labels = pd.Series([one.label for one in asked])
+    columns = {
+        "measure": pd.Series(pd.Index(measures, tupleize_cols=False)).array.take(measure),
+        "metric": labels.array.take(metric),
+        "value": value.ravel()[rows],
+        "n_positive": values.n_positive[query, metric],
+        "n_retrieved": values.n_retrieved[query, measure],
+        "n_judged": values.n_judged[query],
+    }
+    groups = keys.iloc[query].reset_index(drop=True)
+    return pd.concat([groups, pd.DataFrame(columns)], axis=1)
+
+
+def _wide(
+    keys: pd.DataFrame,
+    value: FloatArray,
+    measures: list[Hashable],
+    asked: Sequence[Named],
+    undefined: str,
+) -> pd.DataFrame:
+    if undefined == "skip":
+        whole = np.asarray(~np.isnan(value).any(axis=(1, 2)))
+        if not whole.all():
+            warn(
+                f"undefined='skip': {int((~whole).sum())} of {whole.size} queries are left out,"
+                " for which a metric is undefined. undefined='zero' keeps them, as trec_eval does."
+            )
+        keys, value = keys.loc[whole], value[whole]
+    by = list(keys.columns)
+    index = keys.set_index(by).index
+    names = pd.Index(measures, tupleize_cols=False, name="system")
+    header: Any = names
+    if len(asked) > 1:
+        labels = [one.label for one in asked]
+        header = pd.MultiIndex.from_product([labels, names], names=["metric", "system"])
+    flat = np.moveaxis(value, 2, 1).reshape(len(keys), -1)
+    return pd.DataFrame(flat, index=index, columns=header)
+
+
+def _of_dataset(
+    data: xr.Dataset, roles: QueryOptions, asked: Sequence[Named], undefined: str
+) -> xr.Dataset:
+    form = read_dataset(data, roles)
+    labels = [one.label for one in asked]
+    counts = ("n_positive", "n_retrieved", "n_judged")
+    tables.check_names("the dimension ", form.batch, (*labels, *counts, "metric"))
+    core = ["candidate"]
+    outputs = [["measure", "metric"], ["metric"], ["measure"], []]
+
+    def ask(grade: FloatArray, score: FloatArray, document: AnyArray) -> tuple[AnyArray, ...]:
+        batch = np.broadcast_shapes(grade.shape[:-1], score.shape[:-2], document.shape[:-1])
+        size = (int(np.prod(batch)), grade.shape[-1])
+        flat = np.broadcast_to(grade, (*batch, size[1])).reshape(size)
+        scores = np.broadcast_to(score, (*batch, *score.shape[-2:]))
+        scores = scores.reshape(size[0], -1, size[1])
+        documents = np.broadcast_to(document, (*batch, size[1])).reshape(size)
+        scored = np.asarray(~np.isnan(scores).all(axis=1))
+        rows, kept = rows_of(flat, documents, scored, roles, named=form.named)
+        lists = (
+            admitted(scores[:, k].ravel()[kept], rows.grade, roles, name)
+            for k, name in enumerate(form.measures)
+        )
+        found = evaluate(rows, lists, len(form.measures), asked, roles)
+        value = settled(found.value, asked, undefined, None)
+        value[found.n_judged == 0] = np.nan
+        return tuple(x.reshape(*batch, *x.shape[1:]) for x in (value, *found[1:]))
+
+    value, positive, retrieved, judged = xr.apply_ufunc(
+        ask, form.grade, form.score, form.document,
+        input_core_dims=[core, ["measure", *core], core],
+        output_core_dims=outputs,
+        dask="parallelized",
+        dask_gufunc_kwargs={"output_sizes": {"metric": len(asked)}},
+        output_dtypes=[float, np.int64, np.int64, np.int64],
+    )  # fmt: skip
+    found = {one: value.isel(metric=k, drop=True) for k, one in enumerate(labels)}
+    if len({one.request.least for one in asked}) == 1:
+        positive = positive.isel(metric=0, drop=True)
+    result = xr.Dataset({**found, **dict(zip(counts, (positive, retrieved, judged), strict=True))})
+    result = result.assign_coords(measure=("measure", tables.labels(form.measures)))
+    if "metric" in result.dims:
+        result = result.assign_coords(metric=labels)
+    return result.transpose(*form.batch, ...)

@@ -1,0 +1,279 @@
+"""One row for all groups: averages and combined tests, beside numbers from elsewhere."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.metrics import roc_auc_score
+
+from rankeval_pd import compare, nbest_precision, random_bound, random_test
+from rankeval_pd.curves.areas import area
+from rankeval_pd.stats.intervals import means
+from rankeval_pd.stats.significance import stratified
+
+
+def collection(n_queries: int = 12, seed: int = 1, least: int = 8, most: int = 30) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(least, most, n_queries)
+    query = np.repeat(np.arange(n_queries), sizes)
+    gold = rng.random(query.size) < 0.3
+    return pd.DataFrame(
+        {"query": query, "a": gold + rng.standard_normal(query.size),
+         "b": rng.standard_normal(query.size), "gold": gold}
+    )  # fmt: skip
+
+
+ROLES = {"by": "query", "measures": ["a", "b"]}
+
+
+def test_macro_precision_is_the_mean_over_queries_with_students_interval():
+    frame = collection()
+    each = nbest_precision(frame, [5, 15], **ROLES)
+    found = nbest_precision(frame, [5, 15], average="macro", **ROLES)
+    assert list(found.columns[-2:]) == ["n_queries", "n_missing"]
+    for row in found.itertuples():
+        rows = each[(each["measure"] == row.measure) & (each["n"] == row.n)]
+        assert row.precision == pytest.approx(rows["precision"].mean())
+        assert row.recall == pytest.approx(rows["recall"].mean())
+        assert row.tp == rows["tp"].sum()
+        interval = stats.ttest_1samp(rows["precision"], 0).confidence_interval(0.95)
+        assert row.ci_low == pytest.approx(max(interval.low, 0.0))
+        assert row.ci_high == pytest.approx(interval.high)
+        assert (row.n_queries, row.n_missing) == (len(rows), 12 - len(rows))
+    assert found["n_missing"].max() > 0
+
+
+def test_micro_is_a_ratio_of_sums():
+    frame = collection()
+    each = nbest_precision(frame, 10, **ROLES).groupby("measure")
+    found = nbest_precision(frame, 10, average="micro", **ROLES).set_index("measure")
+    np.testing.assert_allclose(found["precision"], each["tp"].sum() / (10 * each.size()))
+    sizes = frame.groupby("query")["gold"].agg(["sum", "size"])
+    positives = sizes.loc[sizes["size"] >= 10, "sum"].sum()
+    np.testing.assert_allclose(found["recall"], each["tp"].sum() / positives)
+
+
+@pytest.mark.parametrize("average", ["macro", "micro"])
+def test_areas_of_queries(average):
+    frame = collection(least=12)
+    found = area(frame, average=average, **ROLES).set_index("measure")
+    for measure in "ab":
+        parts = [
+            (roc_auc_score(rows["gold"], rows[measure]), rows["gold"].sum() * (~rows["gold"]).sum())
+            for _, rows in frame.groupby("query")
+            if 0 < rows["gold"].sum() < len(rows)
+        ]
+        values, pairs = np.transpose(parts)
+        expected = values.mean() if average == "macro" else (values * pairs).sum() / pairs.sum()
+        assert found.loc[measure, "area"] == pytest.approx(expected)
+        assert found.loc[measure, "n_queries"] == len(parts)
+        assert found.loc[measure, "ci_low"] < expected < found.loc[measure, "ci_high"]
+
+
+def test_macro_difference_is_the_paired_t_test():
+    frame = collection()
+    each = nbest_precision(frame, 5, **ROLES).pivot_table(
+        index="query", columns="measure", values="precision"
+    )
+    for alternative in ("two-sided", "greater", "less"):
+        found = compare(frame, "a", "b", 5, average="macro", alternative=alternative, **ROLES)
+        reference = stats.ttest_rel(each["a"], each["b"], alternative=alternative)
+        assert found["p_value"][0] == pytest.approx(reference.pvalue)
+    interval = stats.ttest_rel(each["a"], each["b"]).confidence_interval()
+    assert found["ci_low"][0] == pytest.approx(interval.low)
+    assert found["ci_high"][0] == pytest.approx(interval.high)
+
+
+@pytest.mark.parametrize("chunks", [None, {"query": 3}], ids=["dataset", "dask"])
+@pytest.mark.parametrize("options", [{"average": "macro"}, {"average": "micro"}, {"combine": True}])
+def test_a_dataset_says_the_same(options, chunks):
+    frame = collection(least=20, most=21)
+    candidate = frame.groupby("query").cumcount()
+    data = frame.assign(candidate=candidate).set_index(["query", "candidate"]).to_xarray()
+    data = data if chunks is None else data.chunk(chunks)
+    roles = {"key": "k"}
+    frame = frame.assign(k=candidate)
+    data = data.assign(k=("candidate", np.arange(20)))
+    expected = compare(frame, "a", "b", [5, 10], **options, **ROLES, **roles)
+    found = compare(data, "a", "b", [5, 10], measures=["a", "b"], **options, **roles)
+    back = found.compute().to_dataframe().reset_index()[expected.columns]
+    pd.testing.assert_frame_equal(back, expected, check_dtype=False)
+    if "average" in options:
+        expected = nbest_precision(frame, [5, 10], **options, **ROLES, **roles)
+        found = nbest_precision(data, [5, 10], measures=["a", "b"], **options, **roles)
+        back = found.compute().to_dataframe().reset_index()[expected.columns]
+        pd.testing.assert_frame_equal(back, expected, check_dtype=False)
+
+
+# The exact test within strata
+
+
+def enumerated(x, y, m, alternative):
+    """Return p-values from all tables with these margins, in whole numbers."""
+    from math import comb
+
+    law = {0: 1}
+    for k, size in zip(np.add(x, y).tolist(), m, strict=True):
+        part = {i: comb(size, i) * comb(size, k - i) for i in range(min(size, k) + 1)}
+        law = {
+            s: sum(law.get(s - i, 0) * w for i, w in part.items())
+            for s in range(max(law) + max(part) + 1)
+        }
+    total, observed, centre = sum(law.values()), sum(x), sum(np.add(x, y)) / 2
+    far = {
+        "greater": lambda s: s - observed, "less": lambda s: observed - s,
+        "two-sided": lambda s: abs(s - centre) - abs(observed - centre),
+    }[alternative]  # fmt: skip
+    ge = sum(w for s, w in law.items() if far(s) >= 0)
+    gt = sum(w for s, w in law.items() if far(s) > 0)
+    return ge / total, (ge + gt) / 2 / total
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("seed", range(15))
+def test_the_exact_test_is_that_of_all_tables(alternative, seed):
+    rng = np.random.default_rng(seed)
+    m = rng.integers(0, 7, rng.integers(1, 7))
+    x, y = rng.binomial(m, 0.6), rng.binomial(m, rng.choice([0.1, 0.6]))
+    found = stratified.exact_test(x, y, m, alternative)
+    expected = enumerated(x, y, m.tolist(), alternative)
+    if not 0 < (x + y).sum() < 2 * m.sum():
+        expected = (1.0, 1.0)  # nothing is random: as for a single table
+    np.testing.assert_allclose(found, expected, rtol=1e-11)
+
+
+def test_one_stratum_is_fishers_test():
+    for alternative in ("two-sided", "greater", "less"):
+        found = stratified.exact_test(*map(np.array, ([9], [3], [12])), alternative)
+        reference = stats.fisher_exact([[9, 3], [3, 9]], alternative=alternative)
+        assert found.p_value == pytest.approx(reference.pvalue, rel=1e-12)
+
+
+def test_a_far_tail_keeps_its_digits():
+    m = np.full(40, 20)
+    found = stratified.exact_test(m, np.zeros(40, dtype=int), m, "greater")
+    mpmath = pytest.importorskip("mpmath")
+    assert found.p_value == pytest.approx(float(mpmath.binomial(40, 20) ** -40), rel=1e-10)
+
+
+def test_the_difference_is_mantel_haenszels():
+    x, y, m = np.array([4, 0, 7]), np.array([1, 2, 3]), np.array([5, 3, 10])
+    weight = m * m / (2 * m)
+    expected = (weight * (x / m - y / m)).sum() / weight.sum()
+    value, low, high = stratified.difference(x, y, m, 0.95)
+    assert value == pytest.approx(expected)
+    # T. Sato (1989): stratum by stratum, for samples of any size
+    p = (m**2 * y - m**2 * x + m * m * (m - m) / 2) / (2 * m) ** 2
+    q = (x * (m - y) + y * (m - x)) / (2 * 2 * m)
+    se = np.sqrt((expected * p.sum() + q.sum()) / weight.sum() ** 2)
+    assert (low, high) == pytest.approx((expected - 1.959964 * se, expected + 1.959964 * se))
+
+
+def test_combined_groups_are_the_strata():
+    frame = collection()
+    each = compare(frame, "a", "b", 5, **ROLES)
+    found = compare(frame, "a", "b", 5, combine=True, **ROLES)
+    counts = [each[name].to_numpy() for name in ("tp_only_a", "tp_only_b", "n_only_a")]
+    assert found["p_value"][0] == stratified.exact_test(*counts, "two-sided").p_value
+    assert found["difference"][0] == pytest.approx(each["difference"].mean())
+    assert found["n_groups"][0] == 12
+    assert found["n_only_a"][0] == counts[2].sum()
+    significant = found["p_value"][0] <= 0.05
+    assert significant == (not found["ci_low"][0] <= 0.0 <= found["ci_high"][0])
+
+
+def test_the_exact_test_keeps_its_level():
+    rng = np.random.default_rng(0)
+    m = np.full(15, 8)
+    rejected = 0
+    for _ in range(1000):
+        chance = rng.beta(1, 3, 15)
+        x, y = rng.binomial(m, chance), rng.binomial(m, chance)
+        rejected += stratified.exact_test(x, y, m, "two-sided").p_value <= 0.05
+    assert 15 <= rejected <= 60  # at most 50 are expected, and a discrete test has fewer
+
+
+# Intervals over queries
+
+
+@pytest.mark.parametrize(("queries", "low", "high"), [(20, 0.93, 0.96), (250, 0.935, 0.965)])
+def test_macro_intervals_hold_their_level(queries, low, high):
+    rng = np.random.default_rng(queries)
+    chance = rng.beta(1.2, 3.0, (4000, queries))
+    values = rng.binomial(10, chance) / 10
+    found = means.mean(values, 0.95)
+    covered = ((found.low <= 1.2 / 4.2) & (found.high >= 1.2 / 4.2)).mean()
+    assert low <= covered <= high
+
+
+def test_equal_differences_have_the_p_value_of_equal_signs():
+    found = means.mean(np.full((1, 10), 0.3), 0.95)
+    assert found.low == found.high == pytest.approx(0.3)
+    assert means.t_test(found, "greater") == pytest.approx(2.0**-10)
+    assert means.t_test(found, "two-sided") == pytest.approx(2.0**-9)
+    assert means.t_test(means.mean(np.zeros((1, 10)), 0.95), "two-sided") == 1.0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"average": "mean"}, "average='mean' is not one of"),
+        ({"average": "macro", "combine": True}, "average='macro' with combine=True"),
+        ({"combine": True, "test": "midp"}, "combine=True with test='midp'"),
+        ({"average": "micro", "ci": "delta"}, "average='micro' with ci='delta'"),
+        ({"combine": True, "n": 0.1}, "shares of the candidates"),
+        ({"combine": True, "by": None}, "there are none"),
+    ],
+)
+def test_options_that_do_not_fit(options, message):
+    with pytest.raises(ValueError, match=message):
+        compare(collection(), "a", "b", **{"n": 5, **ROLES, **options})
+
+
+# Chance in a collection
+
+
+@pytest.mark.parametrize("combine", [False, True])
+def test_a_pool_is_drawn_from_its_collection(combine):
+    frame = collection(3)
+    found = random_test(frame, 5, n_candidates=1000, combine=combine, **ROLES)
+    more = [
+        pd.DataFrame({"query": q, "a": -1e9, "b": -1e9, "gold": False}, index=range(1000 - size))
+        for q, size in frame.groupby("query").size().items()
+    ]
+    whole = pd.concat([frame, *more], ignore_index=True)
+    expected = random_test(whole, 5, combine=combine, **ROLES)
+    pd.testing.assert_frame_equal(found, expected)
+
+
+def test_a_collection_holds_its_pool():
+    with pytest.raises(ValueError, match="n_candidates=7 is below the number of candidates"):
+        random_test(collection(), 5, n_candidates=7, **ROLES)
+    with pytest.raises(ValueError, match="size of a finite collection"):
+        random_test(collection(), 5, n_candidates=700, population="infinite", **ROLES)
+
+
+def test_bounds_of_many_groups_are_those_of_each():
+    frame = collection(40)
+    frame.loc[frame["query"] == 3, "gold"] = False
+    frame.loc[frame["query"] == 4, "gold"] = True
+    asked = [0.5, 0.05, 1.0]
+    found = random_bound(frame, asked, [1, 5, 15], by="query")
+    alone = [
+        random_bound(rows, asked, [n for n in (1, 5, 15) if n <= len(rows)]).assign(query=q)
+        for q, rows in frame.groupby("query")
+    ]
+    expected = pd.concat(alone, ignore_index=True)[found.columns]
+    pd.testing.assert_frame_equal(found, expected, check_exact=False, rtol=1e-12)
+
+
+def test_all_pairs_of_groups_and_measures_have_a_row():
+    frame = collection().assign(c=lambda df: df["a"] + df["b"])
+    found = compare(frame, n=[5], combine=True, by="query", adjust="holm")
+    pairs = list(itertools.combinations("abc", 2))
+    assert list(zip(found["measure_a"], found["measure_b"], strict=True)) == pairs
+    assert (found["p_adjusted"] >= found["p_value"]).all()

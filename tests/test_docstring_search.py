@@ -1,0 +1,150 @@
+"""The search experiment from docstrings: what is a document, a link, a run; and the cache."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rankeval_pd import datasets, per_query
+from rankeval_pd.datasets import docstring_search
+
+CODE = '''
+"""A module."""
+class Frame:
+    """A table of data, with rows and columns.
+
+    See Also
+    --------
+    Series : One column of data.
+    read_table : Read a table.
+    """
+    def mean(self):
+        """Return the mean of each column.
+
+        See Also
+        --------
+        Frame.median : Return the median.
+        Series.mean, Series.median
+
+        Notes
+        -----
+        These words stay.
+        """
+    def median(self):
+        """Return the median of each column."""
+    def _private(self):
+        """Return what nobody sees."""
+class Series:
+    """One column of data."""
+    def mean(self):
+        """Return the mean of a column."""
+    def median(self):
+        """Return the median of a column."""
+def read_table(path):
+    """Read a table of rows and columns from a file.
+
+    See Also
+    --------
+    :func:`~tinysearch.Frame` : The table.
+    elsewhere.nothing : No document.
+    Series
+        One column.
+    """
+'''
+
+
+@pytest.fixture
+def load(tmp_path, monkeypatch):
+    package = tmp_path / "tinysearch"
+    (package / "_inner").mkdir(parents=True)
+    (package / "__init__.py").write_text('"""A package."""')
+    (package / "_inner" / "_code.py").write_text(CODE)
+    (package / "tests").mkdir()
+    (package / "tests" / "test_code.py").write_text('def test_it():\n    """Test the mean."""')
+    monkeypatch.setenv("RANKEVAL_PD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(docstring_search, "PACKAGES", ("tinysearch",))
+    monkeypatch.setattr(docstring_search.metadata, "version", lambda name: "1.0")
+    pytest.importorskip("sklearn")
+    yield lambda **options: datasets.load_docstring_search(progress=False, **options)
+    sys.modules.pop("tinysearch", None)
+
+
+def test_documents_links_and_runs(load):
+    found = load()
+    assert list(found.columns) == ["query", "document", "bm25", "tfidf", "grade"]
+    linked = found[found["grade"] == 1]
+    pairs = set(zip(linked["query"], linked["document"], strict=True))
+    name = "tinysearch"
+    assert pairs == {
+        (f"{name}.Frame", f"{name}.Series"), (f"{name}.Frame", f"{name}.read_table"),
+        (f"{name}.Frame.mean", f"{name}.Frame.median"),
+        (f"{name}.Frame.mean", f"{name}.Series.mean"),
+        (f"{name}.Frame.mean", f"{name}.Series.median"),
+        (f"{name}.read_table", f"{name}.Frame"), (f"{name}.read_table", f"{name}.Series"),
+    }  # fmt: skip
+    assert (found["query"] != found["document"]).all()
+    assert found[["bm25", "tfidf"]].notna().any(axis=1).sum() > len(pairs) / 2
+    assert (found[["bm25", "tfidf"]].min() > 0.0).all()
+    assert found["grade"].dtype == "Int64"
+    values = per_query(found, ["AP", "R@10"])
+    assert values["value"].between(0.0, 1.0).all()
+    assert values["n_positive"].max() == 3
+
+
+def test_links_are_no_part_of_a_document():
+    text, links = docstring_search._parted(
+        "Do it.\n\nSee Also\n--------\nother, third : Words.\nlast\n    More.\n"
+        "\nNotes\n-----\nStays."
+    )
+    assert links == ["other", "third", "last"]
+    assert "Words" not in text
+    assert "Stays." in text
+
+
+def test_the_depth_of_the_runs(load):
+    found = load(depth=1)
+    assert (found.groupby("query")["bm25"].count() <= 1).all()
+    with pytest.raises(ValueError, match="depth=0"):
+        load(depth=0)
+
+
+def test_bm25_is_its_formula(load):
+    found = load().set_index(["query", "document"])["bm25"]
+    corpus = docstring_search._corpus(False)
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    def words(text):
+        return [w for w in __import__("re").findall(r"(?u)\b\w\w+\b", text.lower())
+                if w not in ENGLISH_STOP_WORDS]  # fmt: skip
+
+    texts = {one.name: words(f"{docstring_search._spoken(one.name)} {one.text}") for one in corpus}
+    mean = np.mean([len(x) for x in texts.values()])
+    one = next(x for x in corpus if x.name == "tinysearch.Frame.mean")
+    query = set(words(f"{docstring_search._spoken(one.name)} {one.text.splitlines()[0]}"))
+    for name, text in texts.items():
+        total = 0.0
+        for word in query & set(text):
+            holding = sum(word in other for other in texts.values())
+            rarity = np.log(1 + (len(texts) - holding + 0.5) / (holding + 0.5))
+            count = text.count(word)
+            total += rarity * count * 2.2 / (count + 1.2 * (0.25 + 0.75 * len(text) / mean))
+        if name != one.name and total > 0:
+            assert found[one.name, name] == pytest.approx(total, abs=1e-6)
+
+
+def test_the_corpus_is_kept(load, tmp_path, monkeypatch):
+    first = load()
+    monkeypatch.setattr(docstring_search, "_read", lambda _: pytest.fail("read again"))
+    pd.testing.assert_frame_equal(load(), first)
+    for kept in (tmp_path / "cache").iterdir():
+        kept.write_bytes(b"no gzip")
+    monkeypatch.undo()
+
+
+def test_a_package_that_is_not_there(monkeypatch):
+    with pytest.raises(ModuleNotFoundError, match="no_such_package is not installed"):
+        list(docstring_search._sources("no_such_package"))

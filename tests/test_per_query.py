@@ -1,0 +1,403 @@
+"""Metrics of each query: equal to trec_eval's to the last bit, and means over orders of ties."""
+
+from __future__ import annotations
+
+# ruff: noqa: PD010
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rankeval_pd
+from rankeval_pd import per_query
+from rankeval_pd.queries.metric_names import parse_metrics
+
+EXACT = [
+    "P@1", "P@5", "P@10", "P@100", "R@5", "R@100", "Success@1", "Success@5", "AP", "AP@5", "AP@50",
+    "RR", "nDCG", "nDCG@3", "nDCG@10", "nDCG@100", "Rprec", "Bpref", "infAP", "P(rel=2)@5",
+    "AP(rel=2)", "Bpref(rel=2)", "infAP(rel=2)", "Rprec(rel=2)",
+]  # fmt: skip
+
+
+def collection(seed: int, *, ties: bool = True, unjudged: bool = True) -> pd.DataFrame:
+    """Return a small random collection; some judged queries are in no run."""
+    rng = np.random.default_rng(seed)
+    parts = []
+    for query in range(int(rng.integers(2, 9))):
+        size = int(rng.integers(2, 60))
+        score = rng.integers(0, 12, size) * 0.1 if ties else rng.permutation(size) + 0.5
+        score = score + (rng.random(size) < 0.2) * 1e-10 * ties  # equal as float32 only
+        absent = rng.random(size) < rng.choice([0.0, 0.3, 1.0], p=[0.3, 0.6, 0.1])
+        grade = rng.choice([-1, 0, 0, 1, 2, 3], size).astype(float)
+        if unjudged:
+            grade[rng.random(size) < rng.random()] = np.nan
+        grade[0] = rng.integers(0, 3)
+        parts.append(
+            pd.DataFrame(
+                {
+                    "query": str(query),
+                    "document": [f"d{x}" for x in rng.permutation(900)[:size]],
+                    "run": np.where(absent, np.nan, score),
+                    "grade": grade,
+                }
+            )
+        )
+    return pd.concat(parts, ignore_index=True)
+
+
+def by_peer(frame: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
+    """Return what ir_measures says, a row per query."""
+    ir_measures = pytest.importorskip("ir_measures")
+    judged = frame.dropna(subset="grade")
+    qrels = {
+        query: dict(zip(rows["document"], rows["grade"].astype(int), strict=True))
+        for query, rows in judged.groupby("query")
+    }
+    qrels = {q: {d: int(g) for d, g in rows.items()} for q, rows in qrels.items()}
+    run = {
+        query: dict(zip(rows["document"], rows["run"].astype(float), strict=True))
+        for query, rows in frame.dropna(subset="run").groupby("query")
+    }
+    asked = {ir_measures.parse_measure(name): name for name in metrics}
+    found = pd.DataFrame(
+        (m.query_id, asked[m.measure], m.value) for m in ir_measures.iter_calc([*asked], qrels, run)
+    )
+    return found.pivot(index=0, columns=1, values=2)[metrics]
+
+
+def ours(frame: pd.DataFrame, metrics: list[str], **roles) -> pd.DataFrame:
+    return per_query(frame, metrics, **roles).pivot(
+        index="query", columns="metric", values="value"
+    )[metrics]
+
+
+@pytest.mark.parametrize("block", range(20))
+def test_equal_to_trec_eval_to_the_last_bit(block):
+    for seed in range(10 * block, 10 * block + 10):  # 200 collections in all
+        frame = collection(seed)
+        np.testing.assert_array_equal(
+            ours(frame, EXACT).to_numpy(), by_peer(frame, EXACT).to_numpy()
+        )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_equal_to_ir_measures_without_ties(seed):
+    # of ties, its RR@k and Judged@k take the smaller document first, unlike trec_eval
+    frame = collection(seed, ties=False)
+    metrics = ["RR@3", "RR@10", "Judged@5", "Judged@20"]
+    np.testing.assert_allclose(
+        ours(frame, metrics).to_numpy(), by_peer(frame, metrics).to_numpy(), rtol=1e-12
+    )
+    np.testing.assert_array_equal(
+        ours(frame, EXACT[:18], unjudged="skip").to_numpy(),
+        by_peer(
+            frame.assign(run=frame["run"].where(frame["grade"] >= 0)), EXACT[:18]
+        ).to_numpy(),
+    )  # fmt: skip
+
+
+def defined(grades: list[float], n_positive: int, ideal: list[float]) -> dict[str, float]:
+    """Return metrics of one list of grades by their definitions, rank by rank."""
+    hits = [g >= 1 for g in grades]
+    stop = [(2.0 ** max(g, 0.0) - 1) / 16 for g in grades]
+    going = np.cumprod([1.0, *(1 - r for r in stop)])
+    gain = sum((2.0 ** max(g, 0.0) - 1) / math.log2(i + 2) for i, g in enumerate(grades[:10]))
+    best = sum(
+        (2.0**g - 1) / math.log2(i + 2) for i, g in enumerate(sorted(ideal, reverse=True)[:10])
+    )
+    return {
+        "F1@4": 2 * sum(hits[:4]) / (4 + n_positive),
+        "RBP": sum(0.2 * 0.8**i for i, hit in enumerate(hits) if hit),
+        "RBP(p=0.5)@3": sum(0.5 * 0.5**i for i, hit in enumerate(hits[:3]) if hit),
+        "ERR@8": sum(going[i] * stop[i] / (i + 1) for i in range(min(8, len(grades)))),
+        "nDCG(dcg='exp-log2')@10": gain / best if best else 0.0,
+    }
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_metrics_that_trec_eval_lacks_are_their_definitions(seed):
+    frame = collection(seed, ties=False)
+    names = [*defined([], 1, [1.0])]
+    found = ours(frame, names)
+    for query, rows in frame.groupby("query"):
+        listed = rows.dropna(subset="run").sort_values("run", ascending=False)["grade"]
+        grades = rows["grade"].dropna()
+        expected = defined(
+            listed.fillna(0).tolist(), int((grades >= 1).sum()), [max(g, 0.0) for g in grades]
+        )
+        np.testing.assert_allclose(
+            found.loc[query].to_numpy(), [expected[name] for name in names], rtol=1e-12
+        )
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_auc_counts_pairs_of_what_was_retrieved(seed):
+    frame = collection(seed)
+    found = ours(frame, ["AUC"])["AUC"]
+    for query, rows in frame.groupby("query"):
+        score = rows["run"].astype(np.float32)
+        positive = score[(rows["grade"] >= 1) & score.notna()].to_numpy()
+        other = score[~(rows["grade"] >= 1) & score.notna()].to_numpy()
+        wins = [float(a > b) + 0.5 * (a == b) for a in positive for b in other]
+        np.testing.assert_allclose(found[query], np.mean(wins) if wins else np.nan, rtol=1e-12)
+
+
+CLOSED = [
+    "P@2", "R@3", "Success@1", "Success@3", "F1@3", "AP", "AP@3", "RR", "RR@2", "nDCG", "nDCG@3",
+    "nDCG(dcg='exp-log2')@4", "Rprec", "RBP", "RBP@3", "Judged@3", "AUC",
+]  # fmt: skip
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.sampled_from([None, 0, 1, 2])), min_size=1, max_size=6)
+)
+def test_expected_ties_are_the_mean_over_all_orders(rows):
+    score = np.array([row[0] for row in rows], dtype=float)
+    grade = np.array([row[1] for row in rows], dtype=float)
+    grade[0] = 1.0
+    frame = pd.DataFrame({"query": "q", "score": score, "grade": grade})
+    found = ours(frame, CLOSED, ties="expected").loc["q"]
+    orders = [
+        order
+        for order in itertools.permutations(range(len(rows)))
+        if all(score[a] >= score[b] for a, b in itertools.pairwise(order))
+    ]
+    whole = [name for name in CLOSED if name != "AUC"]
+    every = pd.concat(
+        [
+            pd.DataFrame(
+                {"query": k, "score": -np.arange(len(rows)), "grade": grade[list(order)]}
+            )
+            for k, order in enumerate(orders)
+        ]
+    )  # fmt: skip
+    mean = ours(every.reset_index(drop=True), whole).mean()
+    np.testing.assert_allclose(found[whole].to_numpy(), mean.to_numpy(), rtol=1e-12, atol=1e-15)
+
+
+def test_a_long_block_of_ties_keeps_its_digits():
+    grade = np.zeros(5000)
+    grade[[7, 99, 4000]] = 1
+    frame = pd.DataFrame({"query": "q", "score": 1.0, "grade": grade})
+    found = ours(frame, ["RR", "AP", "Success@10"], ties="expected").loc["q"]
+    mpmath = pytest.importorskip("mpmath")
+    m, r = 5000, 3
+    chance = [mpmath.binomial(m - t, r - 1) / mpmath.binomial(m, r) for t in range(1, m - r + 2)]
+    reciprocal = mpmath.fsum(p / t for t, p in enumerate(chance, 1))
+    precision = (
+        mpmath.fsum((1 + (i - 1) * mpmath.mpf(r - 1) / (m - 1)) / i for i in range(1, m + 1)) / m
+    )
+    assert float(abs(found["RR"] / reciprocal - 1)) < 1e-11
+    assert float(abs(found["AP"] / precision - 1)) < 1e-11
+    assert float(abs(found["Success@10"] / mpmath.fsum(chance[:10]) - 1)) < 1e-11
+
+
+# Forms
+
+
+def as_dataset(frame: pd.DataFrame):
+    size = frame.groupby("query").cumcount()
+    return frame.assign(candidate=size).set_index(["query", "candidate"]).to_xarray()
+
+
+@pytest.mark.parametrize("ties", ["trec", "shared", "expected"])
+@pytest.mark.parametrize("chunks", [None, {"query": 1}], ids=["dataset", "dask"])
+def test_a_dataset_says_the_same(ties, chunks):
+    frame = collection(5)
+    frame = frame.assign(other=-frame["run"].fillna(0.0))
+    data = as_dataset(frame)
+    if chunks:
+        data = data.chunk(chunks)
+    metrics = ["P@5", "AP", "nDCG@10"]
+    long = per_query(frame, metrics, ties=ties)
+    found = per_query(data, metrics, ties=ties)
+    assert found["AP"].dims == ("query", "measure")
+    for name in metrics:
+        expected = long[long["metric"] == name].pivot(
+            index="query", columns="measure", values="value"
+        )[["run", "other"]]
+        if chunks:
+            assert found[name].chunks
+        np.testing.assert_array_equal(found[name].to_numpy(), expected.to_numpy())
+    first = long[long["metric"] == "AP"]
+    retrieved = first.pivot(index="query", columns="measure", values="n_retrieved")
+    np.testing.assert_array_equal(found["n_retrieved"], retrieved[["run", "other"]])
+    for name in ("n_positive", "n_judged"):
+        np.testing.assert_array_equal(found[name], first[first["measure"] == "run"][name])
+
+
+def test_two_workers_say_the_same():
+    dask = pytest.importorskip("dask")
+    data = as_dataset(collection(5))
+    lazy = per_query(data.chunk({"query": 2}), ["AP", "nDCG@10"])
+    with dask.config.set(scheduler="threads", num_workers=2):
+        assert lazy.compute().identical(per_query(data, ["AP", "nDCG@10"]))
+
+
+def test_the_order_of_rows_and_the_names_of_roles_change_nothing():
+    frame = collection(8)
+    expected = per_query(frame, EXACT)
+    shuffled = frame.sample(frac=1, random_state=1)
+    pd.testing.assert_frame_equal(per_query(shuffled, EXACT), expected)
+    named = frame.rename(columns={"query": "q", "document": "d", "grade": "g"})
+    found = per_query(named, EXACT, by="q", key="d", gold="g")
+    pd.testing.assert_frame_equal(found.rename(columns={"q": "query"}), expected)
+    level = frame.set_index(["query", "document"])
+    pd.testing.assert_frame_equal(per_query(level, EXACT), expected)
+    pd.testing.assert_frame_equal(frame.rankeval(by="query").per_query(EXACT), expected)
+    values = frame.drop(columns=["query", "document", "grade"])
+    found = per_query(values, EXACT, by=frame["query"], key=frame["document"], gold=frame["grade"])
+    pd.testing.assert_frame_equal(found, expected)
+    negated = frame.assign(run=-frame["run"])
+    found = per_query(negated, EXACT, lower_is_better="run")
+    pd.testing.assert_frame_equal(found, expected)
+
+
+def test_shared_ties_are_those_of_the_other_methods():
+    frame = collection(4, unjudged=False).dropna()
+    frame = frame.assign(gold=frame.pop("grade") >= 1).drop(columns="document")
+    frame = frame[frame.groupby("query")["run"].transform("size") >= 5]
+    ranked = frame.rankeval(by="query").nbest_precision([1, 5])
+    found = per_query(frame, ["P@1", "P@5"], ties="shared")
+    np.testing.assert_array_equal(found["value"], ranked["precision"])
+
+
+def test_wide_is_what_the_paired_tests_take():
+    frame = collection(8).assign(other=lambda df: df["run"].rank())
+    wide = per_query(frame, ["AP"], wide=True)
+    assert wide.index.name == "query"
+    assert list(wide.columns) == ["run", "other"]
+    found = wide.rankeval.paired_permutation("run", "other")
+    long = per_query(frame, ["AP"]).pivot(index="query", columns="measure", values="value")
+    assert found["gain"][0] == pytest.approx((long["run"] - long["other"]).mean())
+    assert wide.rankeval.system_ranks()["system"].tolist() == ["run", "other"]
+    several = per_query(frame, ["AP", "P@5"], wide=True)
+    assert several.columns.names == ["metric", "system"]
+    pd.testing.assert_frame_equal(several["AP"], wide)
+
+
+# What is undefined
+
+
+def test_a_query_without_positives_per_metric():
+    frame = pd.DataFrame(
+        {"query": ["1", "1", "2", "2"], "document": ["a", "b"] * 2, "run": [2.0, 1.0] * 2,
+         "grade": [1, 0, 0, 0]}
+    )  # fmt: skip
+    undefined = ["R@2", "AP", "AP@5", "nDCG", "nDCG@5", "Rprec", "Bpref", "infAP"]
+    known = ["P@2", "RR", "Success@2", "F1@2", "RBP", "ERR@2", "Judged@2"]
+    found = ours(frame, [*undefined, *known, "AUC"])
+    assert (found.loc["2", undefined] == 0.0).all()
+    assert np.isnan(found.loc["2", "AUC"])
+    skipped = per_query(frame, [*undefined, *known, "AUC"], undefined="skip")
+    second = skipped[skipped["query"] == "2"]
+    assert second["metric"].tolist() == known
+    assert second["value"].tolist() == [0.0] * 6 + [1.0]
+    for name in [*undefined, "AUC"]:
+        with pytest.raises(ValueError, match=r"is undefined for 1 of 2 queries: '2'"):
+            per_query(frame, name, undefined="raise")
+    with pytest.warns(rankeval_pd.RankevalWarning, match=r"1 of 2 queries are left out"):
+        wide = per_query(frame, ["AP", "P@2"], undefined="skip", wide=True)
+    assert wide.index.tolist() == ["1"]
+
+
+def test_a_list_shorter_than_k_and_a_run_that_lacks_a_query():
+    frame = pd.DataFrame(
+        {"query": ["1", "1", "2"], "document": ["a", "b", "a"], "run": [2.0, 1.0, np.nan],
+         "grade": [1, 0, 1]}
+    )  # fmt: skip
+    found = per_query(frame, ["P@10", "R@10", "nDCG@10", "Judged@10"])
+    assert found["value"].tolist() == [0.1, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0]
+    assert found["n_retrieved"].tolist() == [2] * 4 + [0] * 4
+
+
+def test_queries_without_judgement_are_left_out_aloud():
+    frame = collection(2)
+    more = pd.DataFrame({"query": ["x"], "document": ["a"], "run": [1.0], "grade": [np.nan]})
+    with pytest.warns(rankeval_pd.RankevalWarning, match=r"1 queries have no judgement.*'x'"):
+        found = per_query(pd.concat([frame, more]), "AP")
+    pd.testing.assert_frame_equal(found, per_query(frame, "AP"))
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("metrics", "message"),
+    [
+        ("nDGC@10", "'nDGC@10' is not one of .*Did you mean 'nDCG'"),
+        ("P", "needs the length of the list, as 'P@10'"),
+        ("P@0", "whole number of 1 or more"),
+        ("Rprec@5", "takes no @k"),
+        ("P(depth=2)@5", "has no option 'depth'"),
+        ("P(judged_only=True)@5", "unjudged='skip'"),
+        ("RBP(p=1.5)", "a number in"),
+        ("nDCG(dcg='ln')", "'log2' or 'exp-log2'"),
+        ([], "metrics is empty"),
+        ("ERR(max_rel=2)@5", "takes grades up to 2, and there is 3"),
+    ],
+)
+def test_wrong_metrics(metrics, message):
+    with pytest.raises(ValueError, match=message):
+        per_query(collection(1), metrics)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"ties": "blocks"}, "ties='blocks' is not one of"),
+        ({"missing": "last"}, "missing='last' is not one of"),
+        ({"unjudged": "estimate"}, "unjudged='estimate' is not one of"),
+        ({"min_grade": 0}, "a finite number above 0"),
+        ({"missing": "raise"}, "'run' has no score"),
+        ({"unjudged": "raise"}, "documents without a grade"),
+        ({"undefined": "nan"}, "undefined='nan' is not one of"),
+    ],
+)
+def test_wrong_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        per_query(collection(1), "AP", **options)
+
+
+def test_wrong_frames():
+    frame = collection(1)
+    with pytest.raises(ValueError, match=r"stands 2 times in a query"):
+        per_query(pd.concat([frame, frame.head(1)]), "AP")
+    with pytest.raises(ValueError, match=r"stands 2 times in a query"):
+        per_query(pd.concat([frame, frame.head(1)]).assign(query="all"), "AP")
+    with pytest.raises(ValueError, match=r"no column or index level 'query'"):
+        per_query(frame.drop(columns="query"), "AP")
+    with pytest.raises(ValueError, match=r"holds 'good'"):
+        per_query(frame.assign(grade="good"), "AP")
+    with pytest.raises(ValueError, match=r"infinite grades"):
+        per_query(frame.assign(grade=np.inf), "AP")
+    with pytest.raises(TypeError, match=r"names of several types"):
+        per_query(frame.assign(query=[1] + ["2"] * (len(frame) - 1)), "AP")
+    mixed = pd.DataFrame({"query": "1", "document": [7, "7"], "run": [1.0, 2], "grade": [1, 0]})
+    with pytest.raises(ValueError, match=r"stands 2 times"):
+        per_query(mixed, "AP")
+    with pytest.raises(ValueError, match=r"no closed form for 'Bpref'"):
+        per_query(frame, ["AP", "Bpref"], ties="expected")
+    with pytest.raises(ValueError, match=r"wide=True is the form of a DataFrame"):
+        per_query(as_dataset(frame), "AP", wide=True)
+
+
+def test_names_of_metrics_may_come_from_ir_measures():
+    ir_measures = pytest.importorskip("ir_measures")
+    frame = collection(1)
+    asked = [ir_measures.nDCG @ 10, ir_measures.MAP, ir_measures.P(rel=2) @ 5]
+    found = per_query(frame, asked)
+    assert found["metric"].unique().tolist() == ["nDCG@10", "AP", "P(rel=2)@5"]
+    assert parse_metrics(["MAP"], 1)[0].request == parse_metrics(["AP"], 1)[0].request
+
+
+def test_the_frame_stays_as_it_was():
+    frame = collection(1)
+    before = frame.copy(deep=True)
+    per_query(frame, EXACT)
+    pd.testing.assert_frame_equal(frame, before)

@@ -1,0 +1,107 @@
+"""An experiment in one table: the numbers are those of the functions that it is made of."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from rankeval_pd import paired_bootstrap, paired_permutation, per_query, summary, system_ranks
+
+METRICS = ["nDCG@5", "AP", "P@3"]
+
+
+def experiment(n_queries: int = 40, seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    grade = rng.choice([0, 0, 0, 1, 2], (n_queries, 12))
+    rows = {
+        "query": np.repeat(np.arange(n_queries), 12),
+        "document": np.tile(np.arange(12), n_queries),
+    }
+    for name, weight in {"bm25": 0.5, "dense": 1.0, "both": 1.2}.items():
+        rows[name] = (weight * grade + rng.standard_normal(grade.shape)).ravel()
+    return pd.DataFrame({**rows, "grade": grade.ravel()})
+
+
+def test_a_row_per_run_and_metric_from_the_public_functions():
+    frame = experiment()
+    found = frame.rankeval.summary(METRICS, baseline="bm25")
+    assert list(found.columns) == [
+        "measure", "metric", "value", "ci_low", "ci_high", "rank_low", "rank_high", "difference",
+        "difference_low", "difference_high", "p_adjusted", "tied_for_best", "wins", "ties",
+        "losses",
+    ]  # fmt: skip
+    assert found["metric"].tolist() == [m for m in METRICS for _ in range(3)]
+    wide = per_query(frame, METRICS, wide=True)
+    for metric in METRICS:
+        rows = found[found["metric"] == metric].set_index("measure")
+        items = wide[metric]
+        np.testing.assert_allclose(rows["value"], items.mean())
+        ranks = system_ranks(items).set_index("system")
+        for name in ("ci_low", "ci_high", "rank_low", "rank_high", "tied_for_best"):
+            assert rows[name].tolist() == ranks[name].tolist()
+        assert rows.loc["bm25", ["difference", "p_adjusted", "wins"]].isna().all()
+        pairs = paired_bootstrap(items, "bm25", adjust="max-t")
+        for pair in pairs.itertuples():
+            other = pair.system_b if pair.system_a == "bm25" else pair.system_a
+            sign = -1 if pair.system_a == "bm25" else 1
+            assert rows.loc[other, "difference"] == sign * pair.gain
+            limits = sorted([sign * pair.ci_low, sign * pair.ci_high])
+            assert rows.loc[other, ["difference_low", "difference_high"]].tolist() == limits
+            assert rows.loc[other, "p_adjusted"] == pair.p_adjusted
+        over = items.sub(items["bm25"], axis=0)[["dense", "both"]]
+        others = rows.loc[["dense", "both"]]
+        assert others["wins"].tolist() == (over > 1e-12).sum().tolist()
+        assert others["losses"].tolist() == (over < -1e-12).sum().tolist()
+        assert (others[["wins", "ties", "losses"]].sum(axis=1) == 40).all()
+
+
+def test_a_worse_run_has_its_interval_the_right_way_round():
+    found = summary(experiment(), "AP", baseline="both")
+    rows = found[found["measure"] != "both"]
+    assert (rows["difference"] < 0).all()
+    assert (rows["difference_low"] < rows["difference"]).all()
+    assert (rows["difference"] < rows["difference_high"]).all()
+
+
+def test_a_dataset_says_the_same():
+    frame = experiment()
+    expected = frame.rankeval.summary(METRICS, baseline="bm25")
+    data = frame.set_index(["query", "document"]).to_xarray().rename(document="candidate")
+    found = data.rankeval.summary(METRICS, baseline="bm25")
+    assert dict(found.sizes) == {"metric": 3, "measure": 3}
+    back = found.to_dataframe().reset_index()[expected.columns]
+    pd.testing.assert_frame_equal(back, expected, check_dtype=False)
+
+
+def test_without_a_baseline_there_is_no_difference():
+    found = summary(experiment(), "AP")
+    assert found[["difference", "p_adjusted", "wins"]].isna().all(axis=None)
+    assert found["tied_for_best"].any()
+
+
+def test_what_is_undefined_is_asked_for():
+    frame = experiment()
+    frame.loc[frame["query"] == 3, "grade"] = 0
+    with pytest.raises(ValueError, match="undefined='skip'"):
+        summary(frame, "AUC")
+    with pytest.warns(match="1 of 40 queries are left out"):
+        found = summary(frame, "AUC", undefined="skip")
+    assert found.attrs["n_queries"] == 39
+    with pytest.raises(KeyError, match="baseline: no column 'bm52'"):
+        summary(frame, "AP", baseline="bm52")
+
+
+@pytest.mark.parametrize("metric", ["P@3", "AP"])
+def test_paired_tests_of_queries_are_those_of_scipy(metric):
+    items = per_query(experiment(30), metric, wide=True)
+    found = paired_permutation(items, "dense", "bm25", n_resamples=100_000, method="auto")
+    reference = stats.permutation_test(
+        (items["dense"], items["bm25"]), lambda x, y, axis: np.mean(x - y, axis=axis),
+        permutation_type="samples", vectorized=True, n_resamples=40_000, alternative="greater",
+        rng=np.random.default_rng(4),
+    )  # fmt: skip
+    p = found["p_value"][0]
+    error = np.sqrt(p * (1 - p) * (1 / 40_000 + 1 / 100_000))
+    assert abs(reference.pvalue - p) < 4 * error + 1 / 40_000
