@@ -197,6 +197,11 @@ def split_gold(data: Data, roles: Mapping[str, Any]) -> tuple[Data, Data, Hashab
     """Return the data with "is judged" and with "is judged and true" in the place of gold."""
     check_data(data)
     chosen = Roles.of(roles)
+    if chosen.groups is not None:
+        raise ValueError(
+            f"groups={chosen.groups!r}: what is judged is taken for a random sample of single"
+            " candidates, not of groups. Leave groups out if that is so."
+        )
     name = find_gold(data, chosen)
     parts: list[Any] = []
     if isinstance(data, pd.DataFrame):

@@ -66,7 +66,7 @@ def compare_for(
     0        0.12  0.0022  0.2414
     >>> rankeval_pd.compare_for(42, 100, 30, 100, overlap=(60, 20)).round(4)
        difference   p_low  p_high
-    0        0.12  0.0114  0.0114
+    0        0.12  0.0115  0.0115
     """
     check_choice("alternative", alternative, ALTERNATIVES)
     n_a, n_b = check_count("n_a", n_a), check_count("n_b", n_b)
