@@ -12,7 +12,7 @@ import rankeval_pd
 UNSCORED = ["random_bound", "random_envelope", "random_cdf", "random_band", "isolines"]
 N_METHODS = ["nbest_precision", "compare", "significant_ranges", "random_test", *UNSCORED]
 CURVES = ["roc", "lift", "area", "compare_area", "crossovers"]
-ANY_TIES = ["nbest_precision", "random_test", "random_cdf", "random_band", "isolines", *CURVES[:4]]
+ANY_TIES = ["nbest_precision", "random_test", *UNSCORED, *CURVES[:4]]
 RANKING = [*N_METHODS, *CURVES, "acceptance_precision", "difference_region"]
 
 

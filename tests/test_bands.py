@@ -196,6 +196,7 @@ def test_batches_are_those_of_single_frames(frame, ask, batched):
         )
 
 
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 def test_missing_scores_leave_the_pair(frame):
     lacking = frame.assign(a=frame["a"].where(frame["c"] > -1))
     rest = frame[frame["c"] > -1]

@@ -243,7 +243,6 @@ def test_blocks_differ_by_group(ragged):
         lambda r: r.precision_band(3),
         lambda r: r.local_precision(6),
         lambda r: r.acceptance_precision({"a": 1}),
-        lambda r: r.random_bound(0.05, 3),
     ],
 )
 def test_counting_of_single_lists_is_refused_elsewhere(tied, ties, ask):

@@ -21,7 +21,7 @@ def asked_thresholds(
     if not isinstance(threshold, Mapping):
         if len(measures) != 1:
             raise ValueError(
-                f"threshold={threshold!r}: that is for one measure, and there are"
+                f"threshold={threshold!r}: a number is for one measure, and there are"
                 f" {listed(measures)}. Give a mapping from measure to a number or a list of"
                 f" numbers: threshold={{{measures[0]!r}: ...}}."
             )
