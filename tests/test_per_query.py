@@ -275,7 +275,7 @@ def test_wide_is_what_the_paired_tests_take():
     found = wide.rankeval.paired_permutation("run", "other")
     long = per_query(frame, ["AP"]).pivot(index="query", columns="measure", values="value")
     assert found["gain"][0] == pytest.approx((long["run"] - long["other"]).mean())
-    assert wide.rankeval.system_ranks()["system"].tolist() == ["run", "other"]
+    assert set(wide.rankeval.system_ranks()["system"]) == {"run", "other"}
     several = per_query(frame, ["AP", "P@5"], wide=True)
     assert several.columns.names == ["metric", "system"]
     pd.testing.assert_frame_equal(several["AP"], wide)

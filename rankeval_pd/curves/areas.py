@@ -119,16 +119,19 @@ def area(
     level = check_share("level", level)
     clustered = kind == "roc" and Roles.of(roles).groups is not None
     columns = (*AREA_COLUMNS, "n_groups") if clustered else AREA_COLUMNS
+    options = {"level": level, "ci": ci} if average is None else {}
+    roc = _roc_columns if average is None else _roc_alone
+    kernel = roc if kind == "roc" else _ap_columns
 
     def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
         clusters = [inner["cluster"]] if clustered else []
         found = xr.apply_ufunc(
-            _roc_columns if kind == "roc" else _ap_columns,
+            kernel,
             inner["score"],
             inner["gold"],
             inner["present"],
             *clusters,
-            kwargs={"level": level, "ci": ci} if kind == "roc" else {"ends": inner.attrs["ends"]},
+            kwargs=options if kind == "roc" else {"ends": inner.attrs["ends"]},
             input_core_dims=[["candidate"]] * (3 + len(clusters)),
             output_core_dims=[[]] * (5 + len(clusters)),
             dask="parallelized",
@@ -156,6 +159,13 @@ def area(
         data, roles, question, (*AREA_COLUMNS, "n_queries", "n_missing"), any_ties=True,
         any_ends=True, combine=of_areas(average, level), attrs={**attrs, "average": average},
     )  # fmt: skip
+
+
+def _roc_alone(score: FloatArray, gold: BoolArray, present: BoolArray) -> tuple[AnyArray, ...]:
+    """Return the areas of groups that are averaged, which need no intervals of their own."""
+    found = areas.placements(score, gold, present).area
+    unknown = np.full(found.shape, np.nan)
+    return found, np.where(np.isnan(found), np.nan, 0.5), unknown, unknown, unknown
 
 
 def _roc_columns(
