@@ -341,13 +341,9 @@ def test_every_pair_has_a_strip(frame):
     ax = plotting.comparison(table)
     lines = [str(line.get_label()) for line in ax.get_lines()]
     assert lines[:3] == ["good", "poor", "third"]
-    heights = {
-        round(float(bars.get_paths()[0].vertices[:, 1].mean()), 3) for bars in ax.collections
-    }
-    assert (
-        len(heights)
-        == table.loc[table["significant"], ["measure_a", "measure_b"]].drop_duplicates().shape[0]
-    )
+    middles = [bars.get_paths()[0].vertices[:, 1].mean() for bars in ax.collections]
+    told = table.loc[table["significant"], ["measure_a", "measure_b"]].drop_duplicates()
+    assert len(set(np.round(middles, 3))) == len(told) > 1
     assert {text.get_text() for text in ax.texts} == {"good:poor", "good:third", "poor:third"}
 
 
@@ -364,23 +360,18 @@ def test_groups_get_panels(frame):
         line = next(x for x in ax.get_lines() if x.get_label() == "good")
         rows = table[(table["group"] == number) & (table["measure"] == "good")]
         np.testing.assert_array_equal(line.get_ydata(), rows["precision"])
-    parts = [
-        part.drop(columns="group").reset_index(drop=True)
-        for _, part in frame.assign(group=np.arange(600) % 3).groupby("group")
+    sets = [
+        xr.Dataset({c: ("candidate", frame[c].to_numpy()[k::3]) for c in frame}) for k in (0, 1)
     ]
-    stacked = xr.concat(
-        [xr.Dataset({c: ("candidate", p[c].to_numpy()) for c in p}) for p in parts], "part"
-    )
+    stacked = xr.concat(sets, "part")
     batch = stacked.rankeval.plot.roc()
-    assert len(batch) == 3
+    assert [ax.get_title() for ax in batch] == ["part = 0", "part = 1"]
     _, given = plt.subplots(1, 3)
     assert list(grouped.plot.roc(ax=given)) == list(given)
     with pytest.raises(ValueError, match="ax has 2 Axes, and there are 3 groups"):
         grouped.plot.roc(ax=given[:2])
     many = frame.assign(group=np.arange(600) // 20).rankeval(by="group")
-    with pytest.raises(
-        ValueError, match="there are 30 groups of group, and a picture has 24 panels"
-    ):
+    with pytest.raises(ValueError, match=r"there are 30 groups of group.*24 panels"):
         many.plot.precision([5])
 
 

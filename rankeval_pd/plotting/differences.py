@@ -87,10 +87,12 @@ def paired_differences(
     table = pd.concat([x for part in parts for x in part], ignore_index=True)
     several = len(pairs[["system_a", "system_b"]].drop_duplicates()) > 1
     batch: list[Any] = [name for name in table if name not in DIFFERENCES]
-    apart: list[Any] = ["system_a", "system_b"] if several else []
-    named: list[Any] = [] if several else ["system_a", "system_b"]
-    table = table[[*batch, *apart, "item", "gain", *named]]
-    pairs = pairs[[*batch, "system_a", "system_b", *(c for c in needed[2:])]]
+    pairs = pairs[[*batch, *needed]]
+    if several:  # a panel each
+        for rows in (table, pairs):
+            names = rows["system_a"].astype(str) + " − " + rows["system_b"].astype(str)
+            rows.insert(len(batch), "systems", names)
+    table = table[[*batch, *(["systems"] if several else []), *DIFFERENCES]]
     table.attrs = {**whole.attrs, "unit": unit}
     pairs.attrs = dict(whole.attrs)
     return draw_paired_differences(table, pairs, **look)

@@ -19,7 +19,7 @@ from rankeval_pd.nbest.precision import nbest_precision
 from rankeval_pd.nbest.repetition import repetition as repetition_of
 from rankeval_pd.nbest.repetition import repetition_samples
 from rankeval_pd.plotting.asked import RankingPlot, names_of, of_data_or_table, parted, seen_of
-from rankeval_pd.plotting.drawing.canvas import shown
+from rankeval_pd.plotting.drawing.canvas import shown, sparse
 from rankeval_pd.plotting.drawing.comparisons import draw_comparison
 from rankeval_pd.plotting.drawing.look import Look
 from rankeval_pd.plotting.drawing.nbest import banded, draw_precision
@@ -78,7 +78,8 @@ def precision(
         than 20,000.
     intervals, bands : bool, optional
         Whether to draw what is pointwise, and what is simultaneous. Unless given both are drawn of
-        up to four measures, of more only of those in ``highlight``.
+        up to four measures (where the n are few, of up to twelve), of more only of those in
+        ``highlight``.
     **look
     line_kw, band_kw, marker_kw : mapping, optional
         Keywords of the lines (``Axes.plot``), of the bands (``Axes.fill_between``; where the n are
@@ -115,7 +116,8 @@ def precision(
         table = nbest_precision(data, sizes, ci=ci, level=level, target=target, phi=phi, **roles)
         band = None
         names = list(dict.fromkeys(np.asarray(table["measure"]).tolist()))
-        chosen = banded(names, Look(highlight=look.get("highlight")).highlighted)
+        few = sparse(table["n"].nunique() if isinstance(table, pd.DataFrame) else table.sizes["n"])
+        chosen = banded(names, Look(highlight=look.get("highlight")).highlighted, few=few)
         wanted = bands is not False and simultaneous and (bands or chosen)
         if wanted and Roles.of(roles).ties in CUTTING:
             band = _quietly(

@@ -132,7 +132,7 @@ def _cliques(names: list[Hashable], told: set[frozenset[Hashable]]) -> list[list
 
 def _axis(ax: Axes, low: float, width: float, rows: int, bars: int, *, better: bool) -> None:
     """Put the axis of scores on top, the best on the right."""
-    left, right = low - 0.12 * width, low + 1.12 * width
+    left, right = low - 0.3 * width, low + 1.3 * width
     ax.set_xlim(*((left, right) if better else (right, left)))
     ax.set_ylim(-(0.7 + 0.55 * bars + rows + 0.4), 0.0)
     ax.xaxis.tick_top()

@@ -199,8 +199,8 @@ def place_legend(ax: Axes, legend: bool | str, lines: Mapping[str, str] | None =
         _below(ax, handles, names)
 
 
-def _depths(ax: Axes) -> tuple[float, float, float]:
-    """Return how far labels stand out of the axes: to the left, below, and above; in points."""
+def _depths(ax: Axes) -> tuple[float, float, float, float]:
+    """Return how far labels stand out of the axes: left, below, above and right; in points."""
     scale = 72.0 / ax.figure.dpi
     box = ax.bbox
     below = above = left = 0.0
@@ -211,18 +211,20 @@ def _depths(ax: Axes) -> tuple[float, float, float]:
         left = (box.x0 - up.x0) * scale
     if ax.get_title():
         above += 1.6 * float(ax.title.get_fontsize())
-    return max(left, 0.0), max(below, 0.0), max(above, 0.0)
+    written = [text.get_window_extent().x1 for text in ax.texts if not text.get_clip_on()]
+    right = (max(written, default=box.x1) - box.x1) * scale
+    return max(left, 0.0), max(below, 0.0), max(above, 0.0), max(right, 0.0)
 
 
 def _below(ax: Axes, handles: list[Any], names: Sequence[str]) -> Legend:
     from matplotlib.transforms import ScaledTranslation
 
     width, height = panel_size(ax)
-    left, below, above = _depths(ax)
+    left, below, above, right = _depths(ax)
     room = height * (1.0 - _HEIGHT) - below - above - _GAP - _PADS
-    fit = _fit(names, width - 4.0 * _PADS, room)
+    fit = _fit(names, width - right - 4.0 * _PADS, room)
     # what is wider than the axes reaches below the labels on their left, not out of the panel
-    centred = fit.width <= width - left - 4.0 * _PADS
+    centred = fit.width <= width - left - right - 4.0 * _PADS
     shift = ScaledTranslation(0.0, -(below + _GAP) / 72.0, ax.figure.dpi_scale_trans)
     return ax.legend(
         handles, fit.names, loc="upper center" if centred else "upper right",
@@ -242,8 +244,8 @@ def _beside(ax: Axes, handles: list[Any], names: Sequence[str]) -> Legend:
 def _beside_square(ax: Axes, handles: list[Any], names: Sequence[str]) -> Legend:
     """Put the legend in the room that a square leaves on its right, or below it."""
     width, height = panel_size(ax)
-    left, below, above = _depths(ax)
-    room = width - left - (height - below - above - _PADS) - 3.0 * _PADS
+    left, below, above, right = _depths(ax)
+    room = width - left - right - (height - below - above - _PADS) - 3.0 * _PADS
     if room < _SQUARE_ROOM:
         return _below(ax, handles, names)
     ax.set_anchor("W")

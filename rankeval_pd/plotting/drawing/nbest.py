@@ -37,13 +37,19 @@ REFERENCES = ("random", "ideal")
 
 NEEDED = ("measure", "n", "precision", "recall", "lift", "ci_low", "ci_high")
 BANDED = 4  # measures whose bands can be told apart
+BARRED = 12  # measures whose bars can
 
 
-def banded(names: Sequence[Hashable], highlighted: Sequence[Hashable]) -> list[Hashable]:
-    """Return the measures that get bands unless asked: those chosen, or all where they are few."""
+def banded(
+    names: Sequence[Hashable], highlighted: Sequence[Hashable], *, few: bool
+) -> list[Hashable]:
+    """Return the measures that get bands unless asked: those chosen, or all where they are few.
+
+    Where the n are few, bars stand side by side, and more can be told apart.
+    """
     if highlighted:
         return list(highlighted)
-    return list(names) if len(names) <= BANDED else []
+    return list(names) if len(names) <= (BARRED if few else BANDED) else []
 
 
 @picture(NEEDED, "nbest_precision")
@@ -67,10 +73,10 @@ def draw_precision(
         _check_same_lists(table, band)
     references, relevant, mark = checked(table, x, mark, relevant, reference)
     names = list(table["measure"].drop_duplicates())
-    chosen = banded(names, canvas.look.highlighted)
+    few = sparse(table["n"].nunique())
+    chosen = banded(names, canvas.look.highlighted, few=few)
     alone = names if intervals else [] if intervals is False else chosen
     together = names if bands else [] if bands is False else chosen
-    few = sparse(table["n"].nunique())
     logarithmic = x != "recall" and is_log(log, table["n"])
     for number, measure in enumerate(names):
         rows = table[table["measure"] == measure]
@@ -143,7 +149,9 @@ def _draw_band(
     interval = rows["x"], rows[low], rows[high]
     look: dict[str, Any] = {"color": canvas.look.colour(canvas.ax, measure)}
     if sparse(len(rows)):
-        look |= {"linewidth": 1.2, "alpha": 0.5} if simultaneous else {"linewidth": 4, "alpha": 0.6}
+        thick = 4.0 if len(canvas.look.order) <= BANDED else 2.0
+        wide = {"linewidth": 1.2 if thick > 2.0 else 0.7, "alpha": 0.5}
+        look |= wide if simultaneous else {"linewidth": thick, "alpha": 0.6}
         canvas.ax.vlines(*interval, **canvas.look.band(measure, **look))
     else:
         look |= {"alpha": 0.1 if simultaneous else 0.22, "linewidth": 0}
