@@ -85,7 +85,7 @@ def paired_differences(
     pairs = tidy(whole, needed, "paired_bootstrap")
     parts = [_of_pairs(items, key, names, pairs) for items, key, names in _groups(data, roles)]
     table = pd.concat([x for part in parts for x in part], ignore_index=True)
-    several = len(pairs[["system_a", "system_b"]].drop_duplicates()) > 1
+    several: bool = len(pairs[["system_a", "system_b"]].drop_duplicates()) > 1
     batch: list[Any] = [name for name in table if name not in DIFFERENCES]
     pairs = pairs[[*batch, *needed]]
     if several:  # a panel each
