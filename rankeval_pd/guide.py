@@ -38,10 +38,14 @@ QUESTIONS: Mapping[Form, tuple[tuple[str, str], ...]] = {
 PLOTS: Mapping[Form, tuple[str, ...]] = {
     "rankings": (
         "precision", "comparison", "repetition", "random_bound", "random_cdf", "roc",
-        "precision_recall", "det", "lift", "gain",
+        "precision_recall", "det", "lift", "gain", "area", "odds_ratios", "tie_sensitivity",
+        "mean_difference",
     ),
-    "items": ("confidence", "pairs", "system_ranks", "gain_by_size"),
-    "pairs": ("confidence", "pairs", "calibration"),
+    "items": (
+        "confidence", "pairs", "system_ranks", "gain_by_size", "paired_differences",
+        "critical_difference",
+    ),
+    "pairs": ("confidence", "pairs", "calibration", "critical_difference"),
 }  # fmt: skip
 
 # what the fields call it, without underscores and in lower case, and the call that is meant

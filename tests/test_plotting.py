@@ -69,7 +69,10 @@ def test_precision_draws_the_table(frame):
     ax = plotting.precision(table)
     curve = next(line for line in ax.get_lines() if line.get_label() == "good")
     drawn = table[table["measure"] == "good"]
-    np.testing.assert_array_equal(curve.get_xydata(), drawn[["n", "precision"]])
+    np.testing.assert_array_equal(curve.get_ydata(), drawn["precision"])
+    assert (np.abs(curve.get_xdata() - drawn["n"]) < 10).all()  # a little aside of the other
+    other = next(line for line in ax.get_lines() if line.get_label() == "poor")
+    assert (curve.get_xdata() < other.get_xdata()).all()
     assert curve.get_marker() == "o"  # few n: points are marked
     bars = np.array(ax.collections[0].get_segments())  # few n: bars in place of a band
     np.testing.assert_array_equal(bars[:, :, 1], drawn[["ci_low", "ci_high"]])
@@ -332,15 +335,44 @@ def test_of_a_table_no_role_is_asked(frame, name):
     assert getattr(table.rankeval.plot, name)().get_lines()
 
 
-def test_several_pairs_or_groups_are_refused(frame):
-    three = frame.assign(third=range(600))
-    with pytest.raises(ValueError, match=r"table has 3 pairs of measures.*compare.'good', 'poor'"):
-        plotting.comparison(three.rankeval.compare(n=10))
-    grouped = frame.assign(group=np.arange(600) % 2).rankeval(by="group")
-    with pytest.raises(ValueError, match=r"table has 2 groups of \['group'\].*Choose it"):
-        plotting.precision(grouped.nbest_precision(10))
-    table = grouped.nbest_precision(10)
-    assert plotting.precision(table[table["group"] == 1]).get_lines()
+def test_every_pair_has_a_strip(frame):
+    three = frame.assign(third=np.arange(600)[::-1])
+    table = three.rankeval.compare(n=range(20, 300))
+    ax = plotting.comparison(table)
+    lines = [str(line.get_label()) for line in ax.get_lines()]
+    assert lines[:3] == ["good", "poor", "third"]
+    middles = [bars.get_paths()[0].vertices[:, 1].mean() for bars in ax.collections]
+    told = table.loc[table["significant"], ["measure_a", "measure_b"]].drop_duplicates()
+    assert len(set(np.round(middles, 3))) == len(told) > 1
+    assert {text.get_text() for text in ax.texts} == {"good:poor", "good:third", "poor:third"}
+
+
+def test_groups_get_panels(frame):
+    grouped = frame.assign(group=np.arange(600) % 3).rankeval(by="group")
+    panels = grouped.plot.precision([10, 20], col_wrap=2, title="all")
+    assert len(panels) == 3
+    assert [ax.get_title() for ax in panels] == ["group = 0", "group = 1", "group = 2"]
+    assert all(ax.get_legend() is None for ax in panels)
+    (shared,) = panels[0].figure.legends
+    assert [text.get_text() for text in shared.get_texts()][:2] == ["good", "poor"]
+    table = grouped.nbest_precision([10, 20])
+    for number, ax in enumerate(panels):
+        line = next(x for x in ax.get_lines() if x.get_label() == "good")
+        rows = table[(table["group"] == number) & (table["measure"] == "good")]
+        np.testing.assert_array_equal(line.get_ydata(), rows["precision"])
+    sets = [
+        xr.Dataset({c: ("candidate", frame[c].to_numpy()[k::3]) for c in frame}) for k in (0, 1)
+    ]
+    stacked = xr.concat(sets, "part")
+    batch = stacked.rankeval.plot.roc()
+    assert [ax.get_title() for ax in batch] == ["part = 0", "part = 1"]
+    _, given = plt.subplots(1, 3)
+    assert list(grouped.plot.roc(ax=given)) == list(given)
+    with pytest.raises(ValueError, match="ax has 2 Axes, and there are 3 groups"):
+        grouped.plot.roc(ax=given[:2])
+    many = frame.assign(group=np.arange(600) // 20).rankeval(by="group")
+    with pytest.raises(ValueError, match=r"there are 30 groups of group.*24 panels"):
+        many.plot.precision([5])
 
 
 def test_table_without_its_notes_is_drawn_still(frame):
@@ -387,7 +419,7 @@ def test_curves_bands_and_isolines_are_the_tables(frame, space, x, y):
     drawn = line(ax, "all lists of one n").get_xydata()
     np.testing.assert_array_equal(drawn, lines.loc[lines["n"] == 30, [x, y]])
     assert {"30", "200"} <= {text.get_text() for text in ax.texts}
-    assert ax.get_xscale() == ("log" if space in ("det", "lift") else "linear")
+    assert ax.get_xscale() == ("function" if space == "det" else "linear")
 
 
 def test_crossovers_are_marked_on_the_curve(frame):
@@ -436,8 +468,9 @@ def test_distribution_functions_are_the_table(frame):
     for kind in ("discrete", "interpolated", "parametric"):
         np.testing.assert_array_equal(line(ax, kind).get_xydata(), table[["tp", kind]])
     for row in bound.itertuples():
-        at = line(ax, f"interpolated bound {row.interpolated:.4g}").get_xydata()
-        np.testing.assert_allclose(at, [[row.interpolated, 1 - row.p]])
+        places = [x.get_xydata()[0] for x in ax.get_lines() if x.get_label() == "_interpolated"]
+        assert any(np.allclose(at, [row.interpolated, 1 - row.p]) for at in places)
+        assert f"bounds at p = {row.p:g}: {row.discrete:.4g}, {row.interpolated:.4g}" in legend(ax)
     with pytest.raises(ValueError, match=r"table has 2 list sizes, and a picture shows one"):
         plotting.random_cdf(frame.rankeval.random_cdf([5, 6]))
 

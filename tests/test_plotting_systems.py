@@ -109,7 +109,7 @@ def test_calibration_draws_observed_and_expected(frame):
     np.testing.assert_array_equal(expected.get_ydata(), table["expected_agreement"])
     bars = np.array(ax.collections[0].get_segments())
     np.testing.assert_array_equal(bars[:, :, 1], table[["ci_low", "ci_high"]])
-    assert "95 % (Clopper- Pearson, pairs as independent)" in legend(ax)
+    assert "95 % (Clopper-Pearson, pairs as independent)" in legend(ax)
 
 
 def test_ranks_are_drawn_best_first(frame):

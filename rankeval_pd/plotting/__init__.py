@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from rankeval_pd.plotting.chance import random_bound, random_cdf
 from rankeval_pd.plotting.cutoffs import det, gain, lift, precision_recall, roc
+from rankeval_pd.plotting.differences import critical_difference, paired_differences
 from rankeval_pd.plotting.drawing.canvas import shown
+from rankeval_pd.plotting.drawing.legends import shared_legend
+from rankeval_pd.plotting.estimates import area, mean_difference, odds_ratios, tie_sensitivity
 from rankeval_pd.plotting.paired import (
     calibration,
     confidence,
@@ -20,13 +23,18 @@ from rankeval_pd.plotting.paired import (
 from rankeval_pd.plotting.rankings import comparison, precision, repetition
 
 __all__ = [
+    "area",
     "calibration",
     "comparison",
     "confidence",
+    "critical_difference",
     "det",
     "gain",
     "gain_by_size",
     "lift",
+    "mean_difference",
+    "odds_ratios",
+    "paired_differences",
     "pairs",
     "precision",
     "precision_recall",
@@ -34,8 +42,10 @@ __all__ = [
     "random_cdf",
     "repetition",
     "roc",
+    "shared_legend",
     "shown",
     "system_ranks",
+    "tie_sensitivity",
 ]
 
 

@@ -12,7 +12,7 @@ from rankeval_pd.chance.envelope import random_envelope
 from rankeval_pd.forms.once import let_in_once
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.nbest.precision import nbest_precision
-from rankeval_pd.plotting.asked import Levels, RankingPlot, of_data_or_table, parted
+from rankeval_pd.plotting.asked import Levels, RankingPlot, of_data_or_table, parted, seen_of
 from rankeval_pd.plotting.drawing.bounds import draw_random_bound
 from rankeval_pd.plotting.drawing.distribution import draw_random_cdf
 
@@ -28,7 +28,7 @@ def random_bound(
     *,
     population: str = "finite",
     simultaneous: bool = True,
-    log: bool = False,
+    log: bool | None = None,
     **options: Unpack[RankingPlot],
 ) -> Axes:
     """Draw the precision that is significantly above a random ranking's, and the measures' own.
@@ -45,10 +45,10 @@ def random_bound(
     simultaneous : bool
         Of data: whether to add what holds for all n together, :func:`rankeval_pd.random_envelope`
         at alpha = p, of a finite population.
-    log : bool
-        Whether the axis of n is logarithmic, so that the head of the list can be seen.
-    ax : Axes, optional
-        Where to draw, see :func:`precision`.
+    log : bool, optional
+        Whether the axis of n is logarithmic, so that the head of the list can be seen; unless
+        given for lists of more than 20,000.
+    **look
     line_kw, band_kw, marker_kw : mapping, optional
         Keywords of the measures' lines, of the bounds' lines (both ``Axes.plot``), and of the
         markers that points get where there are few.
@@ -63,7 +63,8 @@ def random_bound(
     -----
     The bound is the column ``critical``: a count that reaches it is a test of level p, at this n
     alone; to reach the envelope anywhere is one for all n together. Where no count is significant
-    they are above 100 % and are not drawn.
+    no line is drawn. Of more than 20,000 candidates some 4,000 n are computed and drawn, and the
+    envelope holds for these n together.
 
     Examples
     --------
@@ -74,6 +75,7 @@ def random_bound(
     """
     look, roles = parted(options)
     with let_in_once():
+        n = n if population == "infinite" else seen_of(data, n, roles)
         within = None if population == "infinite" else n
         table = nbest_precision(data, within, **roles)
         bound = bound_of(data, p, n, population=population, **roles)
@@ -107,8 +109,7 @@ def random_cdf(
         for each p, and a mark where it meets each distribution function.
     population : {"finite", "infinite"}
         Of data: as in :func:`rankeval_pd.random_bound`.
-    ax : Axes, optional
-        Where to draw, see :func:`precision`.
+    **look
     line_kw, band_kw, marker_kw : mapping, optional
         Keywords of the distribution functions, of the lines at 1 - p, and of the marks (all
         ``Axes.plot``).
@@ -118,6 +119,12 @@ def random_cdf(
     Returns
     -------
     Axes
+
+    Notes
+    -----
+    Each line is one way to count: the exact steps, the steps joined, and the binomial made
+    continuous. A grey line stands at 1 - p, and a mark where it meets each line: the bound; the
+    legend gives the three numbers, in the order of the lines.
 
     Examples
     --------

@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
+
+import pandas as pd
 
 from rankeval_pd.chance.crossovers import crossovers as crossovers_of
 from rankeval_pd.curves import shapes
+from rankeval_pd.curves.areas import area as area_of
 from rankeval_pd.curves.references import isolines as isolines_of
 from rankeval_pd.curves.references import random_band
 from rankeval_pd.forms.once import let_in_once
 from rankeval_pd.forms.rankings import Data
-from rankeval_pd.plotting.asked import Levels, Picture, RankingPlot, of_data_or_table, parted
-from rankeval_pd.plotting.drawing.curves import draw_curves
+from rankeval_pd.plotting.asked import (
+    Levels,
+    Picture,
+    RankingPlot,
+    of_data_or_table,
+    parted,
+    seen_of,
+)
+from rankeval_pd.plotting.drawing.canvas import shown
+from rankeval_pd.plotting.drawing.curves import curve_drawing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+_DRAW: dict[str, Callable[..., Axes]] = {space: curve_drawing(space) for space in shapes.SPACES}
+
+
 def _drawn(space: str) -> Callable[[Picture], Picture]:
     needed = ("measure", "n", *shapes.SPACES[space])
-    return of_data_or_table(partial(draw_curves, space), needed, space)
+    return of_data_or_table(_DRAW[space], needed, space)
 
 
 @_drawn("roc")
@@ -34,6 +47,7 @@ def roc(
     bound: str = "critical",
     crossovers: bool = False,
     log: bool = False,
+    area: bool = True,
     **options: Unpack[RankingPlot],
 ) -> Axes:
     """Draw ROC curves, what chance reaches beside them, and where the lists of some n end.
@@ -57,8 +71,10 @@ def roc(
         Whether to mark the first list of each measure that beats chance, at the p of ``bands``.
     log : bool
         Whether the axes are logarithmic, so that the head of the list can be seen.
-    ax : Axes, optional
-        Where to draw, see :func:`precision`.
+    area : bool
+        Of data: whether the area and its interval stand in the legend, :func:`rankeval_pd.area`.
+        Of a table, give that of ``area``.
+    **look
     line_kw, band_kw, marker_kw : mapping, optional
         Keywords of the measures' lines, of the lines of chance (both ``Axes.plot``), and of the
         marks of the crossovers and of points that are few.
@@ -69,6 +85,14 @@ def roc(
     -------
     Axes
 
+    Notes
+    -----
+    A line is one measure, from the empty list to that of all candidates; the dashed grey line is
+    what random orders have on average. Lines of chance: a random ranking reaches the black ones
+    with a probability of at most p at each n alone, the grey ones anywhere. Of more than 20,000
+    candidates some thousand n are drawn, and chance is computed at 2,000 n, for which the grey
+    lines hold together. The picture is square where the panel has room for it.
+
     Examples
     --------
     >>> import pandas as pd, rankeval_pd
@@ -76,7 +100,10 @@ def roc(
     >>> df.rankeval.plot.roc(bands=0.01).get_xlabel()
     'false positive rate'
     """
-    return _draw("roc", data, bands, isolines, simultaneous, bound, crossovers, log, options)
+    return _draw(
+        "roc", data, bands, isolines, simultaneous, bound, crossovers, log, options,
+        area="roc" if area else None,
+    )  # fmt: skip
 
 
 @_drawn("precision_recall")
@@ -89,6 +116,8 @@ def precision_recall(
     bound: str = "critical",
     crossovers: bool = False,
     log: bool = False,
+    area: bool = True,
+    f_scores: Levels = (),
     **options: Unpack[RankingPlot],
 ) -> Axes:
     """Draw precision over recall, as :func:`roc` draws its curves.
@@ -98,16 +127,27 @@ def precision_recall(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label; or the result of
         :func:`rankeval_pd.precision_recall`, of one group.
-    bands, isolines, simultaneous, bound, crossovers, ax, line_kw, band_kw, marker_kw
+    bands, isolines, simultaneous, bound, crossovers
         As in :func:`roc`.
     log : bool
         Whether the axis of recall is logarithmic.
+    area : bool
+        Of data: whether the average precision stands in the legend, :func:`rankeval_pd.area`.
+    f_scores : float or sequence of float
+        Values of F1: a thin line for each, on which all lists of this F1 lie.
+    **look
+    line_kw, band_kw, marker_kw : mapping, optional
+        As in :func:`roc`.
     **roles
         Of data: which column is what.
 
     Returns
     -------
     Axes
+
+    Notes
+    -----
+    The curves are steps: between two lists nothing is joined. The dashed line is the baseline.
 
     Examples
     --------
@@ -117,8 +157,9 @@ def precision_recall(
     'precision'
     """
     return _draw(
-        "precision_recall", data, bands, isolines, simultaneous, bound, crossovers, log, options
-    )
+        "precision_recall", data, bands, isolines, simultaneous, bound, crossovers, log, options,
+        area="ap" if area else None, drawn={"f_scores": f_scores},
+    )  # fmt: skip
 
 
 @_drawn("det")
@@ -130,7 +171,7 @@ def det(
     simultaneous: bool = True,
     bound: str = "critical",
     crossovers: bool = False,
-    log: bool = True,
+    log: bool | None = None,
     **options: Unpack[RankingPlot],
 ) -> Axes:
     """Draw both kinds of error against each other, as :func:`roc` draws its curves.
@@ -140,10 +181,14 @@ def det(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label; or the result of
         :func:`rankeval_pd.det`, of one group.
-    bands, isolines, simultaneous, bound, crossovers, ax, line_kw, band_kw, marker_kw
+    bands, isolines, simultaneous, bound, crossovers
         As in :func:`roc`.
-    log : bool
-        Whether both axes are logarithmic.
+    log : bool, optional
+        True: both axes are logarithmic; False: linear; unless given they have the scale of normal
+        deviates, on which the errors of normally distributed scores are a straight line.
+    **look
+    line_kw, band_kw, marker_kw : mapping, optional
+        As in :func:`roc`.
     **roles
         Of data: which column is what.
 
@@ -156,7 +201,7 @@ def det(
     >>> import pandas as pd, rankeval_pd
     >>> df = pd.DataFrame({"G2": range(40, 0, -1), "gold": [True] * 12 + [False] * 28})
     >>> df.rankeval.plot.det().get_xscale()
-    'log'
+    'function'
     """
     return _draw("det", data, bands, isolines, simultaneous, bound, crossovers, log, options)
 
@@ -171,7 +216,8 @@ def lift(
     simultaneous: bool = True,
     bound: str = "critical",
     crossovers: bool = False,
-    log: bool = True,
+    log: bool | None = None,
+    enrichment: Levels | None = None,
     **options: Unpack[RankingPlot],
 ) -> Axes:
     """Draw lift over the share of the candidates, as :func:`roc` draws its curves.
@@ -183,10 +229,16 @@ def lift(
         :func:`rankeval_pd.lift`, of one group.
     fractions : float or sequence of float, optional
         Of data: shares of the candidates, see :func:`rankeval_pd.lift`.
-    bands, isolines, simultaneous, bound, crossovers, ax, line_kw, band_kw, marker_kw
+    bands, isolines, simultaneous, bound, crossovers
         As in :func:`roc`.
-    log : bool
-        Whether the axis of the share is logarithmic.
+    log : bool, optional
+        Whether the axis of the share is logarithmic; unless given of more than 1,000 candidates.
+    enrichment : float or sequence of float, optional
+        Shares at which a thin line stands, and the lift of each measure in the legend: the
+        enrichment factors, of the smallest lists with these shares.
+    **look
+    line_kw, band_kw, marker_kw : mapping, optional
+        As in :func:`roc`.
     **roles
         Of data: which column is what.
 
@@ -203,7 +255,7 @@ def lift(
     """
     return _draw(
         "lift", data, bands, isolines, simultaneous, bound, crossovers, log, options,
-        fractions=fractions,
+        fractions=fractions, drawn={"enrichment": enrichment},
     )  # fmt: skip
 
 
@@ -226,7 +278,12 @@ def gain(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label; or the result of
         :func:`rankeval_pd.gain`, of one group.
-    bands, isolines, simultaneous, bound, crossovers, log, ax, line_kw, band_kw, marker_kw
+    bands, isolines, simultaneous, bound, crossovers
+        As in :func:`roc`.
+    log : bool
+        Whether the axis of the share is logarithmic.
+    **look
+    line_kw, band_kw, marker_kw : mapping, optional
         As in :func:`roc`.
     **roles
         Of data: which column is what.
@@ -255,12 +312,15 @@ def _draw(
     space: str,
     data: Any,
     p: Levels | None,
-    n: int | Sequence[int] | None,
+    iso: int | Sequence[int] | None,
     simultaneous: bool,
     bound: str,
     crossovers: bool,
-    log: bool,
+    log: bool | None,
     options: Any,
+    *,
+    area: str | None = None,
+    drawn: Mapping[str, Any] | None = None,
     **asked: Any,
 ) -> Axes:
     """Compute the curve and what stands beside it, and draw them."""
@@ -274,11 +334,15 @@ def _draw(
     with let_in_once():
         curve = _CURVES[space](data, **asked, **roles)
         if p is not None:
-            beside["bands"] = [random_band(data, space, p, bound=bound, **roles)]
+            few = shown(curve[curve["n"] > 0] if isinstance(curve, pd.DataFrame) else curve)
+            sizes = None if seen_of(data, None, roles) is None else [n for n in few if n]
+            beside["bands"] = [random_band(data, space, p, sizes, bound=bound, **roles)]
             if simultaneous:
-                beside["bands"] += [random_band(data, space, p, simultaneous=True, **roles)]
+                beside["bands"] += [random_band(data, space, p, sizes, simultaneous=True, **roles)]
             if crossovers:
                 beside["crossovers"] = crossovers_of(data, p, bound=bound, **roles)
-        if n is not None:
-            beside["isolines"] = isolines_of(data, n, space, **roles)
-    return draw_curves(space, curve, **beside, log=log, **look)
+        if iso is not None:
+            beside["isolines"] = isolines_of(data, iso, space, **roles)
+        if area is not None:
+            beside["area"] = area_of(data, area, **roles)
+    return _DRAW[space](curve, **beside, **(drawn or {}), log=log, **look)

@@ -50,13 +50,12 @@ def confidence(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Systems over test items; or the result of :func:`rankeval_pd.paired_bootstrap`, of one
-        group, and beside it as ``thresholds`` that of :func:`rankeval_pd.gain_threshold`: lines,
-        and their intervals.
+        Systems over test items; or the result of :func:`rankeval_pd.paired_bootstrap`, and beside
+        it as ``thresholds`` that of :func:`rankeval_pd.gain_threshold`: lines, and their
+        intervals.
     a, b, n_resamples, event, method, ci, families, adjust, alpha, level, progress
         Of items: as in :func:`rankeval_pd.paired_bootstrap`.
-    ax : Axes, optional
-        Where to draw, see :func:`precision`.
+    **look
     line_kw, band_kw, marker_kw : mapping, optional
         Keywords of the threshold lines (``Axes.axvline``), of their intervals, bars at the bottom
         (``Axes.hlines``), and of the points (``Axes.plot``).
@@ -66,6 +65,12 @@ def confidence(
     Returns
     -------
     Axes
+
+    Notes
+    -----
+    A point is a pair of systems, by its gain in the metric and its confidence, on a scale on which
+    .99 and .999 are as far apart as .9 and .99. Lines upwards: the gains that are worth
+    reporting, and bars at the bottom their intervals. The dashed line is p = .05.
 
     Examples
     --------
@@ -105,19 +110,26 @@ def pairs(
     ----------
     data : DataFrame or Dataset
         Systems over test items; or the result of :func:`rankeval_pd.paired_bootstrap` or
-        :func:`rankeval_pd.paired_permutation`, of one group.
+        :func:`rankeval_pd.paired_permutation`.
     a, b, n_resamples, event, method, ci, families, adjust, alpha, level, progress
         Of items: as in :func:`rankeval_pd.paired_bootstrap`, adjusted as :func:`system_ranks` is.
-    ax : Axes, optional
-        Where to draw, see :func:`precision`.
+    **look
     line_kw, band_kw, marker_kw : mapping, optional
-        As in :func:`confidence`, where they apply.
+        Keywords of the lines between the cells (``Axes.hlines``), of the cells
+        (``Axes.pcolormesh``), and of what is written in them (``Axes.text``).
     **roles
         Of items: which column is what.
 
     Returns
     -------
     Axes
+
+    Notes
+    -----
+    The systems stand from the one that beats most to the one that beats fewest. The colour of a
+    cell is the p-value of its pair, and where there is room its gain (of row over column) and
+    stars are written in it. Without room for these, the colour alone speaks, and names too many
+    to be written are left out by turns; a figure of its own grows with the systems.
 
     Examples
     --------
@@ -152,11 +164,10 @@ def system_ranks(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Systems over test items; or the result of :func:`rankeval_pd.system_ranks`, of one group.
+        Systems over test items; or the result of :func:`rankeval_pd.system_ranks`.
     n_resamples, ranks, ci, adjust, alpha, level, progress
         Of items: as in :func:`rankeval_pd.system_ranks`.
-    ax : Axes, optional
-        Where to draw, see :func:`precision`.
+    **look
     line_kw, band_kw, marker_kw : mapping, optional
         Keywords of the grid (``Axes.grid``), of the intervals (``Axes.hlines``), and of the points
         (``Axes.plot``).
@@ -166,6 +177,12 @@ def system_ranks(
     Returns
     -------
     Axes
+
+    Notes
+    -----
+    A point is the rank of a system, a bar the ranks that it might as well have had; a full point
+    is tied for best. Beside it, where there is room, stand its score and interval. Shaded by
+    turns are the clusters: no interval of one overlaps an interval of another.
 
     Examples
     --------
@@ -204,14 +221,15 @@ def gain_by_size(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Systems over test items; or the result of :func:`rankeval_pd.gain_by_size`, of one group,
+        Systems over test items; or the result of :func:`rankeval_pd.gain_by_size`,
         and beside it as ``thresholds`` that of :func:`rankeval_pd.gain_threshold`: lines. Beside
         each stands the square-root law through its largest size.
     sizes : sequence of int
         Of items: numbers of items, see :func:`rankeval_pd.gain_by_size`.
     draw, n_resamples, event, method, ci, families, adjust, alpha, level, progress
         Of items: as in :func:`rankeval_pd.gain_by_size`.
-    ax, line_kw, band_kw, marker_kw
+    **look
+    line_kw, band_kw, marker_kw : mapping, optional
         As in :func:`confidence`; the intervals are bars, ``Axes.vlines``.
     **roles
         Of items: which column is what.
@@ -222,7 +240,10 @@ def gain_by_size(
 
     Notes
     -----
-    Both axes are logarithmic: gains of 0 are not drawn, and the square-root law is a straight line.
+    A cross or a dot is a pair of systems on the first items of the set; a line joins the gains
+    worth reporting, its bars are their intervals. Both axes are logarithmic: gains of 0 are not
+    drawn, and the square-root law is a straight line. Where an interval leaves the panel, or there
+    is no threshold at a size, the legend says so.
 
     Examples
     --------
@@ -257,14 +278,12 @@ def calibration(
     ----------
     data : DataFrame or Dataset
         The table of pairs of :func:`rankeval_pd.paired_bootstrap`; or the result of
-        :func:`rankeval_pd.calibration` or :func:`rankeval_pd.population_calibration`, of one
-        group.
+        :func:`rankeval_pd.calibration` or :func:`rankeval_pd.population_calibration`.
     other : DataFrame or Dataset
         Of a table of pairs: the same systems over other items.
     bins, ci, level, n_resamples
         Of a table of pairs: as in :func:`rankeval_pd.calibration`.
-    ax : Axes, optional
-        Where to draw, see :func:`precision`.
+    **look
     line_kw, band_kw, marker_kw : mapping, optional
         Keywords of the expected agreement (``Axes.plot``), of the intervals (``Axes.vlines``), and
         of the points (``Axes.plot``).
@@ -274,6 +293,11 @@ def calibration(
     Returns
     -------
     Axes
+
+    Notes
+    -----
+    A point is a bin of pairs by their p-value, its bar the interval; above it stands how many
+    pairs it has. The dashed line is expected if the other items are of the same kind.
 
     Examples
     --------

@@ -6,6 +6,9 @@ import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
+import numpy as np
+import pandas as pd
+
 from rankeval_pd.errors import RankevalWarning
 from rankeval_pd.forms.once import let_in_once
 from rankeval_pd.forms.rankings import Data
@@ -15,10 +18,11 @@ from rankeval_pd.nbest.comparison import compare
 from rankeval_pd.nbest.precision import nbest_precision
 from rankeval_pd.nbest.repetition import repetition as repetition_of
 from rankeval_pd.nbest.repetition import repetition_samples
-from rankeval_pd.plotting.asked import RankingPlot, of_data_or_table, parted
-from rankeval_pd.plotting.drawing.canvas import shown
+from rankeval_pd.plotting.asked import RankingPlot, names_of, of_data_or_table, parted, seen_of
+from rankeval_pd.plotting.drawing.canvas import shown, sparse
 from rankeval_pd.plotting.drawing.comparisons import draw_comparison
-from rankeval_pd.plotting.drawing.nbest import draw_precision
+from rankeval_pd.plotting.drawing.look import Look
+from rankeval_pd.plotting.drawing.nbest import banded, draw_precision
 from rankeval_pd.plotting.drawing.samples import draw_repetition
 
 if TYPE_CHECKING:
@@ -40,6 +44,9 @@ def precision(
     mark: Sequence[int] = (),
     relevant: float = 0.0,
     reference: str | Sequence[str] = ("random",),
+    log: bool | None = None,
+    intervals: bool | None = None,
+    bands: bool | None = None,
     **options: Unpack[RankingPlot],
 ) -> Axes:
     """Draw the precision of n-best lists, its intervals and bands, and the baseline.
@@ -66,9 +73,14 @@ def precision(
     reference : {"random", "ideal"} or sequence of these
         Curves to compare with: a random order, whose precision is the baseline, and an order with
         all true positives first.
-    ax : Axes, optional
-        Where to draw; a new figure unless given. Give ``layout="constrained"`` to a figure of
-        your own, so that it makes room for the legend below.
+    log : bool, optional
+        Whether n (or the share) is drawn on a logarithmic axis; unless given for lists of more
+        than 20,000.
+    intervals, bands : bool, optional
+        Whether to draw what is pointwise, and what is simultaneous. Unless given both are drawn of
+        up to four measures (where the n are few, of up to twelve), of more only of those in
+        ``highlight``.
+    **look
     line_kw, band_kw, marker_kw : mapping, optional
         Keywords of the lines (``Axes.plot``), of the bands (``Axes.fill_between``; where the n are
         few, of the bars, ``Axes.vlines``), and of the markers that points get where they are few.
@@ -81,9 +93,13 @@ def precision(
 
     Notes
     -----
-    The darker bands are pointwise: the interval at each n holds for this n alone. The lighter ones
-    hold for all n of ``band`` together. Where the n are few, thick bars are pointwise, and thin
-    ones hold for all n together.
+    A line is the precision of the n-best lists of one measure; the dashed grey line is the
+    baseline, the precision of a random choice. The darker bands are pointwise: the interval at
+    each n holds for this n alone. The lighter ones hold for all n of ``band`` together. Where the
+    n are few, points stand side by side, thick bars are pointwise, and thin ones hold for all n
+    together. Of more than 20,000 candidates some 4,000 n are computed and drawn, half of them
+    evenly spaced and half densest at the head; the simultaneous band is one of up to 2,000 n.
+    With groups there is a panel for each, 24 at the most.
 
     Examples
     --------
@@ -96,15 +112,21 @@ def precision(
     """
     look, roles = parted(options)
     with let_in_once():
-        table = nbest_precision(data, n, ci=ci, level=level, target=target, phi=phi, **roles)
+        sizes = seen_of(data, n, roles)
+        table = nbest_precision(data, sizes, ci=ci, level=level, target=target, phi=phi, **roles)
         band = None
-        if simultaneous and Roles.of(roles).ties in CUTTING:
+        names = list(dict.fromkeys(np.asarray(table["measure"]).tolist()))
+        few = sparse(table["n"].nunique() if isinstance(table, pd.DataFrame) else table.sizes["n"])
+        chosen = banded(names, Look(highlight=look.get("highlight")).highlighted, few=few)
+        wanted = bands is not False and simultaneous and (bands or chosen)
+        if wanted and Roles.of(roles).ties in CUTTING:
             band = _quietly(
                 precision_band, data, shown(table), level=level, n_resamples=n_resamples, **roles
             )
     return draw_precision(
-        table, band, x=x, mark=mark, relevant=relevant, reference=reference, **look
-    )
+        table, band, x=x, log=log, mark=mark, relevant=relevant, reference=reference,
+        intervals=intervals, bands=bands, **look,
+    )  # fmt: skip
 
 
 def _quietly(function: Callable[..., Any], *asked: Any, **options: Any) -> Any:
@@ -137,20 +159,23 @@ def comparison(
     relevant: float = 0.0,
     reference: str | Sequence[str] = (),
     overlap: bool = False,
+    log: bool | None = None,
+    first_run: bool = False,
     **options: Unpack[RankingPlot],
 ) -> Axes:
-    """Draw the precision of two measures, and mark the n at which the difference is significant.
+    """Draw the precision of measures, and mark the n at which differences are significant.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label; or the result of
-        :func:`rankeval_pd.compare` for one pair of measures and one group, by n. Beside it as
+        :func:`rankeval_pd.compare` for any pairs of measures, by n. Beside it as
         ``together`` what holds for all n together, that of :func:`rankeval_pd.compare` with
         adjusted p-values or of :func:`rankeval_pd.difference_band`, and as ``curves`` that of
         :func:`rankeval_pd.nbest_precision`, needed for another ``x`` than n and a ``reference``.
     a, b, n, test, alternative, alpha, adjust, n_resamples, level, ci, target, phi, progress
-        Of data: as in :func:`rankeval_pd.compare`.
+        Of data: as in :func:`rankeval_pd.compare`. ``n_resamples`` is 999 unless given, and of
+        many candidates fewer, so that the picture takes seconds; the legend then says how many.
     simultaneous : bool
         Of data: whether to add the comparison adjusted by "max-t" where nothing is adjusted, at
         the n that can be seen.
@@ -165,8 +190,12 @@ def comparison(
     overlap : bool
         Whether to draw the share of candidates that the two lists have in common, by a scale of
         its own on the right.
-    ax : Axes, optional
-        Where to draw, see :func:`precision`.
+    log : bool, optional
+        Whether n is drawn on a logarithmic axis, see :func:`precision`.
+    first_run : bool
+        Whether a thin line stands at the last n of the first run of significant n, as in the
+        paper's figure; of one pair.
+    **look
     line_kw, band_kw, marker_kw : mapping, optional
         Keywords of the lines (``Axes.plot``), of the bars below the curves, which cover the
         significant n (``Axes.broken_barh``; where the n have gaps, squares, ``Axes.scatter``), and
@@ -180,10 +209,11 @@ def comparison(
 
     Notes
     -----
-    Thin bars: each n is tested alone. Thick bars: what holds for all n together. Lists of equal n
-    are compared whatever is drawn to the right; with x="recall" a bar stands at the recall of the
-    better measure. A thin line stands at the last n of the first run of significant n, as in the
-    paper's figure.
+    Below the curves each pair has a strip; a bar in it has the colour of the better measure. Thin
+    bars: each n is tested alone. Thick bars: what holds for all n together. Lists of equal n are
+    compared whatever is drawn to the right; with x="recall" a bar stands at the recall of the
+    better measure. Of more than 20,000 candidates some 4,000 n are tested and drawn (a bar
+    reaches half way to the next of them), and up to 2,000 of them together.
 
     Examples
     --------
@@ -196,20 +226,36 @@ def comparison(
     """
     look, roles = parted(options)
     asked: dict[str, Any] = {
-        "test": test, "alternative": alternative, "alpha": alpha, "n_resamples": n_resamples,
-        "level": level, "ci": ci, "target": target, "phi": phi, "progress": progress, **roles,
+        "test": test, "alternative": alternative, "alpha": alpha, "level": level, "ci": ci,
+        "target": target, "phi": phi, "progress": progress, **roles,
     }  # fmt: skip
     with let_in_once():
-        table = compare(data, a, b, n, adjust=adjust, **asked)
+        sizes = seen_of(data, n, roles)
+        draws = n_resamples if n_resamples is not None else _draws(data, a, b, alpha, roles)
+        table = compare(data, a, b, sizes, adjust=adjust, n_resamples=draws, **asked)
         together = curves = None
         if simultaneous and adjust is None and phi == 1.0:  # swaps know of no phi
-            together = compare(data, a, b, shown(table), adjust="max-t", **asked)
+            together = compare(data, a, b, shown(table), adjust="max-t", n_resamples=draws, **asked)
+            together.attrs.setdefault("n_resamples", draws)
         if x != "n" or reference:
-            curves = nbest_precision(data, n, **roles)
+            curves = nbest_precision(data, sizes, **roles)
     return draw_comparison(
-        table, together, curves, x=x, mark=mark, relevant=relevant, reference=reference,
-        overlap=overlap, **look,
+        table, together, curves, x=x, log=log, mark=mark, relevant=relevant, reference=reference,
+        overlap=overlap, first_run=first_run, **look,
     )  # fmt: skip
+
+
+def _draws(data: Any, a: Hashable, b: Hashable, alpha: float, roles: Mapping[str, Any]) -> int:
+    """Return how many resamples of so many candidates take seconds, enough for the level."""
+    size = len(data) if isinstance(data, pd.DataFrame) else max(data.sizes.values(), default=1)
+    count = len(names_of(data, roles, every=False))
+    pairs = 1 if b is not None else max(count - 1, 1)
+    pairs = pairs if a is not None else max(count * (count - 1) // 2, 1)
+    affordable = int(_BUDGET / max(size * pairs, 1))
+    return max(min(999, affordable), int(np.ceil(pairs / alpha)) - 1, 99)
+
+
+_BUDGET = 1e8  # candidates times resamples: some seconds
 
 
 @of_data_or_table(draw_repetition, ("measure", "sd_expected", "sd_observed"), "repetition")
@@ -231,8 +277,7 @@ def repetition(
         it as ``samples`` that of :func:`rankeval_pd.repetition_samples` for the same measures.
     threshold, n, ci, level
         Of data: as in :func:`rankeval_pd.repetition`.
-    ax : array of Axes, optional
-        Where to draw, one Axes a measure; a new figure unless given.
+    **look
     line_kw, band_kw, marker_kw : mapping, optional
         Keywords of the expected curve (``Axes.plot``), of the histogram (``Axes.hist``), and of
         the line at the pooled precision (``Axes.axvline``).
@@ -245,7 +290,9 @@ def repetition(
 
     Notes
     -----
-    The curve is the normal distribution of Evert's Eq. 4.
+    The histogram is the precision found in the samples; the curve is the normal distribution of
+    Evert's Eq. 4, and the dashed line the pooled precision. In each panel stands how large the
+    spread found is beside the model's. The panels share their scales and one legend.
 
     Examples
     --------

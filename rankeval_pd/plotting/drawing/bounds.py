@@ -2,80 +2,74 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+import numpy as np
 import pandas as pd
-import xarray as xr
 
 from rankeval_pd.plotting.drawing.canvas import (
     BAND_DASHES,
     GREY,
-    Keywords,
-    axes,
-    draw_curve,
-    finish,
+    XLABELS,
+    Canvas,
+    is_log,
     table_of,
     thinned,
 )
-from rankeval_pd.plotting.drawing.nbest import draw_baseline
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from rankeval_pd.plotting.drawing.nbest import draw_baseline, sizes_of
+from rankeval_pd.plotting.drawing.panels import picture
 
 
+@picture(("p", "n", "expected", "critical"), "random_bound")
 def draw_random_bound(
-    bound: pd.DataFrame | xr.Dataset,
-    precision: pd.DataFrame | xr.Dataset | None = None,
-    envelope: pd.DataFrame | xr.Dataset | None = None,
+    canvas: Canvas,
+    bound: pd.DataFrame,
+    precision: pd.DataFrame | None = None,
+    envelope: pd.DataFrame | None = None,
     *,
-    log: bool = False,
-    ax: Axes | None = None,
-    line_kw: Keywords = None,
-    band_kw: Keywords = None,
-    marker_kw: Keywords = None,
-) -> Axes:
+    log: bool | None = None,
+) -> None:
     """Draw the precision that is significantly above a random ranking's, and the measures' own."""
-    bound = table_of(bound, ("p", "n", "expected", "critical"), "random_bound")
-    ax = axes(ax)
+    ax = canvas.ax
+    positive = np.inf
     if precision is not None:
-        curves = table_of(precision, ("measure", "n", "precision", "lift"), "nbest_precision")
-        for number, measure in enumerate(curves["measure"].drop_duplicates()):
-            draw_curve(
-                ax, curves[curves["measure"] == measure], "precision", number=number,
-                name=str(measure), line_kw=line_kw, marker_kw=marker_kw,
-            )  # fmt: skip
+        needed = ("measure", "n", "precision", "recall", "lift")
+        curves = table_of(precision, needed, "nbest_precision")
+        _, positive = sizes_of(curves)
+        for measure in curves["measure"].drop_duplicates():
+            rows = thinned(curves[curves["measure"] == measure])
+            canvas.curve(measure, rows["n"], rows["precision"])
         draw_baseline(ax, curves)
-    if log:
-        ax.set_xscale("log")
     for number, (p, rows) in enumerate(bound.groupby("p", sort=False)):
-        name = f"needed to beat chance, p\u00a0≤\u00a0{p:g}, each n alone"
-        _draw_counts(ax, rows, "critical", name, number, "black", band_kw)
+        name = f"chance p\u00a0≤\u00a0{p:g}, each n alone"
+        _draw_counts(canvas, rows, "critical", name, number, "black", positive)
     if envelope is not None:
         wider = table_of(envelope, ("alpha", "n", "envelope"), "random_envelope")
         for number, (p, rows) in enumerate(wider.groupby("alpha", sort=False)):
-            name = f"needed to beat chance, p\u00a0≤\u00a0{p:g}, all n together"
-            _draw_counts(ax, rows, "envelope", name, number, "0.55", band_kw)
+            name = f"chance p\u00a0≤\u00a0{p:g}, all n together"
+            _draw_counts(canvas, rows, "envelope", name, number, "0.55", positive)
     if precision is None and len(bound):
         prior = float(bound["expected"].iloc[0] / bound["n"].iloc[0])
         ax.axhline(
             prior, color=GREY, linewidth=1, linestyle=(0, (2, 2)),
             label=f"baseline, {100 * prior:.2f} %",
         )  # fmt: skip
-    return finish(ax, ylabel="precision")
+    canvas.across("n", log=is_log(log, bound["n"]))
+    canvas.upwards_in_percent()
+    canvas.finish(xlabel=XLABELS["n"], ylabel="precision")
 
 
 def _draw_counts(
-    ax: Axes,
+    canvas: Canvas,
     rows: pd.DataFrame,
     column: str,
     name: str,
     number: int,
     colour: str,
-    band_kw: Keywords,
+    positive: float,
 ) -> None:
     """Draw counts as precision, where a list can have as many."""
     rows = thinned(rows)
-    share = (rows[column] / rows["n"]).where(rows[column] <= rows["n"])
+    most = np.minimum(rows["n"], positive if np.isfinite(positive) else rows["n"])
+    share = (rows[column] / rows["n"]).where(rows[column] <= most + 1e-6)
     dash = BAND_DASHES[number % len(BAND_DASHES)]
-    line = {"color": colour, "linewidth": 1, "linestyle": dash, "label": name}
-    ax.plot(rows["n"], share, **{**line, **(band_kw or {})})
+    look = {"color": colour, "linewidth": 1, "linestyle": dash, "label": name}
+    canvas.ax.plot(rows["n"], share, **canvas.look.band(None, **look))

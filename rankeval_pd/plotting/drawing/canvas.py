@@ -1,21 +1,29 @@
-"""What all pictures share: the table read, the axes, colours and dashes, the legend."""
+"""What all pictures share: the table read, the axes, lines by name, the legend."""
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
+from rankeval_pd.plotting.drawing.legends import panel_size, place_legend
+from rankeval_pd.plotting.drawing.look import FEW, MUTED, Look, in_tex
+from rankeval_pd.plotting.drawing.scales import (
+    LARGE,
+    compact,
+    fit_letters,
+    in_percent,
+    set_ticks,
+    small,
+)
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe and Ito (2008), ordered so that neighbours differ in lightness too
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#000000")
-DASHES: tuple[Any, ...] = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 3)))
 BAND_DASHES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)))
 GREY = "0.35"
 
@@ -24,26 +32,128 @@ XLABELS = {
     "share": "share of the candidates in the list",
     "recall": "recall of the list",
 }
+_SHORT = {
+    XLABELS["n"]: "n (list size)",
+    XLABELS["share"]: "share of candidates",
+    "confidence (1 − p, one-sided)": "confidence (1 − p)",
+}
 
-_SPARSE = 40  # up to so many n, each point gets a marker
 _POINTS = 4000  # more of a line than any paper shows
 _BAND_POINTS = 2000  # as many of a band, each of which costs draws
-_LEGEND_WIDTH = 31  # characters: a legend fits a picture of 8 cm
-_WIDE = 4.5  # inches of the axes: the legend has two columns
-_NARROW = 3.0  # inches of the axes: a small legend
-_LEGEND_BELOW = -38.0  # points from the lower spine: tick labels and the axis' name are between
-
-Keywords = Mapping[str, Any] | None
+_INNER = ("pair", "cut", "row")  # dimensions of results that are no groups
 
 
-def table_of(
-    table: pd.DataFrame | xr.Dataset, needed: Sequence[str], made_by: str, *, grouped: bool = False
-) -> pd.DataFrame:
-    """Return the table as a tidy DataFrame of one group, or of all; say what is missing."""
+class Canvas:
+    """Axes to draw on, and how."""
+
+    def __init__(self, ax: Axes, look: Look, *, alone: bool = True) -> None:
+        self.ax, self.look, self.alone = ax, look, alone
+        self.ended: list[tuple[Hashable, float, float]] = []
+        self.named: dict[str, str] = {}
+
+    def text(self, name: Any) -> str:
+        """Return what is written for a name."""
+        return self.look.text(name)
+
+    def colour(self, name: Hashable) -> Any:
+        """Return the colour of a name, grey where others stand out."""
+        return MUTED if self.look.muted(name) else self.look.colour(self.ax, name)
+
+    def curve(self, name: Hashable, x: Any, y: Any, *, after: str = "", **more: Any) -> None:
+        """Draw the line of a name, with markers where its points are few."""
+        look = {**self.look.line(self.ax, name, len(x)), **more}
+        look["label"] = str(look.get("label", "")) + after
+        if self.look.muted(name):
+            look["label"] = "others"
+        self.ax.plot(x, y, **look)
+        self.named[str(look["label"])] = after
+        known = np.isfinite(np.asarray(x, dtype=float)) & np.isfinite(np.asarray(y, dtype=float))
+        if known.any() and not self.look.muted(name):
+            last = int(np.flatnonzero(known)[-1])
+            self.ended.append((name, float(np.asarray(x)[last]), float(np.asarray(y)[last])))
+
+    def note(self, words: str) -> None:
+        """Say something in the legend that has no mark."""
+        self.ax.plot([], [], " ", label=words)
+
+    def finish(self, *, xlabel: str | None = None, ylabel: str | None = None) -> None:
+        """Label the axes, and put the legend where there is room."""
+        ax, look = self.ax, self.look
+        ax.spines[["top", "right"]].set_visible(False)
+        if xlabel is not None:
+            ax.set_xlabel(in_tex(_SHORT.get(xlabel, xlabel) if small(ax) else xlabel))
+        if ylabel is not None:
+            ax.set_ylabel(in_tex(_SHORT.get(ylabel, ylabel) if small(ax) else ylabel))
+        if look.title is not None and self.alone:
+            ax.set_title(look.title)
+        fit_letters(ax)
+        if look.labels_at == "end":
+            self._label_ends()
+        if self.alone:
+            place_legend(ax, look.legend, self.named)
+
+    def across(self, x: str, *, log: bool = False) -> None:
+        """Put ticks on the axis to the right: sizes of lists, shares, or recalls."""
+        if log:
+            self.ax.set_xscale("log")
+        set_ticks(self.ax.xaxis, *((compact, 5.0) if x == "n" else (in_percent, 4.0)))
+
+    def upwards_in_percent(self) -> None:
+        """Write the axis upwards in percent."""
+        set_ticks(self.ax.yaxis, in_percent, 4.0)
+
+    def _label_ends(self) -> None:
+        """Write the names at the ends of their lines, unless there is no room for them."""
+        ax = self.ax
+        ended = [end for end in self.ended if ax.get_xlim()[0] <= end[1] <= ax.get_xlim()[1]]
+        width, height = panel_size(ax)
+        font = 7.0 if small(ax) else 8.5
+        texts = {name: self.text(name) for name, _, _ in ended}
+        high = 0.6 * height
+        wide = 0.6 * font * max((len(text) for text in texts.values()), default=0)
+        if not ended or wide > 0.17 * width or 1.2 * font * len(ended) > high:
+            return
+        low, top = ax.transData.transform([(0, y) for y in ax.get_ylim()])[:, 1]
+        scale = high / (top - low)
+        places = [scale * (ax.transData.transform((x, y))[1] - low) for _, x, y in ended]
+        for (name, x, y), place, own in zip(
+            ended, _apart(places, 1.2 * font, high), places, strict=True
+        ):
+            ax.annotate(
+                texts[name], (x, y), xytext=(5, place - own), textcoords="offset points",
+                va="center", fontsize=font, color=self.colour(name), annotation_clip=False,
+            )  # fmt: skip
+            for line in ax.get_lines():
+                if line.get_label() == texts[name]:
+                    line.set_label("_named at its end")
+
+
+def _apart(places: list[float], least: float, high: float) -> list[float]:
+    """Return the places moved so that neighbours have a distance, in their order."""
+    order = np.argsort(places, kind="stable")
+    moved = np.array(places, dtype=float)
+    for lower, upper in itertools.pairwise(order):
+        moved[upper] = max(moved[upper], moved[lower] + least)
+    beyond = moved[order[-1]] - high
+    if beyond > 0:
+        moved[order[-1]] = max(moved[order[-1]] - beyond, places[order[-1]] - beyond)
+        for upper, lower in zip(order[::-1], order[::-1][1:], strict=False):
+            moved[lower] = min(moved[lower], moved[upper] - least)
+    return [float(x) for x in moved]
+
+
+def tidy(table: pd.DataFrame | xr.Dataset, needed: Sequence[str], made_by: str) -> pd.DataFrame:
+    """Return the table as a tidy DataFrame, groups and batch dimensions first."""
     if isinstance(table, xr.Dataset):
-        attrs = table.attrs
-        table = table.to_dataframe().reset_index()
-        table.attrs = dict(attrs)
+        attrs, inner = table.attrs, (*needed, *_INNER, "measure", "n", "p", "alpha", "system")
+        batch = [d for d in table.dims if d not in inner]
+        named = [d for d in table.dims if d in needed]
+        frame = table.to_dataframe().reset_index()
+        first = [*batch, *named, *(name for name in needed if name in frame and name not in named)]
+        if "row" not in table.dims:
+            frame = frame[[*first, *(name for name in frame if name not in first)]]
+        frame.attrs = dict(attrs)
+        table = frame
     if not isinstance(table, pd.DataFrame):
         raise TypeError(f"table is of type {type(table).__name__}: give the result of {made_by}.")
     missing = [name for name in needed if name not in table.columns]
@@ -52,56 +162,27 @@ def table_of(
             f"table has no columns {', '.join(missing)}: give the result of {made_by}, which has"
             " them."
         )
-    if grouped:
-        return table
-    first = next((i for i, c in enumerate(table.columns) if c in needed), 0)
-    groups = [c for c in table.columns[:first] if c not in ("pair", "cut", "row")]
-    if groups and len(table.drop_duplicates(groups)) > 1:
-        example = table[groups[0]].iloc[0]
-        raise ValueError(
-            f"table has {len(table.drop_duplicates(groups))} groups of {groups}, and a picture"
-            f" shows one. Choose it in the table, table[table[{groups[0]!r}] == {example!r}], or"
-            f" in the data before you ask: data[data[{groups[0]!r}] == {example!r}], of a Dataset"
-            f" data.sel({groups[0]}={example!r})."
-        )
     return table
 
 
-def axes(ax: Axes | None) -> Axes:
-    """Return the axes given, or those of a new figure that makes room for its legend."""
-    if ax is not None:
-        # without a layout engine, the legend below the axes would be cut off
-        if ax.figure.get_layout_engine() is None:
-            ax.figure.set_layout_engine("constrained")  # type: ignore[union-attr]
-        return ax
-    import matplotlib.pyplot as plt
-
-    _, fresh = plt.subplots(layout="constrained")
-    return fresh
+def groups_of(table: pd.DataFrame, needed: Sequence[str]) -> list[Any]:
+    """Return the columns of a table that name groups: those before the first of its own."""
+    first = next((i for i, c in enumerate(table.columns) if c in needed), 0)
+    return [c for c in table.columns[:first] if c not in _INNER]
 
 
-def style(number: int) -> dict[str, Any]:
-    """Return colour and dash of a line; 49 combinations before one comes again."""
-    dash = DASHES[(number + number // len(COLOURS)) % len(DASHES)]
-    return {"color": COLOURS[number % len(COLOURS)], "linestyle": dash}
-
-
-def draw_curve(
-    ax: Axes,
-    table: pd.DataFrame,
-    column: str,
-    *,
-    number: int,
-    name: str,
-    line_kw: Keywords,
-    marker_kw: Keywords,
+def table_of(
+    table: pd.DataFrame | xr.Dataset, needed: Sequence[str], made_by: str, *, grouped: bool = False
 ) -> pd.DataFrame:
-    """Draw a column over x, or over n, and return the rows that were drawn, in the order of n."""
-    curve = thinned(table)
-    look = {"label": name, **style(number), **markers(len(curve), number, marker_kw)}
-    across = curve["x"] if "x" in curve else curve["n"]
-    ax.plot(across, curve[column], **{**look, **(line_kw or {})})
-    return curve
+    """Return the table as a tidy DataFrame of one group, or of all; say what is missing."""
+    table = tidy(table, needed, made_by)
+    groups = groups_of(table, needed)
+    if not grouped and groups and len(table.drop_duplicates(groups)) > 1:
+        raise ValueError(
+            f"table has {len(table.drop_duplicates(groups))} groups of {groups}, and the one that"
+            " it stands beside has others. Give the results of the same data."
+        )
+    return table
 
 
 def thinned(table: pd.DataFrame, most: int = _POINTS) -> pd.DataFrame:
@@ -109,15 +190,32 @@ def thinned(table: pd.DataFrame, most: int = _POINTS) -> pd.DataFrame:
     table = table.sort_values("n")
     if len(table) <= most:
         return table
-    even = np.linspace(0, len(table) - 1, most // 2)
-    head = np.geomspace(1, len(table), most // 2) - 1
-    return table.iloc[np.unique(np.concatenate([even, head]).astype(int))]
+    return table.iloc[_some(len(table), most)]
+
+
+def _some(count: int, most: int) -> np.ndarray[Any, Any]:
+    """Return positions, half of them evenly spaced and half of them densest at the start."""
+    even = np.linspace(0, count - 1, most // 2)
+    head = np.geomspace(1, count, most // 2) - 1
+    return np.unique(np.concatenate([even, head]).astype(int))
+
+
+def seen(sizes: Sequence[int]) -> list[int] | None:
+    """Return the n to compute for a picture of as many candidates; None where every n is seen."""
+    if max(sizes, default=0) <= LARGE:
+        return None
+    return sorted({int(n) + 1 for size in sizes for n in _some(size, _POINTS)})
 
 
 def shown(table: pd.DataFrame | xr.Dataset) -> list[int]:
     """Return the n of a table that a picture shows, fewer than there are where they are many."""
     n = np.unique(np.asarray(table["n"]))
     return [int(x) for x in thinned(pd.DataFrame({"n": n}), _BAND_POINTS)["n"]]
+
+
+def is_log(log: bool | None, n: Any) -> bool:
+    """Return whether n is drawn on a logarithmic axis: as asked, else where there are many."""
+    return bool(log) if log is not None else len(n) > 0 and float(np.max(n)) > LARGE
 
 
 def check_options(x: str, references: Sequence[str], known: Sequence[str]) -> None:
@@ -195,61 +293,7 @@ def draw_marks(
 
 def sparse(count: int) -> bool:
     """Return whether the n are so few that each point is seen."""
-    return count <= _SPARSE
-
-
-def markers(count: int, number: int, given: Keywords) -> dict[str, Any]:
-    """Return the keywords of the points of a line: markers where the n are few."""
-    if not sparse(count):
-        return {}
-    shape = {"marker": "osD^vPX"[number % 7], "markersize": 4}
-    renamed = {"s": "markersize", "size": "markersize"}
-    return {**shape, **{renamed.get(k, k): v for k, v in dict(given or {}).items()}}
-
-
-PRECISION_OF_SAMPLE = "precision of the sample"
-_IN_PERCENT = (XLABELS["share"], XLABELS["recall"], PRECISION_OF_SAMPLE)
-
-
-def finish(ax: Axes, *, ylabel: str, xlabel: str = XLABELS["n"]) -> Axes:
-    """Label the axes of a curve and put the legend below them."""
-    ax.set_xlabel(xlabel)
-    if xlabel in _IN_PERCENT:
-        ax.xaxis.set_major_formatter(_share_in_percent)
-    ax.set_ylabel(ylabel)
-    if ylabel == "precision":
-        ax.yaxis.set_major_formatter(_share_in_percent)
-    return place_legend(ax)
-
-
-def place_legend(ax: Axes, *, below_axis: float = _LEGEND_BELOW) -> Axes:
-    """Put the legend below the axes, off the data, narrow enough for a column."""
-    from matplotlib.transforms import ScaledTranslation
-
-    ax.spines[["top", "right"]].set_visible(False)
-    handles, names = ax.get_legend_handles_labels()
-    if handles:
-        below = ScaledTranslation(0.0, below_axis / 72.0, ax.figure.dpi_scale_trans)
-        narrow = ax.bbox.width / ax.figure.dpi < _NARROW
-        ax.legend(
-            handles,
-            [textwrap.fill(name, 44 if narrow else _LEGEND_WIDTH) for name in names],
-            loc="upper center",
-            bbox_to_anchor=(0.5, 0.0),
-            bbox_transform=ax.transAxes + below,
-            borderaxespad=0.0,
-            ncols=2 if len(handles) > 3 and ax.bbox.width / ax.figure.dpi >= _WIDE else 1,
-            frameon=False,
-            fontsize="x-small" if narrow else "small",
-            handlelength=2 if narrow else 3,
-            labelspacing=0.3 if narrow else 0.5,
-        )
-    return ax
-
-
-def _share_in_percent(value: float, _: object = None) -> str:
-    """Return a tick of a share as text; none beyond 0 and 1, where there is only room."""
-    return f"{100 * value:.4g}%" if -1e-9 <= value <= 1.0 + 1e-9 else ""
+    return count <= FEW
 
 
 def percent(level: float) -> str:

@@ -1,66 +1,69 @@
-"""Two measures and the n at which they differ significantly (Evert 2004, figure 3)."""
+"""Measures, and the n at which they differ significantly (Evert 2004, figure 3)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from rankeval_pd.plotting.drawing.canvas import (
     GREY,
     XLABELS,
-    Keywords,
-    axes,
-    check_marks,
-    check_options,
-    check_relevant,
-    draw_curve,
+    Canvas,
     draw_marks,
-    finish,
+    is_log,
     percent,
     positions,
-    style,
+    sparse,
     table_of,
+    thinned,
 )
-from rankeval_pd.plotting.drawing.nbest import REFERENCES, draw_baseline, draw_ideal
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from rankeval_pd.plotting.drawing.legends import panel_size, shortened
+from rankeval_pd.plotting.drawing.nbest import checked, draw_baseline, draw_ideal
+from rankeval_pd.plotting.drawing.panels import picture
+from rankeval_pd.plotting.drawing.scales import small
 
 _NAMES = {
     "fisher": "Fisher's test", "midp": "Fisher's mid-p test", "mcnemar": "McNemar's test",
     "boschloo": "Boschloo's test", "barnard": "Barnard's test",
 }  # fmt: skip
+NEEDED = (
+    "measure_a", "measure_b", "n", "precision_a", "precision_b", "difference", "p_value",
+    "significant", "better", "overlap",
+)  # fmt: skip
+_PAIR = ("measure_a", "measure_b")
+_STRIP = 0.055  # of the height of the axes, for each pair
+_MOST = 0.45  # of it for all pairs
+_LETTERS = 4.0  # points that a strip needs to be named
 
 
+class _Finding(NamedTuple):
+    """What is significant: which rows, and the words for it."""
+
+    hits: np.ndarray[Any, Any]
+    words: str
+    together: bool
+
+
+@picture(NEEDED, "compare by n")
 def draw_comparison(
-    table: pd.DataFrame | xr.Dataset,
-    together: pd.DataFrame | xr.Dataset | None = None,
-    curves: pd.DataFrame | xr.Dataset | None = None,
+    canvas: Canvas,
+    table: pd.DataFrame,
+    together: pd.DataFrame | None = None,
+    curves: pd.DataFrame | None = None,
     *,
     x: str = "n",
+    log: bool | None = None,
     mark: Sequence[int] = (),
     relevant: float = 0.0,
     reference: str | Sequence[str] = (),
     overlap: bool = False,
-    ax: Axes | None = None,
-    line_kw: Keywords = None,
-    band_kw: Keywords = None,
-    marker_kw: Keywords = None,
-) -> Axes:
-    """Draw the precision of two measures, and mark the n at which the difference is significant."""
-    needed = (
-        "measure_a", "measure_b", "n", "precision_a", "precision_b", "difference", "p_value",
-        "significant", "better", "overlap",
-    )  # fmt: skip
-    table = table_of(table, needed, "compare by n")
-    references = [reference] if isinstance(reference, str) else list(reference or ())
-    check_options(x, references, REFERENCES)
-    relevant, mark = check_relevant(relevant), check_marks(mark, table["n"])
-    _check_one_pair(table)
+    first_run: bool = False,
+) -> None:
+    """Draw the precision of measures, and mark the n at which the differences are significant."""
+    references, relevant, mark = checked(table, x, mark, relevant, reference)
     if curves is not None:
         curves = table_of(
             curves, ("measure", "n", "precision", "recall", "lift"), "nbest_precision"
@@ -70,70 +73,66 @@ def draw_comparison(
             f"x={x!r}, reference={references!r}: the table of a comparison does not say how many"
             " candidates there are. Give curves=data.rankeval.nbest_precision(n, measures=...)."
         )
-    ax = axes(ax)
-    table = table.sort_values("n")
-    for number, side in enumerate("ab"):
-        name = str(table[f"measure_{side}"].iloc[0]) if len(table) else side
-        column = f"precision_{side}"
-        rows = table.assign(x=_across(table, curves, side, x))
-        draw_curve(ax, rows, column, number=number, name=name, line_kw=line_kw, marker_kw=marker_kw)
-        draw_marks(ax, rows, column, mark, x, first=number == 0)
+    ax = canvas.ax
+    table = table.sort_values("n", kind="stable")
+    for number, (measure, rows) in enumerate(_lists(table).items()):
+        rows = rows.assign(x=_across(rows["n"], curves, measure, x))
+        curve = thinned(rows)
+        canvas.curve(measure, curve["x"], curve["precision"])
+        draw_marks(ax, rows, "precision", mark, x, first=number == 0)
     if curves is not None and "random" in references:
         draw_baseline(ax, curves)
     if curves is not None and "ideal" in references:
         draw_ideal(ax, curves, x)
+    canvas.across(x, log=x != "recall" and is_log(log, table["n"]))
+    pairs = [rows for _, rows in table.groupby(["measure_a", "measure_b"], sort=False)]
     findings = _findings(table, together, relevant)
-    places = {side: _across(table, curves, side, x).to_numpy() for side in "ab"}
-    _draw_significance(ax, table, findings, places, band_kw, at="recall" if x == "recall" else "n")
-    if x == "n":
-        _mark_end(ax, table, relevant)
+    _draw_strips(canvas, table, pairs, findings, curves, x)
+    if first_run and x == "n" and len(pairs) == 1:
+        _mark_end(canvas, table, findings[0])
     if overlap:
-        _draw_overlap(ax, table, _across(table, curves, "a", x))
-    return finish(ax, ylabel="precision", xlabel=XLABELS[x])
+        _draw_overlap(canvas, pairs, curves, x)
+    canvas.upwards_in_percent()
+    canvas.finish(ylabel="precision", xlabel=XLABELS[x])
 
 
-def _check_one_pair(table: pd.DataFrame) -> None:
-    pairs = table[["measure_a", "measure_b"]].drop_duplicates()
-    if len(pairs) > 1:
-        a, b = pairs.iloc[0]
-        raise ValueError(
-            f"table has {len(pairs)} pairs of measures, and a picture shows one. Compare two"
-            f" measures, as by compare({a!r}, {b!r}), or choose the rows of one pair."
+def _lists(table: pd.DataFrame) -> dict[Hashable, pd.DataFrame]:
+    """Return the precision of the lists of each measure, in the order in which they are named."""
+    sides = [
+        table[[f"measure_{side}", "n", f"precision_{side}"]].set_axis(
+            ["measure", "n", "precision"], axis=1
         )
+        for side in "ab"
+    ]
+    named = [table["measure_a"].iloc[:1], *(side["measure"] for side in sides)]
+    every = pd.concat(sides).drop_duplicates(["measure", "n"])
+    names = pd.concat(named).drop_duplicates()
+    return {m: every[every["measure"] == m].sort_values("n") for m in names}
 
 
-def _across(table: pd.DataFrame, curves: pd.DataFrame | None, side: str, x: str) -> pd.Series[Any]:
+def _across(
+    n: pd.Series[Any], curves: pd.DataFrame | None, measure: Hashable, x: str
+) -> pd.Series[Any]:
     """Return where the lists of one measure stand on the axis to the right."""
     if curves is None or x == "n":
-        return table["n"]
-    curve = curves[curves["measure"] == table[f"measure_{side}"].iloc[0]].set_index("n")
-    placed = positions(curve.reset_index(), x).to_numpy()
-    return table["n"].map(dict(zip(curve.index, placed, strict=True)))
+        return n
+    curve = curves[curves["measure"] == measure]
+    return n.map(dict(zip(curve["n"], positions(curve, x), strict=True)))
 
 
-class _Finding:
-    """What is significant: a mask of n for each side, and the words for it."""
-
-    def __init__(self, hits: pd.Series[bool], words: str, *, together: bool) -> None:
-        self.hits, self.words, self.together = hits.to_numpy(dtype=bool), words, together
-
-
-def _findings(
-    table: pd.DataFrame, together: pd.DataFrame | xr.Dataset | None, relevant: float
-) -> list[_Finding]:
+def _findings(table: pd.DataFrame, together: Any, relevant: float) -> list[_Finding]:
     """Return what holds at each n alone, and what holds for all n together."""
     alpha, adjust = table.attrs.get("alpha"), table.attrs.get("adjust")
-    large = table["difference"].abs() >= relevant
+    large = (table["difference"].abs() >= relevant).to_numpy(dtype=bool)
     extent = f", {100 * relevant:.3g} points or more" if relevant else ""
     alone = table["p_value"] <= alpha if alpha and adjust else table["significant"]
     words = f"{_test(table)}, each n alone{extent}"
-    found = [_Finding(alone & large, words, together=False)]
+    found = [_Finding(alone.to_numpy(dtype=bool) & large, words, together=False)]
     if adjust:
         together = table
     if together is not None:
-        n, words = _adjusted(together)
-        hits = table["n"].isin(n) & large
-        found.append(_Finding(hits, f"{words}, all n together{extent}", together=True))
+        hits, words = _adjusted(table, together)
+        found.append(_Finding(hits & large, f"{words}, all n together{extent}", together=True))
     return found
 
 
@@ -143,98 +142,120 @@ def _test(table: pd.DataFrame) -> str:
     return f"{name}, p\u00a0≤\u00a0{alpha:g}" if alpha else name
 
 
-def _adjusted(together: pd.DataFrame | xr.Dataset) -> tuple[pd.Series[Any], str]:
-    """Return the n at which the difference is significant together with all others, and why."""
+def _adjusted(table: pd.DataFrame, together: Any) -> tuple[np.ndarray[Any, Any], str]:
+    """Return the rows whose difference is significant together with all others, and why."""
     if "band_low" in together:
-        band = table_of(together, ("n", "band_low", "band_high"), "difference_band")
-        level = f"{percent(band.attrs['level'])} " if "level" in band.attrs else ""
-        outside = band[(band["band_low"] > 0) | (band["band_high"] < 0)]
-        return outside["n"], f"{level}sup-t band without 0"
-    table = table_of(together, ("n", "significant"), "compare with adjust=...")
-    adjust = table.attrs.get("adjust")
-    words = f"{_test(table)}, adjusted ({adjust})"
-    if adjust == "max-t":
-        words = f"max-t, p\u00a0≤\u00a0{table.attrs['alpha']:g}"
-    return table.loc[table["significant"], "n"], words
+        other = table_of(together, (*_PAIR, "n", "band_low", "band_high"), "difference_band")
+        level = f"{percent(other.attrs['level'])} " if "level" in other.attrs else ""
+        other = other[(other["band_low"] > 0) | (other["band_high"] < 0)]
+        words = f"{level}sup-t band without 0"
+    else:
+        other = table_of(together, (*_PAIR, "n", "significant"), "compare with adjust=...")
+        adjust = other.attrs.get("adjust")
+        words = f"{_test(other)}, adjusted ({adjust})"
+        if adjust == "max-t":
+            words = f"max-t, p\u00a0≤\u00a0{other.attrs['alpha']:g}"
+        draws = other.attrs.get("n_resamples")
+        if adjust == "max-t" and draws is not None and draws < 999:
+            words += f" ({draws} resamples)"
+        other = other[other["significant"].astype(bool)]
+    keys = [name for name in ("measure_a", "measure_b", "n") if name in other]
+    found = pd.MultiIndex.from_frame(table[keys]).isin(pd.MultiIndex.from_frame(other[keys]))
+    return np.asarray(found, dtype=bool), words
 
 
-def _draw_significance(
-    ax: Axes,
+def _draw_strips(
+    canvas: Canvas,
     table: pd.DataFrame,
+    pairs: list[pd.DataFrame],
     findings: list[_Finding],
-    places: dict[str, np.ndarray[Any, Any]],
-    band_kw: Keywords,
-    *,
-    at: str,
+    curves: pd.DataFrame | None,
+    x: str,
 ) -> None:
-    """Draw bars below the curves, a row for each measure that is better somewhere."""
-    sides = [side for side in "ab" if _better(table, side, findings[0]).any()]
-    where = " (at its recall)" if at == "recall" else ""
+    """Draw a strip of significance for each pair below the curves, in the better one's colour."""
+    ax = canvas.ax
+    found = {finding.together: pd.Series(finding.hits, index=table.index) for finding in findings}
+    low, high = ax.get_ylim()
+    height = min(_STRIP, _MOST / max(len(pairs), 1))
+    share = height * (len(pairs) + 0.5)
+    ax.set_ylim(low - (high - low) * share / (1.0 - share), high)
+    named = 0.5 * height * panel_size(ax)[1] >= _LETTERS
+    if not named:
+        canvas.note(f"{len(pairs)} strips, a pair each, in the order of the table")
+    for row, rows in enumerate(pairs):
+        middle = height * (len(pairs) - row - 0.25)
+        if len(pairs) > 1 and named:
+            _name_strip(canvas, rows, middle, height)
+        for finding in findings:
+            hits = found[finding.together].loc[rows.index].to_numpy(dtype=bool)
+            for side in "ab":
+                measure = rows[f"measure_{side}"].iloc[0]
+                better = hits & (rows["better"] == measure).to_numpy(dtype=bool)
+                across = _across(rows["n"], curves, measure, x).to_numpy(dtype=float)
+                if better.any():
+                    look = {"color": canvas.colour(measure)}
+                    _draw_hits(canvas, across, better, look, middle, height, finding.together)
+    where = " (at its recall)" if x == "recall" else ""
     for finding in findings:
         if not finding.hits.any():
-            ax.plot([], [], " ", label=f"no n: {finding.words}")
-    low, high = ax.get_ylim()
-    ax.set_ylim(low - 0.06 * len(sides) * (high - low), high)
-    dense = bool((np.diff(table["n"]) == 1).all()) and len(table) > 1
-    for row, side in enumerate(sides):
-        number = "ab".index(side)
-        name = str(table[f"measure_{side}"].iloc[0])
-        for finding in findings:
-            hits = _better(table, side, finding)
-            if not hits.any():
-                continue
-            look = {
-                "color": style(number)["color"],
-                "label": f"{name} better, {finding.words}{where}", **(band_kw or {}),
-            }  # fmt: skip
-            _draw_hits(ax, places[side], hits, look, row, dense, finding.together)
+            canvas.note(f"no n: {finding.words}")
+            continue
+        size = 7 if finding.together else 3
+        better = set(table.loc[finding.hits, "better"].dropna())
+        one = next(iter(better)) if len(better) == 1 else None
+        who = f"{canvas.text(one)} better" if one is not None else "colour: the better"
+        colour = GREY if one is None else canvas.colour(one)
+        ax.plot([], [], "s", color=colour, markersize=size, label=f"{who}, {finding.words}{where}")
 
 
-def _better(table: pd.DataFrame, side: str, finding: _Finding) -> np.ndarray[Any, Any]:
-    return finding.hits & (table["better"] == table[f"measure_{side}"]).to_numpy()
+def _name_strip(canvas: Canvas, rows: pd.DataFrame, middle: float, height: float) -> None:
+    """Write the names of a pair beside its strip."""
+    most = 7 if small(canvas.ax) else 16
+    a, b = (shortened(canvas.text(rows[f"measure_{s}"].iloc[0]), most) for s in "ab")
+    canvas.ax.annotate(
+        f"{a}:{b}", (1.0, middle), xycoords="axes fraction", xytext=(2, 0),
+        textcoords="offset points", va="center", fontsize=5.0 if small(canvas.ax) else 6.5,
+        color=GREY, annotation_clip=False,
+    )  # fmt: skip
 
 
 def _draw_hits(
-    ax: Axes,
+    canvas: Canvas,
     across: np.ndarray[Any, Any],
     hits: np.ndarray[Any, Any],
     look: dict[str, Any],
-    row: int,
-    dense: bool,
+    middle: float,
+    height: float,
     together: bool,
 ) -> None:
-    middle = 0.03 + 0.05 * row
-    if dense:  # with an outline, so that a run of a few n is seen
-        height = 0.032 if together else 0.008
-        where = (middle - height / 2, height)
-        name = look.pop("label")
-        look = {"linewidth": 0.8, **look}
-        ax.broken_barh(_stretches(across, hits), where, transform=ax.get_xaxis_transform(), **look)
-        size = 8 if together else 3
-        ax.plot([], [], "s", color=look["color"], markersize=size, label=name)
+    ax = canvas.ax
+    if not sparse(len(across)):  # with an outline, so that a run of a few n is seen
+        high = height * (0.6 if together else 0.15)
+        where = (middle - high / 2, high)
+        bars = canvas.look.band(None, linewidth=0.8, **look)
+        ax.broken_barh(_stretches(across, hits), where, transform=ax.get_xaxis_transform(), **bars)
     else:  # between the n there are others, which were not tested
         size = 22 if together else 7
         heights = np.full(np.count_nonzero(hits), middle)
-        ax.scatter(
-            across[hits], heights, marker="s", s=size, transform=ax.get_xaxis_transform(), **look
-        )
+        squares = canvas.look.band(None, marker="s", **look)
+        squares["s"] = squares.pop("markersize", size)
+        ax.scatter(across[hits], heights, transform=ax.get_xaxis_transform(), **squares)
 
 
 def _stretches(
     across: np.ndarray[Any, Any], hits: np.ndarray[Any, Any]
 ) -> list[tuple[float, float]]:
-    """Return start and width of the runs of hits, half a candidate to either side."""
-    half = 0.5 * float(across[-1] - across[0]) / (len(across) - 1)
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], hits, [False]]).astype(int)))
-    return [
-        (across[start] - half, float(across[stop - 1] - across[start]) + 2 * half)
-        for start, stop in edges.reshape(-1, 2)
-    ]
+    """Return start and width of the runs of hits, half way to the neighbours on either side."""
+    between = 0.5 * (across[1:] + across[:-1])
+    edge = np.concatenate([
+        [across[0] - (between[0] - across[0])], between, [across[-1] + (across[-1] - between[-1])],
+    ])  # fmt: skip
+    runs = np.flatnonzero(np.diff(np.concatenate([[False], hits, [False]]).astype(int)))
+    return [(edge[start], edge[stop] - edge[start]) for start, stop in runs.reshape(-1, 2)]
 
 
-def _mark_end(ax: Axes, table: pd.DataFrame, relevant: float) -> None:
+def _mark_end(canvas: Canvas, table: pd.DataFrame, finding: _Finding) -> None:
     """Draw a line at the last n of the first run, unless it lasts to the end."""
-    finding = _findings(table, None, relevant)[0]
     if not finding.hits.any():
         return
     first = int(finding.hits.argmax())
@@ -242,17 +263,27 @@ def _mark_end(ax: Axes, table: pd.DataFrame, relevant: float) -> None:
     if length == 0:
         return
     last = table["n"].iloc[first + length - 1]
-    ax.axvline(last, color=GREY, linewidth=0.8, label=f"last n of the first run, {last}")
+    name = f"last n of the first run, {last}"
+    canvas.ax.axvline(last, color=GREY, linewidth=0.8, label=name)
 
 
-def _draw_overlap(ax: Axes, table: pd.DataFrame, across: pd.Series[Any]) -> None:
+def _draw_overlap(
+    canvas: Canvas, pairs: list[pd.DataFrame], curves: pd.DataFrame | None, x: str
+) -> None:
     """Draw the share of the candidates that both lists have, on a scale of its own."""
     from matplotlib.ticker import PercentFormatter
 
-    right = ax.twinx()
-    right.plot(across, table["overlap"] / table["n"], color="0.55", linewidth=1, linestyle="-.")
+    right = canvas.ax.twinx()
+    for rows in pairs:
+        across = _across(rows["n"], curves, rows["measure_a"].iloc[0], x)
+        right.plot(across, rows["overlap"] / rows["n"], color="0.55", linewidth=1, linestyle="-.")
     right.set_ylim(0.0, 1.0)
-    right.set_ylabel("overlap of the two lists", color="0.4")
+    label = "overlap" if small(canvas.ax) else "overlap of the two lists"
+    right.set_ylabel(label, color="0.4")
     right.yaxis.set_major_formatter(PercentFormatter(1.0))
     right.spines[["top", "left"]].set_visible(False)
-    ax.plot([], [], color="0.55", linewidth=1, linestyle="-.", label="overlap (scale on the right)")
+    if small(canvas.ax):
+        right.tick_params(labelsize=7)
+        right.yaxis.label.set_fontsize(8)
+    name = "overlap (scale on the right)"
+    canvas.ax.plot([], [], color="0.55", linewidth=1, linestyle="-.", label=name)

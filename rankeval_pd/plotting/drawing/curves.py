@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from rankeval_pd.plotting.drawing.canvas import (
     BAND_DASHES,
     GREY,
     XLABELS,
-    Keywords,
-    axes,
-    finish,
-    markers,
-    style,
+    Canvas,
     table_of,
     thinned,
+)
+from rankeval_pd.plotting.drawing.legends import panel_size
+from rankeval_pd.plotting.drawing.panels import picture
+from rankeval_pd.plotting.drawing.scales import (
+    in_percent,
+    set_rate_ticks,
+    set_ticks,
+    use_normal_deviates,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Table = pd.DataFrame | xr.Dataset | None
+Table = pd.DataFrame | None
+_LINEAR_LIFT = 1000  # candidates up to which lift is drawn on linear axes
+_INTERVALS = 6  # measures up to which the legend has room for the intervals of their areas
+_SQUARE = 250.0  # points of a panel in which a square leaves room for the legend
+_POINTS = 4000
 
 
 class _Space(NamedTuple):
@@ -35,59 +44,193 @@ class _Space(NamedTuple):
     xlabel: str
     ylabel: str
     both_log: bool  #: whether both axes can be logarithmic
-    log: bool = False  #: whether they are, unless asked
 
 
 _FPR = "false positive rate"
 _SPACES = {
     "roc": _Space("fpr", "tpr", _FPR, "true positive rate", True),
     "precision_recall": _Space("recall", "precision", XLABELS["recall"], "precision", False),
-    "det": _Space("fpr", "fnr", _FPR, "false negative rate", True, True),
-    "lift": _Space("share", "lift", XLABELS["share"], "lift", False, True),
-    "gain": _Space("share", "tpr", XLABELS["share"], "true positive rate", True),
+    "det": _Space("fpr", "fnr", _FPR, "false negative rate", True),
+    "lift": _Space("share", "lift", XLABELS["share"], "lift", False),
+    "gain": _Space("share", "tpr", XLABELS["share"], "true positive rate", False),
+}
+NAMED = {
+    "roc": ("area", "area under the curve"),
+    "precision_recall": ("AP", "average precision"),
 }
 
 
-def draw_curves(
+def curve_drawing(name: str) -> Any:
+    """Return the function that draws the table of a curve."""
+    space = _SPACES[name]
+    drawn = picture(("measure", "n", space.x, space.y), name)(partial(_draw_curves, name))
+    return drawn
+
+
+def _draw_curves(
     name: str,
-    table: pd.DataFrame | xr.Dataset,
+    canvas: Canvas,
+    curves: pd.DataFrame,
     *,
     bands: Any = None,
     isolines: Table = None,
     crossovers: Table = None,
+    area: Table = None,
+    f_scores: float | Sequence[float] = (),
+    enrichment: float | Sequence[float] | None = None,
     log: bool | None = None,
-    ax: Axes | None = None,
-    line_kw: Keywords = None,
-    band_kw: Keywords = None,
-    marker_kw: Keywords = None,
-) -> Axes:
+) -> None:
     """Draw a curve of each measure, what chance reaches, and where the lists of some n end.
 
     ``bands`` is the result of :func:`rankeval_pd.random_band`, or a list of these; the others are
-    those of :func:`rankeval_pd.isolines` and :func:`rankeval_pd.crossovers`.
+    those of :func:`rankeval_pd.isolines`, :func:`rankeval_pd.crossovers` and
+    :func:`rankeval_pd.area`.
     """
-    space = _SPACES[name]
-    log = space.log if log is None else log
-    curves = table_of(table, ("measure", "n", space.x, space.y), name)
-    ax = axes(ax)
-    if log:
+    space, ax = _SPACES[name], canvas.ax
+    if name == "lift" and log is None:
+        log = len(curves) > 0 and float(curves["n"].max()) > _LINEAR_LIFT
+    areas = _areas(area, name)
+    if name == "lift" and enrichment is not None:
+        areas = _lifts(ax, curves, enrichment)
+    if name == "det" and log is None:
+        rates = curves[[space.x, space.y]].to_numpy(dtype=float)
+        inside = rates[(rates > 0.0) & (rates < 1.0)]
+        use_normal_deviates(ax, least=0.5 * float(np.min(inside, initial=0.5)))
+    elif log:
         ax.set_xscale("log")
         if space.both_log:
             ax.set_yscale("log")
-    for number, measure in enumerate(curves["measure"].drop_duplicates()):
+    for measure in curves["measure"].drop_duplicates():
         curve = thinned(curves[curves["measure"] == measure])
-        look = {"label": str(measure), **style(number), **markers(len(curve), number, marker_kw)}
-        ax.plot(curve[space.x], curve[space.y], **{**look, **(line_kw or {})})
+        steps = {"drawstyle": "steps-pre"} if name == "precision_recall" else {}
+        after = areas.get(measure, "")
+        canvas.curve(measure, curve[space.x], curve[space.y], after=after, **steps)
     _draw_chance(ax, curves, name)
     number = 0
     for band in bands if isinstance(bands, (list, tuple)) else [bands]:
         if band is not None:
-            number = _draw_bands(ax, band, name, number, band_kw)
+            number = _draw_bands(canvas, band, name, number)
+    if name == "gain":
+        _draw_ideal(ax, curves)
     if crossovers is not None:
-        _draw_crossovers(ax, crossovers, curves, space, marker_kw)
+        _draw_crossovers(canvas, crossovers, curves, space)
+    if name == "det" and log is None:
+        _limit_deviates(ax, curves, space)
     if isolines is not None:
-        _draw_isolines(ax, isolines, name, log=log)
-    return finish(ax, xlabel=space.xlabel, ylabel=space.ylabel)
+        _draw_isolines(ax, isolines, name, log=bool(log) or (name == "det" and log is None))
+    if name == "precision_recall":
+        _draw_f_scores(ax, f_scores)
+    _set_axes(canvas, name, log)
+    canvas.finish(xlabel=space.xlabel, ylabel=space.ylabel)
+
+
+def _areas(area: Table, name: str) -> dict[Any, str]:
+    """Return what is written behind the name of each measure: its area, and its interval."""
+    if area is None:
+        return {}
+    rows = table_of(area, ("measure", "area"), "area")
+    short = NAMED.get(name, ("area", ""))[0]
+    found = {}
+    for row in rows.to_dict("records"):
+        low, high = row.get("ci_low", np.nan), row.get("ci_high", np.nan)
+        known = len(rows) <= _INTERVALS and np.isfinite(low) and np.isfinite(high)
+        interval = f" ({low:.3f}–{high:.3f})" if known else ""
+        found[row["measure"]] = f", {short} {row['area']:.3f}{interval}"
+    return found
+
+
+def _set_axes(canvas: Canvas, name: str, log: bool | None) -> None:
+    """Put ticks on both axes; a square where both are rates of one kind and there is room."""
+    ax, space = canvas.ax, _SPACES[name]
+    if name == "det" and log is None:
+        set_rate_ticks(ax.xaxis)
+        set_rate_ticks(ax.yaxis)
+    else:
+        set_ticks(ax.xaxis, in_percent, 4.0)
+        if space.y != "lift":
+            set_ticks(ax.yaxis, in_percent, 4.0)
+    if name in ("roc", "det") and min(panel_size(ax)) >= _SQUARE:
+        ax.set_box_aspect(1.0)
+
+
+def _limit_deviates(ax: Axes, curves: pd.DataFrame, space: _Space) -> None:
+    """Show the rates that there are, and no more of those that are 0 or 1."""
+    for name, limits in ((space.x, ax.set_xlim), (space.y, ax.set_ylim)):
+        rates = curves[name].to_numpy(dtype=float)
+        inside = rates[(rates > 0.0) & (rates < 1.0)]
+        if inside.size:
+            low, high = float(inside.min()), float(inside.max())
+            limits(max(low * 0.7, 1e-9), min(1.0 - 0.7 * (1.0 - high), 1.0 - 1e-9))
+
+
+def _draw_ideal(ax: Axes, curves: pd.DataFrame) -> None:
+    """Draw what an order with all true positives first finds."""
+    found = curves[(curves["tpr"] > 0) & (curves["share"] > 0)]
+    if found.empty:
+        return
+    shares = np.unique(curves["share"].to_numpy(dtype=float))
+    step = _prior(curves)
+    if not np.isfinite(step):
+        return
+    ideal = np.minimum(shares / step, 1.0)
+    ax.plot(
+        shares, ideal, color=GREY, linewidth=1, linestyle=(0, (6, 2)), label="ideal order",
+        zorder=1,
+    )  # fmt: skip
+
+
+def _prior(curves: pd.DataFrame) -> float:
+    """Return N+ / N: the least step of the rate is 1 / N+, and that of the share 1 / N."""
+    if curves.attrs.get("ties") not in ("shared", "error", "best", "worst"):
+        return np.nan  # where a block of ties comes at once, no step is a single true positive
+    rates = np.unique(curves["tpr"].dropna().to_numpy(dtype=float))
+    steps = np.diff(rates)
+    steps = steps[steps > 1e-12]
+    told = curves[(curves["share"] > 0) & (curves["n"] > 0)]
+    if not steps.size or told.empty:
+        return np.nan
+    total = float(told["n"].iloc[0] / told["share"].iloc[0])
+    return float(round(1.0 / steps.min()) / total)
+
+
+def _lifts(ax: Axes, curves: pd.DataFrame, enrichment: Any) -> dict[Any, str]:
+    """Draw a line at each share; return the lifts of each measure's smallest lists with them."""
+    shares = np.atleast_1d(np.asarray(enrichment, dtype=float))
+    if np.any((shares <= 0.0) | (shares > 1.0)):
+        raise ValueError(
+            f"enrichment={enrichment!r}: give shares of the candidates in (0, 1], [0.01, 0.05]."
+        )
+    found: dict[Any, str] = {}
+    for number, share in enumerate(shares):
+        long = curves[curves["share"] >= share - 1e-9].sort_values("n")
+        values = long.groupby("measure", sort=False)["lift"].first()
+        for measure, value in values.items():
+            found[measure] = found.get(measure, "") + f", {value:.3g}"
+        name = "lift at " + ", ".join(f"{100 * x:g} %" for x in shares) + ": behind the names"
+        ax.axvline(share, color=GREY, linewidth=0.8, label=name if number == 0 else "_share")
+    return found
+
+
+def _draw_f_scores(ax: Axes, f_scores: float | Sequence[float]) -> None:
+    """Draw the lists of equal F1, and its value where each line leaves the panel."""
+    asked = np.atleast_1d(np.asarray(f_scores, dtype=float))
+    if np.any((asked <= 0.0) | (asked >= 1.0)):
+        raise ValueError(f"f_scores={f_scores!r}: give values of F1 between 0 and 1, [0.2, 0.4].")
+    if not asked.size:
+        return
+    ax.set_ylim(*ax.get_ylim())
+    label: str | None = "all lists of one F1"
+    for value in asked:
+        recall = np.linspace(value / (2.0 - value) + 1e-6, 1.0, 200)
+        precision = value * recall / (2.0 * recall - value)
+        inside = precision <= min(1.0, ax.get_ylim()[1])
+        ax.plot(recall[inside], precision[inside], color=GREY, linewidth=0.6, label=label, zorder=1)
+        label = None
+        if inside.any():
+            ax.annotate(
+                f"{value:g}", (1.0, precision[-1]), xytext=(-2, 2), textcoords="offset points",
+                ha="right", fontsize="x-small", color=GREY,
+            )  # fmt: skip
 
 
 def _draw_chance(ax: Axes, curves: pd.DataFrame, name: str) -> None:
@@ -96,6 +239,8 @@ def _draw_chance(ax: Axes, curves: pd.DataFrame, name: str) -> None:
     x = np.sort(curves[space.x].dropna().unique())
     if not x.size:
         return
+    if len(x) > _POINTS:
+        x = x[np.unique(np.geomspace(1, len(x), _POINTS).astype(int)) - 1]
     if name == "precision_recall":  # of all candidates
         y = np.full(x.size, curves.sort_values("n")["precision"].iloc[-1])
     else:
@@ -103,9 +248,7 @@ def _draw_chance(ax: Axes, curves: pd.DataFrame, name: str) -> None:
     ax.plot(x, y, color=GREY, linewidth=1, linestyle=(0, (2, 2)), label="random, on average")
 
 
-def _draw_bands(
-    ax: Axes, band: pd.DataFrame | xr.Dataset, name: str, number: int, band_kw: Keywords
-) -> int:
+def _draw_bands(canvas: Canvas, band: pd.DataFrame, name: str, number: int) -> int:
     """Draw a line for each p and return the number of the next line."""
     space = _SPACES[name]
     rows = table_of(band, ("p", "n", space.x, space.y), f"random_band in space={name!r}")
@@ -121,17 +264,13 @@ def _draw_bands(
             "linestyle": BAND_DASHES[number % len(BAND_DASHES)],
             "label": f"{chance} p\u00a0≤\u00a0{p:g}" + (f", {kind}" if kind else ""),
         }
-        ax.plot(line[space.x], line[space.y], **{**look, **(band_kw or {})})
+        canvas.ax.plot(line[space.x], line[space.y], **canvas.look.band(None, **look))
         number += 1
     return number
 
 
 def _draw_crossovers(
-    ax: Axes,
-    crossovers: pd.DataFrame | xr.Dataset,
-    curves: pd.DataFrame,
-    space: _Space,
-    marker_kw: Keywords,
+    canvas: Canvas, crossovers: pd.DataFrame, curves: pd.DataFrame, space: _Space
 ) -> None:
     """Mark, on each measure's curve, the first list that beats chance at each p."""
     runs = table_of(crossovers, ("measure", "p", "n_first"), "crossovers")
@@ -147,7 +286,6 @@ def _draw_crossovers(
             " crossovers of the same measures."
         )
     levels = list(first["p"].drop_duplicates())
-    colours = {m: style(i)["color"] for i, m in enumerate(curves["measure"].drop_duplicates())}
     for measure, p, n in first[["measure", "p", "n_first"]].itertuples(index=False):
         here = curves[(curves["measure"] == measure) & (curves["n"] == n)]
         if here.empty:
@@ -155,13 +293,13 @@ def _draw_crossovers(
         point = float(here[space.x].iloc[0]), float(here[space.y].iloc[0])
         look = {
             "marker": _SHAPES[levels.index(p) % len(_SHAPES)], "markersize": 7,
-            "markerfacecolor": "none", "color": colours[measure], "linestyle": "none",
-            "label": f"{name}, p\u00a0≤\u00a0{p:g}" if p not in named else "_",
+            "markerfacecolor": "none", "color": canvas.colour(measure), "linestyle": "none",
+            "label": f"{name}, p\u00a0≤\u00a0{p:g}" if p not in named else "_named",
         }  # fmt: skip
-        ax.plot(*point, **{**look, **(marker_kw or {})})
+        canvas.ax.plot(*point, **canvas.look.mark(measure, **look))
         marked.append((point, int(n)))
         named.add(p)
-    _label(ax, marked)
+    _label(canvas.ax, marked)
 
 
 _SHAPES = "os^Dv"  # one for each p
@@ -183,7 +321,7 @@ def _label(ax: Axes, marked: list[tuple[tuple[float, float], int]]) -> None:
             )  # fmt: skip
 
 
-def _draw_isolines(ax: Axes, isolines: pd.DataFrame | xr.Dataset, name: str, *, log: bool) -> None:
+def _draw_isolines(ax: Axes, isolines: pd.DataFrame, name: str, *, log: bool) -> None:
     """Draw a thin line for each n, and its n at the better end."""
     space = _SPACES[name]
     rows = table_of(isolines, ("n", space.x, space.y), f"isolines in space={name!r}")

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from rankeval_pd.plotting.drawing.canvas import (
     GREY,
     XLABELS,
-    Keywords,
-    axes,
+    Canvas,
     check_marks,
     check_options,
     check_relevant,
-    draw_curve,
     draw_marks,
-    finish,
+    is_log,
     percent,
     positions,
     sparse,
-    style,
     table_of,
+    thinned,
 )
+from rankeval_pd.plotting.drawing.panels import picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,42 +35,63 @@ _KINDS = {
 REFERENCES = ("random", "ideal")
 
 
+NEEDED = ("measure", "n", "precision", "recall", "lift", "ci_low", "ci_high")
+BANDED = 4  # measures whose bands can be told apart
+BARRED = 12  # measures whose bars can
+
+
+def banded(
+    names: Sequence[Hashable], highlighted: Sequence[Hashable], *, few: bool
+) -> list[Hashable]:
+    """Return the measures that get bands unless asked: those chosen, or all where they are few.
+
+    Where the n are few, bars stand side by side, and more can be told apart.
+    """
+    if highlighted:
+        return list(highlighted)
+    return list(names) if len(names) <= (BARRED if few else BANDED) else []
+
+
+@picture(NEEDED, "nbest_precision")
 def draw_precision(
-    table: pd.DataFrame | xr.Dataset,
-    band: pd.DataFrame | xr.Dataset | None = None,
+    canvas: Canvas,
+    table: pd.DataFrame,
+    band: pd.DataFrame | None = None,
     *,
     x: str = "n",
+    log: bool | None = None,
     mark: Sequence[int] = (),
     relevant: float = 0.0,
     reference: str | Sequence[str] = ("random",),
-    ax: Axes | None = None,
-    line_kw: Keywords = None,
-    band_kw: Keywords = None,
-    marker_kw: Keywords = None,
-) -> Axes:
+    intervals: bool | None = None,
+    bands: bool | None = None,
+) -> None:
     """Draw the precision of n-best lists, its intervals and bands, and the baseline."""
-    needed = ("measure", "n", "precision", "recall", "lift", "ci_low", "ci_high")
-    table = table_of(table, needed, "nbest_precision")
-    references = [reference] if isinstance(reference, str) else list(reference or ())
-    check_options(x, references, REFERENCES)
-    relevant, mark = check_relevant(relevant), check_marks(mark, table["n"])
+    ax = canvas.ax
     if band is not None:
         band = table_of(band, ("measure", "n", "band_low", "band_high"), "precision_band")
         _check_same_lists(table, band)
-    ax = axes(ax)
-    for number, measure in enumerate(table["measure"].drop_duplicates()):
+    references, relevant, mark = checked(table, x, mark, relevant, reference)
+    names = list(table["measure"].drop_duplicates())
+    few = sparse(table["n"].nunique())
+    chosen = banded(names, canvas.look.highlighted, few=few)
+    alone = names if intervals else [] if intervals is False else chosen
+    together = names if bands else [] if bands is False else chosen
+    logarithmic = x != "recall" and is_log(log, table["n"])
+    for number, measure in enumerate(names):
         rows = table[table["measure"] == measure]
         rows = rows.assign(x=positions(rows, x))
-        curve = draw_curve(
-            ax, rows, "precision", number=number, name=str(measure), line_kw=line_kw,
-            marker_kw=marker_kw,
-        )  # fmt: skip
-        look = {"color": style(number)["color"], **(band_kw or {})}
-        _draw_band(ax, curve, ("ci_low", "ci_high"), look, simultaneous=False)
-        if band is not None:
+        if few and (alone or together):
+            rows = rows.assign(x=beside(rows["x"], number, len(names), log=logarithmic))
+        curve = thinned(rows)
+        canvas.curve(measure, curve["x"], curve["precision"])
+        if measure in alone:
+            _draw_band(canvas, measure, curve, ("ci_low", "ci_high"), simultaneous=False)
+        if band is not None and measure in together:
             wide = band[band["measure"] == measure].merge(rows[["n", "x"]], on="n").sort_values("n")
-            _draw_band(ax, wide, ("band_low", "band_high"), look, simultaneous=True)
+            _draw_band(canvas, measure, wide, ("band_low", "band_high"), simultaneous=True)
         draw_marks(ax, rows, "precision", mark, x, first=number == 0)
+    canvas.across(x, log=logarithmic)
     if "random" in references:
         draw_baseline(ax, table)
     if relevant:
@@ -80,8 +99,31 @@ def draw_precision(
     if "ideal" in references:
         draw_ideal(ax, table, x)
     if len(table):
-        _name_bands(ax, table, band)
-    return finish(ax, ylabel="precision", xlabel=XLABELS[x])
+        _name_bands(canvas, table, band if together else None, alone=bool(alone))
+        if not (alone or together) and intervals is bands is None:
+            canvas.note(f"bands of {len(names)} measures: choose, highlight=…")
+    canvas.upwards_in_percent()
+    canvas.finish(ylabel="precision", xlabel=XLABELS[x])
+
+
+def checked(
+    table: pd.DataFrame, x: str, mark: Any, relevant: Any, reference: str | Sequence[str]
+) -> tuple[list[str], float, list[int]]:
+    """Return the curves to compare with, the relevant gain and the marks, or say what is wrong."""
+    references = [reference] if isinstance(reference, str) else list(reference or ())
+    check_options(x, references, REFERENCES)
+    return references, check_relevant(relevant), check_marks(mark, table["n"])
+
+
+def beside(x: pd.Series[Any], number: int, count: int, *, log: bool) -> pd.Series[Any]:
+    """Return places moved a little, so that the bars of several names stand side by side."""
+    if count < 2 or len(x) < 2:
+        return x
+    at = np.log(x.to_numpy(dtype=float)) if log else x.to_numpy(dtype=float)
+    ordered = np.sort(at)
+    step = min(0.5 * np.min(np.diff(ordered)) / count, 0.015 * (ordered[-1] - ordered[0]))
+    at = at + step * (number - 0.5 * (count - 1))
+    return pd.Series(np.exp(at) if log else at, index=x.index)
 
 
 def _check_same_lists(table: pd.DataFrame, band: pd.DataFrame) -> None:
@@ -96,28 +138,37 @@ def _check_same_lists(table: pd.DataFrame, band: pd.DataFrame) -> None:
 
 
 def _draw_band(
-    ax: Axes, rows: pd.DataFrame, limits: tuple[str, str], look: Keywords, *, simultaneous: bool
+    canvas: Canvas,
+    measure: Hashable,
+    rows: pd.DataFrame,
+    limits: tuple[str, str],
+    *,
+    simultaneous: bool,
 ) -> None:
     low, high = limits
     interval = rows["x"], rows[low], rows[high]
-    look = dict(look or {})
+    look: dict[str, Any] = {"color": canvas.look.colour(canvas.ax, measure)}
     if sparse(len(rows)):
-        width = {"linewidth": 1.2, "alpha": 0.5} if simultaneous else {"linewidth": 4, "alpha": 0.6}
-        ax.vlines(*interval, **{**width, **look})
+        thick = 4.0 if len(canvas.look.order) <= BANDED else 2.0
+        wide = {"linewidth": 1.2 if thick > 2.0 else 0.7, "alpha": 0.5}
+        look |= wide if simultaneous else {"linewidth": thick, "alpha": 0.6}
+        canvas.ax.vlines(*interval, **canvas.look.band(measure, **look))
     else:
-        alpha = 0.1 if simultaneous else 0.22
-        ax.fill_between(*interval, **{"alpha": alpha, "linewidth": 0, **look})
+        look |= {"alpha": 0.1 if simultaneous else 0.22, "linewidth": 0}
+        canvas.ax.fill_between(*interval, **canvas.look.band(measure, **look))
 
 
-def _name_bands(ax: Axes, table: pd.DataFrame, band: pd.DataFrame | None) -> None:
-    names = [(_interval_name(table), 0.35, 4.0)]
+def _name_bands(
+    canvas: Canvas, table: pd.DataFrame, band: pd.DataFrame | None, *, alone: bool
+) -> None:
+    names = [(_interval_name(table), 0.35, 4.0)] if alone else []
     if band is not None and len(band):
         names.append((_band_name(table, band), 0.14, 1.2))
     for name, alpha, width in names:
         if sparse(table["n"].nunique()):  # as the bars are drawn
-            ax.plot([], [], color=GREY, alpha=0.6, linewidth=width, label=name)
+            canvas.ax.plot([], [], color=GREY, alpha=0.6, linewidth=width, label=name)
         else:
-            ax.fill_between([], [], color=GREY, alpha=alpha, linewidth=0, label=name)
+            canvas.ax.fill_between([], [], color=GREY, alpha=alpha, linewidth=0, label=name)
 
 
 def _interval_name(table: pd.DataFrame) -> str:
@@ -135,7 +186,7 @@ def _band_name(table: pd.DataFrame, band: pd.DataFrame) -> str:
     return f"{percent(level) + ' ' if level else ''}sup-t band, all n together{short}"
 
 
-def _sizes(table: pd.DataFrame) -> tuple[float, float]:
+def sizes_of(table: pd.DataFrame) -> tuple[float, float]:
     """Return how many candidates and true positives there are; NaN where no row tells."""
     told = table[(table["precision"] > 0) & (table["recall"] > 0)]
     if told.empty:
@@ -147,7 +198,7 @@ def _sizes(table: pd.DataFrame) -> tuple[float, float]:
 
 def draw_ideal(ax: Axes, table: pd.DataFrame, x: str) -> None:
     """Draw the precision of an order with all true positives first."""
-    total, positive = _sizes(table)
+    total, positive = sizes_of(table)
     n = np.unique(table["n"].to_numpy())
     found = np.minimum(n, positive)
     across = {"n": n, "share": n / total, "recall": found / positive}[x]

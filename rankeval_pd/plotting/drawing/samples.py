@@ -6,30 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
-from rankeval_pd.plotting.drawing.canvas import (
-    GREY,
-    PRECISION_OF_SAMPLE,
-    Keywords,
-    finish,
-    style,
-    table_of,
-)
+from rankeval_pd.plotting.drawing.canvas import GREY, Canvas, table_of
+from rankeval_pd.plotting.drawing.legends import place_legend
+from rankeval_pd.plotting.drawing.panels import end, given_panels, looks, new_panels, one_of
+from rankeval_pd.plotting.drawing.scales import in_percent, set_ticks
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-def draw_repetition(
-    table: pd.DataFrame | xr.Dataset,
-    samples: pd.DataFrame | xr.Dataset,
-    *,
-    ax: Any = None,
-    line_kw: Keywords = None,
-    band_kw: Keywords = None,
-    marker_kw: Keywords = None,
-) -> npt.NDArray[Any]:
+def draw_repetition(table: Any, samples: Any, **options: Any) -> npt.NDArray[Any]:
     """Draw how precision is distributed over samples, one panel a measure."""
     table = table_of(
         table, ("measure", "threshold", "precision", "sd_expected", "sd_ratio"), "repetition"
@@ -42,61 +29,62 @@ def draw_repetition(
             "samples are not those of table: their measures or thresholds differ. Give repetition"
             " and repetition_samples of the same data, with the same threshold or n."
         )
-    panels = _panels(ax, len(table))
-    for number, (panel, (_, row)) in enumerate(zip(panels, table.iterrows(), strict=True)):
+    ax, wrap, look = looks(options)
+    look.check_names(table["measure"].tolist())
+    panels = _panels(ax, len(table), wrap)
+    for panel, (_, row) in zip(panels, table.iterrows(), strict=True):
         found = samples.loc[samples["measure"] == row["measure"], "precision"].dropna()
-        _draw(panel, found.to_numpy(), row, number, line_kw, band_kw, marker_kw)
+        _draw(Canvas(panel, look, alone=False), found.to_numpy(), row)
+    _share(panels)
+    if len(panels) > 1:
+        end(panels, look, ours=ax is None)
+    elif len(panels):
+        place_legend(panels[0], look.legend)
+        if look.title is not None:
+            panels[0].set_title(look.title)
     return panels
 
 
-def _panels(ax: Any, count: int) -> npt.NDArray[Any]:
+def _panels(ax: Any, count: int, wrap: int | None) -> npt.NDArray[Any]:
     """Return the axes given, one a measure, or those of a new figure."""
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        width = max(1, min(count, 2))
-        rows = max(1, -(-count // width))
-        figure, fresh = plt.subplots(
-            rows, width, figsize=(3.6 * width + 0.4, 3.6 * rows), squeeze=False,
-            layout="constrained",
-        )  # fmt: skip
-        for spare in fresh.ravel()[count:]:
-            figure.delaxes(spare)
-        return np.asarray(fresh.ravel()[:count])
-    given = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
-    if given.size != count:
-        raise ValueError(
-            f"ax has {given.size} Axes, and there are {count} measures. Give one for each."
-        )
-    return given
+    if ax is not None:
+        return given_panels(ax, count, "measures")
+    return np.array([one_of(None)], dtype=object)[:count] if count < 2 else new_panels(count, wrap)
 
 
-def _draw(
-    panel: Any,
-    found: npt.NDArray[Any],
-    row: pd.Series[Any],
-    number: int,
-    line_kw: Keywords,
-    band_kw: Keywords,
-    marker_kw: Keywords,
-) -> None:
+def _share(panels: npt.NDArray[Any]) -> None:
+    """Give all panels the limits that show what is in any of them."""
+    if len(panels) > 1:
+        for limits, set_limits in (("get_xlim", "set_xlim"), ("get_ylim", "set_ylim")):
+            ends = np.array([getattr(panel, limits)() for panel in panels])
+            for panel in panels:
+                getattr(panel, set_limits)(ends[:, 0].min(), ends[:, 1].max())
+
+
+def _draw(canvas: Canvas, found: npt.NDArray[Any], row: pd.Series[Any]) -> None:
+    """Draw the samples of one measure, and the normal distribution that the model expects."""
+    panel, look, measure = canvas.ax, canvas.look, row["measure"]
     bars = max(5, round(2.0 * found.size ** (1.0 / 3.0)))
-    look = {
-        "color": style(number)["color"], "alpha": 0.45, "edgecolor": "white",
-        "label": f"{found.size} samples",
-    }  # fmt: skip
-    _, edges, _ = panel.hist(found, bins=bars, **{**look, **(band_kw or {})})
+    bar = {"alpha": 0.45, "edgecolor": "white", "label": f"{found.size} samples"}
+    filled = look.band(measure, color=canvas.colour(measure), **bar)
+    _, edges, _ = panel.hist(found, bins=bars, **filled)
     mean, sd = float(row["precision"]), float(row["sd_expected"])
     low, high = min(edges[0], mean - 3.5 * sd), max(edges[-1], mean + 3.5 * sd)
     across = np.linspace(max(low, 0.0), min(high, 1.0), 300)
     density = np.exp(-0.5 * ((across - mean) / sd) ** 2) / (sd * np.sqrt(2.0 * np.pi))
-    curve = {
-        "color": "black", "linewidth": 1.2,
-        "label": f"expected by the model, sd {100 * sd:.1f} points",
-    }  # fmt: skip
-    panel.plot(across, density * found.size * (edges[1] - edges[0]), **{**curve, **(line_kw or {})})
+    curve = {"color": "black", "linewidth": 1.2, "label": "expected by the model"}
+    height = density * found.size * (edges[1] - edges[0])
+    panel.plot(across, height, **look.rule(measure, **curve))
     line = {"color": GREY, "linewidth": 1, "linestyle": (0, (2, 2)), "label": "pooled precision"}
-    panel.axvline(mean, **{**line, **(marker_kw or {})})
-    panel.plot([], [], " ", label=f"sd found: {row['sd_ratio']:.2f} times as large")
-    panel.set_title(str(row["measure"]), fontsize="medium")
-    finish(panel, ylabel="samples", xlabel=PRECISION_OF_SAMPLE)
+    panel.axvline(mean, **look.mark(measure, **line))
+    set_ticks(panel.xaxis, in_percent, 5.0)
+    said = f"sd {row['sd_ratio']:.2f} × the model's {100 * sd:.2g} points"
+    canvas.finish(ylabel="samples", xlabel="precision of the sample")
+    font = min(float(panel.xaxis.label.get_fontsize()), 9.0)
+    # the name is the title, as in every panel, and what was found stands in the panel
+    panel.set_title(canvas.text(measure), fontsize=font + 0.5)
+    panel.annotate(
+        said, (0.5, 1.0), xycoords="axes fraction", xytext=(0, -2), textcoords="offset points",
+        ha="center", va="top", fontsize=0.75 * font, color=GREY, annotation_clip=False,
+    )  # fmt: skip
+    panel.set_ylim(0.0, panel.get_ylim()[1] * 1.12)

@@ -2,44 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
-from rankeval_pd.plotting.drawing.canvas import (
-    COLOURS,
-    GREY,
-    Keywords,
-    axes,
-    percent,
-    place_legend,
-    style,
-    table_of,
+from rankeval_pd.plotting.drawing.canvas import GREY, Canvas, percent, table_of
+from rankeval_pd.plotting.drawing.legends import panel_size, shortened
+from rankeval_pd.plotting.drawing.look import COLOURS, DASHES, MARKS
+from rankeval_pd.plotting.drawing.panels import picture
+from rankeval_pd.plotting.drawing.scales import (
+    compact,
+    set_chosen_ticks,
+    set_ticks,
+    small,
+    use_confidences,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MARKS = "o^sDvPX"
 _KINDS = {
     "order": "order statistics, pairs as independent", "systems": "systems drawn",
     "clopper-pearson": "Clopper-Pearson, pairs as independent",
 }  # fmt: skip
-
-
-def _tidy(table: Any, needed: Sequence[str], made_by: str) -> pd.DataFrame:
-    """Return the table as a tidy DataFrame of one group, batch dimensions first."""
-    if isinstance(table, xr.Dataset):
-        batch = [d for d in table.dims if d not in ("pair", "system", "row", *needed)]
-        frame = table.to_dataframe().reset_index()
-        first = [*batch, *(name for name in needed if name in frame)]
-        frame = frame[[*first, *(name for name in frame if name not in first)]]
-        frame.attrs = dict(table.attrs)
-        table = frame
-    return table_of(table, needed, made_by)
+_LEAST = 4.5  # points: smaller letters cannot be read
 
 
 def _interval(attrs: dict[Any, Any], what: str) -> str:
@@ -48,33 +36,51 @@ def _interval(attrs: dict[Any, Any], what: str) -> str:
     return f"{what}, {percent(level)} ({_KINDS.get(ci, ci)})" if ci and level else what
 
 
+def gain_of(table: pd.DataFrame) -> str:
+    """Return what the gain is a gain in: the metric, where the table says it."""
+    metric = table.attrs.get("metric")
+    if metric in (None, "mean", "sum"):
+        return "gain in score"
+    return f"gain in {metric}"
+
+
+def name_rows(ax: Axes, names: list[str]) -> float:
+    """Write names beside the axis upwards, as large as there is room; return the letters' size."""
+    width, height = panel_size(ax)
+    font = float(np.clip(0.52 * height / max(len(names), 1) / 1.1, _LEAST, 7.0 if small(ax) else 9))
+    most = max(6, int(0.24 * width / (0.58 * font)))
+    ax.set_yticks(np.arange(len(names)), [shortened(name, most) for name in names])
+    ax.tick_params(axis="y", labelsize=font)
+    room = 1.1 * font * len(names) / (0.52 * height)
+    if room > 1.0:  # below the floor, every second or third is named
+        step = int(np.ceil(room))
+        kept = np.arange(0, len(names), step)
+        ax.set_yticks(kept, [shortened(names[k], most) for k in kept])
+    return font
+
+
+@picture(("system_a", "system_b", "gain", "confidence"), "paired_bootstrap")
 def draw_confidence(
-    table: pd.DataFrame | xr.Dataset,
-    thresholds: pd.DataFrame | xr.Dataset | None = None,
-    *,
-    ax: Axes | None = None,
-    line_kw: Keywords = None,
-    band_kw: Keywords = None,
-    marker_kw: Keywords = None,
-) -> Axes:
+    canvas: Canvas, table: pd.DataFrame, thresholds: pd.DataFrame | None = None
+) -> None:
     """Draw the gain of every pair of systems against its confidence, 1 - p."""
-    needed = ("system_a", "system_b", "gain", "confidence")
-    table = _tidy(table, needed, "paired_bootstrap")
-    ax = axes(ax)
+    ax, look = canvas.ax, canvas.look
     relations = _relations(table)
-    for number, (name, rows) in enumerate(relations):
-        look = {
-            "color": COLOURS[number % len(COLOURS)], "marker": _MARKS[number % len(_MARKS)],
+    for name, rows in relations:
+        number = look.number(ax, name)
+        mark = {
+            "color": canvas.colour(name), "marker": MARKS[number % len(MARKS)],
             "linestyle": "none", "markersize": 4, "alpha": 0.6, "markeredgewidth": 0,
-            "label": _pair_label(name, len(rows)),
+            "label": _pair_label(canvas, name, len(rows)),
         }  # fmt: skip
-        ax.plot(rows["gain"], rows["confidence"], **{**look, **dict(marker_kw or {})})
+        ax.plot(rows["gain"], rows["confidence"], **look.mark(name, **mark))
+    use_confidences(ax, table["confidence"].dropna().to_numpy(dtype=float))
+    ax.margins(x=0.05)
     if thresholds is not None:
-        _draw_thresholds(ax, thresholds, [name for name, _ in relations], line_kw, band_kw)
+        _draw_thresholds(canvas, thresholds, [name for name, _ in relations])
     ax.axhline(0.95, color=GREY, linewidth=0.8, linestyle=(0, (2, 2)), label="p = .05")
-    ax.set_xlabel("gain in score")
-    ax.set_ylabel("confidence (1 − p, one-sided)")
-    return place_legend(ax)
+    set_ticks(ax.xaxis, lambda value, _=None: f"{value:g}", 5.0)
+    canvas.finish(xlabel=gain_of(table), ylabel="confidence (1 − p, one-sided)")
 
 
 def _relations(table: pd.DataFrame) -> list[tuple[Any, pd.DataFrame]]:
@@ -83,174 +89,200 @@ def _relations(table: pd.DataFrame) -> list[tuple[Any, pd.DataFrame]]:
     return [(name, table[table["relation"] == name]) for name in table["relation"].unique()]
 
 
-def _pair_label(name: Any, count: int) -> str:
-    kind = "pairs of systems" if name is None else f"{name}"
+def _pair_label(canvas: Canvas, name: Any, count: int) -> str:
+    kind = "pairs of systems" if name is None else canvas.text(name)
     return f"{kind} ({count})"
 
 
-def _draw_thresholds(
-    ax: Axes, thresholds: Any, relations: list[Any], line_kw: Keywords, band_kw: Keywords
-) -> None:
-    found = _tidy(
-        thresholds, ("relation", "threshold", "threshold_low", "threshold_high"), "gain_threshold"
-    )
-    found = found.dropna(subset=["threshold"])
+def _draw_thresholds(canvas: Canvas, thresholds: pd.DataFrame, relations: list[Any]) -> None:
+    ax, look = canvas.ax, canvas.look
+    needed = ("relation", "threshold", "threshold_low", "threshold_high")
+    found = table_of(thresholds, needed, "gain_threshold").dropna(subset=["threshold"])
     left, right = ax.get_xlim()
+    right = max(right, 1.05 * float(found["threshold"].max())) if len(found) else right
     across = ax.get_xaxis_transform()
-    columns = ["relation", "threshold", "threshold_low", "threshold_high"]
-    for number, row in enumerate(found[columns].to_numpy(dtype=object)):
+    for number, row in enumerate(found[list(needed)].to_numpy(dtype=object)):
         relation, threshold, low, high = row
         known = relation in relations
-        look = {**style(relations.index(relation) if known else 0), "linewidth": 1.2}
-        label = f"threshold, {relation}" if known else "threshold"
-        look["label"] = f"{label}: {threshold:.3g}"
-        ax.axvline(threshold, **{**look, **(line_kw or {})})
+        name = relation if known else relations[0]
+        colour, dash = canvas.colour(name), DASHES[look.number(ax, name) % len(DASHES)]
+        label = f"threshold, {canvas.text(relation)}" if known else "threshold"
+        said = f"{label}: {threshold:.3g}"
+        line = {"color": colour, "linestyle": dash, "linewidth": 1.2, "label": said}
+        ax.axvline(threshold, **look.rule(name, **line))
+        bar = {"color": colour, "linewidth": 3, "alpha": 0.5, "transform": across}
         height = 0.03 + 0.04 * number
-        bar = {"color": look["color"], "linewidth": 3, "alpha": 0.5, "transform": across}
-        bar = {**bar, **(band_kw or {})}
-        ax.hlines(height, low, min(high, right), **bar)
+        ax.hlines(height, low, min(high, right), **look.band(name, **bar))
         if np.isinf(high):  # no upper limit
-            ax.plot(right, height, ">", color=look["color"], transform=across, clip_on=False)
+            ax.plot(right, height, ">", color=colour, transform=across, clip_on=False)
     ax.set_xlim(left, right)
     if len(found):
         name = _interval(thresholds.attrs, "its interval (an arrow: no upper limit)")
         ax.plot([], [], color=GREY, linewidth=3, alpha=0.5, label=name)
 
 
+@picture(("size", "system_a", "gain", "p_value"), "gain_by_size")
 def draw_gain_by_size(
-    table: pd.DataFrame | xr.Dataset,
-    thresholds: pd.DataFrame | xr.Dataset | None = None,
-    *,
-    ax: Axes | None = None,
-    line_kw: Keywords = None,
-    band_kw: Keywords = None,
-    marker_kw: Keywords = None,
-) -> Axes:
+    canvas: Canvas, table: pd.DataFrame, thresholds: pd.DataFrame | None = None
+) -> None:
     """Draw gains, and the gain that is significant, against the size of the test set."""
-    table = _tidy(table, ("size", "system_a", "gain", "p_value"), "gain_by_size")
-    ax = axes(ax)
+    ax, look = canvas.ax, canvas.look
     drawn = table[table["gain"] > 0.0]
     significant = drawn["p_value"] <= 0.05
     for rows, name, shade, mark, aside in (
         (drawn[~significant], "pairs, p > .05", "0.6", "x", 0.96),
         (drawn[significant], "pairs, p ≤ .05", "0.4", ".", 1.04),
     ):
-        look = {
+        points = {
             "linestyle": "none", "marker": mark, "color": shade, "markersize": 4, "alpha": 0.3,
             "label": name,
         }  # fmt: skip
-        ax.plot(rows["size"] * aside, rows["gain"], **{**look, **dict(marker_kw or {})})
-    if thresholds is not None:
-        _draw_sizes(ax, thresholds, line_kw, band_kw)
+        ax.plot(rows["size"] * aside, rows["gain"], **look.mark(None, **points))
     ax.set_xscale("log")
     ax.set_yscale("log")
-    ax.set_xlabel("test items")
-    ax.set_ylabel("gain in score")
+    if thresholds is not None:
+        _draw_sizes(canvas, thresholds)
     sizes = sorted(table["size"].unique())
-    ax.set_xticks(sizes, [f"{size:,}" for size in sizes], minor=False)
-    ax.set_xticks([], minor=True)
-    return place_legend(ax)
+    order = [*sizes[:1], *sizes[-1:], *sizes[1:-1]]
+    set_chosen_ticks(ax.xaxis, order, [f"{size:,}" for size in order])
+    set_ticks(ax.yaxis, lambda value, _=None: f"{value:.3g}", 5.0)
+    canvas.finish(xlabel="test items", ylabel=gain_of(table))
 
 
-def _draw_sizes(ax: Axes, thresholds: Any, line_kw: Keywords, band_kw: Keywords) -> None:
-    found = _tidy(thresholds, ("size", "relation", "threshold", "threshold_low"), "gain_threshold")
+def _draw_sizes(canvas: Canvas, thresholds: pd.DataFrame) -> None:
+    ax, look = canvas.ax, canvas.look
+    needed = ("size", "relation", "threshold", "threshold_low")
+    found = table_of(thresholds, needed, "gain_threshold").sort_values("size")
+    without = found[found["threshold"].isna()]
+    found = found.dropna(subset=["threshold"])
+    low, high = (float(limit) for limit in ax.get_ylim())
+    ax.set_ylim(low, max(high, 1.15 * float(found["threshold"].max())) if len(found) else high)
     high = float(ax.get_ylim()[1])
-    found = found.dropna(subset=["threshold"]).sort_values("size")
+    beyond = found[found["threshold_high"] > high] if "threshold_high" in found else found[:0]
     for number, relation in enumerate(found["relation"].unique()):
         alone = bool(pd.isna(relation))
         rows = found if alone else found[found["relation"] == relation]
-        look = {**style(number), "marker": _MARKS[number % len(_MARKS)], "markersize": 5}
-        label = "threshold" if alone else f"threshold, {relation}"
-        ax.plot(rows["size"], rows["threshold"], **{**look, "label": label, **(line_kw or {})})
-        low = rows["threshold_low"].where(rows["threshold_low"] > 0.0, rows["threshold"])
-        bars = {"color": look["color"], "alpha": 0.6, **(band_kw or {})}
-        ax.vlines(rows["size"], low, rows["threshold_high"].clip(upper=high), **bars)
+        name = None if alone else relation
+        colour = canvas.colour(name)
+        place = look.number(ax, name)
+        line = {
+            "color": colour, "linestyle": DASHES[place % len(DASHES)],
+            "marker": MARKS[place % len(MARKS)], "markersize": 5,
+            "label": "threshold" if alone else f"threshold, {canvas.text(relation)}",
+        }  # fmt: skip
+        ax.plot(rows["size"], rows["threshold"], **look.rule(name, **line))
+        lower = rows["threshold_low"].where(rows["threshold_low"] > 0.0, rows["threshold"])
+        bars = look.band(name, color=colour, alpha=0.6)
+        ax.vlines(rows["size"], lower, rows["threshold_high"].clip(upper=high), **bars)
         if number == 0:
-            name = _interval(thresholds.attrs, "its interval")
-            ax.vlines([], 0, 0, color=GREY, alpha=0.6, label=name)
+            label = _interval(thresholds.attrs, "its interval")
+            ax.plot([], [], color=GREY, alpha=0.6, label=label)
         last = rows.iloc[-1]
         law = last["threshold"] * np.sqrt(last["size"] / rows["size"])
         ax.plot(
-            rows["size"], law, color=look["color"], linewidth=0.8, linestyle=(0, (1, 2)),
-            label="square-root law" if number == 0 else None,
+            rows["size"], law, color=colour, linewidth=0.8, linestyle=(0, (1, 2)),
+            label="square-root law" if number == 0 else "_law",
         )  # fmt: skip
+    if len(beyond):
+        ax.plot(
+            beyond["size"], np.full(len(beyond), high), "^", color=GREY, markersize=5,
+            clip_on=False, label="the interval goes on above the panel",
+        )  # fmt: skip
+    if len(without):
+        named = ", ".join(f"{size:,}" for size in sorted(without["size"].unique()))
+        canvas.note(f"no threshold at {named} items: no pair near p = .05")
 
 
-def draw_calibration(
-    table: pd.DataFrame | xr.Dataset,
-    *,
-    ax: Axes | None = None,
-    line_kw: Keywords = None,
-    band_kw: Keywords = None,
-    marker_kw: Keywords = None,
-) -> Axes:
+@picture(("p_low", "p_high", "agreement", "ci_low", "ci_high", "expected_agreement"), "calibration")
+def draw_calibration(canvas: Canvas, table: pd.DataFrame) -> None:
     """Draw how often gains kept their sign on other data, and how often they should have."""
-    from matplotlib.ticker import FixedLocator, NullLocator, PercentFormatter
-
-    needed = ("p_low", "p_high", "agreement", "ci_low", "ci_high", "expected_agreement")
-    table = _tidy(table, needed, "calibration").sort_values("p_low")
-    ax = axes(ax)
-    at = np.sqrt(table["p_low"].clip(lower=1e-6) * table["p_high"])
+    ax, look = canvas.ax, canvas.look
+    table = table.sort_values("p_low")
+    at = (table["p_low"].clip(lower=1e-6) * table["p_high"]) ** 0.5
     line = {
         "color": "black", "linestyle": "--", "linewidth": 1.2,
         "label": "expected if the items are of the same kind",
     }  # fmt: skip
-    ax.plot(at, table["expected_agreement"], **{**line, **(line_kw or {})})
+    ax.plot(at, table["expected_agreement"], **look.rule(None, **line))
     name = _interval(table.attrs, "interval")
-    bars = {"color": COLOURS[0], "alpha": 0.6, "label": name, **(band_kw or {})}
-    shown = table["agreement"].notna()
-    ax.vlines(at[shown], table["ci_low"][shown], table["ci_high"][shown], **bars)
+    bars = {"color": COLOURS[0], "alpha": 0.6, "label": name}
+    known = table["agreement"].notna()
+    ax.vlines(at[known], table["ci_low"][known], table["ci_high"][known], **look.band(None, **bars))
     points = {
         "color": COLOURS[0], "marker": "o", "linestyle": "none", "markersize": 5,
         "label": "observed",
     }  # fmt: skip
-    ax.plot(at, table["agreement"], **{**points, **dict(marker_kw or {})})
+    ax.plot(at, table["agreement"], **look.mark(None, **points))
     ax.set_xscale("log")
     edges = sorted({*table["p_low"], *table["p_high"]} - {0.0})
-    ax.xaxis.set_major_locator(FixedLocator(edges))
-    ax.xaxis.set_minor_locator(NullLocator())
-    ax.set_xticks(edges, [f"{edge:.3g}".lstrip("0") for edge in edges], rotation=45)
-    ax.set_xlabel("one-sided p, edges of bins")
-    ax.set_ylabel("pairs that keep their sign")
-    ax.yaxis.set_major_formatter(PercentFormatter(1.0))
-    return place_legend(ax, below_axis=-62.0)
+    order = [x for k in (4, 2, 1) for x in edges[::-k]]
+    order = list(dict.fromkeys([*edges[:1], *order]))
+    set_chosen_ticks(ax.xaxis, order, [f"{edge:.3g}".lstrip("0") for edge in order])
+    if "n_pairs" in table:
+        _count_bins(ax, at, table["n_pairs"])
+    set_ticks(ax.yaxis, lambda value, _=None: f"{100 * value:.4g}%", 4.0)
+    canvas.finish(xlabel="one-sided p, edges of bins", ylabel="pairs that keep their sign")
 
 
-def draw_system_ranks(
-    table: pd.DataFrame | xr.Dataset,
-    *,
-    ax: Axes | None = None,
-    line_kw: Keywords = None,
-    band_kw: Keywords = None,
-    marker_kw: Keywords = None,
-) -> Axes:
+def _count_bins(ax: Axes, at: pd.Series[Any], counts: pd.Series[Any]) -> None:
+    """Write how many pairs each bin has above it, where they do not run into each other."""
+    low, high = np.log(ax.get_xlim())
+    font, last = (5.5 if small(ax) else 7.5), -np.inf
+    scale = 0.7 * panel_size(ax)[0] / (high - low)
+    for place, count in zip(at, counts, strict=True):
+        text = f"{int(count):,}"
+        here, half = float(np.log(place)) * scale, 0.33 * font * len(text) + 1.0
+        if np.isfinite(here) and here - half > last:
+            last = here + half
+            ax.annotate(
+                text, (place, 1.0), xycoords=ax.get_xaxis_transform(), xytext=(0, 1),
+                textcoords="offset points", ha="center", fontsize=font, color=GREY,
+                annotation_clip=True,
+            )  # fmt: skip
+    ax.plot([], [], " ", label="above: pairs in the bin")
+
+
+def _rows_high(table: pd.DataFrame | None) -> tuple[float, float] | None:
+    """Return the size of a figure in which many rows have room; the usual one for a few."""
+    from matplotlib import rcParams
+
+    width, height = rcParams["figure.figsize"]
+    needed = 1.5 + 0.19 * (0 if table is None else len(table))
+    return (width, needed) if needed > height and height >= 3.0 else None
+
+
+@picture(("system", "score", "rank", "rank_low", "rank_high", "tied_for_best"), "system_ranks")
+def draw_system_ranks(canvas: Canvas, table: pd.DataFrame) -> None:
     """Draw the rank of every system and the ranks that it might as well have had."""
-    from matplotlib.ticker import MaxNLocator
-
-    needed = ("system", "score", "rank", "rank_low", "rank_high", "tied_for_best")
-    table = _tidy(table, needed, "system_ranks").sort_values("rank", kind="stable")
-    ax = axes(ax)
+    ax, look = canvas.ax, canvas.look
+    table = table.sort_values(["rank", "score"], kind="stable", ascending=[True, False])
+    table = table.sort_values("rank", kind="stable")
     y = np.arange(len(table))
-    label = _kind_of_ranks(table)
-    bars = {"color": COLOURS[0], "linewidth": 2, "alpha": 0.6, "label": label, **(band_kw or {})}
-    ax.hlines(y, table["rank_low"], table["rank_high"], **bars)
+    _shade_clusters(ax, table)
+    bars = {"color": COLOURS[0], "linewidth": 2, "alpha": 0.6, "label": _kind_of_ranks(table)}
+    ax.hlines(y, table["rank_low"], table["rank_high"], **look.band(None, **bars))
     tied = table["tied_for_best"].to_numpy(dtype=bool)
     for which, face, name in (
         (tied, COLOURS[0], "tied for best"),
         (~tied, "white", "worse than the best"),
     ):
-        look = {
-            "marker": "o", "linestyle": "none", "markersize": 6, "color": COLOURS[0],
-            "markerfacecolor": face, "label": name,
+        mark = {
+            "marker": "o", "linestyle": "none", "markersize": 4 if small(ax) else 6,
+            "color": COLOURS[0], "markerfacecolor": face, "label": name,
         }  # fmt: skip
-        ax.plot(table["rank"][which], y[which], **{**look, **dict(marker_kw or {})})
-    ax.set_yticks(y, [str(name) for name in table["system"]])
-    ax.invert_yaxis()
-    ax.set_xlabel("rank")
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.grid(axis="x", **{"color": "0.9", **(line_kw or {})})
+        ax.plot(table["rank"][which], y[which], **look.mark(None, **mark))
+    font = name_rows(ax, [canvas.text(name) for name in table["system"]])
+    ax.set_ylim(len(table) - 0.4, -0.6)
+    set_ticks(ax.xaxis, compact, 3.0)
+    high = float(max(table["rank_high"].max(), 2)) if len(table) else 2.0
+    ax.set_xlim(0.7, high + 0.3)
+    inside = [float(t) for t in ax.xaxis.get_major_locator().tick_values(1.0, high) if t >= 2]
+    order = [1.0, *inside]
+    set_chosen_ticks(ax.xaxis, order, [f"{round(t)}" for t in order])
+    ax.grid(axis="x", **look.rule(None, color="0.9"))
     ax.set_axisbelow(True)
-    return place_legend(ax)
+    _write_scores(ax, table, font)
+    canvas.finish(xlabel="rank")
 
 
 def _kind_of_ranks(table: pd.DataFrame) -> str:
@@ -265,67 +297,128 @@ def _kind_of_ranks(table: pd.DataFrame) -> str:
     return f"{kind}, each alone"
 
 
+def _shade_clusters(ax: Axes, table: pd.DataFrame) -> None:
+    """Shade every second cluster: systems that the intervals of ranks tell apart from others."""
+    high = np.maximum.accumulate(table["rank_high"].to_numpy(dtype=float))
+    low = np.minimum.accumulate(table["rank_low"].to_numpy(dtype=float)[::-1])[::-1]
+    edges = [0, *(np.flatnonzero(high[:-1] < low[1:]) + 1), len(table)]
+    if len(edges) < 3:
+        return
+    label = "clusters of systems (shaded by turns)"
+    for start, stop in list(itertools.pairwise(edges))[::2]:
+        ax.axhspan(start - 0.5, stop - 0.5, color="0.94", linewidth=0, zorder=0, label=label)
+        label = "_cluster"
+
+
+def _write_scores(ax: Axes, table: pd.DataFrame, font: float) -> None:
+    """Write the score and its interval beside each rank, where there is room for them."""
+    if small(ax) or "ci_low" not in table:
+        return
+    scores = table[["score", "ci_low", "ci_high"]].to_numpy(dtype=float)
+    spread = float(np.nanmax(np.abs(scores[:, 2] - scores[:, 1]), initial=0.0))
+    digits = int(np.clip(1 - np.floor(np.log10(spread)), 0, 4)) if spread > 0 else 3
+    for y, (score, low, high) in enumerate(scores):
+        ax.annotate(
+            f"{score:.{digits}f} ({low:.{digits}f}–{high:.{digits}f})", (1.0, y),
+            xycoords=ax.get_yaxis_transform(), xytext=(4, 0), textcoords="offset points",
+            va="center", fontsize=min(font, 8.0), annotation_clip=False,
+        )  # fmt: skip
+
+
+draw_system_ranks.__wrapped__.figure_size = _rows_high  # type: ignore[attr-defined]
+
 _CLASSES = ((0.001, "p ≤ .001"), (0.01, "p ≤ .01"), (0.05, "p ≤ .05"), (np.inf, "p > .05"))
+_STARS = ("***", "**", "*", "")
 _SHADES = ("#08306b", "#3f7fb9", "#a9c9e4", "#f2f2f2")
-_CELL = 0.33  # inches: so wide a cell has room for its gain
+_FONTS = (4.5, 7.5)  # points of what is written in a cell: below them only its colour speaks
 
 
-def draw_pairs(
-    table: pd.DataFrame | xr.Dataset,
-    *,
-    ax: Axes | None = None,
-    line_kw: Keywords = None,
-    band_kw: Keywords = None,
-    marker_kw: Keywords = None,
-) -> Axes:
-    """Draw the matrix of all pairs of systems: gains, and how significant they are."""
+@picture(
+    ("system_a", "system_b", "score_a", "score_b", "gain", "p_two_sided", "p_adjusted"),
+    "paired_bootstrap",
+)
+def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
+    """Draw the triangle of all pairs of systems: gains, and how significant they are."""
     from matplotlib.colors import ListedColormap
 
-    needed = (
-        "system_a", "system_b", "score_a", "score_b", "gain", "p_two_sided", "p_adjusted",
-    )  # fmt: skip
-    table = _tidy(table, needed, "paired_bootstrap")
-    ax = axes(ax)
+    ax, look = canvas.ax, canvas.look
     systems = _by_wins(table)
     place = {name: k for k, name in enumerate(systems)}
     adjusted = bool(table["p_adjusted"].notna().any())
     p = table["p_adjusted" if adjusted else "p_two_sided"].to_numpy(dtype=float)
     limits = np.array([limit for limit, _ in _CLASSES])
     cells = np.full((len(systems), len(systems)), np.nan)
-    font = {"ha": "center", "va": "center", "fontsize": 7, **dict(marker_kw or {})}
     kinds = np.searchsorted(limits, p)
-    roomy = 0.6 * ax.figure.bbox.width / ax.figure.dpi >= _CELL * len(systems)
+    font = _cell_font(ax, len(systems))
+    text = {"ha": "center", "va": "center", "fontsize": font, "linespacing": 0.8}
     rows = table[["system_a", "system_b", "gain"]].to_numpy(dtype=object)
     for (a, b, gain), kind in zip(rows, kinds, strict=True):
         i, j = place[a], place[b]
         if i > j:
             i, j, gain = j, i, -gain
         cells[i, j] = kind if not np.isnan(gain) else np.nan
-        if roomy:
+        if font:
             shade = "white" if kind < 2 else "black"
-            ax.text(j, i, f"{gain:.2g}", **{"color": shade, **font})
-    look = {"cmap": ListedColormap(_SHADES), "vmin": -0.5, "vmax": 3.5, "shading": "nearest"}
+            said = f"{gain:.2g}" + (f"\n{_STARS[kind]}" if _STARS[kind] else "")
+            ax.text(j, i, said, **look.mark(None, color=shade, **text))
+    mesh = {"cmap": ListedColormap(_SHADES), "vmin": -0.5, "vmax": 3.5, "shading": "nearest"}
     y = np.arange(len(systems))
-    ax.pcolormesh(y, y, np.ma.masked_invalid(cells), **{**look, **(band_kw or {})})
-    line = {"color": "white", "linewidth": 0.5, **(line_kw or {})}
+    ax.pcolormesh(y, y, np.ma.masked_invalid(cells), **look.band(None, **mesh))
+    line = look.rule(None, color="white", linewidth=0.5)
     edges = np.arange(len(systems) + 1) - 0.5
     ax.hlines(edges, edges[0], edges[-1], **line)
     ax.vlines(edges, edges[0], edges[-1], **line)
-    for shade, (_, name) in zip(_SHADES, _CLASSES, strict=True):
-        ax.fill_between([], [], facecolor=shade, edgecolor=GREY, linewidth=0.5, label=name)
+    for shade, (_, name), stars in zip(_SHADES, _CLASSES, _STARS, strict=True):
+        label = f"{stars}  {name}" if font and stars else name
+        ax.fill_between([], [], facecolor=shade, edgecolor=GREY, linewidth=0.5, label=label)
     how = f"adjusted ({table.attrs.get('adjust')})" if adjusted else "each alone"
-    for name in ("gain of row over column", f"p: two-sided, {how}"):
-        ax.plot([], [], " ", label=name)
-    ax.set_yticks(y, [str(name) for name in systems])
-    ax.set_xticks(y, [str(name) for name in systems], rotation=45, ha="left")
-    ax.xaxis.tick_top()
-    ax.set_aspect("equal")
+    if font:
+        canvas.note("gain of row over column")
+    canvas.note(f"p: two-sided, {how}")
+    _name_cells(canvas, systems)
     ax.tick_params(length=0)
     ax.set_xlim(-0.5, len(systems) - 0.5)
     ax.set_ylim(len(systems) - 0.5, -0.5)
-    place_legend(ax)
+    canvas.finish()
     ax.spines[:].set_visible(False)
-    return ax
+
+
+def _cell_font(ax: Axes, count: int) -> float:
+    """Return the size of the letters in a cell: 0 where its gain has no room."""
+    width, height = panel_size(ax)
+    wide, high = 0.66 * width / max(count, 1), 0.5 * height / max(count, 1)
+    font = min(wide / 3.1, high / 2.3, _FONTS[1])
+    return font if font >= _FONTS[0] else 0.0
+
+
+def _name_cells(canvas: Canvas, systems: list[Any]) -> None:
+    """Name the rows on the left and the columns below, aslant; where there is room, all."""
+    ax = canvas.ax
+    width, height = panel_size(ax)
+    names = [canvas.text(name) for name in systems]
+    font = name_rows(ax, names)
+    cell = 0.66 * width / max(len(names), 1)
+    font = float(np.clip(cell / 1.15, _LEAST, font))
+    step = int(np.ceil(1.1 * font / cell))
+    kept = np.arange(0, len(names), max(step, 1))
+    most = max(4, int(0.15 * height / (0.58 * font)))
+    ax.set_xticks(kept, [shortened(names[k], most) for k in kept], rotation=90)
+    ax.tick_params(axis="x", labelsize=font)
+
+
+def _square(table: pd.DataFrame | None) -> tuple[float, float] | None:
+    """Return the size of a figure in which the cells of many systems have room."""
+    from matplotlib import rcParams
+
+    width, height = rcParams["figure.figsize"]
+    if table is None or height < 3.0:
+        return None
+    count = len(set(table["system_a"]) | set(table["system_b"]))
+    needed = 1.8 + 0.3 * min(count, 40)
+    return (max(width, needed + 0.6), needed + 0.4) if needed > height else None
+
+
+draw_pairs.__wrapped__.figure_size = _square  # type: ignore[attr-defined]
 
 
 def _by_wins(table: pd.DataFrame) -> list[Any]:

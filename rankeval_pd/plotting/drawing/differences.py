@@ -1,0 +1,167 @@
+"""Systems over items: paired differences, item by item, and which systems are told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from rankeval_pd.plotting.drawing.canvas import GREY, Canvas, percent
+from rankeval_pd.plotting.drawing.legends import panel_size, shortened
+from rankeval_pd.plotting.drawing.look import COLOURS
+from rankeval_pd.plotting.drawing.panels import picture
+from rankeval_pd.plotting.drawing.scales import compact, set_ticks, small
+from rankeval_pd.plotting.drawing.systems import gain_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_BARS = 400  # more bars than this are drawn as an area, which looks the same
+DIFFERENCES = ("item", "gain", "system_a", "system_b")
+
+
+@picture(DIFFERENCES, "plot.paired_differences")
+def draw_paired_differences(
+    canvas: Canvas, table: pd.DataFrame, whole: pd.DataFrame | None = None
+) -> None:
+    """Draw the gain of one system over another on each item, sorted, and that on the whole."""
+    ax, look = canvas.ax, canvas.look
+    gains = np.sort(table["gain"].dropna().to_numpy(dtype=float))[::-1]
+    a, b = (canvas.text(table[f"system_{side}"].iloc[0]) for side in "ab")
+    x = np.arange(1, gains.size + 1)
+    for better, colour, name in (
+        (gains > 0, COLOURS[0], f"{a} better ({np.count_nonzero(gains > 0):,})"),
+        (gains < 0, COLOURS[3], f"{b} better ({np.count_nonzero(gains < 0):,})"),
+    ):
+        bar = {"color": colour, "alpha": 0.75, "linewidth": 0, "label": name}
+        if gains.size <= _BARS:
+            ax.bar(x[better], gains[better], width=0.9, **look.band(None, **bar))
+        else:
+            heights = np.where(better, gains, 0.0)
+            ax.fill_between(x, 0.0, heights, step="mid", **look.band(None, **bar))
+    equal = np.count_nonzero(gains == 0)
+    if equal:
+        canvas.note(f"equal ({equal:,})")
+    if whole is not None and len(whole):
+        row = whole.iloc[0]
+        level = whole.attrs.get("level")
+        words = f"{percent(level)} interval" if level else "interval"
+        low, high = float(row["ci_low"]), float(row["ci_high"])
+        if np.isfinite(low) and np.isfinite(high):
+            name = f"{words} of the whole"
+            ax.axhspan(low, high, color="black", alpha=0.2, linewidth=0, label=name)
+        line = {
+            "color": "black",
+            "linewidth": 1.2,
+            "label": f"gain on the whole, {row['gain']:.3g}",
+        }
+        ax.axhline(float(row["gain"]), **look.rule(None, **line))
+    ax.axhline(0.0, color=GREY, linewidth=0.8)
+    ax.set_xlim(0.5, gains.size + 0.5)
+    set_ticks(ax.xaxis, compact, 5.0)
+    set_ticks(ax.yaxis, lambda value, _=None: f"{value:.3g}", 5.0)
+    unit = str(table.attrs.get("unit", "items"))
+    canvas.finish(xlabel=f"{unit}, sorted by gain", ylabel=gain_of(table))
+
+
+@picture(
+    ("system_a", "system_b", "score_a", "score_b", "gain", "p_two_sided", "p_adjusted"),
+    "paired_bootstrap with adjust=...",
+)
+def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: float = 0.05) -> None:
+    """Draw the systems by their scores, and bars that join those that are not told apart."""
+    ax = canvas.ax
+    better = bool(table.attrs.get("higher_is_better", True))
+    scores = _scores(table, better)
+    adjusted = bool(table["p_adjusted"].notna().any())
+    p = table["p_adjusted" if adjusted else "p_two_sided"]
+    told = {
+        frozenset(pair)
+        for *pair, chance in zip(table["system_a"], table["system_b"], p, strict=True)
+        if chance <= alpha
+    }
+    cliques = [c for c in _cliques(list(scores), told) if len(c) > 1]
+    cliques = sorted(cliques, key=lambda c: min(list(scores).index(name) for name in c))
+    low, high = min(scores.values()), max(scores.values())
+    width = (high - low) or 1.0
+    rows, bars = -(-len(scores) // 2), len(cliques)
+    _axis(ax, low, width, rows, bars, better=better)
+    _name_systems(canvas, scores, rows, bars)
+    for level, clique in enumerate(cliques):
+        at = np.sort([scores[name] for name in clique])
+        y = -0.7 - 0.55 * level
+        ax.plot(at[[0, -1]], [y, y], **canvas.look.band(None, color="black", linewidth=2.5))
+        ax.plot(at, np.full(len(at), y), "|", color="black", markersize=5)
+    how = f"adjusted ({table.attrs.get('adjust')})" if adjusted else "each alone"
+    name = f"not told apart: every pair p\u00a0>\u00a0{alpha:g}, {how}"
+    ax.plot([], [], color="black", linewidth=2.5, label=name)
+    canvas.finish()
+    ax.spines[["left", "bottom", "right"]].set_visible(False)
+    ax.spines["top"].set_visible(True)
+
+
+def _scores(table: pd.DataFrame, better: bool) -> dict[Hashable, float]:
+    """Return the score of each system, the best first."""
+    found: dict[Hashable, float] = {}
+    for side in "ab":
+        found |= dict(zip(table[f"system_{side}"], table[f"score_{side}"], strict=True))
+    ordered = sorted(found.items(), key=lambda item: -item[1] if better else item[1])
+    return dict(ordered)
+
+
+def _cliques(names: list[Hashable], told: set[frozenset[Hashable]]) -> list[list[Hashable]]:
+    """Return the largest sets of systems in which no pair is told apart (Bron and Kerbosch)."""
+    near = {a: {b for b in names if b != a and frozenset((a, b)) not in told} for a in names}
+    found: list[list[Hashable]] = []
+
+    def grow(inside: set[Hashable], open_: set[Hashable], done: set[Hashable]) -> None:
+        if not open_ and not done:
+            found.append([name for name in names if name in inside])
+            return
+        pivot = max(open_ | done, key=lambda name: len(near[name] & open_))
+        for name in [x for x in names if x in open_ - near[pivot]]:
+            grow(inside | {name}, open_ & near[name], done & near[name])
+            open_ = open_ - {name}
+            done = done | {name}
+
+    grow(set(), set(names), set())
+    return found
+
+
+def _axis(ax: Axes, low: float, width: float, rows: int, bars: int, *, better: bool) -> None:
+    """Put the axis of scores on top, the best on the right."""
+    left, right = low - 0.3 * width, low + 1.3 * width
+    ax.set_xlim(*((left, right) if better else (right, left)))
+    ax.set_ylim(-(0.7 + 0.55 * bars + rows + 0.4), 0.0)
+    ax.xaxis.tick_top()
+    ax.yaxis.set_visible(False)
+    set_ticks(ax.xaxis, lambda value, _=None: f"{value:.4g}", 6.0)
+    if small(ax):
+        ax.tick_params(axis="x", labelsize=7)
+
+
+def _name_systems(canvas: Canvas, scores: dict[Hashable, float], rows: int, bars: int) -> None:
+    """Write the names on both sides, with a line from each to its score."""
+    ax = canvas.ax
+    width, height = panel_size(ax)
+    room = 0.5 * height / (0.7 + 0.55 * bars + rows + 0.4)
+    font = float(np.clip(room / 1.15, 4.5, 7.0 if small(ax) else 9.0))
+    most = max(5, int(0.3 * width / (0.58 * font)))
+    left, right = ax.get_xlim()
+    names = list(scores)
+    for place, name in enumerate(names):
+        best = place < rows
+        row = place if best else len(names) - 1 - place
+        y = -(0.7 + 0.55 * bars + row + 0.4)
+        edge = right if best else left
+        colour = canvas.look.colour(ax, name) if canvas.look.highlighted else "0.3"
+        colour = "0.8" if canvas.look.muted(name) else colour
+        score = scores[name]
+        ax.plot([score, score, edge], [0.0, y, y], color=colour, linewidth=0.8)
+        ax.annotate(
+            shortened(canvas.text(name), most), (edge, y), xytext=(-2 if best else 2, 1),
+            textcoords="offset points", ha="right" if best else "left", va="bottom",
+            fontsize=font, annotation_clip=False,
+        )  # fmt: skip

@@ -1,0 +1,213 @@
+"""One picture, or a panel for each group: who draws where, and whose legend it is."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.plotting.drawing.canvas import Canvas, groups_of, tidy
+from rankeval_pd.plotting.drawing.legends import shared_legend
+from rankeval_pd.plotting.drawing.look import Look, escaped
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST = 24  # panels of a picture that can still be read
+_PANEL = (3.1, 2.5)  # inches
+_NAMES = ("measure", "measure_a", "measure_b")
+
+Drawing = Callable[..., Any]
+
+
+def picture(needed: Sequence[str], made_by: str) -> Callable[[Drawing], Callable[..., Axes]]:
+    """Make a function that draws one group on a canvas draw a table: a panel for each group.
+
+    The function made takes the table, what stands beside it, its own options, and the keywords of
+    all plots; it returns the Axes, or an array of them.
+    """
+
+    def decorate(draw: Drawing) -> Callable[..., Axes]:
+        @functools.wraps(draw)
+        def drawn(table: Any, *beside: Any, **options: Any) -> Any:
+            ax, wrap, look = _asked(options)
+            whole = tidy(table, needed, made_by)
+            names = dict.fromkeys(
+                x for name in _NAMES if name in whole for x in whole[name].dropna().unique()
+            )
+            look.check_names(list(names) or list(look.highlighted))
+            look = _ordered(look, list(names))
+            groups = groups_of(whole, needed)
+            keys = whole[groups].drop_duplicates() if groups else pd.DataFrame(index=[0])
+            if len(keys) <= 1:
+                rest = [_part(x, groups, None) for x in beside]
+                more = {k: _part(x, groups, None) for k, x in options.items()}
+                place = one_of(ax, draw, whole)
+                with _no_torso(ax, place):
+                    draw(Canvas(place, look), whole, *rest, **more)
+                return place
+            panels = panels_of(ax, len(keys), wrap, groups, keys)
+            for panel, (_, key) in zip(panels, keys.iterrows(), strict=True):
+                rest = [_part(x, groups, key) for x in (whole, *beside)]
+                more = {k: _part(x, groups, key) for k, x in options.items()}
+                with _no_torso(ax, panel):
+                    draw(Canvas(panel, look, alone=False), *rest, **more)
+                name = ", ".join(f"{group} = {key[group]}" for group in groups)
+                panel.set_title(escaped(name), fontsize="medium" if ax is not None else "small")
+            end(panels, look, ours=ax is None)
+            return panels
+
+        return cast("Callable[..., Axes]", drawn)
+
+    return decorate
+
+
+@contextmanager
+def _no_torso(given: Any, ax: Axes) -> Iterator[None]:
+    """Close the figure that was made for a picture that cannot be drawn."""
+    try:
+        yield
+    except Exception:
+        if given is None:
+            import matplotlib.pyplot as plt
+
+            plt.close(ax.figure)  # type: ignore[arg-type]
+        raise
+
+
+def _asked(options: dict[str, Any]) -> tuple[Any, int | None, Look]:
+    """Take the keywords of all plots out of the options."""
+    ax, wrap = options.pop("ax", None), options.pop("col_wrap", None)
+    fields = (
+        "legend", "colors", "labels", "labels_at", "highlight", "title", "line_kw", "band_kw",
+        "marker_kw", "order",
+    )  # fmt: skip
+    return ax, wrap, Look(**{name: options.pop(name) for name in fields if name in options})
+
+
+def _ordered(look: Look, names: list[Hashable]) -> Look:
+    """Return the look with an order of names: that of the data, and then those of the table."""
+    from dataclasses import replace
+
+    return replace(look, order=[*dict.fromkeys([*look.order, *names])])
+
+
+def _part(table: Any, groups: list[Any], key: pd.Series[Any] | None) -> Any:
+    """Return the rows of one group, of a table that has groups."""
+    if isinstance(table, list | tuple) and any(
+        isinstance(x, pd.DataFrame | xr.Dataset) for x in table
+    ):
+        return [_part(x, groups, key) for x in table]
+    if isinstance(table, xr.Dataset):
+        table = tidy(table, (), "")
+    if not isinstance(table, pd.DataFrame) or key is None or not groups:
+        return table
+    if not all(group in table for group in groups):
+        return table
+    chosen = (table[groups] == key[groups]).all(axis=1)
+    part = table[chosen].drop(columns=groups)
+    part.attrs = dict(table.attrs)
+    return part
+
+
+def one_of(ax: Any, draw: Drawing | None = None, table: pd.DataFrame | None = None) -> Axes:
+    """Return the axes given, or those of a new figure that makes room for its legend."""
+    if ax is not None:
+        if isinstance(ax, np.ndarray | list | tuple):
+            given = np.asarray(ax, dtype=object).ravel()
+            if given.size != 1:
+                raise ValueError(
+                    f"ax has {given.size} Axes, and there is one panel to draw. Give one Axes."
+                )
+            return given[0]  # type: ignore[no-any-return]
+        return ax  # type: ignore[no-any-return]
+    import matplotlib.pyplot as plt
+
+    size = getattr(draw, "figure_size", lambda _: None)(table)
+    _, fresh = plt.subplots(layout="constrained", figsize=size)
+    return fresh
+
+
+def panels_of(
+    ax: Any, count: int, wrap: int | None, groups: Sequence[Any], keys: pd.DataFrame
+) -> np.ndarray[Any, Any]:
+    """Return the axes given, one a panel, or those of a new figure, which share their scales."""
+    if count > MOST:
+        first = keys.iloc[0][groups[0]]
+        raise ValueError(
+            f"there are {count} groups of {', '.join(map(str, groups))}, and a picture has"
+            f" {MOST} panels at the most. Choose groups:"
+            f" data[data[{groups[0]!r}].isin([{first!r}, ...])], of a Dataset"
+            f" data.sel({groups[0]}=[...]); or draw what all have in common."
+        )
+    if ax is not None:
+        return given_panels(ax, count, "groups")
+    return new_panels(count, wrap)
+
+
+def given_panels(ax: Any, count: int, what: str) -> np.ndarray[Any, Any]:
+    """Return the axes given, one for each."""
+    given = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
+    if given.size != count:
+        raise ValueError(
+            f"ax has {given.size} Axes, and there are {count} {what}. Give one for each."
+        )
+    return given
+
+
+def new_panels(count: int, wrap: int | None) -> np.ndarray[Any, Any]:
+    """Return the axes of a new figure, so many in a row, which share their scales."""
+    import matplotlib.pyplot as plt
+
+    if wrap is not None and (isinstance(wrap, bool) or int(wrap) < 1):
+        raise ValueError(f"col_wrap={wrap!r}: give how many panels stand in a row, 1 or more.")
+    wide = min(count, int(wrap) if wrap else (count if count <= 3 else int(np.ceil(count**0.5))))
+    rows = -(-count // wide)
+    figure, fresh = plt.subplots(
+        rows, wide, figsize=(_PANEL[0] * wide, _PANEL[1] * rows + 0.5), squeeze=False,
+        layout="constrained", sharex=True, sharey=True,
+    )  # fmt: skip
+    for spare in fresh.ravel()[count:]:
+        above = spare.get_subplotspec()
+        figure.delaxes(spare)
+        if above is not None and above.rowspan.start:
+            fresh[above.rowspan.start - 1, above.colspan.start].xaxis.set_tick_params(
+                which="both", labelbottom=True
+            )
+    return np.asarray(fresh.ravel()[:count])
+
+
+def end(panels: np.ndarray[Any, Any], look: Look, *, ours: bool) -> None:
+    """Give all panels one legend and one title, and axes' names at the edge only."""
+    figure = panels[0].figure
+    if ours:
+        for panel in panels:
+            spec = panel.get_subplotspec()
+            if not spec.is_first_col():
+                panel.set_ylabel("")
+            below = spec.rowspan.stop < spec.get_gridspec().nrows
+            if below and any(
+                other.get_subplotspec().colspan == spec.colspan
+                and other.get_subplotspec().rowspan.start == spec.rowspan.stop
+                for other in panels
+            ):
+                panel.set_xlabel("")
+    if look.title is not None and ours:
+        figure.suptitle(look.title)
+    if look.legend is not False:
+        if ours or len(figure.axes) == len(panels):
+            shared_legend(figure)
+        else:
+            from rankeval_pd.plotting.drawing.legends import place_legend
+
+            place_legend(panels[-1], look.legend)
+
+
+def looks(options: Mapping[str, Any]) -> tuple[Any, int | None, Look]:
+    """Return where to draw, how many panels in a row, and how it looks."""
+    return _asked(dict(options))

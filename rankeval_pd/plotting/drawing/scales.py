@@ -1,0 +1,159 @@
+"""Axes: ticks that do not overlap, numbers that can be read, scales that suit rates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankeval_pd.plotting.drawing.legends import panel_size
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+
+    from rankeval_pd.stats._types import FloatArray
+
+LARGE = 20_000  # above so many candidates, n is drawn on a logarithmic axis unless asked
+_SMALL = (270.0, 200.0)  # points of a panel, below which the letters are smaller
+_FONTS = (8.0, 7.0)  # labels and ticks in small panels
+
+
+def small(ax: Axes) -> bool:
+    """Return whether the panel is too small for letters of the usual size."""
+    width, height = panel_size(ax)
+    return width < _SMALL[0] or height < _SMALL[1]
+
+
+def fit_letters(ax: Axes) -> None:
+    """Make the letters smaller in a small panel, never larger."""
+    if not small(ax):
+        return
+    for label in (ax.xaxis.label, ax.yaxis.label, ax.title):
+        label.set_fontsize(min(label.get_fontsize(), _FONTS[0]))
+    for name, axis in (("x", ax.xaxis), ("y", ax.yaxis)):
+        size = min(_font(axis), _FONTS[1])
+        ax.tick_params(axis=name, labelsize=size)  # type: ignore[arg-type]
+
+
+def _font(axis: Axis) -> float:
+    """Return the size of the letters of the ticks."""
+    ticks = axis.get_major_ticks(1)
+    return float(ticks[0].label1.get_fontsize()) if ticks else 10.0
+
+
+def length(axis: Axis) -> float:
+    """Return about how long the axis will be, in points."""
+    width, height = panel_size(axis.axes)
+    return 0.68 * width if axis.axis_name == "x" else 0.48 * height  # type: ignore[attr-defined]
+
+
+def _needed(axis: Axis, characters: float) -> float:
+    """Return the room that a tick's label needs, in points."""
+    font = _font(axis)
+    return (0.62 * characters + 0.9) * font if axis.axis_name == "x" else 1.5 * font  # type: ignore[attr-defined]
+
+
+def compact(value: float, _: object = None) -> str:
+    """Return a count as text: 5,000, 20k, 1M; nothing where it is no count."""
+    if value < 0 or (abs(value - round(value)) > 1e-6 and value < 1e3):
+        return ""
+    for size, unit in ((1e6, "M"), (1e3, "k")):
+        if value >= max(size, 1e4):
+            return f"{value / size:.4g}{unit}"
+    return f"{round(value):,}"
+
+
+def in_percent(value: float, _: object = None) -> str:
+    """Return a tick of a share as text; none beyond 0 and 1, where there is only room."""
+    return f"{100 * value:.4g}%" if -1e-9 <= value <= 1.0 + 1e-9 else ""
+
+
+def set_ticks(axis: Axis, text: Callable[..., str], characters: float) -> None:
+    """Put as many ticks as have room on an axis, written by ``text``."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+    most = int(np.clip(length(axis) / _needed(axis, characters), 2, 8))
+    if axis.get_scale() == "log":
+        low, high = sorted(axis.get_view_interval())
+        decades = np.log10(high / low) if low > 0 else 9.0
+        subs = (1.0, 2.0, 5.0) if decades < min(2.0, most / 3.0) else (1.0,)
+        axis.set_major_locator(LogLocator(subs=subs, numticks=max(most, 3)))
+        axis.set_minor_formatter(NullFormatter())
+    elif axis.get_scale() == "linear":
+        axis.set_major_locator(MaxNLocator(most, integer=text is compact, steps=[1, 2, 5, 10]))
+    axis.set_major_formatter(FuncFormatter(text))
+
+
+def set_chosen_ticks(
+    axis: Axis, places: Sequence[float], texts: Sequence[str], *, characters: float | None = None
+) -> None:
+    """Put the ticks that have room on an axis, those that come first before the others."""
+    from matplotlib.ticker import FixedLocator, NullLocator
+
+    low, high = sorted(axis.get_view_interval())
+    forward = axis.get_transform().transform
+    ends = forward(np.array([low, high], dtype=float))
+    scale = length(axis) / max(float(abs(ends[1] - ends[0])), 1e-300)
+    wide = characters or max((len(text) for text in texts), default=1)
+    room = _needed(axis, wide)
+    kept: list[tuple[float, float, str]] = []
+    for place, text in zip(places, texts, strict=True):
+        at = float(forward(np.array([place], dtype=float))[0]) * scale
+        if low <= place <= high and all(abs(at - other) >= room for other, _, _ in kept):
+            kept.append((at, place, text))
+    kept.sort(key=lambda tick: tick[1])
+    axis.set_major_locator(FixedLocator([place for _, place, _ in kept]))
+    axis.set_ticklabels([text for _, _, text in kept])
+    axis.set_minor_locator(NullLocator())
+
+
+def n_axis(ax: Axes) -> None:
+    """Write the sizes of lists on the axis to the right."""
+    ax.xaxis.set_label_text(ax.get_xlabel())
+    set_ticks(ax.xaxis, compact, 5.0)
+
+
+_RATES = (
+    0.5, 0.01, 0.99, 0.1, 0.9, 0.001, 0.999, 1e-4, 0.05, 0.2, 0.8, 0.95, 1e-5, 0.9999, 0.02, 0.98,
+)  # fmt: skip
+_CONFIDENCES = (0.95, 0.5, 0.99, 0.999, 0.9, 0.9999, 0.75, 0.1, 0.01, 0.99999, 0.25)
+
+
+def use_normal_deviates(ax: Axes, least: float) -> None:
+    """Give both axes the scale on which the errors of normal scores are a straight line."""
+    from scipy.special import ndtr, ndtri
+
+    edge = max(least, 1e-12)
+
+    def forward(rate: FloatArray) -> Any:
+        return ndtri(np.clip(rate, 0.1 * edge, 1.0 - 0.1 * edge))
+
+    ax.set_xscale("function", functions=(forward, ndtr))
+    ax.set_yscale("function", functions=(forward, ndtr))
+
+
+def set_rate_ticks(axis: Axis) -> None:
+    """Write rates in percent where there is room, on whatever scale."""
+    texts = [f"{100 * rate:g}%" for rate in _RATES]
+    set_chosen_ticks(axis, _RATES, texts, characters=4.5)
+
+
+def use_confidences(ax: Axes, values: FloatArray) -> None:
+    """Give the axis upwards the scale on which .99 and .999 are as far apart as .9 and .99."""
+    inside = values[(values > 0.0) & (values < 1.0)]
+    edge = min(0.02, 0.5 * float(np.min(np.minimum(inside, 1.0 - inside), initial=0.04)))
+    edge = max(edge, 1e-12)
+
+    def forward(x: FloatArray) -> Any:
+        x = np.clip(x, edge, 1.0 - edge)
+        return np.log(x / (1.0 - x))
+
+    def inverse(x: FloatArray) -> Any:
+        return 1.0 / (1.0 + np.exp(-x))
+
+    ax.set_yscale("function", functions=(forward, inverse))
+    lowest = float(np.nanmin(values, initial=0.5))
+    ax.set_ylim(max(edge, 0.8 * lowest), 1.0 - edge)
+    set_chosen_ticks(ax.yaxis, _CONFIDENCES, [f"{x:g}".lstrip("0") for x in _CONFIDENCES])

@@ -1,0 +1,260 @@
+"""What all plots share: room, colours by name, legends, groups; seen on the artists."""
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+import rankeval_pd
+from rankeval_pd import plotting
+
+mpl.use("Agg")
+
+NAMES = ["G2", "_z", "$MI^3$", "log-likelihood ratio", "90 % odds", "t"]
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    plt.close("all")
+
+
+def candidates(size: int = 300, names: int = 5) -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    gold = rng.random(size) < 0.2
+    scores = {NAMES[k]: rng.normal(size=size) + (2.0 - 0.3 * k) * gold for k in range(names)}
+    return pd.DataFrame({**scores, "gold": gold})
+
+
+def items(systems: int = 5) -> pd.DataFrame:
+    rng = np.random.default_rng(4)
+    right = rng.random((200, systems)) < np.linspace(0.9, 0.6, systems)
+    return pd.DataFrame(right, columns=[f"system {k}" for k in range(systems)])
+
+
+B = {"n_resamples": 200, "ci": "percentile"}
+PLOTS = {
+    "precision": lambda ax: candidates().rankeval.plot.precision(n_resamples=50, ax=ax),
+    "few": lambda ax: candidates().rankeval.plot.precision([20, 50, 90], n_resamples=50, ax=ax),
+    "comparison": lambda ax: candidates(names=3).rankeval.plot.comparison(n_resamples=99, ax=ax),
+    "random_bound": lambda ax: candidates().rankeval.plot.random_bound([0.05, 0.001], ax=ax),
+    "random_cdf": lambda ax: candidates().rankeval.plot.random_cdf(20, [0.5, 0.05], ax=ax),
+    "roc": lambda ax: candidates().rankeval.plot.roc(bands=0.05, ax=ax),
+    "precision_recall": lambda ax: candidates().rankeval.plot.precision_recall(
+        f_scores=[0.3], ax=ax
+    ),
+    "det": lambda ax: candidates().rankeval.plot.det(ax=ax),
+    "lift": lambda ax: candidates().rankeval.plot.lift(enrichment=[0.05, 0.1], ax=ax),
+    "gain": lambda ax: candidates().rankeval.plot.gain(log=True, ax=ax),
+    "area": lambda ax: candidates().rankeval.plot.area(ax=ax),
+    "odds_ratios": lambda ax: candidates().rankeval.plot.odds_ratios("G2", "_z", [20, 90], ax=ax),
+    "tie_sensitivity": lambda ax: (
+        candidates().round(1).rankeval.plot.tie_sensitivity("G2", "_z", [20, 90], n_keys=4, ax=ax)
+    ),
+    "mean_difference": lambda ax: candidates().rankeval.plot.mean_difference(
+        "G2", "_z", range(9, 90), n_resamples=50, ax=ax
+    ),
+    "confidence": lambda ax: items().rankeval.plot.confidence(**B, ax=ax),
+    "pairs": lambda ax: items().rankeval.plot.pairs(**B, ax=ax),
+    "system_ranks": lambda ax: items().rankeval.plot.system_ranks(**B, ax=ax),
+    "gain_by_size": lambda ax: items().rankeval.plot.gain_by_size([50, 100, 200], **B, ax=ax),
+    "calibration": lambda ax: (
+        items()
+        .rankeval.paired_bootstrap(**B)
+        .rankeval.plot.calibration(items(), n_resamples=20, ax=ax)
+    ),
+    "paired_differences": lambda ax: items().rankeval.plot.paired_differences(
+        "system 0", "system 4", **B, ax=ax
+    ),
+    "critical_difference": lambda ax: items().rankeval.plot.critical_difference(
+        n_resamples=200, ax=ax
+    ),
+}
+
+
+def overlapping(axis) -> bool:
+    boxes = [
+        label.get_window_extent()
+        for label in axis.get_ticklabels()
+        if label.get_text() and label.get_visible()
+    ]
+    inside = [box for box in boxes if box.width and box.height]
+    return any(one.overlaps(other) for k, one in enumerate(inside) for other in inside[k + 1 :])
+
+
+def test_every_plot_is_measured():
+    plots = {name for name in dir(candidates().rankeval.plot) if not name.startswith("_")}
+    assert plots == {*PLOTS, "repetition"} - {"few"}
+
+
+@pytest.mark.parametrize("name", PLOTS)
+@pytest.mark.parametrize("grid", [False, True])
+def test_small_panels_have_room(name, grid):
+    """At 8 x 6 cm, and in a 2 x 2 grid of 6.4 x 4.8 inches, drawn without any warning."""
+    if grid:
+        figure, axes = plt.subplots(2, 2, figsize=(6.4, 4.8), layout="constrained")
+        width, height, ax = 3.2, 2.4, axes[0, 0]
+        for other in axes.ravel()[1:]:  # neighbours that take what room they need
+            other.set(xlabel="n", ylabel="precision")
+    else:
+        figure, ax = plt.subplots(figsize=(3.15, 2.36), layout="constrained")
+        width, height = 3.15, 2.36
+    PLOTS[name](ax)
+    figure.canvas.draw()
+    box = ax.get_window_extent()
+    assert box.width / figure.dpi >= 0.65 * width
+    assert box.height / figure.dpi >= 0.45 * height
+    legend = ax.get_legend().get_window_extent()
+    assert figure.bbox.x0 - 1 <= legend.x0 <= legend.x1 <= figure.bbox.x1 + 1
+    assert figure.bbox.y0 - 1 <= legend.y0 <= legend.y1 <= figure.bbox.y1 + 1
+    assert not legend.overlaps(box)
+    assert not overlapping(ax.xaxis)
+    assert not overlapping(ax.yaxis)
+
+
+@pytest.mark.parametrize("layout", [None, "tight", "constrained"])
+def test_figure_that_was_given_keeps_its_layout(layout):
+    figure, ax = plt.subplots(layout=layout)
+    before = figure.get_layout_engine()
+    PLOTS["few"](ax)
+    assert figure.get_layout_engine() is before
+    figure.canvas.draw()
+    legend = ax.get_legend().get_window_extent()
+    assert figure.bbox.x0 <= legend.x0
+    assert figure.bbox.y0 <= legend.y0
+    if layout is None:
+        figure.tight_layout()  # without a warning
+
+
+def colour(ax, name):
+    return next(x.get_color() for x in ax.get_lines() if x.get_label() == name)
+
+
+def test_colours_go_by_the_place_in_the_data_and_stay():
+    df = candidates().rename(columns={"_z": "z"})
+    whole = df.rankeval.plot.roc(area=False)
+    alone = df.rankeval(measures=["t" if "t" in df else "90 % odds"]).plot.roc(area=False)
+    assert colour(alone, "90 % odds") == colour(whole, "90 % odds") != colour(whole, "G2")
+    table = df.rankeval.nbest_precision([10, 20])
+    ax = plotting.precision(table[table["measure"] == "z"])
+    plotting.precision(table[table["measure"] == "G2"], ax=ax)
+    plotting.precision(table[table["measure"] == "z"], ax=ax)
+    lines = [x for x in ax.get_lines() if x.get_label() == "z"]
+    assert lines[0].get_color() == lines[1].get_color() != colour(ax, "G2")
+
+
+def test_colours_that_are_asked_for():
+    df = candidates(names=2)
+    ask = df.rankeval.plot.gain
+    assert colour(ask(colors={"G2": "red"}), "G2") == "red"
+    assert colour(ask(colors=["C3", "C4"]), "G2") == "C3"
+    assert colour(ask(colors="tab10"), "G2") == mpl.color_sequences["tab10"][0]
+    assert colour(ask(colors="viridis"), "G2") == mpl.colormaps["viridis"](0.05)
+    with plt.rc_context({"axes.prop_cycle": plt.cycler(color=["lime", "navy"])}):
+        assert colour(ask(), "G2") == "lime"
+    with pytest.raises(ValueError, match="colors='no such' is no palette of matplotlib"):
+        ask(colors="no such")
+
+
+def test_names_are_written_as_they_stand():
+    ax = candidates().rankeval.plot.roc(area=False)
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert [text.strip() for text in texts[:3]] == ["G2", "_z", r"\$MI^3\$"]
+    ax.figure.canvas.draw()
+    named = candidates().rankeval.plot.roc(area=False, labels={"G2": "$G^2$"})
+    assert named.get_legend().get_texts()[0].get_text() == "$G^2$"
+    with plt.rc_context({"text.usetex": True}):
+        from rankeval_pd.plotting.drawing.look import escaped, in_tex
+
+        assert escaped("90 %_x") == r"90 \%\_x"
+        assert in_tex("95 % band, p\u00a0≤\u00a00.05") == r"95\,\% band, p~$\leq$~0.05"
+
+
+def test_keywords_by_name_highlight_and_ends_of_lines():
+    ax = candidates().rankeval.plot.precision(
+        line_kw={"G2": {"lw": 5}}, highlight=["G2"], labels_at="end", simultaneous=False
+    )
+    lines = ax.get_lines()
+    assert lines[0].get_linewidth() == 5
+    assert {line.get_color() for line in lines[1:5]} == {"0.78"}
+    drawn = [paths for c in ax.collections if (paths := c.get_paths())]
+    assert len([paths for paths in drawn if len(paths[0].vertices) > 10]) == 1  # one band
+    assert "G2" in [text.get_text() for text in ax.texts]
+    assert "G2" not in [text.get_text() for text in ax.get_legend().get_texts()]
+    with pytest.raises(ValueError, match="highlight='X2' is none of the names that are drawn"):
+        candidates().rankeval.plot.precision([5], highlight="X2")
+
+
+def test_legends():
+    df = candidates(names=2)
+    assert df.rankeval.plot.gain(legend=False).get_legend() is None
+    figure, axes = plt.subplots(1, 2, layout="constrained")
+    df.rankeval.plot.roc(ax=axes[0], area=False)
+    df.rankeval.plot.gain(ax=axes[1])
+    shared = plotting.shared_legend(figure)
+    assert all(ax.get_legend() is None for ax in axes)
+    texts = [text.get_text() for text in shared.get_texts()]
+    assert texts.count("G2") == 1
+    assert "ideal order" in texts
+    figure.canvas.draw()
+    assert not any(shared.get_window_extent().overlaps(ax.get_tightbbox()) for ax in axes)
+    with pytest.raises(ValueError, match="legend='left' is not one of"):
+        df.rankeval.plot.gain(legend="left")
+
+
+def test_many_candidates_are_computed_at_some_n():
+    df = candidates(25_000, names=2)
+    ax = df.rankeval.plot.random_bound()
+    assert ax.get_xscale() == "log"
+    line = next(x for x in ax.get_lines() if "all n together" in str(x.get_label()))
+    n = line.get_xdata()
+    assert len(n) <= 4000
+    assert (n[0], n[-1]) == (1, 25_000)
+    envelope = df.rankeval.random_envelope(0.05, [int(x) for x in n])
+    possible = envelope["envelope"] <= np.minimum(envelope["n"], df["gold"].sum())
+    drawn = np.where(possible, envelope["envelope"] / envelope["n"], np.nan)
+    np.testing.assert_array_equal(line.get_ydata(), drawn)
+    assert df.rankeval.plot.random_bound(log=False).get_xscale() == "linear"
+
+
+def test_sorted_differences_are_those_of_the_items():
+    df = items(3)
+    ax = df.rankeval.plot.paired_differences("system 0", "system 2", **B)
+    gains = (df["system 0"].astype(float) - df["system 2"]).to_numpy()
+    heights = np.sort([bar.get_height() for bar in ax.patches if bar.get_height() in (-1.0, 1.0)])
+    np.testing.assert_array_equal(heights, np.sort(gains[gains != 0]))
+    whole = next(x for x in ax.get_lines() if "on the whole" in str(x.get_label()))
+    assert whole.get_ydata()[0] == pytest.approx(gains.mean())
+    panels = df.rankeval.plot.paired_differences("system 0", **B)
+    titles = [ax.get_title() for ax in panels]
+    assert titles == ["systems = system 0 − system 1", "systems = system 0 − system 2"]
+
+
+def test_bars_join_systems_that_are_not_told_apart():
+    table = items(5).rankeval.paired_bootstrap(adjust="max-t", n_resamples=500)
+    ax = plotting.critical_difference(table)
+    scores = {}
+    for side in "ab":
+        scores |= dict(zip(table[f"system_{side}"], table[f"score_{side}"], strict=True))
+    joined = [set(x.get_xdata()) for x in ax.get_lines() if x.get_marker() == "|"]
+    for a, b, p in table[["system_a", "system_b", "p_adjusted"]].itertuples(index=False):
+        together = any({scores[a], scores[b]} <= bar for bar in joined)
+        assert together == (p > 0.05)
+
+
+def test_forest_of_areas_is_the_table():
+    df = candidates(names=3)
+    table = df.rankeval.area().sort_values("area", ascending=False)
+    ax = plotting.area(table)
+    assert [line.get_xdata()[0] for line in ax.get_lines()[:3]] == table["area"].tolist()
+    bars = [bar.get_segments()[0][:, 0].tolist() for bar in ax.collections]
+    assert bars == table[["ci_low", "ci_high"]].to_numpy().tolist()
+    bare = plotting.area(df.rankeval.area("ap").drop(columns=["ci_low", "ci_high"]))
+    assert bare.get_xlabel() == "average precision"
+
+
+def test_help_shows_the_keywords():
+    text = rankeval_pd.plotting.area.__doc__
+    assert "highlight : name or sequence of names" in text
+    assert "**look" not in text
