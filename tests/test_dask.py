@@ -99,6 +99,7 @@ def test_processes(queries):
             xr.testing.assert_identical(lazy.compute(), ask(queries.rankeval))
 
 
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 def test_key_and_measure_dimension(queries):
     both = xr.Dataset(
         {

@@ -19,7 +19,7 @@ COLUMNS = ("measure", "threshold", "n_accepted", "tp", "precision", "recall", "c
 _TYPES = (float, np.int64, np.int64, float, float, float)
 
 
-@with_roles_but("key", "ties", "rng")
+@with_roles_but("key", "label", "ties", "rng")
 def choose_threshold(
     data: Data,
     *,
