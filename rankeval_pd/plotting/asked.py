@@ -17,6 +17,7 @@ from rankeval_pd.forms.columns import find_gold, find_measures
 from rankeval_pd.forms.rankings import read_dataset, read_frame
 from rankeval_pd.forms.roles import MEANINGS, ItemRoles, RankingRoles, Roles, as_names
 from rankeval_pd.forms.spelled_out import with_roles_and
+from rankeval_pd.nbest.precision import nbest_precision
 from rankeval_pd.plotting.drawing.canvas import seen
 from rankeval_pd.plotting.drawing.scales import LARGE
 
@@ -192,3 +193,13 @@ def seen_of(data: Drawable, n: Any, roles: Mapping[str, Any]) -> Any:
         members = [read_dataset(data, chosen)]
     sizes = [int(x) for inner in members for x in np.unique(inner["present"].sum("candidate"))]
     return seen([size for size in dict.fromkeys(sizes) if size])
+
+
+def curves_of(data: Any, n: Any, **roles: Any) -> Any:
+    """Return the precision of n-best lists, for lines without intervals.
+
+    The warning that says what the intervals are of has no place where none is drawn.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "target='region'", RankevalWarning)
+        return nbest_precision(data, n, **roles)
