@@ -97,7 +97,9 @@ def test_n_with_gaps_are_marked_one_by_one(frame):
 
 @pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 def test_many_measures_have_different_lines():
-    df = pd.DataFrame({f"m{i}": np.arange(9) / 2 for i in range(20)} | {"gold": [True] * 9})
+    df = pd.DataFrame(
+        {f"m{i}": np.linspace(0, 1, 9) for i in range(20)} | {"gold": [True] + [False] * 8}
+    )
     lines = df.rankeval.plot.precision([3, 5]).get_lines()[:20]
     assert len({(x.get_color(), str(x._dash_pattern)) for x in lines}) == 20
 
@@ -303,7 +305,7 @@ def test_keywords_reach_the_artists(frame):
 
 def test_long_curves_are_thinned_but_keep_their_ends():
     n = 200_000
-    df = pd.DataFrame({"m": np.arange(n) / 2, "gold": np.arange(n) % 3 == 0})
+    df = pd.DataFrame({"m": np.linspace(0, 1, n), "gold": np.arange(n) % 3 == 0})
     line = df.rankeval.plot.precision().get_lines()[0]
     assert len(line.get_xdata()) < 5000
     assert (line.get_xdata()[0], line.get_xdata()[-1]) == (1, n)
@@ -337,7 +339,7 @@ def test_of_a_table_no_role_is_asked(frame, name):
 
 
 def test_every_pair_has_a_strip(frame):
-    three = frame.assign(third=np.arange(600)[::-1] / 2)
+    three = frame.assign(third=np.linspace(1.0, 0.0, 600) ** 2)
     table = three.rankeval.compare(n=range(20, 300))
     ax = plotting.comparison(table)
     lines = [str(line.get_label()) for line in ax.get_lines()]

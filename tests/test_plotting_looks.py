@@ -35,7 +35,9 @@ def items(systems: int = 5) -> pd.DataFrame:
 
 B = {"n_resamples": 200, "ci": "percentile"}
 PLOTS = {
-    "precision": lambda ax: candidates().rankeval.plot.precision(n_resamples=50, ax=ax),
+    "precision": lambda ax: candidates().rankeval.plot.precision(
+        n_resamples=50, target="nbest", ax=ax
+    ),
     "few": lambda ax: candidates().rankeval.plot.precision([20, 50, 90], n_resamples=50, ax=ax),
     "comparison": lambda ax: candidates(names=3).rankeval.plot.comparison(n_resamples=99, ax=ax),
     "random_bound": lambda ax: candidates().rankeval.plot.random_bound([0.05, 0.001], ax=ax),
@@ -84,7 +86,7 @@ def overlapping(axis) -> bool:
 
 
 def test_every_plot_is_measured():
-    plots = {name for name in dir(candidates().rankeval.plot) if not name.startswith("_")}
+    plots = set(plotting.__all__) - {"shared_legend", "shown"}
     assert plots == {*PLOTS, "repetition"} - {"few"}
 
 
@@ -173,7 +175,11 @@ def test_names_are_written_as_they_stand():
 
 def test_keywords_by_name_highlight_and_ends_of_lines():
     ax = candidates().rankeval.plot.precision(
-        line_kw={"G2": {"lw": 5}}, highlight=["G2"], labels_at="end", simultaneous=False
+        line_kw={"G2": {"lw": 5}},
+        highlight=["G2"],
+        labels_at="end",
+        simultaneous=False,
+        target="nbest",
     )
     lines = ax.get_lines()
     assert lines[0].get_linewidth() == 5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
@@ -11,10 +12,12 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from rankeval_pd.errors import RankevalWarning
 from rankeval_pd.forms.columns import find_gold, find_measures
 from rankeval_pd.forms.rankings import read_dataset, read_frame
 from rankeval_pd.forms.roles import MEANINGS, ItemRoles, RankingRoles, Roles, as_names
 from rankeval_pd.forms.spelled_out import with_roles_and
+from rankeval_pd.nbest.precision import nbest_precision
 from rankeval_pd.plotting.drawing.canvas import seen
 from rankeval_pd.plotting.drawing.scales import LARGE
 
@@ -145,7 +148,9 @@ def names_of(data: Drawable, options: Mapping[str, Any], *, every: bool = True) 
         gold = find_gold(data, roles)
         taken = [gold, *as_names(roles.by, getattr(data, "columns", ()))]
         taken += [] if roles.key is None else [roles.key]
-        return find_measures(data, roles, taken, needed=True)
+        with warnings.catch_warnings():  # what is odd, the question itself says
+            warnings.simplefilter("ignore", RankevalWarning)
+            return find_measures(data, roles, taken, needed=True)
     except (ValueError, TypeError, KeyError):  # the question itself says what is wrong
         return []
 
@@ -188,3 +193,13 @@ def seen_of(data: Drawable, n: Any, roles: Mapping[str, Any]) -> Any:
         members = [read_dataset(data, chosen)]
     sizes = [int(x) for inner in members for x in np.unique(inner["present"].sum("candidate"))]
     return seen([size for size in dict.fromkeys(sizes) if size])
+
+
+def curves_of(data: Any, n: Any, **roles: Any) -> Any:
+    """Return the precision of n-best lists, for lines without intervals.
+
+    The warning that says what the intervals are of has no place where none is drawn.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "target='region'", RankevalWarning)
+        return nbest_precision(data, n, **roles)

@@ -11,8 +11,14 @@ from rankeval_pd.chance.distribution import random_cdf as cdf_of
 from rankeval_pd.chance.envelope import random_envelope
 from rankeval_pd.forms.once import let_in_once
 from rankeval_pd.forms.rankings import Data
-from rankeval_pd.nbest.precision import nbest_precision
-from rankeval_pd.plotting.asked import Levels, RankingPlot, of_data_or_table, parted, seen_of
+from rankeval_pd.plotting.asked import (
+    Levels,
+    RankingPlot,
+    curves_of,
+    of_data_or_table,
+    parted,
+    seen_of,
+)
 from rankeval_pd.plotting.drawing.bounds import draw_random_bound
 from rankeval_pd.plotting.drawing.distribution import draw_random_cdf
 
@@ -77,7 +83,7 @@ def random_bound(
     with let_in_once():
         n = n if population == "infinite" else seen_of(data, n, roles)
         within = None if population == "infinite" else n
-        table = nbest_precision(data, within, **roles)
+        table = curves_of(data, within, **roles)
         bound = bound_of(data, p, n, population=population, **roles)
         envelope = None
         levels = [x for x in dict.fromkeys(np.asarray(bound["p"]).tolist()) if x < 1.0]

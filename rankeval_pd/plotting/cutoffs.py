@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import pandas as pd
 
+from rankeval_pd.chance.bounds import random_bound
 from rankeval_pd.chance.crossovers import crossovers as crossovers_of
 from rankeval_pd.curves import shapes
 from rankeval_pd.curves.areas import area as area_of
@@ -95,8 +96,8 @@ def roc(
 
     Examples
     --------
-    >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame({"G2": range(40, 0, -1), "gold": [True] * 12 + [False] * 28})
+    >>> import numpy as np, pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"G2": np.linspace(9, 1, 40), "gold": [True] * 12 + [False] * 28})
     >>> df.rankeval.plot.roc(bands=0.01).get_xlabel()
     'false positive rate'
     """
@@ -151,8 +152,8 @@ def precision_recall(
 
     Examples
     --------
-    >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame({"G2": range(40, 0, -1), "gold": [True] * 12 + [False] * 28})
+    >>> import numpy as np, pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"G2": np.linspace(9, 1, 40), "gold": [True] * 12 + [False] * 28})
     >>> df.rankeval.plot.precision_recall().get_ylabel()
     'precision'
     """
@@ -198,8 +199,8 @@ def det(
 
     Examples
     --------
-    >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame({"G2": range(40, 0, -1), "gold": [True] * 12 + [False] * 28})
+    >>> import numpy as np, pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"G2": np.linspace(9, 1, 40), "gold": [True] * 12 + [False] * 28})
     >>> df.rankeval.plot.det().get_xscale()
     'function'
     """
@@ -248,8 +249,8 @@ def lift(
 
     Examples
     --------
-    >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame({"G2": range(40, 0, -1), "gold": [True] * 12 + [False] * 28})
+    >>> import numpy as np, pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"G2": np.linspace(9, 1, 40), "gold": [True] * 12 + [False] * 28})
     >>> df.rankeval.plot.lift().get_ylabel()
     'lift'
     """
@@ -294,8 +295,8 @@ def gain(
 
     Examples
     --------
-    >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame({"G2": range(40, 0, -1), "gold": [True] * 12 + [False] * 28})
+    >>> import numpy as np, pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"G2": np.linspace(9, 1, 40), "gold": [True] * 12 + [False] * 28})
     >>> df.rankeval.plot.gain().get_ylabel()
     'true positive rate'
     """
@@ -343,6 +344,8 @@ def _draw(
                 beside["crossovers"] = crossovers_of(data, p, bound=bound, **roles)
         if iso is not None:
             beside["isolines"] = isolines_of(data, iso, space, **roles)
+        if space == "gain":
+            beside["ideal"] = random_bound(data, 0.5, 1, **roles)
         if area is not None:
             beside["area"] = area_of(data, area, **roles)
     return _DRAW[space](curve, **beside, **(drawn or {}), log=log, **look)

@@ -18,7 +18,14 @@ from rankeval_pd.nbest.comparison import compare
 from rankeval_pd.nbest.precision import nbest_precision
 from rankeval_pd.nbest.repetition import repetition as repetition_of
 from rankeval_pd.nbest.repetition import repetition_samples
-from rankeval_pd.plotting.asked import RankingPlot, names_of, of_data_or_table, parted, seen_of
+from rankeval_pd.plotting.asked import (
+    RankingPlot,
+    curves_of,
+    names_of,
+    of_data_or_table,
+    parted,
+    seen_of,
+)
 from rankeval_pd.plotting.drawing.canvas import shown, sparse
 from rankeval_pd.plotting.drawing.comparisons import draw_comparison
 from rankeval_pd.plotting.drawing.look import Look
@@ -238,7 +245,7 @@ def comparison(
             together = compare(data, a, b, shown(table), adjust="max-t", n_resamples=draws, **asked)
             together.attrs.setdefault("n_resamples", draws)
         if x != "n" or reference:
-            curves = nbest_precision(data, sizes, **roles)
+            curves = curves_of(data, sizes, **roles)
     return draw_comparison(
         table, together, curves, x=x, log=log, mark=mark, relevant=relevant, reference=reference,
         overlap=overlap, first_run=first_run, **look,

@@ -76,6 +76,7 @@ def _draw_curves(
     isolines: Table = None,
     crossovers: Table = None,
     area: Table = None,
+    ideal: Table = None,
     f_scores: float | Sequence[float] = (),
     enrichment: float | Sequence[float] | None = None,
     log: bool | None = None,
@@ -84,7 +85,7 @@ def _draw_curves(
 
     ``bands`` is the result of :func:`rankeval_pd.random_band`, or a list of these; the others are
     those of :func:`rankeval_pd.isolines`, :func:`rankeval_pd.crossovers` and
-    :func:`rankeval_pd.area`.
+    :func:`rankeval_pd.area`, and ``ideal`` that of :func:`rankeval_pd.random_bound` at one n.
     """
     space, ax = _SPACES[name], canvas.ax
     if name == "lift" and log is None:
@@ -111,7 +112,7 @@ def _draw_curves(
         if band is not None:
             number = _draw_bands(canvas, band, name, number)
     if name == "gain":
-        _draw_ideal(ax, curves)
+        _draw_ideal(ax, curves, ideal)
     if crossovers is not None:
         _draw_crossovers(canvas, crossovers, curves, space)
     if name == "det" and log is None:
@@ -163,18 +164,23 @@ def _limit_deviates(ax: Axes, curves: pd.DataFrame, space: _Space) -> None:
             limits(max(low * 0.7, 1e-9), min(1.0 - 0.7 * (1.0 - high), 1.0 - 1e-9))
 
 
-def _draw_ideal(ax: Axes, curves: pd.DataFrame) -> None:
+def _draw_ideal(ax: Axes, curves: pd.DataFrame, ideal: Table) -> None:
     """Draw what an order with all true positives first finds."""
     found = curves[(curves["tpr"] > 0) & (curves["share"] > 0)]
     if found.empty:
         return
     shares = np.unique(curves["share"].to_numpy(dtype=float))
-    step = _prior(curves)
+    known = ideal is not None and len(ideal) > 0
+    step = (
+        float((ideal["expected"] / ideal["n"]).iloc[0])
+        if ideal is not None and known
+        else _prior(curves)
+    )
     if not np.isfinite(step):
         return
-    ideal = np.minimum(shares / step, 1.0)
+    best = np.minimum(shares / step, 1.0)
     ax.plot(
-        shares, ideal, color=GREY, linewidth=1, linestyle=(0, (6, 2)), label="ideal order",
+        shares, best, color=GREY, linewidth=1, linestyle=(0, (6, 2)), label="ideal order",
         zorder=1,
     )  # fmt: skip
 
