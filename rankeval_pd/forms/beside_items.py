@@ -12,8 +12,8 @@ from rankeval_pd.forms.metrics import Metric
 from rankeval_pd.forms.roles import Roles
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.resampling import factors
+from rankeval_pd.stats.resampling.asked import Items
 from rankeval_pd.stats.resampling.metrics import Score
-from rankeval_pd.stats.resampling.paired import Items
 
 
 class Beside(NamedTuple):

@@ -1,6 +1,6 @@
 """The way through for systems over items: a question is asked of every group.
 
-A question is a function from :class:`rankeval_pd.stats.resampling.paired.Items` to named columns.
+A question is a function from :class:`rankeval_pd.stats.resampling.asked.Items` to named columns.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from rankeval_pd.forms.metrics import Metric
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import Roles
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
-from rankeval_pd.stats.resampling.paired import Items
+from rankeval_pd.stats.resampling.asked import Items
 
 
 class Question(NamedTuple):

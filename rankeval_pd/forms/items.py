@@ -4,7 +4,7 @@ Rows are test items and columns are systems, or systems and statistics (two leve
 the dimensions are ``item`` and ``system``, with one variable per statistic. There is no gold
 label: what each system did on each item is what is compared.
 
-A question is a function from :class:`rankeval_pd.stats.paired.Items` to named columns.
+A question is a function from :class:`rankeval_pd.stats.resampling.asked.Items` to named columns.
 :func:`answer` asks it of every group of a DataFrame, or of every batch element of a Dataset.
 """
 
@@ -24,7 +24,7 @@ from rankeval_pd.forms.identifiers import warn_of_identifiers
 from rankeval_pd.forms.metrics import Metric, find_metric
 from rankeval_pd.forms.roles import Roles, as_names, excluded_names
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.resampling.paired import Items
+from rankeval_pd.stats.resampling.asked import Items
 
 _OF_RANKINGS = ("gold", "key", "ties")
 

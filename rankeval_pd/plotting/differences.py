@@ -18,7 +18,7 @@ from rankeval_pd.plotting.drawing.differences import (
     draw_critical_difference,
     draw_paired_differences,
 )
-from rankeval_pd.stats.resampling.paired import Items
+from rankeval_pd.stats.resampling.asked import Items
 from rankeval_pd.systems.paired_tests import paired_bootstrap
 
 if TYPE_CHECKING:

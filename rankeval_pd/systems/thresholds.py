@@ -98,7 +98,7 @@ def gain_threshold(
     Most authors would not have fixed beforehand which system is the better one:
 
     >>> pairs.rankeval.gain_threshold(alternative="two-sided")["threshold"].round(3).tolist()
-    [0.07]
+    [0.073]
     """
     check_choice("alternative", alternative, SIDES)
     low, high = _window(window)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -12,89 +11,18 @@ import numpy as np
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import paired_proportions
 from rankeval_pd.stats.intervals.proportions import clopper_pearson
-from rankeval_pd.stats.resampling import bootstrap, factors, resamples, wild
+from rankeval_pd.stats.resampling import bootstrap, resamples, wild
+from rankeval_pd.stats.resampling.asked import Items as Items
+from rankeval_pd.stats.resampling.asked import Options as Options
+from rankeval_pd.stats.resampling.asked import Step as Step
+from rankeval_pd.stats.resampling.asked import quiet as quiet
 from rankeval_pd.stats.resampling.lattice import DrawnSum, Lattice, SignedSum, lattice
-from rankeval_pd.stats.resampling.metrics import Score
 from rankeval_pd.stats.resampling.resamples import ENUMERATED
 from rankeval_pd.stats.significance.adjust import adjust
 
 METHODS = ("auto", "exact", "monte-carlo")
 LEAST = 10_000  # resamples, unless another number is given
 _DECIDING = 10  # so many resamples are to be expected beyond the edge of a decision
-
-
-@dataclass(frozen=True)
-class Items:
-    """What systems did on test items, and how it becomes a score."""
-
-    statistics: FloatArray  #: (system, item, statistic)
-    cluster: IntArray | None  #: the number of each item's cluster
-    score: Score
-    sign: float  #: -1 where smaller scores are better
-    linear: str | None  #: "mean" or "sum" of the first statistic, where an exact law may exist
-    strata: IntArray | None = None  #: the number of each item's stratum, within which it is drawn
-    seeds: factors.Seeds | None = None  #: how far the systems' trainings vary
-
-    @property
-    def drawn(self) -> FloatArray:
-        """The statistics of what is drawn: of items, or summed over clusters."""
-        if self.cluster is None:
-            return self.statistics
-        systems, _, width = self.statistics.shape
-        summed = np.zeros((systems, int(self.cluster.max()) + 1, width))
-        np.add.at(summed.swapaxes(0, 1), self.cluster, self.statistics.swapaxes(0, 1))
-        return summed
-
-    @property
-    def drawn_strata(self) -> IntArray | None:
-        """The number of the stratum of what is drawn: of each item, or cluster."""
-        if self.cluster is None or self.strata is None:
-            return self.strata
-        found = np.empty(int(self.cluster.max()) + 1, dtype=np.int64)
-        found[self.cluster] = self.strata
-        return found
-
-    def unit(self) -> float | None:
-        """Return how much one unit of the first statistic adds to the score, if it is constant.
-
-        It is None where the law of the sum over items is not all there is to the score.
-        """
-        if self.strata is not None or self.seeds is not None:
-            return None
-        if self.linear == "sum":
-            return 1.0
-        if self.linear is None:
-            return None
-        below = self.statistics[..., 1]
-        if not (below == below.flat[0]).all() or below.flat[0] == 0.0:
-            return None
-        return 1.0 / float(below[0].sum())
-
-    @property
-    def binary(self) -> bool:
-        """Whether every item is right or wrong, on its own: then exact laws are known."""
-        return (
-            self.linear == "mean"
-            and self.cluster is None
-            and self.strata is None
-            and self.seeds is None
-            and bool((self.statistics[..., 1] == 1.0).all())
-            and paired_proportions.are_binary(self.statistics[..., 0])
-        )
-
-
-class Options(NamedTuple):
-    """What is asked."""
-
-    n_resamples: int  #: 0: as many as are needed, see :func:`settled`
-    event: str
-    method: str
-    ci: str  #: "": the one that agrees with the p-value
-    adjust: str | None
-    alpha: float
-    level: float
-    seed: resamples.Seed
-    keep_order: bool  #: whether a pair's order stays although its gain is negative
 
 
 class Pairs(NamedTuple):
@@ -128,13 +56,6 @@ class _Row(NamedTuple):
     p: float
     ordered: float  #: p with the better system first, whatever the order of the pair
     hits: int  #: resamples in which the event happened, that order; -1 where p is exact
-
-
-Step = Callable[[int], object]
-
-
-def quiet(count: int) -> None:
-    """Show no progress."""
 
 
 def needed_resamples(options: Options, n_pairs: int) -> int:

@@ -10,16 +10,14 @@ which values are not rejected: they lie between quantiles of the gain on random 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from rankeval_pd.stats._types import FloatArray
 from rankeval_pd.stats.resampling import factors, resamples
+from rankeval_pd.stats.resampling.asked import Items, Options, Step
 from rankeval_pd.stats.resampling.bootstrap import gradients
-
-if TYPE_CHECKING:
-    from rankeval_pd.stats.resampling.paired import Items, Options, Step
 
 _EVERY = 2**16  # so many subsets are always looked at, all of them
 _LINEARISED = 1e-8  # of the largest contribution: the accuracy of numeric derivatives

@@ -1,0 +1,94 @@
+"""What is asked of systems over test items: the items, and the options of a test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from rankeval_pd.stats._types import FloatArray, IntArray
+from rankeval_pd.stats.intervals import paired_proportions
+from rankeval_pd.stats.resampling import factors, resamples
+from rankeval_pd.stats.resampling.metrics import Score
+
+Step = Callable[[int], object]
+
+
+def quiet(count: int) -> None:
+    """Show no progress."""
+
+
+@dataclass(frozen=True)
+class Items:
+    """What systems did on test items, and how it becomes a score."""
+
+    statistics: FloatArray  #: (system, item, statistic)
+    cluster: IntArray | None  #: the number of each item's cluster
+    score: Score
+    sign: float  #: -1 where smaller scores are better
+    linear: str | None  #: "mean" or "sum" of the first statistic, where an exact law may exist
+    strata: IntArray | None = None  #: the number of each item's stratum, within which it is drawn
+    seeds: factors.Seeds | None = None  #: how far the systems' trainings vary
+
+    @property
+    def drawn(self) -> FloatArray:
+        """The statistics of what is drawn: of items, or summed over clusters."""
+        if self.cluster is None:
+            return self.statistics
+        systems, _, width = self.statistics.shape
+        summed = np.zeros((systems, int(self.cluster.max()) + 1, width))
+        np.add.at(summed.swapaxes(0, 1), self.cluster, self.statistics.swapaxes(0, 1))
+        return summed
+
+    @property
+    def drawn_strata(self) -> IntArray | None:
+        """The number of the stratum of what is drawn: of each item, or cluster."""
+        if self.cluster is None or self.strata is None:
+            return self.strata
+        found = np.empty(int(self.cluster.max()) + 1, dtype=np.int64)
+        found[self.cluster] = self.strata
+        return found
+
+    def unit(self) -> float | None:
+        """Return how much one unit of the first statistic adds to the score, if it is constant.
+
+        It is None where the law of the sum over items is not all there is to the score.
+        """
+        if self.strata is not None or self.seeds is not None:
+            return None
+        if self.linear == "sum":
+            return 1.0
+        if self.linear is None:
+            return None
+        below = self.statistics[..., 1]
+        if not (below == below.flat[0]).all() or below.flat[0] == 0.0:
+            return None
+        return 1.0 / float(below[0].sum())
+
+    @property
+    def binary(self) -> bool:
+        """Whether every item is right or wrong, on its own: then exact laws are known."""
+        return (
+            self.linear == "mean"
+            and self.cluster is None
+            and self.strata is None
+            and self.seeds is None
+            and bool((self.statistics[..., 1] == 1.0).all())
+            and paired_proportions.are_binary(self.statistics[..., 0])
+        )
+
+
+class Options(NamedTuple):
+    """What is asked."""
+
+    n_resamples: int  #: 0: as many as are needed, see :func:`paired.settled`
+    event: str
+    method: str
+    ci: str  #: "": the one that agrees with the p-value
+    adjust: str | None
+    alpha: float
+    level: float
+    seed: resamples.Seed
+    keep_order: bool  #: whether a pair's order stays although its gain is negative
