@@ -96,7 +96,7 @@ def test_failures_are_those_of_simulated_samples(samples, size):
     low, high = INTERVALS["clopper-pearson"](tp.astype(float), np.full(tp.shape, size + 0.0), 0.95)
     failed = ((others < low) | (high < others)).sum(axis=1)
     seen = float(np.median(failed[failed > 0]))
-    law = [dispersion.failures(n, row, int(seen), "clopper-pearson", 0.95) for row in tp[:8]]
+    law = [dispersion.failures(n, row, int(seen), "clopper-pearson", 0.95) for row in tp[:60]]
     error = failed.std() / 4000**0.5
     assert np.mean([x.expected for x in law]) == pytest.approx(failed.mean(), abs=5 * error)
     share = (failed >= seen).mean()

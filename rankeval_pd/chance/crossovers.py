@@ -75,7 +75,9 @@ def crossovers(
     Examples
     --------
     >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame({"G2": range(40, 0, -1), "gold": [True] * 5 + [False] * 35})
+    >>> df = pd.DataFrame(
+    ...     {"G2": [x / 2 for x in range(40, 0, -1)], "gold": [True] * 5 + [False] * 35}
+    ... )
     >>> df.rankeval.crossovers(0.05)
       measure     p  n_first  n_last  tp_first
     0      G2  0.05        2      22         2

@@ -330,11 +330,13 @@ def lift(
     Examples
     --------
     >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame({"G2": range(20, 0, -1), "gold": [True] * 3 + [False] * 17})
+    >>> df = pd.DataFrame(
+    ...     {"G2": [x / 2 for x in range(20, 0, -1)], "gold": [True] * 3 + [False] * 17}
+    ... )
     >>> df.rankeval.lift([0.1, 0.5]).round(3)
       measure   n  threshold  share   lift
-    0      G2   2       19.0    0.1  6.667
-    1      G2  10       11.0    0.5  2.000
+    0      G2   2        9.5    0.1  6.667
+    1      G2  10        5.5    0.5  2.000
     """
     return _answered(data, _curve(data, "lift", roles, fractions))
 
