@@ -5,10 +5,25 @@ from __future__ import annotations
 import inspect
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import rankeval_pd
+from rankeval_pd.chance import published
+from rankeval_pd.chance.populations import POPULATIONS
+from rankeval_pd.curves import areas
+from rankeval_pd.curves.shapes import SPACES
+from rankeval_pd.forms import choices
+from rankeval_pd.forms.families import OVER
+from rankeval_pd.nbest import region_tests
+from rankeval_pd.nbest.precision_intervals import TARGETS
+from rankeval_pd.stats.intervals.differences import DIFFERENCE_INTERVALS
+from rankeval_pd.stats.intervals.proportions import INTERVALS
+from rankeval_pd.stats.random_model import bounds
+from rankeval_pd.stats.resampling import bootstrap, paired, system_ranks
+from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
+from rankeval_pd.stats.significance.fisher import ALTERNATIVES
 
 ROOT = Path(rankeval_pd.__file__).parent.parent
 FUNCTIONS = [name for name in rankeval_pd.__all__ if inspect.isfunction(getattr(rankeval_pd, name))]
@@ -42,3 +57,31 @@ def test_the_changelog_names_every_function():
 def test_every_function_has_an_example():
     for name in FUNCTIONS:
         assert ">>> " in inspect.getdoc(getattr(rankeval_pd, name)), name
+
+
+def test_choices_are_those_of_the_tables():
+    """What type checkers know of an option is what it takes at run time."""
+    wanted = {
+        choices.AreaInterval: areas.INTERVALS,
+        choices.AreaKind: areas.KINDS,
+        choices.AreaTest: areas.TESTS,
+        choices.Adjustment: ADJUSTMENTS,
+        choices.FamilyAdjustment: (*ADJUSTMENTS, "max-t"),
+        choices.AdjustOver: OVER,
+        choices.Alternative: ALTERNATIVES,
+        choices.Bound: bounds.KINDS,
+        choices.DifferenceInterval: (*DIFFERENCE_INTERVALS, *region_tests.SET_INTERVALS),
+        choices.Event: bootstrap.EVENTS,
+        choices.GainInterval: bootstrap.INTERVALS,
+        choices.LawMethod: paired.METHODS,
+        choices.PopulationKind: POPULATIONS,
+        choices.ProportionInterval: INTERVALS,
+        choices.RankKind: system_ranks.RANKS,
+        choices.RegionTest: region_tests.TESTS,
+        choices.ScoreInterval: system_ranks.SCORE_INTERVALS,
+        choices.Space: SPACES,
+        choices.TailMethod: published.METHODS,
+        choices.Target: TARGETS,
+    }
+    for known, table in wanted.items():
+        assert set(get_args(known)) == set(table), known

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from rankeval_pd.chance.populations import POPULATIONS, population_model
 from rankeval_pd.errors import check_choice, check_shares
 from rankeval_pd.forms import tables
 from rankeval_pd.forms.answers import answer, common_size
+from rankeval_pd.forms.choices import ListSizes, PopulationKind
 from rankeval_pd.forms.n import check_n
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles
@@ -45,9 +46,9 @@ BOUND_COLUMNS = (
 def random_bound(
     data: Data,
     p: float | Sequence[float] = 0.05,
-    n: Any = None,
+    n: ListSizes = None,
     *,
-    population: str = "finite",
+    population: PopulationKind = "finite",
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Return how many true positives a random ranking has in its n-best list.

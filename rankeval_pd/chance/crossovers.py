@@ -13,6 +13,7 @@ import xarray as xr
 from rankeval_pd.errors import check_choice, check_count, check_shares
 from rankeval_pd.forms import tables
 from rankeval_pd.forms.answers import answer
+from rankeval_pd.forms.choices import Bound
 from rankeval_pd.forms.measures import ask_measures
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
@@ -32,7 +33,7 @@ def crossovers(
     p: float | Sequence[float] = 0.05,
     *,
     contiguous: int = 2,
-    bound: str = "critical",
+    bound: Bound = "critical",
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Return the runs of list sizes at which a measure reaches what chance does not.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 import xarray as xr
 
 from rankeval_pd.errors import check_shares
 from rankeval_pd.forms.answers import answer, common_size
+from rankeval_pd.forms.choices import ListSizes
 from rankeval_pd.forms.n import check_n
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles
@@ -28,7 +29,7 @@ ENVELOPE_COLUMNS = ("alpha", "n", "expected", "envelope", "local_level", "attain
 def random_envelope(
     data: Data,
     alpha: float | Sequence[float] = 0.05,
-    n: Any = None,
+    n: ListSizes = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Return counts that a random ranking reaches at any n asked for with probability alpha.

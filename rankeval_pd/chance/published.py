@@ -14,6 +14,7 @@ import pandas as pd
 from rankeval_pd.chance.populations import LOG_10, POPULATIONS, population_model, sum_tails
 from rankeval_pd.errors import check_choice, check_share, check_shares
 from rankeval_pd.forms.answers import check_not_above
+from rankeval_pd.forms.choices import ListSizes, PopulationKind, TailMethod
 from rankeval_pd.forms.n import Shares, Sizes, check_n
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.beta import log_betainc
@@ -27,11 +28,11 @@ METHODS = ("discrete", "interpolated", "parametric")
 
 def random_bound_for(
     p: float | Sequence[float],
-    n: Any = None,
+    n: ListSizes = None,
     *,
     n_candidates: int | None = None,
     n_positive: int | None = None,
-    population: str = "finite",
+    population: PopulationKind = "finite",
     prior: float | None = None,
 ) -> pd.DataFrame:
     """Return the bounds of :func:`random_bound` for published figures.
@@ -156,9 +157,9 @@ def random_pvalue(
     *,
     n_candidates: Any = None,
     n_positive: Any = None,
-    method: str = "discrete",
+    method: TailMethod = "discrete",
     strict: bool = False,
-    population: str = "finite",
+    population: PopulationKind = "finite",
     prior: Any = None,
     log: bool = False,
 ) -> Any:

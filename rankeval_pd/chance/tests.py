@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 import xarray as xr
@@ -12,6 +12,7 @@ import xarray as xr
 from rankeval_pd.chance.populations import LOG_10, POPULATIONS, population_model, sum_tails
 from rankeval_pd.errors import check_choice, check_count
 from rankeval_pd.forms.answers import answer
+from rankeval_pd.forms.choices import ListSizes, PopulationKind
 from rankeval_pd.forms.n import Shares, check_n, those
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
@@ -34,11 +35,11 @@ ADJUSTMENTS = (None, "envelope")
 @with_roles
 def random_test(
     data: Data,
-    n: Any = None,
+    n: ListSizes = None,
     *,
     adjust: str | None = None,
     combine: bool = False,
-    population: str = "finite",
+    population: PopulationKind = "finite",
     n_candidates: int | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:

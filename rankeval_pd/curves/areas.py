@@ -10,6 +10,14 @@ import xarray as xr
 
 from rankeval_pd.errors import check_choice, check_share, warn
 from rankeval_pd.forms.answers import answer
+from rankeval_pd.forms.choices import (
+    Adjustment,
+    AdjustOver,
+    Alternative,
+    AreaInterval,
+    AreaKind,
+    AreaTest,
+)
 from rankeval_pd.forms.families import OVER, adjusted_together
 from rankeval_pd.forms.measure_pairs import only_pair, pair_names, sides, with_names
 from rankeval_pd.forms.rankings import Data
@@ -37,9 +45,9 @@ _FEW = 10  # candidates of a class, below which the intervals are known to fall 
 @with_roles_but("key", "label", "ties", "rng")
 def area(
     data: Data,
-    kind: str = "roc",
+    kind: AreaKind = "roc",
     *,
-    ci: str = "newcombe",
+    ci: AreaInterval = "newcombe",
     level: float = 0.95,
     average: Average | None = None,
     **roles: Unpack[RankingRoles],
@@ -245,10 +253,10 @@ def compare_area(
     a: Hashable = None,
     b: Hashable = None,
     *,
-    test: str = "t",
-    alternative: str = "two-sided",
-    adjust: str | None = None,
-    adjust_over: str = "all",
+    test: AreaTest = "t",
+    alternative: Alternative = "two-sided",
+    adjust: Adjustment | None = None,
+    adjust_over: AdjustOver = "all",
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:

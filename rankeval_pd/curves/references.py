@@ -12,6 +12,7 @@ import xarray as xr
 from rankeval_pd.curves.shapes import SPACES, rates
 from rankeval_pd.errors import check_choice, check_shares
 from rankeval_pd.forms.answers import answer, common_size
+from rankeval_pd.forms.choices import Bound, ListSizes, Space
 from rankeval_pd.forms.n import check_n
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles
@@ -27,12 +28,12 @@ from rankeval_pd.stats.random_model import boundary, bounds
 )  # fmt: skip
 def random_band(
     data: Data,
-    space: str = "roc",
+    space: Space = "roc",
     p: float | Sequence[float] = 0.05,
-    n: Any = None,
+    n: ListSizes = None,
     *,
     simultaneous: bool = False,
-    bound: str = "critical",
+    bound: Bound = "critical",
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Return what a random ranking does not reach, in the space of a curve.

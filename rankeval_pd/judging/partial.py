@@ -11,6 +11,7 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import RankevalWarning, check_choice, check_share
+from rankeval_pd.forms.choices import ListSizes
 from rankeval_pd.forms.columns import find_gold, frame_column
 from rankeval_pd.forms.rankings import Data, check_data
 from rankeval_pd.forms.roles import RankingRoles, Roles
@@ -32,7 +33,7 @@ DIFFERENCE_COLUMNS = (
 @with_roles
 def judged_precision(
     data: Data,
-    n: Any,
+    n: ListSizes,
     *,
     unjudged: str = "estimate",
     level: float = 0.95,
@@ -113,7 +114,7 @@ def judged_difference(
     data: Data,
     a: Hashable,
     b: Hashable,
-    n: Any,
+    n: ListSizes,
     *,
     unjudged: str = "estimate",
     level: float = 0.95,

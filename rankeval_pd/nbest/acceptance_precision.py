@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from rankeval_pd.forms.answers import answer
+from rankeval_pd.forms.choices import ProportionInterval
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles
 from rankeval_pd.forms.spelled_out import with_roles_but
@@ -27,7 +28,7 @@ def acceptance_precision(
     data: Data,
     threshold: float | Mapping[Hashable, Any],
     *,
-    ci: str = "clopper-pearson",
+    ci: ProportionInterval = "clopper-pearson",
     level: float = 0.95,
     phi: float = 1.0,
     **roles: Unpack[RankingRoles],

@@ -10,6 +10,7 @@ import xarray as xr
 
 from rankeval_pd.errors import check_count, check_share, warn
 from rankeval_pd.forms.answers import answer
+from rankeval_pd.forms.choices import ListSizes
 from rankeval_pd.forms.measure_pairs import PairRanks, ask_pairs, only_pair, pair_names
 from rankeval_pd.forms.n import check_n, those
 from rankeval_pd.forms.rankings import Data
@@ -31,7 +32,7 @@ _TOO_PRECISE = 0.9  # above this precision the bands are known to cover less tha
 @with_roles
 def precision_band(
     data: Data,
-    n: Any = None,
+    n: ListSizes = None,
     *,
     level: float = 0.95,
     n_resamples: int = 1000,
@@ -226,7 +227,7 @@ def difference_band(
     data: Data,
     a: Hashable = None,
     b: Hashable = None,
-    n: Any = None,
+    n: ListSizes = None,
     *,
     level: float = 0.95,
     n_resamples: int = 1000,

@@ -11,6 +11,15 @@ import xarray as xr
 
 from rankeval_pd.errors import check_choice
 from rankeval_pd.forms.answers import answer
+from rankeval_pd.forms.choices import (
+    AdjustOver,
+    Alternative,
+    DifferenceInterval,
+    FamilyAdjustment,
+    ListSizes,
+    RegionTest,
+    Target,
+)
 from rankeval_pd.forms.families import adjusted_together
 from rankeval_pd.forms.measure_pairs import (
     Pair,
@@ -49,18 +58,18 @@ def compare(
     data: Data,
     a: Hashable = None,
     b: Names = None,
-    n: Any = None,
+    n: ListSizes = None,
     *,
     threshold: Mapping[Hashable, Any] | None = None,
-    test: str | None = None,
-    alternative: str = "two-sided",
+    test: RegionTest | None = None,
+    alternative: Alternative = "two-sided",
     alpha: float = 0.05,
-    adjust: str | None = None,
-    adjust_over: str = "all",
+    adjust: FamilyAdjustment | None = None,
+    adjust_over: AdjustOver = "all",
     n_resamples: int | None = None,
     level: float = 0.95,
-    ci: str = "score",
-    target: str = "region",
+    ci: DifferenceInterval = "score",
+    target: Target = "region",
     phi: float = 1.0,
     combine: bool = False,
     average: Average | None = None,

@@ -10,6 +10,7 @@ import xarray as xr
 
 from rankeval_pd.errors import check_choice, check_share
 from rankeval_pd.forms.answers import answer
+from rankeval_pd.forms.choices import Alternative
 from rankeval_pd.forms.measure_pairs import PairRanks, ask_pairs, only_pair, pair_names
 from rankeval_pd.forms.n import Shares, Sizes, those
 from rankeval_pd.forms.rankings import Data
@@ -61,7 +62,7 @@ def compare_joined(
     roles: Mapping[str, Any],
     *,
     average: str | None,
-    alternative: str,
+    alternative: Alternative,
     alpha: float,
     adjust: str | None,
     level: float,
@@ -148,7 +149,7 @@ def _strata(
 
 
 def _averaged(
-    lists: xr.Dataset, batch: list[Hashable], average: str, alternative: str, level: float
+    lists: xr.Dataset, batch: list[Hashable], average: str, alternative: Alternative, level: float
 ) -> xr.Dataset:
     there = lists["exists"]
     n = lists["n"].where(there)

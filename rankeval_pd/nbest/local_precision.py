@@ -9,6 +9,7 @@ import xarray as xr
 
 from rankeval_pd.errors import check_count
 from rankeval_pd.forms.answers import answer
+from rankeval_pd.forms.choices import ProportionInterval
 from rankeval_pd.forms.measures import ask_measures
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
@@ -25,7 +26,7 @@ def local_precision(
     data: Data,
     window: int = 400,
     *,
-    ci: str = "clopper-pearson",
+    ci: ProportionInterval = "clopper-pearson",
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:

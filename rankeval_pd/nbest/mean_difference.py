@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 import xarray as xr
 
 from rankeval_pd.errors import check_choice, check_count, check_share
 from rankeval_pd.forms.answers import answer
+from rankeval_pd.forms.choices import Alternative, ListSizes
 from rankeval_pd.forms.measure_pairs import PairRanks, ask_pairs, only_pair, pair_names
 from rankeval_pd.forms.n import check_n, those
 from rankeval_pd.forms.rankings import Data
@@ -34,9 +35,9 @@ def mean_difference(
     data: Data,
     a: Hashable,
     b: Hashable,
-    n: Any,
+    n: ListSizes,
     *,
-    alternative: str = "two-sided",
+    alternative: Alternative = "two-sided",
     alpha: float = 0.05,
     n_resamples: int = 9999,
     level: float = 0.95,

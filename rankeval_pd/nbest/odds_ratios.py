@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 import xarray as xr
 
 from rankeval_pd.errors import check_share
 from rankeval_pd.forms.answers import answer
+from rankeval_pd.forms.choices import ListSizes
 from rankeval_pd.forms.measure_pairs import PairRanks, ask_pairs, only_pair, pair_names
 from rankeval_pd.forms.n import check_n, those
 from rankeval_pd.forms.rankings import Data
@@ -27,7 +28,7 @@ def odds_ratios(
     data: Data,
     a: Hashable,
     b: Hashable,
-    n: Any,
+    n: ListSizes,
     *,
     level: float = 0.95,
     **roles: Unpack[RankingRoles],

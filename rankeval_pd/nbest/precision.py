@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 import xarray as xr
 
 from rankeval_pd.errors import warn
 from rankeval_pd.forms.answers import answer
+from rankeval_pd.forms.choices import ListSizes, ProportionInterval, Target
 from rankeval_pd.forms.n import check_n, those
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
@@ -37,11 +38,11 @@ _RATIO = 1.5  # of variances, from which on the interval of the region misleads 
 @with_roles
 def nbest_precision(
     data: Data,
-    n: Any = None,
+    n: ListSizes = None,
     *,
-    ci: str = "clopper-pearson",
+    ci: ProportionInterval = "clopper-pearson",
     level: float = 0.95,
-    target: str = "region",
+    target: Target = "region",
     phi: float = 1.0,
     average: Average | None = None,
     **roles: Unpack[RankingRoles],

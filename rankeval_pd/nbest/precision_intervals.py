@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rankeval_pd.errors import check_at_least_one, check_choice, check_share
+from rankeval_pd.forms.choices import ProportionInterval
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.proportions import INTERVALS
 from rankeval_pd.stats.rankings import ranking
@@ -46,7 +47,7 @@ def precision_interval(
     tp: npt.ArrayLike,
     n: npt.ArrayLike,
     *,
-    ci: str = "clopper-pearson",
+    ci: ProportionInterval = "clopper-pearson",
     level: float = 0.95,
     phi: float = 1.0,
 ) -> Interval:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.errors import check_choice, check_count
+from rankeval_pd.forms.choices import Alternative
 from rankeval_pd.stats._types import IntArray
 from rankeval_pd.stats.significance.fisher import ALTERNATIVES, fisher_test
 
@@ -23,7 +24,7 @@ def compare_for(
     n_b: int,
     *,
     overlap: int | tuple[int, int] | None = None,
-    alternative: str = "two-sided",
+    alternative: Alternative = "two-sided",
 ) -> pd.DataFrame:
     """Return the p-values of :func:`compare` that two published lists of one ranking task allow.
 

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 import pandas as pd
 
 from rankeval_pd.forms import tables
+from rankeval_pd.forms.choices import (
+    AdjustOver,
+    Alternative,
+    DifferenceInterval,
+    FamilyAdjustment,
+    ListSizes,
+    RegionTest,
+    Target,
+)
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
@@ -23,17 +32,17 @@ def significant_ranges(
     data: Data,
     a: Hashable = None,
     b: Hashable = None,
-    n: Any = None,
+    n: ListSizes = None,
     *,
-    test: str | None = None,
-    alternative: str = "two-sided",
+    test: RegionTest | None = None,
+    alternative: Alternative = "two-sided",
     alpha: float = 0.05,
-    adjust: str | None = None,
-    adjust_over: str = "all",
+    adjust: FamilyAdjustment | None = None,
+    adjust_over: AdjustOver = "all",
     n_resamples: int | None = None,
     level: float = 0.95,
-    ci: str = "score",
-    target: str = "region",
+    ci: DifferenceInterval = "score",
+    target: Target = "region",
     phi: float = 1.0,
     progress: bool | None = None,
     **roles: Unpack[RankingRoles],

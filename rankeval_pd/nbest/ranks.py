@@ -10,6 +10,7 @@ import xarray as xr
 
 from rankeval_pd.errors import check_choice, check_count, check_share, unknown_name
 from rankeval_pd.forms.answers import answer
+from rankeval_pd.forms.choices import AreaKind, FamilyAdjustment, ListSizes
 from rankeval_pd.forms.n import Sizes, check_n
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
@@ -41,10 +42,10 @@ _OF_PAIRS = 2  # so many times as many swaps as the smallest p-value asks for
 @with_roles
 def measure_ranks(
     data: Data,
-    n: Any = None,
+    n: ListSizes = None,
     *,
-    kind: str | None = None,
-    adjust: str | None = "max-t",
+    kind: AreaKind | None = None,
+    adjust: FamilyAdjustment | None = "max-t",
     n_resamples: int | None = None,
     level: float = 0.95,
     progress: bool | None = None,

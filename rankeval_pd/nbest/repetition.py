@@ -11,6 +11,7 @@ import xarray as xr
 
 from rankeval_pd.errors import check_choice, check_count, check_share, listed
 from rankeval_pd.forms import tables
+from rankeval_pd.forms.choices import ProportionInterval
 from rankeval_pd.forms.rankings import Data, check_data, read_dataset, read_frame
 from rankeval_pd.forms.roles import RankingRoles, Roles, as_names
 from rankeval_pd.forms.spelled_out import with_roles_but
@@ -40,7 +41,7 @@ def repetition(
     threshold: float | Mapping[Hashable, float] | None = None,
     n: int | None = None,
     *,
-    ci: str = "clopper-pearson",
+    ci: ProportionInterval = "clopper-pearson",
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:
@@ -134,7 +135,7 @@ def repetition_samples(
     threshold: float | Mapping[Hashable, float] | None = None,
     n: int | None = None,
     *,
-    ci: str = "clopper-pearson",
+    ci: ProportionInterval = "clopper-pearson",
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:

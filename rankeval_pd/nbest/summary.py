@@ -11,6 +11,7 @@ import xarray as xr
 
 from rankeval_pd.errors import unknown_name
 from rankeval_pd.forms import tables
+from rankeval_pd.forms.choices import FamilyAdjustment, ListSizes
 from rankeval_pd.forms.rankings import Data, check_data
 from rankeval_pd.forms.roles import SummaryRoles
 from rankeval_pd.forms.spelled_out import with_roles
@@ -26,10 +27,10 @@ _OF_PAIRS = ("difference", "difference_low", "difference_high", "p_adjusted")
 @with_roles
 def summary(
     data: Data,
-    n: Any = None,
+    n: ListSizes | str | Iterable[str] = None,
     *,
     baseline: Hashable = None,
-    adjust: str | None = "max-t",
+    adjust: FamilyAdjustment | None = "max-t",
     undefined: Undefined = "zero",
     alpha: float = 0.05,
     level: float = 0.95,
@@ -105,8 +106,9 @@ def summary(
     check_data(data)
     if _are_metrics(n):
         of_queries: Any = roles
+        metrics: Any = n
         return query_summary(
-            data, n, baseline=baseline, adjust=adjust, undefined=undefined, alpha=alpha,
+            data, metrics, baseline=baseline, adjust=adjust, undefined=undefined, alpha=alpha,
             level=level, **of_queries,
         )  # fmt: skip
     if _are_items(data, roles):

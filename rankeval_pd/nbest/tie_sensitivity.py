@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 import xarray as xr
 
 from rankeval_pd.errors import check_count
 from rankeval_pd.forms.answers import answer
+from rankeval_pd.forms.choices import ListSizes
 from rankeval_pd.forms.measure_pairs import PairRanks, ask_pairs, only_pair, pair_names
 from rankeval_pd.forms.n import check_n, those
 from rankeval_pd.forms.rankings import Data
@@ -28,7 +29,7 @@ def tie_sensitivity(
     data: Data,
     a: Hashable,
     b: Hashable,
-    n: Any,
+    n: ListSizes,
     *,
     n_keys: int = 20,
     **roles: Unpack[RankingRoles],

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
 from rankeval_pd.chance.bounds import random_bound as bound_of
 from rankeval_pd.chance.distribution import random_cdf as cdf_of
 from rankeval_pd.chance.envelope import random_envelope
+from rankeval_pd.forms.choices import ListSizes, PopulationKind
 from rankeval_pd.forms.once import let_in_once
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.plotting.asked import (
@@ -30,9 +31,9 @@ if TYPE_CHECKING:
 def random_bound(
     data: Data,
     p: Levels = 0.05,
-    n: Any = None,
+    n: ListSizes = None,
     *,
-    population: str = "finite",
+    population: PopulationKind = "finite",
     simultaneous: bool = True,
     log: bool | None = None,
     **options: Unpack[RankingPlot],
@@ -98,7 +99,7 @@ def random_cdf(
     n: int,
     p: Levels = 0.5,
     *,
-    population: str = "finite",
+    population: PopulationKind = "finite",
     **options: Unpack[RankingPlot],
 ) -> Axes:
     """Draw the distribution functions of a random list's true positives, and their bounds.

@@ -13,6 +13,7 @@ from rankeval_pd.curves import shapes
 from rankeval_pd.curves.areas import area as area_of
 from rankeval_pd.curves.references import isolines as isolines_of
 from rankeval_pd.curves.references import random_band
+from rankeval_pd.forms.choices import AreaKind, Bound, Space
 from rankeval_pd.forms.once import let_in_once
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.plotting.asked import (
@@ -45,7 +46,7 @@ def roc(
     bands: Levels | None = None,
     isolines: int | Sequence[int] | None = None,
     simultaneous: bool = True,
-    bound: str = "critical",
+    bound: Bound = "critical",
     crossovers: bool = False,
     log: bool = False,
     area: bool = True,
@@ -114,7 +115,7 @@ def precision_recall(
     bands: Levels | None = None,
     isolines: int | Sequence[int] | None = None,
     simultaneous: bool = True,
-    bound: str = "critical",
+    bound: Bound = "critical",
     crossovers: bool = False,
     log: bool = False,
     area: bool = True,
@@ -170,7 +171,7 @@ def det(
     bands: Levels | None = None,
     isolines: int | Sequence[int] | None = None,
     simultaneous: bool = True,
-    bound: str = "critical",
+    bound: Bound = "critical",
     crossovers: bool = False,
     log: bool | None = None,
     **options: Unpack[RankingPlot],
@@ -215,7 +216,7 @@ def lift(
     bands: Levels | None = None,
     isolines: int | Sequence[int] | None = None,
     simultaneous: bool = True,
-    bound: str = "critical",
+    bound: Bound = "critical",
     crossovers: bool = False,
     log: bool | None = None,
     enrichment: Levels | None = None,
@@ -267,7 +268,7 @@ def gain(
     bands: Levels | None = None,
     isolines: int | Sequence[int] | None = None,
     simultaneous: bool = True,
-    bound: str = "critical",
+    bound: Bound = "critical",
     crossovers: bool = False,
     log: bool = False,
     **options: Unpack[RankingPlot],
@@ -310,17 +311,17 @@ _CURVES: dict[str, Callable[..., Any]] = {
 
 
 def _draw(
-    space: str,
+    space: Space,
     data: Any,
     p: Levels | None,
     iso: int | Sequence[int] | None,
     simultaneous: bool,
-    bound: str,
+    bound: Bound,
     crossovers: bool,
     log: bool | None,
     options: Any,
     *,
-    area: str | None = None,
+    area: AreaKind | None = None,
     drawn: Mapping[str, Any] | None = None,
     **asked: Any,
 ) -> Axes:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from rankeval_pd.forms.choices import FamilyAdjustment, GainInterval
 from rankeval_pd.forms.items import item_roles, read_dataset, read_frame, to_items
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.plotting.asked import ItemPlot, of_data_or_table, parted
@@ -32,7 +33,7 @@ def paired_differences(
     b: Hashable = None,
     *,
     n_resamples: int = 10_000,
-    ci: str = "bca",
+    ci: GainInterval = "bca",
     level: float = 0.95,
     unit: str = "items",
     progress: bool | None = None,
@@ -147,7 +148,7 @@ def critical_difference(
     data: Data,
     *,
     n_resamples: int = 10_000,
-    adjust: str | None = "max-t",
+    adjust: FamilyAdjustment | None = "max-t",
     alpha: float = 0.05,
     progress: bool | None = None,
     **options: Unpack[ItemPlot],

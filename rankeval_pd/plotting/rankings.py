@@ -10,6 +10,16 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.errors import RankevalWarning
+from rankeval_pd.forms.choices import (
+    Across,
+    Alternative,
+    DifferenceInterval,
+    FamilyAdjustment,
+    ListSizes,
+    ProportionInterval,
+    RegionTest,
+    Target,
+)
 from rankeval_pd.forms.once import let_in_once
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import CUTTING, Roles
@@ -39,15 +49,15 @@ if TYPE_CHECKING:
 @of_data_or_table(draw_precision, ("n", "precision", "lift"), "nbest_precision")
 def precision(
     data: Data,
-    n: Any = None,
+    n: ListSizes = None,
     *,
-    ci: str = "clopper-pearson",
+    ci: ProportionInterval = "clopper-pearson",
     level: float = 0.95,
-    target: str = "region",
+    target: Target = "region",
     phi: float = 1.0,
     simultaneous: bool = True,
     n_resamples: int = 1000,
-    x: str = "n",
+    x: Across = "n",
     mark: Sequence[int] = (),
     relevant: float = 0.0,
     reference: str | Sequence[str] = ("random",),
@@ -148,20 +158,20 @@ def comparison(
     data: Data,
     a: Hashable = None,
     b: Hashable = None,
-    n: Any = None,
+    n: ListSizes = None,
     *,
-    test: str | None = None,
-    alternative: str = "two-sided",
+    test: RegionTest | None = None,
+    alternative: Alternative = "two-sided",
     alpha: float = 0.05,
-    adjust: str | None = None,
+    adjust: FamilyAdjustment | None = None,
     n_resamples: int | None = None,
     level: float = 0.95,
-    ci: str = "score",
-    target: str = "region",
+    ci: DifferenceInterval = "score",
+    target: Target = "region",
     phi: float = 1.0,
     progress: bool | None = None,
     simultaneous: bool = True,
-    x: str = "n",
+    x: Across = "n",
     mark: Sequence[int] = (),
     relevant: float = 0.0,
     reference: str | Sequence[str] = (),
@@ -271,7 +281,7 @@ def repetition(
     threshold: float | Mapping[Hashable, float] | None = None,
     n: int | None = None,
     *,
-    ci: str = "clopper-pearson",
+    ci: ProportionInterval = "clopper-pearson",
     level: float = 0.95,
     **options: Unpack[RankingPlot],
 ) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from rankeval_pd.errors import check_choice
+from rankeval_pd.forms.choices import Alternative
 from rankeval_pd.stats._types import AnyArray, FloatArray
 from rankeval_pd.stats.intervals import means
 
@@ -41,7 +42,7 @@ def over_groups(
     below: xr.DataArray | None,
     batch: list[Hashable],
     level: float,
-    alternative: str = "two-sided",
+    alternative: Alternative = "two-sided",
 ) -> Averaged:
     """Return the mean of ``above`` over the groups, or with ``below`` the ratio of the sums.
 

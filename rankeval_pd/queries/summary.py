@@ -10,6 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import unknown_name
+from rankeval_pd.forms.choices import FamilyAdjustment
 from rankeval_pd.forms.queries import with_query_roles
 from rankeval_pd.forms.rankings import Data, check_data
 from rankeval_pd.forms.roles import QueryRoles
@@ -27,7 +28,7 @@ def query_summary(
     metrics: str | Iterable[Any],
     *,
     baseline: Hashable = None,
-    adjust: str | None = "max-t",
+    adjust: FamilyAdjustment | None = "max-t",
     undefined: Undefined = "zero",
     alpha: float = 0.05,
     level: float = 0.95,
@@ -152,7 +153,7 @@ def _of_metric(
     items: pd.DataFrame,
     metric: str,
     baseline: Hashable,
-    adjust: str | None,
+    adjust: FamilyAdjustment | None,
     alpha: float,
     level: float,
     rng: Any,
@@ -179,7 +180,7 @@ def _of_metric(
 def _differences(
     items: pd.DataFrame,
     baseline: Hashable,
-    adjust: str | None,
+    adjust: FamilyAdjustment | None,
     alpha: float,
     level: float,
     rng: Any,

@@ -11,6 +11,7 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import check_choice, check_share, unknown_name
+from rankeval_pd.forms.choices import CalibrationInterval
 from rankeval_pd.forms.items import item_order, item_roles, settled, system_scores
 from rankeval_pd.forms.pairs import (
     as_came,
@@ -43,7 +44,7 @@ def calibration(
     other: pd.DataFrame | xr.Dataset,
     *,
     bins: Sequence[float] = PAPER_BINS,
-    ci: str = "clopper-pearson",
+    ci: CalibrationInterval = "clopper-pearson",
     level: float = 0.95,
     prior: Prior = "flat",
     n_resamples: int = 1000,
@@ -240,7 +241,7 @@ def population_calibration(
     n_test_sets: int = 10,
     bins: Sequence[float] = (0.04, 0.06),
     n_resamples: int = 1000,
-    ci: str = "clopper-pearson",
+    ci: CalibrationInterval = "clopper-pearson",
     level: float = 0.95,
     prior: Prior = "flat",
     **roles: Unpack[ItemRoles],

@@ -12,6 +12,7 @@ import xarray as xr
 
 from rankeval_pd.errors import check_choice, check_count, check_share, listed, unknown_name, warn
 from rankeval_pd.forms import tables
+from rankeval_pd.forms.choices import Event, FamilyAdjustment, GainInterval, LawMethod
 from rankeval_pd.forms.item_answers import Question, Relate, answer
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import ItemRoles, Roles
@@ -41,12 +42,12 @@ def paired_bootstrap(
     b: Hashable = None,
     *,
     n_resamples: int | None = None,
-    event: str = "wild",
-    method: str = "auto",
-    ci: str | None = None,
+    event: Event = "wild",
+    method: LawMethod = "auto",
+    ci: GainInterval | None = None,
     families: Families | None = None,
     baseline: Hashable = None,
-    adjust: str | None = None,
+    adjust: FamilyAdjustment | None = None,
     alpha: float = 0.05,
     level: float = 0.95,
     progress: bool | None = None,
@@ -219,10 +220,10 @@ def paired_permutation(
     b: Hashable = None,
     *,
     n_resamples: int | None = None,
-    method: str = "auto",
+    method: LawMethod = "auto",
     families: Families | None = None,
     baseline: Hashable = None,
-    adjust: str | None = None,
+    adjust: FamilyAdjustment | None = None,
     alpha: float = 0.05,
     level: float = 0.95,
     progress: bool | None = None,

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.errors import check_choice
+from rankeval_pd.forms.choices import FamilyAdjustment, RankKind, ScoreInterval
 from rankeval_pd.forms.item_answers import Question, answer
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import ItemRoles, as_names
@@ -31,9 +32,9 @@ def system_ranks(
     data: Data,
     *,
     n_resamples: int | None = None,
-    ranks: str = "simultaneous",
-    ci: str | None = None,
-    adjust: str | None = "max-t",
+    ranks: RankKind = "simultaneous",
+    ci: ScoreInterval | None = None,
+    adjust: FamilyAdjustment | None = "max-t",
     alpha: float = 0.05,
     level: float = 0.95,
     progress: bool | None = None,

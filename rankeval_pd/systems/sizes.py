@@ -10,6 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import check_choice
+from rankeval_pd.forms.choices import Draw, Event, FamilyAdjustment, GainInterval, LawMethod
 from rankeval_pd.forms.items import check_items, item_order, item_roles, role_column, settled
 from rankeval_pd.forms.pairs import check_sizes, item_labels
 from rankeval_pd.forms.rankings import Data
@@ -26,14 +27,14 @@ def gain_by_size(
     data: Data,
     sizes: Sequence[int],
     *,
-    draw: str = "prefix",
+    draw: Draw = "prefix",
     n_resamples: int | None = None,
-    event: str = "wild",
-    method: str = "auto",
-    ci: str | None = None,
+    event: Event = "wild",
+    method: LawMethod = "auto",
+    ci: GainInterval | None = None,
     families: Families | None = None,
     baseline: Hashable = None,
-    adjust: str | None = None,
+    adjust: FamilyAdjustment | None = None,
     alpha: float = 0.05,
     level: float = 0.95,
     progress: bool | None = None,

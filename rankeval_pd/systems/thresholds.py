@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rankeval_pd.errors import check_choice, check_share, unknown_name
+from rankeval_pd.forms.choices import ThresholdInterval
 from rankeval_pd.forms.pairs import as_came, made_by, numbers_of, pairs_table, related, two_sided
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import Roles
@@ -28,7 +29,7 @@ def gain_threshold(
     alternative: Alternative = "greater",
     relation: Hashable = None,
     n_items: int | None = None,
-    ci: str = "order",
+    ci: ThresholdInterval = "order",
     level: float = 0.95,
     n_resamples: int = 1000,
     rng: int | np.random.Generator | None = 0,
