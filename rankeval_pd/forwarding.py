@@ -13,16 +13,20 @@ import xarray as xr
 from rankeval_pd.forms.rankings import Data
 
 Held = TypeVar("Held", pd.DataFrame, xr.Dataset)
+Held_co = TypeVar("Held_co", pd.DataFrame, xr.Dataset, covariant=True)
 P = ParamSpec("P")
 Drawn = TypeVar("Drawn")
 Drawn_co = TypeVar("Drawn_co", covariant=True)
 
 
-class Holder(Protocol[Data]):
+class Holder(Protocol[Held_co]):
     """What holds data and the roles of their columns: an accessor, or its plots."""
 
-    _data: Data
-    _roles: Mapping[str, Any]
+    @property
+    def _data(self) -> Held_co: ...
+
+    @property
+    def _roles(self) -> Mapping[str, Any]: ...
 
 
 class Question(Protocol[P]):

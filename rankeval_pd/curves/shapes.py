@@ -109,7 +109,7 @@ def _curve_columns(
                 np.concatenate([np.full((*x.shape[:-1], 1), y, dtype=x.dtype), x], axis=-1)
                 for x, y in ((n, 0), (tp, 0), (threshold, np.inf), (exists, True))
             )
-            exists = exists & (size.total > 0)[..., np.newaxis]
+            exists = np.logical_and(exists, (size.total > 0)[..., np.newaxis])
     else:
         n, tp, threshold, exists = _at_shares(score, gold, present, shares, ties, ends)
     x, y = rates(space, tp, n, size.total[..., np.newaxis], size.positive[..., np.newaxis])

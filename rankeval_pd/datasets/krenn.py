@@ -82,6 +82,7 @@ def _download() -> Path:
     except ImportError as error:
         raise ImportError(_ways_out("pooch is not installed")) from error
     folder = cache_folder()
+    downloader: Any = pooch.HTTPDownloader(progressbar=False, timeout=30)
     try:
         return Path(
             pooch.retrieve(
@@ -89,7 +90,7 @@ def _download() -> Path:
                 known_hash=f"sha256:{SHA256}",
                 fname="KrennPPV.rda",
                 path=folder,
-                downloader=pooch.HTTPDownloader(progressbar=False, timeout=30),
+                downloader=downloader,
             )
         )
     except (OSError, ValueError) as error:

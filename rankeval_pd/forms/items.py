@@ -373,7 +373,7 @@ def read_dataset(
             )
     api = pd.api.types
     names = data.indexes.get("system")
-    systems = list(range(data.sizes["system"])) if names is None else names.tolist()
+    systems: list[Hashable] = list(range(data.sizes["system"])) if names is None else names.tolist()
     out = excluded_names(roles, [*systems, *data.data_vars])
     found = {
         name: variable
@@ -412,7 +412,8 @@ def read_dataset(
         for name in wanted:
             if name not in systems:
                 raise unknown_name("measures", name, systems)
-        keep = [systems.index(name) for name in wanted]
+        places = {name: k for k, name in enumerate(systems)}
+        keep = [places[name] for name in wanted]
     systems = [systems[k] for k in keep]
     parts = []
     for name in metric.chosen:
@@ -479,7 +480,7 @@ def to_items(
         values = values[:, np.newaxis]
     else:
         there = np.asarray(~np.isnan(values).all(axis=(2, 3)))
-    names = [
+    names: list[Hashable] = [
         systems[i] if beside.seeds is None else f"{systems[i]}, {beside.seeds[j]}"
         for i, j in np.argwhere(there)
     ]

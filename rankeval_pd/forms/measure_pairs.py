@@ -216,7 +216,7 @@ def ask_pairs(
             output_dtypes=[*columns.values(), bool],
         )  # fmt: skip
         blocks.append(xr.Dataset(dict(zip(names, found, strict=True))))
-    result = xr.concat(blocks, "pair", coords="minimal", compat="override", join="override")
+    result: Any = xr.concat(blocks, "pair", coords="minimal", compat="override", join="override")
     if over_n:
         result = result.assign_coords(n=("n", asked))
     elif n is None:

@@ -117,6 +117,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
     else:
         key = frame_column(frame, roles.key, "key")
         order, draws = column_order(key, roles.key, number), value_keys(key.to_numpy())
+        again = np.zeros(len(frame), dtype=bool)  # a key is never repeated
     if scored:
         warn_of_one_class(truth, gold)
         if roles.key is None and cluster is None and not (unnamed and by):

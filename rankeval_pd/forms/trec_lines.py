@@ -100,7 +100,9 @@ def _by_arrow(content: bytes, kind: Kind) -> dict[str, Any] | None:
         return None
     try:
         import pyarrow as pa
-        import pyarrow.compute as pc
+        import pyarrow.compute
+
+        pc: Any = pyarrow.compute
         from pyarrow import csv
     except ImportError:
         return None
@@ -342,7 +344,9 @@ def common(parts: Sequence[Strings]) -> Common:
 
 def _encoded(every: Any) -> tuple[IntArray, Any]:
     """Return pyarrow's strings as numbers, looking once at each stretch of equal ones."""
-    import pyarrow.compute as pc
+    import pyarrow.compute
+
+    pc: Any = pyarrow.compute
 
     size = len(every)
     changes = pc.not_equal(every.slice(1), every.slice(0, max(size - 1, 0)))

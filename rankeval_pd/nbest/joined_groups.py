@@ -75,7 +75,7 @@ def compare_joined(
 
     def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
         pairs = pair_names(inner, a, b)
-        types = dict.fromkeys(("tp_a", "tp_b", *_COUNTS), np.int64)
+        types: dict[str, type] = dict.fromkeys(("tp_a", "tp_b", *_COUNTS), np.int64)
         return ask_pairs(inner, pairs, _counts, types, n=those(sizes, asked), ties=ties)
 
     def together(lists: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:

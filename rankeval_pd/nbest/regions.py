@@ -129,9 +129,11 @@ def _dataset_region(
         of_row = {name: ("row", getattr(found, name)) for name in _Region._fields[1:]}
         of_batch = {d: part[d].broadcast_like(part["row"]) for d in batch if d in data.coords}
         parts.append(part.assign({**of_batch, **of_row}))
-    return xr.concat(
+    joined: Any = xr.concat(
         parts, "row", data_vars="all", coords="minimal", compat="override", join="override"
     )
+    result: xr.Dataset = joined
+    return result
 
 
 def _region(inner: xr.Dataset, *, a: Hashable, b: Hashable, n: IntArray, ties: str) -> _Region:

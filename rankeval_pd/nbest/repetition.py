@@ -184,8 +184,11 @@ def repetition_samples(
     tables.check_names("by=", keys.columns, SAMPLE_COLUMNS)
     rows = result.rename(sample=tables.GROUP).transpose(tables.GROUP, "measure")
     rows = rows.assign_coords({tables.GROUP: np.arange(len(keys))})
-    found = tables.leave_frame([rows], keys, SAMPLE_COLUMNS, attrs=study.noted())
-    return tables.as_rows(found, attrs=study.noted()) if isinstance(data, xr.Dataset) else found
+    found: Any = tables.leave_frame([rows], keys, SAMPLE_COLUMNS, attrs=study.noted())
+    if isinstance(data, xr.Dataset):
+        found = tables.as_rows(found, attrs=study.noted())
+    answered: Data = found
+    return answered
 
 
 class _Study(NamedTuple):

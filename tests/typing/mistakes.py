@@ -1,4 +1,4 @@
-# pyright: reportUnnecessaryTypeIgnoreComment=true
+# pyright: enableTypeIgnoreComments=false, reportUnnecessaryTypeIgnoreComment=true
 """Deliberate mistakes, each of which a type checker refuses.
 
 Both mypy and pyright are told that these lines are wrong; where one of them finds nothing wrong,

@@ -251,7 +251,9 @@ def _stretches(
         [across[0] - (between[0] - across[0])], between, [across[-1] + (across[-1] - between[-1])],
     ])  # fmt: skip
     runs = np.flatnonzero(np.diff(np.concatenate([[False], hits, [False]]).astype(int)))
-    return [(edge[start], edge[stop] - edge[start]) for start, stop in runs.reshape(-1, 2)]
+    return [
+        (float(edge[start]), float(edge[stop] - edge[start])) for start, stop in runs.reshape(-1, 2)
+    ]
 
 
 def _mark_end(canvas: Canvas, table: pd.DataFrame, finding: _Finding) -> None:

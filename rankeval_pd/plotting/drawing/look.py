@@ -160,6 +160,8 @@ def palette(colors: Any, count: int) -> list[Any]:
         if cycle == mpl.rcParamsDefault["axes.prop_cycle"] or "color" not in cycle.keys:
             return list(COLOURS)
         return list(cycle.by_key()["color"])
+    from matplotlib.colors import is_color_like
+
     if not isinstance(colors, str):
         if not np.iterable(colors) or not len(list(colors)):
             raise TypeError(
@@ -175,7 +177,7 @@ def palette(colors: Any, count: int) -> list[Any]:
         if own is not None and len(own) <= _SEVERAL:
             return list(own)
         return [scale(x) for x in np.linspace(0.05, 0.95, max(count, 2))]
-    if mpl.colors.is_color_like(colors):
+    if is_color_like(colors):
         return [colors]
     try:
         return list(import_module("seaborn").color_palette(colors, count))

@@ -176,9 +176,8 @@ def new_panels(count: int, wrap: int | None) -> np.ndarray[Any, Any]:
         above = spare.get_subplotspec()
         figure.delaxes(spare)
         if above is not None and above.rowspan.start:
-            fresh[above.rowspan.start - 1, above.colspan.start].xaxis.set_tick_params(
-                which="both", labelbottom=True
-            )
+            over: Any = fresh[above.rowspan.start - 1, above.colspan.start]
+            over.xaxis.set_tick_params(which="both", labelbottom=True)
     return np.asarray(fresh.ravel()[:count])
 
 

@@ -60,7 +60,9 @@ def _counts(
     """Return the sums of the weights per list and cluster, list k having all first <= k."""
     flat = first * n_clusters + cluster
     sums = np.bincount(flat, weights=weight, minlength=(n_lists + 1) * n_clusters)
-    found: FloatArray = np.cumsum(sums.reshape(n_lists + 1, n_clusters)[:n_lists], axis=0)
+    found: FloatArray = np.cumsum(
+        sums.reshape(n_lists + 1, n_clusters)[:n_lists], axis=0, dtype=np.float64
+    )
     return found
 
 

@@ -53,7 +53,7 @@ def t_quantile(level: float, count: IntArray) -> FloatArray:
     from scipy import special
 
     freedom = np.where(count > 1, count - 1.0, np.nan)
-    return np.asarray(special.stdtrit(freedom, 0.5 + 0.5 * level))
+    return np.asarray(special.stdtrit(freedom, 0.5 + 0.5 * level), dtype=np.float64)
 
 
 def t_test(found: Mean, alternative: str) -> FloatArray:

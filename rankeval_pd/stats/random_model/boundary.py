@@ -227,7 +227,8 @@ def _levels_between(
     many = (upper - lower).astype(np.int64)
     if many.sum() > _LISTED:
         steps = 5.0 ** -np.arange(1, _ROWS // 2 + 1)
-        return low + (high - low) * np.unique(np.clip([share - steps, share + steps], 0.01, 0.99))
+        shares = np.unique(np.clip([share - steps, share + steps], 0.01, 0.99))
+        return np.asarray(low + (high - low) * shares, dtype=np.float64)
     first = np.cumsum(many) - many
     between = np.repeat(lower, many) + (np.arange(many.sum()) - np.repeat(first, many))
     tails = np.unique(population.tails(between, np.repeat(n, many)).ge)

@@ -128,8 +128,8 @@ def quantile(positive: IntArray, level: float) -> FloatArray:
     """Return Student's quantile, two-sided, with one degree of freedom less than positives."""
     from scipy import special
 
-    found: FloatArray = special.stdtrit(np.maximum(positive - 1.0, 1.0), 0.5 + 0.5 * level)
-    return found
+    found = special.stdtrit(np.maximum(positive - 1.0, 1.0), 0.5 + 0.5 * level)
+    return np.asarray(found, dtype=np.float64)
 
 
 def p_value(difference: FloatArray, error: FloatArray, positive: IntArray) -> FloatArray:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 
 
 def order(score: FloatArray, present: BoolArray, first: BoolArray | None = None) -> IntArray:
@@ -89,7 +89,8 @@ def cumulated(
     every = np.arange(1, score.shape[-1] + 1)
     counted = "shared" if ties in ("error", "blocks") else ties
     tp = nbest(score, gold, present, every, counted, ends=ends).tp
-    return np.concatenate([np.zeros_like(tp[..., :1]), tp], axis=-1)
+    counts: AnyArray = np.concatenate([np.zeros_like(tp[..., :1]), tp], axis=-1)
+    return counts
 
 
 class Size(NamedTuple):

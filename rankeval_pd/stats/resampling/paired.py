@@ -320,7 +320,7 @@ def _resampled_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
     """Return the paired bootstrap of one pair by one of the events of section 2.2."""
     items, options = draws.items, draws.options
     a, b = draws.pairs[k]
-    gain = draws.theta[a] - draws.theta[b]
+    gain = float(draws.theta[a] - draws.theta[b])
     if on is not None:
         error = on.step * (items.unit() or 1.0)
         error *= float(np.sqrt(on.multiples.size) * on.multiples.std())
@@ -328,7 +328,7 @@ def _resampled_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
         ordered = _drawn_chance(-on.multiples, options.event) if gain < 0.0 else p
         return error, p, ordered, -1
     gains = draws.scores[a] - draws.scores[b]
-    size = max(draws.scale[a], draws.scale[b])
+    size = float(max(draws.scale[a], draws.scale[b]))
 
     def count(sign: float) -> int:
         if options.event == "studentised":
@@ -370,7 +370,7 @@ def _interval(
     """Return the interval of the gain of one pair."""
     items, options = draws.items, draws.options
     kind, (a, b) = options.ci, draws.pairs[k]
-    gain = draws.theta[a] - draws.theta[b]
+    gain = float(draws.theta[a] - draws.theta[b])
     if kind in PROPORTIONS or not kind:
         counts = paired_proportions.cells(*items.statistics[[a, b], :, 0])
         low, high = PROPORTIONS[kind or "tango"](counts, options.level)
@@ -401,7 +401,12 @@ def _interval(
     if on is not None and kind != "studentised":
         law, step = DrawnSum(on.multiples), on.step * (items.unit() or 1.0)
         return bootstrap.law_interval(
-            kind, gain, np.asarray(step * law.values), law.law, level=options.level, without=lean
+            kind,
+            gain,
+            np.asarray(step * law.values, dtype=np.float64),
+            law.law,
+            level=options.level,
+            without=lean,
         )
     gains = draws.scores[a] - draws.scores[b]
     student = None
@@ -464,12 +469,13 @@ def paired_permutation(
         gains = np.empty((len(pairs), 0))
     rows = []
     for k, (a, b) in enumerate(pairs):
-        gain = theta[a] - theta[b]
+        gain = float(theta[a] - theta[b])
         on = lattices[k]
         if on is not None:
             rows.append(_signed_row(on, items.unit() or 1.0, gain, options))
             continue
-        scale = max(abs(theta[a]), abs(theta[b]), float(np.fmax.reduce(np.abs(gains[k]))))
+        largest = float(np.fmax.reduce(np.abs(gains[k])))
+        scale = max(abs(float(theta[a])), abs(float(theta[b])), largest)
         hits = _reached(gains[k], gain, scale)
         turned = _reached(-gains[k], -gain, scale) if gain < 0.0 else hits
         p, ordered = (
@@ -479,17 +485,17 @@ def paired_permutation(
             for count in (hits, turned)
         )
         tails = (1.0 - options.level) / 2.0, (1.0 + options.level) / 2.0
-        low, high = bootstrap.quantiles(gains[k], tails)
+        low, high = (float(x) for x in bootstrap.quantiles(gains[k], tails))
         rows.append(
             _varying(_sd(gains[k]), gain - high, gain - low, p, ordered, -1 if every else turned)
         )
     simultaneous = None
     if options.adjust == "max-t":
         error = np.array([row.error for row in rows])
-        scale = np.where(error > 0.0, error, 1.0)
+        unit = np.where(error > 0.0, error, 1.0)
         simultaneous = bootstrap.max_t(
-            lambda k: np.asarray(gains[k] / scale[k]),
-            (theta[pairs[:, 0]] - theta[pairs[:, 1]]) / scale,
+            lambda k: np.asarray(gains[k] / unit[k]),
+            (theta[pairs[:, 0]] - theta[pairs[:, 1]]) / unit,
             gains.shape[1],
             every=every,
         )
@@ -539,7 +545,7 @@ def _signed_row(on: Lattice, unit: float, gain: float, options: Options) -> _Row
     limits = bootstrap.law_interval(
         "percentile",
         0.0,
-        np.asarray(size * law.values),
+        np.asarray(size * law.values, dtype=np.float64),
         law.law,
         level=options.level,
         without=np.empty(0),
