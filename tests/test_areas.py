@@ -100,6 +100,7 @@ def test_against_scikit_learn(rows):
     assert np.isnan([roc["ci_low"], roc["ci_high"]]).any() != enough
 
 
+@pytest.mark.slow
 @FEW
 @given(SCORED)
 def test_all_pairs(rows):

@@ -186,6 +186,7 @@ def test_combined_groups_are_the_strata():
     assert significant == (not found["ci_low"][0] <= 0.0 <= found["ci_high"][0])
 
 
+@pytest.mark.slow
 def test_the_exact_test_keeps_its_level():
     rng = np.random.default_rng(0)
     m = np.full(15, 8)

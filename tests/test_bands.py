@@ -220,6 +220,7 @@ def test_equal_rankings(frame):
     assert mean["p_value"].tolist() == [1.0]
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10_000), size=st.integers(1, 12), share=st.sampled_from([0, 0.3, 1]))
 @settings(max_examples=30)
 @pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
@@ -275,6 +276,7 @@ def test_lists_without_true_positives():
     assert mean["ci_high"][0] == pytest.approx(alone["ci_high"][0], rel=0.05)
 
 
+@pytest.mark.slow
 def test_rare_positives_are_covered():
     """20 of 1,000 candidates with a baseline of 1 %: many lists have no true positive."""
     truth = datasets.true_precision(0.02, quality=1.0, baseline=0.01)
@@ -323,6 +325,7 @@ def test_one_list_is_a_pointwise_interval():
         assert pair[f"band_{side}"][0] == pytest.approx(compared[f"ci_{side}"][0], abs=1.5e-3)
 
 
+@pytest.mark.slow
 def test_small_simulation_of_size_and_coverage():
     """Errors of max-t and of both bands, seeded: the large one is in tests/reference.
 
@@ -351,6 +354,7 @@ def test_small_simulation_of_size_and_coverage():
     assert (kept[:, 1:].mean(axis=0) < 1).all()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
 def test_pointwise_intervals_of_the_list_cover():
     """target="nbest" covers the average precision of n-best lists, target="region" less often."""

@@ -142,6 +142,7 @@ def scored(draw: st.DrawFn) -> tuple[pd.DataFrame, list[int]]:
     return frame, draw(st.permutations(range(size)))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 @given(scored())
 def test_the_order_of_rows_changes_no_number(drawn):
@@ -154,6 +155,7 @@ def test_the_order_of_rows_changes_no_number(drawn):
     assert_same(found.sort_index(), wanted.sort_index())
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 @given(scored(), st.data())
 def test_nor_with_repeated_labels_of_identical_rows(drawn, data):

@@ -86,6 +86,7 @@ def test_same_numbers_and_nothing_computed_early(queries, ask, chunks):
     assert {k: v.dtype for k, v in computed.items()} == {k: v.dtype for k, v in eager.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 def test_processes(queries):
     """All questions in one pool of processes."""
@@ -162,6 +163,7 @@ def test_frame_gives_the_same(queries):
             assert found[name].astype(object).equals(expected[name].astype(object))
 
 
+@pytest.mark.slow
 def test_a_store_larger_than_memory(tmp_path):
     """480 MB of scores in a Zarr store; the process may not have more than 440 MB of data."""
     pytest.importorskip("zarr")

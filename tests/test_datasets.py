@@ -130,6 +130,7 @@ def terms() -> pd.DataFrame:
     return datasets.load_docstring_terms(progress=False)
 
 
+@pytest.mark.slow
 def test_corpus(terms):
     assert list(terms) == ["word1", "word2", "O11", "O12", "O21", "O22", "gold"]
     assert terms["gold"].dtype == bool
@@ -145,6 +146,7 @@ def test_corpus(terms):
     assert not gold["of", "the"]
 
 
+@pytest.mark.slow
 def test_least_frequency(terms):
     pd.testing.assert_frame_equal(
         datasets.load_docstring_terms(50, progress=False),
@@ -152,6 +154,7 @@ def test_least_frequency(terms):
     )
 
 
+@pytest.mark.slow
 def test_samples(terms):
     parts = datasets.load_docstring_terms(samples=20, progress=False)
     assert next(iter(parts)) == "sample"
@@ -221,6 +224,7 @@ def test_counts_are_checked(argument, value):
         datasets.load_docstring_terms(**{argument: value})
 
 
+@pytest.mark.slow
 def test_too_many_samples():
     with pytest.raises(ValueError, match=r"samples=10000000: the corpus has .* Give fewer"):
         datasets.load_docstring_terms(samples=10_000_000, progress=False)
@@ -231,6 +235,7 @@ def test_package_that_is_not_there(monkeypatch):
         docstring_terms._sources("no_such_package")
 
 
+@pytest.mark.slow
 def test_measures_find_terms(terms):
     """What the corpus is for: G2 and X2 are ahead of frequency."""
     scored = terms.rankeval.with_association_measures(["G2", "X2", "f"])

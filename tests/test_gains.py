@@ -350,6 +350,7 @@ def test_calibration_keeps_the_metric_of_the_pairs():
     assert given["n_pairs"].sum() > 0
 
 
+@pytest.mark.slow
 def test_a_sample_of_the_population_is_calibrated():
     data = systems(8, items=8000, count=10, spread=0.3)
     found = data.rankeval.population_calibration(
@@ -365,6 +366,7 @@ def test_a_sample_of_the_population_is_calibrated():
             data.rankeval.population_calibration(300, **{role: "s00"})
 
 
+@pytest.mark.slow
 def test_nearly_equal_systems_agree_as_often_as_the_estimated_prior_says():
     """Twelve systems whose gains are mostly noise; the same test sets for both priors."""
     rng = np.random.default_rng(1)
@@ -535,6 +537,7 @@ def test_plans_of_no_numbers_and_of_many():
     assert found.tolist() == pytest.approx([0.9, 0.8])
 
 
+@pytest.mark.slow
 def test_the_detectable_gain_is_detected():
     """Power 80 % of a one-sided test at 5 %, 300 simulated test sets: 3 standard errors."""
     rng = np.random.default_rng(13)

@@ -86,6 +86,7 @@ def test_datasets_and_nothing_judged(partly):
     assert (none["ci_low"], none["ci_high"]) == (0, 1)
 
 
+@pytest.mark.slow
 def test_intervals_cover_random_judgements(whole):
     rng = np.random.default_rng(2)
     truth = whole.rankeval.compare("good", "fair", 100)["difference"][0]
@@ -100,6 +101,7 @@ def test_intervals_cover_random_judgements(whole):
     assert abs(point.mean() - truth) < 4 * point.std() / np.sqrt(60)
 
 
+@pytest.mark.slow
 def test_plan_is_kept(whole):
     """The power that was planned, simulated anew from sheets of that size."""
     region = whole.rankeval.difference_region("good", "fair", 100)

@@ -328,6 +328,7 @@ def test_compare_lists_that_end():
     assert swapped["p_adjusted"].between(0.0, 1.0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 @given(st.integers(0, 10_000))
 def test_absent_is_last_where_nothing_is_missing(seed):

@@ -86,6 +86,7 @@ def test_no_failures_where_all_labels_are_one():
         assert dispersion.failures(n, tp, 2, "clopper-pearson", 0.95) == (0.0, 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("samples", "size"), [(3, 100), (20, 100), (40, 60)])
 def test_failures_are_those_of_simulated_samples(samples, size):
     """The other samples vary too: with three, twice as many intervals fail as miss pi."""

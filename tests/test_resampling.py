@@ -273,6 +273,7 @@ def test_another_seed_gives_other_numbers_and_a_generator_fresh_ones():
     assert p(None) != p(None)
 
 
+@pytest.mark.slow
 def test_threads_change_no_number():
     code = (
         "import sys; sys.path.insert(0, 'tests')\n"

@@ -109,6 +109,7 @@ def test_truth_is_the_average_precision():
     assert (np.abs(np.mean(found, axis=0) - truth) < 4 * error).all()
 
 
+@pytest.mark.slow
 def test_coverage_of_the_interval():
     """Of a fixed region, at least 95 % of intervals hold the truth: 400 seeded experiments."""
     truth = datasets.true_precision(0.1, quality=1.5)
@@ -123,6 +124,7 @@ def test_coverage_of_the_interval():
     assert held < 400
 
 
+@pytest.mark.slow
 def test_size_of_the_test():
     """Two equally good measures: Fisher's test at 5 % rejects in at most 5 % of experiments."""
     rejected = 0

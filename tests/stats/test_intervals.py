@@ -378,6 +378,7 @@ def test_difference_intervals_of_an_empty_region(ci):
         assert limit.shape == (0,)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ci", ["agresti-caffo", "miettinen-nurminen"])
 @settings(max_examples=50, deadline=None)
 @given(st.tuples(*[st.integers(1, 10**5), st.floats(0, 1)] * 2), st.floats(0.5, 0.999))

@@ -1,4 +1,4 @@
-# pyright: enableTypeIgnoreComments=false, reportUnnecessaryTypeIgnoreComment=true
+# pyright: reportUnnecessaryTypeIgnoreComment=true
 """Deliberate mistakes, each of which a type checker refuses.
 
 Both mypy and pyright are told that these lines are wrong; where one of them finds nothing wrong,
@@ -16,30 +16,30 @@ frame = rankeval_pd.FrameAccessor(df)
 dataset = rankeval_pd.DatasetAccessor(ds)
 
 # a method that is not there
-frame.compaer()  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
-frame.plot.compare()  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
+frame.compaer()  # type: ignore[attr-defined]
+frame.plot.compare()  # type: ignore[attr-defined]
 
 # a keyword that is not there
-frame.compare("a", "b", levle=0.9)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
-rankeval_pd.compare(df, levle=0.9)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
-frame.plot.roc(golds="tp")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
-frame(golds="tp")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+frame.compare("a", "b", levle=0.9)  # type: ignore[call-arg]
+rankeval_pd.compare(df, levle=0.9)  # type: ignore[call-arg]
+frame.plot.roc(golds="tp")  # type: ignore[call-arg]
+frame(golds="tp")  # type: ignore[call-arg]
 
 # a role of the other form
-frame.nbest_precision(metric="f1")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
-rankeval_pd.nbest_precision(df, metric="f1")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
-frame.paired_bootstrap(gold="tp")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+frame.nbest_precision(metric="f1")  # type: ignore[call-arg]
+rankeval_pd.nbest_precision(df, metric="f1")  # type: ignore[call-arg]
+frame.paired_bootstrap(gold="tp")  # type: ignore[call-arg]
 
 # a choice that is not one
-frame.compare(ties="no")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-frame.compare(test="fischer")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-frame.nbest_precision(ci="wald")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-frame.nbest_precision("10")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-frame.area("auc")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+frame.compare(ties="no")  # type: ignore[arg-type]
+frame.compare(test="fischer")  # type: ignore[arg-type]
+frame.nbest_precision(ci="wald")  # type: ignore[arg-type]
+frame.nbest_precision("10")  # type: ignore[arg-type]
+frame.area("auc")  # type: ignore[arg-type]
 
 # a frame gives a frame, a Dataset a Dataset
-wrong: xr.Dataset = frame.compare()  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType]
-other: pd.DataFrame = dataset.compare()  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType]
+wrong: xr.Dataset = frame.compare()  # type: ignore[assignment]
+other: pd.DataFrame = dataset.compare()  # type: ignore[assignment]
 
 # and what is right
 right: pd.DataFrame = frame(gold="tp").compare("a", "b", n=[100, 500], test="midp", by="query")
