@@ -9,9 +9,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
+from statsmodels.stats.multitest import multipletests
 
 import rankeval_pd
 from rankeval_pd.errors import RankevalWarning
@@ -381,6 +383,115 @@ def test_score_intervals_are_of_zero_and_one_only():
             (right * 2.5).rankeval.paired_bootstrap(ci=kind)
     with pytest.raises(ValueError, match="ci='clopper-pearson' is an interval of a proportion"):
         (right * 2.5).rankeval.system_ranks(ci="clopper-pearson")
+
+
+# -------------------------------------------------------------------------------- many groups
+
+
+def null_domains(seed: int, domains: int = 50, items: int = 40) -> pd.DataFrame:
+    """Return three equal systems in many domains."""
+    scores = np.random.default_rng(seed).normal(size=(domains * items, 3))
+    names = [f"d{i:02d}" for i in range(domains)]
+    return pd.DataFrame(scores, columns=list("xyz")).assign(domain=np.repeat(names, items))
+
+
+def as_dataset(data: pd.DataFrame) -> xr.Dataset:
+    """Return the domains along a dimension."""
+    names = sorted(data["domain"].unique())
+    scores = data[list("xyz")].to_numpy().reshape(len(names), -1, 3)
+    coords = {"domain": names, "system": list("xyz")}
+    return xr.Dataset({"score": (("domain", "item", "system"), scores)}, coords=coords)
+
+
+@pytest.mark.parametrize("test", ["paired_bootstrap", "paired_permutation"])
+def test_fifty_null_domains_are_one_family(test):
+    """Adjusted within each domain, some 5 % of the domains err."""
+    ask = getattr(null_domains(1).rankeval(by="domain"), test)
+    alone = ask(adjust="max-t", adjust_over="group")
+    assert (alone["p_adjusted"] <= 0.05).sum() == 5
+    together = ask(adjust="max-t")
+    assert not (together["p_adjusted"] <= 0.05).any()
+    assert together.attrs["adjust_over"] == "all"
+
+
+def test_families_of_all_domains_err_in_five_percent():
+    """Of 60 studies of eight null domains, as many as a binomial law allows."""
+    errs = {"all": 0, "group": 0}
+    for seed in range(60):
+        for over in errs:
+            found = (
+                null_domains(seed, 8, 30)
+                .rankeval(by="domain")
+                .paired_bootstrap(adjust="max-t", adjust_over=over, n_resamples=499)
+            )
+            errs[over] += bool((found["p_adjusted"] <= 0.05).any())
+    assert errs["all"] <= stats.binom.ppf(0.999, 60, 0.05)
+    assert errs["group"] >= 12  # 1 - .95^8 = .34
+
+
+@pytest.mark.parametrize(
+    ("adjust", "name"),
+    [("holm", "holm"), ("bonferroni", "bonferroni"), ("bh", "fdr_bh"), ("by", "fdr_by")],
+)
+def test_adjusted_p_values_of_all_domains_are_those_of_statsmodels(adjust, name):
+    data = null_domains(2, 4, 60)
+    data.loc[data["domain"] == "d01", "x"] += 0.6
+    found = data.rankeval(by="domain").paired_bootstrap(adjust=adjust)
+    wanted = multipletests(found["p_two_sided"], method=name)[1]
+    np.testing.assert_allclose(found["p_adjusted"], wanted, rtol=1e-12)
+    assert 0 < (found["p_adjusted"] <= 0.05).sum() < len(found)
+
+
+def test_holm_over_domains_on_top_of_max_t():
+    data = null_domains(3, 4, 60)
+    for number, name in enumerate(["d01", "d03"]):
+        data.loc[data["domain"] == name, "x"] += 0.4 + 0.2 * number
+    ask = data.rankeval(by="domain").paired_bootstrap
+    alone = ask(adjust="max-t", adjust_over="group").set_index("domain")["p_adjusted"]
+    together = ask(adjust="max-t").set_index("domain")["p_adjusted"]
+    least = alone.groupby("domain").min().sort_values(kind="stable")
+    floor = 0.0
+    for factor, name in zip([4, 3, 2, 1], least.index, strict=True):
+        wanted = np.clip(factor * alone[name], floor, 1.0)
+        np.testing.assert_allclose(together[name], wanted, rtol=1e-12)
+        floor = max(floor, min(1.0, factor * least[name]))
+
+
+@pytest.mark.parametrize("adjust", ["holm", "max-t"])
+def test_datasets_lazy_or_not_have_one_family_too(adjust):
+    data = null_domains(4, 6, 40)
+    data.loc[data["domain"] == "d01", "x"] += 0.7
+    wanted = data.rankeval(by="domain").paired_bootstrap(adjust=adjust)
+    whole = as_dataset(data)
+    for asked in (whole, whole.chunk({"domain": 2})):
+        found = asked.rankeval.paired_bootstrap(adjust=adjust)
+        values = found["p_adjusted"].to_numpy().ravel()
+        np.testing.assert_allclose(values, wanted["p_adjusted"], rtol=1e-12)
+        assert (found["undecided"].to_numpy().ravel() == wanted["undecided"]).all()
+        ranks = asked.rankeval.system_ranks(adjust=adjust).compute()
+        assert ranks["rank_low"].sel(domain="d01", system="y").item() == 2
+
+
+def test_ranks_of_all_domains_hold_together():
+    ask = null_domains(1).rankeval(by="domain").system_ranks
+    assert (ask(adjust_over="group")["rank_low"] > 1).sum() == 5
+    found = ask()
+    assert (found["rank_low"] == 1).all()
+    assert found["tied_for_best"].all()
+    percentile = ask(ranks="percentile")
+    assert percentile["tied_for_best"].all()
+    assert (percentile["rank_high"] < 3).any()
+
+
+def test_a_family_of_domains_needs_more_resamples():
+    ask = null_domains(5, 10, 30).rankeval(by="domain").paired_bootstrap
+    with pytest.raises(ValueError, match=r"in each of 10 groups .* Give n_resamples=1199 or more"):
+        ask(adjust="holm", n_resamples=1198)
+    assert ask(adjust="holm").attrs["n_resamples"] == 12_000
+    with pytest.raises(ValueError, match=r"is 10/.* Give n_resamples=199 or more"):
+        ask(adjust="max-t", n_resamples=198)
+    with pytest.raises(ValueError, match="adjust_over='topic' is not one of 'all', 'group'"):
+        ask(adjust="holm", adjust_over="topic")
 
 
 # -------------------------------------------------------------------------------- how it was made
