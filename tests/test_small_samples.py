@@ -125,12 +125,24 @@ def test_a_row_agrees_with_itself_and_no_p_value_is_zero(n, seed, kind, method):
         row = test(n_resamples=199, method=method, rng=seed % 1000).iloc[0]
         assert row["p_value"] > 0.0
         assert row["p_two_sided"] > 0.0
-    row = found.paired_bootstrap(n_resamples=199, method=method, rng=seed % 1000).iloc[0]
-    if np.isnan(row["ci_low"]):
-        assert row["gain_se"] == 0.0
-    else:
-        assert agrees(row)
-        assert row["ci_low"] <= row["gain"] <= row["ci_high"]
+        if np.isnan(row["ci_low"]):
+            assert row["gain_se"] == 0.0
+        else:
+            assert agrees(row)
+            assert row["ci_low"] <= row["gain"] <= row["ci_high"]
+
+
+def test_no_row_of_nearly_equal_classifiers_contradicts_itself():
+    """The limits of an exact law are sums that round: 1e-18 leaves 0 out."""
+    rng = np.random.default_rng(6)
+    hard = rng.random((300, 1))
+    right = hard + 0.1 * rng.normal(size=(300, 24)) < np.linspace(0.86, 0.95, 24)
+    ask = pd.DataFrame(right).rankeval(metric="accuracy")
+    tables = [ask.paired_bootstrap(), ask.paired_permutation()]
+    tables += [ask.paired_bootstrap(event=event) for event in ("recentred", "zero")]
+    for found in tables:
+        assert found.apply(agrees, axis=1).all()
+        assert 0.1 < (found["p_two_sided"] <= 0.05).mean() < 0.9
 
 
 @pytest.mark.parametrize("by", ["auto", "monte-carlo"])
@@ -504,7 +516,7 @@ def test_tables_say_how_they_were_made():
     wanted = {
         "metric": "mean", "higher_is_better": True, "groups": "doc", "seed": 7,
         "n_resamples": 10_000, "event": "wild", "method": "auto", "adjust": None, "alpha": 0.05,
-        "level": 0.95,
+        "level": 0.95, "ci": "wild",
     }  # fmt: skip
     assert {name: attrs[name] for name in wanted} == wanted
     paper = data.rankeval(groups="doc").paired_bootstrap(event="recentred", n_resamples=99).attrs
@@ -512,7 +524,13 @@ def test_tables_say_how_they_were_made():
     swaps = data.rankeval(groups="doc").paired_permutation().attrs
     assert {"event", "ci"}.isdisjoint(swaps)
     ranks = data.rankeval(groups="doc").system_ranks(n_resamples=99).attrs
-    assert (ranks["ranks"], ranks["adjust"]) == ("simultaneous", "max-t")
+    assert (ranks["ranks"], ranks["adjust"], ranks["ci"]) == ("simultaneous", "max-t", "wild")
+    right = (data[list("abc")] > 0.0).rankeval(metric="accuracy")
+    assert right.paired_bootstrap().attrs["ci"] == "tango"
+    assert right.system_ranks().attrs["ci"] == "clopper-pearson"
+    mixed = pd.concat([data[list("abc")], (data[list("abc")] > 0.0).astype(float)])
+    mixed["kind"] = ["score"] * 40 + ["right"] * 40
+    assert mixed.rankeval(by="kind").paired_bootstrap().attrs["ci"] == "tango, wild"
 
 
 def test_the_matrix_of_pairs_and_the_ranks_tell_one_story():

@@ -388,6 +388,9 @@ def _ask_pairs(
             settled = made.settled(options, len(pairs), groups)
             found = test(items, pairs, settled, step)
             made.see(items, settled, np.isfinite(found.gain) & np.isnan(found.ci_low))
+            if "ci" in said:
+                own = "tango" if items.binary else DUAL[options.event]
+                made.see_interval(options.ci or own)
             return found
 
         finish = _over_groups(options) if made.over_all else None
@@ -487,6 +490,11 @@ class Made:
         self._flat = self._flat or bool(np.any(flat))
         if self._late:
             self.warn()
+
+    def see_interval(self, kind: str) -> None:
+        """Note which interval it was; several where groups differ in what their items are."""
+        seen = {*self.attrs.get("ci", kind).split(", "), kind}
+        self.attrs["ci"] = ", ".join(sorted(seen))
 
     def warn(self) -> None:
         """Warn where there are few items or groups, or nothing varies; lazy data, when computed."""

@@ -122,6 +122,7 @@ def system_ranks(
             settled = made.settled(options, len(pairs), groups)
             found = system_ranks_of(items, settled, ranks, step)
             made.see(items, settled, np.isfinite(found.score) & np.isnan(found.ci_low))
+            made.see_interval(ci or ("clopper-pearson" if items.binary else "wild"))
             return found
 
         finish = _over_groups(options, ranks) if made.over_all else None

@@ -394,8 +394,7 @@ def _interval(
         )
         if on is not None and not subsets.every and options.event == "wild":
             near = factor * sums / np.maximum(subsets.weights, 1.0)
-            rejected = p_two_sided <= (1.0 - options.level) * (1.0 + 1e-12)
-            found = wild.agreeing(found, gain, rejected=rejected, near=near)
+            found = _as_p_says(found, gain, p_two_sided, near, options)
         return found
     lean = draws.without[a] - draws.without[b]
     if options.event == "wild":  # an exact law of signs is not that of items drawn again
@@ -405,22 +404,48 @@ def _interval(
         on = _lattices(items, draws.pairs[[k]], drawn_again)[0]
     if on is not None and kind != "studentised":
         law, step = DrawnSum(on.multiples), on.step * (items.unit() or 1.0)
-        return bootstrap.law_interval(
-            kind,
-            gain,
-            np.asarray(step * law.values, dtype=np.float64),
-            law.law,
-            level=options.level,
-            without=lean,
+        gains = np.asarray(step * law.values, dtype=np.float64)
+        found = bootstrap.law_interval(
+            kind, gain, gains, law.law, level=options.level, without=lean
         )
+        return _of_event(found, gain, p_two_sided, gains, options)
     gains = draws.scores[a] - draws.scores[b]
     student = None
     if kind == "studentised":
         student = float(draws.own_errors[k]), draws.errors[k]
-    return bootstrap.interval(
+    found = bootstrap.interval(
         kind, gain, gains, level=options.level,
         scale=float(max(draws.scale[a], draws.scale[b])), without=lean, student=student,
     )  # fmt: skip
+    return _of_event(found, gain, p_two_sided, gains, options)
+
+
+def _of_event(
+    found: tuple[float, float],
+    gain: float,
+    p_two_sided: float,
+    gains: FloatArray,
+    options: Options,
+) -> tuple[float, float]:
+    """Return the limits; those of the event's own interval say of 0 what its p-value says.
+
+    They differ where the number of resamples beyond 0 is at the edge, and by rounding.
+    """
+    if options.ci != bootstrap.DUAL[options.event]:
+        return found
+    near = gains if options.ci == "percentile" else 2.0 * gain - gains
+    return _as_p_says(found, gain, p_two_sided, near, options)
+
+
+def _as_p_says(
+    found: tuple[float, float],
+    gain: float,
+    p_two_sided: float,
+    near: FloatArray,
+    options: Options,
+) -> tuple[float, float]:
+    rejected = p_two_sided <= (1.0 - options.level) * (1.0 + 1e-12)
+    return wild.agreeing(found, gain, rejected=rejected, near=near)
 
 
 PROPORTIONS = {"tango": paired_proportions.tango, "newcombe": paired_proportions.newcombe}
@@ -491,9 +516,10 @@ def paired_permutation(
         )
         tails = (1.0 - options.level) / 2.0, (1.0 + options.level) / 2.0
         low, high = (float(x) for x in bootstrap.quantiles(gains[k], tails))
-        rows.append(
-            _varying(_sd(gains[k]), gain - high, gain - low, p, ordered, -1 if every else turned)
+        limits = _as_p_says(
+            (gain - high, gain - low), gain, min(1.0, 2.0 * ordered), gain - gains[k], options
         )
+        rows.append(_varying(_sd(gains[k]), *limits, p, ordered, -1 if every else turned))
     simultaneous = None
     if options.adjust == "max-t":
         error = np.array([row.error for row in rows])
@@ -559,7 +585,11 @@ def _signed_row(on: Lattice, unit: float, gain: float, options: Options) -> _Row
     total = int(on.multiples.sum())
     p = law.tail(total)
     ordered = law.tail(-total) if gain < 0.0 else p  # the law is symmetric
-    return _varying(error, gain - limits[1], gain - limits[0], p, ordered, -1)
+    found = _as_p_says(
+        (gain - limits[1], gain - limits[0]), gain, min(1.0, 2.0 * ordered),
+        np.asarray(gain - size * law.values), options,
+    )  # fmt: skip
+    return _varying(error, *found, p, ordered, -1)
 
 
 # ------------------------------------------------------------------------------------------ common
