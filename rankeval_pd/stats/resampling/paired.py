@@ -587,7 +587,7 @@ def _signed_row(on: Lattice, unit: float, gain: float, options: Options) -> _Row
     ordered = law.tail(-total) if gain < 0.0 else p  # the law is symmetric
     found = _as_p_says(
         (gain - limits[1], gain - limits[0]), gain, min(1.0, 2.0 * ordered),
-        np.asarray(gain - size * law.values), options,
+        np.asarray(gain - size * law.values, dtype=np.float64), options,
     )  # fmt: skip
     return _varying(error, *found, p, ordered, -1)
 
