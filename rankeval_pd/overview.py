@@ -121,7 +121,8 @@ def _pair_facts(data: pd.DataFrame | xr.Dataset) -> list[tuple[str, str]]:
 
 def _are_items(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> bool:
     """Return whether these are systems over test items: by their roles, or by their form."""
-    if any(keywords.get(role) is not None for role in ("metric", "higher_is_better")):
+    of_items = ("metric", "higher_is_better", "strata", "average", "seeds")
+    if any(keywords.get(role) is not None for role in of_items):
         return True
     if any(
         keywords.get(role) is not None for role in ("gold", "key", "label", "positive", "min_grade")
@@ -149,16 +150,26 @@ def _item_facts(
         beside = ("batch dimensions", ", ".join(map(str, batch)) or "none")
     else:
         table = read_items(data, roles)
-        metric, systems, items = table.metric, table.systems, f"{len(data):,}"
+        metric, systems = table.metric, table.systems
+        each = [len(rows) for rows in table.members]
+        if roles.seeds is not None:  # a row for each seed
+            each = [table.items(rows).statistics.shape[1] for rows in table.members]
+        items = f"{sum(each):,}"
         by = as_names(roles.by, data.columns)
         beside = ("domains", f"{len(table.keys):,} of {listed(by)}" if by else "none")
     better = "higher" if metric.sign > 0 else "lower"
+    drawn = []
+    if roles.strata is not None:
+        drawn.append(("strata", f"{roles.strata!r}, their {roles.average or 'macro'} average"))
+    if roles.seeds is not None:
+        drawn.append(("seeds", repr(roles.seeds)))
     return [
         ("test items", items),
         ("systems", listed(systems)),
         ("metric", f"{metric.name!r}, {better} is better"),
         ("statistics", _statistics(metric.chosen)),
         ("groups", "none" if roles.groups is None else repr(roles.groups)),
+        *drawn,
         beside,
     ]
 

@@ -82,24 +82,25 @@ ARGUMENTS = {
     "paired_bootstrap": (
         ("a", "b"),
         {"n_resamples": 50, "event": "zero", "method": "monte-carlo", "ci": "basic",
-         "families": ["x", "x", "y"], "adjust": "max-t", "alpha": 0.1, "level": 0.9,
-         "progress": False, "rng": 3},
+         "families": ["x", "x", "y"], "adjust": "max-t", "adjust_over": "group",
+         "alpha": 0.1, "level": 0.9, "progress": False, "rng": 3},
     ),
     "paired_permutation": (
         ("a",),
         {"n_resamples": 50, "method": "monte-carlo", "families": ["x", "x", "y"],
-         "adjust": "holm", "alpha": 0.1, "level": 0.9, "progress": False, "rng": 3},
+         "adjust": "holm", "adjust_over": "group", "alpha": 0.1, "level": 0.9,
+         "progress": False, "rng": 3},
     ),
     "system_ranks": (
         (),
-        {"n_resamples": 50, "ranks": "percentile", "ci": "basic", "adjust": "bh", "alpha": 0.3,
-         "level": 0.9, "progress": False, "rng": 3},
+        {"n_resamples": 50, "ranks": "percentile", "ci": "basic", "adjust": "bh",
+         "adjust_over": "group", "alpha": 0.3, "level": 0.9, "progress": False, "rng": 3},
     ),
     "gain_by_size": (
         ([10, 30],),
         {"draw": "random", "n_resamples": 99, "event": "zero", "method": "monte-carlo",
-         "ci": "basic", "families": ["x", "x", "y"], "adjust": "holm", "alpha": 0.1,
-         "level": 0.9, "progress": False, "rng": 3},
+         "ci": "basic", "families": ["x", "x", "y"], "adjust": "holm",
+         "adjust_over": "group", "alpha": 0.1, "level": 0.9, "progress": False, "rng": 3},
     ),
     "population_calibration": (
         (12,),
@@ -454,6 +455,16 @@ def test_repr_of_items():
     assert found["systems"] == "'a', 'b', 'c'"
     assert found["statistics"] == "'f', 'correct'"
     assert found["metric"].endswith("lower is better")
+    assert {"strata", "seeds"}.isdisjoint(found)
+    many = pd.DataFrame(
+        {"a": range(8), "b": range(8), "task": ["t", "u"] * 4, "seed": [1, 1, 1, 1, 2, 2, 2, 2]},
+        index=[*"wxyz", *"wxyz"],
+    )
+    found = _facts(many.rankeval(strata="task", seeds="seed"))
+    assert found["strata"] == "'task', their macro average"
+    assert found["seeds"] == "'seed'"
+    assert found["test items"] == "4"
+    assert _facts(many.rankeval(strata="task", average="micro"))["strata"].endswith("micro average")
     ds = xr.Dataset({"hits": (("item", "system"), _items(9, 0))}, {"system": list("abc")})
     found = _facts(ds.rankeval)
     assert found["test items"].startswith("9 along")

@@ -9,9 +9,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
+from statsmodels.stats.multitest import multipletests
 
 import rankeval_pd
 from rankeval_pd.errors import RankevalWarning
@@ -123,12 +125,24 @@ def test_a_row_agrees_with_itself_and_no_p_value_is_zero(n, seed, kind, method):
         row = test(n_resamples=199, method=method, rng=seed % 1000).iloc[0]
         assert row["p_value"] > 0.0
         assert row["p_two_sided"] > 0.0
-    row = found.paired_bootstrap(n_resamples=199, method=method, rng=seed % 1000).iloc[0]
-    if np.isnan(row["ci_low"]):
-        assert row["gain_se"] == 0.0
-    else:
-        assert agrees(row)
-        assert row["ci_low"] <= row["gain"] <= row["ci_high"]
+        if np.isnan(row["ci_low"]):
+            assert row["gain_se"] == 0.0
+        else:
+            assert agrees(row)
+            assert row["ci_low"] <= row["gain"] <= row["ci_high"]
+
+
+def test_no_row_of_nearly_equal_classifiers_contradicts_itself():
+    """The limits of an exact law are sums that round: 1e-18 leaves 0 out."""
+    rng = np.random.default_rng(6)
+    hard = rng.random((300, 1))
+    right = hard + 0.1 * rng.normal(size=(300, 24)) < np.linspace(0.86, 0.95, 24)
+    ask = pd.DataFrame(right).rankeval(metric="accuracy")
+    tables = [ask.paired_bootstrap(), ask.paired_permutation()]
+    tables += [ask.paired_bootstrap(event=event) for event in ("recentred", "zero")]
+    for found in tables:
+        assert found.apply(agrees, axis=1).all()
+        assert 0.1 < (found["p_two_sided"] <= 0.05).mean() < 0.9
 
 
 @pytest.mark.parametrize("by", ["auto", "monte-carlo"])
@@ -383,6 +397,115 @@ def test_score_intervals_are_of_zero_and_one_only():
         (right * 2.5).rankeval.system_ranks(ci="clopper-pearson")
 
 
+# -------------------------------------------------------------------------------- many groups
+
+
+def null_domains(seed: int, domains: int = 50, items: int = 40) -> pd.DataFrame:
+    """Return three equal systems in many domains."""
+    scores = np.random.default_rng(seed).normal(size=(domains * items, 3))
+    names = [f"d{i:02d}" for i in range(domains)]
+    return pd.DataFrame(scores, columns=list("xyz")).assign(domain=np.repeat(names, items))
+
+
+def as_dataset(data: pd.DataFrame) -> xr.Dataset:
+    """Return the domains along a dimension."""
+    names = sorted(data["domain"].unique())
+    scores = data[list("xyz")].to_numpy().reshape(len(names), -1, 3)
+    coords = {"domain": names, "system": list("xyz")}
+    return xr.Dataset({"score": (("domain", "item", "system"), scores)}, coords=coords)
+
+
+@pytest.mark.parametrize("test", ["paired_bootstrap", "paired_permutation"])
+def test_fifty_null_domains_are_one_family(test):
+    """Adjusted within each domain, some 5 % of the domains err."""
+    ask = getattr(null_domains(1).rankeval(by="domain"), test)
+    alone = ask(adjust="max-t", adjust_over="group")
+    assert (alone["p_adjusted"] <= 0.05).sum() == 5
+    together = ask(adjust="max-t")
+    assert not (together["p_adjusted"] <= 0.05).any()
+    assert together.attrs["adjust_over"] == "all"
+
+
+def test_families_of_all_domains_err_in_five_percent():
+    """Of 60 studies of eight null domains, as many as a binomial law allows."""
+    errs = {"all": 0, "group": 0}
+    for seed in range(60):
+        for over in errs:
+            found = (
+                null_domains(seed, 8, 30)
+                .rankeval(by="domain")
+                .paired_bootstrap(adjust="max-t", adjust_over=over, n_resamples=499)
+            )
+            errs[over] += bool((found["p_adjusted"] <= 0.05).any())
+    assert errs["all"] <= stats.binom.ppf(0.999, 60, 0.05)
+    assert errs["group"] >= 12  # 1 - .95^8 = .34
+
+
+@pytest.mark.parametrize(
+    ("adjust", "name"),
+    [("holm", "holm"), ("bonferroni", "bonferroni"), ("bh", "fdr_bh"), ("by", "fdr_by")],
+)
+def test_adjusted_p_values_of_all_domains_are_those_of_statsmodels(adjust, name):
+    data = null_domains(2, 4, 60)
+    data.loc[data["domain"] == "d01", "x"] += 0.6
+    found = data.rankeval(by="domain").paired_bootstrap(adjust=adjust)
+    wanted = multipletests(found["p_two_sided"], method=name)[1]
+    np.testing.assert_allclose(found["p_adjusted"], wanted, rtol=1e-12)
+    assert 0 < (found["p_adjusted"] <= 0.05).sum() < len(found)
+
+
+def test_holm_over_domains_on_top_of_max_t():
+    data = null_domains(3, 4, 60)
+    for number, name in enumerate(["d01", "d03"]):
+        data.loc[data["domain"] == name, "x"] += 0.4 + 0.2 * number
+    ask = data.rankeval(by="domain").paired_bootstrap
+    alone = ask(adjust="max-t", adjust_over="group").set_index("domain")["p_adjusted"]
+    together = ask(adjust="max-t").set_index("domain")["p_adjusted"]
+    least = alone.groupby("domain").min().sort_values(kind="stable")
+    floor = 0.0
+    for factor, name in zip([4, 3, 2, 1], least.index, strict=True):
+        wanted = np.clip(factor * alone[name], floor, 1.0)
+        np.testing.assert_allclose(together[name], wanted, rtol=1e-12)
+        floor = max(floor, min(1.0, factor * least[name]))
+
+
+@pytest.mark.parametrize("adjust", ["holm", "max-t"])
+def test_datasets_lazy_or_not_have_one_family_too(adjust):
+    data = null_domains(4, 6, 40)
+    data.loc[data["domain"] == "d01", "x"] += 0.7
+    wanted = data.rankeval(by="domain").paired_bootstrap(adjust=adjust)
+    whole = as_dataset(data)
+    for asked in (whole, whole.chunk({"domain": 2})):
+        found = asked.rankeval.paired_bootstrap(adjust=adjust)
+        values = found["p_adjusted"].to_numpy().ravel()
+        np.testing.assert_allclose(values, wanted["p_adjusted"], rtol=1e-12)
+        assert (found["undecided"].to_numpy().ravel() == wanted["undecided"]).all()
+        ranks = asked.rankeval.system_ranks(adjust=adjust).compute()
+        assert ranks["rank_low"].sel(domain="d01", system="y").item() == 2
+
+
+def test_ranks_of_all_domains_hold_together():
+    ask = null_domains(1).rankeval(by="domain").system_ranks
+    assert (ask(adjust_over="group")["rank_low"] > 1).sum() == 5
+    found = ask()
+    assert (found["rank_low"] == 1).all()
+    assert found["tied_for_best"].all()
+    percentile = ask(ranks="percentile")
+    assert percentile["tied_for_best"].all()
+    assert (percentile["rank_high"] < 3).any()
+
+
+def test_a_family_of_domains_needs_more_resamples():
+    ask = null_domains(5, 10, 30).rankeval(by="domain").paired_bootstrap
+    with pytest.raises(ValueError, match=r"in each of 10 groups .* Give n_resamples=1199 or more"):
+        ask(adjust="holm", n_resamples=1198)
+    assert ask(adjust="holm").attrs["n_resamples"] == 12_000
+    with pytest.raises(ValueError, match=r"is 10/.* Give n_resamples=199 or more"):
+        ask(adjust="max-t", n_resamples=198)
+    with pytest.raises(ValueError, match="adjust_over='topic' is not one of 'all', 'group'"):
+        ask(adjust="holm", adjust_over="topic")
+
+
 # -------------------------------------------------------------------------------- how it was made
 
 
@@ -393,7 +516,7 @@ def test_tables_say_how_they_were_made():
     wanted = {
         "metric": "mean", "higher_is_better": True, "groups": "doc", "seed": 7,
         "n_resamples": 10_000, "event": "wild", "method": "auto", "adjust": None, "alpha": 0.05,
-        "level": 0.95,
+        "level": 0.95, "ci": "wild",
     }  # fmt: skip
     assert {name: attrs[name] for name in wanted} == wanted
     paper = data.rankeval(groups="doc").paired_bootstrap(event="recentred", n_resamples=99).attrs
@@ -401,7 +524,13 @@ def test_tables_say_how_they_were_made():
     swaps = data.rankeval(groups="doc").paired_permutation().attrs
     assert {"event", "ci"}.isdisjoint(swaps)
     ranks = data.rankeval(groups="doc").system_ranks(n_resamples=99).attrs
-    assert (ranks["ranks"], ranks["adjust"]) == ("simultaneous", "max-t")
+    assert (ranks["ranks"], ranks["adjust"], ranks["ci"]) == ("simultaneous", "max-t", "wild")
+    right = (data[list("abc")] > 0.0).rankeval(metric="accuracy")
+    assert right.paired_bootstrap().attrs["ci"] == "tango"
+    assert right.system_ranks().attrs["ci"] == "clopper-pearson"
+    mixed = pd.concat([data[list("abc")], (data[list("abc")] > 0.0).astype(float)])
+    mixed["kind"] = ["score"] * 40 + ["right"] * 40
+    assert mixed.rankeval(by="kind").paired_bootstrap().attrs["ci"] == "tango, wild"
 
 
 def test_the_matrix_of_pairs_and_the_ranks_tell_one_story():

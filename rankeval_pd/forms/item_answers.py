@@ -5,6 +5,7 @@ A question is a function from :class:`rankeval_pd.stats.resampling.asked.Items` 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -27,14 +28,24 @@ from rankeval_pd.forms.roles import Roles
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.resampling.asked import Items
 
+Finish = Callable[[list[xr.Dataset], list[Hashable]], list[xr.Dataset]]
+
 
 class Question(NamedTuple):
     """What is asked of the items of one group."""
 
-    ask: Callable[[Items, IntArray], Sequence[AnyArray]]  #: also given the pairs
+    #: also given the pairs, and how many groups there are in all
+    ask: Callable[[Items, IntArray, int], Sequence[AnyArray]]
     names: tuple[str, ...]  #: of the arrays that it returns
     dtypes: tuple[type, ...]
     over: str  #: "pair" or "system"
+    of_pairs: tuple[str, ...] = ()  #: of these arrays those that have the pairs nevertheless
+    #: from all answers and the names of the groups' dimensions to the answers that leave
+    finish: Finish | None = None
+
+    def dim(self, name: str) -> str:
+        """Return the dimension of an array."""
+        return "pair" if name in self.of_pairs else self.over
 
 
 Relate = Callable[[list[Hashable], IntArray], AnyArray]
@@ -86,10 +97,10 @@ def answer(
         relation["relation"] = ("pair", relate(table.systems, pairs))
     results = []
     for number, rows in enumerate(table.members):
-        found = question.ask(table.items(rows), pairs)
+        found = question.ask(table.items(rows), pairs, len(table.members))
         result = xr.Dataset(
             {
-                name: (question.over, np.asarray(values))
+                name: (question.dim(name), np.asarray(values))
                 for name, values in zip(question.names, found, strict=True)
             }
         )
@@ -99,6 +110,8 @@ def answer(
             {tables.GROUP: number}
         )
         results.append(result)
+    if question.finish is not None:
+        results = question.finish(results, [tables.GROUP])
     return tables.leave_frame(
         results, table.keys, columns, attrs={**_told(table.metric, chosen), **(attrs or {})}
     )
@@ -155,20 +168,22 @@ def _answer_dataset(
     pairs = asked_pairs(systems, a, b, baseline, needed=question.over == "pair")
     batch = [d for d in values.dims if d not in beside.inner]
     tables.check_names("the dimension ", batch, columns)
+    n_groups = math.prod(values.sizes[d] for d in batch)
 
     def asked(array: FloatArray) -> tuple[AnyArray, ...]:
-        found = question.ask(to_items(array, metric, systems, labels, beside), pairs)
+        found = question.ask(to_items(array, metric, systems, labels, beside), pairs, n_groups)
         return tuple(np.asarray(x) for x in found)
 
-    size = len(pairs) if question.over == "pair" else len(systems)
+    sizes = {"pair": len(pairs), "system": len(systems)}
+    over = [question.dim(name) for name in question.names]
     found = xr.apply_ufunc(
         asked,
         values,
         input_core_dims=[beside.inner],
-        output_core_dims=[[question.over]] * len(question.names),
+        output_core_dims=[[dim] for dim in over],
         vectorize=True,
         dask="parallelized",
-        dask_gufunc_kwargs={"output_sizes": {question.over: size}},
+        dask_gufunc_kwargs={"output_sizes": {dim: sizes[dim] for dim in over}},
         output_dtypes=list(question.dtypes),
     )
     result = xr.Dataset(dict(zip(question.names, found, strict=True)))
@@ -176,6 +191,8 @@ def _answer_dataset(
     result = _labelled(result, systems, pairs, question.over)
     if relate is not None:
         result = result.assign(relation=("pair", relate(systems, pairs)))
+    if question.finish is not None:
+        [result] = question.finish([result], batch)
     exists = xr.ones_like(result[question.names[0]], dtype=bool)
     return tables.leave_dataset(
         result.assign(exists=exists),

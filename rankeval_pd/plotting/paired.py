@@ -9,6 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.forms.choices import (
+    AdjustOver,
     CalibrationInterval,
     Draw,
     Event,
@@ -49,7 +50,9 @@ def confidence(
     method: LawMethod = "auto",
     ci: GainInterval | None = None,
     families: Families | None = None,
+    baseline: Hashable = None,
     adjust: FamilyAdjustment | None = None,
+    adjust_over: AdjustOver = "all",
     alpha: float = 0.05,
     level: float = 0.95,
     progress: bool | None = None,
@@ -63,8 +66,10 @@ def confidence(
         Systems over test items; or the result of :func:`rankeval_pd.paired_bootstrap`, and beside
         it as ``thresholds`` that of :func:`rankeval_pd.gain_threshold`: lines, and their
         intervals.
-    a, b, n_resamples, event, method, ci, families, adjust, alpha, level, progress
+    a, b, n_resamples, event, method, ci, families, baseline
         Of items: as in :func:`rankeval_pd.paired_bootstrap`.
+    adjust, adjust_over, alpha, level, progress
+        Of items: as there.
     **look
     line_kw, band_kw, marker_kw : mapping, optional
         Keywords of the threshold lines (``Axes.axvline``), of their intervals, bars at the bottom
@@ -92,7 +97,8 @@ def confidence(
     look, roles = parted(options)
     table = paired_bootstrap(
         data, a, b, n_resamples=n_resamples, event=event, method=method, ci=ci,
-        families=families, adjust=adjust, alpha=alpha, level=level, progress=progress, **roles,
+        families=families, baseline=baseline, adjust=adjust, adjust_over=adjust_over, alpha=alpha,
+        level=level, progress=progress, **roles,
     )  # fmt: skip
     return draw_confidence(table, gain_threshold(table), **look)
 
@@ -108,7 +114,9 @@ def pairs(
     method: LawMethod = "auto",
     ci: GainInterval | None = None,
     families: Families | None = None,
+    baseline: Hashable = None,
     adjust: FamilyAdjustment | None = "max-t",
+    adjust_over: AdjustOver = "all",
     alpha: float = 0.05,
     level: float = 0.95,
     progress: bool | None = None,
@@ -121,8 +129,10 @@ def pairs(
     data : DataFrame or Dataset
         Systems over test items; or the result of :func:`rankeval_pd.paired_bootstrap` or
         :func:`rankeval_pd.paired_permutation`.
-    a, b, n_resamples, event, method, ci, families, adjust, alpha, level, progress
-        Of items: as in :func:`rankeval_pd.paired_bootstrap`, adjusted as :func:`system_ranks` is.
+    a, b, n_resamples, event, method, ci, families, baseline
+        Of items: as in :func:`rankeval_pd.paired_bootstrap`.
+    adjust, adjust_over, alpha, level, progress
+        Of items: as there, adjusted as :func:`system_ranks` is.
     **look
     line_kw, band_kw, marker_kw : mapping, optional
         Keywords of the lines between the cells (``Axes.hlines``), of the cells
@@ -151,7 +161,8 @@ def pairs(
     look, roles = parted(options)
     table = paired_bootstrap(
         data, a, b, n_resamples=n_resamples, event=event, method=method, ci=ci,
-        families=families, adjust=adjust, alpha=alpha, level=level, progress=progress, **roles,
+        families=families, baseline=baseline, adjust=adjust, adjust_over=adjust_over, alpha=alpha,
+        level=level, progress=progress, **roles,
     )  # fmt: skip
     return draw_pairs(table, **look)
 
@@ -164,6 +175,7 @@ def system_ranks(
     ranks: RankKind = "simultaneous",
     ci: ScoreInterval | None = None,
     adjust: FamilyAdjustment | None = "max-t",
+    adjust_over: AdjustOver = "all",
     alpha: float = 0.05,
     level: float = 0.95,
     progress: bool | None = None,
@@ -175,7 +187,7 @@ def system_ranks(
     ----------
     data : DataFrame or Dataset
         Systems over test items; or the result of :func:`rankeval_pd.system_ranks`.
-    n_resamples, ranks, ci, adjust, alpha, level, progress
+    n_resamples, ranks, ci, adjust, adjust_over, alpha, level, progress
         Of items: as in :func:`rankeval_pd.system_ranks`.
     **look
     line_kw, band_kw, marker_kw : mapping, optional
@@ -203,8 +215,8 @@ def system_ranks(
     """
     look, roles = parted(options)
     table = ranked.system_ranks(
-        data, n_resamples=n_resamples, ranks=ranks, ci=ci, adjust=adjust, alpha=alpha,
-        level=level, progress=progress, **roles,
+        data, n_resamples=n_resamples, ranks=ranks, ci=ci, adjust=adjust,
+        adjust_over=adjust_over, alpha=alpha, level=level, progress=progress, **roles,
     )  # fmt: skip
     return draw_system_ranks(table, **look)
 
@@ -220,7 +232,9 @@ def gain_by_size(
     method: LawMethod = "auto",
     ci: GainInterval | None = None,
     families: Families | None = None,
+    baseline: Hashable = None,
     adjust: FamilyAdjustment | None = None,
+    adjust_over: AdjustOver = "all",
     alpha: float = 0.05,
     level: float = 0.95,
     progress: bool | None = None,
@@ -236,8 +250,10 @@ def gain_by_size(
         each stands the square-root law through its largest size.
     sizes : sequence of int
         Of items: numbers of items, see :func:`rankeval_pd.gain_by_size`.
-    draw, n_resamples, event, method, ci, families, adjust, alpha, level, progress
+    draw, n_resamples, event, method, ci, families, baseline
         Of items: as in :func:`rankeval_pd.gain_by_size`.
+    adjust, adjust_over, alpha, level, progress
+        Of items: as there.
     **look
     line_kw, band_kw, marker_kw : mapping, optional
         As in :func:`confidence`; the intervals are bars, ``Axes.vlines``.
@@ -266,7 +282,8 @@ def gain_by_size(
     look, roles = parted(options)
     table = test_set_sizes.gain_by_size(
         data, sizes, draw=draw, n_resamples=n_resamples, event=event, method=method, ci=ci,
-        families=families, adjust=adjust, alpha=alpha, level=level, progress=progress, **roles,
+        families=families, baseline=baseline, adjust=adjust, adjust_over=adjust_over, alpha=alpha,
+        level=level, progress=progress, **roles,
     )  # fmt: skip
     return draw_gain_by_size(table, gain_threshold(table), **look)
 

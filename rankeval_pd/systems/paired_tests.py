@@ -12,8 +12,9 @@ import xarray as xr
 
 from rankeval_pd.errors import check_choice, check_count, check_share, listed, unknown_name, warn
 from rankeval_pd.forms import tables
-from rankeval_pd.forms.choices import Event, FamilyAdjustment, GainInterval, LawMethod
-from rankeval_pd.forms.item_answers import Question, Relate, answer
+from rankeval_pd.forms.choices import AdjustOver, Event, FamilyAdjustment, GainInterval, LawMethod
+from rankeval_pd.forms.families import OVER, adjusted_together
+from rankeval_pd.forms.item_answers import Finish, Question, Relate, answer
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import ItemRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
@@ -30,7 +31,7 @@ PAIR_COLUMNS = (
 )  # fmt: skip
 Families = Mapping[Hashable, Any] | Sequence[Any] | Callable[[Any, Any], Any]
 
-_PAIR_DTYPES = (bool, *[float] * 11, bool, bool, *[np.int64] * 3)
+_PAIR_DTYPES = (bool, *[float] * 11, bool, bool, *[np.int64] * 3, *[float] * 3)
 FEW_ITEMS, FEW_GROUPS = 30, 20  # below these, a warning
 _ADJUSTMENTS = (None, *ADJUSTMENTS, "max-t")
 
@@ -48,6 +49,7 @@ def paired_bootstrap(
     families: Families | None = None,
     baseline: Hashable = None,
     adjust: FamilyAdjustment | None = None,
+    adjust_over: AdjustOver = "all",
     alpha: float = 0.05,
     level: float = 0.95,
     progress: bool | None = None,
@@ -88,8 +90,12 @@ def paired_bootstrap(
         A label per system (by name, or in the order of the systems): pairs are "same" or
         "different" in the column ``relation``. Or a function of two names that gives the relation.
     adjust : {None, "holm", "bonferroni", "bh", "by", "max-t"}
-        Adjustment of ``p_two_sided`` for the number of pairs, those of one group of ``by``.
-        "max-t" resamples always, in rows that are ``exact`` too.
+        Adjustment of ``p_two_sided`` for the number of pairs. "max-t" resamples always, in rows
+        that are ``exact`` too.
+    adjust_over : {"all", "group"}
+        Whether the pairs of all groups (of ``by``; in a Dataset of all batch dimensions) are one
+        family, or those of each group. "max-t" holds for the pairs of a group, and over the groups
+        Holm's method is put on top, since each has items of its own.
     alpha : float
         The level at which ``undecided`` is judged, and for which ``n_resamples`` is chosen.
     level : float
@@ -209,8 +215,9 @@ def paired_bootstrap(
     )  # fmt: skip
     said = ("event", "method", "ci", "adjust", "alpha", "level")
     return _ask_pairs(
-        paired.paired_bootstrap, data, a, b, options, families, progress, roles, said, baseline
-    )
+        paired.paired_bootstrap, data, a, b, options, adjust_over, families, progress, roles, said,
+        baseline,
+    )  # fmt: skip
 
 
 @with_roles
@@ -224,6 +231,7 @@ def paired_permutation(
     families: Families | None = None,
     baseline: Hashable = None,
     adjust: FamilyAdjustment | None = None,
+    adjust_over: AdjustOver = "all",
     alpha: float = 0.05,
     level: float = 0.95,
     progress: bool | None = None,
@@ -233,7 +241,9 @@ def paired_permutation(
 
     Parameters
     ----------
-    data, a, b, baseline, n_resamples, families, adjust, alpha, level, progress, **roles
+    data, a, b, baseline, n_resamples, families, adjust, adjust_over, alpha, level, progress
+        As in :func:`paired_bootstrap`.
+    **roles
         As in :func:`paired_bootstrap`; with ``groups`` whole clusters are swapped.
     method : {"auto", "exact", "monte-carlo"}
         "auto" is exact where it can be: for mean, sum and accuracy whose differences are whole
@@ -278,8 +288,9 @@ def paired_permutation(
     )  # fmt: skip
     said = ("method", "adjust", "alpha", "level")
     return _ask_pairs(
-        paired.paired_permutation, data, a, b, options, families, progress, roles, said, baseline
-    )
+        paired.paired_permutation, data, a, b, options, adjust_over, families, progress, roles,
+        said, baseline,
+    )  # fmt: skip
 
 
 def resample_counts(
@@ -362,6 +373,7 @@ def _ask_pairs(
     a: Hashable,
     b: Hashable,
     options: paired.Options,
+    adjust_over: str,
     families: Families | None,
     progress: bool | None,
     roles: Mapping[str, Any],
@@ -369,16 +381,20 @@ def _ask_pairs(
     baseline: Hashable,
 ) -> Data:
     columns = PAIR_COLUMNS if families is None else (*PAIR_COLUMNS, "relation")
-    made = Made(options, roles, said)
+    made = Made(options, roles, said, adjust_over)
     with resampling_bar(data, progress, options.n_resamples, "resampling items") as step:
 
-        def ask(items: paired.Items, pairs: IntArray) -> Sequence[AnyArray]:
-            settled = paired.settled(options, len(pairs))
+        def ask(items: paired.Items, pairs: IntArray, groups: int) -> Sequence[AnyArray]:
+            settled = made.settled(options, len(pairs), groups)
             found = test(items, pairs, settled, step)
             made.see(items, settled, np.isfinite(found.gain) & np.isnan(found.ci_low))
+            if "ci" in said:
+                own = "tango" if items.binary else DUAL[options.event]
+                made.see_interval(options.ci or own)
             return found
 
-        question = Question(ask, paired.Pairs._fields, _PAIR_DTYPES, "pair")
+        finish = _over_groups(options) if made.over_all else None
+        question = Question(ask, paired.Pairs._fields, _PAIR_DTYPES, "pair", finish=finish)
         relate = None if families is None else _relate(families)
         result: Data = answer(
             data, roles, question, made.columns(columns), a=a, b=b, baseline=baseline,
@@ -386,6 +402,31 @@ def _ask_pairs(
         )  # fmt: skip
     made.warn()
     return result
+
+
+def _over_groups(options: paired.Options) -> Finish:
+    """Return what adjusts the tests of all groups as one family."""
+
+    def finish(results: list[xr.Dataset], batch: list[Hashable]) -> list[xr.Dataset]:
+        found = (
+            of_all_groups(results, name, options, batch)
+            for name in ("family_p", "family_low", "family_high")
+        )
+        return [
+            result.assign(p_adjusted=p, undecided=paired.is_undecided(low, high, options.alpha))
+            for result, p, low, high in zip(results, *found, strict=True)
+        ]
+
+    return finish
+
+
+def of_all_groups(
+    results: Sequence[xr.Dataset], name: str, options: paired.Options, batch: Sequence[Hashable]
+) -> list[xr.DataArray]:
+    """Return the p-values of this name, adjusted as one family."""
+    assert options.adjust is not None
+    p_values = [result[name] for result in results]
+    return adjusted_together(p_values, options.adjust, batch=batch, over="all")
 
 
 @contextmanager
@@ -408,9 +449,16 @@ class Made:
     """How a table was made, and what has to be said of that: its attrs, and one warning a call."""
 
     def __init__(
-        self, options: paired.Options, roles: Mapping[str, Any], said: Sequence[str]
+        self,
+        options: paired.Options,
+        roles: Mapping[str, Any],
+        said: Sequence[str],
+        adjust_over: str,
     ) -> None:
+        check_choice("adjust_over", adjust_over, OVER)
         self.attrs: dict[str, Any] = {name: getattr(options, name) for name in said}
+        self.attrs["adjust_over"] = adjust_over
+        self.over_all = options.adjust is not None and adjust_over == "all"
         self._groups = roles.get("groups")
         self.attrs["seed"] = options.seed
         if options.n_resamples:
@@ -422,6 +470,11 @@ class Made:
         self._fewest = np.iinfo(np.int64).max
         self._flat = False
         self._late = False
+
+    def settled(self, options: paired.Options, n_pairs: int, groups: int) -> paired.Options:
+        """Return the options with as many resamples as the family of tests needs."""
+        alike = groups if self.over_all else 1
+        return paired.settled(options._replace(n_alike=alike), n_pairs)
 
     def columns(self, columns: Sequence[str]) -> tuple[str, ...]:
         """Return the columns, the number of groups last where there are groups."""
@@ -437,6 +490,11 @@ class Made:
         self._flat = self._flat or bool(np.any(flat))
         if self._late:
             self.warn()
+
+    def see_interval(self, kind: str) -> None:
+        """Note which interval it was; several where groups differ in what their items are."""
+        seen = {*self.attrs.get("ci", kind).split(", "), kind}
+        self.attrs["ci"] = ", ".join(sorted(seen))
 
     def warn(self) -> None:
         """Warn where there are few items or groups, or nothing varies; lazy data, when computed."""

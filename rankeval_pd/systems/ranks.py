@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Unpack
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
 from rankeval_pd.errors import check_choice
-from rankeval_pd.forms.choices import FamilyAdjustment, RankKind, ScoreInterval
-from rankeval_pd.forms.item_answers import Question, answer
+from rankeval_pd.forms.choices import AdjustOver, FamilyAdjustment, RankKind, ScoreInterval
+from rankeval_pd.forms.item_answers import Finish, Question, answer
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import ItemRoles, as_names
 from rankeval_pd.forms.spelled_out import with_roles
-from rankeval_pd.stats._types import AnyArray, IntArray
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.resampling import paired
-from rankeval_pd.stats.resampling.system_ranks import RANKS, SCORE_INTERVALS, Ranks
+from rankeval_pd.stats.resampling.system_ranks import RANKS, SCORE_INTERVALS, Ranks, rank_limits
 from rankeval_pd.stats.resampling.system_ranks import system_ranks as system_ranks_of
-from rankeval_pd.systems.paired_tests import Made, options_of, resampling_bar
+from rankeval_pd.systems.paired_tests import Made, of_all_groups, options_of, resampling_bar
 
 RANK_COLUMNS = (
     "system", "score", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "p_best",
     "tied_for_best",
 )  # fmt: skip
-_RANK_DTYPES = (*[float] * 3, *[np.int64] * 3, float, bool, np.int64)
+_RANK_DTYPES = (*[float] * 3, *[np.int64] * 3, float, bool, np.int64, float)
 
 
 @with_roles
@@ -35,6 +36,7 @@ def system_ranks(
     ranks: RankKind = "simultaneous",
     ci: ScoreInterval | None = None,
     adjust: FamilyAdjustment | None = "max-t",
+    adjust_over: AdjustOver = "all",
     alpha: float = 0.05,
     level: float = 0.95,
     progress: bool | None = None,
@@ -57,6 +59,9 @@ def system_ranks(
     adjust : {None, "holm", "bonferroni", "bh", "by", "max-t"}
         Adjustment of the tests of all pairs. With None, "bh" and "by" the ranks do not hold for all
         systems together.
+    adjust_over : {"all", "group"}
+        As in :func:`paired_bootstrap`: whether the ranks of all groups hold together, or those of
+        each group.
     alpha : float
         Level of these tests: the ranks hold together with confidence 1 - alpha.
     level : float
@@ -109,20 +114,61 @@ def system_ranks(
         roles, n_resamples, method="auto", adjust=adjust, alpha=alpha, level=level,
         event="wild", ci=ci or "", keep_order=True,
     )  # fmt: skip
-    made = Made(options, roles, ("event", "adjust", "alpha", "level"))
+    made = Made(options, roles, ("event", "adjust", "alpha", "level"), adjust_over)
     made.attrs |= {"ranks": ranks} | ({} if ci is None else {"ci": ci})
     with resampling_bar(data, progress, options.n_resamples, "resampling items") as step:
 
-        def ask(items: paired.Items, pairs: IntArray) -> Sequence[AnyArray]:
-            settled = paired.settled(options, len(pairs))
+        def ask(items: paired.Items, pairs: IntArray, groups: int) -> Sequence[AnyArray]:
+            settled = made.settled(options, len(pairs), groups)
             found = system_ranks_of(items, settled, ranks, step)
             made.see(items, settled, np.isfinite(found.score) & np.isnan(found.ci_low))
+            made.see_interval(ci or ("clopper-pearson" if items.binary else "wild"))
             return found
 
-        question = Question(ask, Ranks._fields, _RANK_DTYPES, "system")
+        finish = _over_groups(options, ranks) if made.over_all else None
+        question = Question(
+            ask, Ranks._fields, _RANK_DTYPES, "system", of_pairs=("family_p",), finish=finish
+        )
         result: Data = answer(data, roles, question, made.columns(RANK_COLUMNS), attrs=made.attrs)
     made.warn()
     return _by_rank(result, as_names(roles.get("by"), getattr(data, "columns", ())))
+
+
+def _over_groups(options: paired.Options, ranks: str) -> Finish:
+    """Return what takes the tests of all groups as one family, and ranks by them."""
+
+    def limits(rank: IntArray, p_values: FloatArray) -> tuple[IntArray, IntArray]:
+        return rank_limits(rank, p_values, options.alpha)
+
+    def finish(results: list[xr.Dataset], batch: list[Hashable]) -> list[xr.Dataset]:
+        return [
+            _ranked(result, p, limits, ranks)
+            for result, p in zip(
+                results, of_all_groups(results, "family_p", options, batch), strict=True
+            )
+        ]
+
+    return finish
+
+
+def _ranked(
+    result: xr.Dataset,
+    p_values: xr.DataArray,
+    limits: Callable[[IntArray, FloatArray], tuple[IntArray, IntArray]],
+    ranks: str,
+) -> xr.Dataset:
+    low, high = xr.apply_ufunc(
+        limits,
+        result["rank"],
+        p_values,
+        input_core_dims=[["system"], ["pair"]],
+        output_core_dims=[["system"], ["system"]],
+        vectorize=True,
+        dask="parallelized",
+        output_dtypes=[np.int64, np.int64],
+    )
+    result = result.assign(tied_for_best=low == 1)
+    return result.assign(rank_low=low, rank_high=high) if ranks == "simultaneous" else result
 
 
 def _by_rank(table: Data, by: list[Hashable]) -> Data:

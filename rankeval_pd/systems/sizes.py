@@ -10,7 +10,14 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import check_choice
-from rankeval_pd.forms.choices import Draw, Event, FamilyAdjustment, GainInterval, LawMethod
+from rankeval_pd.forms.choices import (
+    AdjustOver,
+    Draw,
+    Event,
+    FamilyAdjustment,
+    GainInterval,
+    LawMethod,
+)
 from rankeval_pd.forms.items import check_items, item_order, item_roles, role_column, settled
 from rankeval_pd.forms.pairs import check_sizes, item_labels
 from rankeval_pd.forms.rankings import Data
@@ -35,6 +42,7 @@ def gain_by_size(
     families: Families | None = None,
     baseline: Hashable = None,
     adjust: FamilyAdjustment | None = None,
+    adjust_over: AdjustOver = "all",
     alpha: float = 0.05,
     level: float = 0.95,
     progress: bool | None = None,
@@ -52,7 +60,9 @@ def gain_by_size(
         "prefix": the first items, in the order of the rows, as in the paper. "random": a random
         subset, the smaller contained in the larger; prefixes are random samples only if the rows
         are in random order.
-    n_resamples, event, method, ci, families, baseline, adjust, alpha, level, progress, **roles
+    n_resamples, event, method, ci, families, baseline, adjust, adjust_over, alpha, level, progress
+        As in :func:`paired_bootstrap`; a family is of one size.
+    **roles
         As in :func:`paired_bootstrap`. With ``by``, so many items of each domain: figure 11 is one
         size with ``by``. A domain with fewer items has no rows for that size.
 
@@ -93,9 +103,8 @@ def gain_by_size(
         found.append(
             paired_bootstrap(
                 part, n_resamples=n_resamples, event=event, method=method, ci=ci,
-                families=families, baseline=baseline, adjust=adjust, alpha=alpha, level=level,
-                progress=progress,
-                **named,
+                families=families, baseline=baseline, adjust=adjust, adjust_over=adjust_over,
+                alpha=alpha, level=level, progress=progress, **named,
             )
         )  # fmt: skip
     joined: Data = _along_size(found, whole) if by_size else _one_by_one(found, whole, by)

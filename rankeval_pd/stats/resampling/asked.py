@@ -92,3 +92,4 @@ class Options(NamedTuple):
     level: float
     seed: resamples.Seed
     keep_order: bool  #: whether a pair's order stays although its gain is negative
+    n_alike: int = 1  #: groups of the data, this one among them, whose tests are one family

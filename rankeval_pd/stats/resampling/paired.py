@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,6 +45,9 @@ class Pairs(NamedTuple):
     n_items: IntArray
     n_resamples: IntArray
     n_groups: IntArray  #: 0 without groups
+    family_p: FloatArray  #: what is adjusted over groups of the data; of max-t, over pairs already
+    family_low: FloatArray  #: the limits of its Monte-Carlo interval
+    family_high: FloatArray
 
 
 class _Row(NamedTuple):
@@ -61,12 +64,12 @@ class _Row(NamedTuple):
 def needed_resamples(options: Options, n_pairs: int) -> int:
     """Return the least number of resamples of which one p-value could be at most alpha."""
     if options.adjust == "max-t":
-        return int(np.ceil(1.0 / options.alpha * (1.0 - 1e-12))) - 1
-    tests = 1.0
+        return int(np.ceil(options.n_alike / options.alpha * (1.0 - 1e-12))) - 1
+    tests, family = 1.0, n_pairs * options.n_alike
     if options.adjust is not None:
-        tests = float(n_pairs)
+        tests = float(family)
     if options.adjust == "by":
-        tests *= float((1.0 / np.arange(1, n_pairs + 1)).sum())
+        tests *= float((1.0 / np.arange(1, family + 1)).sum())
     return int(np.ceil(2.0 * tests / options.alpha * (1.0 - 1e-12))) - 1
 
 
@@ -84,13 +87,15 @@ def _check_enough(options: Options, n_pairs: int) -> None:
     needed = needed_resamples(options, n_pairs)
     if options.adjust is None or options.n_resamples >= needed:
         return
-    factor = "1" if options.adjust == "max-t" else f"{2 * n_pairs}"
+    alike = options.n_alike
+    factor = f"{alike}" if options.adjust == "max-t" else f"{2 * n_pairs * alike}"
+    in_groups = "" if alike == 1 else f" in each of {alike} groups (adjust_over='all')"
     if options.adjust == "by":
         factor += " (1 + 1/2 + ...)"
     raise ValueError(
         f"n_resamples={options.n_resamples} cannot reach alpha={options.alpha:g} with"
         f" adjust={options.adjust!r}: the smallest adjusted p-value of {n_pairs}"
-        f" pair{'s'[: n_pairs != 1]} is {factor}/(n_resamples + 1). Give"
+        f" pair{'s'[: n_pairs != 1]}{in_groups} is {factor}/(n_resamples + 1). Give"
         f" n_resamples={needed} or more, or None for as many as are needed."
     )
 
@@ -389,8 +394,7 @@ def _interval(
         )
         if on is not None and not subsets.every and options.event == "wild":
             near = factor * sums / np.maximum(subsets.weights, 1.0)
-            rejected = p_two_sided <= (1.0 - options.level) * (1.0 + 1e-12)
-            found = wild.agreeing(found, gain, rejected=rejected, near=near)
+            found = _as_p_says(found, gain, p_two_sided, near, options)
         return found
     lean = draws.without[a] - draws.without[b]
     if options.event == "wild":  # an exact law of signs is not that of items drawn again
@@ -400,22 +404,48 @@ def _interval(
         on = _lattices(items, draws.pairs[[k]], drawn_again)[0]
     if on is not None and kind != "studentised":
         law, step = DrawnSum(on.multiples), on.step * (items.unit() or 1.0)
-        return bootstrap.law_interval(
-            kind,
-            gain,
-            np.asarray(step * law.values, dtype=np.float64),
-            law.law,
-            level=options.level,
-            without=lean,
+        gains = np.asarray(step * law.values, dtype=np.float64)
+        found = bootstrap.law_interval(
+            kind, gain, gains, law.law, level=options.level, without=lean
         )
+        return _of_event(found, gain, p_two_sided, gains, options)
     gains = draws.scores[a] - draws.scores[b]
     student = None
     if kind == "studentised":
         student = float(draws.own_errors[k]), draws.errors[k]
-    return bootstrap.interval(
+    found = bootstrap.interval(
         kind, gain, gains, level=options.level,
         scale=float(max(draws.scale[a], draws.scale[b])), without=lean, student=student,
     )  # fmt: skip
+    return _of_event(found, gain, p_two_sided, gains, options)
+
+
+def _of_event(
+    found: tuple[float, float],
+    gain: float,
+    p_two_sided: float,
+    gains: FloatArray,
+    options: Options,
+) -> tuple[float, float]:
+    """Return the limits; those of the event's own interval say of 0 what its p-value says.
+
+    They differ where the number of resamples beyond 0 is at the edge, and by rounding.
+    """
+    if options.ci != bootstrap.DUAL[options.event]:
+        return found
+    near = gains if options.ci == "percentile" else 2.0 * gain - gains
+    return _as_p_says(found, gain, p_two_sided, near, options)
+
+
+def _as_p_says(
+    found: tuple[float, float],
+    gain: float,
+    p_two_sided: float,
+    near: FloatArray,
+    options: Options,
+) -> tuple[float, float]:
+    rejected = p_two_sided <= (1.0 - options.level) * (1.0 + 1e-12)
+    return wild.agreeing(found, gain, rejected=rejected, near=near)
 
 
 PROPORTIONS = {"tango": paired_proportions.tango, "newcombe": paired_proportions.newcombe}
@@ -486,9 +516,10 @@ def paired_permutation(
         )
         tails = (1.0 - options.level) / 2.0, (1.0 + options.level) / 2.0
         low, high = (float(x) for x in bootstrap.quantiles(gains[k], tails))
-        rows.append(
-            _varying(_sd(gains[k]), gain - high, gain - low, p, ordered, -1 if every else turned)
+        limits = _as_p_says(
+            (gain - high, gain - low), gain, min(1.0, 2.0 * ordered), gain - gains[k], options
         )
+        rows.append(_varying(_sd(gains[k]), *limits, p, ordered, -1 if every else turned))
     simultaneous = None
     if options.adjust == "max-t":
         error = np.array([row.error for row in rows])
@@ -554,7 +585,11 @@ def _signed_row(on: Lattice, unit: float, gain: float, options: Options) -> _Row
     total = int(on.multiples.sum())
     p = law.tail(total)
     ordered = law.tail(-total) if gain < 0.0 else p  # the law is symmetric
-    return _varying(error, gain - limits[1], gain - limits[0], p, ordered, -1)
+    found = _as_p_says(
+        (gain - limits[1], gain - limits[0]), gain, min(1.0, 2.0 * ordered),
+        np.asarray(gain - size * law.values, dtype=np.float64), options,
+    )  # fmt: skip
+    return _varying(error, *found, p, ordered, -1)
 
 
 # ------------------------------------------------------------------------------------------ common
@@ -651,9 +686,8 @@ def _table(
     doubled = np.minimum(1.0, 2.0 * ordered)
     if simultaneous is not None:
         simultaneous = np.where(undefined, np.nan, simultaneous)
-    adjusted = _adjusted(doubled, simultaneous, options.adjust)
     below, above = clopper_pearson(np.maximum(hits, 0), np.array(draws), options.level)
-    sides = []
+    found = [_of_all_pairs(doubled, simultaneous)]
     for number, limit in enumerate((below, above)):
         side = np.where(exact, doubled, np.where(undefined, np.nan, np.minimum(1.0, 2.0 * limit)))
         together = simultaneous
@@ -663,24 +697,34 @@ def _table(
                 number
             ]
             together = np.where(np.isnan(simultaneous), np.nan, together)
-        sides.append(side if options.adjust is None else _adjusted(side, together, options.adjust))
-    undecided = (sides[0] < options.alpha) & (options.alpha < sides[1])
+        found.append(_of_all_pairs(side, together))
+    adjusted, *sides = (_adjusted(x, options.adjust) for x in found)
+    low_p, high_p = found[1:] if options.adjust is None else sides
+    undecided = is_undecided(low_p, high_p, options.alpha)
     groups = 0 if items.cluster is None else int(items.cluster.max()) + 1
     return Pairs(
         swapped, items.sign * theta[a], items.sign * theta[b], gain, error, low, high, p, doubled,
         p_stderr, adjusted, 1.0 - p, undecided, exact,
         np.full(len(pairs), items.statistics.shape[1]), n_resamples, np.full(len(pairs), groups),
+        *found,
     )  # fmt: skip
 
 
-def _adjusted(
-    doubled: FloatArray, simultaneous: FloatArray | None, method: str | None
-) -> FloatArray:
-    """Return the two-sided p-values adjusted for all pairs, NaN without an adjustment."""
+def is_undecided(low: Any, high: Any, alpha: float) -> Any:
+    """Return whether the Monte-Carlo interval of a p-value holds alpha."""
+    return (low < alpha) & (alpha < high)
+
+
+def _of_all_pairs(doubled: FloatArray, simultaneous: FloatArray | None) -> FloatArray:
+    """Return the p-values that hold for all pairs together, where there are such, or each alone."""
+    if simultaneous is None:
+        return doubled
+    # the pair's own p-value is another one: doubled, not of the absolute gain
+    return np.asarray(np.maximum(simultaneous, doubled))
+
+
+def _adjusted(p_values: FloatArray, method: str | None) -> FloatArray:
+    """Return two-sided p-values adjusted for all pairs, NaN without an adjustment."""
     if method is None:
-        return np.full(doubled.size, np.nan)
-    if method == "max-t":
-        assert simultaneous is not None
-        # the pair's own p-value is another one: doubled, not of the absolute gain
-        return np.asarray(np.maximum(simultaneous, doubled))
-    return adjust(doubled, method)
+        return np.full(p_values.size, np.nan)
+    return p_values if method == "max-t" else adjust(p_values, method)

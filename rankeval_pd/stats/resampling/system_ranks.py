@@ -26,6 +26,7 @@ class Ranks(NamedTuple):
     p_best: FloatArray
     tied_for_best: BoolArray
     n_groups: IntArray
+    family_p: FloatArray  #: (pair,), what is adjusted over groups of the data
 
 
 def system_ranks(
@@ -49,22 +50,36 @@ def system_ranks(
     tested = paired.paired_bootstrap(items, pairs, options, draws=draws)
     p = tested.p_two_sided if options.adjust is None else tested.p_adjusted
     known = np.where(np.isnan(theta), -np.inf, theta)  # who has no score comes last
-    above = known[:, np.newaxis] > known
-    sure = np.zeros_like(above)
-    a, b = pairs.T
-    sure[a, b] = sure[b, a] = np.isnan(p) | (p <= options.alpha)
-    better = above & sure
-    # no test tells those apart that are better by no more than chance
-    first, last = 1 + better.sum(axis=0), systems - better.sum(axis=1)
+    rank = 1 + (known[:, np.newaxis] > known).sum(axis=0)
+    first, last = rank_limits(rank, p, options.alpha)
     if ranks == "simultaneous":
         low, high = first, last
     limits = np.array([_score_limits(draws, k) for k in range(systems)])
     ci_low, ci_high = limits.T if items.sign > 0 else -limits[:, ::-1].T
     groups = 0 if items.cluster is None else draws.drawn.shape[1]
     return Ranks(
-        items.sign * theta, ci_low, ci_high, 1 + above.sum(axis=0), low, high, p_best,
-        first == 1, np.full(systems, groups),
+        items.sign * theta, ci_low, ci_high, rank, low, high, p_best,
+        first == 1, np.full(systems, groups), tested.family_p,
     )  # fmt: skip
+
+
+def rank_limits(rank: IntArray, p_values: FloatArray, alpha: float) -> tuple[IntArray, IntArray]:
+    """Return the least and the largest rank of each system that the tests of all pairs leave open.
+
+    Parameters
+    ----------
+    rank : array (system,)
+    p_values : array (pair,)
+        Of the pairs in the order of ``np.triu_indices``; NaN where a score is undefined.
+    alpha : float
+    """
+    above = rank[:, np.newaxis] < rank
+    sure = np.zeros_like(above)
+    a, b = np.triu_indices(rank.size, 1)
+    sure[a, b] = sure[b, a] = np.isnan(p_values) | (p_values <= alpha)
+    better = above & sure
+    # no test tells those apart that are better by no more than chance
+    return 1 + better.sum(axis=0), rank.size - better.sum(axis=1)
 
 
 def _score_limits(draws: paired.Draws, k: int) -> tuple[float, float]:
