@@ -91,7 +91,7 @@ def understood(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> 
         elif form == "items":
             facts = _item_facts(data, keywords)
         else:
-            facts = _facts(data, Roles.of(keywords))
+            facts = _facts(data, Roles.configured(keywords))
     except (ValueError, TypeError, KeyError) as error:
         facts = [("not yet clear", str(error))]
     return Overview(kind, form, facts)
