@@ -403,6 +403,11 @@ def test_the_frame_stays_as_it_was():
     pd.testing.assert_frame_equal(frame, before)
 
 
+def test_a_metric_in_other_letters_is_suggested():
+    with pytest.raises(ValueError, match=r"'ndcg@10' is not one of .* Did you mean 'nDCG'\?"):
+        per_query(collection(1), "ndcg@10")
+
+
 def test_the_picture_of_differences_takes_every_form():
     frame = collection(1)
     frame["other"] = -frame["run"]

@@ -119,7 +119,10 @@ def test_an_accessor_is_configured_with_the_roles_of_queries():
     pd.testing.assert_frame_equal(
         judged.summary(["P@5", "AP"]), frame.rankeval.summary(["P@5", "AP"], unjudged="skip")
     )
-    assert "methods" in repr(judged).lower()
+    text = repr(judged)
+    for fact in ("320 of them judged", "'bm25', 'dense', 'both'", "'trec', 'skip', 'absent'"):
+        assert fact in text
+    assert "nbest_precision" in text
 
 
 @pytest.mark.parametrize("role", [{"unjudged": "skip"}, {"ties": "trec"}])
