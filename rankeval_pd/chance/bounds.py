@@ -169,12 +169,16 @@ def _bounded(results: list[xr.Dataset], population: str) -> list[xr.Dataset]:
     )
     p, n = results[0]["p"].to_numpy(), results[0]["n"].to_numpy()
     columns = _bound_columns(total, positive, p=p, n=n, population=population)
-    ends = np.cumsum([part.sizes[tables.GROUP] for part in results])[:-1]
-    split = [np.split(column, ends) for column in columns[:-1]]
     dims = (tables.GROUP, "p", "n")
+    exists = np.concatenate([part["exists"].to_numpy() for part in results])
+    group = np.concatenate([part[tables.GROUP].to_numpy() for part in results])
+    order = np.argsort(group)
+    named = zip((*BOUND_COLUMNS[2:], "exists"), (*columns[:-1], exists), strict=True)
     return [
-        part.assign({name: (dims, x[k]) for name, x in zip(BOUND_COLUMNS[2:], split, strict=True)})
-        for k, part in enumerate(results)
+        xr.Dataset(
+            {name: (dims, values[order]) for name, values in named},
+            coords={tables.GROUP: group[order], "p": p, "n": n},
+        )
     ]
 
 
