@@ -61,7 +61,7 @@ class Accessor(Generic[Data]):
         **roles
             Which column is what, see the page "Roles of the columns".
         """
-        Roles.of(roles)
+        Roles.configured(roles)
         configured = type(self)(self._data)
         configured._roles = {**self._roles, **roles}
         return configured

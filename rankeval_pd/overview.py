@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 from pandas.api.types import is_bool_dtype
@@ -21,6 +23,8 @@ from rankeval_pd.forms.columns import (
 from rankeval_pd.forms.given import with_given_dataset, with_given_frame
 from rankeval_pd.forms.items import item_roles, read_dataset
 from rankeval_pd.forms.items import read_frame as read_items
+from rankeval_pd.forms.queries import QueryOptions
+from rankeval_pd.forms.queries import read_frame as read_queries
 from rankeval_pd.forms.rankings import check_dim, read_frame
 from rankeval_pd.forms.roles import Roles, are_values, as_names
 from rankeval_pd.guide import PLOTS, QUESTIONS, Form
@@ -90,8 +94,10 @@ def understood(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> 
             facts = _pair_facts(data)
         elif form == "items":
             facts = _item_facts(data, keywords)
+        elif isinstance(data, pd.DataFrame) and _are_queries(data, keywords):
+            facts = _query_facts(data, keywords)
         else:
-            facts = _facts(data, Roles.of(keywords))
+            facts = _facts(data, Roles.configured(keywords))
     except (ValueError, TypeError, KeyError) as error:
         facts = [("not yet clear", str(error))]
     return Overview(kind, form, facts)
@@ -108,6 +114,26 @@ def _are_pairs(data: pd.DataFrame | xr.Dataset) -> bool:
     """Return whether this is a table of pairs of systems: by the columns that say so."""
     names = data.columns if isinstance(data, pd.DataFrame) else data.variables
     return all(name in names for name in ("system_a", "system_b", "gain", "p_value"))
+
+
+def _are_queries(data: pd.DataFrame, keywords: Mapping[str, Any]) -> bool:
+    """Return whether this is a table of runs and judgements, as read_trec returns it."""
+    told = any(keywords.get(role) is not None for role in ("gold", "positive", "by", "groups"))
+    return not told and "grade" in data.columns and "query" in (*data.columns, *data.index.names)
+
+
+def _query_facts(data: pd.DataFrame, keywords: Mapping[str, Any]) -> list[tuple[str, str]]:
+    known = {field.name for field in fields(QueryOptions)}
+    options = QueryOptions.of({name: x for name, x in keywords.items() if name in known})
+    table = read_queries(data, options)
+    judged = int((~np.isnan(table.rows.grade)).sum())
+    return [
+        ("rows (query, document)", f"{len(data):,}, {judged:,} of them judged"),
+        ("queries", f"{len(table.keys):,}"),
+        ("runs", listed(table.measures)),
+        ("ties, unjudged, missing", f"{options.ties!r}, {options.unjudged!r}, {options.missing!r}"),
+        ("methods for it", "per_query, summary(['nDCG@10', ...])"),
+    ]
 
 
 def _pair_facts(data: pd.DataFrame | xr.Dataset) -> list[tuple[str, str]]:
@@ -136,7 +162,8 @@ def _are_items(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> 
 def _are_systems(data: pd.DataFrame) -> bool:
     """Return whether columns of numbers stand there, several, and nothing that could be gold."""
     numbers = sum(map(is_score, data.dtypes))
-    return numbers > 1 and "gold" not in data.columns and not any(map(is_bool_dtype, data.dtypes))
+    labelled = "gold" in data.columns or "grade" in data.columns
+    return numbers > 1 and not labelled and not any(map(is_bool_dtype, data.dtypes))
 
 
 def _item_facts(

@@ -10,7 +10,14 @@ import pytest
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
-from rankeval_pd import compare, nbest_precision, random_bound, random_test
+from rankeval_pd import (
+    compare,
+    nbest_precision,
+    precision_recall,
+    random_bound,
+    random_test,
+    roc,
+)
 from rankeval_pd.curves.areas import area
 from rankeval_pd.stats.intervals import means
 from rankeval_pd.stats.significance import stratified
@@ -107,6 +114,107 @@ def test_a_dataset_says_the_same(options, chunks):
         found = nbest_precision(data, [5, 10], measures=["a", "b"], **options, **roles)
         back = found.compute().to_dataframe().reset_index()[expected.columns]
         pd.testing.assert_frame_equal(back, expected, check_dtype=False)
+
+
+# Curves
+
+
+def rates_of(gold, score, n):
+    """Return the true and other candidates in the n-best lists of one query, as far as it goes."""
+    found = gold[np.argsort(-score)].cumsum()
+    n = np.minimum(n, gold.size)
+    tp = np.where(n > 0, found[np.maximum(n, 1) - 1], 0)
+    return tp, n
+
+
+@pytest.mark.parametrize("average", ["macro", "micro"])
+def test_a_curve_of_all_queries_is_the_average_at_each_n(average):
+    frame = collection().assign(gold=lambda x: x["gold"] & (x["query"] != 3))
+    curve = roc(frame, average=average, **ROLES)
+    exact = precision_recall(frame, average=average, **ROLES)
+    assert list(curve.columns) == [
+        "measure", "n", "fpr", "tpr", "ci_low", "ci_high", "n_queries", "n_missing",
+    ]  # fmt: skip
+    largest = frame.groupby("query").size().max()
+    n = np.arange(largest + 1)
+    for measure in "ab":
+        rows = curve[curve["measure"] == measure]
+        assert rows["n"].tolist() == n.tolist()
+        parts = {"tp": [], "n": [], "positive": [], "others": []}
+        for _, query in frame.groupby("query"):
+            gold = query["gold"].to_numpy()
+            tp, size = rates_of(gold, query[measure].to_numpy(), n)
+            for name, value in zip(parts, (tp, size, gold.sum(), (~gold).sum()), strict=True):
+                parts[name].append(np.broadcast_to(value, n.shape).astype(float))
+        x = {name: np.array(values) for name, values in parts.items()}
+        known = x["positive"][:, 0] > 0
+        for name, above, below, where in (
+            ("tpr", x["tp"], x["positive"], known),
+            ("fpr", x["n"] - x["tp"], x["others"], known),
+        ):
+            above, below = above[where], below[where]
+            ratios = (above / below).mean(axis=0)
+            expected = ratios if average == "macro" else above.sum(axis=0) / below.sum(axis=0)
+            np.testing.assert_allclose(rows[name], expected, atol=1e-15)
+            assert (np.diff(rows[name]) >= -1e-15).all()
+        assert (rows["n_queries"] == known.sum()).all()
+        assert (rows["n_missing"] == (~known).sum()).all()
+        if average == "macro":
+            tpr = x["tp"][known, 5] / x["positive"][known, 5]
+            interval = stats.ttest_1samp(tpr, 0).confidence_interval(0.95)
+            at = rows.set_index("n").loc[5]
+            assert at["ci_low"] == pytest.approx(max(interval.low, 0.0))
+            assert at["ci_high"] == pytest.approx(interval.high)
+        assert (rows["n_queries"] == area(frame, average=average, **ROLES)["n_queries"][0]).all()
+        there = exact[exact["measure"] == measure]
+        below = x["n"][:, 1:]
+        above = x["tp"][:, 1:]
+        ratios = (above / below).mean(axis=0)
+        expected = ratios if average == "macro" else above.sum(axis=0) / below.sum(axis=0)
+        np.testing.assert_allclose(there["precision"], expected)
+        np.testing.assert_allclose(there["recall"], rows["tpr"].iloc[1:])
+        assert (there["n_missing"] == 0).all()
+
+
+def test_averaged_precision_and_recall_are_those_of_the_lists():
+    frame = collection(least=20, most=21)
+    lists = nbest_precision(frame, range(1, 21), average="macro", **ROLES)
+    curve = precision_recall(frame, average="macro", ties="shared", **ROLES)
+    for name in ("precision", "recall", "ci_low", "ci_high", "n_queries"):
+        np.testing.assert_allclose(curve[name], lists[name], rtol=1e-14, err_msg=name)
+
+
+@pytest.mark.parametrize("chunks", [None, {"query": 3}], ids=["dataset", "dask"])
+@pytest.mark.parametrize("question", [roc, precision_recall])
+def test_a_curve_of_a_dataset_is_that_of_the_frame(question, chunks):
+    frame = collection(least=20, most=21)
+    candidate = frame.groupby("query").cumcount()
+    data = frame.assign(candidate=candidate).set_index(["query", "candidate"]).to_xarray()
+    data = data if chunks is None else data.chunk(chunks)
+    expected = question(frame, average="macro", **ROLES)
+    found = question(data, average="macro", measures=["a", "b"])
+    back = found.compute().to_dataframe().reset_index()[expected.columns]
+    pd.testing.assert_frame_equal(back, expected, check_dtype=False)
+
+
+def test_a_curve_that_ends_stays_at_its_end():
+    frame = collection(least=20, most=21)
+    frame.loc[frame.index[frame["gold"]][:2], "a"] = np.nan  # true positives of the first query
+    found = roc(frame, average="macro", measures="a", by="query", missing="absent")
+    assert (np.diff(found["tpr"]) >= 0).all()
+    assert found["tpr"].iloc[-1] < 1.0
+
+
+def test_curves_refuse_what_has_no_average():
+    frame = collection()
+    with pytest.raises(ValueError, match=r"blocks of equal scores end elsewhere"):
+        roc(frame, average="macro", ties="blocks", **ROLES)
+    with pytest.raises(ValueError, match=r"combine=True combines groups, and there are none"):
+        roc(frame, average="macro", measures=["a", "b"])
+    with pytest.raises(ValueError, match=r"average='mean' is not one of"):
+        precision_recall(frame, average="mean", **ROLES)
+    with pytest.raises(ValueError, match="groups"):
+        roc(frame.assign(g=0), average="macro", groups="g", **ROLES)
 
 
 # The exact test within strata
@@ -270,6 +378,22 @@ def test_bounds_of_many_groups_are_those_of_each():
     ]
     expected = pd.concat(alone, ignore_index=True)[found.columns]
     pd.testing.assert_frame_equal(found, expected, check_exact=False, rtol=1e-12)
+
+
+def test_bounds_of_many_endless_supplies_are_those_of_each():
+    frame = collection(40)
+    frame.loc[frame["query"] == 3, "gold"] = False
+    frame.loc[frame["query"] == 4, "gold"] = True
+    asked = [0.5, 0.05, 1e-12, 1.0]
+    found = random_bound(frame, asked, [1, 15, 60], by="query", population="infinite")
+    path = [  # of many n, the bounds are walked from one n to the next
+        random_bound(rows, asked, range(1, 101), population="infinite").assign(query=q)
+        for q, rows in frame.groupby("query")
+    ]
+    expected = pd.concat(path, ignore_index=True)[found.columns]
+    expected = expected[expected["n"].isin([1, 15, 60])].reset_index(drop=True)
+    assert len(found) == 40 * 4 * 3
+    pd.testing.assert_frame_equal(found, expected, check_exact=False, rtol=1e-8, atol=1e-9)
 
 
 def test_all_pairs_of_groups_and_measures_have_a_row():

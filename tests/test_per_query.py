@@ -401,3 +401,34 @@ def test_the_frame_stays_as_it_was():
     before = frame.copy(deep=True)
     per_query(frame, EXACT)
     pd.testing.assert_frame_equal(frame, before)
+
+
+def test_a_metric_in_other_letters_is_suggested():
+    with pytest.raises(ValueError, match=r"'ndcg@10' is not one of .* Did you mean 'nDCG'\?"):
+        per_query(collection(1), "ndcg@10")
+
+
+def test_the_picture_of_differences_takes_every_form():
+    frame = collection(1)
+    frame["other"] = -frame["run"]
+    wide = per_query(frame, "AP", wide=True)
+    known = [bar.get_height() for bar in wide.rankeval.plot.paired_differences().patches]
+    assert len(known) == len(wide)
+    several = per_query(frame, ["AP", "P@3"])
+    forms = {
+        "long": per_query(frame, "AP"),
+        "one of several": several[several["metric"] == "AP"],
+        "dataset": per_query(as_dataset(frame), "AP"),
+    }
+    for name, table in forms.items():
+        axes = rankeval_pd.plotting.paired_differences(table)
+        assert [bar.get_height() for bar in axes.patches] == known, name
+        assert axes.get_xlabel() == "queries, sorted by gain"
+    with pytest.raises(ValueError, match=r"Give one metric: data\[data\['metric'\] == 'AP'\]"):
+        several.rankeval.plot.paired_differences("run", "other")
+    with pytest.raises(ValueError, match=r"Give one metric: data\[\['AP', 'n_positive'"):
+        rankeval_pd.plotting.paired_differences(per_query(as_dataset(frame), ["AP", "P@3"]))
+    skipped = per_query(frame, "R@3", undefined="skip")
+    short = skipped.drop(index=skipped.index[0])
+    with pytest.warns(rankeval_pd.RankevalWarning, match="1 of .* queries are left out"):
+        rankeval_pd.plotting.paired_differences(short)

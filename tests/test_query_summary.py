@@ -105,3 +105,39 @@ def test_paired_tests_of_queries_are_those_of_scipy(metric):
     p = found["p_value"][0]
     error = np.sqrt(p * (1 - p) * (1 / 40_000 + 1 / 100_000))
     assert abs(reference.pvalue - p) < 4 * error + 1 / 40_000
+
+
+def test_an_accessor_is_configured_with_the_roles_of_queries():
+    frame = experiment(seed=5)
+    frame.loc[frame.index % 3 == 0, "grade"] = np.nan
+    judged = frame.rankeval(unjudged="skip", ties="trec")
+    found = judged.per_query("P@5", wide=True)
+    pd.testing.assert_frame_equal(
+        found, frame.rankeval.per_query("P@5", unjudged="skip", wide=True)
+    )
+    assert not found.equals(frame.rankeval.per_query("P@5", wide=True))
+    pd.testing.assert_frame_equal(
+        judged.summary(["P@5", "AP"]), frame.rankeval.summary(["P@5", "AP"], unjudged="skip")
+    )
+    text = repr(judged)
+    for fact in ("320 of them judged", "'bm25', 'dense', 'both'", "'trec', 'skip', 'absent'"):
+        assert fact in text
+    assert "nbest_precision" in text
+
+
+@pytest.mark.parametrize("role", [{"unjudged": "skip"}, {"ties": "trec"}])
+def test_what_has_no_such_answer_refuses_the_roles_of_queries(role):
+    frame = experiment(seed=5)
+    configured = frame.rankeval(gold="grade", min_grade=1, by="query", **role)
+    [(name, given)] = role.items()
+    for ask in (
+        lambda: configured.nbest_precision(5),
+        lambda: configured.random_bound(0.05, 5),
+        lambda: configured.summary(5),
+        lambda: configured.plot.precision(),
+        lambda: frame.rankeval.per_query("AP", wide=True).rankeval(**role).paired_bootstrap(),
+    ):
+        with pytest.raises(ValueError, match=f"{name}={given!r} holds for the metrics of queries"):
+            ask()
+    with pytest.raises(ValueError, match=f"{name}='no' is not one of"):
+        frame.rankeval(**{name: "no"})

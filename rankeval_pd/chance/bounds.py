@@ -19,6 +19,7 @@ from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles
 from rankeval_pd.forms.spelled_out import with_roles_but
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats.distributions.populations import FiniteEach, InfiniteEach
 from rankeval_pd.stats.random_model.bounds import (
     FEW,
     bounds,
@@ -168,12 +169,16 @@ def _bounded(results: list[xr.Dataset], population: str) -> list[xr.Dataset]:
     )
     p, n = results[0]["p"].to_numpy(), results[0]["n"].to_numpy()
     columns = _bound_columns(total, positive, p=p, n=n, population=population)
-    ends = np.cumsum([part.sizes[tables.GROUP] for part in results])[:-1]
-    split = [np.split(column, ends) for column in columns[:-1]]
     dims = (tables.GROUP, "p", "n")
+    exists = np.concatenate([part["exists"].to_numpy() for part in results])
+    group = np.concatenate([part[tables.GROUP].to_numpy() for part in results])
+    order = np.argsort(group)
+    named = zip((*BOUND_COLUMNS[2:], "exists"), (*columns[:-1], exists), strict=True)
     return [
-        part.assign({name: (dims, x[k]) for name, x in zip(BOUND_COLUMNS[2:], split, strict=True)})
-        for k, part in enumerate(results)
+        xr.Dataset(
+            {name: (dims, values[order]) for name, values in named},
+            coords={tables.GROUP: group[order], "p": p, "n": n},
+        )
     ]
 
 
@@ -183,7 +188,7 @@ def _bound_columns(
     shape = np.shape(total)
     groups = np.stack([np.ravel(total), np.ravel(positive)])
     (total, positive), back = np.unique(groups, axis=1, return_inverse=True)  # equal ones once
-    ask = _side_by_side if population == "finite" and n.size <= FEW else _one_by_one
+    ask = _side_by_side if n.size <= FEW else _one_by_one
     found = ask(total, positive, p, n, population)
     return tuple(x[back.ravel()].reshape(*shape, *x.shape[1:]) for x in found)
 
@@ -194,15 +199,19 @@ def _side_by_side(
     """Return the bounds of a few n for many groups: a search of all lists at once."""
     found = _nothing(total, p, n)
     expected, discrete, interpolated, parametric, critical, attainable, exists = found
-    group, place = np.nonzero((n <= total[:, np.newaxis]) & (total[:, np.newaxis] > 0))
+    fits = (n <= total[:, np.newaxis]) | (population == "infinite")
+    group, place = np.nonzero(fits & (total[:, np.newaxis] > 0))
     size, of_all, of_gold = (x.astype(float) for x in (n[place], total[group], positive[group]))
     prior = of_gold / of_all
+    finite = population == "finite"
+    drawn_from = FiniteEach(of_all, of_gold) if finite else InfiniteEach(prior)
+    most = drawn_from.support(size)[1]
     for level in range(p.size if group.size else 0):
         where = (group, level, place)
-        here = bounds_each(float(p[level]), size, of_all, of_gold)
+        here = bounds_each(float(p[level]), size, drawn_from)
         expected[where], exists[where] = size * prior, True
         discrete[where], critical[where] = here.discrete, here.critical
-        attainable[where] = here.critical <= np.minimum(size, of_gold)
+        attainable[where] = here.critical <= most
         interpolated[where] = here.interpolated
         parametric[where] = parametric_each(float(p[level]), size, prior)
     return found

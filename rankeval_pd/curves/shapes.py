@@ -8,13 +8,14 @@ from typing import Any, Unpack
 import numpy as np
 import xarray as xr
 
-from rankeval_pd.errors import check_shares
+from rankeval_pd.errors import check_share, check_shares
 from rankeval_pd.forms.answers import answer
 from rankeval_pd.forms.measures import ask_measures
 from rankeval_pd.forms.n import Shares
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles_and
+from rankeval_pd.queries.averages import Average, check_average, of_curves
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import ranking
 
@@ -52,10 +53,24 @@ def rates(
     return x, y
 
 
-def _curve(data: Any, space: str, roles: RankingRoles, fractions: Any = None) -> Any:
+def _curve(
+    data: Any,
+    space: str,
+    roles: RankingRoles,
+    fractions: Any = None,
+    average: Average | None = None,
+    level: float = 0.95,
+) -> Any:
     """Return a row for each list of every measure: n, threshold, and the two rates."""
     roles = {**_OWN, **roles}  # type: ignore[typeddict-item]
     ties = Roles.of(roles).ties
+    check_average(average)
+    level = check_share("level", level)
+    if average is not None and ties == "blocks":
+        raise ValueError(
+            f"average={average!r} with ties='blocks': the blocks of equal scores end elsewhere in"
+            " each group, and an average has lists of the same n. Give ties='expected'."
+        )
     shares = None if fractions is None else check_shares("fractions", fractions, one=True)
     names = ("threshold", *SPACES[space])
     along, counted = ("n", ()) if shares is None else ("fraction", ("n",))
@@ -63,25 +78,46 @@ def _curve(data: Any, space: str, roles: RankingRoles, fractions: Any = None) ->
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
         first = 1 if space in _FROM_ONE else 0
         asked = np.arange(first, sizes.size + 1) if shares is None else shares
-        return ask_measures(
+        found = ask_measures(
             inner,
             _curve_columns,
-            {**dict.fromkeys(counted, np.int64), **dict.fromkeys(names, float), "exists": bool},
+            {
+                **dict.fromkeys(counted, np.int64),
+                **dict.fromkeys(("tp", *names) if average else names, float),
+                "exists": bool,
+            },
             along={along: asked},
             beside=[inner["sign"]],
-            options={"space": space, "ties": ties, "shares": shares, "ends": inner.attrs["ends"]},
+            options={
+                "space": space,
+                "ties": ties,
+                "shares": shares,
+                "ends": inner.attrs["ends"],
+                "counted": average is not None,
+            },
         )
+        if average is None:
+            return found
+        positive = (inner["gold"] & inner["present"]).sum("candidate")
+        others = inner["present"].sum("candidate") - positive
+        return found.assign(positive=positive, others=others)
 
+    averaged = ("ci_low", "ci_high", "n_queries", "n_missing")
     return answer(
         data,
         roles,
         question,
-        ("measure", "n", *names),
+        ("measure", "n", *(names if average is None else (*names[1:], *averaged))),
         cuts_lists=shares is None,
         any_ties=True,
         any_ends=True,
-        any_groups=True,
-        attrs={"space": space, "ties": ties},
+        any_groups=average is None,
+        combine=None if average is None else of_curves(average, SPACES[space], level),
+        attrs={
+            "space": space,
+            "ties": ties,
+            **({} if average is None else {"average": average, "level": level}),
+        },
     )
 
 
@@ -95,6 +131,7 @@ def _curve_columns(
     ties: str,
     shares: FloatArray | None,
     ends: bool,
+    counted: bool,
 ) -> tuple[AnyArray, ...]:
     score, gold, present = np.broadcast_arrays(score, gold, present)
     size = ranking.size(gold, present)
@@ -113,7 +150,9 @@ def _curve_columns(
     else:
         n, tp, threshold, exists = _at_shares(score, gold, present, shares, ties, ends)
     x, y = rates(space, tp, n, size.total[..., np.newaxis], size.positive[..., np.newaxis])
-    columns = (threshold * sign[..., np.newaxis] + 0.0, x, y, exists)
+    columns: tuple[AnyArray, ...] = (threshold * sign[..., np.newaxis] + 0.0, x, y, exists)
+    if counted:
+        columns = (np.asarray(tp, dtype=float), *columns)
     return columns if shares is None else (n, *columns)
 
 
@@ -140,13 +179,26 @@ def _at_shares(
 
 
 @with_roles_and(_OWN, _IDLE)
-def roc(data: Data, **roles: Unpack[RankingRoles]) -> Data:
+def roc(
+    data: Data,
+    *,
+    average: Average | None = None,
+    level: float = 0.95,
+    **roles: Unpack[RankingRoles],
+) -> Data:
     """Return the ROC curve of each measure.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
+    average : {None, "macro", "micro"}
+        One curve for all groups of ``by`` (of a Dataset, all batch dimensions): at each n the mean
+        of their rates ("macro"), or the ratio of the sums ("micro"). A group with fewer
+        candidates, or whose list has ended, stays at its last point. The area under it is not that
+        of :func:`area` with ``average``, which averages the areas.
+    level : float
+        Of an average, the confidence level of its intervals.
     **roles
         Which column is what, see :func:`nbest_precision`. ``ties="expected"``, the default of
         curves, is the mean over all orders of equal scores: the ends of a block are joined by a
@@ -161,6 +213,9 @@ def roc(data: Data, **roles: Unpack[RankingRoles]) -> Data:
         ``ties="blocks"`` the dimension row): ``measure``, ``n``, ``threshold`` (the score of the
         n-th candidate; infinite at n = 0), ``fpr``: the share of the other candidates that the
         list has, ``tpr``: the share of the true positives. NaN where there are none of a kind.
+        With ``average`` there is no ``threshold``; ``ci_low``, ``ci_high``: Student's interval of
+        ``tpr`` over the groups; ``n_queries``: the groups that it is from; ``n_missing``: those
+        that have no area, since a kind of candidates is missing; they are left out.
 
     Notes
     -----
@@ -181,23 +236,30 @@ def roc(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     2      G2  2        7.4  1.0  0.5
     3      G2  3        3.3  1.0  1.0
     """
-    return _answered(data, _curve(data, "roc", roles))
+    return _answered(data, _curve(data, "roc", roles, None, average, level))
 
 
 @with_roles_and(_OWN, _IDLE)
-def precision_recall(data: Data, **roles: Unpack[RankingRoles]) -> Data:
+def precision_recall(
+    data: Data,
+    *,
+    average: Average | None = None,
+    level: float = 0.95,
+    **roles: Unpack[RankingRoles],
+) -> Data:
     """Return the precision-recall curve of each measure.
 
     Parameters
     ----------
-    data, **roles
+    data, average, level, **roles
         As in :func:`roc`.
 
     Returns
     -------
     DataFrame or Dataset
         As in :func:`roc`, from n = 1: ``measure``, ``n``, ``threshold``, ``precision``,
-        ``recall``.
+        ``recall``. With ``average``, ``ci_low``, ``ci_high``, ``n_queries``, ``n_missing`` are
+        those of ``precision``; a group without true positives counts there, and not in ``recall``.
 
     Notes
     -----
@@ -219,7 +281,7 @@ def precision_recall(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     1      G2  2        7.4      0.500     0.5
     2      G2  3        3.3      0.667     1.0
     """
-    return _answered(data, _curve(data, "precision_recall", roles))
+    return _answered(data, _curve(data, "precision_recall", roles, None, average, level))
 
 
 @with_roles_and(_OWN, _IDLE)

@@ -77,7 +77,8 @@ def answer(
         From the answers of all groups and the names of their dimensions to one answer.
     finish : callable, optional
         From the answers, one for the groups of each size, and the names of the groups' dimensions
-        to the answers that leave: what can be said only when all groups are known.
+        to the answers that leave: what can be said only when all groups are known. Of a DataFrame
+        it may be one for all groups, unless n is shares.
     attrs : mapping, optional
         How the result was made: the options that its readers and the plots need.
     """
@@ -128,7 +129,8 @@ def answer(
     _check_rows(n, results)
     if finish is not None:
         results = finish(results, [tables.GROUP])
-    results = [_along_share(x, n, total) for x, total in zip(results, sizes, strict=True)]
+    if isinstance(n, Shares):
+        results = [_along_share(x, n, total) for x, total in zip(results, sizes, strict=True)]
     if combine is not None:
         lacking = {"exists": False, "tp": 0}  # of the n that only larger groups have
         every = xr.concat(results, tables.GROUP, join="outer", fill_value=lacking)

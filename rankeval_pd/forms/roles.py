@@ -34,8 +34,8 @@ class _Shared(TypedDict, total=False):
     dim: Hashable
 
 
-class RankingRoles(_Shared, total=False):
-    """The roles of the columns of rankings: candidates with a gold label."""
+class _Rankings(_Shared, total=False):
+    """What rankings take, but how they count equal scores."""
 
     gold: Hashable | None
     positive: Any
@@ -44,8 +44,13 @@ class RankingRoles(_Shared, total=False):
     label: Names
     groups: Hashable | None
     lower_is_better: Names | bool
-    ties: Ties
     missing: Missing
+
+
+class RankingRoles(_Rankings, total=False):
+    """The roles of the columns of rankings: candidates with a gold label."""
+
+    ties: Ties
 
 
 class ItemRoles(_Shared, total=False):
@@ -82,13 +87,10 @@ class QueryRoles(TypedDict, total=False):
     unjudged: Unjudged
 
 
-class AnyRoles(RankingRoles, ItemRoles, total=False):
-    """All roles: what an accessor is configured with."""
+class AnyRoles(_Rankings, ItemRoles, total=False):
+    """The roles of rankings, of systems over items, and of queries."""
 
-
-class SummaryRoles(AnyRoles, total=False):
-    """The roles of rankings, of systems over items, or of queries."""
-
+    ties: Ties | QueryTies
     unjudged: Unjudged
 
 
@@ -120,6 +122,8 @@ MEANINGS: dict[str, str] = {
     "seeds": "the column, or level of the columns, that names the training seed of each score.",
     "higher_is_better": "whether the higher score is the better; unless given, as the metric has"
     " it.",
+    "unjudged": "of queries, what a retrieved document without a grade is: negative, skip or"
+    " raise.",
 }
 """What each role says, for docstrings; each line is wrapped there."""
 
@@ -152,10 +156,26 @@ class Roles:
     seeds: Hashable | None = None
     metric: str | Callable[[Any], Any] | None = None
     higher_is_better: bool | None = None
+    unjudged: str | None = None
+
+    @classmethod
+    def configured(cls, keywords: Mapping[str, Any]) -> Roles:
+        """Return what an accessor is configured with: roles of queries too, which are checked.
+
+        ``ties`` of queries stays what it is unless given.
+        """
+        given = dict(keywords)
+        unjudged = given.pop("unjudged", None)
+        check_choice("unjudged", unjudged, (None, *get_args(Unjudged)))
+        if given.get("ties") == "trec":
+            del given["ties"]
+        check_choice("ties", given.get("ties", "trec"), (*TIES, "trec"))
+        return cls.of(given)
 
     @classmethod
     def of(cls, keywords: Mapping[str, Any]) -> Roles:
         """Return the roles with those given filled in, checked as far as they can be."""
+        _refuse_those_of_queries(keywords)
         known = [field.name for field in fields(cls)]
         for name in keywords:
             if name not in known:
@@ -253,6 +273,21 @@ def are_values(given: Any) -> bool:
     return isinstance(
         given, np.ndarray | pd.Series | pd.Index | pd.api.extensions.ExtensionArray | xr.DataArray
     )
+
+
+def _refuse_those_of_queries(keywords: Mapping[str, Any]) -> None:
+    """Raise a ValueError where a role has a meaning for metrics of queries only."""
+    for name, given in keywords.items():
+        if (name == "unjudged" and given is not None) or (name == "ties" and given == "trec"):
+            use = {
+                "unjudged": "drop the rows without a label",
+                "ties": f"give one of {listed(TIES)}",
+            }
+            raise ValueError(
+                f"{name}={given!r} holds for the metrics of queries (per_query, and summary with"
+                f" names of metrics), and not for what was asked here: {use[name]}, or leave"
+                f" {name} out."
+            )
 
 
 def _check_positive(positive: Any, min_grade: Any) -> None:

@@ -13,7 +13,7 @@ from rankeval_pd.errors import unknown_name
 from rankeval_pd.forms import tables
 from rankeval_pd.forms.choices import FamilyAdjustment, ListSizes
 from rankeval_pd.forms.rankings import Data, check_data
-from rankeval_pd.forms.roles import SummaryRoles
+from rankeval_pd.forms.roles import AnyRoles
 from rankeval_pd.forms.spelled_out import with_roles
 from rankeval_pd.nbest.ranks import VERDICT, Asked, ranked
 from rankeval_pd.queries.per_query import Undefined
@@ -35,7 +35,7 @@ def summary(
     alpha: float = 0.05,
     level: float = 0.95,
     progress: bool | None = None,
-    **roles: Unpack[SummaryRoles],
+    **roles: Unpack[AnyRoles],
 ) -> Data:
     """Return one table with what a verdict needs: values, ranks, differences, and chance.
 

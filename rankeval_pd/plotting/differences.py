@@ -19,6 +19,7 @@ from rankeval_pd.plotting.drawing.differences import (
     draw_critical_difference,
     draw_paired_differences,
 )
+from rankeval_pd.queries.per_query import as_items
 from rankeval_pd.stats.resampling.asked import Items
 from rankeval_pd.systems.paired_tests import paired_bootstrap
 
@@ -35,7 +36,7 @@ def paired_differences(
     n_resamples: int = 10_000,
     ci: GainInterval = "bca",
     level: float = 0.95,
-    unit: str = "items",
+    unit: str | None = None,
     progress: bool | None = None,
     **options: Unpack[ItemPlot],
 ) -> Axes:
@@ -44,15 +45,16 @@ def paired_differences(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Systems over test items, or runs over queries; or a table with the columns ``system_a``,
+        Systems over test items, or runs over queries, as :func:`rankeval_pd.per_query` returns
+        them of one metric; or a table with the columns ``system_a``,
         ``system_b``, ``item`` and ``gain``, and beside it as ``whole`` the result of
         :func:`rankeval_pd.paired_bootstrap` for the same pairs.
     a, b : names of systems, optional
         Both: this pair. ``a`` alone: a and each other system. Neither: all pairs; a panel each.
     n_resamples, ci, level, progress
         Of items: as in :func:`rankeval_pd.paired_bootstrap`.
-    unit : str
-        Of items: what the rows are, "queries", for the axis.
+    unit : str, optional
+        Of items: what the rows are, for the axis; "items" unless given, of queries "queries".
     **look
     line_kw, band_kw, marker_kw : mapping, optional
         Keywords of the line of the gain on the whole (``Axes.axhline``), of the bars (``Axes.bar``;
@@ -79,12 +81,15 @@ def paired_differences(
     'queries, sorted by gain'
     """
     look, roles = parted(options)
-    whole = paired_bootstrap(
-        data, a, b, n_resamples=n_resamples, ci=ci, level=level, progress=progress, **roles
+    items: Any = as_items(data)
+    if unit is None:
+        unit = "queries" if items is not data or _are_queries(data) else "items"
+    whole: Any = paired_bootstrap(
+        items, a, b, n_resamples=n_resamples, ci=ci, level=level, progress=progress, **roles
     )
     needed: tuple[str, ...] = ("system_a", "system_b", "gain", "ci_low", "ci_high")
     pairs = tidy(whole, needed, "paired_bootstrap")
-    parts = [_of_pairs(items, key, names, pairs) for items, key, names in _groups(data, roles)]
+    parts = [_of_pairs(group, key, names, pairs) for group, key, names in _groups(items, roles)]
     table = pd.concat([x for part in parts for x in part], ignore_index=True)
     several: bool = len(pairs[["system_a", "system_b"]].drop_duplicates()) > 1
     batch: list[Any] = [name for name in table if name not in DIFFERENCES]
@@ -97,6 +102,11 @@ def paired_differences(
     table.attrs = {**whole.attrs, "unit": unit}
     pairs.attrs = dict(whole.attrs)
     return draw_paired_differences(table, pairs, **look)
+
+
+def _are_queries(data: pd.DataFrame | xr.Dataset) -> bool:
+    """Return whether the rows are named as those of queries are."""
+    return isinstance(data, pd.DataFrame) and "query" in data.index.names
 
 
 def _groups(data: Any, roles: Any) -> list[tuple[Items, dict[Any, Any], list[Hashable]]]:

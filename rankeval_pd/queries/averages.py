@@ -101,6 +101,69 @@ def of_lists(average: str, level: float) -> Combination:
     return combine
 
 
+_RATES = {
+    "fpr": ("false", "others"),
+    "tpr": ("tp", "positive"),
+    "recall": ("tp", "positive"),
+    "precision": ("tp", "n"),
+}
+"""What is divided by what, in a list."""
+
+
+def of_curves(average: str, rates: tuple[str, str], level: float) -> Combination:
+    """Return how the curves of all groups become one; the first of ``rates`` or tpr is judged."""
+    judged = "precision" if "precision" in rates else "tpr"
+
+    def combine(curves: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
+        positive, others = (curves[name].where(curves[name] > 0) for name in ("positive", "others"))
+        if judged == "tpr":  # as an area, a curve of both kinds needs both
+            positive, others = positive.where(others > 0), others.where(positive > 0)
+        there = curves["exists"]
+        n = curves["n"].where(there)
+        tp = curves["tp"].where(there)
+        n, tp = (_held(x) for x in (n, tp))
+        counts = {"n": n.where(n > 0), "tp": tp, "false": n - tp}
+        counts |= {"positive": positive, "others": others}
+        found = {}
+        for rate in rates:
+            above, below = (counts[name] for name in _RATES[rate])
+            macro = average == "macro"
+            found[rate] = over_groups(
+                above / below if macro else above.where(below.notnull()),
+                None if macro else below,
+                batch,
+                level,
+            )
+        interval = found[judged]
+        whole = xr.zeros_like(interval.n_queries) + int(np.prod([curves.sizes[d] for d in batch]))
+        return xr.Dataset(
+            {
+                **{rate: x.value for rate, x in found.items()},
+                "ci_low": interval.low.clip(0.0, 1.0), "ci_high": interval.high.clip(0.0, 1.0),
+                "n_queries": interval.n_queries, "n_missing": whole - interval.n_queries,
+                "exists": there.any(batch),
+            }
+        )  # fmt: skip
+
+    return combine
+
+
+def _held(counts: xr.DataArray) -> xr.DataArray:
+    """Return counts along n, those of a list that has ended as they were at its end."""
+
+    def hold(values: FloatArray) -> FloatArray:
+        known = ~np.isnan(values)
+        last = np.maximum.accumulate(np.where(known, np.arange(values.shape[-1]), -1), axis=-1)
+        held = np.take_along_axis(values, np.maximum(last, 0), axis=-1)
+        return np.where(last >= 0, held, np.nan)
+
+    held: xr.DataArray = xr.apply_ufunc(
+        hold, counts, input_core_dims=[["n"]], output_core_dims=[["n"]], dask="parallelized",
+        output_dtypes=[float],
+    )  # fmt: skip
+    return held
+
+
 def of_areas(average: str, level: float) -> Combination:
     """Return how the areas of all groups become one row for each measure."""
 

@@ -41,8 +41,9 @@ def _parsed(text: str, min_grade: float) -> Request:
     name = found[1] if found else text
     name = _ALSO.get(name, name)
     if found is None or name not in METRICS:
-        near = difflib.get_close_matches(name, METRICS, n=1, cutoff=0.3)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        plain = {known.lower(): known for known in METRICS}
+        near = difflib.get_close_matches(name.lower(), plain, n=1, cutoff=0.3)
+        hint = f" Did you mean {plain[near[0]]!r}?" if near else ""
         raise ValueError(
             f"metrics: {text!r} is not one of {listed(METRICS, most=20)}, with @k where it is cut"
             f" at k, as 'nDCG@10'.{hint}"

@@ -77,6 +77,25 @@ class FiniteEach:
 
 
 @dataclass(frozen=True)
+class InfiniteEach:
+    """A supply of its own for each list: ``prior`` is an array as the n are."""
+
+    prior: FloatArray
+
+    def at(self, where: BoolArray) -> InfiniteEach:
+        """Return the supplies of some of the lists."""
+        return InfiniteEach(self.prior[where])
+
+    def support(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the lowest and the highest possible count in a list of n."""
+        return np.where(self.prior == 1.0, n, 0.0), np.where(self.prior == 0.0, 0.0, n)
+
+    def tails(self, i: FloatArray, n: FloatArray) -> Tails:
+        """Return the upper tails at counts i in lists of n."""
+        return binomial.tails(i, n, self.prior)
+
+
+@dataclass(frozen=True)
 class Infinite:
     """An endless supply of candidates with a share ``prior`` of positives: binomial."""
 

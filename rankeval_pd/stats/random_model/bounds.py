@@ -13,9 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankeval_pd.stats._types import FloatArray
+from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.distributions.beta import log_betainc
-from rankeval_pd.stats.distributions.populations import FiniteEach, Infinite, Population
+from rankeval_pd.stats.distributions.populations import (
+    FiniteEach,
+    Infinite,
+    InfiniteEach,
+    Population,
+)
 
 _EQUAL = 1e-12  # a tail equals p up to this relative difference
 FEW = 64  # up to so many n, or if they are so far apart, they are searched one by one
@@ -53,20 +58,30 @@ def bounds(p: float, n: FloatArray, population: Population) -> Bounds:
     return _bounds_of(*_found(math.log(p), n, population))
 
 
-def bounds_each(p: float, n: FloatArray, total: FloatArray, positive: FloatArray) -> Bounds:
-    """Return the bounds at level p where each list has candidates of its own.
+def bounds_each(p: float, n: FloatArray, population: FiniteEach | InfiniteEach) -> Bounds:
+    """Return the bounds at level p where each list is drawn from a population of its own.
 
     All lists are searched side by side, equal ones once: the cost of a list is that of a few
     tails, a few microseconds, however many populations there are.
     """
-    lists, back = np.unique(np.stack([n, total, positive]), axis=1, return_inverse=True)
-    n, population = lists[0], FiniteEach(lists[1], lists[2])
+    if isinstance(population, InfiniteEach):
+        lists, back = _distinct(n, population.prior)
+        n, population = lists[0], InfiniteEach(lists[1])
+    else:
+        lists, back = _distinct(n, population.total, population.positive)
+        n, population = lists[0], FiniteEach(lists[1], lists[2])
     if p >= 1.0 - _EQUAL:
         lowest = population.support(n)[0]
         found = Bounds(lowest, np.maximum(lowest - 1.0, 0.0), lowest)
     else:
         found = _bounds_of(*_search(math.log(p), n, population)[:3])
-    return Bounds(*(x[back.ravel()] for x in found))
+    return Bounds(*(x[back] for x in found))
+
+
+def _distinct(*columns: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Return every list once, and which of these each is."""
+    lists, back = np.unique(np.stack(columns), axis=1, return_inverse=True)
+    return lists, back.ravel()
 
 
 def _bounds_of(critical: FloatArray, tail: FloatArray, below: FloatArray) -> Bounds:
@@ -100,7 +115,7 @@ def _found(
 
 
 def _search(
-    log_p: float | FloatArray, n: FloatArray, population: Population | FiniteEach
+    log_p: float | FloatArray, n: FloatArray, population: Population | FiniteEach | InfiniteEach
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Return the critical count c and, in units of p, P(X >= c), P(X = c - 1) and P(X = c)."""
     n, log_p = np.broadcast_arrays(n, log_p)
@@ -124,13 +139,13 @@ def _search(
 
 
 def _normal_quantile(
-    log_p: FloatArray, n: FloatArray, population: Population | FiniteEach
+    log_p: FloatArray, n: FloatArray, population: Population | FiniteEach | InfiniteEach
 ) -> FloatArray:
     """Return about where the upper tail is p, as a whole number."""
     from scipy import special
 
     variance = n * population.prior * (1.0 - population.prior)
-    if not isinstance(population, Infinite):
+    if not isinstance(population, Infinite | InfiniteEach):
         variance = variance * (population.total - n) / np.maximum(population.total - 1.0, 1.0)
     z = -special.ndtri_exp(np.minimum(log_p, -1e-6))
     return np.asarray(np.round(n * population.prior + z * np.sqrt(variance) + 0.5))
@@ -197,13 +212,12 @@ def parametric_each(p: float, n: FloatArray, prior: FloatArray) -> FloatArray:
     n, prior = np.asarray(n, dtype=float), np.asarray(prior, dtype=float)
     if p >= 1.0 - _EQUAL:
         return np.zeros_like(n)
-    lists, back = np.unique(np.stack([n, prior]), axis=1, return_inverse=True)
-    n, prior = lists
+    (n, prior), back = _distinct(n, prior)
     result = np.where(prior == 1.0, n, 0.0)
     inside = (prior > 0.0) & (prior < 1.0)
     inside[inside] = -np.expm1(n[inside] * np.log1p(-prior[inside])) > p
     result[inside] = _smooth_root(p, n[inside], prior[inside])
-    return np.asarray(result[back.ravel()])
+    return np.asarray(result[back])
 
 
 def _log_tail(x: FloatArray, n: FloatArray, prior: float | FloatArray) -> FloatArray:
