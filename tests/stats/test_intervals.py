@@ -323,6 +323,10 @@ SMALL_TABLES = [
     (63, 192, 34, 192), (0, 20, 0, 30), (1, 2, 1, 3), (5, 5, 3, 3), (0, 5, 3, 9), (0, 1, 1, 1),
     (400, 10**6, 300, 10**6), (1, 1, 0, 1), (7, 29, 11, 12), (16, 24, 7, 7), (2.5, 7.25, 0.5, 3.75),
 ]  # fmt: skip
+LARGE_TABLES = [
+    (40_012, 10**5, 39_730, 10**5), (1, 10**5, 0, 10**5), (99_999, 10**5, 99_990, 10**5),
+    (12.4, 310.0, 7.0, 310.0),
+]  # fmt: skip
 
 
 @exact.precisely
@@ -348,7 +352,7 @@ def score_statistic(difference, tp_a, n_a, tp_b, n_b):
 
 
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.9999])
-@pytest.mark.parametrize("table", SMALL_TABLES)
+@pytest.mark.parametrize("table", [*SMALL_TABLES, *LARGE_TABLES])
 def test_miettinen_nurminen_in_mpmath(table, level):
     """At the limits the score statistic is -+z, its proportions found in mpmath."""
     limits = miettinen_nurminen(*table, level)

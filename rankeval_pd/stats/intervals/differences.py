@@ -64,10 +64,19 @@ def miettinen_nurminen(
     return low, high
 
 
+_SETTLED = 1e-9  # of the distance: after a step this small nothing is left but rounding
+_SECANTS = 12
+
+
 def _score_high(
     tp_a: FloatArray, n_a: FloatArray, tp_b: FloatArray, n_b: FloatArray, level: float
 ) -> FloatArray:
-    """Return the difference above the observed one where the score statistic is z."""
+    """Return the difference above the observed one where the score statistic is z.
+
+    That is where the difference is the observed one plus z standard deviations, each difference
+    having its own: close to Newcombe's limit, and nearly linear there, so that the method of
+    secants takes some five evaluations. What it leaves open is bracketed.
+    """
     from scipy.optimize import elementwise
 
     z = z_of(level)
@@ -91,8 +100,35 @@ def _score_high(
         return found
 
     high = np.ones(total.shape)
-    args = tuple(x[known] for x in (tp_a, n_a, tp_b, n_b))
-    high[known] = elementwise.find_root(gap, (observed[known], np.ones(args[0].shape)), args=args).x
+    tables = tuple(x[known] for x in (tp_a, n_a, tp_b, n_b))
+    least = observed[known]
+    found = newcombe(*tables, level)[1]
+    found = np.where((found > least) & (found < 1.0), found, 0.5 * (least + 1.0))
+    before, short_before = found, gap(found, *tables)
+    found = np.clip(before - short_before, 0.9 * least + 0.1 * before, 0.9 + 0.1 * before)
+    active = np.arange(found.size)
+    for _ in range(_SECANTS):
+        args = tuple(x[active] for x in tables)
+        short = gap(found[active], *args)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            slope = (short - short_before) / (found[active] - before)
+            step = np.where(short == 0.0, 0.0, -short / slope)
+        after = found[active] + step
+        inside = (after > least[active]) & (after < 1.0)  # NaN is not
+        before, short_before = found[active], short
+        found[active] = np.where(inside, after, before)
+        going = inside & (np.abs(step) > _SETTLED * (after - least[active]))
+        lost = ~inside
+        found[active[lost]] = np.nan
+        active, before, short_before = active[going], before[going], short_before[going]
+        if not active.size:
+            break
+    found[active] = np.nan
+    left = np.isnan(found)
+    if left.any():
+        bracket = least[left], np.ones(int(left.sum()))
+        found[left] = elementwise.find_root(gap, bracket, args=tuple(x[left] for x in tables)).x
+    high[known] = found
     return high
 
 
@@ -137,10 +173,11 @@ def _restricted(
     c2 = ((m + 2.0 * n) * gap - total - x - y) / total
     c1 = ((n * gap - total - 2.0 * x) * gap + x + y) / total
     c0 = x * gap * (1.0 - gap) / total
-    v = (c2 / 3.0) ** 3 - c1 * c2 / 6.0 + 0.5 * c0
+    third = c2 / 3.0
+    v = third * third * third - c1 * c2 / 6.0 + 0.5 * c0
     u = np.copysign(np.sqrt(np.maximum(c2 * c2 / 9.0 - c1 / 3.0, 0.0)), v)
     with np.errstate(divide="ignore", invalid="ignore"):
-        turn = np.where(u == 0.0, 0.0, np.clip(v / u**3, -1.0, 1.0))
+        turn = np.where(u == 0.0, 0.0, np.clip(v / (u * u * u), -1.0, 1.0))
     s = 2.0 * u * np.cos((np.pi + np.arccos(turn)) / 3.0) - c2 / 3.0
     return np.clip(s, 0.0, 1.0 - gap)
 
