@@ -100,10 +100,14 @@ def weights(
     target: str,
     level: float,
     ends: bool,
-) -> tuple[FloatArray, IntArray]:
-    """Return what a candidate of each list counts for in its interval, and the clusters in it."""
+) -> tuple[FloatArray, IntArray, FloatArray]:
+    """Return what a candidate of each list counts for in its interval, and the clusters in it.
+
+    And how many times as much as that of a region with a fixed threshold its precision varies.
+    """
     score, gold, present, cluster = np.broadcast_arrays(score, gold, present, cluster)
-    weight, n_groups = np.ones(exists.shape), np.zeros(exists.shape, dtype=np.int64)
+    weight, ratio = np.ones((2, *exists.shape))
+    n_groups = np.zeros(exists.shape, dtype=np.int64)
     for row in np.ndindex(exists.shape[:-1]):
         asked = exists[row]
         if asked.any():
@@ -114,8 +118,11 @@ def weights(
             size = clusters.effective(rising, precision, found, level)
             weight[(*row, asked)] = (size / rising)[back]
             n_groups[(*row, asked)] = found.n_groups[back]
+            if target == "region":
+                list_variance = list_spread(ranked, rising, "nbest")[1].variance
+                ratio[(*row, asked)] = (list_variance / found.variance)[back]
     warn_of_few(n_groups[exists])
-    return weight, n_groups
+    return weight, n_groups, ratio
 
 
 def band(

@@ -93,15 +93,15 @@ def nbest_precision(
           over the orders of equal scores, whose mean ``tp`` then is;
         * ``n_groups``, with ``groups`` only: the groups that the list has candidates of.
 
+        With ``average`` there is no ``threshold`` and no ``tied``; ``tp`` is the sum, and
+        ``n_queries``, ``n_missing`` count the groups with and without a list of n.
+
     Warns
     -----
     RankevalWarning
         With target="region", if the precision of a list asked for, of 10 candidates or more,
         varies more than 1.5 times as much as that of a region with its threshold. With ``groups``,
-        if a list has candidates of fewer than 20 of them.
-
-        With ``average`` there is no ``threshold`` and no ``tied``; ``tp`` is the sum, and
-        ``n_queries``, ``n_missing`` count the groups with and without a list of n.
+        also if a list has candidates of fewer than 20 of them.
 
     Raises
     ------
@@ -212,11 +212,12 @@ def _nbest_columns(
     weight: FloatArray | float = 1.0
     groups: tuple[IntArray, ...] = ()
     if cluster is not None:
-        weight, n_groups = weights(
+        weight, n_groups, ratio = weights(
             score, gold, present, cluster, asked, lists.exists,
             target=kind.target, level=kind.level, ends=ends,
         )  # fmt: skip
         groups = (n_groups,)
+        _warn_if_threshold_matters(ratio, whole, lists.exists)
     else:
         tp = ranking.cumulated(score, gold, present, ties, ends=ends)
         spread = bands.nbest_spread(tp, asked, size.total)

@@ -7,7 +7,6 @@ variance. Two measures are equally good. Every share is one of ``reps`` samples:
 * ``region``, ``nbest``: intervals of ``nbest_precision`` that have the mean precision at n, 95 %;
 * ``difference``: intervals of ``compare`` that have 0, as its test does not reject, 95 %;
 * ``band``, ``difference_band``: bands over three n that have all means, 95 %;
-* ``area``, ``area_difference``: intervals of the ROC area and of the difference, 95 %;
 * ``max_t``: samples in which ``compare(adjust="max-t")`` finds a difference, 5 %; of few settings;
 * ``independent``: as ``nbest``, of the interval that takes candidates for independent.
 """
@@ -25,12 +24,12 @@ from scipy import stats
 from rankeval_pd.nbest.clustered import Ranked, band, difference, list_spread, margin, p_values
 from rankeval_pd.stats.intervals import bands, clusters
 from rankeval_pd.stats.intervals.proportions import INTERVALS
-from rankeval_pd.stats.rankings import areas, ranking, swaps
+from rankeval_pd.stats.rankings import ranking, swaps
 from rankeval_pd.stats.resampling import keyed
 
 NAMES = (
     "clusters", "sizes", "icc", "strength", "n", "precision", "reps", "region", "nbest",
-    "difference", "band", "difference_band", "area", "area_difference", "max_t", "independent",
+    "difference", "band", "difference_band", "max_t", "independent",
 )  # fmt: skip
 
 
@@ -56,7 +55,7 @@ def setting(n_clusters, sizes, icc, strength, reps, swaps_too):
     rng = np.random.default_rng(2026)
     mean_size = 5 if sizes == "5" else 25.5
     n = np.array([max(2, round(share * n_clusters * mean_size)) for share in (0.1, 0.2, 0.3)])
-    points, placed, rows = [], [], []
+    points, rows = [], []
     for _ in range(reps):
         data = sample(rng, n_clusters, sizes, icc, strength)
         gold, cluster = data["gold"].to_numpy(), data["cluster"].to_numpy()
@@ -76,15 +75,9 @@ def setting(n_clusters, sizes, icc, strength, reps, swaps_too):
         found = difference(a.rank, b.rank, gold, cluster, n[1:2], "region")
         gap, half = margin(a.rank, b.rank, gold, cluster, n, 0.95, n_resamples=299, seed=1)
         row += [p_values(found, "two-sided")[0] > 0.05, (np.abs(gap) <= half).all()]
-        both = [areas.placements(score, gold, here) for score in scores]
-        placed.append(both[0].area)
-        row.append(area_limits(both[0].placement, gold, here, cluster))
-        apart = areas.cluster_spread(both[0].placement - both[1].placement, gold, here, cluster)
-        t = abs(both[0].area - both[1].area) / np.sqrt(apart.spread.variance)
-        row.append(2 * stats.t.sf(t, max(float(apart.spread.freedom), 0.1)) > 0.05)
         row.append(found_by_swaps(a, b, n) if swaps_too else np.nan)
         rows.append(row)
-    truth, area = np.mean(points, axis=0), np.mean(placed)
+    truth = np.mean(points, axis=0)
     middle = truth[1:2]
     shares = [
         np.mean([inside(row[0], middle) for row in rows]),
@@ -92,9 +85,7 @@ def setting(n_clusters, sizes, icc, strength, reps, swaps_too):
         np.mean([row[4] for row in rows]),
         np.mean([inside(row[2], truth) for row in rows]),
         np.mean([row[5] for row in rows]),
-        np.mean([inside(row[6], area) for row in rows]),
-        np.mean([row[7] for row in rows]),
-        np.mean([row[8] for row in rows]),
+        np.mean([row[6] for row in rows]),
         np.mean([inside(row[3], middle) for row in rows]),
     ]
     shown = np.round(np.array(shares, dtype=float), 3).tolist()
@@ -113,15 +104,6 @@ def single(ranked, n, target):
     size = clusters.effective(n, precision, found, 0.95)
     tp = np.cumsum(ranked.gold[np.argsort(ranked.rank)])[n - 1]
     return INTERVALS["clopper-pearson"](size * tp / n, size, 0.95)
-
-
-def area_limits(placement, gold, here, cluster):
-    """Return the interval of area()."""
-    found = areas.cluster_spread(placement, gold, here, cluster)
-    sizes = gold.sum(), (~gold).sum()
-    if not found.spread.variance > 0.0:
-        sizes = tuple(found.effective)
-    return areas.newcombe(placement[gold].mean(), found.spread, *sizes, 0.95)
 
 
 def found_by_swaps(a, b, n):

@@ -102,7 +102,7 @@ def _score_high(
     high = np.ones(total.shape)
     tables = tuple(x[known] for x in (tp_a, n_a, tp_b, n_b))
     least = observed[known]
-    found = newcombe(*tables, level)[1]
+    found = newcombe(tp_a[known], n_a[known], tp_b[known], n_b[known], level)[1]
     found = np.where((found > least) & (found < 1.0), found, 0.5 * (least + 1.0))
     before, short_before = found, gap(found, *tables)
     found = np.clip(before - short_before, 0.9 * least + 0.1 * before, 0.9 + 0.1 * before)

@@ -76,8 +76,10 @@ def beta_quantile(
 
     The logarithm of the tail is a concave function of logit p, so that Newton's steps converge
     from anywhere; Halley's finish them. Two or three evaluations of the incomplete beta function
-    suffice, and the result holds to some 1e-14, relative to p and to 1 - p (SciPy's inverse is
-    off by 1e-10 where the list is long and the count small).
+    suffice, and the result holds to some 1e-14, relative to p and to 1 - p, up to lists of a
+    million candidates; of 1 in a thousand million to 4e-12, as SciPy's incomplete beta function
+    does. (SciPy's inverse is about as precise: off by 1e-13 in SciPy 1.15, by 3e-12 in 1.17, at
+    49,001 of 50,000.)
     """
     from scipy import special
 

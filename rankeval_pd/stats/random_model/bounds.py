@@ -249,7 +249,8 @@ def _smooth_root(p: float, n: FloatArray, prior: float | FloatArray) -> FloatArr
         inside = (secant >= low) & (secant <= high) & np.isfinite(at_x + at_other)
         new = np.where(at_x == 0.0, x, np.where(inside, secant, 0.5 * (low + high)))
         # the error of a secant is the product of those of its two points, over the scale
-        scale = np.minimum(sd, np.maximum(new, 1e-3))
+        ends = np.minimum(np.maximum(new, 1e-3), np.maximum(n - new, 1e-12 * n))
+        scale = np.minimum(sd, ends)
         settled = inside & (np.abs(new - x) <= 1e-8 * scale) & (np.abs(x - other) <= 1e-3 * scale)
         settled |= (at_x == 0.0) | (high - low <= 4e-16 * high)
         result[active[settled]] = new[settled]

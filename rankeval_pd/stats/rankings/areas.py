@@ -63,6 +63,8 @@ class Spread(NamedTuple):
 
     variance: FloatArray  #: NaN where a class has fewer than two candidates
     freedom: FloatArray  #: degrees of freedom of the variance (Welch 1938, Satterthwaite 1946)
+    of_squares: FloatArray | None = None
+    """Of clusters: the degrees of freedom that the squares of their totals show."""
 
 
 def variance(placement: FloatArray, gold: BoolArray, present: BoolArray) -> FloatArray:
@@ -115,10 +117,12 @@ def cluster_spread(
 
     The placements of each class are added up over a cluster. The degrees of freedom are those of
     the class with the fewer effective clusters, (sum of sizes)^2 / (sum of squared sizes) less 1.
+    Where a few clusters hold what is ranked wrongly, the variance is known less well than that: a
+    sum of squares of totals u has 2 / (sum of u^4 / (sum of u^2)^2 - 1/G) degrees of freedom.
     """
     placement, gold, present, cluster = np.broadcast_arrays(placement, gold, present, cluster)
     shape = placement.shape[:-1]
-    variance, effective = np.full(shape, np.nan), np.full((2, *shape), np.nan)
+    variance, effective = np.full((2, *shape), np.nan), np.full((2, *shape), np.nan)
     n_groups = np.zeros(shape, dtype=np.int64)
     for row in np.ndindex(shape):
         here = present[row]
@@ -126,13 +130,15 @@ def cluster_spread(
         if true.any() and not true.all():
             number = np.unique(cluster[row][here], return_inverse=True)[1]
             found = _of_clusters(placement[row][here], true, number)
-            variance[row], effective[(slice(None), *row)], n_groups[row] = found
-    return Clustered(Spread(variance, effective.min(axis=0) - 1.0), n_groups, effective)
+            variance[(slice(None), *row)], effective[(slice(None), *row)], n_groups[row] = found
+    spread = Spread(variance[0], effective.min(axis=0) - 1.0, variance[1])
+    return Clustered(spread, n_groups, effective)
 
 
 def _of_clusters(
     placement: FloatArray, gold: BoolArray, cluster: IntArray
-) -> tuple[float, list[float], int]:
+) -> tuple[tuple[float, float], list[float], int]:
+    """Return the variance and what its squares show, effective clusters, and their number."""
     size = int(cluster.max()) + 1
     sums, corrections, effective, groups = [], [], [], []
     for one in (gold, ~gold):
@@ -148,7 +154,12 @@ def _of_clusters(
         + corrections[1] * float(sums[1] @ sums[1])
         + 2.0 * both * float(sums[0] @ sums[1])
     )
-    return (0.0 if variance < _ROUNDING**2 else variance), effective, min(groups)
+    if variance < _ROUNDING**2:
+        return (0.0, np.inf), effective, min(groups)
+    squares = (sums[0] + sums[1]) ** 2
+    whole = float(squares.sum())
+    uneven = float(squares @ squares) / whole**2 - 1.0 / size if whole > 0.0 else 0.0
+    return (variance, 2.0 / uneven if uneven > _ROUNDING else np.inf), effective, min(groups)
 
 
 def delong(area: FloatArray, found: Spread, level: float) -> Limits:
@@ -175,7 +186,8 @@ def newcombe(
 
     The variance at each area is that of Newcombe's method 5 (2006), which takes the scores for
     exponential; where DeLong's variance at the observed area is a larger one, all are multiplied
-    by the ratio, and z is the quantile of Student's t with the freedom of DeLong's.
+    by the ratio, and z is the quantile of Student's t with the freedom of DeLong's. Of clusters z
+    is always that of t: the variance is estimated even where it looks small.
     """
     from scipy import special
 
@@ -189,9 +201,10 @@ def newcombe(
 
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = found.variance / model(area)
-        more = ratio > 1.0
-        t = special.stdtrit(np.maximum(found.freedom, 1.0), 0.5 + 0.5 * level)
-        scale = np.where(more, t**2 * ratio, z_of(level) ** 2)
+        freedom, shown = found.freedom, found.of_squares
+        freedom = freedom if shown is None else np.minimum(freedom, shown)
+        t = special.stdtrit(np.maximum(freedom, 1.0), 0.5 + 0.5 * level)
+        scale = np.where(ratio > 1.0, t**2 * ratio, z_of(level) ** 2 if shown is None else t**2)
 
     def limit(end: float) -> FloatArray:
         inside, outside = np.array(area, dtype=float), np.full(np.shape(area), end)
