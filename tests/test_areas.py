@@ -343,3 +343,28 @@ def test_errors_of_area(frame, keywords, message):
         frame.rankeval.area(**keywords)
     with pytest.raises(ValueError, match=r"adjust='max-t' is not one of None, 'holm'"):
         frame.rankeval.compare_area(adjust="max-t")
+
+
+def test_areas_below_chance_hint_at_the_direction():
+    """A measure that ranks the true positives last by more than chance may be turned round."""
+    df = datasets.simulate_candidates(300, quality={"good": 1.5, "cost": -1.5})
+    with pytest.warns(RankevalWarning, match=r"1 of 2 areas .* lower_is_better"):
+        assert df.rankeval.area()["area"][1] < 0.2
+    assert df.rankeval(lower_is_better="cost").area()["area"].min() > 0.8
+
+
+def test_unevenly_wrong_clusters():
+    """The freedom of the variance is that of its squares: G for equal ones, few if few matter."""
+    gold = np.tile([True, False], 40)
+    placement = np.ones(80)
+    placement[:4] = 0.25, 0.75, 0.5, 0.5
+    found = areas.cluster_spread(placement, gold, np.ones(80, bool), np.arange(80) // 2).spread
+    totals = np.array([(x - placement[gold].mean()) / 40 for x in placement[gold]])
+    totals += [(x - placement[~gold].mean()) / 40 for x in placement[~gold]]
+    uneven = (totals**4).sum() / (totals**2).sum() ** 2 - 1 / 40
+    np.testing.assert_allclose(found.of_squares, 2 / uneven, rtol=1e-9)
+    assert found.of_squares < 5 < found.freedom
+    limits = [
+        areas.newcombe(0.98, s, 40, 40, 0.95)[0] for s in (found, found._replace(of_squares=None))
+    ]
+    assert limits[0] < limits[1]

@@ -488,3 +488,17 @@ def test_envelope_beside_the_bound(frame):
     assert "all n together" not in legend(alone)
     endless = frame.rankeval.plot.random_bound(0.05, range(1, 700), population="infinite")
     assert "all n together" not in legend(endless)
+
+
+def test_precision_of_blocks():
+    """Each measure has its own blocks of equal scores, and a point at the end of each."""
+    df = rankeval_pd.datasets.simulate_candidates(
+        300, quality={"good": 1.5, "fair": 1.0}, decimals=1
+    )
+    drawn = df.rankeval(ties="blocks").plot.precision(reference=False)
+    ends = {
+        name: len(rows)
+        for name, rows in df.rankeval(ties="blocks").nbest_precision().groupby("measure")
+    }
+    lines = {line.get_label(): len(line.get_xdata()) for line in drawn.get_lines()}
+    assert {name: lines[name] for name in ends} == ends

@@ -95,7 +95,8 @@ def area(
     -----
     RankevalWarning
         If there are fewer than 10 candidates of a class: the interval of "roc" may then cover less
-        often than its level says.
+        often than its level says. If an interval lies below one half: ``lower_is_better`` may be
+        meant.
 
     Notes
     -----
@@ -194,7 +195,20 @@ def _roc_columns(
     else:
         limits = {"delong": areas.delong, "logit": areas.logit}[ci](found.area, spread, level)
     half = np.where(np.isnan(found.area), np.nan, 0.5)
+    _warn_if_reversed(found.area, limits[1])
     return (found.area, half, *limits, np.sqrt(spread.variance), *groups)
+
+
+def _warn_if_reversed(area: FloatArray, high: FloatArray) -> None:
+    """Say that a measure ranks worse than chance: it may be meant the other way round."""
+    worse = high < 0.5
+    if worse.any():
+        warn(
+            f"area: {int(worse.sum())} of {area.size} areas are below one half by more than chance,"
+            f" the least {float(area[worse].min()):.3g}: such a measure ranks the true positives"
+            " last. If its small values are the better ones, name it in lower_is_better, or take"
+            " it out there."
+        )
 
 
 def _spread(

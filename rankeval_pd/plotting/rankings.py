@@ -137,8 +137,10 @@ def precision(
         chosen = banded(names, Look(highlight=look.get("highlight")).highlighted, few=few)
         wanted = bands is not False and simultaneous and (bands or chosen)
         if wanted and Roles.of(roles).ties in CUTTING:
+            # each measure has blocks of its own, so that no n is right for all
+            asked = sizes if Roles.of(roles).ties == "blocks" else shown(table)
             band = _quietly(
-                precision_band, data, shown(table), level=level, n_resamples=n_resamples, **roles
+                precision_band, data, asked, level=level, n_resamples=n_resamples, **roles
             )
     return draw_precision(
         table, band, x=x, log=log, mark=mark, relevant=relevant, reference=reference,
