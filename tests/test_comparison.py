@@ -270,6 +270,7 @@ def test_the_family_is_one_group(ragged, method):
         pd.testing.assert_frame_equal(rows, alone)
 
 
+@pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
 def test_significance_is_of_the_adjusted_p_value():
     df = pd.DataFrame({"a": range(40, 0, -1), "b": range(40), "gold": [True] * 12 + [False] * 28})
     bare = df.rankeval.compare("a", "b", alpha=0.01)
@@ -331,6 +332,7 @@ def test_ranges_are_the_runs_of_the_table(tied, alternative):
     assert wanted
 
 
+@pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
 def test_neighbours_are_neighbours_among_the_n_asked_for():
     df = pd.DataFrame({"a": range(40, 0, -1), "b": range(40), "gold": [True] * 12 + [False] * 28})
     found = df.rankeval.significant_ranges("a", "b", [30, 5, 20, 39])
@@ -463,3 +465,11 @@ def test_odds_ratios_of_equal_lists(frame):
     found = frame.assign(d=frame["a"]).rankeval.odds_ratios("a", "d", [3, 30])
     assert found[["odds_ratio", "odds_ratio_mle"]].isna().all(axis=None)
     assert found[["ci_low", "ci_high"]].to_numpy().tolist() == [[0, np.inf]] * 2
+
+
+def test_lists_that_vary_far_more_than_regions_are_said():
+    """A steep ranking beside a flat one, n near N+: the region's interval is not the lists'."""
+    df = simulate_candidates(400, baseline=0.25, quality={"steep": 4.0, "flat": 1.0})
+    with pytest.warns(RankevalWarning, match=r"difference of the n-best lists .* target='nbest'"):
+        df.rankeval.compare("steep", "flat", 100)
+    assert len(df.rankeval.compare("steep", "flat", 100, target="nbest")) == 1

@@ -7,7 +7,6 @@ from typing import Unpack
 import numpy as np
 import xarray as xr
 
-from rankeval_pd.errors import warn
 from rankeval_pd.forms.answers import answer
 from rankeval_pd.forms.choices import ListSizes, ProportionInterval, Target
 from rankeval_pd.forms.n import check_n, those
@@ -16,7 +15,12 @@ from rankeval_pd.forms.roles import RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
 from rankeval_pd.nbest.clustered import weights
 from rankeval_pd.nbest.joined_groups import check_joined
-from rankeval_pd.nbest.precision_intervals import IntervalKind, shares_of
+from rankeval_pd.nbest.precision_intervals import (
+    LEAST,
+    IntervalKind,
+    shares_of,
+    warn_of_thresholds,
+)
 from rankeval_pd.queries.averages import Average, of_lists
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import bands
@@ -30,9 +34,6 @@ AVERAGED_COLUMNS = (
     "measure", "n", "tp", "precision", "recall", "lift", "ci_low", "ci_high", "n_queries",
     "n_missing",
 )  # fmt: skip
-
-_LEAST = 10  # candidates of a list, of fewer of which the variance is a mere guess
-_RATIO = 1.5  # of variances, from which on the interval of the region misleads about the list
 
 
 @with_roles
@@ -217,29 +218,16 @@ def _nbest_columns(
             target=kind.target, level=kind.level, ends=ends,
         )  # fmt: skip
         groups = (n_groups,)
-        _warn_if_threshold_matters(ratio, whole, lists.exists)
     else:
         tp = ranking.cumulated(score, gold, present, ties, ends=ends)
         spread = bands.nbest_spread(tp, asked, size.total)
         if kind.target == "nbest":
             weight = spread.effective(whole) / whole
-        else:
-            _warn_if_threshold_matters(spread.ratio, whole, lists.exists)
+        ratio = spread.ratio
+    if kind.target == "region":
+        long = lists.exists & (whole >= LEAST)
+        warn_of_thresholds(ratio, whole, long, "precision of the n-best list")
     shares = shares_of(lists.tp, whole, size, kind, exists=lists.exists, weight=weight)
     threshold = lists.threshold * sign[..., np.newaxis] + 0.0
     varied = (lists.block.tp_sd(asked),) if ties == "expected" else ()
     return (threshold, lists.tp, *shares, lists.tied, *varied, *groups, lists.exists)
-
-
-def _warn_if_threshold_matters(ratio: FloatArray, n: IntArray, exists: BoolArray) -> None:
-    """Say where the precision of the list varies far more than that of a fixed region."""
-    exists = exists & (n >= _LEAST)
-    if (ratio[exists] > _RATIO).any():
-        worst = int(np.argmax(np.where(exists, ratio, 0.0)))
-        warn(
-            f"target='region': at n={int(n.ravel()[worst])} the precision of the n-best list varies"
-            f" {ratio.ravel()[worst]:.2g} times as much as that of a region with a fixed threshold,"
-            f" which is what the interval is of (more than {_RATIO:g} times at"
-            f" {int((ratio[exists] > _RATIO).sum())} of {int(exists.sum())} lists). For the list,"
-            " give target='nbest'."
-        )

@@ -7,13 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rankeval_pd.errors import check_at_least_one, check_choice, check_share
+from rankeval_pd.errors import check_at_least_one, check_choice, check_share, warn
 from rankeval_pd.forms.choices import ProportionInterval
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.proportions import INTERVALS
 from rankeval_pd.stats.rankings import ranking
 
 TARGETS = ("region", "nbest")
+LEAST = 10  # candidates of a list, of fewer of which the variance is a mere guess
+_RATIO = 1.5  # of variances, from which on the interval of the region misleads about the list
 
 
 class Interval(NamedTuple):
@@ -138,3 +140,16 @@ def shares_of(
     limits = np.full((2, *n.shape), np.nan)
     limits[:, exists] = kind.limits(tp[exists] * weight, n[exists] * weight)
     return precision, recall, lift, *limits
+
+
+def warn_of_thresholds(ratio: FloatArray, n: IntArray, exists: BoolArray, what: str) -> None:
+    """Say where n-best lists vary far more than regions with a fixed threshold do."""
+    if (ratio[exists] > _RATIO).any():
+        worst = int(np.argmax(np.where(exists, ratio, 0.0)))
+        warn(
+            f"target='region': at n={int(n.ravel()[worst])} the {what} varies"
+            f" {ratio.ravel()[worst]:.2g} times as much as that of a region with a fixed threshold,"
+            f" which is what the interval is of (more than {_RATIO:g} times at"
+            f" {int((ratio[exists] > _RATIO).sum())} of {int(exists.sum())} lists). For the list,"
+            " give target='nbest'."
+        )
