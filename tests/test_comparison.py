@@ -13,7 +13,7 @@ import xarray as xr
 from scipy.stats import fisher_exact, hypergeom, norm
 
 import rankeval_pd
-from rankeval_pd import RankevalWarning
+from rankeval_pd import RankevalWarning, datasets
 
 KRENN = {"gold": "is.colloc", "measures": ["log.like", "t.score", "chisq", "freq"]}
 EQUAL = 1e-7  # tables whose probabilities differ by less, relatively, are equally likely
@@ -469,7 +469,7 @@ def test_odds_ratios_of_equal_lists(frame):
 
 def test_lists_that_vary_far_more_than_regions_are_said():
     """A steep ranking beside a flat one, n near N+: the region's interval is not the lists'."""
-    df = simulate_candidates(400, baseline=0.25, quality={"steep": 4.0, "flat": 1.0})
+    df = datasets.simulate_candidates(400, baseline=0.25, quality={"steep": 4.0, "flat": 1.0})
     with pytest.warns(RankevalWarning, match=r"difference of the n-best lists .* target='nbest'"):
         df.rankeval.compare("steep", "flat", 100)
     assert len(df.rankeval.compare("steep", "flat", 100, target="nbest")) == 1

@@ -9,7 +9,7 @@ import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankeval_pd import RankevalWarning
+from rankeval_pd import RankevalWarning, datasets
 from rankeval_pd.stats.intervals import clusters
 from rankeval_pd.stats.rankings import areas
 

@@ -32,6 +32,7 @@ def _ranks_of(pairs: pd.DataFrame, name: str, better: str) -> tuple[int, int]:
     return 1 + int((found[better] != name).sum()), 4 - int((found[better] == name).sum())
 
 
+@pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
 def test_ranks_are_those_of_the_pairs(candidates):
     table = candidates.rankeval.measure_ranks([60, 100])
     draws = 2 * (6 * 20 - 1)

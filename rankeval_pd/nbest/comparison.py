@@ -189,7 +189,7 @@ def compare(
     of significant n is not so many pieces of evidence.
 
     Cost: one sort per measure, O(N) counting per pair for every n together, and for each n a
-    series of some standard deviations of the hypergeometric distribution; two seconds for every n
+    series of some standard deviations of the hypergeometric distribution; half a second for every n
     of 100,000 candidates, most of them for the intervals. Errors are below 1e-11 relative. "max-t"
     takes, for each swap and pair, O(n) of the few n asked for, and O(N) for every n: 0.02 s for
     1,999 swaps and 3 n, 0.8 s for every n of 5,000 candidates. Its null hypothesis is that, given

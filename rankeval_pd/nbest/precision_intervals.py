@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from rankeval_pd.errors import check_at_least_one, check_choice, check_share, warn
+from rankeval_pd.errors import RankevalWarning, check_at_least_one, check_choice, check_share, warn
 from rankeval_pd.forms.choices import ProportionInterval
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.proportions import INTERVALS
@@ -153,3 +156,11 @@ def warn_of_thresholds(ratio: FloatArray, n: IntArray, exists: BoolArray, what: 
             f" {int((ratio[exists] > _RATIO).sum())} of {int(exists.sum())} lists). For the list,"
             " give target='nbest'."
         )
+
+
+@contextmanager
+def intervals_unread() -> Iterator[None]:
+    """Ask a question for its tests alone: without what is said of its intervals."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "target='region'", RankevalWarning)
+        yield

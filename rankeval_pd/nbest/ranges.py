@@ -22,6 +22,7 @@ from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
 from rankeval_pd.nbest.comparison import DRAWN, NBEST_COLUMNS, compare
+from rankeval_pd.nbest.precision_intervals import intervals_unread
 from rankeval_pd.stats._types import AnyArray, BoolArray
 
 RANGE_COLUMNS = ("measure_a", "measure_b", "better", "n_first", "n_last", "n_tests", "p_max")
@@ -86,11 +87,12 @@ def significant_ranges(
     0        G2         t     G2        4      36       33  0.029
     """
     Roles.of(roles)  # what compare would take, as threshold, is no option here
-    table = compare(
-        data, a, b, n, test=test, alternative=alternative, alpha=alpha, adjust=adjust,
-        adjust_over=adjust_over, n_resamples=n_resamples, level=level, ci=ci, target=target,
-        phi=phi, progress=progress, **roles,
-    )  # fmt: skip
+    with intervals_unread():
+        table = compare(
+            data, a, b, n, test=test, alternative=alternative, alpha=alpha, adjust=adjust,
+            adjust_over=adjust_over, n_resamples=n_resamples, level=level, ci=ci, target=target,
+            phi=phi, progress=progress, **roles,
+        )  # fmt: skip
     if isinstance(table, pd.DataFrame):
         tables.check_names("by=", _groups(table), (*RANGE_COLUMNS, "undecided_ends"))
         found = _runs(table)

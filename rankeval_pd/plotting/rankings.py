@@ -26,6 +26,7 @@ from rankeval_pd.forms.roles import CUTTING, Roles
 from rankeval_pd.nbest.bands import precision_band
 from rankeval_pd.nbest.comparison import compare
 from rankeval_pd.nbest.precision import nbest_precision
+from rankeval_pd.nbest.precision_intervals import intervals_unread
 from rankeval_pd.nbest.repetition import repetition as repetition_of
 from rankeval_pd.nbest.repetition import repetition_samples
 from rankeval_pd.plotting.asked import (
@@ -248,7 +249,7 @@ def comparison(
         "test": test, "alternative": alternative, "alpha": alpha, "level": level, "ci": ci,
         "target": target, "phi": phi, "progress": progress, **roles,
     }  # fmt: skip
-    with let_in_once():
+    with let_in_once(), intervals_unread():
         sizes = seen_of(data, n, roles)
         draws = n_resamples if n_resamples is not None else _draws(data, a, b, alpha, roles)
         table = compare(data, a, b, sizes, adjust=adjust, n_resamples=draws, **asked)
