@@ -170,8 +170,8 @@ def _from_margins(data: Data, names: list[str], margins: Sequence[str | int]) ->
     parts = (both, first - both, second - both, total - first - second + both)
     cells = [f"{name} of margins" for name in ("O11", "O12", "O21", "O22")]
     tables = source.assign(**dict(zip(cells, parts, strict=True)))
-    found: Any = with_association_measures(tables, names, cells)
-    result: Data = source.assign(**{name: found[name] for name in names})
+    computed: Any = with_association_measures(tables, names, cells)
+    result: Data = source.assign(**{name: computed[name] for name in names})
     return result
 
 

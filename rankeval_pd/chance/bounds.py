@@ -189,16 +189,16 @@ def _bound_columns(
     groups = np.stack([np.ravel(total), np.ravel(positive)])
     (total, positive), back = np.unique(groups, axis=1, return_inverse=True)  # equal ones once
     ask = _side_by_side if n.size <= FEW else _one_by_one
-    found = ask(total, positive, p, n, population)
-    return tuple(x[back.ravel()].reshape(*shape, *x.shape[1:]) for x in found)
+    result = ask(total, positive, p, n, population)
+    return tuple(x[back.ravel()].reshape(*shape, *x.shape[1:]) for x in result)
 
 
 def _side_by_side(
     total: IntArray, positive: IntArray, p: FloatArray, n: IntArray, population: str
 ) -> tuple[AnyArray, ...]:
     """Return the bounds of a few n for many groups: a search of all lists at once."""
-    found = _nothing(total, p, n)
-    expected, discrete, interpolated, parametric, critical, attainable, exists = found
+    result = _nothing(total, p, n)
+    expected, discrete, interpolated, parametric, critical, attainable, exists = result
     fits = (n <= total[:, np.newaxis]) | (population == "infinite")
     group, place = np.nonzero(fits & (total[:, np.newaxis] > 0))
     size, of_all, of_gold = (x.astype(float) for x in (n[place], total[group], positive[group]))
@@ -214,15 +214,15 @@ def _side_by_side(
         attainable[where] = here.critical <= most
         interpolated[where] = here.interpolated
         parametric[where] = parametric_each(float(p[level]), size, prior)
-    return found
+    return result
 
 
 def _one_by_one(
     total: IntArray, positive: IntArray, p: FloatArray, n: IntArray, population: str
 ) -> tuple[AnyArray, ...]:
     """Return the bounds of many n for one group after the other: a path through the n."""
-    found = _nothing(total, p, n)
-    expected, discrete, interpolated, parametric, critical, attainable, exists = found
+    result = _nothing(total, p, n)
+    expected, discrete, interpolated, parametric, critical, attainable, exists = result
     for group in range(total.size):
         model, prior = population_model(population, float(total[group]), float(positive[group]))
         fits = (n <= total[group]) | (population == "infinite")
@@ -235,7 +235,7 @@ def _one_by_one(
             attainable[where] = here.critical <= model.support(size)[1]
             interpolated[where] = here.interpolated
             parametric[where] = parametric_bound(float(p[level]), size, prior)
-    return found
+    return result
 
 
 def _nothing(total: IntArray, p: FloatArray, n: IntArray) -> tuple[AnyArray, ...]:

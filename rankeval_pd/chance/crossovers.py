@@ -101,9 +101,9 @@ def crossovers(
     table = answer(data, roles, question, columns, cuts_lists=True, any_ends=True, attrs=attrs)
     if isinstance(table, pd.DataFrame):
         tables.check_names("by=", table.columns[: -len(columns)], COLUMNS)
-        found = _runs(table, shortest)
-        found.attrs = dict(table.attrs)
-        return found
+        result = _runs(table, shortest)
+        result.attrs = dict(table.attrs)
+        return result
     frame = table.to_dataframe() if "row" in table.dims else tables.as_frame(table, columns)
     return tables.as_rows(_runs(frame, shortest), attrs=attrs)
 

@@ -127,7 +127,7 @@ def _strict_tail(
 ) -> FloatArray:
     total = np.maximum(total, 1)
     inside = np.minimum(n, total) if options["population"] == "finite" else n
-    found: FloatArray = random_pvalue(
+    result: FloatArray = random_pvalue(
         count, inside, n_candidates=total, n_positive=positive, strict=True, **options
     )
-    return found
+    return result

@@ -119,13 +119,13 @@ def _envelope_columns(
         fits = n <= size[0]
         model = Finite(*size.astype(float).tolist())
         for level in range(alpha.size):
-            found = envelope(float(alpha[level]), n[fits].astype(float), model)
+            result = envelope(float(alpha[level]), n[fits].astype(float), model)
             where = np.ix_(np.flatnonzero(same), np.array([level]), np.flatnonzero(fits))
             for column, values in (
                 (expected, n[fits] * model.prior),
-                (counts, found.counts),
-                (local, found.local_level),
-                (attainable, found.counts <= model.support(n[fits].astype(float))[1]),
+                (counts, result.counts),
+                (local, result.local_level),
+                (attainable, result.counts <= model.support(n[fits].astype(float))[1]),
                 (exists, True),
             ):
                 column.reshape(total.size, *shape[-2:])[where] = values

@@ -84,18 +84,18 @@ def random_bound_for(
         check_not_above(sizes, int(model.total))
     parts = []
     for level in levels:
-        found = bounds(float(level), sizes.astype(float), model)
+        result = bounds(float(level), sizes.astype(float), model)
         parts.append(
             pd.DataFrame(
                 {
                     "p": level,
                     "n": sizes,
                     "expected": sizes * share,
-                    "discrete": found.discrete.astype(np.int64),
-                    "interpolated": found.interpolated,
+                    "discrete": result.discrete.astype(np.int64),
+                    "interpolated": result.interpolated,
                     "parametric": parametric_bound(float(level), sizes.astype(float), share),
-                    "critical": found.critical.astype(np.int64),
-                    "attainable": found.critical <= model.support(sizes.astype(float))[1],
+                    "critical": result.critical.astype(np.int64),
+                    "attainable": result.critical <= model.support(sizes.astype(float))[1],
                     **shares,
                 }
             )
@@ -328,11 +328,11 @@ def random_pvalue_mean(
     means = np.asarray(mean_tp)
     if means.dtype.kind not in "iuf" or not np.isfinite(means).all():
         raise TypeError(f"mean_tp={mean_tp!r}: give a number, or an array of numbers.")
-    found = np.empty(means.shape)
+    result = np.empty(means.shape)
     for where in np.ndindex(means.shape):
         count = _smallest_sum(float(means[where]), queries, decimals)
-        found[where] = np.exp(sum_tails(count, sizes, total, positive, "finite").ge)
-    return float(found) if found.ndim == 0 else found
+        result[where] = np.exp(sum_tails(count, sizes, total, positive, "finite").ge)
+    return float(result) if result.ndim == 0 else result
 
 
 def _smallest_sum(mean: float, queries: int, decimals: int | None) -> float:

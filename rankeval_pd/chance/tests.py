@@ -149,7 +149,7 @@ def random_test(
         if combine:
             return _counted(inner, sizes, asked=those(asked, sizes), ties=ties)
         names = (*TEST_COLUMNS[2:], "exists")
-        found = xr.apply_ufunc(
+        columns = xr.apply_ufunc(
             _test_columns,
             inner["score"],
             inner["gold"],
@@ -168,7 +168,7 @@ def random_test(
             dask_gufunc_kwargs={"output_sizes": {"n": sizes.size}},
             output_dtypes=[float if ties == "expected" else np.int64, *[float] * 7, bool],
         )
-        return xr.Dataset(dict(zip(names, found, strict=True))).assign_coords(n=("n", sizes))
+        return xr.Dataset(dict(zip(names, columns, strict=True))).assign_coords(n=("n", sizes))
 
     def together(counted: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
         return _combined(counted, batch, population, collection)
@@ -208,10 +208,10 @@ def _test_columns(
         expected = n * np.true_divide(positive, total)
         lift = lists.tp / expected
     if population == "finite":
-        found = hypergeometric_tails(np.floor(lists.tp), np.maximum(total, 1), positive, inside)
+        result = hypergeometric_tails(np.floor(lists.tp), np.maximum(total, 1), positive, inside)
     else:
-        found = binomial_tails(np.floor(lists.tp), n, positive / np.maximum(total, 1))
-    log_ge, log_gt, log_mid = found.ge, found.gt, found.mid
+        result = binomial_tails(np.floor(lists.tp), n, positive / np.maximum(total, 1))
+    log_ge, log_gt, log_mid = result.ge, result.gt, result.mid
     if ties == "expected":
         _average_ties(lists, n, size, population, log_ge, log_gt, log_mid)
     p_value, p_mid, p_strict = (np.exp(x) for x in (log_ge, log_mid, log_gt))
@@ -270,7 +270,7 @@ def _combined(
     """Return the test of the sum over the groups that have a list of n."""
     names = (*TEST_COLUMNS[2:], *_COMBINED, "exists")
     whole = dict.fromkeys(batch, -1)
-    found = xr.apply_ufunc(
+    columns = xr.apply_ufunc(
         _combined_columns,
         *(
             (x.chunk(whole) if x.chunks is not None else x)
@@ -287,7 +287,7 @@ def _combined(
         dask="parallelized",
         output_dtypes=[np.int64, *[float] * 7, np.int64, np.int64, bool],
     )
-    return xr.Dataset(dict(zip(names, found, strict=True))).assign_coords(n=counted["n"])
+    return xr.Dataset(dict(zip(names, columns, strict=True))).assign_coords(n=counted["n"])
 
 
 def _combined_columns(
@@ -342,6 +342,6 @@ def _average_ties(
         above, tp_above, block, tp = (int(x[at]) for x in lists.block)
         total, positive = (float(x[at[:-1]]) for x in size)
         model, _ = population_model(population, total, positive)
-        found = averaged_tails(above, tp_above, block, tp, int(n[at[-1]]) - above, model)
-        log_ge[at], log_gt[at] = found
-        log_mid[at] = np.logaddexp(*found) - math.log(2.0)
+        result = averaged_tails(above, tp_above, block, tp, int(n[at[-1]]) - above, model)
+        log_ge[at], log_gt[at] = result
+        log_mid[at] = np.logaddexp(*result) - math.log(2.0)

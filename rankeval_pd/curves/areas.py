@@ -134,7 +134,7 @@ def area(
 
     def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
         clusters = [inner["cluster"]] if clustered else []
-        found = xr.apply_ufunc(
+        computed = xr.apply_ufunc(
             kernel,
             inner["score"],
             inner["gold"],
@@ -146,7 +146,7 @@ def area(
             dask="parallelized",
             output_dtypes=[float] * 5 + [np.int64] * len(clusters),
         )
-        result = xr.Dataset(dict(zip(columns[1:], found, strict=True)))
+        result = xr.Dataset(dict(zip(columns[1:], computed, strict=True)))
         if average is not None:
             positive = (inner["gold"] & inner["present"]).sum("candidate")
             others = inner["present"].sum("candidate") - positive
@@ -172,9 +172,9 @@ def area(
 
 def _roc_alone(score: FloatArray, gold: BoolArray, present: BoolArray) -> tuple[AnyArray, ...]:
     """Return the areas of groups that are averaged, which need no intervals of their own."""
-    found = areas.placements(score, gold, present).area
-    unknown = np.full(found.shape, np.nan)
-    return found, np.where(np.isnan(found), np.nan, 0.5), unknown, unknown, unknown
+    result = areas.placements(score, gold, present).area
+    unknown = np.full(result.shape, np.nan)
+    return result, np.where(np.isnan(result), np.nan, 0.5), unknown, unknown, unknown
 
 
 def _roc_columns(
@@ -186,17 +186,17 @@ def _roc_columns(
     level: float,
     ci: str,
 ) -> tuple[AnyArray, ...]:
-    found = areas.placements(score, gold, present)
+    result = areas.placements(score, gold, present)
     spread, (positive, negative), groups = _spread(
-        found.placement, found.gold, found.present, cluster
+        result.placement, result.gold, result.present, cluster
     )
     if ci == "newcombe":
-        limits = areas.newcombe(found.area, spread, positive, negative, level)
+        limits = areas.newcombe(result.area, spread, positive, negative, level)
     else:
-        limits = {"delong": areas.delong, "logit": areas.logit}[ci](found.area, spread, level)
-    half = np.where(np.isnan(found.area), np.nan, 0.5)
-    _warn_if_reversed(found.area, limits[1])
-    return (found.area, half, *limits, np.sqrt(spread.variance), *groups)
+        limits = {"delong": areas.delong, "logit": areas.logit}[ci](result.area, spread, level)
+    half = np.where(np.isnan(result.area), np.nan, 0.5)
+    _warn_if_reversed(result.area, limits[1])
+    return (result.area, half, *limits, np.sqrt(spread.variance), *groups)
 
 
 def _warn_if_reversed(area: FloatArray, high: FloatArray) -> None:
@@ -225,15 +225,15 @@ def _spread(
         if warns:
             _warn_if_few(*sizes)
         return areas.spread(placement, gold, present), sizes, ()
-    found = areas.cluster_spread(placement, gold, present, cluster)
+    result = areas.cluster_spread(placement, gold, present, cluster)
     if warns:
-        warn_of_few(found.n_groups[found.n_groups > 0])
+        warn_of_few(result.n_groups[result.n_groups > 0])
     # where all stand right, or all alike, groups show no variance: each counts as one candidate
-    known = found.spread.variance > 0.0
+    known = result.spread.variance > 0.0
     positive, negative = (
-        np.where(known, size, some) for size, some in zip(sizes, found.effective, strict=True)
+        np.where(known, size, some) for size, some in zip(sizes, result.effective, strict=True)
     )
-    return found.spread, (positive, negative), (found.n_groups,)
+    return result.spread, (positive, negative), (result.n_groups,)
 
 
 def _classes(gold: BoolArray, present: BoolArray) -> tuple[IntArray, IntArray]:
@@ -256,9 +256,9 @@ def _warn_if_few(positive: IntArray, negative: IntArray) -> None:
 def _ap_columns(
     score: FloatArray, gold: BoolArray, present: BoolArray, *, ends: bool
 ) -> tuple[AnyArray, ...]:
-    found = areas.average_precision(score, gold, present, ends=ends)
-    unknown = np.full(found.value.shape, np.nan)
-    return found.value, found.chance, unknown, unknown, unknown
+    result = areas.average_precision(score, gold, present, ends=ends)
+    unknown = np.full(result.value.shape, np.nan)
+    return result.value, result.chance, unknown, unknown, unknown
 
 
 @with_roles_but("key", "label", "ties", "rng")
@@ -362,7 +362,7 @@ def compare_area(
             dask="parallelized",
             output_dtypes=[float],
         )
-        found = xr.apply_ufunc(
+        computed = xr.apply_ufunc(
             _pair_columns,
             *sides(inner["score"], pairs),
             *sides(inner["present"], pairs),
@@ -375,17 +375,17 @@ def compare_area(
             dask="parallelized",
             output_dtypes=[float] * (len(_COMPARED) + 1) + [np.int64] * len(clusters),
         )
-        names = (*_COMPARED, "se", "n_groups")[: len(found)]
-        result = with_names(xr.Dataset(dict(zip(names, found, strict=True))), pairs)
+        names = (*_COMPARED, "se", "n_groups")[: len(computed)]
+        result = with_names(xr.Dataset(dict(zip(names, computed, strict=True))), pairs)
         return result.assign(exists=xr.ones_like(result["p_value"], dtype=bool))
 
     def decided(results: list[xr.Dataset], batch: list[Hashable]) -> list[xr.Dataset]:
         p_values = [result["p_value"] for result in results]
         if adjust is None:
-            found = [xr.full_like(p, np.nan) for p in p_values]
+            computed = [xr.full_like(p, np.nan) for p in p_values]
         else:
-            found = adjusted_together(p_values, adjust, batch=batch, over=adjust_over)
-        return [r.assign(p_adjusted=p) for r, p in zip(results, found, strict=True)]
+            computed = adjusted_together(p_values, adjust, batch=batch, over=adjust_over)
+        return [r.assign(p_adjusted=p) for r, p in zip(results, computed, strict=True)]
 
     attrs: dict[str, Any] = {
         "test": test, "alternative": alternative, "adjust": adjust, "adjust_over": adjust_over,

@@ -91,7 +91,7 @@ def random_band(
     names: tuple[str, str] = SPACES[space]
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
-        found = xr.apply_ufunc(
+        columns = xr.apply_ufunc(
             _band_columns,
             *common_size(inner),
             kwargs={
@@ -104,7 +104,7 @@ def random_band(
             dask_gufunc_kwargs={"output_sizes": {"p": levels.size, "n": sizes.size}},
             output_dtypes=[float, float, bool],
         )  # fmt: skip
-        result = xr.Dataset(dict(zip((*names, "exists"), found, strict=True)))
+        result = xr.Dataset(dict(zip((*names, "exists"), columns, strict=True)))
         return result.assign_coords(p=("p", levels), n=("n", sizes))
 
     attrs = {"space": space, "simultaneous": simultaneous, "bound": bound}

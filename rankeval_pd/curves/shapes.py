@@ -78,7 +78,7 @@ def _curve(
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
         first = 1 if space in _FROM_ONE else 0
         asked = np.arange(first, sizes.size + 1) if shares is None else shares
-        found = ask_measures(
+        result = ask_measures(
             inner,
             _curve_columns,
             {
@@ -97,10 +97,10 @@ def _curve(
             },
         )
         if average is None:
-            return found
+            return result
         positive = (inner["gold"] & inner["present"]).sum("candidate")
         others = inner["present"].sum("candidate") - positive
-        return found.assign(positive=positive, others=others)
+        return result.assign(positive=positive, others=others)
 
     averaged = ("ci_low", "ci_high", "n_queries", "n_missing")
     return answer(

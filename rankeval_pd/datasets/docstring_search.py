@@ -83,7 +83,7 @@ def load_docstring_search(depth: int = 100, *, progress: bool | None = None) -> 
     depth = check_count("depth", depth)
     corpus = _corpus(progress)
     links = _resolved(corpus)
-    asked = [k for k, found in enumerate(links) if len(found) >= _LEAST]
+    asked = [k for k, result in enumerate(links) if len(result) >= _LEAST]
     runs = {name: _best(scores, asked, depth) for name, scores in _scores(corpus, asked)}
     return _frame(corpus, links, asked, runs)
 
@@ -108,8 +108,8 @@ def _frame(
     spelled = {
         name: pd.Series(names[table[name].to_numpy()].tolist()) for name in ("query", "document")
     }
-    found = table.assign(**spelled)[["query", "document", *runs, "grade"]]
-    return found.sort_values(["query", "document"], ignore_index=True)
+    result = table.assign(**spelled)[["query", "document", *runs, "grade"]]
+    return result.sort_values(["query", "document"], ignore_index=True)
 
 
 def _scores(corpus: list[Docstring], asked: list[int]) -> Iterator[tuple[str, Any]]:
@@ -169,7 +169,7 @@ def _resolved(corpus: list[Docstring]) -> list[list[int]]:
         package, *parts = one.name.split(".")
         for start in range(len(parts)):
             ends[package, ".".join(parts[start:])].append(number)
-    found = []
+    listed = []
     for number, one in enumerate(corpus):
         package, *home = one.name.split(".")
         linked = []
@@ -180,8 +180,8 @@ def _resolved(corpus: list[Docstring]) -> list[list[int]]:
                 if len(documents) == 1 and documents[0] != number:
                     linked.append(documents[0])
                     break
-        found.append(list(dict.fromkeys(linked)))
-    return found
+        listed.append(list(dict.fromkeys(linked)))
+    return listed
 
 
 # Reading, and keeping what was read
@@ -219,7 +219,7 @@ def _keep(path: Path, corpus: list[Docstring]) -> None:
 
 def _read(progress: bool | None) -> list[Docstring]:
     paths = [(package, root, path) for package in PACKAGES for root, path in _sources(package)]
-    found: dict[str, Docstring] = {}
+    by_name: dict[str, Docstring] = {}
     with progress_bar(
         progress, total=len(paths), what="reading docstrings", unit="files"
     ) as advance:
@@ -228,9 +228,9 @@ def _read(progress: bool | None) -> list[Docstring]:
             # numpy/_core/fromnumeric.py is where numpy's functions are written, not their name
             public = [part for part in parts if not part.startswith("_")]
             for one in _docstrings(ast.parse(path.read_bytes()), ".".join([package, *public])):
-                found.setdefault(one.name, one)
+                by_name.setdefault(one.name, one)
             advance(1)
-    return [found[name] for name in sorted(found)]
+    return [by_name[name] for name in sorted(by_name)]
 
 
 def _sources(package: str) -> Iterator[tuple[Path, Path]]:

@@ -217,12 +217,12 @@ def _sources(package: str) -> list[Path]:
             f" corpus. Install it: pip install {package}."
         )
     root = Path(next(iter(spec.submodule_search_locations)))
-    found = []
+    listed = []
     for path in sorted(root.rglob("*.py")):
         folders = path.relative_to(root).parts[:-1]
         if not ({"tests", "testing", "_examples"} & {*folders} or path.stem == "conftest"):
-            found.append(path)
-    return found
+            listed.append(path)
+    return listed
 
 
 def _docstrings(tree: ast.Module) -> Iterator[str]:

@@ -122,12 +122,12 @@ def _seeds(
             " seeds out: the test is then about these very trainings, and finds two equal ways of"
             " training different far too often."
         )
-    found = np.full(there.shape, np.nan)
-    found[there] = score(values[there].sum(axis=1))
-    if np.isnan(found[there]).any():
-        k = int(np.isnan(np.where(there, found, 0.0)).any(axis=1).argmax())
+    result = np.full(there.shape, np.nan)
+    result[there] = score(values[there].sum(axis=1))
+    if np.isnan(result[there]).any():
+        k = int(np.isnan(np.where(there, result, 0.0)).any(axis=1).argmax())
         raise ValueError(
             f"seeds: metric {metric.name!r} is undefined for a training of system"
             f" {shown(systems[k])}. Leave this system out: exclude=..."
         )
-    return factors.seeds_of(found)
+    return factors.seeds_of(result)

@@ -17,7 +17,7 @@ from rankeval_pd.stats._types import FloatArray
 def frame_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
     """Return a column by its label, or an index level of that name."""
     try:
-        found = frame.columns.get_loc(name)
+        result = frame.columns.get_loc(name)
     except (KeyError, TypeError):
         if role in ("by", "groups", "strata", "seeds") and name in frame.index.names:
             level = list(frame.index.names).index(name)
@@ -25,48 +25,48 @@ def frame_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
         levels = [level for level in frame.index.names if level is not None]
         known = frame.columns if role in ("measures", "cells") else [*frame.columns, *levels]
         raise unknown_name(role, name, known) from None
-    if not isinstance(found, int):
-        times = int(np.count_nonzero(np.arange(frame.shape[1])[found] + 1))
-        if isinstance(found, np.ndarray) and found.dtype == bool:
-            times = int(found.sum())
+    if not isinstance(result, int):
+        times = int(np.count_nonzero(np.arange(frame.shape[1])[result] + 1))
+        if isinstance(result, np.ndarray) and result.dtype == bool:
+            times = int(result.sum())
         raise ValueError(
             f"{role}: the name {name!r} stands for {times} columns. Rename or drop all but one of"
             " them; data.columns.duplicated() shows repeated names."
         )
-    return frame.iloc[:, found]
+    return frame.iloc[:, result]
 
 
 def split_measures(data: xr.Dataset, roles: Roles, named: list[Hashable]) -> dict[Hashable, Any]:
     """Return the variables that can be measures, those with a dimension ``measure`` in parts."""
-    found: dict[Hashable, Any] = {}
+    by_name: dict[Hashable, Any] = {}
     for name, variable in data.data_vars.items():
         if roles.dim not in variable.dims or name in named:
             continue
         if "measure" not in variable.dims:
-            found[name] = variable
+            by_name[name] = variable
             continue
         for position, label in enumerate(data["measure"].to_numpy().tolist()):
-            if label in found or label in data.data_vars:
+            if label in by_name or label in data.data_vars:
                 raise ValueError(
                     f"measures: the name {label!r} stands for several measures of the Dataset:"
                     " variables, or positions along the dimension 'measure'. Rename or drop all"
                     " but one of them."
                 )
-            found[label] = variable.isel(measure=position, drop=True)
-    return found
+            by_name[label] = variable.isel(measure=position, drop=True)
+    return by_name
 
 
 def variables_of(data: pd.DataFrame | xr.Dataset, roles: Roles) -> dict[Hashable, list[Any]]:
     """Return the dtypes of the columns by label, or of the variables that hold candidates."""
-    found: dict[Hashable, list[Any]] = {}
+    by_name: dict[Hashable, list[Any]] = {}
     if isinstance(data, pd.DataFrame):
         for label, dtype in zip(data.columns, data.dtypes, strict=True):
-            found.setdefault(label, []).append(dtype)
+            by_name.setdefault(label, []).append(dtype)
     else:
         for name, variable in data.data_vars.items():
             if roles.dim in variable.dims:
-                found[name] = [variable.dtype]
-    return found
+                by_name[name] = [variable.dtype]
+    return by_name
 
 
 def is_score(dtype: Any) -> bool:

@@ -36,8 +36,8 @@ def adjusted_together(
     if len(p_values) == 1:
         return [_one_part(p_values[0], method, [d for d in batch if d in p_values[0].dims])]
     parts = [part.transpose(..., *_family(part)) for part in p_values]
-    found = _adjusted([part.to_numpy() for part in parts], method)
-    return [part.copy(data=values) for part, values in zip(parts, found, strict=True)]
+    result = _adjusted([part.to_numpy() for part in parts], method)
+    return [part.copy(data=values) for part, values in zip(parts, result, strict=True)]
 
 
 def _family(part: xr.DataArray) -> list[Hashable]:
@@ -49,10 +49,10 @@ def _one_part(part: xr.DataArray, method: str, groups: list[Hashable]) -> xr.Dat
 
     def alone(values: FloatArray) -> FloatArray:
         outer = values.shape[: values.ndim - len(core)]
-        found = np.empty_like(values)
+        computed = np.empty_like(values)
         for row in np.ndindex(outer):
-            found[row] = _adjusted([values[row]], method)[0]
-        return found
+            computed[row] = _adjusted([values[row]], method)[0]
+        return computed
 
     result: xr.DataArray = xr.apply_ufunc(
         alone,

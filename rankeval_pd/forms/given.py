@@ -80,11 +80,11 @@ def _entries(given: Any, columns: Any) -> list[Any]:
 
 
 def _renamed(roles: Roles, named: dict[str, list[Any]]) -> Roles:
-    found: dict[str, Any] = {}
+    by_name: dict[str, Any] = {}
     for role, entries in named.items():
         if entries:
-            found[role] = entries[0] if role in _ONE else entries
-    return replace(roles, **found)
+            by_name[role] = entries[0] if role in _ONE else entries
+    return replace(roles, **by_name)
 
 
 def _named_measures(roles: Roles) -> list[Hashable]:

@@ -97,11 +97,11 @@ def answer(
         relation["relation"] = ("pair", relate(table.systems, pairs))
     results = []
     for number, rows in enumerate(table.members):
-        found = question.ask(table.items(rows), pairs, len(table.members))
+        computed = question.ask(table.items(rows), pairs, len(table.members))
         result = xr.Dataset(
             {
                 name: (question.dim(name), np.asarray(values))
-                for name, values in zip(question.names, found, strict=True)
+                for name, values in zip(question.names, computed, strict=True)
             }
         )
         result = _labelled(result, table.systems, pairs, question.over)
@@ -171,12 +171,12 @@ def _answer_dataset(
     n_groups = math.prod(values.sizes[d] for d in batch)
 
     def asked(array: FloatArray) -> tuple[AnyArray, ...]:
-        found = question.ask(to_items(array, metric, systems, labels, beside), pairs, n_groups)
-        return tuple(np.asarray(x) for x in found)
+        computed = question.ask(to_items(array, metric, systems, labels, beside), pairs, n_groups)
+        return tuple(np.asarray(x) for x in computed)
 
     sizes = {"pair": len(pairs), "system": len(systems)}
     over = [question.dim(name) for name in question.names]
-    found = xr.apply_ufunc(
+    computed = xr.apply_ufunc(
         asked,
         values,
         input_core_dims=[beside.inner],
@@ -186,7 +186,7 @@ def _answer_dataset(
         dask_gufunc_kwargs={"output_sizes": {dim: sizes[dim] for dim in over}},
         output_dtypes=list(question.dtypes),
     )
-    result = xr.Dataset(dict(zip(question.names, found, strict=True)))
+    result = xr.Dataset(dict(zip(question.names, computed, strict=True)))
     result = result.drop_vars([name for name in result.coords if name not in batch])
     result = _labelled(result, systems, pairs, question.over)
     if relate is not None:

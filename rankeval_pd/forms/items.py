@@ -250,7 +250,7 @@ def _system_columns(
     which = _system_level(header)
     known = list(header) if header.nlevels == 1 else [name for label in header for name in label]
     out = excluded_names(roles, dict.fromkeys(known))
-    found: dict[tuple[Hashable, Hashable, Hashable], int] = {}
+    by_name: dict[tuple[Hashable, Hashable, Hashable], int] = {}
     inner: list[Any] = list(header)
     for place, label in enumerate(inner):
         if labels[place] in named or (frame.columns.nlevels > 1 and labels[place][0] in named):
@@ -268,22 +268,22 @@ def _system_columns(
                     " column per system. Reshape it: data.pivot(index=..., columns='system')."
                 )
             continue
-        if key in found:
+        if key in by_name:
             raise ValueError(
                 f"the name {key[0]!r} stands for several columns. Rename or drop all but one of"
                 " them; data.columns.duplicated() shows repeated names."
             )
-        found[key] = place
-    if ("gold", None, None) in found or not found:
-        _refuse_rankings(frame, found)
+        by_name[key] = place
+    if ("gold", None, None) in by_name or not by_name:
+        _refuse_rankings(frame, by_name)
     if roles.measures is not None:
-        systems = {key[0] for key in found}
+        systems = {key[0] for key in by_name}
         wanted = as_names(roles.measures, systems)
         for name in wanted:
             if name not in systems:
                 raise unknown_name("measures", name, systems)
-        found = {k: found[k] for name in wanted for k in found if k[0] == name}
-    return found
+        by_name = {k: by_name[k] for name in wanted for k in by_name if k[0] == name}
+    return by_name
 
 
 def _refuse_rankings(frame: pd.DataFrame, found: Mapping[Any, int]) -> None:
@@ -375,7 +375,7 @@ def read_dataset(
     names = data.indexes.get("system")
     systems: list[Hashable] = list(range(data.sizes["system"])) if names is None else names.tolist()
     out = excluded_names(roles, [*systems, *data.data_vars])
-    found = {
+    by_name = {
         name: variable
         for name, variable in data.data_vars.items()
         if roles.dim in variable.dims
@@ -383,12 +383,12 @@ def read_dataset(
         and name not in out
         and (api.is_numeric_dtype(variable.dtype) or api.is_bool_dtype(variable.dtype))
     }
-    if not found:
+    if not by_name:
         raise ValueError(
             f"data has no numeric variable along {roles.dim!r}; there are {listed(data.data_vars)}."
             " Give one variable per statistic of the metric."
         )
-    metric = find_metric(roles, list(found), one_level=False)
+    metric = find_metric(roles, list(by_name), one_level=False)
     labels = data.indexes.get(roles.dim)
     labels = pd.RangeIndex(data.sizes[roles.dim]) if labels is None else labels
     order = item_order(labels)
@@ -417,7 +417,7 @@ def read_dataset(
     systems = [systems[k] for k in keep]
     parts = []
     for name in metric.chosen:
-        bare = xr.DataArray(found[name].variable).astype(float)
+        bare = xr.DataArray(by_name[name].variable).astype(float)
         if "system" not in bare.dims:
             bare = bare.expand_dims(system=data.sizes["system"])
         if bare.chunks is not None:

@@ -128,13 +128,13 @@ class PairRanks(NamedTuple):
 
     def draws_of(self, row: tuple[int, ...]) -> Keys:
         """Return what the draws of the same candidates depend on, in a group on one of them."""
-        found: Keys = self.draws[row][self.present[row]]
+        result: Keys = self.draws[row][self.present[row]]
         together = self.clusters_of(row)
         if together is None:
-            return found
+            return result
         numbers, own = np.unique(together, return_inverse=True)
         least = np.full(numbers.size, np.iinfo(np.uint64).max, dtype=np.uint64)
-        np.minimum.at(least, own, found)
+        np.minimum.at(least, own, result)
         return least[own]
 
 
@@ -195,7 +195,7 @@ def ask_pairs(
     blocks = []
     for start in range(0, len(pairs), width):
         block = pairs[start : start + width]
-        found = xr.apply_ufunc(
+        computed = xr.apply_ufunc(
             _on_ranks,
             *sides(order, block),
             *sides(inner["present"], block),
@@ -215,7 +215,7 @@ def ask_pairs(
             dask_gufunc_kwargs={"output_sizes": {"n": asked.size}},
             output_dtypes=[*columns.values(), bool],
         )  # fmt: skip
-        blocks.append(xr.Dataset(dict(zip(names, found, strict=True))))
+        blocks.append(xr.Dataset(dict(zip(names, computed, strict=True))))
     result: Any = xr.concat(blocks, "pair", coords="minimal", compat="override", join="override")
     if over_n:
         result = result.assign_coords(n=("n", asked))
@@ -260,9 +260,9 @@ def _on_ranks(
     )
     exists = np.broadcast_to(exists, (*rank_a.shape[:-1], n.size))
     of_row = None if cluster is None else np.broadcast_to(cluster, rank_a.shape)
-    found = PairRanks(rank_a, rank_b, true, both, score_a, score_b, draws, exists, of_row)
-    found = _with_empty_places(found) if ends else found
-    return (*kernel(found, n, **options), exists)
+    result = PairRanks(rank_a, rank_b, true, both, score_a, score_b, draws, exists, of_row)
+    result = _with_empty_places(result) if ends else result
+    return (*kernel(result, n, **options), exists)
 
 
 def _with_empty_places(lists: PairRanks) -> PairRanks:

@@ -96,26 +96,26 @@ def as_came(
 ) -> Data:
     """Return rows as a frame with the keys' dtypes, or as a Dataset along ``row``."""
     check_names("by=", groups, columns)
-    found = pd.DataFrame(rows, columns=pd.Index([*groups, *columns], tupleize_cols=False))
+    result = pd.DataFrame(rows, columns=pd.Index([*groups, *columns], tupleize_cols=False))
     dtypes: dict[Any, Any] = {name: table[name].dtype for name in groups}
     if "relation" in columns:
         dtypes["relation"] = table["relation"].dtype if "relation" in table else float
     for name in columns:
         if name != "relation":
             dtypes[name] = np.int64 if name == "n_pairs" else float
-    found = found.astype(dtypes)
+    result = result.astype(dtypes)
     if isinstance(data, xr.Dataset):
-        return as_rows(found, attrs=attrs)
-    found.attrs.update(attrs)
-    return found
+        return as_rows(result, attrs=attrs)
+    result.attrs.update(attrs)
+    return result
 
 
 def item_labels(data: Any, roles: Roles) -> pd.Index:
     """Return the labels of the items, or their numbers."""
     if isinstance(data, pd.DataFrame):
         return data.index
-    found = data.indexes.get(roles.dim)
-    return pd.RangeIndex(data.sizes[roles.dim]) if found is None else found
+    result = data.indexes.get(roles.dim)
+    return pd.RangeIndex(data.sizes[roles.dim]) if result is None else result
 
 
 def take_items(data: Data, rows: IntArray, roles: Roles) -> Data:

@@ -379,11 +379,11 @@ def read_dataset(data: xr.Dataset, roles: QueryOptions) -> QueryArrays:
 
     def lifted(variable: xr.DataArray, read: Callable[..., AnyArray], name: Hashable) -> Any:
         bare = xr.DataArray(variable.variable)
-        found = xr.apply_ufunc(
+        columns = xr.apply_ufunc(
             lambda x: read(pd.Series(x.ravel()), name).reshape(x.shape),
             bare, dask="parallelized", output_dtypes=[float], keep_attrs=False,
         )  # fmt: skip
-        return _one_chunk(found, roles.dim).rename(dims)
+        return _one_chunk(columns, roles.dim).rename(dims)
 
     grade = lifted(data[gold], grade_values, gold)
     parts = [
@@ -420,9 +420,9 @@ def _one_chunk(variable: xr.DataArray, dim: Hashable) -> xr.DataArray:
 
 
 def _one_label_each(labels: pd.Index) -> AnyArray:
-    found = np.empty(len(labels), dtype=object)
-    found[:] = labels.tolist()
-    return found
+    values = np.empty(len(labels), dtype=object)
+    values[:] = labels.tolist()
+    return values
 
 
 def rows_of(

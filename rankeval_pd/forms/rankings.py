@@ -92,7 +92,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
     scores = np.full((max(len(measures), 1), len(frame)), np.nan)  # no measure: no score at all
     for row, measure in enumerate(measures):
         scores[row] = score_values(frame_column(frame, measure, "measures"), measure)
-    found, measures = measures, measures or [None]
+    result, measures = measures, measures or [None]
     signs = signs_of(measures, roles, columns)
     score, true, present = admit(
         scores * signs[:, np.newaxis],
@@ -125,7 +125,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
         if roles.measures is None:
             numbers = {"by": number} if by else {}
             numbers |= {} if cluster is None else {"groups": cluster}
-            columns_found = {name: frame_column(frame, name, "measures") for name in found}
+            columns_found = {name: frame_column(frame, name, "measures") for name in result}
             warn_of_identifiers(columns_found, taken_as="measures", groups=numbers)
     # groups of one size are stacked: the cost is that of the sizes that occur, not of the groups
     sizes = np.bincount(number, minlength=len(keys))
@@ -213,7 +213,7 @@ def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.D
     data, roles = with_given_dataset(data, roles)
     gold = find_gold(data, roles)
     named = with_roles_of(gold, roles, data.variables)
-    measures = found = find_measures(data, roles, named, needed=scored)
+    measures = result = find_measures(data, roles, named, needed=scored)
     for role in ("gold", "key", "groups"):
         name = gold if role == "gold" else getattr(roles, role)
         if name is not None and name not in data.variables:
@@ -253,7 +253,7 @@ def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.D
         if truth.chunks is None and not _lacks_gold(truth, score):
             warn_of_one_class(truth.to_numpy(), gold)
         if roles.measures is None:
-            eager = [name for name in found if split[name].chunks is None]
+            eager = [name for name in result if split[name].chunks is None]
             columns = {name: pd.Series(split[name].to_numpy().ravel()) for name in eager}
             warn_of_identifiers(columns, taken_as="measures")
     score, truth, row, draws, again = _in_key_order(score, truth, data, roles)
@@ -327,7 +327,7 @@ def _clusters(data: xr.Dataset, roles: Roles, truth: xr.DataArray) -> xr.DataArr
         number[known] = cluster_codes(labels[known], name)
         return number.reshape(values.shape)
 
-    found: xr.DataArray = xr.apply_ufunc(
+    columns: xr.DataArray = xr.apply_ufunc(
         numbered,
         bare,
         truth,
@@ -336,7 +336,7 @@ def _clusters(data: xr.Dataset, roles: Roles, truth: xr.DataArray) -> xr.DataArr
         dask="parallelized",
         output_dtypes=[np.int64],
     )
-    return found
+    return columns
 
 
 def _lift(function: Callable[..., AnyArray], variable: xr.DataArray, name: Hashable) -> Any:
@@ -408,7 +408,7 @@ def _taken(values: xr.DataArray, row: xr.DataArray) -> xr.DataArray:
     """Return the values of the candidates in the order of the key."""
     if row.ndim == 1 and row.chunks is None:
         return values.isel(candidate=row)
-    found: xr.DataArray = xr.apply_ufunc(
+    columns: xr.DataArray = xr.apply_ufunc(
         _take_last,
         values,
         row,
@@ -417,7 +417,7 @@ def _taken(values: xr.DataArray, row: xr.DataArray) -> xr.DataArray:
         dask="parallelized",
         output_dtypes=[values.dtype],
     )
-    return found
+    return columns
 
 
 def _take_last(values: AnyArray, positions: IntArray) -> AnyArray:

@@ -14,9 +14,9 @@ from rankeval_pd.stats._types import AnyArray
 
 def labels(names: Sequence[Any]) -> AnyArray:
     """Return names, tuples among them, as an array of objects."""
-    found = np.empty(len(names), dtype=object)
-    found[:] = names
-    return found
+    values = np.empty(len(names), dtype=object)
+    values[:] = names
+    return values
 
 
 GROUP = "_group"  # the dimension along which groups of a DataFrame are stacked

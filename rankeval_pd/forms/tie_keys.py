@@ -249,6 +249,6 @@ def value_order(values: AnyArray, gold: FloatArray, name: object) -> IntArray:
         key = pd.Series(values[row])
         padding = np.isnan(gold[row])
         real = np.flatnonzero(~(padding & key.isna().to_numpy(dtype=bool)))
-        found = real[column_order(key.iloc[real], name, np.zeros(real.size, dtype=np.int64))]
-        result[row] = np.concatenate([found, np.setdiff1d(np.arange(len(key)), real)])
+        computed = real[column_order(key.iloc[real], name, np.zeros(real.size, dtype=np.int64))]
+        result[row] = np.concatenate([computed, np.setdiff1d(np.arange(len(key)), real)])
     return result

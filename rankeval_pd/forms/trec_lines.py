@@ -124,16 +124,16 @@ def _by_arrow(content: bytes, kind: Kind) -> dict[str, Any] | None:
         )  # fmt: skip
     except pa.ArrowInvalid:
         return None  # the slower reader, or the search for the line, says what it is
-    found: dict[str, Any] = {}
+    by_name: dict[str, Any] = {}
     for name in types:
         column = table[name]
         if name == kind.number:
-            found[name] = column.to_numpy()
+            by_name[name] = column.to_numpy()
             continue
-        found[name] = column.combine_chunks()
-        if pc.any(pc.equal(found[name], "")).as_py():
+        by_name[name] = column.combine_chunks()
+        if pc.any(pc.equal(by_name[name], "")).as_py():
             return None
-    return found
+    return by_name
 
 
 def _by_pandas(content: bytes, kind: Kind) -> dict[str, Any] | None:
@@ -151,11 +151,11 @@ def _by_pandas(content: bytes, kind: Kind) -> dict[str, Any] | None:
         return None
     if table["more"].notna().any() or table[list(kind.columns)].isna().to_numpy().any():
         return None
-    found: dict[str, Any] = {kind.number: table[kind.number].to_numpy().astype(np.float64)}
+    by_name: dict[str, Any] = {kind.number: table[kind.number].to_numpy().astype(np.float64)}
     for name in ("query", "document", "tag"):
         if name in table:
-            found[name] = table[name].to_numpy()
-    return found
+            by_name[name] = table[name].to_numpy()
+    return by_name
 
 
 def _malformed(content: bytes, path: str, kind: Kind, why: str) -> ValueError:
@@ -201,7 +201,7 @@ _ALSO = {
 
 def _of_frame(frame: pd.DataFrame, kind: Kind) -> Lines:
     what = "a DataFrame of runs" if kind is Kind.RUN else "the DataFrame of judgements"
-    found = {}
+    by_name = {}
     for name in ("query", "document", kind.number):
         column = next((x for x in _ALSO[name] if x in frame.columns), None)
         if column is None:
@@ -209,8 +209,8 @@ def _of_frame(frame: pd.DataFrame, kind: Kind) -> Lines:
                 f"{what} has no column {' or '.join(map(repr, _ALSO[name]))}; there are"
                 f" {listed(frame.columns)}. Rename it: frame.rename(columns={{...}})."
             )
-        found[name] = frame[column]
-    number = found[kind.number]
+        by_name[name] = frame[column]
+    number = by_name[kind.number]
     api = pd.api.types
     if not api.is_numeric_dtype(number.dtype) or api.is_bool_dtype(number.dtype):
         raise TypeError(
@@ -229,8 +229,8 @@ def _of_frame(frame: pd.DataFrame, kind: Kind) -> Lines:
         )
     tag = next((x for x in _ALSO["tag"] if kind is Kind.RUN and x in frame.columns), None)
     return Lines(
-        identifiers(found["query"], "query"),
-        identifiers(found["document"], "document"),
+        identifiers(by_name["query"], "query"),
+        identifiers(by_name["document"], "document"),
         values,
         None if tag is None else identifiers(frame[tag], "tag"),
         what,

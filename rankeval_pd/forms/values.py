@@ -88,8 +88,8 @@ def _among(values: pd.Series, name: Hashable, positive: Any, *, all_there: bool)
                 f"positive={positive!r}: no candidate has the value {value!r}; gold={name!r} holds"
                 f" {counted(values)}. Give values that occur."
             )
-    found = plain.isin(wanted).to_numpy(dtype=np.float64)
-    return np.where(plain.isna().to_numpy(dtype=bool), np.nan, found)
+    result = plain.isin(wanted).to_numpy(dtype=np.float64)
+    return np.where(plain.isna().to_numpy(dtype=bool), np.nan, result)
 
 
 def counted(values: pd.Series, most: int = 8) -> str:

@@ -102,11 +102,11 @@ def judged_precision(
             low, high = (x / size for x in hypergeometric_limits(tp, judged, size, level))
         return judged, tp, _share(tp, judged), low, high
 
-    found: Data = _answered(
+    result: Data = _answered(
         true, ("measure", "n"), PRECISION_COLUMNS, columns, (known["tp"], true["tp"], true["n"]),
         {"unjudged": unjudged, "level": level},
     )  # fmt: skip
-    return found
+    return result
 
 
 @with_roles
@@ -182,11 +182,11 @@ def judged_difference(
         known["tp_only_a"], known["tp_only_b"], true["tp_only_a"], true["tp_only_b"],
         true["n_only_a"], true["n"],
     )  # fmt: skip
-    found: Data = _answered(
+    result: Data = _answered(
         true, ("measure_a", "measure_b", "n"), DIFFERENCE_COLUMNS, columns, values,
         {"unjudged": unjudged, "level": level},
     )  # fmt: skip
-    return found
+    return result
 
 
 def _share(tp: AnyArray, judged: AnyArray) -> FloatArray:
@@ -253,12 +253,12 @@ def _answered(
     """Return a table like the one given, with other columns behind those that say what a row is."""
     if isinstance(table, xr.Dataset):
         arrays = xr.broadcast(*values)
-        found = columns(*(array.to_numpy() for array in arrays))
-        kept = {name: (arrays[0].dims, x) for name, x in zip(names, found, strict=True)}
+        computed = columns(*(array.to_numpy() for array in arrays))
+        kept = {name: (arrays[0].dims, x) for name, x in zip(names, computed, strict=True)}
         result = xr.Dataset(kept, table.coords, attrs)
         return result.transpose(*table[next(iter(table.data_vars))].dims)
     groups = list(table.columns[: list(table.columns).index(before[0])])
-    found = columns(*(np.asarray(column) for column in values))
-    frame = table[[*groups, *before]].assign(**dict(zip(names, found, strict=True)))
+    computed = columns(*(np.asarray(column) for column in values))
+    frame = table[[*groups, *before]].assign(**dict(zip(names, computed, strict=True)))
     frame.attrs = attrs
     return frame

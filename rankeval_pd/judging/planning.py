@@ -83,10 +83,10 @@ def plan_annotation(
     0       126          0.77         0      69   0.81
     """
     power, alpha = check_share("power", power), check_share("alpha", alpha)
-    found = judged_difference(candidates, a, b, n, **roles).iloc[0]
-    size = int(found["n_only"])
-    judged = [int(found["n_judged_a"]), int(found["n_judged_b"])]
-    shares = _planned(found, precisions)
+    result = judged_difference(candidates, a, b, n, **roles).iloc[0]
+    size = int(result["n_only"])
+    judged = [int(result["n_judged_a"]), int(result["n_judged_b"])]
+    shares = _planned(result, precisions)
     left = 2 * size - sum(judged)
     most = left if budget is None else min(check_count("budget", budget, 0), left)
     seed = Roles.of(roles).draws
@@ -245,5 +245,5 @@ def _of_regions(first: float, second: float, overlap: float) -> tuple[float, flo
             f" {second:g}. The difference is at most 1 - overlap."
         )
     shared = float(np.clip(shared, lowest, highest))
-    found = [float((x - overlap * shared) / (1.0 - overlap)) for x in (first, second)]
-    return found[0], found[1]
+    listed = [float((x - overlap * shared) / (1.0 - overlap)) for x in (first, second)]
+    return listed[0], listed[1]

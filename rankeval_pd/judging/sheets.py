@@ -139,6 +139,6 @@ def with_judgements(
             " Settle these first."
         )
     before[judged.index] = judged.astype("boolean")
-    found = candidates.copy()
-    found[gold] = before
-    return found
+    result = candidates.copy()
+    result[gold] = before
+    return result

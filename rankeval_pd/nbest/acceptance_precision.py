@@ -85,7 +85,7 @@ def acceptance_precision(
         chosen = inner.isel(measure=np.flatnonzero(~np.isnan(cuts).all(axis=1)))
         asked = asked.isel(measure=np.flatnonzero(~np.isnan(cuts).all(axis=1)))
         names = ACCEPTANCE_COLUMNS[2:]
-        found = xr.apply_ufunc(
+        columns = xr.apply_ufunc(
             _acceptance_columns,
             chosen["score"],
             chosen["gold"],
@@ -97,7 +97,7 @@ def acceptance_precision(
             dask="parallelized",
             output_dtypes=[np.int64, np.int64, *[float] * 5],
         )
-        result = xr.Dataset(dict(zip(names, found, strict=True)))
+        result = xr.Dataset(dict(zip(names, columns, strict=True)))
         exists = xr.ones_like(result["tp"], dtype=bool) & asked.notnull()
         return result.assign(threshold=asked.broadcast_like(exists), exists=exists)
 

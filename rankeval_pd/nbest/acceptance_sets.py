@@ -72,7 +72,7 @@ def compare_sets(
         "n_a": np.int64, "n_b": np.int64, **REGION_TYPES, "leaning": float, "recall_a": float,
         "recall_b": float, "exists": bool,
     }  # fmt: skip
-    found = xr.apply_ufunc(
+    columns = xr.apply_ufunc(
         _set_columns,
         *sides(inner["score"], pairs),
         *sides(inner["present"], pairs),
@@ -85,7 +85,7 @@ def compare_sets(
         dask="parallelized",
         output_dtypes=[*types.values()],
     )
-    return with_names(xr.Dataset(dict(zip(types, found, strict=True))), pairs)
+    return with_names(xr.Dataset(dict(zip(types, columns, strict=True))), pairs)
 
 
 def _paired_cuts(

@@ -107,7 +107,7 @@ def precision_band(
         with drawing_bar(
             inner, progress, draws=measures * draws, what="drawing multipliers"
         ) as advance:
-            found = xr.apply_ufunc(
+            columns = xr.apply_ufunc(
                 _band_columns,
                 inner["score"],
                 inner["gold"],
@@ -124,7 +124,7 @@ def precision_band(
                 dask_gufunc_kwargs={"output_sizes": {"n": asked.size}},
                 output_dtypes=[float, float, float, bool],
             )  # fmt: skip
-        result = xr.Dataset(dict(zip((*PRECISION_COLUMNS[2:], "exists"), found, strict=True)))
+        result = xr.Dataset(dict(zip((*PRECISION_COLUMNS[2:], "exists"), columns, strict=True)))
         return result.assign_coords(n=("n", asked))
 
     attrs = {"level": level, "band": "sup-t"}
@@ -179,13 +179,13 @@ def _band_columns(
             if cluster is None:
                 best_first = order[row][: present[row].sum()]
                 ranked, keys = gold[row][best_first], draws[row][best_first]
-                found: Any = _precision_limits(ranked, keys, n[asked], level, **drawing)
+                result: Any = _precision_limits(ranked, keys, n[asked], level, **drawing)
             else:
                 of_row = np.broadcast_to(cluster, score.shape)[row]
                 whole = clustered.Ranked.of(score[row], gold[row], present[row], of_row)
                 rising, back = np.unique(n[asked], return_inverse=True)
-                found = tuple(x[back] for x in clustered.band(whole, rising, level, **drawing))
-            limits[(slice(None), *row, asked)] = found
+                result = tuple(x[back] for x in clustered.band(whole, rising, level, **drawing))
+            limits[(slice(None), *row, asked)] = result
     return (precision, *limits, lists.exists)
 
 
@@ -344,10 +344,10 @@ def _difference_columns(
         cluster = lists.clusters_of(row)
         if cluster is None:
             own = lists.draws_of(row)
-            found = _difference_margin(a, b, gold, own, rising, level, **drawing)
+            result = _difference_margin(a, b, gold, own, rising, level, **drawing)
         else:
-            found = clustered.margin(a, b, gold, cluster, rising, level, **drawing)
-        difference[(*row, asked)], margin[(*row, asked)] = (x[back] for x in found)
+            result = clustered.margin(a, b, gold, cluster, rising, level, **drawing)
+        difference[(*row, asked)], margin[(*row, asked)] = (x[back] for x in result)
     low, high = np.maximum(difference - margin, -1.0), np.minimum(difference + margin, 1.0)
     return difference, low, high
 

@@ -92,7 +92,7 @@ def choose_threshold(
     level = check_share("level", level)
 
     def question(inner: xr.Dataset, _: AnyArray) -> xr.Dataset:
-        found = xr.apply_ufunc(
+        columns = xr.apply_ufunc(
             _columns,
             inner["score"],
             inner["gold"],
@@ -104,7 +104,7 @@ def choose_threshold(
             dask="parallelized",
             output_dtypes=list(_TYPES),
         )
-        result = xr.Dataset(dict(zip(COLUMNS[1:], found, strict=True)))
+        result = xr.Dataset(dict(zip(COLUMNS[1:], columns, strict=True)))
         return result.assign(exists=xr.ones_like(result["threshold"], dtype=bool))
 
     attrs = {"precision": precision, "recall": recall, "level": level}

@@ -71,8 +71,8 @@ class Ranked(NamedTuple):
         listed = tp[np.minimum(n, self.rank.size)]
         fixed = target == "region"
         edge = listed / n if fixed else bands.edge_precision(tp, n, np.array([self.rank.size]))
-        found = clusters.ListTotals(self.gold, (self.rank,), self.cluster, n, (edge,), fixed)
-        return found, (listed + 2.0) / (n + 4.0)
+        result = clusters.ListTotals(self.gold, (self.rank,), self.cluster, n, (edge,), fixed)
+        return result, (listed + 2.0) / (n + 4.0)
 
 
 def numbered(cluster: IntArray) -> IntArray:
@@ -114,13 +114,13 @@ def weights(
             here = present[row] & ~np.isnan(score[row]) if ends else present[row]
             ranked = Ranked.of(score[row], gold[row], here, cluster[row])
             rising, back = np.unique(n[asked], return_inverse=True)
-            _, found, precision = list_spread(ranked, rising, target)
-            size = clusters.effective(rising, precision, found, level)
+            _, result, precision = list_spread(ranked, rising, target)
+            size = clusters.effective(rising, precision, result, level)
             weight[(*row, asked)] = (size / rising)[back]
-            n_groups[(*row, asked)] = found.n_groups[back]
+            n_groups[(*row, asked)] = result.n_groups[back]
             if target == "region":
                 list_variance = list_spread(ranked, rising, "nbest")[1].variance
-                ratio[(*row, asked)] = (list_variance / found.variance)[back]
+                ratio[(*row, asked)] = (list_variance / result.variance)[back]
     warn_of_few(n_groups[exists])
     return weight, n_groups, ratio
 
@@ -131,11 +131,11 @@ def band(
     """Return the limits of a band that one precision curve is in; ``n`` rises."""
     from scipy import special
 
-    totals, found, precision = list_spread(ranked, n, "nbest")
-    warn_of_few(found.n_groups)
-    drawn = clusters.largest(totals, found, **drawing)
+    totals, result, precision = list_spread(ranked, n, "nbest")
+    warn_of_few(result.n_groups)
+    drawn = clusters.largest(totals, result, **drawing)
     within = 1.0 - 2.0 * float(special.ndtr(-bands.critical_value(drawn, level)))
-    size = clusters.effective(n, precision, found, level)
+    size = clusters.effective(n, precision, result, level)
     tp = np.concatenate([[0], np.cumsum(ranked.gold[np.argsort(ranked.rank)])])
     return INTERVALS["clopper-pearson"](size * tp[n] / n, size, within)
 
@@ -175,11 +175,11 @@ def difference(
         edges = tuple(bands.edge_precision(x, n, np.array([gold.size])) for x in tp)  # type: ignore[assignment]
     totals = clusters.ListTotals(gold, (rank_a, rank_b), cluster, n, edges, target == "region")
     added = sum((1.0 - edge) ** 2 + edge**2 for edge in edges)
-    found = clusters.spread(totals, added)
+    result = clusters.spread(totals, added)
     differ = only > 0
-    error = np.where(differ, np.sqrt(found.variance), 0.0)
-    n_groups = np.where(differ, found.n_groups, 0)
-    return Difference((r.tp_a - r.tp_b).astype(float), error, n_groups, found, totals)
+    error = np.where(differ, np.sqrt(result.variance), 0.0)
+    n_groups = np.where(differ, result.n_groups, 0)
+    return Difference((r.tp_a - r.tp_b).astype(float), error, n_groups, result, totals)
 
 
 def p_values(found: Difference, alternative: str) -> FloatArray:
@@ -204,14 +204,14 @@ def margin(
     **drawing: Any,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the difference of precision and half the width of its band; ``n`` rises."""
-    found = difference(rank_a, rank_b, gold, cluster, n, "nbest")
-    warn_of_few(found.n_groups[found.n_groups > 0])
-    drawn = clusters.largest(found.totals, found.spread, **drawing)
-    known = found.spread.freedom > 0
-    wider = np.where(known, found.spread.quantile(level), 0.0) / z_of(level)
-    half = bands.critical_value(drawn, level) * wider * found.error / n
+    result = difference(rank_a, rank_b, gold, cluster, n, "nbest")
+    warn_of_few(result.n_groups[result.n_groups > 0])
+    drawn = clusters.largest(result.totals, result.spread, **drawing)
+    known = result.spread.freedom > 0
+    wider = np.where(known, result.spread.quantile(level), 0.0) / z_of(level)
+    half = bands.critical_value(drawn, level) * wider * result.error / n
     half = np.where(known, np.minimum(half, 2.0), 2.0)
-    return found.value / n, np.where(found.n_groups > 0, half, 0.0)
+    return result.value / n, np.where(result.n_groups > 0, half, 0.0)
 
 
 def compared(
@@ -227,15 +227,15 @@ def compared(
         if not asked.any() or cluster is None:
             continue
         rising, back = np.unique(n[asked], return_inverse=True)
-        found = difference(*lists.of(row), cluster, rising, target)
-        known = found.spread.freedom > 0
-        t = np.where(known, found.spread.quantile(level), 2.0 * rising)
-        half = np.where(found.n_groups > 0, t * found.error, 0.0)
-        half = np.where(known | (found.n_groups == 0), half, 2.0 * rising)
+        result = difference(*lists.of(row), cluster, rising, target)
+        known = result.spread.freedom > 0
+        t = np.where(known, result.spread.quantile(level), 2.0 * rising)
+        half = np.where(result.n_groups > 0, t * result.error, 0.0)
+        half = np.where(known | (result.n_groups == 0), half, 2.0 * rising)
         at = (*row, asked)
-        low[at] = np.maximum((found.value - half) / rising, -1.0)[back]
-        high[at] = np.minimum((found.value + half) / rising, 1.0)[back]
-        p_value[at] = p_values(found, alternative)[back]
-        n_groups[at] = found.n_groups[back]
+        low[at] = np.maximum((result.value - half) / rising, -1.0)[back]
+        high[at] = np.minimum((result.value + half) / rising, 1.0)[back]
+        p_value[at] = p_values(result, alternative)[back]
+        n_groups[at] = result.n_groups[back]
     warn_of_few(n_groups[lists.exists & (n_groups > 0)])
     return low, high, p_value, n_groups

@@ -449,10 +449,10 @@ def _decide(results: list[xr.Dataset], batch: list[Hashable], options: Options) 
         ]
     simultaneous = options.adjust == "max-t"
     given = [result["p_swaps"] for result in results] if simultaneous else bare
-    found = adjusted_together(given, options.adjust, batch=batch, over=options.adjust_over)
+    computed = adjusted_together(given, options.adjust, batch=batch, over=options.adjust_over)
     decided = [
         result.assign(p_adjusted=p, significant=p <= options.alpha)
-        for result, p in zip(results, found, strict=True)
+        for result, p in zip(results, computed, strict=True)
     ]
     return [_with_error(result, options.alpha) for result in decided] if simultaneous else decided
 

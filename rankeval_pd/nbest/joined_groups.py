@@ -115,7 +115,7 @@ def _tested(lists: xr.Dataset, batch: list[Hashable], alternative: str, level: f
     columns = [lists[name].where(there, 0) for name in ("tp_only_a", "tp_only_b", "n_only_a")]
     whole = dict.fromkeys(batch, -1)
     columns = [x.chunk(whole) if x.chunks is not None else x for x in columns]
-    found = xr.apply_ufunc(
+    result = xr.apply_ufunc(
         _strata, *columns, total,
         kwargs={"alternative": alternative, "level": level, "groups": len(batch)},
         input_core_dims=[batch, batch, batch, []], output_core_dims=[[]] * 5,
@@ -126,7 +126,7 @@ def _tested(lists: xr.Dataset, batch: list[Hashable], alternative: str, level: f
         f"precision_{side}": lists[f"tp_{side}"].where(there, 0).sum(batch) / total for side in "ab"
     }
     return xr.Dataset(
-        {**precision, **dict(zip(names, found, strict=True)), **_sums(lists, batch)}
+        {**precision, **dict(zip(names, result, strict=True)), **_sums(lists, batch)}
     ).assign(n_groups=groups, exists=there.any(batch))
 
 
@@ -134,17 +134,17 @@ def _strata(
     tp_a: AnyArray, tp_b: AnyArray, size: AnyArray, total: AnyArray, *, alternative: str,
     level: float, groups: int,
 ) -> tuple[FloatArray, ...]:  # fmt: skip
-    found = np.full((5, *total.shape), np.nan)
+    values = np.full((5, *total.shape), np.nan)
     for row in np.ndindex(total.shape):
         if not total[row]:
             continue
         x, y, m = (np.asarray(v[row]).ravel().astype(np.int64) for v in (tp_a, tp_b, size))
         p = stratified.exact_test(x, y, m, alternative)
         share = float(m.sum()) / float(total[row])
-        found[(slice(None), *row)] = (
+        values[(slice(None), *row)] = (
             *(share * limit for limit in stratified.difference(x, y, m, level)), *p,
         )  # fmt: skip
-    difference, low, high, p_value, p_mid = found
+    difference, low, high, p_value, p_mid = values
     return difference, *agreeing(low, high, p_value, alternative, level), p_value, p_mid
 
 
@@ -156,17 +156,17 @@ def _averaged(
     tp = {side: lists[f"tp_{side}"].where(there) for side in "ab"}
     gain = tp["a"] - tp["b"]
     if average == "macro":
-        found = over_groups(gain / n, None, batch, level, alternative)
+        result = over_groups(gain / n, None, batch, level, alternative)
         precision = {side: over_groups(x / n, None, batch, level).value for side, x in tp.items()}
     else:
-        found = over_groups(gain, n, batch, level, alternative)
+        result = over_groups(gain, n, batch, level, alternative)
         precision = {side: over_groups(x, n, batch, level).value for side, x in tp.items()}
     return xr.Dataset(
         {
             "precision_a": precision["a"], "precision_b": precision["b"],
-            "difference": found.value, "ci_low": found.low.clip(-1.0, 1.0),
-            "ci_high": found.high.clip(-1.0, 1.0), "p_value": found.p_value,
-            "n_queries": found.n_queries, "n_missing": (~there).sum(batch),
+            "difference": result.value, "ci_low": result.low.clip(-1.0, 1.0),
+            "ci_high": result.high.clip(-1.0, 1.0), "p_value": result.p_value,
+            "n_queries": result.n_queries, "n_missing": (~there).sum(batch),
             "exists": there.any(batch), **_sums(lists, batch),
         }
     )  # fmt: skip
@@ -175,16 +175,18 @@ def _averaged(
 def _decided(result: xr.Dataset, adjust: str | None, alpha: float) -> xr.Dataset:
     """Add the adjusted p-values, of all pairs and n, and what they decide."""
     p = result["p_value"]
-    found = xr.full_like(p, np.nan)
+    computed = xr.full_like(p, np.nan)
     if adjust is not None:
         core = list(p.dims)
         whole = p.chunk(dict.fromkeys(core, -1)) if p.chunks is not None else p
-        found = xr.apply_ufunc(
+        computed = xr.apply_ufunc(
             lambda x: adjusted(x.ravel(), adjust).reshape(x.shape),
             whole, input_core_dims=[core], output_core_dims=[core], dask="parallelized",
             output_dtypes=[float],
         )  # fmt: skip
-    return result.assign(p_adjusted=found, significant=(p if adjust is None else found) <= alpha)
+    return result.assign(
+        p_adjusted=computed, significant=(p if adjust is None else computed) <= alpha
+    )
 
 
 def _named(result: xr.Dataset) -> xr.Dataset:

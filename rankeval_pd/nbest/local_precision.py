@@ -86,13 +86,13 @@ def local_precision(
         )
 
     attrs = {**kind._asdict(), "window": window}
-    found = answer(data, roles, question, LOCAL_COLUMNS, cuts_lists=True, attrs=attrs)
-    rows = found.sizes.get("n", 1) if isinstance(found, xr.Dataset) else len(found)
+    result = answer(data, roles, question, LOCAL_COLUMNS, cuts_lists=True, attrs=attrs)
+    rows = result.sizes.get("n", 1) if isinstance(result, xr.Dataset) else len(result)
     if not rows and len(data) and ties != "blocks":
         raise ValueError(
             f"window={window!r} is above the number of candidates. Give a smaller even number."
         )
-    return found
+    return result
 
 
 def _half(window: Any) -> int:

@@ -111,8 +111,8 @@ def _columns(lists: PairRanks, n: IntArray, *, level: float) -> tuple[FloatArray
     only = n - r.overlap
     tp_a, tp_b = r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
     there = lists.exists
-    found = np.full((3, *only.shape), np.nan)
-    found[:, there] = conditional_odds_ratio(
+    values = np.full((3, *only.shape), np.nan)
+    values[:, there] = conditional_odds_ratio(
         tp_a[there], only[there], tp_b[there], only[there], level
     )
-    return (sample_odds_ratio(tp_a, only, tp_b, only), *found)
+    return (sample_odds_ratio(tp_a, only, tp_b, only), *values)

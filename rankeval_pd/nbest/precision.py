@@ -154,7 +154,7 @@ def nbest_precision(
         columns = AVERAGED_COLUMNS
 
     def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
-        found = xr.apply_ufunc(
+        computed = xr.apply_ufunc(
             _nbest_columns,
             inner["score"],
             inner["gold"],
@@ -173,7 +173,7 @@ def nbest_precision(
             dask_gufunc_kwargs={"output_sizes": {"n": asked.size}},
             output_dtypes=[*types.values(), bool],
         )
-        result = xr.Dataset(dict(zip([*types, "exists"], found, strict=True)))
+        result = xr.Dataset(dict(zip([*types, "exists"], computed, strict=True)))
         if average is not None:
             here = inner["present"].sum("candidate"), (inner["gold"] & inner["present"])
             result = result.assign(total=here[0], positive=here[1].sum("candidate"))

@@ -112,23 +112,23 @@ def _overlaps(
         )
     given = None if overlap is None else check_count("overlap", overlap[0] if pair else overlap, 0)
     sizes = range(min(n_a, n_b) + 1) if given is None else [given]
-    found: list[tuple[IntArray, IntArray]] = []
+    listed: list[tuple[IntArray, IntArray]] = []
     for size in sizes:
         least = max(0, size - (n_a - tp_a), size - (n_b - tp_b))
         true = np.arange(least, min(size, tp_a, tp_b) + 1)
         if pair:
             true = true[true == check_count("overlap", overlap[1], 0)]
-        found.append((np.full(true.size, size), true))
-        if sum(block.size for _, block in found) >= _BLOCK:
-            yield _joined(found)
-            found = []
-    if not sum(block.size for _, block in found) and given is not None:
+        listed.append((np.full(true.size, size), true))
+        if sum(block.size for _, block in listed) >= _BLOCK:
+            yield _joined(listed)
+            listed = []
+    if not sum(block.size for _, block in listed) and given is not None:
         raise ValueError(
             f"overlap={overlap!r}: lists of {n_a} and {n_b} candidates with {tp_a} and {tp_b} true"
             " positives cannot share so many. Check the counts."
         )
-    if found:
-        yield _joined(found)
+    if listed:
+        yield _joined(listed)
 
 
 def _joined(found: list[tuple[IntArray, IntArray]]) -> tuple[IntArray, IntArray]:

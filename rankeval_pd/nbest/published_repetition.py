@@ -72,8 +72,8 @@ def dispersion_for(
     check_positive("sd_expected", expected, zero=False)
     check_samples(samples, 2)
     freedom = samples - 1.0
-    found = dispersion.overdispersion(freedom * (observed / expected) ** 2, freedom, level)
-    return Dispersion(*(float(x) if x.ndim == 0 else x for x in map(np.asarray, found)))
+    result = dispersion.overdispersion(freedom * (observed / expected) ** 2, freedom, level)
+    return Dispersion(*(float(x) if x.ndim == 0 else x for x in map(np.asarray, result)))
 
 
 def coverage_for(

@@ -95,9 +95,9 @@ def significant_ranges(
         )  # fmt: skip
     if isinstance(table, pd.DataFrame):
         tables.check_names("by=", _groups(table), (*RANGE_COLUMNS, "undecided_ends"))
-        found = _runs(table)
-        found.attrs = dict(table.attrs)
-        return found
+        result = _runs(table)
+        result.attrs = dict(table.attrs)
+        return result
     columns: tuple[str, ...] = (*NBEST_COLUMNS, *DRAWN) if adjust == "max-t" else NBEST_COLUMNS
     columns = (*columns, "share") if "share" in table.dims else columns
     frame = table.to_dataframe() if "row" in table.dims else tables.as_frame(table, columns)
@@ -129,19 +129,19 @@ def _runs(table: pd.DataFrame) -> pd.DataFrame:
     first = np.flatnonzero(np.diff(run, prepend=0))
     last = np.append(first[1:], len(run))[: len(first)] - 1
     rows = table.iloc[first]
-    found = rows[[*groups, "measure_a", "measure_b"]].reset_index(drop=True)
-    found = found.assign(
-        better=found["measure_a"].where(rows["difference"].to_numpy() > 0, found["measure_b"]),
+    result = rows[[*groups, "measure_a", "measure_b"]].reset_index(drop=True)
+    result = result.assign(
+        better=result["measure_a"].where(rows["difference"].to_numpy() > 0, result["measure_b"]),
         n_first=rows["n"].to_numpy(),
         n_last=table["n"].to_numpy()[last],
         n_tests=last - first + 1,
         p_max=table[p].groupby(run).max().to_numpy(dtype=float),
     )
     if ends is None:
-        return found
+        return result
     at_first, at_last = (x[inside] for x in ends)
     which = at_first[first].astype(int) + 2 * at_last[last].astype(int)
-    return found.assign(undecided_ends=np.array(["none", "first", "last", "both"])[which])
+    return result.assign(undecided_ends=np.array(["none", "first", "last", "both"])[which])
 
 
 def _undecided_ends(table: pd.DataFrame, pair: AnyArray) -> tuple[BoolArray, BoolArray]:

@@ -181,7 +181,7 @@ def ranked(data: Data, asked: Asked, columns: dict[str, type], roles: Any) -> Da
         with drawing_bar(
             inner, asked.progress, draws=draws * pairs, what="swapping labels"
         ) as advance:
-            found = xr.apply_ufunc(
+            computed = xr.apply_ufunc(
                 _of_lists if over_n else _of_areas,
                 inner["score"],
                 inner["gold"],
@@ -197,7 +197,7 @@ def ranked(data: Data, asked: Asked, columns: dict[str, type], roles: Any) -> Da
                 dask_gufunc_kwargs={"output_sizes": {"n": sizes.size}} if over_n else None,
                 output_dtypes=[*_FOUND.values(), bool],
             )  # fmt: skip
-        result = xr.Dataset(dict(zip([*_FOUND, "exists"], found, strict=True)))
+        result = xr.Dataset(dict(zip([*_FOUND, "exists"], computed, strict=True)))
         return result.assign_coords(n=("n", sizes)) if over_n else result
 
     names = ("measure", *(("n",) if over_n else ()), *columns)
@@ -250,7 +250,7 @@ def _of_lists(
     low, high = INTERVALS["clopper-pearson"](
         np.where(exists, lists.tp, 0), np.where(exists, sizes, 1), asked.level
     )
-    found = verdicts.empty(batch, count, sizes.size)
+    result = verdicts.empty(batch, count, sizes.size)
     for row in np.ndindex(batch):
         ordered = ranking.order(score[row], present[row])
         for a, b in verdicts.pairs(count):
@@ -274,7 +274,7 @@ def _of_lists(
             here = np.ones(true.size, dtype=bool)
             spread = bands.difference_spread(rank_a, rank_b, true, here, n, only, tp_only)
             half = np.where(only > 0, z_of(asked.level) * np.sqrt(spread.variance) / n, 0.0)
-            found.put(
+            result.put(
                 row, a, b, there, (regions.tp_a - regions.tp_b) / n, half,
                 verdicts.p_values(observed, drawn, tp_only, only),
             )  # fmt: skip
@@ -286,7 +286,7 @@ def _of_lists(
         np.where(exists, sizes, 0).astype(float),
     )
     value = np.where(exists, lists.tp / sizes, np.nan)
-    decided = verdicts.decide(value, found, asked.adjust, 1.0 - asked.level, baseline)
+    decided = verdicts.decide(value, result, asked.adjust, 1.0 - asked.level, baseline)
     better = exists & (np.exp(chance.ge) * count * sizes.size <= 1.0 - asked.level)
     return (*_columns(value, low, high, decided, better), exists)
 
@@ -315,11 +315,11 @@ def _of_areas(
         low, high = np.clip(value - half, 0.0, 1.0), np.clip(value + half, 0.0, 1.0)
         chance = np.full(value.shape, 0.5)
     else:
-        found = average_precision.influences(score, label, present)
-        value, influence = found.value, found.influence
-        error = average_precision.standard_error(influence, found.gold, found.present)
+        result = average_precision.influences(score, label, present)
+        value, influence = result.value, result.influence
+        error = average_precision.standard_error(influence, result.gold, result.present)
         low, high = average_precision.logit_limits(
-            value, error, (found.gold & found.present).sum(axis=-1), asked.level
+            value, error, (result.gold & result.present).sum(axis=-1), asked.level
         )
         chance = areas.average_precision(score, label, present).chance
     tested = verdicts.of_influences(

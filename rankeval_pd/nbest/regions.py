@@ -100,15 +100,15 @@ def _frame_region(
 ) -> pd.DataFrame:
     groups = read_frame(data, roles)
     check_not_above(n, groups.largest)
-    found = [
+    listed = [
         region(inner.isel({tables.GROUP: position}))
         for inner in groups.members
         for position in range(inner.sizes[tables.GROUP])
     ]
-    rows = np.concatenate([np.zeros(0, dtype=np.int64), *(x.rows for x in found)])
+    rows = np.concatenate([np.zeros(0, dtype=np.int64), *(x.rows for x in listed)])
     order = np.argsort(rows)
     columns: dict[str, Any] = {
-        name: np.concatenate([getattr(x, name) for x in found])[order] if found else []
+        name: np.concatenate([getattr(x, name) for x in listed])[order] if listed else []
         for name in _Region._fields[1:]
     }
     return data.iloc[rows[order]].assign(**columns)
@@ -123,10 +123,10 @@ def _dataset_region(
     parts = []
     for where in np.ndindex(*(data.sizes[d] for d in batch)):
         one = dict(zip(batch, where, strict=True))
-        found = region(inner.isel({d: i for d, i in one.items() if d in inner.dims}))
-        pick = {roles.dim: xr.DataArray(found.rows, dims="row")}
+        computed = region(inner.isel({d: i for d, i in one.items() if d in inner.dims}))
+        pick = {roles.dim: xr.DataArray(computed.rows, dims="row")}
         part = data.isel({**one, **pick}).reset_coords()
-        of_row = {name: ("row", getattr(found, name)) for name in _Region._fields[1:]}
+        of_row = {name: ("row", getattr(computed, name)) for name in _Region._fields[1:]}
         of_batch = {d: part[d].broadcast_like(part["row"]) for d in batch if d in data.coords}
         parts.append(part.assign({**of_batch, **of_row}))
     joined: Any = xr.concat(

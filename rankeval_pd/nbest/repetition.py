@@ -123,9 +123,9 @@ def repetition(
     study = _Study.of(threshold, n, ci, level, roles)
     result = study.ask(data, _study_columns, _STUDY)
     if isinstance(data, pd.DataFrame):
-        found = tables.as_frame(result, COLUMNS)
-        found.attrs.update(study.noted())
-        return found
+        computed = tables.as_frame(result, COLUMNS)
+        computed.attrs.update(study.noted())
+        return computed
     return tables.leave_dataset(result, COLUMNS, ragged=False, attrs=study.noted())
 
 
@@ -184,10 +184,10 @@ def repetition_samples(
     tables.check_names("by=", keys.columns, SAMPLE_COLUMNS)
     rows = result.rename(sample=tables.GROUP).transpose(tables.GROUP, "measure")
     rows = rows.assign_coords({tables.GROUP: np.arange(len(keys))})
-    found: Any = tables.leave_frame([rows], keys, SAMPLE_COLUMNS, attrs=study.noted())
+    table: Any = tables.leave_frame([rows], keys, SAMPLE_COLUMNS, attrs=study.noted())
     if isinstance(data, xr.Dataset):
-        found = tables.as_rows(found, attrs=study.noted())
-    answered: Data = found
+        table = tables.as_rows(table, attrs=study.noted())
+    answered: Data = table
     return answered
 
 
@@ -228,7 +228,7 @@ class _Study(NamedTuple):
         core = [*samples, "candidate"]
         out = [["sample"] if per_sample else []] * len(types)
         size = int(np.prod([inner.sizes[d] for d in samples]))
-        found = xr.apply_ufunc(
+        computed = xr.apply_ufunc(
             self._of_measures,
             inner["score"],
             inner["gold"],
@@ -242,7 +242,7 @@ class _Study(NamedTuple):
             dask_gufunc_kwargs={"output_sizes": {"sample": size}} if per_sample else {},
             output_dtypes=[*types.values()],
         )
-        result = xr.Dataset(dict(zip(types, found, strict=True)))
+        result = xr.Dataset(dict(zip(types, computed, strict=True)))
         return result.assign(exists=xr.ones_like(result["threshold"], dtype=bool))
 
     def _cuts(self, inner: xr.Dataset) -> xr.DataArray:
@@ -325,7 +325,7 @@ class _Study(NamedTuple):
         )
         if score.shape[1] < 2:
             raise _too_few(score.shape[1])
-        found = []
+        result = []
         for row in range(score.shape[0]):
             usable = present[row] & ~np.isnan(score[row])
             least = sign[row] * cut[row]
@@ -333,8 +333,8 @@ class _Study(NamedTuple):
                 least = _least_score(score[row][usable], self.n * len(score[row]), self.n)
             accepted = usable & (score[row] >= least)
             sizes, tp = accepted.sum(axis=-1), (accepted & gold[row]).sum(axis=-1)
-            found.append(columns(sizes, tp, least * sign[row] + 0.0, self))
-        return tuple(np.array(column) for column in zip(*found, strict=True))
+            result.append(columns(sizes, tp, least * sign[row] + 0.0, self))
+        return tuple(np.array(column) for column in zip(*result, strict=True))
 
 
 def _too_few(samples: int) -> ValueError:

@@ -160,13 +160,13 @@ def _of_items(
         _as_frame(question(data, **options)) for question in (system_ranks, paired_bootstrap)
     )
     groups: list[Any] = list(scores.columns[: list(scores.columns).index("system")])
-    found = []
+    listed = []
     for keys, part in _parts(scores, groups):
         of_group = pairs
         for name, key in zip(groups, keys, strict=True):
             of_group = of_group[of_group[name] == key]
-        found.append(_with_differences(part, of_group, baseline))
-    table = pd.concat(found, ignore_index=True).rename(columns={"score": "value"})
+        listed.append(_with_differences(part, of_group, baseline))
+    table = pd.concat(listed, ignore_index=True).rename(columns={"score": "value"})
     columns = [*groups, "system", *(name for name in VERDICT if name != "better_than_chance")]
     attrs: dict[str, Any] = {
         **{str(k): v for k, v in scores.attrs.items()},
@@ -217,5 +217,5 @@ def _with_differences(
         if back.any():
             gain, low, high = -gain, -high, -low
         rows.append((gain, low, high, pair["p_adjusted"]))
-    found = pd.DataFrame(rows, columns=list(_OF_PAIRS), index=scores.index, dtype=float)
-    return pd.concat([scores, found], axis=1)
+    table = pd.DataFrame(rows, columns=list(_OF_PAIRS), index=scores.index, dtype=float)
+    return pd.concat([scores, table], axis=1)

@@ -122,14 +122,14 @@ def _columns(lists: PairRanks, n: IntArray, *, n_keys: int, seed: int) -> tuple[
         scores = lists.score_a[row][here], lists.score_b[row][here]
         cuts[(*row, asked)] = _cuts(scores, gold, n[asked])
         rng = np.random.default_rng(seed)
-        found = [_p_value(a, b, gold, n[asked])]
+        listed = [_p_value(a, b, gold, n[asked])]
         for _ in range(n_keys - 1):
             key = rng.permutation(gold.size)
             everyone = np.ones(gold.size, dtype=bool)
             rank_a, rank_b = (ranking.ranks(ranking.order(x[key], everyone)) for x in scores)
-            found.append(_p_value(rank_a, rank_b, gold[key], n[asked]))
+            listed.append(_p_value(rank_a, rank_b, gold[key], n[asked]))
         if asked.any():
-            p_values[(slice(None), *row, asked)] = np.quantile(found, [0.0, 0.5, 1.0], axis=0)
+            p_values[(slice(None), *row, asked)] = np.quantile(listed, [0.0, 0.5, 1.0], axis=0)
     return (*p_values, cuts)
 
 

@@ -121,12 +121,12 @@ def _groups(data: Any, roles: Any) -> list[tuple[Items, dict[Any, Any], list[Has
         ]
     values, metric, systems, cluster, labels = read_dataset(data, chosen)
     batch = [d for d in values.dims if d not in ("system", "item", "statistic")]
-    found = []
+    listed = []
     for place in np.ndindex(tuple(values.sizes[d] for d in batch)):
         one = values.isel(dict(zip(batch, place, strict=True)))
         key = {d: _label(one, d, i) for d, i in zip(batch, place, strict=True)}
-        found.append((to_items(one.to_numpy(), metric, systems, labels, cluster), key, systems))
-    return found
+        listed.append((to_items(one.to_numpy(), metric, systems, labels, cluster), key, systems))
+    return listed
 
 
 def _label(one: xr.DataArray, dim: Hashable, place: int) -> Any:
@@ -138,15 +138,15 @@ def _of_pairs(
 ) -> list[pd.DataFrame]:
     """Return the gains of each pair of systems on every item."""
     scores = items.sign * items.score(items.statistics)
-    found = []
+    listed = []
     for a, b in pairs[["system_a", "system_b"]].drop_duplicates().to_numpy(dtype=object):
         here = pairs[(pairs["system_a"] == a) & (pairs["system_b"] == b)]
         if key and not (here[list(key)] == pd.Series(key)).all(axis=1).any():
             continue
         gain = scores[names.index(a)] - scores[names.index(b)]
         columns = {**key, "system_a": a, "system_b": b, "item": np.arange(gain.size), "gain": gain}
-        found.append(pd.DataFrame(columns))
-    return found
+        listed.append(pd.DataFrame(columns))
+    return listed
 
 
 @of_data_or_table(

@@ -52,19 +52,19 @@ def over_groups(
     def ask(over: FloatArray, under: FloatArray) -> tuple[AnyArray, ...]:
         over, under = (x.reshape(*x.shape[: x.ndim - len(batch)], -1) for x in (over, under))
         over, under = np.broadcast_arrays(over, under)
-        found = means.ratio(over, under, level)
-        p = means.t_test(found, alternative)
-        return found.value, found.low, found.high, p, found.n, found.se
+        columns = means.ratio(over, under, level)
+        p = means.t_test(columns, alternative)
+        return columns.value, columns.low, columns.high, p, columns.n, columns.se
 
     whole = dict.fromkeys(batch, -1)
     given = [above, xr.ones_like(above).where(above.notnull()) if below is None else below]
     given = [x.astype(float) for x in xr.broadcast(*given)]
     given = [x.chunk(whole) if x.chunks is not None else x for x in given]
-    found = xr.apply_ufunc(
+    columns = xr.apply_ufunc(
         ask, *given, input_core_dims=[batch, batch], output_core_dims=[[]] * 6,
         dask="parallelized", output_dtypes=[float, float, float, float, np.int64, float],
     )  # fmt: skip
-    return Averaged(*found)
+    return Averaged(*columns)
 
 
 Combination = Callable[[xr.Dataset, list[Hashable]], xr.Dataset]
@@ -124,21 +124,21 @@ def of_curves(average: str, rates: tuple[str, str], level: float) -> Combination
         n, tp = (_held(x) for x in (n, tp))
         counts = {"n": n.where(n > 0), "tp": tp, "false": n - tp}
         counts |= {"positive": positive, "others": others}
-        found = {}
+        by_name = {}
         for rate in rates:
             above, below = (counts[name] for name in _RATES[rate])
             macro = average == "macro"
-            found[rate] = over_groups(
+            by_name[rate] = over_groups(
                 above / below if macro else above.where(below.notnull()),
                 None if macro else below,
                 batch,
                 level,
             )
-        interval = found[judged]
+        interval = by_name[judged]
         whole = xr.zeros_like(interval.n_queries) + int(np.prod([curves.sizes[d] for d in batch]))
         return xr.Dataset(
             {
-                **{rate: x.value for rate, x in found.items()},
+                **{rate: x.value for rate, x in by_name.items()},
                 "ci_low": interval.low.clip(0.0, 1.0), "ci_high": interval.high.clip(0.0, 1.0),
                 "n_queries": interval.n_queries, "n_missing": whole - interval.n_queries,
                 "exists": there.any(batch),
@@ -171,12 +171,12 @@ def of_areas(average: str, level: float) -> Combination:
         known = areas["area"].notnull()
         weight = areas["weight"].where(known) if average == "micro" else None
         times = 1.0 if weight is None else weight
-        found = over_groups(areas["area"] * times, weight, batch, level)
+        result = over_groups(areas["area"] * times, weight, batch, level)
         chance = over_groups(areas["chance"].where(known) * times, weight, batch, level)
         return xr.Dataset(
             {
-                "area": found.value, "chance": chance.value, "ci_low": found.low.clip(0.0, 1.0),
-                "ci_high": found.high.clip(0.0, 1.0), "se": found.se, "n_queries": found.n_queries,
+                "area": result.value, "chance": chance.value, "ci_low": result.low.clip(0.0, 1.0),
+                "ci_high": result.high.clip(0.0, 1.0), "se": result.se, "n_queries": result.n_queries,
                 "n_missing": (~known).sum(batch), "exists": areas["exists"].any(batch),
             }
         )  # fmt: skip

@@ -37,10 +37,10 @@ def parse_metrics(given: Any, min_grade: float) -> list[Named]:
 
 
 def _parsed(text: str, min_grade: float) -> Request:
-    found = _FORM.fullmatch(text.strip())
-    name = found[1] if found else text
+    result = _FORM.fullmatch(text.strip())
+    name = result[1] if result else text
     name = _ALSO.get(name, name)
-    if found is None or name not in METRICS:
+    if result is None or name not in METRICS:
         plain = {known.lower(): known for known in METRICS}
         near = difflib.get_close_matches(name.lower(), plain, n=1, cutoff=0.3)
         hint = f" Did you mean {plain[near[0]]!r}?" if near else ""
@@ -48,12 +48,12 @@ def _parsed(text: str, min_grade: float) -> Request:
             f"metrics: {text!r} is not one of {listed(METRICS, most=20)}, with @k where it is cut"
             f" at k, as 'nDCG@10'.{hint}"
         )
-    cutoff = None if found[3] is None else check_count(f"metrics: k of {text!r}", int(found[3]))
+    cutoff = None if result[3] is None else check_count(f"metrics: k of {text!r}", int(result[3]))
     if cutoff is None and name in _WITH_CUTOFF:
         raise ValueError(f"metrics: {text!r} needs the length of the list, as '{name}@10'.")
     if cutoff is not None and name in _NO_CUTOFF:
         raise ValueError(f"metrics: {text!r}: {name} takes no @k. Give {name!r}.")
-    return _with_options(Request(name, cutoff, float(min_grade)), found[2] or "", text)
+    return _with_options(Request(name, cutoff, float(min_grade)), result[2] or "", text)
 
 
 def _with_options(request: Request, options: str, text: str) -> Request:

@@ -357,10 +357,10 @@ def _of_dataset(
             admitted(scores[:, k].ravel()[kept], rows.grade, roles, name)
             for k, name in enumerate(form.measures)
         )
-        found = evaluate(rows, lists, len(form.measures), asked, roles)
-        value = settled(found.value, asked, undefined, None)
-        value[found.n_judged == 0] = np.nan
-        return tuple(x.reshape(*batch, *x.shape[1:]) for x in (value, *found[1:]))
+        by_name = evaluate(rows, lists, len(form.measures), asked, roles)
+        value = settled(by_name.value, asked, undefined, None)
+        value[by_name.n_judged == 0] = np.nan
+        return tuple(x.reshape(*batch, *x.shape[1:]) for x in (value, *by_name[1:]))
 
     value, positive, retrieved, judged = xr.apply_ufunc(
         ask, form.grade, form.score, form.document,
@@ -370,10 +370,12 @@ def _of_dataset(
         dask_gufunc_kwargs={"output_sizes": {"metric": len(asked)}},
         output_dtypes=[float, np.int64, np.int64, np.int64],
     )  # fmt: skip
-    found = {one: value.isel(metric=k, drop=True) for k, one in enumerate(labels)}
+    by_name = {one: value.isel(metric=k, drop=True) for k, one in enumerate(labels)}
     if len({one.request.least for one in asked}) == 1:
         positive = positive.isel(metric=0, drop=True)
-    result = xr.Dataset({**found, **dict(zip(counts, (positive, retrieved, judged), strict=True))})
+    result = xr.Dataset(
+        {**by_name, **dict(zip(counts, (positive, retrieved, judged), strict=True))}
+    )
     result = result.assign_coords(measure=("measure", tables.labels(form.measures)))
     if "metric" in result.dims:
         result = result.assign_coords(metric=labels)

@@ -127,9 +127,9 @@ def query_summary(
         n_queries=len(table), baseline=baseline, adjust=adjust, alpha=alpha, level=level
     )
     if isinstance(data, xr.Dataset):
-        found = result.set_index(["metric", "measure"]).to_xarray().assign_attrs(result.attrs)
+        computed = result.set_index(["metric", "measure"]).to_xarray().assign_attrs(result.attrs)
         order = {"metric": table.columns.unique(level=0), "measure": table.columns.unique(level=1)}
-        return found.sel({name: labels.to_numpy() for name, labels in order.items()})
+        return computed.sel({name: labels.to_numpy() for name, labels in order.items()})
     return result
 
 
@@ -137,14 +137,14 @@ def _of_dataset(
     data: xr.Dataset, metrics: str | Iterable[Any], undefined: Undefined, roles: Any
 ) -> pd.DataFrame:
     """Return the wide form: a row per query, a column per metric and measure."""
-    found = per_query(data, metrics, undefined=undefined, **roles).compute()
-    known = (found["n_judged"] > 0).to_numpy().ravel()
+    result = per_query(data, metrics, undefined=undefined, **roles).compute()
+    known = (result["n_judged"] > 0).to_numpy().ravel()
     columns = {}
-    for name in found.data_vars:
+    for name in result.data_vars:
         if name in ("n_positive", "n_retrieved", "n_judged"):
             continue
-        flat = found[name].to_numpy().reshape(-1, found.sizes["measure"])[known]
-        columns[str(name)] = pd.DataFrame(flat, columns=found["measure"].to_numpy())
+        flat = result[name].to_numpy().reshape(-1, result.sizes["measure"])[known]
+        columns[str(name)] = pd.DataFrame(flat, columns=result["measure"].to_numpy())
     table = pd.concat(columns, axis=1)
     return table.dropna() if undefined == "skip" else table
 
@@ -158,8 +158,8 @@ def _of_metric(
     level: float,
     rng: Any,
 ) -> pd.DataFrame:
-    found = system_ranks(items, adjust=adjust, alpha=alpha, level=level, rng=rng)
-    ranks = found.set_index("system").loc[items.columns.tolist()].reset_index(names="system")
+    result = system_ranks(items, adjust=adjust, alpha=alpha, level=level, rng=rng)
+    ranks = result.set_index("system").loc[items.columns.tolist()].reset_index(names="system")
     table = pd.DataFrame(
         {
             "measure": ranks["system"], "metric": metric, "value": ranks["score"],
@@ -198,11 +198,11 @@ def _differences(
     values: FloatArray = items[names.tolist()].to_numpy()
     over = values - items[[baseline]].to_numpy()
     p = pairs["p_two_sided" if adjust is None else "p_adjusted"].to_numpy()
-    found = {
+    by_name = {
         "difference": np.where(turned, -gain, gain), "difference_low": np.where(turned, -high, low),
         "difference_high": np.where(turned, -low, high), "p_adjusted": p,
         "wins": (over > _EQUAL).sum(axis=0).astype(float),
         "ties": (np.abs(over) <= _EQUAL).sum(axis=0).astype(float),
         "losses": (over < -_EQUAL).sum(axis=0).astype(float),
     }  # fmt: skip
-    return pd.DataFrame(found, index=pd.Index(names.tolist(), tupleize_cols=False))[columns]
+    return pd.DataFrame(by_name, index=pd.Index(names.tolist(), tupleize_cols=False))[columns]

@@ -115,7 +115,7 @@ class _Run(NamedTuple):
 def _runs(runs: Source | Sequence[Source] | Mapping[str, Source]) -> list[_Run]:
     """Return every run with its name."""
     if isinstance(runs, Mapping):
-        found = []
+        result = []
         for name, source in runs.items():
             if not isinstance(name, str):
                 raise TypeError(f"runs: the name {name!r} is no string. Give a string per run.")
@@ -126,16 +126,16 @@ def _runs(runs: Source | Sequence[Source] | Mapping[str, Source]) -> list[_Run]:
                     f"runs[{name!r}] stands for {len(parts)} files, {files}: one name is one run."
                     " Give one file for it."
                 )
-            found.append(_Run(name, parts[0]))
+            result.append(_Run(name, parts[0]))
     else:
-        found = [
+        result = [
             _Run(name, lines)
             for source in _sources(runs, "runs")
             for name, lines in trec_lines.by_tag(trec_lines.read(source, Kind.RUN))
         ]
-    if not found:
+    if not result:
         raise ValueError("runs is empty: give the file of a run, or several.")
-    return found
+    return result
 
 
 def _sources(given: Source | Sequence[Source], argument: str) -> list[Source]:
@@ -151,13 +151,13 @@ def _sources(given: Source | Sequence[Source], argument: str) -> list[Source]:
                 f" {str(Path(given) / '*.run')!r}."
             )
         return [given]
-    found: list[Source] = [*sorted(glob.glob(str(given)))]
-    if not found:
+    result: list[Source] = [*sorted(glob.glob(str(given)))]
+    if not result:
         raise FileNotFoundError(
             f"{argument}={str(given)!r}: there is no such file, nor any that fits as a pattern."
             f" The working folder is {str(Path.cwd())!r}."
         )
-    return found
+    return result
 
 
 def _check_names(names: list[str]) -> None:

@@ -23,8 +23,8 @@ Measure = Callable[[FloatArray, FloatArray, FloatArray, FloatArray], FloatArray]
 def expected(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
     """Return E11, the frequency of the pair if its words were independent."""
     total = o11 + o12 + o21 + o22
-    found: FloatArray = (o11 + o12) * ((o11 + o21) / total)
-    return found
+    result: FloatArray = (o11 + o12) * ((o11 + o21) / total)
+    return result
 
 
 def _excess(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
@@ -100,15 +100,15 @@ def z_score_yates(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatA
 def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
     """Return above / below: NaN for 0/0, infinite for another number over 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: FloatArray = np.true_divide(above, below)
-    return found
+        result: FloatArray = np.true_divide(above, below)
+    return result
 
 
 def _log_ratio(above: FloatArray, below: FloatArray) -> FloatArray:
     """Return log(above / below): -inf for log 0, inf for a number over 0, NaN for 0/0."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: FloatArray = np.log(above) - np.log(below)
-    return found
+        result: FloatArray = np.log(above) - np.log(below)
+    return result
 
 
 def mutual_information(

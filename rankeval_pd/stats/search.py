@@ -16,7 +16,7 @@ def first_true(
     low, high = low.copy(), np.maximum(low, high)
     while bool((low < high).any()):
         middle = np.floor(0.5 * (low + high))
-        found = predicate(middle)
-        high = np.where((low < high) & found, middle, high)
-        low = np.where((low < high) & ~found, middle + 1.0, low)
+        result = predicate(middle)
+        high = np.where((low < high) & result, middle, high)
+        low = np.where((low < high) & ~result, middle + 1.0, low)
     return high

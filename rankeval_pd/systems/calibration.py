@@ -313,8 +313,8 @@ def population_calibration(
         child = np.random.SeedSequence(seed, spawn_key=(number, 3))
         rows = order[np.random.default_rng(child).integers(0, total, size)]
         sample = take_items(data, np.sort(rows), chosen)
-        found = paired_bootstrap(sample, n_resamples=n_resamples, **named)
-        pairs, groups = pairs_table(found)
+        result = paired_bootstrap(sample, n_resamples=n_resamples, **named)
+        pairs, groups = pairs_table(result)
         pairs = _shrunken(pairs, groups, prior)
         tables.append(pairs[pairs["gain"] > 0.0])
     table = pd.concat(tables, ignore_index=True)
@@ -322,5 +322,5 @@ def population_calibration(
     expected = studies.agreement(table["p_value"], table["n_items"], np.inf, table["_part"])
     table = table.assign(agrees=agrees, expected=expected)
     rows_found = list(_calibrated(table, edges, ci, level, 1000, seed))
-    attrs = {**made_by(found), "ci": ci, "level": level, "prior": prior}
+    attrs = {**made_by(result), "ci": ci, "level": level, "prior": prior}
     return as_came(data, rows_found, [], table, CALIBRATION_COLUMNS, attrs)

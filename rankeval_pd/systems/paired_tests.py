@@ -386,12 +386,12 @@ def _ask_pairs(
 
         def ask(items: paired.Items, pairs: IntArray, groups: int) -> Sequence[AnyArray]:
             settled = made.settled(options, len(pairs), groups)
-            found = test(items, pairs, settled, step)
-            made.see(items, settled, np.isfinite(found.gain) & np.isnan(found.ci_low))
+            computed = test(items, pairs, settled, step)
+            made.see(items, settled, np.isfinite(computed.gain) & np.isnan(computed.ci_low))
             if "ci" in said:
                 own = "tango" if items.binary else DUAL[options.event]
                 made.see_interval(options.ci or own)
-            return found
+            return computed
 
         finish = _over_groups(options) if made.over_all else None
         question = Question(ask, paired.Pairs._fields, _PAIR_DTYPES, "pair", finish=finish)
@@ -408,13 +408,13 @@ def _over_groups(options: paired.Options) -> Finish:
     """Return what adjusts the tests of all groups as one family."""
 
     def finish(results: list[xr.Dataset], batch: list[Hashable]) -> list[xr.Dataset]:
-        found = (
+        computed = (
             of_all_groups(results, name, options, batch)
             for name in ("family_p", "family_low", "family_high")
         )
         return [
             result.assign(p_adjusted=p, undecided=paired.is_undecided(low, high, options.alpha))
-            for result, p, low, high in zip(results, *found, strict=True)
+            for result, p, low, high in zip(results, *computed, strict=True)
         ]
 
     return finish

@@ -72,8 +72,8 @@ def expected_agreement(
     check_numbers("n_items", n_items, 0.0, above=True)
     check_numbers("n_items_other", n_items_other, 0.0, above=True, infinite=True)
     check_numbers("shrinkage", shrinkage, 0.0, 1.0, missing=False)
-    found = studies.agreement(p, n_items, n_items_other, shrinkage)
-    return float(found) if found.ndim == 0 else found
+    result = studies.agreement(p, n_items, n_items_other, shrinkage)
+    return float(result) if result.ndim == 0 else result
 
 
 def detectable_gain(
@@ -133,8 +133,8 @@ def detectable_gain(
     if n_items_new is not None:
         check_numbers("n_items_new", n_items_new, 0.0, above=True, missing=False)
     new = n_items if n_items_new is None else n_items_new
-    found = factor * np.asarray(gain_se) * np.sqrt(np.true_divide(n_items, new))
-    return float(found) if found.ndim == 0 else found
+    result = factor * np.asarray(gain_se) * np.sqrt(np.true_divide(n_items, new))
+    return float(result) if result.ndim == 0 else result
 
 
 def needed_items(
@@ -185,8 +185,8 @@ def needed_items(
             f"gain={gain!r}, gain_se={gain_se!r}: no test set of up to {_MOST:.0e} items is"
             " enough. Give a larger gain; both are in the unit of the score."
         )
-    found = np.asarray(needed, dtype=np.int64)
-    return int(found) if found.ndim == 0 else found
+    result = np.asarray(needed, dtype=np.int64)
+    return int(result) if result.ndim == 0 else result
 
 
 def check_numbers(

@@ -120,10 +120,10 @@ def system_ranks(
 
         def ask(items: paired.Items, pairs: IntArray, groups: int) -> Sequence[AnyArray]:
             settled = made.settled(options, len(pairs), groups)
-            found = system_ranks_of(items, settled, ranks, step)
-            made.see(items, settled, np.isfinite(found.score) & np.isnan(found.ci_low))
+            computed = system_ranks_of(items, settled, ranks, step)
+            made.see(items, settled, np.isfinite(computed.score) & np.isnan(computed.ci_low))
             made.see_interval(ci or ("clopper-pearson" if items.binary else "wild"))
-            return found
+            return computed
 
         finish = _over_groups(options, ranks) if made.over_all else None
         question = Question(

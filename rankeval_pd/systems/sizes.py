@@ -96,18 +96,18 @@ def gain_by_size(
     places = _domains(data, by, chosen, draw)
     whole = check_sizes(sizes, max((len(rows) for rows in places), default=0))
     named = settled(data, roles)
-    found = []
+    listed = []
     for size in whole:
         rows = np.sort(np.concatenate([p[:size] for p in places if len(p) >= size]))
         part = data.iloc[rows] if isinstance(data, pd.DataFrame) else data.isel({chosen.dim: rows})
-        found.append(
+        listed.append(
             paired_bootstrap(
                 part, n_resamples=n_resamples, event=event, method=method, ci=ci,
                 families=families, baseline=baseline, adjust=adjust, adjust_over=adjust_over,
                 alpha=alpha, level=level, progress=progress, **named,
             )
         )  # fmt: skip
-    joined: Data = _along_size(found, whole) if by_size else _one_by_one(found, whole, by)
+    joined: Data = _along_size(listed, whole) if by_size else _one_by_one(listed, whole, by)
     return joined
 
 

@@ -98,9 +98,9 @@ def synthetic_systems(
             rows = draws.integers(0, total, size)
             model = _fresh(estimator, int(draws.integers(0, 2**31)))
             model.fit(_taken(X, rows), _taken(y, rows))
-            found = model.predict(X_test)
+            result = model.predict(X_test)
             name = f"{family} {size}-{repeat}"
-            columns[name] = _scored(y_test, found, item_score)
+            columns[name] = _scored(y_test, result, item_score)
             families[name] = family
     index = getattr(X_test, "index", None)
     table = pd.DataFrame(columns, index=index if isinstance(index, pd.Index) else None)

@@ -132,8 +132,8 @@ def gain_threshold(
             limits = studies.wider(studies.percentile_limits(drawn, level), limits)
         errors = part["gain_se"].dropna().to_numpy(dtype=float)
         z = studies.normal_quantile((low + high) / 2.0 / SIDES[alternative])
-        found = [name, _quantile(gains, share), *limits, len(inside), z * _quantile(errors, share)]
-        rows.append(keys + found)
+        listed = [name, _quantile(gains, share), *limits, len(inside), z * _quantile(errors, share)]
+        rows.append(keys + listed)
     attrs = {
         **made_by(data), "window": (low, high), "quantile": share, "alternative": alternative,
         "ci": ci, "level": level,

@@ -127,13 +127,13 @@ def _findings(table: pd.DataFrame, together: Any, relevant: float) -> list[_Find
     extent = f", {100 * relevant:.3g} points or more" if relevant else ""
     alone = table["p_value"] <= alpha if alpha and adjust else table["significant"]
     words = f"{_test(table)}, each n alone{extent}"
-    found = [_Finding(alone.to_numpy(dtype=bool) & large, words, together=False)]
+    listed = [_Finding(alone.to_numpy(dtype=bool) & large, words, together=False)]
     if adjust:
         together = table
     if together is not None:
         hits, words = _adjusted(table, together)
-        found.append(_Finding(hits & large, f"{words}, all n together{extent}", together=True))
-    return found
+        listed.append(_Finding(hits & large, f"{words}, all n together{extent}", together=True))
+    return listed
 
 
 def _test(table: pd.DataFrame) -> str:
@@ -160,8 +160,8 @@ def _adjusted(table: pd.DataFrame, together: Any) -> tuple[np.ndarray[Any, Any],
             words += f" ({draws} resamples)"
         other = other[other["significant"].astype(bool)]
     keys = [name for name in ("measure_a", "measure_b", "n") if name in other]
-    found = pd.MultiIndex.from_frame(table[keys]).isin(pd.MultiIndex.from_frame(other[keys]))
-    return np.asarray(found, dtype=bool), words
+    result = pd.MultiIndex.from_frame(table[keys]).isin(pd.MultiIndex.from_frame(other[keys]))
+    return np.asarray(result, dtype=bool), words
 
 
 def _draw_strips(
@@ -174,7 +174,7 @@ def _draw_strips(
 ) -> None:
     """Draw a strip of significance for each pair below the curves, in the better one's colour."""
     ax = canvas.ax
-    found = {finding.together: pd.Series(finding.hits, index=table.index) for finding in findings}
+    by_name = {finding.together: pd.Series(finding.hits, index=table.index) for finding in findings}
     low, high = ax.get_ylim()
     height = min(_STRIP, _MOST / max(len(pairs), 1))
     share = height * (len(pairs) + 0.5)
@@ -187,7 +187,7 @@ def _draw_strips(
         if len(pairs) > 1 and named:
             _name_strip(canvas, rows, middle, height)
         for finding in findings:
-            hits = found[finding.together].loc[rows.index].to_numpy(dtype=bool)
+            hits = by_name[finding.together].loc[rows.index].to_numpy(dtype=bool)
             for side in "ab":
                 measure = rows[f"measure_{side}"].iloc[0]
                 better = hits & (rows["better"] == measure).to_numpy(dtype=bool)

@@ -131,13 +131,13 @@ def _areas(area: Table, name: str) -> dict[Any, str]:
         return {}
     rows = table_of(area, ("measure", "area"), "area")
     short = NAMED.get(name, ("area", ""))[0]
-    found = {}
+    by_name = {}
     for row in rows.to_dict("records"):
         low, high = row.get("ci_low", np.nan), row.get("ci_high", np.nan)
         known = len(rows) <= _INTERVALS and np.isfinite(low) and np.isfinite(high)
         interval = f" ({low:.3f}–{high:.3f})" if known else ""
-        found[row["measure"]] = f", {short} {row['area']:.3f}{interval}"
-    return found
+        by_name[row["measure"]] = f", {short} {row['area']:.3f}{interval}"
+    return by_name
 
 
 def _set_axes(canvas: Canvas, name: str, log: bool | None) -> None:
@@ -166,8 +166,8 @@ def _limit_deviates(ax: Axes, curves: pd.DataFrame, space: _Space) -> None:
 
 def _draw_ideal(ax: Axes, curves: pd.DataFrame, ideal: Table) -> None:
     """Draw what an order with all true positives first finds."""
-    found = curves[(curves["tpr"] > 0) & (curves["share"] > 0)]
-    if found.empty:
+    result = curves[(curves["tpr"] > 0) & (curves["share"] > 0)]
+    if result.empty:
         return
     shares = np.unique(curves["share"].to_numpy(dtype=float))
     known = ideal is not None and len(ideal) > 0
@@ -206,15 +206,15 @@ def _lifts(ax: Axes, curves: pd.DataFrame, enrichment: Any) -> dict[Any, str]:
         raise ValueError(
             f"enrichment={enrichment!r}: give shares of the candidates in (0, 1], [0.01, 0.05]."
         )
-    found: dict[Any, str] = {}
+    by_name: dict[Any, str] = {}
     for number, share in enumerate(shares):
         long = curves[curves["share"] >= share - 1e-9].sort_values("n")
         values = long.groupby("measure", sort=False)["lift"].first()
         for measure, value in values.items():
-            found[measure] = found.get(measure, "") + f", {value:.3g}"
+            by_name[measure] = by_name.get(measure, "") + f", {value:.3g}"
         name = "lift at " + ", ".join(f"{100 * x:g} %" for x in shares) + ": behind the names"
         ax.axvline(share, color=GREY, linewidth=0.8, label=name if number == 0 else "_share")
-    return found
+    return by_name
 
 
 def _draw_f_scores(ax: Axes, f_scores: float | Sequence[float]) -> None:

@@ -104,21 +104,21 @@ def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: floa
 
 def _scores(table: pd.DataFrame, better: bool) -> dict[Hashable, float]:
     """Return the score of each system, the best first."""
-    found: dict[Hashable, float] = {}
+    by_name: dict[Hashable, float] = {}
     for side in "ab":
-        found |= dict(zip(table[f"system_{side}"], table[f"score_{side}"], strict=True))
-    ordered = sorted(found.items(), key=lambda item: -item[1] if better else item[1])
+        by_name |= dict(zip(table[f"system_{side}"], table[f"score_{side}"], strict=True))
+    ordered = sorted(by_name.items(), key=lambda item: -item[1] if better else item[1])
     return dict(ordered)
 
 
 def _cliques(names: list[Hashable], told: set[frozenset[Hashable]]) -> list[list[Hashable]]:
     """Return the largest sets of systems in which no pair is told apart (Bron and Kerbosch)."""
     near = {a: {b for b in names if b != a and frozenset((a, b)) not in told} for a in names}
-    found: list[list[Hashable]] = []
+    listed: list[list[Hashable]] = []
 
     def grow(inside: set[Hashable], open_: set[Hashable], done: set[Hashable]) -> None:
         if not open_ and not done:
-            found.append([name for name in names if name in inside])
+            listed.append([name for name in names if name in inside])
             return
         pivot = max(open_ | done, key=lambda name: len(near[name] & open_))
         for name in [x for x in names if x in open_ - near[pivot]]:
@@ -127,7 +127,7 @@ def _cliques(names: list[Hashable], told: set[frozenset[Hashable]]) -> list[list
             done = done | {name}
 
     grow(set(), set(names), set())
-    return found
+    return listed
 
 
 def _axis(ax: Axes, low: float, width: float, rows: int, bars: int, *, better: bool) -> None:

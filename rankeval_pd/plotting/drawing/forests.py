@@ -58,8 +58,8 @@ def draw_area(canvas: Canvas, table: pd.DataFrame, *, sort: bool = True) -> None
 
 def pairs_of(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     """Return the rows of each pair of measures, by the name of the pair."""
-    found = table.groupby(["measure_a", "measure_b"], sort=False)
-    return [((a, b), rows.sort_values("n")) for (a, b), rows in found]  # type: ignore[misc]
+    result = table.groupby(["measure_a", "measure_b"], sort=False)
+    return [((a, b), rows.sort_values("n")) for (a, b), rows in result]  # type: ignore[misc]
 
 
 def _pair(canvas: Canvas, pair: Any) -> str:
@@ -149,9 +149,9 @@ def draw_mean_difference(
         pair = (row["measure_a"], row["measure_b"])
         if differences is not None:
             needed = ("measure_a", "measure_b", "n", "difference")
-            found = table_of(differences, needed, "compare")
-            same = (found["measure_a"] == pair[0]) & (found["measure_b"] == pair[1])
-            rows = thinned(found[same])
+            result = table_of(differences, needed, "compare")
+            same = (result["measure_a"] == pair[0]) & (result["measure_b"] == pair[1])
+            rows = thinned(result[same])
             drawn += [*rows["n"]]
             ax.plot(rows["n"], rows["difference"], color="0.6", linewidth=0.8, label="at each n")
         colour = canvas.colour(pair)

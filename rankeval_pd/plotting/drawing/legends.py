@@ -36,11 +36,11 @@ class _Fit(NamedTuple):
 
 def entries(panels: Iterable[Axes]) -> tuple[list[Any], list[str]]:
     """Return what a legend of these axes holds, each name once."""
-    found: dict[str, Any] = {}
+    by_name: dict[str, Any] = {}
     for ax in panels:
         for handle, name in zip(*ax.get_legend_handles_labels(), strict=True):
-            found.setdefault(name, handle)
-    return list(found.values()), list(found)
+            by_name.setdefault(name, handle)
+    return list(by_name.values()), list(by_name)
 
 
 def panel_size(ax: Axes) -> tuple[float, float]:
@@ -110,14 +110,14 @@ def _fit(names: Sequence[Any], width: float, height: float, *, most_columns: int
     widths = [_wide(name) for name in names]
     best: _Fit | None = None
     for font in _FONTS:
-        found = [
+        listed = [
             _laid_out(names, widths, font, columns, width)
             for columns in range(1, min(most_columns, len(names)) + 1)
         ]
-        fitting = [fit for fit in found if fit.height <= height and fit.width <= width]
+        fitting = [fit for fit in listed if fit.height <= height and fit.width <= width]
         if fitting:
             return min(fitting, key=lambda fit: (round(fit.height), fit.columns))
-        best = min(found, key=lambda fit: (fit.width > width, fit.height))
+        best = min(listed, key=lambda fit: (fit.width > width, fit.height))
     if best is None:
         raise ValueError("a legend without names has no size")
     for most in _SHORTER:
@@ -182,11 +182,11 @@ def place_legend(ax: Axes, legend: bool | str, lines: Mapping[str, str] | None =
     In a figure without a layout, which makes no room, it stands within the axes. Where not even
     the smallest letters fit, the names of lines are shortened, and nothing else.
     """
-    handles, found = entries([ax])
+    handles, result = entries([ax])
     if legend is False or not handles:
         return
     after = lines or {}
-    names = [_Entry(in_tex(name), after.get(name)) for name in found]
+    names = [_Entry(in_tex(name), after.get(name)) for name in result]
     if legend == "figure":
         shared_legend(ax.figure)
     elif legend == "outside":
@@ -296,11 +296,11 @@ def shared_legend(figure: Figure | Any, *, names: Iterable[str] | None = None) -
     >>> axes[0].get_legend() is None
     True
     """
-    handles, found = entries(figure.axes)
+    handles, listed = entries(figure.axes)
     if names is not None:
-        known = dict(zip(found, handles, strict=True))
-        found = [name for name in names if name in known]
-        handles = [known[name] for name in found]
+        known = dict(zip(listed, handles, strict=True))
+        listed = [name for name in names if name in known]
+        handles = [known[name] for name in listed]
     for ax in figure.axes:
         own = ax.get_legend()
         if own is not None:
@@ -310,7 +310,7 @@ def shared_legend(figure: Figure | Any, *, names: Iterable[str] | None = None) -
     if not handles:
         return None
     width, height = (72.0 * side / figure.dpi for side in figure.bbox.size)
-    fit = _fit([in_tex(name) for name in found], width - 2.0 * _PADS, 0.3 * height, most_columns=5)
+    fit = _fit([in_tex(name) for name in listed], width - 2.0 * _PADS, 0.3 * height, most_columns=5)
     engine = figure.get_layout_engine()
     constrained = type(engine).__name__ == "ConstrainedLayoutEngine"
     where: Any = "outside lower center" if constrained else "lower center"

@@ -200,9 +200,9 @@ def draw_ideal(ax: Axes, table: pd.DataFrame, x: str) -> None:
     """Draw the precision of an order with all true positives first."""
     total, positive = sizes_of(table)
     n = np.unique(table["n"].to_numpy())
-    found = np.minimum(n, positive)
-    across = {"n": n, "share": n / total, "recall": found / positive}[x]
-    ax.plot(across, found / n, color=GREY, linewidth=1, linestyle=(0, (6, 2)), label="ideal order")
+    result = np.minimum(n, positive)
+    across = {"n": n, "share": n / total, "recall": result / positive}[x]
+    ax.plot(across, result / n, color=GREY, linewidth=1, linestyle=(0, (6, 2)), label="ideal order")
 
 
 def _draw_relevant(ax: Axes, table: pd.DataFrame, relevant: float) -> None:

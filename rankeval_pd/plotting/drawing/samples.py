@@ -33,8 +33,8 @@ def draw_repetition(table: Any, samples: Any, **options: Any) -> npt.NDArray[Any
     look.check_names(table["measure"].tolist())
     panels = _panels(ax, len(table), wrap)
     for panel, (_, row) in zip(panels, table.iterrows(), strict=True):
-        found = samples.loc[samples["measure"] == row["measure"], "precision"].dropna()
-        _draw(Canvas(panel, look, alone=False), found.to_numpy(), row)
+        result = samples.loc[samples["measure"] == row["measure"], "precision"].dropna()
+        _draw(Canvas(panel, look, alone=False), result.to_numpy(), row)
     _share(panels)
     if len(panels) > 1:
         end(panels, look, ours=ax is None)

@@ -97,11 +97,11 @@ def _pair_label(canvas: Canvas, name: Any, count: int) -> str:
 def _draw_thresholds(canvas: Canvas, thresholds: pd.DataFrame, relations: list[Any]) -> None:
     ax, look = canvas.ax, canvas.look
     needed = ("relation", "threshold", "threshold_low", "threshold_high")
-    found = table_of(thresholds, needed, "gain_threshold").dropna(subset=["threshold"])
+    result = table_of(thresholds, needed, "gain_threshold").dropna(subset=["threshold"])
     left, right = ax.get_xlim()
-    right = max(right, 1.05 * float(found["threshold"].max())) if len(found) else right
+    right = max(right, 1.05 * float(result["threshold"].max())) if len(result) else right
     across = ax.get_xaxis_transform()
-    for number, row in enumerate(found[list(needed)].to_numpy(dtype=object)):
+    for number, row in enumerate(result[list(needed)].to_numpy(dtype=object)):
         relation, threshold, low, high = row
         known = relation in relations
         name = relation if known else relations[0]
@@ -116,7 +116,7 @@ def _draw_thresholds(canvas: Canvas, thresholds: pd.DataFrame, relations: list[A
         if np.isinf(high):  # no upper limit
             ax.plot(right, height, ">", color=colour, transform=across, clip_on=False)
     ax.set_xlim(left, right)
-    if len(found):
+    if len(result):
         name = _interval(thresholds.attrs, "its interval (an arrow: no upper limit)")
         ax.plot([], [], color=GREY, linewidth=3, alpha=0.5, label=name)
 
@@ -152,16 +152,16 @@ def draw_gain_by_size(
 def _draw_sizes(canvas: Canvas, thresholds: pd.DataFrame) -> None:
     ax, look = canvas.ax, canvas.look
     needed = ("size", "relation", "threshold", "threshold_low")
-    found = table_of(thresholds, needed, "gain_threshold").sort_values("size")
-    without = found[found["threshold"].isna()]
-    found = found.dropna(subset=["threshold"])
+    result = table_of(thresholds, needed, "gain_threshold").sort_values("size")
+    without = result[result["threshold"].isna()]
+    result = result.dropna(subset=["threshold"])
     low, high = (float(limit) for limit in ax.get_ylim())
-    ax.set_ylim(low, max(high, 1.15 * float(found["threshold"].max())) if len(found) else high)
+    ax.set_ylim(low, max(high, 1.15 * float(result["threshold"].max())) if len(result) else high)
     high = float(ax.get_ylim()[1])
-    beyond = found[found["threshold_high"] > high] if "threshold_high" in found else found[:0]
-    for number, relation in enumerate(found["relation"].unique()):
+    beyond = result[result["threshold_high"] > high] if "threshold_high" in result else result[:0]
+    for number, relation in enumerate(result["relation"].unique()):
         alone = bool(pd.isna(relation))
-        rows = found if alone else found[found["relation"] == relation]
+        rows = result if alone else result[result["relation"] == relation]
         name = None if alone else relation
         colour = canvas.colour(name)
         place = look.number(ax, name)

@@ -32,8 +32,8 @@ def log_pmf(i: FloatArray, total: FloatArray, positive: FloatArray, n: FloatArra
     )
     for cell, row, column in cells:
         log_p = log_p - (stirling_remainder(cell) + deviance(cell, row * (column / total)))
-    found: FloatArray = log_p
-    return found
+    result: FloatArray = log_p
+    return result
 
 
 def support(
@@ -45,8 +45,8 @@ def support(
 
 def mode(total: FloatArray, positive: FloatArray, n: FloatArray) -> FloatArray:
     """Return the most likely count (the larger of two that are equally likely)."""
-    found: FloatArray = np.floor((n + 1.0) * (positive + 1.0) / (total + 2.0))
-    return found
+    result: FloatArray = np.floor((n + 1.0) * (positive + 1.0) / (total + 2.0))
+    return result
 
 
 def tails(i: AnyArray, total: AnyArray | float, positive: AnyArray | float, n: AnyArray) -> Tails:

@@ -12,8 +12,8 @@ from rankeval_pd.stats.distributions.tails import Tails, combine, ratio_sum
 
 def log_pmf(i: FloatArray, mean: FloatArray) -> FloatArray:
     """Return log P(X = i) for X ~ Poisson(mean); i a whole number of 0 or more."""
-    found: FloatArray = -stirling_remainder(i) - deviance(i, mean)
-    return found
+    result: FloatArray = -stirling_remainder(i) - deviance(i, mean)
+    return result
 
 
 def tails(i: AnyArray, mean: AnyArray | float) -> Tails:
@@ -31,10 +31,10 @@ def tails(i: AnyArray, mean: AnyArray | float) -> Tails:
         x, m = inside[here], np.where(mean[here] > 0.0, mean[here], 1.0)
         infinite = np.full_like(x, np.inf)
         if side:  # ratios mean/(i + 1), mean/(i + 2), ...
-            found = ratio_sum(infinite, infinite, x + 1.0, infinite, mean[here])
+            result = ratio_sum(infinite, infinite, x + 1.0, infinite, mean[here])
         else:  # ratios i/mean, (i - 1)/mean, ...
-            found = ratio_sum(x, infinite, infinite, infinite, 1.0 / m)
-        series[here] = found
+            result = ratio_sum(x, infinite, infinite, infinite, 1.0 / m)
+        series[here] = result
     return outside(
         combine(log_pmf(inside, mean), series, series, above_mode), i, np.zeros(i.shape), highest
     )

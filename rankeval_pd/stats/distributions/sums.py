@@ -66,9 +66,9 @@ def tails_of_sum(count: float, laws: FloatArray, times: IntArray) -> Tails:
     at = float(law[x == 0.0].sum())
     above = float((law[x > 0.0] * np.exp(-theta * x[x > 0.0])).sum())
     with np.errstate(divide="ignore"):
-        found = np.log([1.0 if count == lowest else at + above, above, above + 0.5 * at, at])
-    found += float((times * log_scales).sum()) - theta * count
-    return Tails(*np.minimum(found, 0.0))
+        result = np.log([1.0 if count == lowest else at + above, above, above + 0.5 * at, at])
+    result += float((times * log_scales).sum()) - theta * count
+    return Tails(*np.minimum(result, 0.0))
 
 
 def _tilt(

@@ -39,8 +39,8 @@ def ratio_sum(
     The cost grows with the number of terms that matter: some eight standard deviations of the
     distribution, fewer far from its mode.
     """
-    found: FloatArray = _sums(a, b, c, d, weight, highest_power=0)[0]
-    return found
+    result: FloatArray = _sums(a, b, c, d, weight, highest_power=0)[0]
+    return result
 
 
 def ratio_moments(

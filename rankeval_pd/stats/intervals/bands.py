@@ -172,8 +172,8 @@ class Cells(NamedTuple):
                     shape=(self.size.size, part.size),
                 )
                 sums = sums + np.asarray(inside @ draw(self.keys[part], seed, start, stop))
-        found: FloatArray = np.asarray(sums, dtype=np.float64)
-        return found
+        result: FloatArray = np.asarray(sums, dtype=np.float64)
+        return result
 
 
 def _signs(keys: Keys, seed: int, start: int, stop: int) -> FloatArray:

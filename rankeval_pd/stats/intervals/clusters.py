@@ -50,8 +50,8 @@ class ClusterSpread(NamedTuple):
         from scipy import special
 
         known = self.freedom > 0
-        found = -special.stdtrit(np.where(known, self.freedom, 1.0), 0.5 * (1.0 - level))
-        return np.where(known, found, np.inf)
+        result = -special.stdtrit(np.where(known, self.freedom, 1.0), 0.5 * (1.0 - level))
+        return np.where(known, result, np.inf)
 
 
 def _counts(
@@ -60,10 +60,10 @@ def _counts(
     """Return the sums of the weights per list and cluster, list k having all first <= k."""
     flat = first * n_clusters + cluster
     sums = np.bincount(flat, weights=weight, minlength=(n_lists + 1) * n_clusters)
-    found: FloatArray = np.cumsum(
+    result: FloatArray = np.cumsum(
         sums.reshape(n_lists + 1, n_clusters)[:n_lists], axis=0, dtype=np.float64
     )
-    return found
+    return result
 
 
 def _blocks(n_lists: int, n_clusters: int) -> Iterator[slice]:

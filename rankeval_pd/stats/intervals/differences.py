@@ -96,39 +96,39 @@ def _score_high(
         scale = np.sqrt(variance * ((n_a + n_b) / (n_a + n_b - 1.0)))
         beyond = difference - (tp_a / n_a - tp_b / n_b)
         # the statistic is 0 at the observed difference even where its variance is 0
-        found: FloatArray = np.where(beyond <= 0.0, -1.0, beyond - z * scale)
-        return found
+        result: FloatArray = np.where(beyond <= 0.0, -1.0, beyond - z * scale)
+        return result
 
     high = np.ones(total.shape)
     tables = tuple(x[known] for x in (tp_a, n_a, tp_b, n_b))
     least = observed[known]
-    found = newcombe(tp_a[known], n_a[known], tp_b[known], n_b[known], level)[1]
-    found = np.where((found > least) & (found < 1.0), found, 0.5 * (least + 1.0))
-    before, short_before = found, gap(found, *tables)
-    found = np.clip(before - short_before, 0.9 * least + 0.1 * before, 0.9 + 0.1 * before)
-    active = np.arange(found.size)
+    result = newcombe(tp_a[known], n_a[known], tp_b[known], n_b[known], level)[1]
+    result = np.where((result > least) & (result < 1.0), result, 0.5 * (least + 1.0))
+    before, short_before = result, gap(result, *tables)
+    result = np.clip(before - short_before, 0.9 * least + 0.1 * before, 0.9 + 0.1 * before)
+    active = np.arange(result.size)
     for _ in range(_SECANTS):
         args = tuple(x[active] for x in tables)
-        short = gap(found[active], *args)
+        short = gap(result[active], *args)
         with np.errstate(divide="ignore", invalid="ignore"):
-            slope = (short - short_before) / (found[active] - before)
+            slope = (short - short_before) / (result[active] - before)
             step = np.where(short == 0.0, 0.0, -short / slope)
-        after = found[active] + step
+        after = result[active] + step
         inside = (after > least[active]) & (after < 1.0)  # NaN is not
-        before, short_before = found[active], short
-        found[active] = np.where(inside, after, before)
+        before, short_before = result[active], short
+        result[active] = np.where(inside, after, before)
         going = inside & (np.abs(step) > _SETTLED * (after - least[active]))
         lost = ~inside
-        found[active[lost]] = np.nan
+        result[active[lost]] = np.nan
         active, before, short_before = active[going], before[going], short_before[going]
         if not active.size:
             break
-    found[active] = np.nan
-    left = np.isnan(found)
+    result[active] = np.nan
+    left = np.isnan(result)
     if left.any():
         bracket = least[left], np.ones(int(left.sum()))
-        found[left] = elementwise.find_root(gap, bracket, args=tuple(x[left] for x in tables)).x
-    high[known] = found
+        result[left] = elementwise.find_root(gap, bracket, args=tuple(x[left] for x in tables)).x
+    high[known] = result
     return high
 
 

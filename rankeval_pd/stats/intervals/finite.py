@@ -25,15 +25,15 @@ def hypergeometric_limits(
     def enough(total: FloatArray) -> BoolArray:
         """Whether so many positives give as many in the sample often enough."""
         inside = np.clip(total, low, high)
-        found: BoolArray = np.exp(hypergeometric.tails(tp, size, inside, judged).ge) > alpha
-        return found
+        result: BoolArray = np.exp(hypergeometric.tails(tp, size, inside, judged).ge) > alpha
+        return result
 
     def too_many(total: FloatArray) -> BoolArray:
         """Whether so many give as few too rarely: as many negatives as there are, or more."""
         inside = np.clip(total, low, high)
         upper = hypergeometric.tails(judged - tp, size, size - inside, judged).ge
-        found: BoolArray = (np.exp(upper) <= alpha) | (total > high)
-        return found
+        result: BoolArray = (np.exp(upper) <= alpha) | (total > high)
+        return result
 
     least = first_true(enough, low, high)
     largest = first_true(too_many, low, high + 1.0) - 1.0

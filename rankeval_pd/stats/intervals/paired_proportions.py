@@ -86,5 +86,5 @@ def newcombe(counts: Counts, level: float) -> tuple[float, float]:
 
 def are_binary(values: FloatArray) -> bool:
     """Return whether all values are 0 or 1."""
-    found: BoolArray = (values == 0.0) | (values == 1.0)
-    return bool(found.all())
+    result: BoolArray = (values == 0.0) | (values == 1.0)
+    return bool(result.all())

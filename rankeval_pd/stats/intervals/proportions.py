@@ -199,8 +199,8 @@ def _blaker_low(tp: FloatArray, fp: FloatArray, alpha: float) -> FloatArray:
 
     def lower(x: FloatArray, k: FloatArray, tp: FloatArray, fp: FloatArray) -> FloatArray:
         rest = tp + fp - k
-        found = special.betainc(rest, np.maximum(k, 0.0) + 1.0, special.expit(-x))
-        return np.where(k >= 0.0, found, 0.0)
+        result = special.betainc(rest, np.maximum(k, 0.0) + 1.0, special.expit(-x))
+        return np.where(k >= 0.0, result, 0.0)
 
     def gap(x: FloatArray, k: FloatArray, tp: FloatArray, fp: FloatArray) -> FloatArray:
         tail = upper(x, tp, fp)
@@ -213,15 +213,15 @@ def _blaker_low(tp: FloatArray, fp: FloatArray, alpha: float) -> FloatArray:
         lambda k: lower(start, k, tp, fp) > 0.5 * alpha, np.zeros(tp.shape), np.ceil(tp) - 1.0
     )
     # rounding apart, the limit is Clopper and Pearson's where the gap is not negative
-    found = start.copy()
+    result = start.copy()
     inner = gap(start, k, tp, fp) < 0.0
     args = (k[inner], tp[inner], fp[inner])
     step = np.sqrt(1.0 / tp[inner] + 1.0 / (fp[inner] + 1.0))
     high = start[inner] + step
     while (short := gap(high, *args) < 0.0).any():
         high = high + short * step
-    found[inner] = elementwise.find_root(gap, (start[inner], high), args=args).x
-    return found
+    result[inner] = elementwise.find_root(gap, (start[inner], high), args=args).x
+    return result
 
 
 INTERVALS: dict[str, Callable[[AnyArray, AnyArray, float], Limits]] = {

@@ -75,15 +75,15 @@ def reached_somewhere(counts: FloatArray, n: FloatArray, population: Population)
     k = n.astype(np.int64)
     # who reaches a count has it at the last n that asks for no more
     ends = np.diff(path, append=int(highest[-1]) + 2) > 0
-    found, rows = np.ones(path.shape[0]), np.flatnonzero(~sure)
+    result, rows = np.ones(path.shape[0]), np.flatnonzero(~sure)
     if _jumps_cost_less(int(ends[rows].sum()), rows.size, int(k[-1])):
         kept = _lowest_kept(k.tobytes(), population)
         for row in rows:
             end = ends[row]
-            found[row] = _by_jumps(path[row, end], k[end], kept[end], prior, population)
+            result[row] = _by_jumps(path[row, end], k[end], kept[end], prior, population)
     elif rows.size:
-        found[rows] = _by_steps(path[rows], k, prior, population)
-    return np.minimum(found, 1.0)
+        result[rows] = _by_steps(path[rows], k, prior, population)
+    return np.minimum(result, 1.0)
 
 
 def _jumps_cost_less(jumps: int, rows: int, last: int) -> bool:
@@ -168,16 +168,16 @@ def _by_steps(path: IntArray, k: IntArray, prior: float, population: Population)
     last = int(k[-1])
     path = np.repeat(path, np.diff(k, prepend=0), axis=1)
     kept = _lowest_kept(np.arange(1, last + 1).tobytes(), population)
-    found = np.zeros(path.shape[0])
+    values = np.zeros(path.shape[0])
     width = max(int((path - kept).max()), 1)
     together = max(1, min(_CELLS // width, _MEMORY // last))
-    for start in range(0, found.size, together):
+    for start in range(0, values.size, together):
         part = path[start : start + together]
         taken = _taken_out(part, kept, prior)
         if isinstance(population, Finite):
             taken *= _completion(part, prior, population)
-        found[start : start + together] = taken.sum(axis=-1) / _START
-    return found
+        values[start : start + together] = taken.sum(axis=-1) / _START
+    return values
 
 
 def _taken_out(path: IntArray, kept: IntArray, prior: float) -> FloatArray:

@@ -41,8 +41,8 @@ def bound(kind: str, p: float, n: FloatArray, population: Population) -> FloatAr
     """Return one of the bounds, by name."""
     if kind == "parametric":
         return parametric_bound(p, n, population.prior)
-    found: FloatArray = getattr(bounds(p, n, population), kind)
-    return found
+    result: FloatArray = getattr(bounds(p, n, population), kind)
+    return result
 
 
 def bounds(p: float, n: FloatArray, population: Population) -> Bounds:
@@ -72,10 +72,10 @@ def bounds_each(p: float, n: FloatArray, population: FiniteEach | InfiniteEach) 
         n, population = lists[0], FiniteEach(lists[1], lists[2])
     if p >= 1.0 - _EQUAL:
         lowest = population.support(n)[0]
-        found = Bounds(lowest, np.maximum(lowest - 1.0, 0.0), lowest)
+        result = Bounds(lowest, np.maximum(lowest - 1.0, 0.0), lowest)
     else:
-        found = _bounds_of(*_search(math.log(p), n, population)[:3])
-    return Bounds(*(x[back] for x in found))
+        result = _bounds_of(*_search(math.log(p), n, population)[:3])
+    return Bounds(*(x[back] for x in result))
 
 
 def _distinct(*columns: FloatArray) -> tuple[FloatArray, IntArray]:

@@ -129,8 +129,8 @@ def cluster_spread(
         true = gold[row][here]
         if true.any() and not true.all():
             number = np.unique(cluster[row][here], return_inverse=True)[1]
-            found = _of_clusters(placement[row][here], true, number)
-            variance[(slice(None), *row)], effective[(slice(None), *row)], n_groups[row] = found
+            result = _of_clusters(placement[row][here], true, number)
+            variance[(slice(None), *row)], effective[(slice(None), *row)], n_groups[row] = result
     spread = Spread(variance[0], effective.min(axis=0) - 1.0, variance[1])
     return Clustered(spread, n_groups, effective)
 

@@ -50,9 +50,9 @@ def influences(score: FloatArray, gold: BoolArray, present: BoolArray) -> Influe
         of_other = of_other - (
             np.where(here & ~true, of_other, 0.0).sum(axis=-1, keepdims=True) / negative
         )
-    found = np.where(here, np.where(true, of_positive, of_other), 0.0)
+    result = np.where(here, np.where(true, of_positive, of_other), 0.0)
     influence = np.empty(score.shape)
-    np.put_along_axis(influence, positions, found, axis=-1)
+    np.put_along_axis(influence, positions, result, axis=-1)
     return Influence(value[..., 0], influence, gold, present)
 
 
@@ -89,8 +89,8 @@ def _from_block_on(values: FloatArray, start: IntArray) -> FloatArray:
     sums = np.zeros((*values.shape[:-1], values.shape[-1] + 1))
     np.cumsum(values[..., ::-1], axis=-1, out=sums[..., 1:])
     below = sums[..., ::-1]
-    found: FloatArray = np.take_along_axis(below, start, axis=-1)
-    return found
+    result: FloatArray = np.take_along_axis(below, start, axis=-1)
+    return result
 
 
 def standard_error(influence: FloatArray, gold: BoolArray, present: BoolArray) -> FloatArray:
@@ -128,8 +128,8 @@ def quantile(positive: IntArray, level: float) -> FloatArray:
     """Return Student's quantile, two-sided, with one degree of freedom less than positives."""
     from scipy import special
 
-    found = special.stdtrit(np.maximum(positive - 1.0, 1.0), 0.5 + 0.5 * level)
-    return np.asarray(found, dtype=np.float64)
+    result = special.stdtrit(np.maximum(positive - 1.0, 1.0), 0.5 + 0.5 * level)
+    return np.asarray(result, dtype=np.float64)
 
 
 def p_value(difference: FloatArray, error: FloatArray, positive: IntArray) -> FloatArray:
@@ -139,5 +139,5 @@ def p_value(difference: FloatArray, error: FloatArray, positive: IntArray) -> Fl
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where((error == 0.0) & (difference == 0.0), 0.0, np.abs(difference) / error)
     t = np.where(np.isinf(t), np.nan, t)
-    found: FloatArray = 2.0 * special.stdtr(np.maximum(positive - 1.0, 1.0), -t)
-    return found
+    result: FloatArray = 2.0 * special.stdtr(np.maximum(positive - 1.0, 1.0), -t)
+    return result

@@ -79,8 +79,8 @@ def f1(asked: Request, judged: Judgements, retrieved: Retrieved) -> FloatArray:
 def average_precision(asked: Request, judged: Judgements, retrieved: Retrieved) -> FloatArray:
     """Return the mean over the positives of the precision where each stands, else 0."""
     hit = _hits(asked, retrieved)
-    found = retrieved.running(retrieved.grade >= asked.least)
-    at = np.asarray(found / (retrieved.rank + 1.0), dtype=np.float64)
+    result = retrieved.running(retrieved.grade >= asked.least)
+    at = np.asarray(result / (retrieved.rank + 1.0), dtype=np.float64)
     return over(retrieved.add(at, hit), positives(asked, judged))
 
 
@@ -195,13 +195,13 @@ def judged_share(asked: Request, judged: Judgements, retrieved: Retrieved) -> Fl
 def auc(asked: Request, judged: Judgements, retrieved: Retrieved) -> FloatArray:
     """Return how often a retrieved positive scores above a retrieved other one, ties a half."""
     hit = retrieved.grade >= asked.least
-    found = retrieved.tally(hit)
-    others = retrieved.size - found
+    result = retrieved.tally(hit)
+    others = retrieved.size - result
     block = blocks(retrieved, hit)
     of = block.query
-    below = retrieved.size[of] - block.start - block.size - (found[of] - block.before - block.hits)
+    below = retrieved.size[of] - block.start - block.size - (result[of] - block.before - block.hits)
     wins = block.hits * (below + 0.5 * (block.size - block.hits))
-    return over(summed(of, wins, judged.n_queries), found * others)
+    return over(summed(of, wins, judged.n_queries), result * others)
 
 
 METRICS: dict[str, Kernel] = {

@@ -114,8 +114,8 @@ def average_precision(asked: Request, judged: Judgements, retrieved: Retrieved) 
         harmonic[block.start + within] - harmonic[block.start],
     )
     beside = (block.hits - 1) / np.maximum(block.size - 1, 1)
-    found = (block.before + 1 - beside * (start + 1.0)) * inverse + beside * within
-    total = summed(block.query, found * block.hits / block.size, judged.n_queries)
+    result = (block.before + 1 - beside * (start + 1.0)) * inverse + beside * within
+    total = summed(block.query, result * block.hits / block.size, judged.n_queries)
     return over(total, positives(asked, judged))
 
 

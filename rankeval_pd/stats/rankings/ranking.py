@@ -144,10 +144,10 @@ def nbest(
     counted: FloatArray | IntArray = tp[..., index]
     if ties == "expected":
         counted = tp_start + (index - start) * block.tp / block.size
-    found = NBest(
+    result = NBest(
         counted, ranked[..., index - 1], np.maximum(end - asked, 0), asked <= total, block
     )
-    return _without_cuts(found, asked, ties, every=n is None)
+    return _without_cuts(result, asked, ties, every=n is None)
 
 
 def blocks(ranked: FloatArray, total: IntArray) -> tuple[IntArray, IntArray]:

@@ -71,11 +71,11 @@ def _rank_blocks(
     only = most - int((np.maximum(rank_a, rank_b) <= most).sum())
     half = int(_FAR * np.sqrt(only / 2.0)) + 2
     for start, stop in _blocks(n_resamples, min(2 * (most + half), 2 * rank_a.size)):
-        found, wider = None, half
-        while found is None:
-            found = _ranks(slots, chosen, keys, most, wider, (seed, start, stop))
+        result, wider = None, half
+        while result is None:
+            result = _ranks(slots, chosen, keys, most, wider, (seed, start, stop))
             wider *= 4
-        yield found
+        yield result
         advance(stop - start)
 
 
@@ -152,16 +152,16 @@ def swapped(
         sums = _sums_ahead(slots, gold, windows, keys, seed, start, stop)
         counts = np.empty((4, stop - start, n.size), dtype=np.int64)
         for column, window in enumerate(windows):
-            found = window.counts(
+            result = window.counts(
                 keyed.coins(keys[window.candidate], seed, start, stop), *sums[column]
             )
-            while found is None:  # a list ends outside: once in a thousand million draws
+            while result is None:  # a list ends outside: once in a thousand million draws
                 window = _Window.around(window.n, 4 * window.half, slots, gold)
                 again = _sums_ahead(slots, gold, [window], keys, seed, start, stop)
-                found = window.counts(
+                result = window.counts(
                     keyed.coins(keys[window.candidate], seed, start, stop), *again[0]
                 )
-            counts[:, :, column] = found
+            counts[:, :, column] = result
         yield Regions(*counts)
         advance(stop - start)
 
@@ -285,8 +285,8 @@ class _Window(NamedTuple):
 
 def _sum(rows: BoolArray) -> IntArray:
     """Return the number of slots in each draw."""
-    found: IntArray = np.add.reduce(rows, axis=0, dtype=np.int32).astype(np.int64)
-    return found
+    result: IntArray = np.add.reduce(rows, axis=0, dtype=np.int32).astype(np.int64)
+    return result
 
 
 def _sums_ahead(
@@ -311,10 +311,10 @@ def _sums_ahead(
     rows, columns = [], []
     for number, window in enumerate(windows):
         once = np.flatnonzero((early < window.start) & (late >= window.start))
-        for row, found in ((2 * number, once), (2 * number + 1, once[gold[once]])):
-            rows.append(np.full(found.size, row))
-            columns.append(found)
-            sums[row] = (signs[found] < 0).sum()
+        for row, result in ((2 * number, once), (2 * number + 1, once[gold[once]])):
+            rows.append(np.full(result.size, row))
+            columns.append(result)
+            sums[row] = (signs[result] < 0).sum()
         sums[2 * number : 2 * number + 2] += np.array([[window.both], [window.both_true]])
     at, column = np.concatenate(rows), np.concatenate(columns)
     needed = np.unique(column)

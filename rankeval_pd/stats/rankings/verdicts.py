@@ -89,7 +89,7 @@ def of_influences(
 
     count = value.shape[-1]
     batch = value.shape[:-1]
-    found = empty(batch, count, 1)
+    result = empty(batch, count, 1)
     chosen = pairs(count)
     left, right = (np.array([pair[side] for pair in chosen], dtype=int) for side in (0, 1))
     gold, present = (np.broadcast_to(x, influence.shape) for x in (gold, present))
@@ -107,9 +107,9 @@ def of_influences(
             label, here = gold[row].any(axis=0), present[row].all(axis=0)
             least = min(int((label & here).sum()), int((~label & here).sum()))
             p_value = _largest(z, covariance, variance, (left, right), least - 1, n_resamples, seed)
-        found.difference[row][:, 0], found.p_value[row][:, 0] = difference, p_value
-        found.half[row][:, 0] = z_of(level) * np.sqrt(variance)
-    return found
+        result.difference[row][:, 0], result.p_value[row][:, 0] = difference, p_value
+        result.half[row][:, 0] = z_of(level) * np.sqrt(variance)
+    return result
 
 
 def _covariance(influence: FloatArray, gold: BoolArray, present: BoolArray) -> FloatArray:

@@ -47,9 +47,9 @@ class Items:
         """The number of the stratum of what is drawn: of each item, or cluster."""
         if self.cluster is None or self.strata is None:
             return self.strata
-        found = np.empty(int(self.cluster.max()) + 1, dtype=np.int64)
-        found[self.cluster] = self.strata
-        return found
+        values = np.empty(int(self.cluster.max()) + 1, dtype=np.int64)
+        values[self.cluster] = self.strata
+        return values
 
     def unit(self) -> float | None:
         """Return how much one unit of the first statistic adds to the score, if it is constant.

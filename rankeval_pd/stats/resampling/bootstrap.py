@@ -131,7 +131,7 @@ def quantiles(samples: FloatArray, shares: tuple[float, float]) -> tuple[float, 
     ranks = [share * (size - 1) for share in shares]
     needed = sorted({int(k) for rank in ranks for k in (np.floor(rank), np.ceil(rank))})
     undefined = int(np.isnan(samples).sum())
-    found = []
+    listed = []
     for rank, missing in zip(ranks, (-np.inf, np.inf), strict=True):
         filled = np.where(np.isnan(samples), missing, samples) if undefined else samples
         ordered = np.partition(filled, needed)
@@ -139,8 +139,8 @@ def quantiles(samples: FloatArray, shares: tuple[float, float]) -> tuple[float, 
         part = rank - np.floor(rank)
         finite = np.isfinite(low) and np.isfinite(high)
         between = low + part * (high - low) if finite else (low if np.isinf(low) else high)
-        found.append(float(low if part == 0.0 else between))
-    return found[0], found[1]
+        listed.append(float(low if part == 0.0 else between))
+    return listed[0], listed[1]
 
 
 def law_interval(

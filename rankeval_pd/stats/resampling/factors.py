@@ -49,8 +49,8 @@ def mean_of_seeds(score: Score, seeds: int) -> Score:
     def averaged(sums: AnyArray) -> FloatArray:
         apart = sums.reshape(*sums.shape[:-1], seeds, -1)
         there = apart[..., -1] > 0.0
-        found = np.where(there, score(apart[..., :-1]), 0.0)
-        return np.asarray(found.sum(axis=-1) / there.sum(axis=-1))
+        result = np.where(there, score(apart[..., :-1]), 0.0)
+        return np.asarray(result.sum(axis=-1) / there.sum(axis=-1))
 
     return averaged
 

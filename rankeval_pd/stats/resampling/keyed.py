@@ -49,9 +49,9 @@ def normals(keys: Keys, seed: int, start: int, stop: int) -> FloatArray:
     )
     radius = np.sqrt(-2.0 * np.log((first + np.uint64(1)) * 2.0**-53))
     angle = second * (2.0**-53 * 2.0 * np.pi)
-    found = np.empty((keys.size, 2 * pairs.size))
-    found[:, 0::2], found[:, 1::2] = radius * np.cos(angle), radius * np.sin(angle)
-    return found[:, : stop - start]
+    values = np.empty((keys.size, 2 * pairs.size))
+    values[:, 0::2], values[:, 1::2] = radius * np.cos(angle), radius * np.sin(angle)
+    return values[:, : stop - start]
 
 
 def _seeded(keys: Keys, seed: int, stream: int) -> Keys:

@@ -94,8 +94,8 @@ def _plain_tail(law: FloatArray, edge: int) -> float | None:
     """Return the tail of a law that is known to about 1e-16, unless it is small."""
     if not 0 < edge < law.size:
         return 1.0 if edge <= 0 else 0.0
-    found = float(law[edge:].sum())
-    return found if found >= _LARGE else None
+    result = float(law[edge:].sum())
+    return result if result >= _LARGE else None
 
 
 def _tilted_tail(chances: FloatArray, n: int, edge: int) -> float:

@@ -129,18 +129,18 @@ class Draws:
     @cached_property
     def errors(self) -> FloatArray:
         """The standard error of every pair's gain in every resample, (pair, resample)."""
-        found = self._resampled[1]
-        assert found is not None
-        return found
+        result = self._resampled[1]
+        assert result is not None
+        return result
 
     @cached_property
     def own_errors(self) -> FloatArray:
         """The standard error of every pair's gain, (pair,), as those of resamples are found."""
         once, sums = np.ones((1, self.drawn.shape[1])), self.drawn.sum(axis=1)[np.newaxis]
-        found = bootstrap.standard_errors(
+        result = bootstrap.standard_errors(
             once, sums, self.drawn, self.items.score, self.pairs, self.items.drawn_strata
         )
-        return np.asarray(self._with_seeds(found)[:, 0])
+        return np.asarray(self._with_seeds(result)[:, 0])
 
     @property
     def studentises(self) -> bool:
@@ -156,10 +156,10 @@ class Draws:
         strata = items.drawn_strata
         chunks = resamples.count_chunks(n, options.n_resamples, options.seed, strata)
         if not self.studentises:
-            found = resamples.resampled_scores(
+            result = resamples.resampled_scores(
                 drawn, items.score, chunks, options.n_resamples, self.step
             )
-            return items.sign * found + self.trained, None
+            return items.sign * result + self.trained, None
         errors = np.empty((len(self.pairs), options.n_resamples))
         scores = np.empty((len(drawn), options.n_resamples))
         flat = resamples.for_sums(resamples.flat(drawn), n)
@@ -389,13 +389,13 @@ def _interval(
     if kind == "wild":
         subsets, room, sums = draws.subsets, draws.room(a, b), draws.turned(a, b)
         factor = draws.parts.factor
-        found = wild.limits(
+        result = wild.limits(
             sums, subsets.weights, factor, every=subsets.every, level=options.level, room=room
         )
         if on is not None and not subsets.every and options.event == "wild":
             near = factor * sums / np.maximum(subsets.weights, 1.0)
-            found = _as_p_says(found, gain, p_two_sided, near, options)
-        return found
+            result = _as_p_says(result, gain, p_two_sided, near, options)
+        return result
     lean = draws.without[a] - draws.without[b]
     if options.event == "wild":  # an exact law of signs is not that of items drawn again
         drawn_again = options._replace(
@@ -405,19 +405,19 @@ def _interval(
     if on is not None and kind != "studentised":
         law, step = DrawnSum(on.multiples), on.step * (items.unit() or 1.0)
         gains = np.asarray(step * law.values, dtype=np.float64)
-        found = bootstrap.law_interval(
+        result = bootstrap.law_interval(
             kind, gain, gains, law.law, level=options.level, without=lean
         )
-        return _of_event(found, gain, p_two_sided, gains, options)
+        return _of_event(result, gain, p_two_sided, gains, options)
     gains = draws.scores[a] - draws.scores[b]
     student = None
     if kind == "studentised":
         student = float(draws.own_errors[k]), draws.errors[k]
-    found = bootstrap.interval(
+    result = bootstrap.interval(
         kind, gain, gains, level=options.level,
         scale=float(max(draws.scale[a], draws.scale[b])), without=lean, student=student,
     )  # fmt: skip
-    return _of_event(found, gain, p_two_sided, gains, options)
+    return _of_event(result, gain, p_two_sided, gains, options)
 
 
 def _of_event(
@@ -462,8 +462,8 @@ def _drawn_chance(multiples: IntArray, event: str) -> float:
         return DrawnSum(multiples).tail(2 * total + 1)
     # the mean of the resampled gains is the gain: there is no bias to correct
     turned = event == "zero"
-    found = DrawnSum(-multiples).tail(0) if turned else DrawnSum(multiples).tail(2 * total)
-    return found if found > 0.0 else float(2.0**-multiples.size)
+    result = DrawnSum(-multiples).tail(0) if turned else DrawnSum(multiples).tail(2 * total)
+    return result if result > 0.0 else float(2.0**-multiples.size)
 
 
 # ------------------------------------------------------------------------------------- permutation
@@ -585,11 +585,11 @@ def _signed_row(on: Lattice, unit: float, gain: float, options: Options) -> _Row
     total = int(on.multiples.sum())
     p = law.tail(total)
     ordered = law.tail(-total) if gain < 0.0 else p  # the law is symmetric
-    found = _as_p_says(
+    result = _as_p_says(
         (gain - limits[1], gain - limits[0]), gain, min(1.0, 2.0 * ordered),
         np.asarray(gain - size * law.values, dtype=np.float64), options,
     )  # fmt: skip
-    return _varying(error, *found, p, ordered, -1)
+    return _varying(error, *result, p, ordered, -1)
 
 
 # ------------------------------------------------------------------------------------------ common
@@ -625,11 +625,11 @@ def _lattices(
     if bootstraps and (items.cluster is not None or options.event == "studentised"):
         wanted = False
     better = items.sign * drawn[..., 0]
-    found = [lattice(better[a] - better[b]) if wanted else None for a, b in pairs]
+    listed = [lattice(better[a] - better[b]) if wanted else None for a, b in pairs]
     small = not bootstraps and drawn.shape[1] <= ENUMERATED
-    if options.method == "exact" and None in found and not small:
+    if options.method == "exact" and None in listed and not small:
         raise ValueError(_why_not_exact(items, options, bootstraps=bootstraps, unit=unit))
-    return found
+    return listed
 
 
 def _why_not_exact(items: Items, options: Options, *, bootstraps: bool, unit: float | None) -> str:
@@ -687,7 +687,7 @@ def _table(
     if simultaneous is not None:
         simultaneous = np.where(undefined, np.nan, simultaneous)
     below, above = clopper_pearson(np.maximum(hits, 0), np.array(draws), options.level)
-    found = [_of_all_pairs(doubled, simultaneous)]
+    listed = [_of_all_pairs(doubled, simultaneous)]
     for number, limit in enumerate((below, above)):
         side = np.where(exact, doubled, np.where(undefined, np.nan, np.minimum(1.0, 2.0 * limit)))
         together = simultaneous
@@ -697,16 +697,16 @@ def _table(
                 number
             ]
             together = np.where(np.isnan(simultaneous), np.nan, together)
-        found.append(_of_all_pairs(side, together))
-    adjusted, *sides = (_adjusted(x, options.adjust) for x in found)
-    low_p, high_p = found[1:] if options.adjust is None else sides
+        listed.append(_of_all_pairs(side, together))
+    adjusted, *sides = (_adjusted(x, options.adjust) for x in listed)
+    low_p, high_p = listed[1:] if options.adjust is None else sides
     undecided = is_undecided(low_p, high_p, options.alpha)
     groups = 0 if items.cluster is None else int(items.cluster.max()) + 1
     return Pairs(
         swapped, items.sign * theta[a], items.sign * theta[b], gain, error, low, high, p, doubled,
         p_stderr, adjusted, 1.0 - p, undecided, exact,
         np.full(len(pairs), items.statistics.shape[1]), n_resamples, np.full(len(pairs), groups),
-        *found,
+        *listed,
     )  # fmt: skip
 
 

@@ -72,8 +72,8 @@ def agreement(
     z, b = -ndtri(np.asarray(p, dtype=float)), np.asarray(shrinkage, dtype=float)
     noise = np.sqrt(b + np.true_divide(n_items, n_items_other))
     with np.errstate(invalid="ignore", divide="ignore"):
-        found = ndtr(b * z / noise)
-    return np.asarray(np.where((b == 0.0) & ~np.isnan(z), 0.5, found))
+        result = ndtr(b * z / noise)
+    return np.asarray(np.where((b == 0.0) & ~np.isnan(z), 0.5, result))
 
 
 def true_variance(gains: FloatArray, errors: FloatArray) -> float:
@@ -88,8 +88,8 @@ def shrinkage(gains: FloatArray, errors: FloatArray) -> FloatArray:
     """Return for each pair which part of the variance of its gain is of the true gains."""
     variance = true_variance(gains, errors)
     with np.errstate(invalid="ignore"):
-        found = variance / (variance + errors**2)
-    return np.where(errors == 0.0, 1.0, found)
+        result = variance / (variance + errors**2)
+    return np.where(errors == 0.0, 1.0, result)
 
 
 def power_factor(alpha: float, power: float) -> float:

@@ -42,10 +42,10 @@ def exact_test(x: IntArray, y: IntArray, m: IntArray, alternative: str) -> Exact
     if not positive.any() or (positive == 2.0 * size).all():
         return Exact(1.0, 1.0)
     laws = hypergeometric_laws(size, 2.0 * size, positive)
-    found = tails_of_sum(count, laws, times.astype(np.int64))
+    result = tails_of_sum(count, laws, times.astype(np.int64))
     if alternative == "two-sided" and away == 0.0:
-        return Exact(1.0, 1.0 - 0.5 * math.exp(found.pmf))
-    return Exact(*(min(1.0, factor * math.exp(log_p)) for log_p in (found.ge, found.mid)))
+        return Exact(1.0, 1.0 - 0.5 * math.exp(result.pmf))
+    return Exact(*(min(1.0, factor * math.exp(log_p)) for log_p in (result.ge, result.mid)))
 
 
 def difference(x: IntArray, y: IntArray, m: IntArray, level: float) -> tuple[float, float, float]:
@@ -58,9 +58,9 @@ def difference(x: IntArray, y: IntArray, m: IntArray, level: float) -> tuple[flo
     weight = float(n.sum()) / 2.0
     if weight == 0.0:
         return 0.0, 0.0, 0.0
-    found = float((a - b).sum()) / 2.0 / weight
+    result = float((a - b).sum()) / 2.0 / weight
     p: FloatArray = (b - a) / 4.0
     q: FloatArray = (a * (n - b) + b * (n - a)) / (4.0 * n)
-    variance = max((found * float(p.sum()) + float(q.sum())) / weight**2, 0.0)
+    variance = max((result * float(p.sum()) + float(q.sum())) / weight**2, 0.0)
     half = z_of(level) * math.sqrt(variance)
-    return found, max(found - half, -1.0), min(found + half, 1.0)
+    return result, max(result - half, -1.0), min(result + half, 1.0)

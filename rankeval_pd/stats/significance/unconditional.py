@@ -189,8 +189,8 @@ def _least(k: IntArray, n_a: int, n_b: int, gap: int, spread: int) -> IntArray:
 
     def reaches(count: IntArray) -> BoolArray:
         d = count.astype(object) * total - whole * n_a
-        found: BoolArray = ((d > 0) & (d * d * spread >= limit)).astype(bool)
-        return found
+        result: BoolArray = ((d > 0) & (d * d * spread >= limit)).astype(bool)
+        return result
 
     root = gap * np.sqrt(k * (total - k) / spread)
     guess: IntArray = np.ceil((root + k * float(n_a)) / total).astype(np.int64)
@@ -223,22 +223,22 @@ def _largest(value: FloatArray, enough: float = math.inf) -> float:
     width = 0.5 * math.pi / stretches
     phi: FloatArray = np.asarray((np.arange(stretches) + 0.5) * width, dtype=float)
     expectation = _binomial_mean(value)
-    found = expectation(phi)
-    if float(found.max()) >= enough:
+    result = expectation(phi)
+    if float(result.max()) >= enough:
         return enough
-    peak = np.append(True, found[1:] >= found[:-1]) & np.append(found[:-1] >= found[1:], True)
-    phi, found = phi[peak], found[peak]
+    peak = np.append(True, result[1:] >= result[:-1]) & np.append(result[:-1] >= result[1:], True)
+    phi, result = phi[peak], result[peak]
     for _ in range(_ROUNDS):
-        highest = float(found.max())
+        highest = float(result.max())
         if highest >= 1.0 - _ROUNDING:  # no expectation is above the largest value
             break
-        phi = phi[found >= highest - 0.5 * n * width * width]
+        phi = phi[result >= highest - 0.5 * n * width * width]
         closer = phi[:, None] + width * _CLOSER
         at = expectation(closer.ravel()).reshape(closer.shape)
         best = at.argmax(axis=1)[:, None]
-        phi, found = (np.take_along_axis(x, best, axis=1)[:, 0] for x in (closer, at))
+        phi, result = (np.take_along_axis(x, best, axis=1)[:, 0] for x in (closer, at))
         width *= 0.25
-    k, pi = np.arange(n + 1.0), np.array(math.sin(float(phi[found.argmax()])) ** 2)
+    k, pi = np.arange(n + 1.0), np.array(math.sin(float(phi[result.argmax()])) ** 2)
     return float(np.sum(np.exp(binomial.log_pmf(k, np.array(float(n)), pi)) * value))
 
 
