@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rankeval_pd.stats.distributions.populations import Finite, Infinite
-from rankeval_pd.stats.random_model import bounds
+from rankeval_pd.stats.random_model import boundary, bounds
 from rankeval_pd.stats.random_model.boundary import adjusted, crossing_probability, envelope
 from rankeval_pd.stats.random_model.bounds import critical_counts
 from tests.stats import exact
@@ -21,10 +21,10 @@ from tests.stats import exact
 SIZES = st.integers(0, 16).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n)))
 
 
-def exactly(boundary, total: int, positive: int) -> Fraction:
+def exactly(asked, total: int, positive: int) -> Fraction:
     """Return the probability of reaching the boundary by counting the orders that do."""
     orders, reached = {0: 1}, 0
-    for k, bound in enumerate(boundary, start=1):
+    for k, bound in enumerate(asked, start=1):
         ahead: dict[int, int] = {}
         for i, ways in orders.items():
             if i < positive:
@@ -37,10 +37,10 @@ def exactly(boundary, total: int, positive: int) -> Fraction:
     return Fraction(reached, math.comb(total, positive))
 
 
-def endless(boundary, prior: Fraction) -> Fraction:
+def endless(asked, prior: Fraction) -> Fraction:
     """Return the same for an endless random sequence."""
     law, reached = {0: Fraction(1)}, Fraction(0)
-    for bound in boundary:
+    for bound in asked:
         ahead: dict[int, Fraction] = {}
         for i, p in law.items():
             ahead[i + 1] = ahead.get(i + 1, 0) + p * prior
@@ -61,8 +61,14 @@ def boundaries(seed: int, total: int, positive: int) -> np.ndarray:
     return found
 
 
+@pytest.fixture(params=[True, False], ids=["jumps", "steps"])
+def either_way(request, monkeypatch):
+    """From one end of the boundary to the next, and from candidate to candidate."""
+    monkeypatch.setattr(boundary, "_jumps_cost_less", lambda *_: request.param)
+
+
 @pytest.mark.parametrize("seed", range(40))
-def test_every_order_counted(seed):
+def test_every_order_counted(seed, either_way):
     rng = np.random.default_rng(seed)
     total = int(rng.integers(1, 60))
     positive = int(rng.integers(0, total + 1))
@@ -73,7 +79,7 @@ def test_every_order_counted(seed):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_an_endless_sequence(seed):
+def test_an_endless_sequence(seed, either_way):
     asked = boundaries(seed, 40, 10 + seed)
     prior = (10 + seed) / 40
     found = crossing_probability(asked, Infinite(prior))
@@ -100,7 +106,7 @@ def test_nothing_is_random(positive):
     ("level", "total", "positive"),
     [(1e-20, 300, 80), (1e-90, 500, 350), (1e-114, 700, 200), (1e-250, 900, 450)],
 )
-def test_tiny_probabilities(level, total, positive):
+def test_tiny_probabilities(level, total, positive, either_way):
     population = Finite(float(total), float(positive))
     k = np.arange(1.0, total + 1.0)
     asked = critical_counts(np.log([level]), k, population)
@@ -111,7 +117,7 @@ def test_tiny_probabilities(level, total, positive):
 
 
 @pytest.mark.parametrize(("n_x", "n_y"), [(8, 12), (30, 50), (200, 37)])
-def test_smirnov_of_two_samples(n_x, n_y):
+def test_smirnov_of_two_samples(n_x, n_y, either_way):
     """The largest distance of two distribution functions is a boundary of its own shape."""
     total = n_x + n_y
     for seed in range(4):
@@ -129,7 +135,7 @@ def test_smirnov_of_two_samples(n_x, n_y):
 
 
 @pytest.mark.parametrize(("k", "count"), [(1000, 1), (1000, 40), (5000, 464), (5000, 530)])
-def test_what_nearly_every_ranking_reaches(k, count):
+def test_what_nearly_every_ranking_reaches(k, count, either_way):
     """One list in which hardly any ranking has fewer."""
     asked = np.full((2, 5102), np.inf)
     asked[:, k - 1] = count
@@ -262,3 +268,14 @@ def test_bounds_of_single_n_are_reached_somewhere(kind, p, first, last, known):
     asked = np.full((1, last), np.inf)
     asked[0, first - 1 :] = bounds.bound(kind, p, n, population)
     assert crossing_probability(asked, population)[0] == pytest.approx(known, rel=5e-3)
+
+
+def test_few_n_of_many_candidates():
+    """The same from candidate to candidate, and from one n to the next."""
+    population, n = Finite(1e5, 300.0), np.array([1.0, 10.0, 5e3, 1e4, 4e4, 99_990.0])
+    counts = critical_counts(np.log([0.01]), n, population)
+    (p,) = boundary.reached_somewhere(counts, n, population)
+    asked = counts.astype(np.int64)
+    (steps,) = boundary._by_steps(asked, n.astype(np.int64), population.prior, population)
+    assert p == pytest.approx(steps, rel=1e-10)
+    assert envelope(0.05, n[::-1], population).counts[-1] == 1.0
