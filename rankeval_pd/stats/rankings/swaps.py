@@ -26,6 +26,7 @@ from rankeval_pd.stats.resampling.keyed import Bits, Keys
 
 Advance = Callable[[int], object]
 _BLOCK = 1_000_000  # slots times draws in memory together, few enough for the cache
+_STRETCH = 2_000  # slots that are summed up at a time: they stay in the processor's cache
 _EQUAL = 1e-12  # relative difference up to which two statistics are the same
 _FAR = 6.0  # standard deviations of the end of a list that a window has to either side at first
 
@@ -93,19 +94,27 @@ def _ranks(
     swap = keyed.coins(keys[near], *draws)
     first = swap[place[slots.candidate[:reach]]]
     first ^= slots.from_a[:reach].view(np.uint8)[:, np.newaxis]
-    up_to = np.full((2, reach + 1, swap.shape[1]), most + 1, dtype=np.int32)
-    np.cumsum(first, axis=0, out=up_to[0, :-1])
-    up_to[1, :-1] = np.arange(1, reach + 1, dtype=np.int32)[:, np.newaxis] - up_to[0, :-1]
-    if 0 < reach < slots.candidate.size and up_to[:, reach - 1].min() < most:
+    up_to = np.empty((reach + 1, swap.shape[1]), dtype=np.int32)
+    for start in range(0, reach, _STRETCH):
+        stretch = slice(start, min(start + _STRETCH, reach))
+        np.cumsum(first[stretch], axis=0, dtype=np.int32, out=up_to[stretch])
+        if start:
+            up_to[stretch] += up_to[start - 1]
+    listed = up_to[reach - 1] if reach else np.zeros(1, dtype=np.int32)
+    if 0 < reach < slots.candidate.size and min(listed.min(), reach - listed.max()) < most:
         return None
-    np.minimum(up_to, most + 1, out=up_to)
+    up_to[-1] = most + 1  # behind what is looked at
     asked = near[chosen[near]]
-    a, b = (np.minimum(side[asked], reach) for side in (slots.a, slots.b))
     moved = swap[place[asked]].view(bool)
-    first_rank, second_rank = (
-        np.where(moved, up_to[0][b], up_to[0][a]),
-        np.where(moved, up_to[1][a], up_to[1][b]),
-    )
+    of_a, of_b = (up_to[np.minimum(side[asked], reach)] for side in (slots.a, slots.b))
+    del up_to, first, swap
+    first_rank = np.where(moved, of_b, of_a)
+    for counts, side in ((of_a, slots.a[asked]), (of_b, slots.b[asked])):
+        slot = np.where(side < reach, side + 1, 2 * (most + 1)).astype(np.int32)
+        np.subtract(slot[:, np.newaxis], counts, out=counts)
+    second_rank = np.where(moved, of_a, of_b)
+    for ranks in (first_rank, second_rank):
+        np.minimum(ranks, most + 1, out=ranks)
     return asked, first_rank.T, second_rank.T
 
 
@@ -131,13 +140,14 @@ def swapped(
     keys = keyed.by_position(rank_a.size) if keys is None else keys
     only = n - nbest_regions(rank_a, rank_b, gold, n).overlap
     half = np.ceil(_FAR * np.sqrt(only / 2.0)).astype(np.int64) + 2
-    windows = [_Window.around(int(x), int(y), slots, gold) for x, y in zip(n, half, strict=True)]
-    inside = sum(window.candidate.size for window in windows)
-    if inside > max((window.stop for window in windows), default=0):
+    stops = np.minimum(2 * (n + half), slots.candidate.size)
+    inside = int((stops - 2 * np.maximum(n - half, 0)).sum())
+    if inside > stops.max(initial=0):
         yield from _at_many_n(
             rank_a, rank_b, gold, n, keys, n_resamples=n_resamples, seed=seed, advance=advance
         )
         return
+    windows = [_Window.around(int(x), int(y), slots, gold) for x, y in zip(n, half, strict=True)]
     for start, stop in _blocks(n_resamples, inside):
         sums = _sums_ahead(slots, gold, windows, keys, seed, start, stop)
         counts = np.empty((4, stop - start, n.size), dtype=np.int64)
@@ -161,22 +171,22 @@ def _at_many_n(
 ) -> Iterator[Regions]:
     """Yield the counts from the ranks of all candidates that a list can reach."""
     most = int(n.max())
+    sizes, place = np.unique(n, return_inverse=True)
+    listed = np.searchsorted(sizes, np.arange(most + 2))  # the first list that a rank is in
     everyone = np.ones(gold.size, dtype=bool)
     for candidates, a, b in _rank_blocks(rank_a, rank_b, everyone, keys, most, **drawing):
         both, true = np.maximum(a, b), gold[candidates]
         yield Regions(
-            _counted(both, most, n),
-            *(_counted(ranks[:, true], most, n) for ranks in (both, a, b)),
+            _counted(both, listed)[:, place],
+            *(_counted(ranks[:, true], listed)[:, place] for ranks in (both, a, b)),
         )
 
 
-def _counted(ranks: IntArray, most: int, n: IntArray) -> IntArray:
-    """Return how many ranks of each draw are at most n, for ranks up to ``most + 1``."""
-    draws = ranks.shape[0]
-    shifted = ranks + (most + 2) * np.arange(draws)[:, np.newaxis]
-    counts = np.bincount(shifted.ravel(), minlength=draws * (most + 2))
-    sums: IntArray = np.cumsum(counts.reshape(draws, most + 2), axis=-1)[:, n]
-    return sums
+def _counted(ranks: IntArray, listed: IntArray) -> IntArray:
+    """Return how many ranks of each draw are in each list; ``listed`` is the first by the rank."""
+    lists = int(listed[-1])
+    counts = [np.bincount(listed[drawn], minlength=lists + 1)[:lists] for drawn in ranks]
+    return np.cumsum(np.array(counts, dtype=np.int64).reshape(-1, lists), axis=-1)
 
 
 def _blocks(n_resamples: int, size: int) -> Iterator[tuple[int, int]]:
