@@ -75,8 +75,7 @@ RANKINGS = {
     "odds_ratios": lambda p, N: p.odds_ratios("G2", "t-score", _few(N)),
     "tie_sensitivity": lambda p, N: p.tie_sensitivity("G2", "t-score", _few(N), n_keys=5),
     "mean_difference": lambda p, N: p.mean_difference("G2", "t-score", range(5, min(N, 2000)),
-                                                      n_resamples=None if N < 99 else 1319,
-                                            simultaneous=N < 99),
+                                                      n_resamples=99),
 }  # fmt: skip
 ITEMS = {
     "confidence": lambda p, N: p.confidence(**B),
