@@ -144,7 +144,7 @@ def use_confidences(ax: Axes, values: FloatArray) -> None:
     """Give the axis upwards the scale on which .99 and .999 are as far apart as .9 and .99."""
     inside = values[(values > 0.0) & (values < 1.0)]
     edge = min(0.02, 0.5 * float(np.min(np.minimum(inside, 1.0 - inside), initial=0.04)))
-    edge = max(edge, 1e-12)
+    edge = max(edge, 1e-5)  # nobody asks by how much it is beyond
 
     def forward(x: FloatArray) -> Any:
         x = np.clip(x, edge, 1.0 - edge)
@@ -156,4 +156,9 @@ def use_confidences(ax: Axes, values: FloatArray) -> None:
     ax.set_yscale("function", functions=(forward, inverse))
     lowest = float(np.nanmin(values, initial=0.5))
     ax.set_ylim(max(edge, 0.8 * lowest), 1.0 - edge)
-    set_chosen_ticks(ax.yaxis, _CONFIDENCES, [f"{x:g}".lstrip("0") for x in _CONFIDENCES])
+    texts = [f"{x:g}".lstrip("0") for x in _CONFIDENCES]
+    if (values > 1.0 - edge).any():
+        top = 1.0 - edge
+        set_chosen_ticks(ax.yaxis, [top, *_CONFIDENCES], [f"≥{top:.6g}".replace("0.", "."), *texts])
+    else:
+        set_chosen_ticks(ax.yaxis, _CONFIDENCES, texts)

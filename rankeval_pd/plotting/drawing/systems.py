@@ -71,7 +71,7 @@ def draw_confidence(
         mark = {
             "color": canvas.colour(name), "marker": MARKS[number % len(MARKS)],
             "linestyle": "none", "markersize": 4, "alpha": 0.6, "markeredgewidth": 0,
-            "label": _pair_label(canvas, name, len(rows)),
+            "label": _pair_label(canvas, name, len(rows)), "clip_on": False,
         }  # fmt: skip
         ax.plot(rows["gain"], rows["confidence"], **look.mark(name, **mark))
     use_confidences(ax, table["confidence"].dropna().to_numpy(dtype=float))
@@ -218,7 +218,10 @@ def draw_calibration(canvas: Canvas, table: pd.DataFrame) -> None:
     order = [x for k in (4, 2, 1) for x in edges[::-k]]
     order = list(dict.fromkeys([*edges[:1], *order]))
     set_chosen_ticks(ax.xaxis, order, [f"{edge:.3g}".lstrip("0") for edge in order])
-    if "n_pairs" in table:
+    if not known.any():
+        ax.set_ylim(0.0, 1.0)
+        ax.plot([], [], " ", label="no pair of systems in any bin")
+    elif "n_pairs" in table:
         _count_bins(ax, at, table["n_pairs"])
     set_ticks(ax.yaxis, lambda value, _=None: f"{100 * value:.4g}%", 4.0)
     canvas.finish(xlabel="one-sided p, edges of bins", ylabel="pairs that keep their sign")
@@ -359,7 +362,9 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
         cells[i, j] = kind if not np.isnan(gain) else np.nan
         if font:
             shade = "white" if kind < 2 else "black"
-            said = f"{gain:.2g}" + (f"\n{_STARS[kind]}" if _STARS[kind] else "")
+            said = f"{gain:.2g}"
+            said = said.replace("0.", ".", 1) if len(said) > 5 else said  # as much as a cell holds
+            said += f"\n{_STARS[kind]}" if _STARS[kind] else ""
             ax.text(j, i, said, **look.mark(None, color=shade, **text))
     mesh = {"cmap": ListedColormap(_SHADES), "vmin": -0.5, "vmax": 3.5, "shading": "nearest"}
     y = np.arange(len(systems))
