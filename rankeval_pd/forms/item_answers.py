@@ -113,11 +113,11 @@ def answer(
     if question.finish is not None:
         results = question.finish(results, [tables.GROUP])
     return tables.leave_frame(
-        results, table.keys, columns, attrs={**_told(table.metric, chosen), **(attrs or {})}
+        results, table.keys, columns, attrs={**_metric_notes(table.metric, chosen), **(attrs or {})}
     )
 
 
-def _told(metric: Metric, roles: Roles) -> dict[str, Any]:
+def _metric_notes(metric: Metric, roles: Roles) -> dict[str, Any]:
     """Return what a table says of its metric; a user's function is not taken for one of ours."""
     name = metric.name if metric.names else f"function {metric.name}"
     told = {"metric": name, "higher_is_better": metric.sign > 0.0, "groups": roles.groups}
@@ -198,7 +198,7 @@ def _answer_dataset(
         result.assign(exists=exists),
         columns,
         ragged=False,
-        attrs={**_told(metric, roles), **(attrs or {})},
+        attrs={**_metric_notes(metric, roles), **(attrs or {})},
     )
 
 

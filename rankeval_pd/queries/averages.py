@@ -176,7 +176,8 @@ def of_areas(average: str, level: float) -> Combination:
         return xr.Dataset(
             {
                 "area": result.value, "chance": chance.value, "ci_low": result.low.clip(0.0, 1.0),
-                "ci_high": result.high.clip(0.0, 1.0), "se": result.se, "n_queries": result.n_queries,
+                "ci_high": result.high.clip(0.0, 1.0), "se": result.se,
+                "n_queries": result.n_queries,
                 "n_missing": (~known).sum(batch), "exists": areas["exists"].any(batch),
             }
         )  # fmt: skip
