@@ -183,6 +183,7 @@ def queries() -> pd.DataFrame:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:area. a class has:rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize("method", ["holm", "bh"])
 def test_all_groups_are_one_family(queries, method):

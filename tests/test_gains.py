@@ -52,6 +52,7 @@ def test_a_finite_upper_limit_needs_72_pairs(pairs, high):
     assert found["threshold_high"] == high
 
 
+@pytest.mark.slow
 def test_order_limits_cover_the_quantile():
     rng = np.random.default_rng(1)
     inside = 0

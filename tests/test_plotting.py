@@ -282,6 +282,7 @@ def test_random_bound_draws_critical_over_n(frame):
     np.testing.assert_array_equal(line.get_ydata(), rows["critical"] / rows["n"])
 
 
+@pytest.mark.slow
 def test_dataset_and_frame_give_the_same_lines(frame):
     data = xr.Dataset({c: ("candidate", frame[c].to_numpy()) for c in frame})
     for name, draw in DRAWN.items():
@@ -303,6 +304,7 @@ def test_keywords_reach_the_artists(frame):
     assert ax.collections[0].get_alpha() == 0.9
 
 
+@pytest.mark.slow
 def test_long_curves_are_thinned_but_keep_their_ends():
     n = 200_000
     df = pd.DataFrame({"m": np.linspace(0, 1, n), "gold": np.arange(n) % 3 == 0})

@@ -209,6 +209,7 @@ def test_legends():
         df.rankeval.plot.gain(legend="left")
 
 
+@pytest.mark.slow
 def test_many_candidates_are_computed_at_some_n():
     df = candidates(25_000, names=2)
     ax = df.rankeval.plot.random_bound()

@@ -547,6 +547,7 @@ def test_adjustments_are_statsmodels(test, method):
     np.testing.assert_allclose(found["p_adjusted"], wanted, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_max_t_keeps_the_chance_of_any_false_positive():
     """Six equal systems, 15 pairs, 150 simulated test sets: 5 % +- 3 standard errors."""
     rng = np.random.default_rng(12)
@@ -615,6 +616,7 @@ def test_one_win_in_fifty_items_makes_no_winner():
     assert found["tied_for_best"].all()
 
 
+@pytest.mark.slow
 def test_ranks_of_near_equal_systems_hold_together():
     """Eight systems, .05 standard deviations apart: all true ranks inside in 95 % of 60 tables."""
     rng = np.random.default_rng(8)

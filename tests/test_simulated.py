@@ -95,6 +95,7 @@ def test_truth_by_integration(share):
     )
 
 
+@pytest.mark.slow
 def test_truth_is_the_average_precision():
     """The mean of 200 experiments, within four standard errors; at every share at once."""
     shares = np.array([0.02, 0.1, 0.5])

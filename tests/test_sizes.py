@@ -53,6 +53,7 @@ def test_both_studies_agree_within_three_standard_errors(table, kind):
             assert abs(row["size"] - size) < 3 * error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", sizes.KINDS)
 def test_a_small_study_agrees_with_the_large_one(table, kind):
     found = sizes.simulated(kind, 120, seed=7).mean()

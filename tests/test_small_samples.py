@@ -101,6 +101,7 @@ def test_signs_and_draws_have_nearly_the_same_error(metric):
         assert (np.abs(signs[side] - drawn[side]) < 0.12 * 4 * drawn["gain_se"]).all()
 
 
+@pytest.mark.slow
 @given(
     st.integers(2, 60),
     st.integers(0, 2**32),
@@ -248,6 +249,7 @@ def test_all_pairs_of_equal_systems_together_err_in_five_percent(procedure):
 # ----------------------------------------------------------------------------- many pairs, decided
 
 
+@pytest.mark.slow
 def test_as_many_resamples_as_the_family_needs():
     rng = np.random.default_rng(2)
     data = pd.DataFrame(rng.normal(0.15 * np.arange(24), 1.0, (60, 24)))

@@ -45,6 +45,7 @@ def test_krenn_n_inside_a_block(freq):
     assert freq(ties="blocks").nbest_precision([996, 1022])["tied"].tolist() == [0, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 @given(st.integers(0, 10_000), st.integers(2, 5))
 @settings(max_examples=10)
@@ -263,6 +264,7 @@ def test_missing_scores_are_one_block():
 # ------------------------------------------------------------------------------------- sensitivity
 
 
+@pytest.mark.slow
 def test_tie_sensitivity_spans_the_orders(tied):
     """With many orders, the least and the largest p-value of all orders; compare's is between."""
     small = tied.iloc[:5]

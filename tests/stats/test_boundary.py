@@ -102,6 +102,7 @@ def test_nothing_is_random(positive):
     assert found.tolist() == [1.0, 0.0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("level", "total", "positive"),
     [(1e-20, 300, 80), (1e-90, 500, 350), (1e-114, 700, 200), (1e-250, 900, 450)],
