@@ -325,6 +325,7 @@ def test_one_list_is_a_pointwise_interval():
         assert pair[f"band_{side}"][0] == pytest.approx(compared[f"ci_{side}"][0], abs=1.5e-3)
 
 
+@pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
 @pytest.mark.slow
 def test_small_simulation_of_size_and_coverage():
     """Errors of max-t and of both bands, seeded: the large one is in tests/reference.
