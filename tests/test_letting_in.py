@@ -80,7 +80,8 @@ def test_the_same_labels_in_other_types():
     assert label_hashes(pd.Index([1, 2, np.nan]))[:2].tolist() == wanted
     days = pd.date_range("2024-01-01", periods=2)
     wanted = label_hashes(days).tolist()
-    for other in (days.as_unit("s"), days.astype(object), days.append(pd.DatetimeIndex([FAR]))[:2]):
+    far = pd.DatetimeIndex(np.array([FAR], dtype="datetime64[us]"))
+    for other in (days.as_unit("s"), days.astype(object), days.as_unit("us").append(far)[:2]):
         assert label_hashes(other).tolist() == wanted
     levels = pd.MultiIndex.from_arrays([[1, 2.5], ["a", "b"]])
     assert (

@@ -160,7 +160,8 @@ def _one(label: Any) -> np.uint64:
     if isinstance(label, numbers.Number):
         return _one_number(label)
     if isinstance(label, np.datetime64 | datetime.datetime):
-        return np.uint64(_hash_known(pd.DatetimeIndex([label]))[0])
+        stamp = pd.Timestamp(label)  # an index would ask for nanoseconds, which far dates have not
+        return np.uint64(_times(np.array([stamp.asm8.astype(np.int64)]), stamp.unit)[0])
     if isinstance(label, np.timedelta64 | datetime.timedelta):
         return np.uint64(_hash_known(pd.TimedeltaIndex([label]))[0])
     if isinstance(label, pd.Interval):
