@@ -106,7 +106,8 @@ def weights(
     And how many times as much as that of a region with a fixed threshold its precision varies.
     """
     score, gold, present, cluster = np.broadcast_arrays(score, gold, present, cluster)
-    weight, ratio = np.ones((2, *exists.shape))
+    weight: FloatArray = np.ones(exists.shape)
+    ratio: FloatArray = np.ones(exists.shape)
     n_groups = np.zeros(exists.shape, dtype=np.int64)
     for row in np.ndindex(exists.shape[:-1]):
         asked = exists[row]
