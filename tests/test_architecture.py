@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import pandas as pd
 import pytest
+import xarray as xr
 
 import rankeval_pd
 
@@ -17,7 +20,7 @@ ROOT = Path(rankeval_pd.__file__).parent
 QUESTIONS = ("nbest", "chance", "curves", "judging", "systems", "queries", "association")
 ROOT_FILES = {
     "__init__", "accessors", "association", "errors", "forwarding", "guide", "overview",
-    "progress", "words",
+    "progress", "registered", "words",
 }  # fmt: skip
 
 
@@ -137,7 +140,7 @@ def test_no_private_attribute_of_a_module_of_ours(module):
 
 def test_only_the_front_imports_accessors():
     users = {m for m in IMPORTS if "rankeval_pd.accessors" in _ours(m)}
-    assert users == {"rankeval_pd"}
+    assert users == {"rankeval_pd.registered"}
 
 
 def test_no_import_cycle():
@@ -166,13 +169,38 @@ def test_heavy_packages_are_imported_inside_functions(heavy):
     assert not at_import
 
 
-def test_import_leaves_heavy_packages_alone():
+def _printed(code: str, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT.parent,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip()
+
+
+def test_import_loads_next_to_nothing_of_ours():
     code = (
         "import sys, rankeval_pd\n"
+        "print(*sorted(name for name in sys.modules if name.startswith('rankeval_pd')))"
+    )
+    assert _printed(code) == "rankeval_pd rankeval_pd.registered"
+
+
+def test_the_whole_package_leaves_heavy_packages_alone():
+    code = (
+        "import sys, rankeval_pd, pandas\n"
+        "pandas.DataFrame.rankeval.compare\n"
         "heavy = ('matplotlib', 'scipy.stats', 'scipy.special', 'dask')\n"
+        "print('rankeval_pd.plotting.chance' in sys.modules)\n"
         "print([name for name in heavy if name in sys.modules])"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT.parent, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "[]"
+    assert _printed(code, EAGER_IMPORT="1") == "True\n[]"
+
+
+def test_what_is_registered_looks_like_the_accessor():
+    assert pd.DataFrame.rankeval.compare is rankeval_pd.FrameAccessor.compare
+    assert dir(xr.Dataset.rankeval) == dir(rankeval_pd.DatasetAccessor)
+    assert repr(xr.Dataset.rankeval) == repr(rankeval_pd.DatasetAccessor)

@@ -6,6 +6,7 @@ import inspect
 import re
 import textwrap
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, TypeVar
 
 from rankeval_pd.forms.roles import MEANINGS, default_of
@@ -82,17 +83,16 @@ def _described(text: str | None, roles: Mapping[str, str]) -> str | None:
         text,
         count=1,
     )
-    meanings = "\n".join(
-        textwrap.fill(
-            f"* ``{role}``: {meaning}",
-            width=100,
-            initial_indent=" " * 8,
-            subsequent_indent=" " * 10,
-        )
-        for role, meaning in roles.items()
-    )
+    meanings = "\n".join(_line(role, meaning) for role, meaning in roles.items())
     found = re.search(r"(?m)^    \*\*roles[^\n]*\n((?:        .*\n|\n(?=        ))*)", text)
     if found is None:
         return text
     entry = f"    {', '.join(roles)} : roles, optional\n{found[1].rstrip()}\n\n{meanings}\n"
     return text[: found.start()] + entry + text[found.end() :]
+
+
+@cache  # the same roles in many docstrings
+def _line(role: str, meaning: str) -> str:
+    return textwrap.fill(
+        f"* ``{role}``: {meaning}", width=100, initial_indent=" " * 8, subsequent_indent=" " * 10
+    )
