@@ -8,7 +8,9 @@ from __future__ import annotations
 import difflib
 import sys
 import warnings
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import numpy as np
 
@@ -19,8 +21,26 @@ class RankevalWarning(UserWarning):
     """A result that is easily misread: the only warning that this package gives."""
 
 
+_unsaid: ContextVar[tuple[str, ...]] = ContextVar("unsaid", default=())
+
+
+@contextmanager
+def hushed(beginning: str = "") -> Iterator[None]:
+    """Give no RankevalWarning that begins so, for questions that are asked on the way to another.
+
+    The filters of the process are left alone: they are those of all its threads.
+    """
+    before = _unsaid.set((*_unsaid.get(), beginning))
+    try:
+        yield
+    finally:
+        _unsaid.reset(before)
+
+
 def warn(message: str) -> None:
     """Give a RankevalWarning at the line of the user's that led here."""
+    if message.startswith(_unsaid.get()):
+        return
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(
         ("rankeval_pd.", "xarray.", "dask.", "numpy.")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import Any
 
 import xarray as xr
 
@@ -21,10 +23,7 @@ def progress_bar(
     if progress is False:
         yield _pass
         return
-    with warnings.catch_warnings():  # in a notebook without widgets, a bar of text will do
-        warnings.simplefilter("ignore")
-        from tqdm.auto import tqdm
-    with tqdm(
+    with _bar()(
         total=total,
         desc=what,
         unit=f" {unit}",
@@ -49,6 +48,20 @@ def drawing_bar(
     batches = inner["gold"].size // max(1, inner.sizes["candidate"])
     with progress_bar(progress, total=batches * draws, what=what, unit="draws") as advance:
         yield advance
+
+
+def _bar() -> Any:
+    """Return tqdm's bar of widgets where a notebook has them, else its bar of text.
+
+    ``tqdm.auto`` warns of lacking widgets, and to silence that is to silence other threads too.
+    """
+    if "ipykernel" in sys.modules and find_spec("ipywidgets"):
+        from tqdm import notebook
+
+        return notebook.tqdm
+    from tqdm import std
+
+    return std.tqdm
 
 
 def _pass(_: int) -> None:

@@ -2,14 +2,16 @@
 
 import gzip
 import json
+import os
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from rankeval_pd import datasets
-from rankeval_pd.datasets import docstring_terms
+from rankeval_pd import RankevalWarning, datasets
+from rankeval_pd.datasets import cache, docstring_terms
 from rankeval_pd.datasets.cache import cache_folder
 from rankeval_pd.datasets.prose import sentences
 
@@ -184,24 +186,24 @@ def test_nothing_is_imported_and_cache_is_used(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(docstring_terms, "PACKAGES", ("tinypkg",))
     monkeypatch.setattr(docstring_terms.metadata, "version", lambda name: "1.0")
-    cache = tmp_path / "cache"
-    monkeypatch.setenv("RANKEVAL_PD_CACHE", str(cache))
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("RANKEVAL_PD_CACHE", str(folder))
 
     def load():
         return datasets.load_docstring_terms(1, progress=False)
 
     first = load()
     assert first.loc[first["gold"], ["word1", "word2"]].to_numpy().tolist() == [["good", "name"]]
-    (kept,) = cache.iterdir()
+    (kept,) = folder.iterdir()
     (package / "__init__.py").write_text('"""Changed without a new version."""')
     pd.testing.assert_frame_equal(load(), first)  # from the cache
     kept.write_bytes(kept.read_bytes()[:50])  # cut off: it is made anew, not trusted
     assert "changed" in set(load()["word1"])
     with gzip.open(kept, "rt") as file:
-        assert json.load(file)["made of"][1] == {"tinypkg": "1.0"}
+        assert json.loads(file.readlines()[1])["made of"][1] == {"tinypkg": "1.0"}
     monkeypatch.setattr(docstring_terms.metadata, "version", lambda name: "2.0")
     load()
-    assert len(list(cache.iterdir())) == 2
+    assert len(list(folder.iterdir())) == 2
 
 
 def test_where_nothing_can_be_kept_nothing_is(tmp_path, monkeypatch):
@@ -215,6 +217,74 @@ def test_where_nothing_can_be_kept_nothing_is(tmp_path, monkeypatch):
     monkeypatch.setenv("RANKEVAL_PD_CACHE", str(tmp_path))
     pd.testing.assert_frame_equal(datasets.load_docstring_terms(1, progress=False), found)
     assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_what_was_kept_is_there_or_is_not(tmp_path):
+    path = tmp_path / "deep" / "kept.json.gz"
+    assert cache.kept(path) is None
+    cache.keep(path, {"words": ["a", "b"]})
+    assert cache.kept(path) == {"words": ["a", "b"]}
+    cache.keep(path, ["other"])
+    assert cache.kept(path) == ["other"]
+    assert [p.name for p in path.parent.iterdir()] == ["kept.json.gz"]
+
+
+def test_a_flipped_bit_anywhere_is_seen(tmp_path):
+    path = tmp_path / "kept.json.gz"
+    cache.keep(path, {"words": ["a", "b"]})
+    whole = path.read_bytes()
+    for position in range(len(whole)):
+        for bit in (1, 128):
+            broken = bytearray(whole)
+            broken[position] ^= bit
+            path.write_bytes(broken)
+            assert cache.kept(path) in (None, {"words": ["a", "b"]})  # a header's bit may not count
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"files": 3}', "no\n[]", "\n", "\ud800\n{}"])
+def test_another_file_of_the_name_is_not_trusted(tmp_path, text):
+    path = tmp_path / "kept.json.gz"
+    with gzip.open(path, "wb") as file:
+        file.write(text.encode(errors="surrogatepass"))
+    assert cache.kept(path) is None
+
+
+def test_a_full_disk_is_said_once_and_leaves_nothing(tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(cache.Path, "replace", full)
+    with pytest.warns(RankevalWarning, match="No space left.*RANKEVAL_PD_CACHE"):
+        cache.keep(tmp_path / "kept.json.gz", [1])
+    cache.keep(tmp_path / "kept.json.gz", [1])  # said already
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupt_leaves_nothing_half_written(tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cache.Path, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        cache.keep(tmp_path / "kept.json.gz", [1])
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
+def test_what_is_kept_is_as_readable_as_the_umask_has_it(tmp_path):
+    before = os.umask(0o027)
+    try:
+        cache.keep(tmp_path / "kept.json.gz", [1])
+    finally:
+        os.umask(before)
+    assert (tmp_path / "kept.json.gz").stat().st_mode & 0o777 == 0o640
+
+
+def test_the_home_folder_may_be_a_tilde(monkeypatch):
+    monkeypatch.setenv("RANKEVAL_PD_CACHE", "~/kept")
+    monkeypatch.setenv("RANKEVAL_PD_DATA", "~/given")
+    assert cache_folder() == Path.home() / "kept"
+    assert cache.data_folder() == Path.home() / "given"
 
 
 @pytest.mark.parametrize("value", [0, -1, 1.5, True, "10"])

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import ast
-import gzip
 import hashlib
 import inspect
 import json
 import re
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from importlib import metadata, util
@@ -19,12 +17,12 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.datasets.cache import cache_folder
+from rankeval_pd.datasets.cache import cache_folder, keep, kept
 from rankeval_pd.datasets.prose import sentences
 from rankeval_pd.progress import progress_bar
 
 PACKAGES = ("numpy", "scipy", "pandas", "xarray", "matplotlib")
-_FORMAT = 1  # of the cache; another number when the reading of docstrings changes
+_FORMAT = 2  # of the cache; another number when the reading of docstrings changes
 _Pair = tuple[str, str]
 
 
@@ -160,35 +158,18 @@ def _corpus(progress: bool | None) -> Corpus:
     folder = cache_folder()
     if folder is None:
         return _read(progress)
-    path = folder / name
-    try:
-        with gzip.open(path, "rt", encoding="utf-8") as file:
-            kept = json.load(file)
-        files = [[run.split() for run in text] for text in kept["files"]]
-        return Corpus(files, {(a, b) for a, b in kept["names"]})
-    except (OSError, EOFError, ValueError, KeyError):
-        pass  # not there, or not whole: it is made anew
+    before = kept(folder / name)
+    if before is not None:
+        files = [[run.split() for run in text] for text in before["files"]]
+        return Corpus(files, {(a, b) for a, b in before["names"]})
     corpus = _read(progress)
-    _keep(path, corpus, stamp)
-    return corpus
-
-
-def _keep(path: Path, corpus: Corpus, stamp: str) -> None:
-    """Write the cache as a whole or not at all; a folder that cannot be written is no error."""
     content = {
         "made of": json.loads(stamp),
         "files": [[" ".join(run) for run in file] for file in corpus.files],
         "names": sorted(corpus.names),
     }
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as raw:
-            temporary = Path(raw.name)
-            with gzip.open(raw, "wt", encoding="utf-8", compresslevel=5) as file:
-                json.dump(content, file)
-        temporary.replace(path)
-    except OSError:
-        return
+    keep(folder / name, content)
+    return corpus
 
 
 def _read(progress: bool | None) -> Corpus:

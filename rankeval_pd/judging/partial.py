@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Unpack, cast
 
@@ -10,7 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import RankevalWarning, check_choice, check_share
+from rankeval_pd.errors import check_choice, check_share, hushed
 from rankeval_pd.forms.choices import ListSizes
 from rankeval_pd.forms.columns import find_gold, frame_column
 from rankeval_pd.forms.rankings import Data, check_data
@@ -237,8 +236,7 @@ def _asked_twice(
 
 def quietly(question: Callable[[], Any]) -> Any:
     """Ask without a warning of labels that are all alike: all or none may be judged."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RankevalWarning)
+    with hushed():
         return question()
 
 

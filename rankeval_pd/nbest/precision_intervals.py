@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -10,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rankeval_pd.errors import RankevalWarning, check_at_least_one, check_choice, check_share, warn
+from rankeval_pd.errors import check_at_least_one, check_choice, check_share, hushed, warn
 from rankeval_pd.forms.choices import ProportionInterval
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.proportions import INTERVALS
@@ -161,6 +160,5 @@ def warn_of_thresholds(ratio: FloatArray, n: IntArray, exists: BoolArray, what: 
 @contextmanager
 def intervals_unread() -> Iterator[None]:
     """Ask a question for its tests alone: without what is said of its intervals."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "target='region'", RankevalWarning)
+    with hushed("target='region'"):
         yield

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
@@ -12,7 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import RankevalWarning
+from rankeval_pd.errors import hushed
 from rankeval_pd.forms.columns import find_gold, find_measures
 from rankeval_pd.forms.rankings import read_dataset, read_frame
 from rankeval_pd.forms.roles import MEANINGS, ItemRoles, RankingRoles, Roles, as_names
@@ -148,8 +147,7 @@ def names_of(data: Drawable, options: Mapping[str, Any], *, every: bool = True) 
         gold = find_gold(data, roles)
         taken = [gold, *as_names(roles.by, getattr(data, "columns", ()))]
         taken += [] if roles.key is None else [roles.key]
-        with warnings.catch_warnings():  # what is odd, the question itself says
-            warnings.simplefilter("ignore", RankevalWarning)
+        with hushed():  # what is odd, the question itself says
             return find_measures(data, roles, taken, needed=True)
     except (ValueError, TypeError, KeyError):  # the question itself says what is wrong
         return []
@@ -200,6 +198,5 @@ def curves_of(data: Any, n: Any, **roles: Any) -> Any:
 
     The warning that says what the intervals are of has no place where none is drawn.
     """
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "target='region'", RankevalWarning)
+    with hushed("target='region'"):
         return nbest_precision(data, n, **roles)

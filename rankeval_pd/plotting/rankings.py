@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.errors import RankevalWarning
+from rankeval_pd.errors import hushed
 from rankeval_pd.forms.choices import (
     Across,
     Alternative,
@@ -151,8 +150,7 @@ def precision(
 
 def _quietly(function: Callable[..., Any], *asked: Any, **options: Any) -> Any:
     """Call without the warning that a band is too narrow: the legend of the picture says it."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RankevalWarning)
+    with hushed():
         return function(*asked, **options)
 
 
