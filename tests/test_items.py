@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import xarray as xr
 
@@ -421,3 +424,45 @@ def test_a_dataset_with_groups_and_chosen_systems_is_its_frame(method, lazy, as_
         ask(ds, method, **{**roles, "measures": ["a", "nope"]})
     with pytest.raises(KeyError, match="groups: no column 'nope'"):
         ask(ds, method, **{**roles, "groups": "nope"})
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        [2**53, 2**53 + 1, 3, 4],
+        np.array([1, 1 + np.finfo(np.longdouble).eps, 2, 3], dtype=np.longdouble),
+        pd.array(
+            [Decimal(1), Decimal("1.00000000000000000001"), Decimal(2), Decimal(3)],
+            dtype=pd.ArrowDtype(pa.decimal128(30, 20)),
+        ),
+    ],
+)
+def test_what_float64_cannot_tell_apart_is_refused(numbers):
+    data = pd.DataFrame({"a": numbers, "b": [1.0, 2.0, 3.0, 4.0]})
+    if np.finfo(np.longdouble).eps == np.finfo(float).eps and data["a"].dtype == np.longdouble:
+        pytest.skip("long double is double here")
+    with pytest.raises(ValueError, match=r"'a' has .*cannot be told apart as float64.*Subtract"):
+        data.rankeval.paired_bootstrap()
+    with pytest.raises(ValueError, match=r"'a' has .*cannot be told apart as float64.*rank"):
+        data.assign(gold=[True, False, True, False]).rankeval.nbest_precision(1)
+    if data["a"].dtype == np.int64:
+        items = xr.Dataset({"x": (("system", "item"), data.to_numpy(dtype=np.int64).T)})
+        with pytest.raises(ValueError, match="'x' has whole numbers of 2"):
+            items.rankeval.paired_bootstrap()
+
+
+@pytest.mark.parametrize("size", [1e300, -1e151, 1e-151])
+def test_numbers_whose_squares_are_lost_are_refused(size):
+    data = pd.DataFrame({"a": [size, 0.0, 0.0], "b": [1.0, 2.0, 3.0]})
+    with pytest.raises(ValueError, match=r"'a' has .* largest.*Divide the numbers of all systems"):
+        data.rankeval.paired_permutation()
+
+
+@pytest.mark.filterwarnings("ignore:3 items:UserWarning")
+def test_numbers_that_are_large_or_small_are_taken():
+    data = pd.DataFrame({"a": [3.0, 1.0, 2.0], "b": [1.0, 2.0, 1.0]})
+    p_value = data.rankeval.paired_permutation()["p_value"]
+    for size in (1e140, 1e-140):
+        scaled = (data * size).rankeval.paired_permutation()
+        assert scaled["gain"].item() == pytest.approx(2 / 3 * size, rel=1e-12)
+        pd.testing.assert_series_equal(scaled["p_value"], p_value)

@@ -23,6 +23,7 @@ from rankeval_pd.forms.columns import frame_column
 from rankeval_pd.forms.identifiers import warn_of_identifiers
 from rankeval_pd.forms.metrics import Metric, find_metric
 from rankeval_pd.forms.roles import Roles, as_names, excluded_names
+from rankeval_pd.forms.values import as_floats, lifted
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.resampling.asked import Items
 
@@ -315,10 +316,14 @@ def _is_number(values: pd.Series) -> bool:
     ) and not api.is_complex_dtype(values.dtype)
 
 
-def _numbers(values: pd.Series, system: Hashable) -> FloatArray:
+def _numbers(values: pd.Series, name: Hashable) -> FloatArray:
     if values.dtype == object:
         values = pd.to_numeric(values)
-    return values.to_numpy(dtype=np.float64, na_value=np.nan)
+    return as_floats(
+        values,
+        f"{shown(name)} has",
+        "so that gains would be lost. Subtract the same number from all systems, or round them.",
+    )
 
 
 def item_order(labels: pd.Index) -> IntArray:
@@ -417,7 +422,7 @@ def read_dataset(
     systems = [systems[k] for k in keep]
     parts = []
     for name in metric.chosen:
-        bare = xr.DataArray(by_name[name].variable).astype(float)
+        bare = lifted(_numbers, by_name[name], name)
         if "system" not in bare.dims:
             bare = bare.expand_dims(system=data.sizes["system"])
         if bare.chunks is not None:
@@ -527,7 +532,7 @@ def _of_those_there(
 def _check_complete(values: FloatArray, systems: list[Hashable], labels: pd.Index) -> None:
     lacking: BoolArray = np.asarray(~np.isfinite(values).all(axis=2))
     if not lacking.any():
-        return
+        return _check_size(values, systems)
     k = int(lacking.any(axis=1).argmax())
     infinite = labels[np.isinf(values[k]).any(axis=1)]
     if len(infinite):
@@ -543,6 +548,18 @@ def _check_complete(values: FloatArray, systems: list[Hashable], labels: pd.Inde
         " items for all systems, data.dropna(), or run the system on them; a missing run is no 0."
         " Ratings with holes: missing='ratio'."
     )
+
+
+def _check_size(values: FloatArray, systems: list[Hashable]) -> None:
+    """Raise a ValueError where squares of numbers, which are summed, are infinite or 0."""
+    size = np.abs(values).max(axis=(1, 2), initial=0.0)
+    for name, largest in zip(systems, size, strict=True):
+        if largest > 1e150 or 0.0 < largest < 1e-150:
+            raise ValueError(
+                f"system {shown(name)} has {largest:.3g} as its largest number, and squares of it"
+                " are beyond what float64 holds. Divide the numbers of all systems by the same"
+                " one, or take their logarithms."
+            )
 
 
 def _check_counts(

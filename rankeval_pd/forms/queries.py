@@ -37,7 +37,7 @@ from rankeval_pd.forms.roles import (
 )
 from rankeval_pd.forms.spelled_out import with_roles_and
 from rankeval_pd.forms.tie_keys import label_order
-from rankeval_pd.forms.values import score_values
+from rankeval_pd.forms.values import lifted, score_values
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.queries import TieRanks
 
@@ -377,17 +377,12 @@ def read_dataset(data: xr.Dataset, roles: QueryOptions) -> QueryArrays:
     signs = signs_of(measures, common, split)
     dims = {roles.dim: "candidate"}
 
-    def lifted(variable: xr.DataArray, read: Callable[..., AnyArray], name: Hashable) -> Any:
-        bare = xr.DataArray(variable.variable)
-        columns = xr.apply_ufunc(
-            lambda x: read(pd.Series(x.ravel()), name).reshape(x.shape),
-            bare, dask="parallelized", output_dtypes=[float], keep_attrs=False,
-        )  # fmt: skip
-        return _one_chunk(columns, roles.dim).rename(dims)
+    def read(variable: xr.DataArray, values: Callable[..., AnyArray], name: Hashable) -> Any:
+        return _one_chunk(lifted(values, variable, name), roles.dim).rename(dims)
 
-    grade = lifted(data[gold], grade_values, gold)
+    grade = read(data[gold], grade_values, gold)
     parts = [
-        sign * lifted(split[name], score_values, name)
+        sign * read(split[name], score_values, name)
         for name, sign in zip(measures, signs, strict=True)
     ]
     score = xr.concat(

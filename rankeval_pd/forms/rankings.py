@@ -20,7 +20,7 @@ asks it of every group of a DataFrame, or of a whole Dataset.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -49,7 +49,7 @@ from rankeval_pd.forms.suspicions import (
     warn_of_repeated,
 )
 from rankeval_pd.forms.tie_keys import column_order, label_order, value_keys, value_order
-from rankeval_pd.forms.values import admit, gold_values, score_values
+from rankeval_pd.forms.values import admit, gold_values, lifted, score_values
 from rankeval_pd.stats._types import AnyArray, IntArray
 from rankeval_pd.stats.resampling import keyed
 
@@ -225,10 +225,10 @@ def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.D
         min_grade=roles.min_grade,
         all_there=data[gold].chunks is None,
     )
-    truth = _one_chunk(_lift(true_of, data[gold], gold), roles.dim).rename(dims)
+    truth = _one_chunk(lifted(true_of, data[gold], gold), roles.dim).rename(dims)
     split = split_measures(data, roles, named)
     parts = [
-        _one_chunk(_lift(score_values, split[name], name), roles.dim).rename(dims)
+        _one_chunk(lifted(score_values, split[name], name), roles.dim).rename(dims)
         for name in measures
     ]
     missing = roles.missing if measures else "last"
@@ -337,20 +337,6 @@ def _clusters(data: xr.Dataset, roles: Roles, truth: xr.DataArray) -> xr.DataArr
         output_dtypes=[np.int64],
     )
     return columns
-
-
-def _lift(function: Callable[..., AnyArray], variable: xr.DataArray, name: Hashable) -> Any:
-    """Apply a reading of values to a variable, when it is computed if it is lazy."""
-    bare = xr.DataArray(variable.variable)
-    if isinstance(bare.dtype, pd.api.extensions.ExtensionDtype):
-        return bare.copy(data=function(pd.Series(variable.data), name))
-    return xr.apply_ufunc(
-        lambda values: function(pd.Series(values.ravel()), name).reshape(values.shape),
-        bare,
-        dask="parallelized",
-        output_dtypes=[float],
-        keep_attrs=False,
-    )
 
 
 def _one_chunk(variable: xr.DataArray, dim: Hashable) -> xr.DataArray:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
 from rankeval_pd.errors import warn
 from rankeval_pd.forms.columns import is_score
-from rankeval_pd.stats._types import BoolArray, FloatArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray
 
 _EXACT = 2.0**53  # up to here, float64 tells all whole numbers apart
 
@@ -28,13 +29,54 @@ def score_values(values: pd.Series, name: Hashable) -> FloatArray:
             f"measures: {name!r} has dtype {values.dtype}, and scores are numbers. Convert it,"
             f" as by pd.to_numeric, or name the measures that are meant: measures=..."
         )
-    scores = values.to_numpy(dtype=np.float64, na_value=np.nan)
-    if pd.api.types.is_integer_dtype(values.dtype) and (np.abs(scores) >= _EXACT).any():
-        raise ValueError(
-            f"measures: {name!r} has whole numbers of 2**53 or more, which cannot be told apart as"
-            f" float64 and would be ties. Use their ranks: data[{name!r}].rank()."
-        )
-    return scores
+    return as_floats(
+        values,
+        f"measures: {name!r} has",
+        f"and would be ties. Use their ranks: data[{name!r}].rank().",
+    )
+
+
+def lifted(function: Callable[..., AnyArray], variable: xr.DataArray, name: Hashable) -> Any:
+    """Apply a reading of values to a variable, when it is computed if it is lazy."""
+    bare = xr.DataArray(variable.variable)
+    if isinstance(bare.dtype, pd.api.extensions.ExtensionDtype):
+        return bare.copy(data=function(pd.Series(variable.data), name))
+    return xr.apply_ufunc(
+        lambda values: function(pd.Series(values.ravel()), name).reshape(values.shape),
+        bare,
+        dask="parallelized",
+        output_dtypes=[float],
+        keep_attrs=False,
+    )
+
+
+def as_floats(values: pd.Series, who: str, then: str) -> FloatArray:
+    """Return numbers as float64, NaN where missing; refuse those that would be alike.
+
+    ``who`` and ``then`` begin and end what is said.
+    """
+    numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
+    if pd.api.types.is_integer_dtype(values.dtype):
+        if (np.abs(numbers) >= _EXACT).any():
+            raise ValueError(
+                f"{who} whole numbers of 2**53 or more, which cannot be told apart as float64"
+                f" {then}"
+            )
+    elif _is_finer(values.dtype):
+        there = values.to_numpy()[~np.isnan(numbers)]  # pandas tells no more apart than float64
+        alike = len(np.unique(there)) - len(np.unique(numbers[~np.isnan(numbers)]))
+        if alike:
+            raise ValueError(
+                f"{who} numbers of dtype {values.dtype}, {alike} of which cannot be told apart as"
+                f" float64 {then}"
+            )
+    return numbers
+
+
+def _is_finer(dtype: Any) -> bool:
+    """Return whether numbers of this dtype have more digits than those of float64."""
+    plain = np.dtype(getattr(dtype, "numpy_dtype", dtype))
+    return bool(plain.kind == "O" or plain.itemsize > 8)
 
 
 def gold_values(
