@@ -137,7 +137,8 @@ def _band_columns(
             counts = boundary.envelope(float(p[level]), size, model).counts
         else:
             counts = bounds.bound(bound, float(p[level]), size, model)
-        return np.where(counts <= np.minimum(size, model.positive), counts, np.nan)
+        fewest, most = model.support(size)
+        return np.where((counts >= fewest) & (counts <= most), counts, np.nan)
 
     for row in np.ndindex(total.shape):
         model = Finite(float(total[row]), float(positive[row]))

@@ -221,7 +221,8 @@ def _check_groups(names: Collection[Hashable]) -> None:
 
 def _check_rows(n: Sizes, results: Sequence[xr.Dataset]) -> None:
     """Raise a ValueError where no group has a row for a list size that was asked for."""
-    if isinstance(n, np.ndarray) and n.size:
+    results = [result for result in results if result["exists"].size]  # no batch: no answer
+    if isinstance(n, np.ndarray) and n.size and results:
         listed = [r["exists"].any([d for d in r["exists"].dims if d != "n"]) for r in results]
         lacking = n[~np.any([x.to_numpy() for x in listed], axis=0)]
         if lacking.size:

@@ -20,6 +20,7 @@ import xarray as xr
 from rankeval_pd.errors import listed, shown, unknown_name, warn
 from rankeval_pd.forms.beside_items import Beside, crossed
 from rankeval_pd.forms.columns import frame_column
+from rankeval_pd.forms.groups import group_numbers
 from rankeval_pd.forms.identifiers import warn_of_identifiers
 from rankeval_pd.forms.metrics import Metric, find_metric
 from rankeval_pd.forms.roles import Roles, as_names, excluded_names
@@ -134,14 +135,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles) -> ItemTable:
     keys = pd.DataFrame(index=[0])
     number = np.zeros(len(frame), dtype=np.int64)
     if by:
-        for name in by:
-            codes(role_columns[name], "by", name)
-        keys = pd.concat([role_columns[name].reset_index(drop=True) for name in by], axis=1)
-        keys.columns = pd.Index(by, tupleize_cols=False)
-        grouped = keys.iloc[order].groupby(by, sort=True, observed=True)
-        number = np.asarray(grouped.ngroup(), dtype=np.int64)
-        _, first = np.unique(number, return_index=True)
-        keys = keys.iloc[order[first]]
+        keys, number = group_numbers([role_columns[name].iloc[order] for name in by], by)
     count = int(number.max(initial=-1)) + 1 if by else 1
     members = [np.flatnonzero(number == group) for group in range(count)]
     return ItemTable(values, systems, metric, beside, frame.index[order], keys, members)
@@ -162,10 +156,7 @@ def warn_of_shape(frame: pd.DataFrame, roles: Roles, systems: list[Hashable]) ->
     groups = {}
     by = as_names(roles.by, frame.columns)
     if by:
-        keys = pd.concat(
-            [role_column(frame, name, "by").reset_index(drop=True) for name in by], axis=1
-        )
-        groups["by"] = np.asarray(keys.groupby(list(keys.columns), observed=True).ngroup())
+        groups["by"] = group_numbers([role_column(frame, name, "by") for name in by], by)[1]
     if roles.groups is not None:
         groups["groups"] = pd.factorize(role_column(frame, roles.groups, "groups"))[0]
     warn_of_identifiers({name: frame[name] for name in systems}, taken_as="systems", groups=groups)
@@ -278,12 +269,17 @@ def _system_columns(
     if ("gold", None, None) in by_name or not by_name:
         _refuse_rankings(frame, by_name)
     if roles.measures is not None:
-        systems = {key[0] for key in by_name}
+        systems = list(dict.fromkeys(key[0] for key in by_name))
         wanted = as_names(roles.measures, systems)
         for name in wanted:
             if name not in systems:
                 raise unknown_name("measures", name, systems)
         by_name = {k: by_name[k] for name in wanted for k in by_name if k[0] == name}
+        if not wanted:
+            raise ValueError(
+                f"measures={roles.measures!r} names no system; there are {listed(systems)}. Name"
+                " two or more, or leave measures out."
+            )
     return by_name
 
 
@@ -349,7 +345,14 @@ def codes(values: pd.Series, role: str, name: Hashable) -> IntArray:
             f" them, or drop these rows: data.dropna(subset=[{name!r}])."
         )
     plain = values.astype(object) if isinstance(values.dtype, pd.CategoricalDtype) else values
-    number, labels = pd.factorize(plain)
+    try:
+        number, labels = pd.factorize(plain)
+    except TypeError as error:
+        kinds = listed(sorted({type(x).__name__ for x in plain}))
+        raise TypeError(
+            f"{role}={name!r} has labels of type {kinds}, which cannot be told apart. Make them"
+            f" text or numbers, as by data[{name!r}].astype(str)."
+        ) from error
     rank = np.empty(len(labels), dtype=np.int64)
     rank[item_order(pd.Index(labels))] = np.arange(len(labels))
     return np.asarray(rank[number])

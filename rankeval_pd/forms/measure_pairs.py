@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import unknown_name
+from rankeval_pd.errors import shown, unknown_name
 from rankeval_pd.forms import tables
 from rankeval_pd.forms.roles import Names, as_names
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
@@ -30,6 +30,10 @@ def only_pair(data: Any, a: Hashable, b: Names, roles: Mapping[str, Any]) -> dic
             _check_measure("b", name, data.columns)
     if b is None:
         return dict(roles)
+    if a in _others(b):
+        raise ValueError(
+            f"a and b both name {shown(a)}: a measure is not better than itself. Name two measures."
+        )
     if roles.get("measures") is not None:
         meant = as_names(roles["measures"], getattr(data, "columns", ()))
         for role, name in (("a", a), *(("b", other) for other in _others(b))):

@@ -117,13 +117,17 @@ def _chosen(
     return list(needed), metric == "accuracy" and "total" not in needed
 
 
+def _kind(returned: AnyArray) -> str:
+    return type(returned.item()).__name__ if returned.ndim == 0 else f"dtype {returned.dtype}"
+
+
 def _vectorised(function: Callable[[AnyArray], Any], name: str) -> Score:
     """Return the user's function with the shape of what it returns checked, NaN for infinite."""
 
     def score(sums: AnyArray) -> FloatArray:
         try:
             with np.errstate(all="ignore"):
-                found = np.asarray(function(np.asarray(sums, dtype=float)), dtype=float)
+                scores = np.asarray(function(np.asarray(sums, dtype=float)))
         except Exception as error:
             raise ValueError(
                 f"metric={name} raised {type(error).__name__}: {error}. It was given the sums of"
@@ -131,6 +135,12 @@ def _vectorised(function: Callable[[AnyArray], Any], name: str) -> Score:
                 f" one score for each of {sums.shape[:-1]}: write it with S[..., 0], S[..., 1], and"
                 " so on."
             ) from error
+        if scores.dtype.kind not in "biuf":
+            raise TypeError(
+                f"metric={name} returned {_kind(scores)}, and a score is a real number. Return one"
+                f" for each of {sums.shape[:-1]}."
+            )
+        found = scores.astype(float)
         if found.shape != sums.shape[:-1]:
             raise ValueError(
                 f"metric={name}: for sums of shape {sums.shape} it returned shape {found.shape},"

@@ -10,6 +10,8 @@ import numpy as np
 from rankeval_pd.stats._types import FloatArray, IntArray
 
 _NEARLY = 1e-9  # a share of the candidates that is a whole number but for rounding is that number
+_LARGEST = 2**62
+_MOST = 10**9
 
 
 class Shares(NamedTuple):
@@ -42,15 +44,27 @@ def check_n(n: Any) -> Sizes:
     """
     if n is None:
         return None
+    if isinstance(n, range) and len(n) > _MOST:
+        raise ValueError(
+            f"n={n!r} asks for {len(n):,} lists of every measure, which no memory holds. Give"
+            " fewer n, or None for every n there is."
+        )
     if isinstance(n, range) or (isinstance(n, np.ndarray) and n.ndim == 1 and n.dtype.kind in "iu"):
+        if len(n) and int(max(n)) > _LARGEST:
+            return check_n(list(n))
         sizes = np.array(n, dtype=np.int64)
         first = sizes[sizes < 1][:1].tolist()
     else:
-        values = [n] if isinstance(n, str) or not np.iterable(n) else list(n)
+        values = [n] if isinstance(n, str | bytes | bytearray) or not np.iterable(n) else list(n)
         shares = [value for value in values if _is_share(value)]
         if shares:
             return _shares(values, len(shares))
-        first = [_check_whole(value) for value in values if _check_whole(value) < 1][:1]
+        first = [value for value in map(_check_whole, values) if value < 1][:1]
+        for above in (value for value in map(_check_whole, values) if value > _LARGEST):
+            raise ValueError(
+                f"n={above} is above the number of candidates that any data have. Give whole"
+                " numbers from 1 to the number of candidates, or None for every n there is."
+            )
         sizes = np.array([int(value) for value in values], dtype=np.int64)
     if first:
         raise ValueError(

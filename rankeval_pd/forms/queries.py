@@ -25,6 +25,7 @@ from rankeval_pd.forms.columns import (
     split_measures,
 )
 from rankeval_pd.forms.given import with_given_frame
+from rankeval_pd.forms.groups import group_numbers
 from rankeval_pd.forms.identifiers import warn_of_identifiers
 from rankeval_pd.forms.rankings import check_dim
 from rankeval_pd.forms.roles import (
@@ -195,15 +196,9 @@ def _find_grades(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
 def _numbered(frame: pd.DataFrame, by: list[Hashable]) -> tuple[pd.DataFrame, IntArray]:
     """Return the keys of the queries, sorted, and the number of each row's query."""
     columns = [frame_column(frame, name, "by").reset_index(drop=True) for name in by]
-    for name, column in zip(by, columns, strict=True):
-        if column.isna().any():
-            raise ValueError(
-                f"by={name!r} has {int(column.isna().sum())} missing values: every row belongs to"
-                f" a query. Fill them, or drop these rows: data.dropna(subset=[{name!r}])."
-            )
-    keys = pd.concat(columns, axis=1)
-    keys.columns = pd.Index(by, tupleize_cols=False)
-    if len(by) == 1:
+    if len(by) == 1 and not columns[0].isna().any():  # faster than the general way
+        keys = pd.DataFrame({0: columns[0]}).set_flags(allows_duplicate_labels=True)
+        keys.columns = pd.Index(by, tupleize_cols=False)
         number, _ = pd.factorize(columns[0])
         first = np.flatnonzero(_first_of_each(number))
         try:
@@ -217,9 +212,8 @@ def _numbered(frame: pd.DataFrame, by: list[Hashable]) -> tuple[pd.DataFrame, In
         place = np.empty_like(order)
         place[order] = np.arange(order.size)
         return keys.iloc[first[order]].reset_index(drop=True), place[number]
-    number = np.asarray(keys.groupby(by, sort=True, observed=True).ngroup(), dtype=np.int64)
-    _, first = np.unique(number, return_index=True)
-    return keys.iloc[first].reset_index(drop=True), number
+    keys, number = group_numbers(columns, by)
+    return keys.reset_index(drop=True), number
 
 
 def _first_of_each(number: AnyArray) -> AnyArray:

@@ -39,6 +39,7 @@ from rankeval_pd.forms.columns import (
     with_roles_of,
 )
 from rankeval_pd.forms.given import with_given_dataset, with_given_frame
+from rankeval_pd.forms.groups import group_numbers
 from rankeval_pd.forms.identifiers import warn_of_identifiers
 from rankeval_pd.forms.once import kept_once
 from rankeval_pd.forms.roles import Roles, are_values, as_names
@@ -169,19 +170,7 @@ def _group_numbers(frame: pd.DataFrame, by: list[Hashable]) -> tuple[pd.DataFram
     """Return the keys of the groups, sorted, and the number of each row's group."""
     if not by:
         return pd.DataFrame(index=[0]), np.zeros(len(frame), dtype=np.int64)
-    keys = pd.concat(
-        [frame_column(frame, name, "by").reset_index(drop=True) for name in by], axis=1
-    )
-    missing = keys.isna().to_numpy()
-    if missing.any():
-        label = by[int(missing.any(axis=0).argmax())]
-        raise ValueError(
-            f"by={label!r} has {int(missing.any(axis=1).sum())} missing values: every row belongs"
-            f" to a group. Fill them, or drop these rows: data.dropna(subset=[{label!r}])."
-        )
-    number = np.asarray(keys.groupby(by, sort=True, observed=True).ngroup(), dtype=np.int64)
-    _, first = np.unique(number, return_index=True)
-    return keys.iloc[first], number
+    return group_numbers([frame_column(frame, name, "by") for name in by], by)
 
 
 def check_dim(data: xr.Dataset, roles: Roles) -> None:
@@ -203,6 +192,8 @@ def check_dim(data: xr.Dataset, roles: Roles) -> None:
 def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.Dataset:
     """Bring a Dataset into the inner form, lazily where it is lazy."""
     check_dim(data, roles)
+    if not all(data.sizes.values()):  # where there is nothing, nothing is to be put off
+        data = data.compute()
     if roles.by is not None and (are_values(roles.by) or as_names(roles.by, ())):
         shown = "values" if are_values(roles.by) else repr(roles.by)
         raise ValueError(

@@ -95,6 +95,11 @@ class _Region(NamedTuple):
     rank_b: IntArray
 
 
+_NONE = {
+    name: np.zeros(0, dtype=object if name == "list" else np.int64) for name in _Region._fields
+}
+
+
 def _frame_region(
     data: pd.DataFrame, roles: Roles, n: Sizes, region: Callable[[xr.Dataset], _Region]
 ) -> pd.DataFrame:
@@ -120,20 +125,27 @@ def _dataset_region(
     inner = read_dataset(data, roles).compute()
     check_not_above(n, inner.sizes["candidate"])
     batch = list(inner.attrs["batch"])
-    parts = []
-    for where in np.ndindex(*(data.sizes[d] for d in batch)):
-        one = dict(zip(batch, where, strict=True))
-        computed = region(inner.isel({d: i for d, i in one.items() if d in inner.dims}))
-        pick = {roles.dim: xr.DataArray(computed.rows, dims="row")}
-        part = data.isel({**one, **pick}).reset_coords()
-        of_row = {name: ("row", getattr(computed, name)) for name in _Region._fields[1:]}
-        of_batch = {d: part[d].broadcast_like(part["row"]) for d in batch if d in data.coords}
-        parts.append(part.assign({**of_batch, **of_row}))
-    joined: Any = xr.concat(
-        parts, "row", data_vars="all", coords="minimal", compat="override", join="override"
-    )
-    result: xr.Dataset = joined
-    return result
+    cells = list(np.ndindex(*(data.sizes[d] for d in batch)))
+    regions = [
+        region(inner.isel({d: i for d, i in zip(batch, cell, strict=True) if d in inner.dims}))
+        for cell in cells
+    ]
+    joined = {
+        name: np.concatenate([_NONE[name], *(getattr(x, name) for x in regions)])
+        for name in _Region._fields
+    }
+    of_cell = np.repeat(np.arange(len(cells)), [len(x.rows) for x in regions])
+    where = np.array(cells, dtype=np.int64).reshape(len(cells), len(batch))[of_cell]
+    pick = {**dict(zip(batch, where.T, strict=True)), roles.dim: joined.pop("rows")}
+    if not of_cell.size:
+        data = data.compute()  # Dask does not choose nothing of nothing
+    picked = data.isel({d: xr.DataArray(x, dims="row") for d, x in pick.items()}).reset_coords()
+    of_all = {
+        name: picked[name].expand_dims(row=len(of_cell))
+        for name, variable in picked.variables.items()
+        if "row" not in variable.dims
+    }
+    return picked.assign({**of_all, **{name: ("row", x) for name, x in joined.items()}})
 
 
 def _region(inner: xr.Dataset, *, a: Hashable, b: Hashable, n: IntArray, ties: str) -> _Region:

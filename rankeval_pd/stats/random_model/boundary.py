@@ -262,7 +262,7 @@ def envelope(alpha: float, n: FloatArray, population: Population) -> Envelope:
     if n.size == 0:
         return Envelope(n.copy(), math.nan)
     given, n = n, np.sort(n)
-    low, high = math.log(alpha / n.size), math.log(alpha)
+    low, high = math.log(alpha) - math.log(n.size), math.log(alpha)
     tried: dict[float, float] = {}
     counts: dict[float, FloatArray] = {}
     levels = np.unique(np.clip(_likely_level(alpha, n, population) + _NEAR, low, high))
@@ -289,6 +289,8 @@ def _likely_level(alpha: float, n: FloatArray, population: Population) -> float:
     In its own standard deviations, and in the time log(n / (N - n)) / 2, a bridge is an
     Ornstein-Uhlenbeck process, which in a time T climbs over c some T c phi(c) times.
     """
+    from scipy import special
+
     first, last = float(n[0]), float(n[-1])
     time = math.log(last / first) / 2.0
     if isinstance(population, Finite):
@@ -300,7 +302,7 @@ def _likely_level(alpha: float, n: FloatArray, population: Population) -> float:
         above = math.erfc(c / math.sqrt(2.0)) / 2.0
         climbs = time * c * math.exp(-c * c / 2.0) / math.sqrt(2.0 * math.pi)
         low, high = (c, high) if above + climbs > -math.log1p(-alpha) else (low, c)
-    return math.log(math.erfc(low / math.sqrt(2.0)) / 2.0)
+    return float(special.log_ndtr(-low))
 
 
 def _share_below(wanted: float, low: float, high: float) -> float:

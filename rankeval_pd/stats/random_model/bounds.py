@@ -135,7 +135,9 @@ def _search(
         )
         step *= 4.0
     there, under = population.tails(high, n), population.tails(high - 1.0, n)
-    return high, np.exp(there.ge - log_p), np.exp(under.pmf - log_p), np.exp(there.pmf - log_p)
+    with np.errstate(over="ignore"):  # beyond the least p that is not 0 to float64
+        in_p = [np.exp(x - log_p) for x in (there.ge, under.pmf, there.pmf)]
+    return high, in_p[0], in_p[1], in_p[2]
 
 
 def _normal_quantile(
