@@ -338,10 +338,13 @@ def _average_ties(
 ) -> None:
     """Put in the exact tails of the averaged count where a list cuts a block of equal scores."""
     log_ge, log_gt, log_mid = logs
-    for at in zip(*np.nonzero((lists.tied > 0) & lists.exists), strict=True):
-        above, tp_above, block, tp = (int(x[at]) for x in lists.block)
-        total, positive = (float(x[at[:-1]]) for x in size)
-        model, _ = population_model(population, total, positive)
-        result = averaged_tails(above, tp_above, block, tp, int(n[at[-1]]) - above, model)
-        log_ge[at], log_gt[at] = result
-        log_mid[at] = np.logaddexp(*result) - math.log(2.0)
+    for row in np.ndindex(lists.tp.shape[:-1]):
+        model, _ = population_model(population, float(size.total[row]), float(size.positive[row]))
+        cut = np.flatnonzero((lists.tied[row] > 0) & lists.exists[row])
+        blocks = np.stack([x[row][cut] for x in lists.block], axis=-1).astype(np.int64)
+        each, of_block = np.unique(blocks, axis=0, return_inverse=True)
+        for number, (above, tp_above, block, tp) in enumerate(each.tolist()):
+            here = cut[of_block == number]
+            result = averaged_tails(above, tp_above, block, tp, n[here] - above, model)
+            log_ge[(*row, here)], log_gt[(*row, here)] = result
+            log_mid[(*row, here)] = np.logaddexp(*result) - math.log(2.0)
