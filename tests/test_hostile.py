@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import enum
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -10,6 +12,7 @@ import pytest
 import xarray as xr
 
 import rankeval_pd
+from rankeval_pd.forms import memory
 
 LABELS = {
     "categorical": pd.CategoricalIndex(list("abcdef")),
@@ -224,3 +227,22 @@ def test_no_measure_at_all(df, items):
         df.rankeval(measures=[]).nbest_precision(2)
     with pytest.raises(ValueError, match=r"measures=\[\] names no system; there are 'a', 'b', 'c'"):
         items.rankeval(measures=[]).paired_bootstrap()
+
+
+def test_what_no_memory_holds_is_said_before_it_is_tried(items, monkeypatch):
+    monkeypatch.setattr(memory, "free_memory", lambda: 2**20)
+    with pytest.raises(MemoryError, match=r"3 pairs ask for 50,000 .* 2 MB .* 1 MB .*n_resamples"):
+        items.rankeval.paired_permutation(n_resamples=50_000, method="monte-carlo")
+    monkeypatch.setattr(memory, "free_memory", lambda: None)
+    assert len(items.rankeval.paired_permutation(n_resamples=50_000)) == 3
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
+def test_free_memory_knows_the_limit_of_the_process():
+    code = (
+        "import resource; from rankeval_pd.forms.memory import free_memory\n"
+        "assert free_memory() > 0\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (2**31, 2**31))\n"
+        "assert 0 < free_memory() < 2**31"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -15,6 +15,7 @@ from rankeval_pd.forms import tables
 from rankeval_pd.forms.choices import AdjustOver, Event, FamilyAdjustment, GainInterval, LawMethod
 from rankeval_pd.forms.families import OVER, adjusted_together
 from rankeval_pd.forms.item_answers import Finish, Question, Relate, answer
+from rankeval_pd.forms.memory import check_memory
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import ItemRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
@@ -386,6 +387,7 @@ def _ask_pairs(
 
         def ask(items: paired.Items, pairs: IntArray, groups: int) -> Sequence[AnyArray]:
             settled = made.settled(options, len(pairs), groups)
+            _check_size(test, items, len(pairs), settled)
             computed = test(items, pairs, settled, step)
             made.see(items, settled, np.isfinite(computed.gain) & np.isnan(computed.ci_low))
             if "ci" in said:
@@ -402,6 +404,20 @@ def _ask_pairs(
         )  # fmt: skip
     made.warn()
     return result
+
+
+def _check_size(
+    test: Callable[..., paired.Pairs], items: paired.Items, pairs: int, options: paired.Options
+) -> None:
+    """Raise a MemoryError where the draws of every pair, or of every system, cannot be held."""
+    every = test is paired.paired_permutation or paired.studentises(options)
+    rows, what = (pairs, "pairs") if every else (len(items.statistics), "systems")
+    check_memory(
+        2.0 * rows * options.n_resamples,
+        f"{rows:,} {what} ask for {options.n_resamples:,} numbers each",
+        "Compare with one system, baseline=..., name fewer, measures=..., or draw fewer"
+        " resamples, n_resamples=...",
+    )
 
 
 def _over_groups(options: paired.Options) -> Finish:

@@ -103,6 +103,12 @@ def _check_enough(options: Options, n_pairs: int) -> None:
 # ------------------------------------------------------------------------------------------- draws
 
 
+def studentises(options: Options) -> bool:
+    """Whether standard errors of every pair in every resample are needed."""
+    together = options.adjust == "max-t" and options.event != "wild"
+    return together or "studentised" in (options.event, options.ci)
+
+
 class Draws:
     """What is drawn of the items, when it is first needed."""
 
@@ -142,20 +148,13 @@ class Draws:
         )
         return np.asarray(self._with_seeds(result)[:, 0])
 
-    @property
-    def studentises(self) -> bool:
-        """Whether standard errors of resamples are needed."""
-        options = self.options
-        together = options.adjust == "max-t" and options.event != "wild"
-        return together or "studentised" in (options.event, options.ci)
-
     @cached_property
     def _resampled(self) -> tuple[FloatArray, FloatArray | None]:
         items, drawn, options = self.items, self.drawn, self.options
         n = drawn.shape[1]
         strata = items.drawn_strata
         chunks = resamples.count_chunks(n, options.n_resamples, options.seed, strata)
-        if not self.studentises:
+        if not studentises(options):
             result = resamples.resampled_scores(
                 drawn, items.score, chunks, options.n_resamples, self.step
             )

@@ -1,0 +1,57 @@
+"""What an answer would take in memory, said before it is tried."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+_NUMBER = 8  # bytes
+
+
+def check_memory(numbers: float, what: str, less: str) -> None:
+    """Raise a MemoryError where ``what`` holds more numbers than there is memory for.
+
+    ``less`` says how to ask for less. Where the system does not say what there is, nothing is
+    checked.
+    """
+    there = free_memory()
+    if there is not None and numbers * _NUMBER > there:
+        raise MemoryError(
+            f"{what}, which take {_shown(numbers * _NUMBER)} of memory, and {_shown(there)} are"
+            f" there. {less}"
+        )
+
+
+def free_memory() -> int | None:
+    """Return the bytes that this process may yet have, None where that is not known."""
+    known = [size for size in (_of_machine(), _of_process()) if size is not None]
+    return min(known, default=None)
+
+
+def _of_machine() -> int | None:
+    try:
+        lines = Path("/proc/meminfo").read_text("ascii").splitlines()
+        return next(int(x.split()[1]) << 10 for x in lines if x.startswith("MemAvailable:"))
+    except (OSError, ValueError, StopIteration):
+        return None
+
+
+def _of_process() -> int | None:
+    """Return what is left under the limit on the address space, if there is one."""
+    if sys.platform == "win32":
+        return None
+    import resource
+
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY:
+        return None
+    try:
+        pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
+    except (OSError, ValueError):
+        return limit
+    return max(limit - pages * os.sysconf("SC_PAGE_SIZE"), 0)
+
+
+def _shown(size: float) -> str:
+    return f"{size / 2**30:,.1f} GB" if size >= 2**30 else f"{size / 2**20:,.0f} MB"
