@@ -233,6 +233,16 @@ def test_what_no_memory_holds_is_said_before_it_is_tried(items, monkeypatch):
     monkeypatch.setattr(memory, "free_memory", lambda: 2**20)
     with pytest.raises(MemoryError, match=r"3 pairs ask for 50,000 .* 2 MB .* 1 MB .*n_resamples"):
         items.rankeval.paired_permutation(n_resamples=50_000, method="monte-carlo")
+    many = pd.DataFrame(np.random.default_rng(0).random((2_000, 12))).assign(
+        gold=[True, False] * 1_000
+    )
+    with pytest.raises(MemoryError, match=r"66 pairs of measures at 2,000 n .* 132,000 rows"):
+        many.rankeval.compare()
+    with pytest.raises(MemoryError, match=r"12 measures at 2,001 n .* 24,012 rows.*n=\.\.\."):
+        many.rankeval.roc()
+    with pytest.raises(MemoryError, match=r"distribution functions of 2,000 lists"):
+        many.rankeval.random_cdf(None)
+    assert len(many.rankeval.nbest_precision(10)) == 12
     monkeypatch.setattr(memory, "free_memory", lambda: None)
     assert len(items.rankeval.paired_permutation(n_resamples=50_000)) == 3
 

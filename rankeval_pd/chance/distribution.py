@@ -11,6 +11,7 @@ from rankeval_pd.chance.populations import POPULATIONS
 from rankeval_pd.chance.published import METHODS, random_pvalue
 from rankeval_pd.errors import check_choice
 from rankeval_pd.forms.answers import answer, common_size
+from rankeval_pd.forms.memory import check_memory
 from rankeval_pd.forms.n import check_n
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles
@@ -118,6 +119,11 @@ def _grid(
     last = (mean + spread) // 1.0 + 1.0
     last = last.where(last < n, n)
     points = int(_STEPS * (last - first).max()) + 1 if n.size and total.size else 1
+    check_memory(
+        12.0 * points * last.size,  # columns, and what they are computed from
+        f"distribution functions of {last.size:,} lists have up to {points:,} points each",
+        "Give the sizes of lists that matter, n=...",
+    )
     step = xr.DataArray(np.arange(points), dims="_point") / _STEPS
     return step + first, (step <= last - first) & (total > 0)
 

@@ -12,6 +12,7 @@ import xarray as xr
 
 from rankeval_pd.errors import shown, unknown_name
 from rankeval_pd.forms import tables
+from rankeval_pd.forms.memory import check_rows
 from rankeval_pd.forms.roles import Names, as_names
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import ranking
@@ -194,6 +195,9 @@ def ask_pairs(
     )
     asked = np.arange(1, inner.sizes["candidate"] + 1) if n is None else n
     names = [*columns, "exists"]
+    if over_n:
+        what = f"{len(pairs):,} pairs of measures at {asked.size:,} n"
+        check_rows(inner, len(pairs) * asked.size, len(columns), what)
     clusters = [inner["cluster"]] if "cluster" in inner else []
     width = max(1, _BLOCK // max(1, inner["gold"].size))
     blocks = []

@@ -5,11 +5,13 @@ The twin for two rankings at a time is :func:`rankeval_pd.forms.measure_pairs.as
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import xarray as xr
 
+from rankeval_pd.forms.memory import check_rows
 from rankeval_pd.stats._types import AnyArray
 
 MeasureKernel = Callable[..., Any]
@@ -51,6 +53,10 @@ def ask_measures(
         The columns.
     """
     along = along or {}
+    if along:
+        number, wide = inner.sizes["measure"], math.prod(map(len, along.values()))
+        what = f"{number:,} measures at {wide:,} {' and '.join(map(str, along))}"
+        check_rows(inner, number * wide, len(columns), what)
     core = ["candidate"]
     computed = xr.apply_ufunc(
         kernel,

@@ -6,6 +6,8 @@ import os
 import sys
 from pathlib import Path
 
+import xarray as xr
+
 _NUMBER = 8  # bytes
 
 
@@ -21,6 +23,21 @@ def check_memory(numbers: float, what: str, less: str) -> None:
             f"{what}, which take {_shown(numbers * _NUMBER)} of memory, and {_shown(there)} are"
             f" there. {less}"
         )
+
+
+def check_rows(inner: xr.Dataset, rows: int, columns: int, what: str) -> None:
+    """Raise a MemoryError where a table of all batches would have more rows than can be held.
+
+    What is lazy is not yet computed, and may be computed in parts.
+    """
+    if any(variable.chunks is not None for variable in inner.variables.values()):
+        return
+    every = rows * (inner["gold"].size // max(inner.sizes["candidate"], 1))
+    check_memory(
+        2.0 * every * columns,  # as it is computed, and as it leaves
+        f"{what} make a table of {every:,} rows",
+        "Give the sizes of lists that matter, n=..., or fewer measures.",
+    )
 
 
 def free_memory() -> int | None:
