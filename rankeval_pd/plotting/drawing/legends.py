@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.legend import Legend
 
 _FONTS = (8.5, 8.0, 7.5, 7.0, 6.5, 6.0, 5.5, 5.0, 4.5)  # the largest that fits, in points
+_SMALLER = 4  # how many of these are tried before names are broken into lines
 _HEIGHT = 0.48  # of the panel that the axes keep at least, a little above what is promised
 _GAP = 5.0  # points between the labels of the axis and the legend
 _PADS = 8.0  # points that the layout leaves around a panel
@@ -106,18 +107,27 @@ class _Entry(str):
 
 
 def _fit(names: Sequence[Any], width: float, height: float, *, most_columns: int = 4) -> _Fit:
-    """Return font, columns and lines of a legend that fits, the font as large as can be."""
+    """Return font, columns and lines of a legend that fits, the font as large as can be.
+
+    Letters a little smaller are better than names of several lines.
+    """
     widths = [_wide(name) for name in names]
     best: _Fit | None = None
-    for font in _FONTS:
-        listed = [
-            _laid_out(names, widths, font, columns, width)
-            for columns in range(1, min(most_columns, len(names)) + 1)
-        ]
-        fitting = [fit for fit in listed if fit.height <= height and fit.width <= width]
-        if fitting:
-            return min(fitting, key=lambda fit: (round(fit.height), fit.columns))
-        best = min(listed, key=lambda fit: (fit.width > width, fit.height))
+    whole = [str(name) for name in names]
+    for broken, fonts in ((False, _FONTS[:_SMALLER]), (True, _FONTS)):
+        for font in fonts:
+            listed = [
+                _laid_out(names, widths, font, columns, width)
+                for columns in range(1, min(most_columns, len(names)) + 1)
+            ]
+            fitting = [
+                fit
+                for fit in listed
+                if fit.height <= height and fit.width <= width and (broken or fit.names == whole)
+            ]
+            if fitting:
+                return min(fitting, key=lambda fit: (round(fit.height), fit.columns))
+            best = min(listed, key=lambda fit: (fit.width > width, fit.height))
     if best is None:
         raise ValueError("a legend without names has no size")
     for most in _SHORTER:
@@ -211,7 +221,7 @@ def _depths(ax: Axes) -> tuple[float, float, float, float]:
         left = (box.x0 - up.x0) * scale
     if ax.get_title():
         above += 1.6 * float(ax.title.get_fontsize())
-    written = [text.get_window_extent().x1 for text in ax.texts if not text.get_clip_on()]
+    written = [text.get_window_extent().x1 for text in ax.texts if text.get_clip_path() is None]
     right = (max(written, default=box.x1) - box.x1) * scale
     return max(left, 0.0), max(below, 0.0), max(above, 0.0), max(right, 0.0)
 

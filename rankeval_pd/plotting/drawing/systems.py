@@ -27,6 +27,8 @@ _KINDS = {
     "order": "order statistics, pairs as independent", "systems": "systems drawn",
     "clopper-pearson": "Clopper-Pearson, pairs as independent",
 }  # fmt: skip
+_FLAT = 6.0  # points: smaller names below the cells stand upright
+_CROWD = 300  # points: where there are more, they are drawn faintly
 _LEAST = 4.5  # points: smaller letters cannot be read
 
 
@@ -42,6 +44,12 @@ def gain_of(table: pd.DataFrame) -> str:
     if metric in (None, "mean", "sum"):
         return "gain in score"
     return f"gain in {metric}"
+
+
+def score_of(table: pd.DataFrame) -> str:
+    """Return what the scores are: the metric, where the table says it."""
+    metric = table.attrs.get("metric")
+    return "score" if metric in (None, "mean", "sum") else str(metric)
 
 
 def name_rows(ax: Axes, names: list[str]) -> float:
@@ -71,7 +79,7 @@ def draw_confidence(
         mark = {
             "color": canvas.colour(name), "marker": MARKS[number % len(MARKS)],
             "linestyle": "none", "markersize": 4, "alpha": 0.6, "markeredgewidth": 0,
-            "label": _pair_label(canvas, name, len(rows)), "clip_on": False,
+            "label": _pair_label(canvas, name, len(rows)), "clip_on": rows.empty,
         }  # fmt: skip
         ax.plot(rows["gain"], rows["confidence"], **look.mark(name, **mark))
     use_confidences(ax, table["confidence"].dropna().to_numpy(dtype=float))
@@ -129,12 +137,13 @@ def draw_gain_by_size(
     ax, look = canvas.ax, canvas.look
     drawn = table[table["gain"] > 0.0]
     significant = drawn["p_value"] <= 0.05
+    faint = 0.3 if len(drawn) > _CROWD else 0.8
     for rows, name, shade, mark, aside in (
         (drawn[~significant], "pairs, p > .05", "0.6", "x", 0.96),
         (drawn[significant], "pairs, p ≤ .05", "0.4", ".", 1.04),
     ):
         points = {
-            "linestyle": "none", "marker": mark, "color": shade, "markersize": 4, "alpha": 0.3,
+            "linestyle": "none", "marker": mark, "color": shade, "markersize": 4, "alpha": faint,
             "label": name,
         }  # fmt: skip
         ax.plot(rows["size"] * aside, rows["gain"], **look.mark(None, **points))
@@ -214,6 +223,9 @@ def draw_calibration(canvas: Canvas, table: pd.DataFrame) -> None:
     }  # fmt: skip
     ax.plot(at, table["agreement"], **look.mark(None, **points))
     ax.set_xscale("log")
+    if known.any():  # whole bins
+        lowest = table["p_low"].where(table["p_low"] > 0.0, 0.7 * at)[known].min()
+        ax.set_xlim(lowest / 1.05, 1.05 * table["p_high"][known].max())
     edges = sorted({*table["p_low"], *table["p_high"]} - {0.0})
     order = [x for k in (4, 2, 1) for x in edges[::-k]]
     order = list(dict.fromkeys([*edges[:1], *order]))
@@ -406,8 +418,13 @@ def _name_cells(canvas: Canvas, systems: list[Any]) -> None:
     font = float(np.clip(cell / 1.15, _LEAST, font))
     step = int(np.ceil(1.1 * font / cell))
     kept = np.arange(0, len(names), max(step, 1))
-    most = max(4, int(0.15 * height / (0.58 * font)))
-    ax.set_xticks(kept, [shortened(names[k], most) for k in kept], rotation=90)
+    flat = min(font, cell / (0.6 * (max(map(len, names), default=1) + 1)))
+    if flat >= _FLAT:
+        ax.set_xticks(kept, [names[k] for k in kept])
+        font = flat
+    else:
+        most = max(4, int(0.15 * height / (0.58 * font)))
+        ax.set_xticks(kept, [shortened(names[k], most) for k in kept], rotation=90)
     ax.tick_params(axis="x", labelsize=font)
 
 
