@@ -76,6 +76,9 @@ def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: floa
     ax = canvas.ax
     better = bool(table.attrs.get("higher_is_better", True))
     scores = _scores(table, better)
+    if not scores:
+        canvas.finish(xlabel=score_of(table))
+        return
     adjusted = bool(table["p_adjusted"].notna().any())
     p = table["p_adjusted" if adjusted else "p_two_sided"]
     told = {

@@ -137,6 +137,32 @@ def _fit(names: Sequence[Any], width: float, height: float, *, most_columns: int
     return best
 
 
+def _fitted(
+    handles: list[Any], names: Sequence[Any], width: float, height: float, **options: Any
+) -> tuple[list[Any], _Fit]:
+    """Return the entries for which there is room, and how they are set.
+
+    Where not even the smallest letters are enough, the last names of lines are left out, and a
+    line says how many.
+    """
+    from matplotlib.lines import Line2D
+
+    fit = _fit(names, width, height, **options)
+    lines = [k for k, name in enumerate(names) if getattr(name, "after", None) is not None]
+    count = len(lines)
+    while count > 1 and (fit.height > height or fit.width > width):
+        count = int(0.8 * count)
+        left_out = set(lines[count:])
+        kept = [k for k in range(len(names)) if k not in left_out]
+        place = kept.index(lines[count - 1]) + 1 if count else 0
+        told = [names[k] for k in kept]
+        told.insert(place, f"and {len(left_out):,} more")
+        shown = [handles[k] for k in kept]
+        shown.insert(place, Line2D([], [], linestyle="none"))
+        fit = _fit(told, width, height, **options)
+    return (handles if count == len(lines) else shown), fit
+
+
 def _laid_out(
     names: Sequence[Any], widths: list[float], font: float, columns: int, width: float
 ) -> _Fit:
@@ -232,7 +258,7 @@ def _below(ax: Axes, handles: list[Any], names: Sequence[str]) -> Legend:
     width, height = panel_size(ax)
     left, below, above, right = _depths(ax)
     room = height * (1.0 - _HEIGHT) - below - above - _GAP - _PADS
-    fit = _fit(names, width - right - 4.0 * _PADS, room)
+    handles, fit = _fitted(handles, names, width - right - 4.0 * _PADS, room)
     # what is wider than the axes reaches below the labels on their left, not out of the panel
     centred = fit.width <= width - left - right - 4.0 * _PADS
     shift = ScaledTranslation(0.0, -(below + _GAP) / 72.0, ax.figure.dpi_scale_trans)
@@ -245,7 +271,8 @@ def _below(ax: Axes, handles: list[Any], names: Sequence[str]) -> Legend:
 
 def _beside(ax: Axes, handles: list[Any], names: Sequence[str]) -> Legend:
     width, height = panel_size(ax)
-    fit = _fit(names, max(0.33 * width, 90.0), 0.95 * height, most_columns=1)
+    wide = max(0.33 * width, 90.0)
+    handles, fit = _fitted(handles, names, wide, 0.95 * height, most_columns=1)
     return ax.legend(
         handles, fit.names, loc="upper left", bbox_to_anchor=(1.02, 1.0), **_keywords(fit)
     )
@@ -259,7 +286,7 @@ def _beside_square(ax: Axes, handles: list[Any], names: Sequence[str]) -> Legend
     if room < _SQUARE_ROOM:
         return _below(ax, handles, names)
     ax.set_anchor("W")
-    fit = _fit(names, room, 0.9 * height, most_columns=1)
+    handles, fit = _fitted(handles, names, room, 0.9 * height, most_columns=1)
     legend = ax.legend(
         handles, fit.names, loc="upper left", bbox_to_anchor=(1.02, 1.0), **_keywords(fit)
     )
@@ -269,7 +296,8 @@ def _beside_square(ax: Axes, handles: list[Any], names: Sequence[str]) -> Legend
 
 def _within(ax: Axes, handles: list[Any], names: Sequence[str]) -> Legend:
     scale = 72.0 / ax.figure.dpi
-    fit = _fit(names, 0.94 * scale * ax.bbox.width, 0.55 * scale * ax.bbox.height)
+    wide, high = 0.94 * scale * ax.bbox.width, 0.55 * scale * ax.bbox.height
+    handles, fit = _fitted(handles, names, wide, high)
     return ax.legend(
         handles, fit.names, loc="best",
         **{**_keywords(fit), "frameon": True, "framealpha": 0.75, "borderaxespad": 0.4},

@@ -9,7 +9,7 @@ import pandas as pd
 
 from rankeval_pd.plotting.drawing.canvas import GREY, Canvas, table_of
 from rankeval_pd.plotting.drawing.legends import place_legend
-from rankeval_pd.plotting.drawing.panels import end, given_panels, looks, new_panels, one_of
+from rankeval_pd.plotting.drawing.panels import MOST, end, given_panels, looks, new_panels, one_of
 from rankeval_pd.plotting.drawing.scales import in_percent, set_ticks
 
 if TYPE_CHECKING:
@@ -48,6 +48,11 @@ def draw_repetition(table: Any, samples: Any, **options: Any) -> npt.NDArray[Any
 
 def _panels(ax: Any, count: int, wrap: int | None) -> npt.NDArray[Any]:
     """Return the axes given, one a measure, or those of a new figure."""
+    if count > MOST:
+        raise ValueError(
+            f"there are {count} measures, and a picture has {MOST} panels at the most. Choose some:"
+            " data.rankeval(measures=[...])."
+        )
     if ax is not None:
         return given_panels(ax, count, "measures")
     return np.array([one_of(None)], dtype=object)[:count] if count < 2 else new_panels(count, wrap)

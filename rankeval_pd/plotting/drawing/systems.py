@@ -149,6 +149,12 @@ def draw_gain_by_size(
         ax.plot(rows["size"] * aside, rows["gain"], **look.mark(None, **points))
     ax.set_xscale("log")
     ax.set_yscale("log")
+    if drawn.empty:
+        canvas.note("no gain above 0")
+        ax.set_ylim(0.001, 1.0)
+    if len(table):
+        ends = table["size"].min(), table["size"].max()
+        ax.set_xlim(ends[0] / 1.15, 1.15 * ends[1])
     if thresholds is not None:
         _draw_sizes(canvas, thresholds)
     sizes = sorted(table["size"].unique())
@@ -380,7 +386,8 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
             ax.text(j, i, said, **look.mark(None, color=shade, **text))
     mesh = {"cmap": ListedColormap(_SHADES), "vmin": -0.5, "vmax": 3.5, "shading": "nearest"}
     y = np.arange(len(systems))
-    ax.pcolormesh(y, y, np.ma.masked_invalid(cells), **look.band(None, **mesh))
+    if systems:
+        ax.pcolormesh(y, y, np.ma.masked_invalid(cells), **look.band(None, **mesh))
     line = look.rule(None, color="white", linewidth=0.5)
     edges = np.arange(len(systems) + 1) - 0.5
     ax.hlines(edges, edges[0], edges[-1], **line)
@@ -394,8 +401,8 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     canvas.note(f"p: two-sided, {how}")
     _name_cells(canvas, systems)
     ax.tick_params(length=0)
-    ax.set_xlim(-0.5, len(systems) - 0.5)
-    ax.set_ylim(len(systems) - 0.5, -0.5)
+    ax.set_xlim(-0.5, max(len(systems), 1) - 0.5)
+    ax.set_ylim(max(len(systems), 1) - 0.5, -0.5)
     canvas.finish()
     ax.spines[:].set_visible(False)
 
