@@ -253,7 +253,7 @@ def _draw_f_scores(ax: Axes, f_scores: float | Sequence[float]) -> None:
         inside = precision <= min(1.0, ax.get_ylim()[1])
         ax.plot(recall[inside], precision[inside], color=GREY, linewidth=0.6, label=label, zorder=1)
         label = None
-        if inside.any():
+        if inside.any() and precision[-1] >= ax.get_ylim()[0]:
             ax.annotate(
                 f"{value:g}", (1.0, precision[-1]), xycoords=ax.get_yaxis_transform(),
                 xytext=(2, 0), textcoords="offset points", va="center", fontsize="x-small",

@@ -19,7 +19,7 @@ from rankeval_pd.plotting.drawing.canvas import (
 from rankeval_pd.plotting.drawing.nbest import beside
 from rankeval_pd.plotting.drawing.panels import picture
 from rankeval_pd.plotting.drawing.scales import set_ticks, small
-from rankeval_pd.plotting.drawing.systems import name_rows
+from rankeval_pd.plotting.drawing.systems import name_rows, rows_high
 
 _INTERVALS = {"newcombe": "Newcombe", "delong": "DeLong"}
 _AREAS = {"roc": "area under the ROC curve", "ap": "average precision"}
@@ -55,6 +55,9 @@ def draw_area(canvas: Canvas, table: pd.DataFrame, *, sort: bool = True) -> None
     ax.set_axisbelow(True)
     set_ticks(ax.xaxis, lambda value, _=None: f"{value:.3g}", 5.0)
     canvas.finish(xlabel=_AREAS.get(str(attrs.get("kind")), "area"))
+
+
+draw_area.__wrapped__.figure_size = rows_high  # type: ignore[attr-defined]
 
 
 def pairs_of(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _FONTS = (8.5, 8.0, 7.5, 7.0, 6.5, 6.0, 5.5, 5.0, 4.5)  # the largest that fits, in points
 _SMALLER = 4  # how many of these are tried before names are broken into lines
+_TALL = 0.6  # of the room, which unbroken names may fill
 _HEIGHT = 0.48  # of the panel that the axes keep at least, a little above what is promised
 _GAP = 5.0  # points between the labels of the axis and the legend
 _PADS = 8.0  # points that the layout leaves around a panel
@@ -123,7 +124,8 @@ def _fit(names: Sequence[Any], width: float, height: float, *, most_columns: int
             fitting = [
                 fit
                 for fit in listed
-                if fit.height <= height and fit.width <= width and (broken or fit.names == whole)
+                if fit.height <= height and fit.width <= width
+                if broken or (fit.names == whole and fit.height <= max(_TALL * height, 60.0))
             ]
             if fitting:
                 return min(fitting, key=lambda fit: (round(fit.height), fit.columns))

@@ -27,6 +27,7 @@ _KINDS = {
     "order": "order statistics, pairs as independent", "systems": "systems drawn",
     "clopper-pearson": "Clopper-Pearson, pairs as independent",
 }  # fmt: skip
+_ROWS = 80  # rows for which a figure grows
 _FLAT = 6.0  # points: smaller names below the cells stand upright
 _CROWD = 300  # points: where there are more, they are drawn faintly
 _LEAST = 4.5  # points: smaller letters cannot be read
@@ -263,12 +264,12 @@ def _count_bins(ax: Axes, at: pd.Series[Any], counts: pd.Series[Any]) -> None:
     ax.plot([], [], " ", label="above: pairs in the bin")
 
 
-def _rows_high(table: pd.DataFrame | None) -> tuple[float, float] | None:
+def rows_high(table: pd.DataFrame | None) -> tuple[float, float] | None:
     """Return the size of a figure in which many rows have room; the usual one for a few."""
     from matplotlib import rcParams
 
     width, height = rcParams["figure.figsize"]
-    needed = 1.5 + 0.19 * (0 if table is None else len(table))
+    needed = 1.5 + 0.19 * (0 if table is None else min(len(table), _ROWS))
     return (width, needed) if needed > height and height >= 3.0 else None
 
 
@@ -346,7 +347,7 @@ def _write_scores(ax: Axes, table: pd.DataFrame, font: float) -> None:
         )  # fmt: skip
 
 
-draw_system_ranks.__wrapped__.figure_size = _rows_high  # type: ignore[attr-defined]
+draw_system_ranks.__wrapped__.figure_size = rows_high  # type: ignore[attr-defined]
 
 _CLASSES = ((0.001, "p ≤ .001"), (0.01, "p ≤ .01"), (0.05, "p ≤ .05"), (np.inf, "p > .05"))
 _STARS = ("***", "**", "*", "")
