@@ -86,7 +86,7 @@ def _measured(text: str, family: tuple[str, ...]) -> float:
 
     prop = FontProperties(family=list(family), size=10.0)
     width, _, _ = text_to_path.get_text_width_height_descent(text, prop, False)
-    return float(width) / 10.0
+    return 1.03 * float(width) / 10.0  # letters are set on whole pixels
 
 
 class _Entry(str):
@@ -263,6 +263,8 @@ def _below(ax: Axes, handles: list[Any], names: Sequence[str]) -> Legend:
     handles, fit = _fitted(handles, names, width - right - 4.0 * _PADS, room)
     # what is wider than the axes reaches below the labels on their left, not out of the panel
     centred = fit.width <= width - left - right - 4.0 * _PADS
+    if not centred and ax.get_box_aspect() is not None:
+        ax.set_anchor("E")  # so that the right end of a square is that of the panel
     shift = ScaledTranslation(0.0, -(below + _GAP) / 72.0, ax.figure.dpi_scale_trans)
     return ax.legend(
         handles, fit.names, loc="upper center" if centred else "upper right",
