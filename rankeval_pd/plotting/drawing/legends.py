@@ -151,7 +151,7 @@ def _fitted(
 
     fit = _fit(names, width, height, **options)
     lines = [k for k, name in enumerate(names) if getattr(name, "after", None) is not None]
-    count = len(lines)
+    count, shown = len(lines), handles
     while count > 1 and (fit.height > height or fit.width > width):
         count = int(0.8 * count)
         left_out = set(lines[count:])
@@ -162,7 +162,7 @@ def _fitted(
         shown = [handles[k] for k in kept]
         shown.insert(place, Line2D([], [], linestyle="none"))
         fit = _fit(told, width, height, **options)
-    return (handles if count == len(lines) else shown), fit
+    return shown, fit
 
 
 def _laid_out(

@@ -6,7 +6,7 @@ ranking or to the second.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -64,7 +64,7 @@ class Walk(NamedTuple):
         candidate, place = slots.candidate[:reach], np.arange(reach)
         mate = slots.a[candidate] + slots.b[candidate] - place
         later = np.flatnonzero(mate < place)
-        kind = np.int16 if sizes.size < _MANY else np.int32
+        kind: Any = np.int16 if sizes.size < _MANY else np.int32
         return cls(
             sizes, half, reach, keys[candidate], slots.from_a[:reach], later, mate[later],
             gold[candidate[later]].astype(kind), np.flatnonzero(gold[candidate]),
