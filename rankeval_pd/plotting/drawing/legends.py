@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _FONTS = (8.5, 8.0, 7.5, 7.0, 6.5, 6.0, 5.5, 5.0, 4.5)  # the largest that fits, in points
 _SMALLER = 4  # how many of these are tried before names are broken into lines
+_OVER = 1.08  # how much of the room a legend may take before names are left out
 _TALL = 0.6  # of the room, which unbroken names may fill
 _HEIGHT = 0.48  # of the panel that the axes keep at least, a little above what is promised
 _GAP = 5.0  # points between the labels of the axis and the legend
@@ -152,7 +153,7 @@ def _fitted(
     fit = _fit(names, width, height, **options)
     lines = [k for k, name in enumerate(names) if getattr(name, "after", None) is not None]
     count, shown = len(lines), handles
-    while count > 1 and (fit.height > height or fit.width > width):
+    while count > 1 and (fit.height > _OVER * height or fit.width > _OVER * width):
         count = int(0.8 * count)
         left_out = set(lines[count:])
         kept = [k for k in range(len(names)) if k not in left_out]
