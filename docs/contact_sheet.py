@@ -19,7 +19,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-import rankeval_pd
+from rankeval_pd.errors import RankevalWarning
 
 mpl.use("Agg")
 
@@ -174,7 +174,7 @@ def sheet(name: str, folder: Path) -> None:
 
 
 def main() -> None:
-    warnings.simplefilter("ignore", rankeval_pd.errors.RankevalWarning)
+    warnings.simplefilter("ignore", RankevalWarning)
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "contact_sheets")
     folder.mkdir(parents=True, exist_ok=True)
     for name in sys.argv[2:] or PLOTS:

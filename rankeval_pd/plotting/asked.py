@@ -18,6 +18,7 @@ from rankeval_pd.forms.roles import MEANINGS, ItemRoles, RankingRoles, Roles, as
 from rankeval_pd.forms.spelled_out import with_roles_and
 from rankeval_pd.nbest.precision import nbest_precision
 from rankeval_pd.plotting.drawing.canvas import seen
+from rankeval_pd.plotting.drawing.panels import check_look
 from rankeval_pd.plotting.drawing.scales import LARGE
 
 if TYPE_CHECKING:
@@ -120,6 +121,7 @@ def of_data_or_table(
         @functools.wraps(picture)
         def drawn(data: Drawable, *args: Any, **options: Any) -> Any:
             check_drawable(data, needed, made_by)
+            check_look(options)
             if not is_table(data, needed):
                 return spelled(data, *args, **options, order=names_of(data, options))
             for name, given in options.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
+import numpy as np
 import pandas as pd
 
 from rankeval_pd.chance.bounds import random_bound
@@ -149,7 +150,10 @@ def precision_recall(
 
     Notes
     -----
-    The curves are steps: between two lists nothing is joined. The dashed line is the baseline.
+    A line is one measure, in steps: between two lists nothing is joined. The dashed grey line is
+    the baseline, the precision of random orders. Thin solid lines are the lists of equal F1, whose
+    value stands on the right, or with ``isolines`` those of equal n. Lines of chance and marks of
+    crossovers are those of :func:`roc`; behind each name stands its average precision.
 
     Examples
     --------
@@ -197,6 +201,13 @@ def det(
     Returns
     -------
     Axes
+
+    Notes
+    -----
+    A line is one measure, the nearer to the corner at the bottom on the left the better; rates of
+    0 and 1, infinitely far away on the scale of normal deviates, are not shown. The dashed grey
+    line is what random orders have on average; lines of chance, thin lines of one n and marks of
+    crossovers are those of :func:`roc`, and the picture is square as there.
 
     Examples
     --------
@@ -248,6 +259,12 @@ def lift(
     -------
     Axes
 
+    Notes
+    -----
+    A line is one measure: how many times the precision of random orders its lists have, which is
+    the dashed grey line at 1. Lines of chance, thin lines of one n and marks of crossovers are
+    those of :func:`roc`; solid grey lines upwards are the shares of ``enrichment``.
+
     Examples
     --------
     >>> import numpy as np, pandas as pd, rankeval_pd
@@ -293,6 +310,13 @@ def gain(
     Returns
     -------
     Axes
+
+    Notes
+    -----
+    A line is one measure, from the empty list to that of all candidates. The dashed grey line
+    at the top is an order with all true positives first, that below what random orders have on
+    average. Lines of chance, thin lines of one n and marks of crossovers are those of
+    :func:`roc`. The logarithmic axis begins with the list of one candidate.
 
     Examples
     --------
@@ -345,7 +369,7 @@ def _draw(
                 beside["crossovers"] = crossovers_of(data, p, bound=bound, **roles)
         if iso is not None:
             beside["isolines"] = isolines_of(data, iso, space, **roles)
-        if space == "gain":
+        if space == "gain" and np.max(np.asarray(curve["n"]), initial=0) > 0:
             beside["ideal"] = random_bound(data, 0.5, 1, **roles)
         if area is not None:
             beside["area"] = area_of(data, area, **roles)

@@ -19,6 +19,7 @@ from rankeval_pd.plotting.drawing.differences import (
     draw_critical_difference,
     draw_paired_differences,
 )
+from rankeval_pd.plotting.drawing.panels import MOST
 from rankeval_pd.queries.per_query import as_items
 from rankeval_pd.stats.resampling.asked import Items
 from rankeval_pd.systems.paired_tests import paired_bootstrap
@@ -84,12 +85,14 @@ def paired_differences(
     items: Any = as_items(data)
     if unit is None:
         unit = "queries" if items is not data or _are_queries(data) else "items"
+    read = _groups(items, roles)
+    _check_panels(read, a, b)
     whole: Any = paired_bootstrap(
         items, a, b, n_resamples=n_resamples, ci=ci, level=level, progress=progress, **roles
     )
     needed: tuple[str, ...] = ("system_a", "system_b", "gain", "ci_low", "ci_high")
     pairs = tidy(whole, needed, "paired_bootstrap")
-    parts = [_of_pairs(group, key, names, pairs) for group, key, names in _groups(items, roles)]
+    parts = [_of_pairs(group, key, names, pairs) for group, key, names in read]
     table = pd.concat([x for part in parts for x in part], ignore_index=True)
     several: bool = len(pairs[["system_a", "system_b"]].drop_duplicates()) > 1
     batch: list[Any] = [name for name in table if name not in DIFFERENCES]
@@ -102,6 +105,20 @@ def paired_differences(
     table.attrs = {**whole.attrs, "unit": unit}
     pairs.attrs = dict(whole.attrs)
     return draw_paired_differences(table, pairs, **look)
+
+
+def _check_panels(groups: list[Any], a: Hashable, b: Hashable) -> None:
+    """Raise a ValueError where there are more pairs of systems than panels."""
+    systems = max((len(names) for _, _, names in groups), default=0)
+    if b is not None:
+        return
+    pairs = systems - 1 if a is not None else systems * (systems - 1) // 2
+    if pairs * len(groups) > MOST:
+        raise ValueError(
+            f"there are {pairs:,} pairs of systems{' in each group' if len(groups) > 1 else ''},"
+            f" a panel each, and a picture has {MOST} panels at the most. Name a pair, a and b; or"
+            " draw all pairs with plot.pairs()."
+        )
 
 
 def _are_queries(data: pd.DataFrame | xr.Dataset) -> bool:

@@ -227,7 +227,8 @@ def comparison(
 
     Notes
     -----
-    Below the curves each pair has a strip; a bar in it has the colour of the better measure. Thin
+    Below the curves each pair has a strip; a bar in it has the colour of the better measure, and
+    where the second of the pair is the better one it stands a little lower. Thin
     bars: each n is tested alone. Thick bars: what holds for all n together. Lists of equal n are
     compared whatever is drawn to the right; with x="recall" a bar stands at the recall of the
     better measure. Of more than 20,000 candidates some 4,000 n are tested and drawn (a bar

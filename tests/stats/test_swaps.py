@@ -128,6 +128,41 @@ def test_few_n_and_many_n_count_alike(monkeypatch, far):
     assert part.tolist() == many[2][:, :200].tolist()
 
 
+@pytest.mark.parametrize("far", [6.0, 0.3])
+@pytest.mark.parametrize("n", [np.arange(1, 901), np.array([300, 1, 40, 300]), np.array([450])])
+def test_draws_one_by_one_and_in_blocks_count_alike(monkeypatch, far, n):
+    monkeypatch.setattr(swaps, "_FAR", far)
+    rng = np.random.default_rng(8)
+    quality = rng.normal(size=900)
+    rank_a, rank_b = ((-quality - rng.normal(size=900)).argsort().argsort() + 1 for _ in "ab")
+    gold, keys = quality + rng.normal(size=900) > 1, keyed.by_position(900)
+    drawing = {"n_resamples": 130, "seed": 3, "advance": lambda _: None}
+    blocks = [
+        np.concatenate(parts)
+        for parts in zip(*swaps._at_many_n(rank_a, rank_b, gold, n, keys, **drawing), strict=True)
+    ]
+    monkeypatch.setattr(swaps, "_LONG", 0)
+    single = [
+        np.concatenate(parts)
+        for parts in zip(*swaps._at_many_n(rank_a, rank_b, gold, n, keys, **drawing), strict=True)
+    ]
+    for one, other in zip(single, blocks, strict=True):
+        assert one.tolist() == other.tolist()
+
+
+@given(rankings())
+def test_swapped_rankings_draw_by_draw(case):
+    rank_a, rank_b, gold = case
+    n = np.arange(1, rank_a.size + 1)
+    keys = keyed.by_position(rank_a.size)
+    drawn = keyed.coins(keys, 5, 0, 7).T.astype(bool)
+    (counts,) = swaps._draw_by_draw(rank_a, rank_b, gold, n, keys, n_resamples=7, seed=5)
+    for draw, swap in enumerate(drawn):
+        assert np.transpose([x[draw] for x in counts]).tolist() == [
+            list(row) for row in plain(rank_a, rank_b, gold, swap, n)
+        ]
+
+
 def test_a_head_that_holds_the_lists_draws_the_same():
     """Candidates that neither list can reach change no number, and neither does the order."""
     rng = np.random.default_rng(1)

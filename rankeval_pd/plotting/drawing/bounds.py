@@ -50,7 +50,7 @@ def draw_random_bound(
         prior = float(bound["expected"].iloc[0] / bound["n"].iloc[0])
         ax.axhline(
             prior, color=GREY, linewidth=1, linestyle=(0, (2, 2)),
-            label=f"baseline, {100 * prior:.2f} %",
+            label=f"baseline, {100 * prior:.2f}\u00a0%",
         )  # fmt: skip
     canvas.across("n", log=is_log(log, bound["n"]))
     canvas.upwards_in_percent()

@@ -34,6 +34,7 @@ NEEDED = (
     "significant", "better", "overlap",
 )  # fmt: skip
 _PAIR = ("measure_a", "measure_b")
+_ASIDE = {"a": 0.12, "b": -0.12}  # of a strip: the bars of the first measure stand higher
 _STRIP = 0.055  # of the height of the axes, for each pair
 _MOST = 0.45  # of it for all pairs
 _LETTERS = 4.0  # points that a strip needs to be named
@@ -194,7 +195,10 @@ def _draw_strips(
                 across = _across(rows["n"], curves, measure, x).to_numpy(dtype=float)
                 if better.any():
                     look = {"color": canvas.colour(measure)}
-                    _draw_hits(canvas, across, better, look, middle, height, finding.together)
+                    aside = _ASIDE[side] * height  # seen without colours too
+                    _draw_hits(
+                        canvas, across, better, look, middle + aside, height, finding.together
+                    )
     where = " (at its recall)" if x == "recall" else ""
     for finding in findings:
         if not finding.hits.any():

@@ -63,8 +63,19 @@ NAMED = {
 def curve_drawing(name: str) -> Any:
     """Return the function that draws the table of a curve."""
     space = _SPACES[name]
-    drawn = picture(("measure", "n", space.x, space.y), name)(partial(_draw_curves, name))
-    return drawn
+    draw: Any = partial(_draw_curves, name)
+    if name in ("roc", "det"):
+        draw.figure_size = _beside_square
+    return picture(("measure", "n", space.x, space.y), name)(draw)
+
+
+def _beside_square(table: pd.DataFrame | None) -> tuple[float, float] | None:
+    """Return the size of a figure in which the names of many measures stand beside a square."""
+    from matplotlib import rcParams
+
+    width, height = rcParams["figure.figsize"]
+    many = table is not None and table["measure"].nunique() > _INTERVALS
+    return (max(width, height + 3.4), height) if many and height >= 3.0 else None
 
 
 def _draw_curves(
@@ -92,7 +103,7 @@ def _draw_curves(
         log = len(curves) > 0 and float(curves["n"].max()) > _LINEAR_LIFT
     areas = _areas(area, name)
     if name == "lift" and enrichment is not None:
-        areas = _lifts(ax, curves, enrichment)
+        areas = _lifts(curves, enrichment)
     if name == "det" and log is None:
         rates = curves[[space.x, space.y]].to_numpy(dtype=float)
         inside = rates[(rates > 0.0) & (rates < 1.0)]
@@ -106,6 +117,8 @@ def _draw_curves(
         steps = {"drawstyle": "steps-pre"} if name == "precision_recall" else {}
         after = areas.get(measure, "")
         canvas.curve(measure, curve[space.x], curve[space.y], after=after, **steps)
+    if name == "lift" and enrichment is not None:
+        _draw_shares(ax, enrichment)
     _draw_chance(ax, curves, name)
     number = 0
     for band in bands if isinstance(bands, (list, tuple)) else [bands]:
@@ -199,22 +212,30 @@ def _prior(curves: pd.DataFrame) -> float:
     return float(round(1.0 / steps.min()) / total)
 
 
-def _lifts(ax: Axes, curves: pd.DataFrame, enrichment: Any) -> dict[Any, str]:
-    """Draw a line at each share; return the lifts of each measure's smallest lists with them."""
+def _lifts(curves: pd.DataFrame, enrichment: Any) -> dict[Any, str]:
+    """Return the lifts of each measure's smallest lists with these shares."""
     shares = np.atleast_1d(np.asarray(enrichment, dtype=float))
     if np.any((shares <= 0.0) | (shares > 1.0)):
         raise ValueError(
             f"enrichment={enrichment!r}: give shares of the candidates in (0, 1], [0.01, 0.05]."
         )
     by_name: dict[Any, str] = {}
-    for number, share in enumerate(shares):
+    for share in shares:
         long = curves[curves["share"] >= share - 1e-9].sort_values("n")
         values = long.groupby("measure", sort=False)["lift"].first()
         for measure, value in values.items():
             by_name[measure] = by_name.get(measure, "") + f", {value:.3g}"
-        name = "lift at " + ", ".join(f"{100 * x:g} %" for x in shares) + ": behind the names"
-        ax.axvline(share, color=GREY, linewidth=0.8, label=name if number == 0 else "_share")
     return by_name
+
+
+def _draw_shares(ax: Axes, enrichment: Any) -> None:
+    """Draw a line at each share whose lift stands behind the names."""
+    shares = np.atleast_1d(np.asarray(enrichment, dtype=float))
+    listed = ", ".join(f"{100 * share:g}\u00a0%" for share in shares)
+    label = f"lift at {listed}: number{'s' if shares.size > 1 else ''} after the name"
+    for share in shares:
+        ax.axvline(share, color=GREY, linewidth=0.8, label=label)
+        label = "_share"
 
 
 def _draw_f_scores(ax: Axes, f_scores: float | Sequence[float]) -> None:
@@ -232,10 +253,11 @@ def _draw_f_scores(ax: Axes, f_scores: float | Sequence[float]) -> None:
         inside = precision <= min(1.0, ax.get_ylim()[1])
         ax.plot(recall[inside], precision[inside], color=GREY, linewidth=0.6, label=label, zorder=1)
         label = None
-        if inside.any():
+        if inside.any() and precision[-1] >= ax.get_ylim()[0]:
             ax.annotate(
-                f"{value:g}", (1.0, precision[-1]), xytext=(-2, 2), textcoords="offset points",
-                ha="right", fontsize="x-small", color=GREY,
+                f"{value:g}", (1.0, precision[-1]), xycoords=ax.get_yaxis_transform(),
+                xytext=(2, 0), textcoords="offset points", va="center", fontsize="x-small",
+                color=GREY, annotation_clip=False,
             )  # fmt: skip
 
 

@@ -13,11 +13,12 @@ from rankeval_pd.plotting.drawing.legends import panel_size, shortened
 from rankeval_pd.plotting.drawing.look import COLOURS
 from rankeval_pd.plotting.drawing.panels import picture
 from rankeval_pd.plotting.drawing.scales import compact, set_ticks, small
-from rankeval_pd.plotting.drawing.systems import gain_of
+from rankeval_pd.plotting.drawing.systems import gain_of, score_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_MOST = 20  # characters of a name beside the axis
 _BARS = 400  # more bars than this are drawn as an area, which looks the same
 DIFFERENCES = ("item", "gain", "system_a", "system_b")
 
@@ -75,6 +76,9 @@ def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: floa
     ax = canvas.ax
     better = bool(table.attrs.get("higher_is_better", True))
     scores = _scores(table, better)
+    if not scores:
+        canvas.finish(xlabel=score_of(table))
+        return
     adjusted = bool(table["p_adjusted"].notna().any())
     p = table["p_adjusted" if adjusted else "p_two_sided"]
     told = {
@@ -87,8 +91,12 @@ def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: floa
     low, high = min(scores.values()), max(scores.values())
     width = (high - low) or 1.0
     rows, bars = -(-len(scores) // 2), len(cliques)
-    _axis(ax, low, width, rows, bars, better=better)
-    _name_systems(canvas, scores, rows, bars)
+    font = _font(ax, rows, bars)
+    most = max(5, min(_MOST, int(0.3 * panel_size(ax)[0] / (0.6 * font))))
+    names = {name: shortened(canvas.text(name), most) for name in scores}
+    beside = _beside(ax, list(names.values()), font) * width
+    _axis(ax, (low - beside, high + beside), rows, bars, better=better)
+    _name_systems(canvas, scores, names, font, rows, bars)
     for level, clique in enumerate(cliques):
         at = np.sort([scores[name] for name in clique])
         y = -0.7 - 0.55 * level
@@ -97,7 +105,8 @@ def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: floa
     how = f"adjusted ({table.attrs.get('adjust')})" if adjusted else "each alone"
     name = f"not told apart: every pair p\u00a0>\u00a0{alpha:g}, {how}"
     ax.plot([], [], color="black", linewidth=2.5, label=name)
-    canvas.finish()
+    ax.xaxis.set_label_position("top")
+    canvas.finish(xlabel=score_of(table))
     ax.spines[["left", "bottom", "right"]].set_visible(False)
     ax.spines["top"].set_visible(True)
 
@@ -130,9 +139,22 @@ def _cliques(names: list[Hashable], told: set[frozenset[Hashable]]) -> list[list
     return listed
 
 
-def _axis(ax: Axes, low: float, width: float, rows: int, bars: int, *, better: bool) -> None:
+def _font(ax: Axes, rows: int, bars: int) -> float:
+    """Return the size of the letters of the names: as large as there is room."""
+    room = 0.5 * panel_size(ax)[1] / (0.7 + 0.55 * bars + rows + 0.4)
+    return float(np.clip(room / 1.15, 4.5, 7.0 if small(ax) else 9.0))
+
+
+def _beside(ax: Axes, names: list[str], font: float) -> float:
+    """Return how far the axis goes on at either side of the scores, so that names have room."""
+    longest = 0.6 * font * (max(map(len, names), default=1) + 1) / (0.95 * panel_size(ax)[0])
+    share = min(max(longest, 0.1), 0.34)
+    return share / (1.0 - 2.0 * share)
+
+
+def _axis(ax: Axes, ends: tuple[float, float], rows: int, bars: int, *, better: bool) -> None:
     """Put the axis of scores on top, the best on the right."""
-    left, right = low - 0.3 * width, low + 1.3 * width
+    left, right = ends
     ax.set_xlim(*((left, right) if better else (right, left)))
     ax.set_ylim(-(0.7 + 0.55 * bars + rows + 0.4), 0.0)
     ax.xaxis.tick_top()
@@ -142,18 +164,20 @@ def _axis(ax: Axes, low: float, width: float, rows: int, bars: int, *, better: b
         ax.tick_params(axis="x", labelsize=7)
 
 
-def _name_systems(canvas: Canvas, scores: dict[Hashable, float], rows: int, bars: int) -> None:
+def _name_systems(
+    canvas: Canvas,
+    scores: dict[Hashable, float],
+    names: dict[Hashable, str],
+    font: float,
+    rows: int,
+    bars: int,
+) -> None:
     """Write the names on both sides, with a line from each to its score."""
     ax = canvas.ax
-    width, height = panel_size(ax)
-    room = 0.5 * height / (0.7 + 0.55 * bars + rows + 0.4)
-    font = float(np.clip(room / 1.15, 4.5, 7.0 if small(ax) else 9.0))
-    most = max(5, int(0.3 * width / (0.58 * font)))
     left, right = ax.get_xlim()
-    names = list(scores)
-    for place, name in enumerate(names):
+    for place, name in enumerate(scores):
         best = place < rows
-        row = place if best else len(names) - 1 - place
+        row = place if best else len(scores) - 1 - place
         y = -(0.7 + 0.55 * bars + row + 0.4)
         edge = right if best else left
         colour = canvas.look.colour(ax, name) if canvas.look.highlighted else "0.3"
@@ -161,7 +185,7 @@ def _name_systems(canvas: Canvas, scores: dict[Hashable, float], rows: int, bars
         score = scores[name]
         ax.plot([score, score, edge], [0.0, y, y], color=colour, linewidth=0.8)
         ax.annotate(
-            shortened(canvas.text(name), most), (edge, y), xytext=(-2 if best else 2, 1),
+            names[name], (edge, y), xytext=(-2 if best else 2, 1),
             textcoords="offset points", ha="right" if best else "left", va="bottom",
             fontsize=font, annotation_clip=False,
         )  # fmt: skip

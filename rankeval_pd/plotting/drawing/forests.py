@@ -19,8 +19,9 @@ from rankeval_pd.plotting.drawing.canvas import (
 from rankeval_pd.plotting.drawing.nbest import beside
 from rankeval_pd.plotting.drawing.panels import picture
 from rankeval_pd.plotting.drawing.scales import set_ticks, small
-from rankeval_pd.plotting.drawing.systems import name_rows
+from rankeval_pd.plotting.drawing.systems import name_rows, rows_high
 
+_INTERVALS = {"newcombe": "Newcombe", "delong": "DeLong"}
 _AREAS = {"roc": "area under the ROC curve", "ap": "average precision"}
 
 
@@ -45,7 +46,7 @@ def draw_area(canvas: Canvas, table: pd.DataFrame, *, sort: bool = True) -> None
         ax.axvline(chance, color=GREY, linewidth=1, linestyle=(0, (2, 2)), label=name)
     level = f"{percent(attrs['level'])} " if "level" in attrs else ""
     if "ci_low" in table and table["ci_low"].notna().any():
-        kind = f", {attrs['ci']}" if attrs.get("ci") else ""
+        kind = f", {_INTERVALS.get(attrs['ci'], attrs['ci'])}" if attrs.get("ci") else ""
         name = f"{level}interval{kind}, each alone"
         ax.plot([], [], color=GREY, linewidth=2, alpha=0.6, label=name)
     name_rows(ax, [canvas.text(name) for name in table["measure"]])
@@ -54,6 +55,9 @@ def draw_area(canvas: Canvas, table: pd.DataFrame, *, sort: bool = True) -> None
     ax.set_axisbelow(True)
     set_ticks(ax.xaxis, lambda value, _=None: f"{value:.3g}", 5.0)
     canvas.finish(xlabel=_AREAS.get(str(attrs.get("kind")), "area"))
+
+
+draw_area.__wrapped__.figure_size = rows_high  # type: ignore[attr-defined]
 
 
 def pairs_of(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
@@ -79,8 +83,13 @@ def draw_odds_ratios(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = 
     for number, (pair, rows) in enumerate(pairs):
         rows = thinned(rows)
         at = beside(rows["n"], number, len(pairs), log=logarithmic)
-        canvas.curve(pair, at, rows["odds_ratio_mle"].clip(low, high), label=_pair(canvas, pair))
-        colour = canvas.colour(pair)
+        odds, colour = rows["odds_ratio_mle"], canvas.colour(pair)
+        known = np.isfinite(odds) & (odds > 0.0)  # no line leads to 0 or to infinity
+        canvas.curve(pair, at, odds.where(known), label=_pair(canvas, pair))
+        for beyond, edge, sign in ((np.isposinf(odds), high, "^"), (odds == 0.0, low, "v")):
+            mark = {"color": colour, "marker": sign, "linestyle": "none", "markersize": 6}
+            if beyond.any():  # without a point, what is not clipped stands in the corner
+                ax.plot(at[beyond], np.full(beyond.sum(), edge), clip_on=False, **mark)
         limits = rows["ci_low"].clip(low, high), rows["ci_high"].clip(low, high)
         if len(rows) <= 40:
             bar = canvas.look.band(pair, color=colour, alpha=0.6, linewidth=2)
@@ -92,7 +101,7 @@ def draw_odds_ratios(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = 
     level = f"{percent(table.attrs['level'])} " if "level" in table.attrs else ""
     ax.plot([], [], color=GREY, alpha=0.5, linewidth=3, label=f"{level}exact interval, pointwise")
     if not np.isfinite(estimates).all() or (estimates == 0.0).any():
-        canvas.note("at the edge: 0 or infinite, a region without true or false positives")
+        canvas.note("triangles: 0 or infinite, a region without true or false positives")
     ax.set_yscale("log")
     ax.set_ylim(low, high)
     set_ticks(ax.yaxis, lambda value, _=None: f"{value:g}", 4.0)
@@ -129,7 +138,11 @@ def draw_tie_sensitivity(
         alpha, color=GREY, linewidth=1, linestyle=(0, (2, 2)), label=f"p\u00a0=\u00a0{alpha:g}"
     )
     canvas.note("lines: the median p")
+    if (p == 0.0).any():
+        canvas.note(f"at the bottom: p below {least:.0e}")
     ax.set_yscale("log")
+    bottom, top = ax.get_ylim()
+    ax.set_ylim(bottom, min(top, 1.3))
     set_ticks(ax.yaxis, lambda value, _=None: f"{value:.3g}", 5.0)
     canvas.across("n", log=logarithmic)
     canvas.finish(xlabel=XLABELS["n"], ylabel="p-value")

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from matplotlib.legend import Legend
 
 _FONTS = (8.5, 8.0, 7.5, 7.0, 6.5, 6.0, 5.5, 5.0, 4.5)  # the largest that fits, in points
+_SMALLER = 4  # how many of these are tried before names are broken into lines
+_OVER = 1.08  # how much of the room a legend may take before names are left out
+_TALL = 0.6  # of the room, which unbroken names may fill
 _HEIGHT = 0.48  # of the panel that the axes keep at least, a little above what is promised
 _GAP = 5.0  # points between the labels of the axis and the legend
 _PADS = 8.0  # points that the layout leaves around a panel
@@ -84,7 +87,7 @@ def _measured(text: str, family: tuple[str, ...]) -> float:
 
     prop = FontProperties(family=list(family), size=10.0)
     width, _, _ = text_to_path.get_text_width_height_descent(text, prop, False)
-    return float(width) / 10.0
+    return 1.03 * float(width) / 10.0  # letters are set on whole pixels
 
 
 class _Entry(str):
@@ -106,18 +109,28 @@ class _Entry(str):
 
 
 def _fit(names: Sequence[Any], width: float, height: float, *, most_columns: int = 4) -> _Fit:
-    """Return font, columns and lines of a legend that fits, the font as large as can be."""
+    """Return font, columns and lines of a legend that fits, the font as large as can be.
+
+    Letters a little smaller are better than names of several lines.
+    """
     widths = [_wide(name) for name in names]
     best: _Fit | None = None
-    for font in _FONTS:
-        listed = [
-            _laid_out(names, widths, font, columns, width)
-            for columns in range(1, min(most_columns, len(names)) + 1)
-        ]
-        fitting = [fit for fit in listed if fit.height <= height and fit.width <= width]
-        if fitting:
-            return min(fitting, key=lambda fit: (round(fit.height), fit.columns))
-        best = min(listed, key=lambda fit: (fit.width > width, fit.height))
+    whole = [str(name) for name in names]
+    for broken, fonts in ((False, _FONTS[:_SMALLER]), (True, _FONTS)):
+        for font in fonts:
+            listed = [
+                _laid_out(names, widths, font, columns, width)
+                for columns in range(1, min(most_columns, len(names)) + 1)
+            ]
+            fitting = [
+                fit
+                for fit in listed
+                if fit.height <= height and fit.width <= width
+                if broken or (fit.names == whole and fit.height <= max(_TALL * height, 60.0))
+            ]
+            if fitting:
+                return min(fitting, key=lambda fit: (round(fit.height), fit.columns))
+            best = min(listed, key=lambda fit: (fit.width > width, fit.height))
     if best is None:
         raise ValueError("a legend without names has no size")
     for most in _SHORTER:
@@ -125,6 +138,32 @@ def _fit(names: Sequence[Any], width: float, height: float, *, most_columns: int
         if cut != list(names):
             return _fit(cut, width, height, most_columns=most_columns)
     return best
+
+
+def _fitted(
+    handles: list[Any], names: Sequence[Any], width: float, height: float, **options: Any
+) -> tuple[list[Any], _Fit]:
+    """Return the entries for which there is room, and how they are set.
+
+    Where not even the smallest letters are enough, the last names of lines are left out, and a
+    line says how many.
+    """
+    from matplotlib.lines import Line2D
+
+    fit = _fit(names, width, height, **options)
+    lines = [k for k, name in enumerate(names) if getattr(name, "after", None) is not None]
+    count, shown = len(lines), handles
+    while count > 1 and (fit.height > _OVER * height or fit.width > _OVER * width):
+        count = int(0.8 * count)
+        left_out = set(lines[count:])
+        kept = [k for k in range(len(names)) if k not in left_out]
+        place = kept.index(lines[count - 1]) + 1 if count else 0
+        told = [names[k] for k in kept]
+        told.insert(place, f"and {len(left_out):,} more")
+        shown = [handles[k] for k in kept]
+        shown.insert(place, Line2D([], [], linestyle="none"))
+        fit = _fit(told, width, height, **options)
+    return shown, fit
 
 
 def _laid_out(
@@ -211,7 +250,7 @@ def _depths(ax: Axes) -> tuple[float, float, float, float]:
         left = (box.x0 - up.x0) * scale
     if ax.get_title():
         above += 1.6 * float(ax.title.get_fontsize())
-    written = [text.get_window_extent().x1 for text in ax.texts if not text.get_clip_on()]
+    written = [text.get_window_extent().x1 for text in ax.texts if text.get_clip_path() is None]
     right = (max(written, default=box.x1) - box.x1) * scale
     return max(left, 0.0), max(below, 0.0), max(above, 0.0), max(right, 0.0)
 
@@ -222,9 +261,11 @@ def _below(ax: Axes, handles: list[Any], names: Sequence[str]) -> Legend:
     width, height = panel_size(ax)
     left, below, above, right = _depths(ax)
     room = height * (1.0 - _HEIGHT) - below - above - _GAP - _PADS
-    fit = _fit(names, width - right - 4.0 * _PADS, room)
+    handles, fit = _fitted(handles, names, width - right - 4.0 * _PADS, room)
     # what is wider than the axes reaches below the labels on their left, not out of the panel
     centred = fit.width <= width - left - right - 4.0 * _PADS
+    if not centred and ax.get_box_aspect() is not None:
+        ax.set_anchor("E")  # so that the right end of a square is that of the panel
     shift = ScaledTranslation(0.0, -(below + _GAP) / 72.0, ax.figure.dpi_scale_trans)
     return ax.legend(
         handles, fit.names, loc="upper center" if centred else "upper right",
@@ -235,7 +276,8 @@ def _below(ax: Axes, handles: list[Any], names: Sequence[str]) -> Legend:
 
 def _beside(ax: Axes, handles: list[Any], names: Sequence[str]) -> Legend:
     width, height = panel_size(ax)
-    fit = _fit(names, max(0.33 * width, 90.0), 0.95 * height, most_columns=1)
+    wide = max(0.33 * width, 90.0)
+    handles, fit = _fitted(handles, names, wide, 0.95 * height, most_columns=1)
     return ax.legend(
         handles, fit.names, loc="upper left", bbox_to_anchor=(1.02, 1.0), **_keywords(fit)
     )
@@ -249,7 +291,7 @@ def _beside_square(ax: Axes, handles: list[Any], names: Sequence[str]) -> Legend
     if room < _SQUARE_ROOM:
         return _below(ax, handles, names)
     ax.set_anchor("W")
-    fit = _fit(names, room, 0.9 * height, most_columns=1)
+    handles, fit = _fitted(handles, names, room, 0.9 * height, most_columns=1)
     legend = ax.legend(
         handles, fit.names, loc="upper left", bbox_to_anchor=(1.02, 1.0), **_keywords(fit)
     )
@@ -259,7 +301,8 @@ def _beside_square(ax: Axes, handles: list[Any], names: Sequence[str]) -> Legend
 
 def _within(ax: Axes, handles: list[Any], names: Sequence[str]) -> Legend:
     scale = 72.0 / ax.figure.dpi
-    fit = _fit(names, 0.94 * scale * ax.bbox.width, 0.55 * scale * ax.bbox.height)
+    wide, high = 0.94 * scale * ax.bbox.width, 0.55 * scale * ax.bbox.height
+    handles, fit = _fitted(handles, names, wide, high)
     return ax.legend(
         handles, fit.names, loc="best",
         **{**_keywords(fit), "frameon": True, "framealpha": 0.75, "borderaxespad": 0.4},

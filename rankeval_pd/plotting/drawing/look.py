@@ -58,6 +58,16 @@ class Look:
                 f"labels={self.labels!r} is of type {type(self.labels).__name__}: give a mapping"
                 " from names to what is written in their place, {'G2': 'log-likelihood'}."
             )
+        for text in (*(self.labels or {}).values(), self.title or ""):
+            _check_mathematics(str(text))
+        for name in ("line_kw", "band_kw", "marker_kw"):
+            given = getattr(self, name)
+            if given is not None and not isinstance(given, Mapping):
+                raise TypeError(
+                    f"{name}={given!r} is of type {type(given).__name__}: give a mapping of"
+                    " keywords of matplotlib's artists, {'linewidth': 2}, or of names to such"
+                    " mappings."
+                )
 
     def check_names(self, known: Sequence[Hashable]) -> None:
         """Raise a ValueError where a name to highlight is not drawn."""
@@ -189,10 +199,31 @@ def palette(colors: Any, count: int) -> list[Any]:
         ) from None
 
 
+def _check_mathematics(text: str) -> None:
+    """Raise a ValueError where matplotlib cannot set the mathematics of a text."""
+    import matplotlib as mpl
+    from matplotlib.cbook import is_math_text
+    from matplotlib.mathtext import MathTextParser
+
+    if mpl.rcParams["text.usetex"] or not is_math_text(text):
+        return
+    try:
+        MathTextParser("path").parse(text)
+    except ValueError as error:
+        why = str(error).splitlines()[-1]
+        raise ValueError(
+            f"labels or title: {text!r} holds mathematics that matplotlib cannot read ({why})."
+            " Mend it, or write a dollar sign that is meant as such as \\$."
+        ) from None
+
+
 def escaped(text: str) -> str:
     """Return text as it is to be read: no mathematics between $, no name left out for its _."""
     import matplotlib as mpl
 
+    if not text.strip():  # matplotlib leaves out what is empty
+        return repr(text)
+    text = " ".join(text.splitlines())
     if mpl.rcParams["text.usetex"]:
         for sign in "\\{}$&#_%^~":
             text = text.replace(sign, _TEX.get(sign, f"\\{sign}"))

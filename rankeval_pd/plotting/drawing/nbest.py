@@ -23,6 +23,7 @@ from rankeval_pd.plotting.drawing.canvas import (
     table_of,
     thinned,
 )
+from rankeval_pd.plotting.drawing.legends import panel_size
 from rankeval_pd.plotting.drawing.panels import picture
 
 if TYPE_CHECKING:
@@ -38,10 +39,11 @@ REFERENCES = ("random", "ideal")
 NEEDED = ("measure", "n", "precision", "recall", "lift", "ci_low", "ci_high")
 BANDED = 4  # measures whose bands can be told apart
 BARRED = 12  # measures whose bars can
+_BAR = 2.6  # points that a bar needs to be told from the next
 
 
 def banded(
-    names: Sequence[Hashable], highlighted: Sequence[Hashable], *, few: bool
+    names: Sequence[Hashable], highlighted: Sequence[Hashable], *, few: bool, barred: int = BARRED
 ) -> list[Hashable]:
     """Return the measures that get bands unless asked: those chosen, or all where they are few.
 
@@ -49,7 +51,7 @@ def banded(
     """
     if highlighted:
         return list(highlighted)
-    return list(names) if len(names) <= (BARRED if few else BANDED) else []
+    return list(names) if len(names) <= (barred if few else BANDED) else []
 
 
 @picture(NEEDED, "nbest_precision")
@@ -74,7 +76,8 @@ def draw_precision(
     references, relevant, mark = checked(table, x, mark, relevant, reference)
     names = list(table["measure"].drop_duplicates())
     few = sparse(table["n"].nunique())
-    chosen = banded(names, canvas.look.highlighted, few=few)
+    barred = min(BARRED, int(0.68 * panel_size(ax)[0] / (_BAR * max(table["n"].nunique(), 1))))
+    chosen = banded(names, canvas.look.highlighted, few=few, barred=barred)
     alone = names if intervals else [] if intervals is False else chosen
     together = names if bands else [] if bands is False else chosen
     logarithmic = x != "recall" and is_log(log, table["n"])
@@ -220,5 +223,5 @@ def draw_baseline(ax: Axes, table: pd.DataFrame) -> None:
     """Draw the precision of a random choice, N+/N, which is precision over lift."""
     shares = (table["precision"] / table["lift"]).round(12).dropna()
     for number, share in enumerate(shares.drop_duplicates()):
-        name = f"baseline, {100 * share:.2f} %" if number == 0 else None
+        name = f"baseline, {100 * share:.2f}\u00a0%" if number == 0 else None
         ax.axhline(share, color=GREY, linewidth=1, linestyle=(0, (2, 2)), label=name)

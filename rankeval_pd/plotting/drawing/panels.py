@@ -118,19 +118,36 @@ def _part(table: Any, groups: list[Any], key: pd.Series[Any] | None) -> Any:
 def one_of(ax: Any, draw: Drawing | None = None, table: pd.DataFrame | None = None) -> Axes:
     """Return the axes given, or those of a new figure that makes room for its legend."""
     if ax is not None:
-        if isinstance(ax, np.ndarray | list | tuple):
-            given = np.asarray(ax, dtype=object).ravel()
-            if given.size != 1:
-                raise ValueError(
-                    f"ax has {given.size} Axes, and there is one panel to draw. Give one Axes."
-                )
-            return given[0]  # type: ignore[no-any-return]
-        return ax  # type: ignore[no-any-return]
+        given = given_axes(ax)
+        if given.size != 1:
+            raise ValueError(
+                f"ax has {given.size} Axes, and there is one panel to draw. Give one Axes."
+            )
+        return given[0]  # type: ignore[no-any-return]
     import matplotlib.pyplot as plt
 
     size = getattr(draw, "figure_size", lambda _: None)(table)
     _, fresh = plt.subplots(layout="constrained", figsize=size)
     return fresh
+
+
+def given_axes(ax: Any) -> np.ndarray[Any, Any]:
+    """Return the Axes given as an array, or say why one cannot hold a picture."""
+    from matplotlib.axes import Axes
+
+    given = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
+    for one in given:
+        if not isinstance(one, Axes):
+            raise TypeError(
+                f"ax={one!r} is of type {type(one).__name__}: give an Axes, such as plt.gca() or"
+                " the second of plt.subplots(), or an array of them."
+            )
+        if "top" not in one.spines or one.name == "3d":
+            raise ValueError(
+                f"ax is a {one.name} Axes, and pictures of lists need one with two straight axes."
+                " Give one made without projection=."
+            )
+    return given
 
 
 def panels_of(
@@ -152,7 +169,7 @@ def panels_of(
 
 def given_panels(ax: Any, count: int, what: str) -> np.ndarray[Any, Any]:
     """Return the axes given, one for each."""
-    given = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
+    given = given_axes(ax)
     if given.size != count:
         raise ValueError(
             f"ax has {given.size} Axes, and there are {count} {what}. Give one for each."
@@ -205,6 +222,13 @@ def end(panels: np.ndarray[Any, Any], look: Look, *, ours: bool) -> None:
             from rankeval_pd.plotting.drawing.legends import place_legend
 
             place_legend(panels[-1], look.legend)
+
+
+def check_look(options: Mapping[str, Any]) -> None:
+    """Raise an error where the keywords of all plots are wrong, before anything is computed."""
+    ax, _, _ = looks(options)
+    if ax is not None:
+        given_axes(ax)
 
 
 def looks(options: Mapping[str, Any]) -> tuple[Any, int | None, Look]:

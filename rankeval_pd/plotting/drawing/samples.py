@@ -9,7 +9,7 @@ import pandas as pd
 
 from rankeval_pd.plotting.drawing.canvas import GREY, Canvas, table_of
 from rankeval_pd.plotting.drawing.legends import place_legend
-from rankeval_pd.plotting.drawing.panels import end, given_panels, looks, new_panels, one_of
+from rankeval_pd.plotting.drawing.panels import MOST, end, given_panels, looks, new_panels, one_of
 from rankeval_pd.plotting.drawing.scales import in_percent, set_ticks
 
 if TYPE_CHECKING:
@@ -32,10 +32,11 @@ def draw_repetition(table: Any, samples: Any, **options: Any) -> npt.NDArray[Any
     ax, wrap, look = looks(options)
     look.check_names(table["measure"].tolist())
     panels = _panels(ax, len(table), wrap)
+    high = 0.0
     for panel, (_, row) in zip(panels, table.iterrows(), strict=True):
         result = samples.loc[samples["measure"] == row["measure"], "precision"].dropna()
-        _draw(Canvas(panel, look, alone=False), result.to_numpy(), row)
-    _share(panels)
+        high = max(high, _draw(Canvas(panel, look, alone=False), result.to_numpy(), row))
+    _share(panels, high)
     if len(panels) > 1:
         end(panels, look, ours=ax is None)
     elif len(panels):
@@ -47,27 +48,34 @@ def draw_repetition(table: Any, samples: Any, **options: Any) -> npt.NDArray[Any
 
 def _panels(ax: Any, count: int, wrap: int | None) -> npt.NDArray[Any]:
     """Return the axes given, one a measure, or those of a new figure."""
+    if count > MOST:
+        raise ValueError(
+            f"there are {count} measures, and a picture has {MOST} panels at the most. Choose some:"
+            " data.rankeval(measures=[...])."
+        )
     if ax is not None:
         return given_panels(ax, count, "measures")
     return np.array([one_of(None)], dtype=object)[:count] if count < 2 else new_panels(count, wrap)
 
 
-def _share(panels: npt.NDArray[Any]) -> None:
+def _share(panels: npt.NDArray[Any], high: float) -> None:
     """Give all panels the limits that show what is in any of them."""
-    if len(panels) > 1:
-        for limits, set_limits in (("get_xlim", "set_xlim"), ("get_ylim", "set_ylim")):
-            ends = np.array([getattr(panel, limits)() for panel in panels])
-            for panel in panels:
-                getattr(panel, set_limits)(ends[:, 0].min(), ends[:, 1].max())
+    ends = np.array([panel.get_xlim() for panel in panels]).reshape(-1, 2)
+    for panel in panels:
+        panel.set_xlim(ends[:, 0].min(), ends[:, 1].max())
+        panel.set_ylim(0.0, 1.05 * high or 1.0)
 
 
-def _draw(canvas: Canvas, found: npt.NDArray[Any], row: pd.Series[Any]) -> None:
-    """Draw the samples of one measure, and the normal distribution that the model expects."""
+def _draw(canvas: Canvas, found: npt.NDArray[Any], row: pd.Series[Any]) -> float:
+    """Draw the samples of one measure and the normal distribution that the model expects.
+
+    Return how high they are.
+    """
     panel, look, measure = canvas.ax, canvas.look, row["measure"]
     bars = max(5, round(2.0 * found.size ** (1.0 / 3.0)))
     bar = {"alpha": 0.45, "edgecolor": "white", "label": f"{found.size} samples"}
     filled = look.band(measure, color=canvas.colour(measure), **bar)
-    _, edges, _ = panel.hist(found, bins=bars, **filled)
+    counts, edges, _ = panel.hist(found, bins=bars, **filled)
     mean, sd = float(row["precision"]), float(row["sd_expected"])
     low, high = min(edges[0], mean - 3.5 * sd), max(edges[-1], mean + 3.5 * sd)
     across = np.linspace(max(low, 0.0), min(high, 1.0), 300)
@@ -81,10 +89,10 @@ def _draw(canvas: Canvas, found: npt.NDArray[Any], row: pd.Series[Any]) -> None:
     said = f"sd {row['sd_ratio']:.2f} × the model's {100 * sd:.2g} points"
     canvas.finish(ylabel="samples", xlabel="precision of the sample")
     font = min(float(panel.xaxis.label.get_fontsize()), 9.0)
-    # the name is the title, as in every panel, and what was found stands in the panel
-    panel.set_title(canvas.text(measure), fontsize=font + 0.5)
+    # the name is the title, as in every panel, and what was found stands below it
+    panel.set_title(canvas.text(measure), fontsize=font + 0.5, pad=0.75 * font + 6.0)
     panel.annotate(
-        said, (0.5, 1.0), xycoords="axes fraction", xytext=(0, -2), textcoords="offset points",
-        ha="center", va="top", fontsize=0.75 * font, color=GREY, annotation_clip=False,
+        said, (0.5, 1.0), xycoords="axes fraction", xytext=(0, 3), textcoords="offset points",
+        ha="center", va="bottom", fontsize=0.75 * font, color=GREY, annotation_clip=False,
     )  # fmt: skip
-    panel.set_ylim(0.0, panel.get_ylim()[1] * 1.12)
+    return float(max(np.max(counts, initial=0.0), height.max(initial=0.0)))

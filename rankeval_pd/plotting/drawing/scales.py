@@ -12,6 +12,7 @@ from rankeval_pd.plotting.drawing.legends import panel_size
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
+    from matplotlib.ticker import MaxNLocator
 
     from rankeval_pd.stats._types import FloatArray
 
@@ -82,8 +83,21 @@ def set_ticks(axis: Axis, text: Callable[..., str], characters: float) -> None:
         axis.set_major_locator(LogLocator(subs=subs, numticks=max(most, 3)))
         axis.set_minor_formatter(NullFormatter())
     elif axis.get_scale() == "linear":
-        axis.set_major_locator(MaxNLocator(most, integer=text is compact, steps=[1, 2, 5, 10]))
+        locator = MaxNLocator(most, integer=text is compact, steps=[1, 2, 5, 10])
+        axis.set_major_locator(_of_shares(locator) if text is in_percent else locator)
     axis.set_major_formatter(FuncFormatter(text))
+
+
+def _of_shares(locator: MaxNLocator) -> MaxNLocator:
+    """Make a locator leave out what is no share: beyond 0 and 1 there is only room."""
+    every = locator.tick_values
+
+    def within(low: float, high: float) -> Any:
+        ticks = np.asarray(every(low, high))
+        return ticks[(ticks >= -1e-9) & (ticks <= 1.0 + 1e-9)]
+
+    locator.tick_values = within  # type: ignore[method-assign, assignment]
+    return locator
 
 
 def set_chosen_ticks(
@@ -142,9 +156,8 @@ def set_rate_ticks(axis: Axis) -> None:
 
 def use_confidences(ax: Axes, values: FloatArray) -> None:
     """Give the axis upwards the scale on which .99 and .999 are as far apart as .9 and .99."""
-    inside = values[(values > 0.0) & (values < 1.0)]
-    edge = min(0.02, 0.5 * float(np.min(np.minimum(inside, 1.0 - inside), initial=0.04)))
-    edge = max(edge, 1e-5)  # nobody asks by how much it is beyond
+    least = float(np.min(np.minimum(values, 1.0 - values), initial=0.04))
+    edge = max(min(0.02, 0.5 * least), 1e-5)  # nobody asks by how much it is beyond
 
     def forward(x: FloatArray) -> Any:
         x = np.clip(x, edge, 1.0 - edge)

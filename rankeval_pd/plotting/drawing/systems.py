@@ -27,6 +27,9 @@ _KINDS = {
     "order": "order statistics, pairs as independent", "systems": "systems drawn",
     "clopper-pearson": "Clopper-Pearson, pairs as independent",
 }  # fmt: skip
+_ROWS = 80  # rows for which a figure grows
+_FLAT = 6.0  # points: smaller names below the cells stand upright
+_CROWD = 300  # points: where there are more, they are drawn faintly
 _LEAST = 4.5  # points: smaller letters cannot be read
 
 
@@ -42,6 +45,12 @@ def gain_of(table: pd.DataFrame) -> str:
     if metric in (None, "mean", "sum"):
         return "gain in score"
     return f"gain in {metric}"
+
+
+def score_of(table: pd.DataFrame) -> str:
+    """Return what the scores are: the metric, where the table says it."""
+    metric = table.attrs.get("metric")
+    return "score" if metric in (None, "mean", "sum") else str(metric)
 
 
 def name_rows(ax: Axes, names: list[str]) -> float:
@@ -71,7 +80,7 @@ def draw_confidence(
         mark = {
             "color": canvas.colour(name), "marker": MARKS[number % len(MARKS)],
             "linestyle": "none", "markersize": 4, "alpha": 0.6, "markeredgewidth": 0,
-            "label": _pair_label(canvas, name, len(rows)), "clip_on": False,
+            "label": _pair_label(canvas, name, len(rows)), "clip_on": rows.empty,
         }  # fmt: skip
         ax.plot(rows["gain"], rows["confidence"], **look.mark(name, **mark))
     use_confidences(ax, table["confidence"].dropna().to_numpy(dtype=float))
@@ -129,17 +138,24 @@ def draw_gain_by_size(
     ax, look = canvas.ax, canvas.look
     drawn = table[table["gain"] > 0.0]
     significant = drawn["p_value"] <= 0.05
+    faint = 0.3 if len(drawn) > _CROWD else 0.8
     for rows, name, shade, mark, aside in (
         (drawn[~significant], "pairs, p > .05", "0.6", "x", 0.96),
         (drawn[significant], "pairs, p ≤ .05", "0.4", ".", 1.04),
     ):
         points = {
-            "linestyle": "none", "marker": mark, "color": shade, "markersize": 4, "alpha": 0.3,
+            "linestyle": "none", "marker": mark, "color": shade, "markersize": 4, "alpha": faint,
             "label": name,
         }  # fmt: skip
         ax.plot(rows["size"] * aside, rows["gain"], **look.mark(None, **points))
     ax.set_xscale("log")
     ax.set_yscale("log")
+    if drawn.empty:
+        canvas.note("no gain above 0")
+        ax.set_ylim(0.001, 1.0)
+    if len(table):
+        ends = table["size"].min(), table["size"].max()
+        ax.set_xlim(ends[0] / 1.15, 1.15 * ends[1])
     if thresholds is not None:
         _draw_sizes(canvas, thresholds)
     sizes = sorted(table["size"].unique())
@@ -214,6 +230,9 @@ def draw_calibration(canvas: Canvas, table: pd.DataFrame) -> None:
     }  # fmt: skip
     ax.plot(at, table["agreement"], **look.mark(None, **points))
     ax.set_xscale("log")
+    if known.any():  # whole bins
+        lowest = table["p_low"].where(table["p_low"] > 0.0, 0.7 * at)[known].min()
+        ax.set_xlim(lowest / 1.05, 1.05 * table["p_high"][known].max())
     edges = sorted({*table["p_low"], *table["p_high"]} - {0.0})
     order = [x for k in (4, 2, 1) for x in edges[::-k]]
     order = list(dict.fromkeys([*edges[:1], *order]))
@@ -245,12 +264,12 @@ def _count_bins(ax: Axes, at: pd.Series[Any], counts: pd.Series[Any]) -> None:
     ax.plot([], [], " ", label="above: pairs in the bin")
 
 
-def _rows_high(table: pd.DataFrame | None) -> tuple[float, float] | None:
+def rows_high(table: pd.DataFrame | None) -> tuple[float, float] | None:
     """Return the size of a figure in which many rows have room; the usual one for a few."""
     from matplotlib import rcParams
 
     width, height = rcParams["figure.figsize"]
-    needed = 1.5 + 0.19 * (0 if table is None else len(table))
+    needed = 1.5 + 0.19 * (0 if table is None else min(len(table), _ROWS))
     return (width, needed) if needed > height and height >= 3.0 else None
 
 
@@ -328,7 +347,7 @@ def _write_scores(ax: Axes, table: pd.DataFrame, font: float) -> None:
         )  # fmt: skip
 
 
-draw_system_ranks.__wrapped__.figure_size = _rows_high  # type: ignore[attr-defined]
+draw_system_ranks.__wrapped__.figure_size = rows_high  # type: ignore[attr-defined]
 
 _CLASSES = ((0.001, "p ≤ .001"), (0.01, "p ≤ .01"), (0.05, "p ≤ .05"), (np.inf, "p > .05"))
 _STARS = ("***", "**", "*", "")
@@ -368,7 +387,8 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
             ax.text(j, i, said, **look.mark(None, color=shade, **text))
     mesh = {"cmap": ListedColormap(_SHADES), "vmin": -0.5, "vmax": 3.5, "shading": "nearest"}
     y = np.arange(len(systems))
-    ax.pcolormesh(y, y, np.ma.masked_invalid(cells), **look.band(None, **mesh))
+    if systems:
+        ax.pcolormesh(y, y, np.ma.masked_invalid(cells), **look.band(None, **mesh))
     line = look.rule(None, color="white", linewidth=0.5)
     edges = np.arange(len(systems) + 1) - 0.5
     ax.hlines(edges, edges[0], edges[-1], **line)
@@ -382,8 +402,8 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     canvas.note(f"p: two-sided, {how}")
     _name_cells(canvas, systems)
     ax.tick_params(length=0)
-    ax.set_xlim(-0.5, len(systems) - 0.5)
-    ax.set_ylim(len(systems) - 0.5, -0.5)
+    ax.set_xlim(-0.5, max(len(systems), 1) - 0.5)
+    ax.set_ylim(max(len(systems), 1) - 0.5, -0.5)
     canvas.finish()
     ax.spines[:].set_visible(False)
 
@@ -406,8 +426,13 @@ def _name_cells(canvas: Canvas, systems: list[Any]) -> None:
     font = float(np.clip(cell / 1.15, _LEAST, font))
     step = int(np.ceil(1.1 * font / cell))
     kept = np.arange(0, len(names), max(step, 1))
-    most = max(4, int(0.15 * height / (0.58 * font)))
-    ax.set_xticks(kept, [shortened(names[k], most) for k in kept], rotation=90)
+    flat = min(font, cell / (0.6 * (max(map(len, names), default=1) + 1)))
+    if flat >= _FLAT:
+        ax.set_xticks(kept, [names[k] for k in kept])
+        font = flat
+    else:
+        most = max(4, int(0.15 * height / (0.58 * font)))
+        ax.set_xticks(kept, [shortened(names[k], most) for k in kept], rotation=90)
     ax.tick_params(axis="x", labelsize=font)
 
 

@@ -155,29 +155,42 @@ class Cells(NamedTuple):
         In large cells fair signs take their place, which add up to a normal number too. The
         candidates in no list only count together, and have numbers of their own.
         """
-        from scipy import sparse
-
         sums: Any = np.zeros((self.size.size, stop - start))
         beyond = np.flatnonzero(~self.listed)
         apart = keyed.normals(_NOWHERE[: beyond.size], seed, start, stop)
         sums[beyond] = apart * np.sqrt(self.size[beyond])[:, np.newaxis]
         large = self.size >= _LARGE
-        for draw, chosen in ((keyed.normals, ~large), (_signs, large)):
-            candidates = np.flatnonzero((chosen & self.listed)[self.of])
-            width = max(1, _BLOCK // (stop - start))
-            for first in range(0, candidates.size, width):
-                part = candidates[first : first + width]
-                inside = sparse.csc_array(
-                    (np.ones(part.size), (self.of[part], np.arange(part.size))),
-                    shape=(self.size.size, part.size),
-                )
-                sums = sums + np.asarray(inside @ draw(self.keys[part], seed, start, stop))
+        small, signs = ~large & self.listed, large & self.listed
+        sums[small] += self._summed(keyed.normals, small, seed, start, stop)
+        heads = self._summed(keyed.coins, signs, seed, start, stop)
+        sums[signs] += 2.0 * heads - self.size[signs, np.newaxis]
         result: FloatArray = np.asarray(sums, dtype=np.float64)
         return result
 
+    def _summed(
+        self, draw: Callable[..., Any], chosen: BoolArray, seed: int, start: int, stop: int
+    ) -> Any:
+        """Return what the candidates of each chosen cell draw, summed."""
+        from scipy import sparse
 
-def _signs(keys: Keys, seed: int, start: int, stop: int) -> FloatArray:
-    return np.asarray(2.0 * keyed.coins(keys, seed, start, stop) - 1.0, dtype=np.float64)
+        number = np.cumsum(chosen) - 1
+        candidates = np.flatnonzero(chosen[self.of])
+        cell = number[self.of[candidates]]
+        order = np.argsort(cell, kind="stable")  # those of one cell together: few cells at a time
+        candidates, cell = candidates[order], cell[order]
+        kind: Any = np.int32 if draw is keyed.coins else np.float64
+        sums: Any = np.zeros((np.count_nonzero(chosen), stop - start), dtype=kind)
+        width = max(1, _BLOCK // (stop - start))
+        for first in range(0, candidates.size, width):
+            part = slice(first, first + width)
+            drawn = draw(self.keys[candidates[part]], seed, start, stop).astype(kind, copy=False)
+            low, high = cell[part][0], cell[part][-1] + 1
+            inside = sparse.csc_array(
+                (np.ones(len(drawn), dtype=kind), (cell[part] - low, np.arange(len(drawn)))),
+                shape=(high - low, len(drawn)),
+            )
+            sums[low:high] += inside @ drawn
+        return sums
 
 
 def cells(

@@ -8,7 +8,8 @@ There are two slots for each rank, that of a and that of b, and a slot goes to t
 to the second. An n-best list ends at the slot where its ranking has n of them, which is near slot
 2n in every swap: those before the window around it are in their lists for sure, those behind it
 are in none. Where few n are asked for, only the windows are walked through; what is before them is
-a sum over candidates. Where many are, all slots up to the last window are.
+a sum over candidates. Where many are, all slots up to the last window are, the draws of a block
+together, or of very many candidates one by one.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import numpy as np
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.proportions import clopper_pearson
 from rankeval_pd.stats.rankings.ranking import Regions, nbest_regions
+from rankeval_pd.stats.rankings.slots import Slots, Walk
 from rankeval_pd.stats.resampling import keyed
 from rankeval_pd.stats.resampling.keyed import Bits, Keys
 
@@ -28,6 +30,7 @@ Advance = Callable[[int], object]
 _BLOCK = 1_000_000  # slots times draws in memory together, few enough for the cache
 _STRETCH = 2_000  # slots that are summed up at a time: they stay in the processor's cache
 _EQUAL = 1e-12  # relative difference up to which two statistics are the same
+_LONG = 100_000  # slots from which on the draws of a word no longer fit the cache together
 _FAR = 6.0  # standard deviations of the end of a list that a window has to either side at first
 
 
@@ -66,10 +69,9 @@ def _rank_blocks(
     advance: Advance,
 ) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
     """Yield the chosen candidates that can come up to rank ``most``, and both their ranks."""
-    slots = _Slots.of(rank_a, rank_b)
+    slots = Slots.of(rank_a, rank_b)
     keys = keyed.by_position(rank_a.size) if keys is None else keys
-    only = most - int((np.maximum(rank_a, rank_b) <= most).sum())
-    half = int(_FAR * np.sqrt(only / 2.0)) + 2
+    half = _half(rank_a, rank_b, most)
     for start, stop in _blocks(n_resamples, min(2 * (most + half), 2 * rank_a.size)):
         result, wider = None, half
         while result is None:
@@ -80,7 +82,7 @@ def _rank_blocks(
 
 
 def _ranks(
-    slots: _Slots, chosen: BoolArray, keys: Keys, most: int, half: int, draws: tuple[int, int, int]
+    slots: Slots, chosen: BoolArray, keys: Keys, most: int, half: int, draws: tuple[int, int, int]
 ) -> tuple[IntArray, IntArray, IntArray] | None:
     """Return candidates and ranks, or None: a list of ``most`` ends outside the slots looked at.
 
@@ -136,7 +138,7 @@ def swapped(
     candidates before them; where n are many, that of all slots up to the last of them.
     """
     n = np.minimum(n, rank_a.size)
-    slots = _Slots.of(rank_a, rank_b)
+    slots = Slots.of(rank_a, rank_b)
     keys = keyed.by_position(rank_a.size) if keys is None else keys
     only = n - nbest_regions(rank_a, rank_b, gold, n).overlap
     half = np.ceil(_FAR * np.sqrt(only / 2.0)).astype(np.int64) + 2
@@ -170,6 +172,9 @@ def _at_many_n(
     rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray, keys: Keys, **drawing: Any
 ) -> Iterator[Regions]:
     """Yield the counts from the ranks of all candidates that a list can reach."""
+    if 2 * int(n.max()) > _LONG:
+        yield from _draw_by_draw(rank_a, rank_b, gold, n, keys, **drawing)
+        return
     most = int(n.max())
     sizes, place = np.unique(n, return_inverse=True)
     listed = np.searchsorted(sizes, np.arange(most + 2))  # the first list that a rank is in
@@ -180,6 +185,37 @@ def _at_many_n(
             _counted(both, listed)[:, place],
             *(_counted(ranks[:, true], listed)[:, place] for ranks in (both, a, b)),
         )
+
+
+def _draw_by_draw(
+    rank_a: IntArray,
+    rank_b: IntArray,
+    gold: BoolArray,
+    n: IntArray,
+    keys: Keys,
+    *,
+    n_resamples: int,
+    seed: int,
+    advance: Advance = lambda _: None,
+) -> Iterator[Regions]:
+    """Yield the counts of one walk through the slots for each draw."""
+    slots = Slots.of(rank_a, rank_b)
+    sizes, place = np.unique(n, return_inverse=True)
+    walk = Walk.of(slots, gold, keys, sizes, _half(rank_a, rank_b, int(sizes[-1])))
+    for start in range(0, n_resamples, keyed.WORD):
+        stop = min(start + keyed.WORD, n_resamples)
+        counts = walk.counts(seed, start, stop)
+        while counts is None:  # a list ends outside: once in a thousand million draws
+            walk = Walk.of(slots, gold, keys, sizes, 4 * walk.half)
+            counts = walk.counts(seed, start, stop)
+        yield Regions(*counts[:, :, place])
+        advance(stop - start)
+
+
+def _half(rank_a: IntArray, rank_b: IntArray, most: int) -> int:
+    """Return how far behind the lists of ``most`` candidates the slots are looked at first."""
+    only = most - int((np.maximum(rank_a, rank_b) <= most).sum())
+    return int(_FAR * np.sqrt(only / 2.0)) + 2
 
 
 def _counted(ranks: IntArray, listed: IntArray) -> IntArray:
@@ -194,29 +230,6 @@ def _blocks(n_resamples: int, size: int) -> Iterator[tuple[int, int]]:
     width = keyed.WORD * max(1, _BLOCK // (keyed.WORD * max(1, size)))
     for start in range(0, n_resamples, width):
         yield start, min(start + width, n_resamples)
-
-
-class _Slots(NamedTuple):
-    """The places in the order of ranks, two for each rank: that of a, and that of b."""
-
-    candidate: IntArray  #: (slot)
-    from_a: BoolArray  #: (slot)
-    a: IntArray  #: the slot of each candidate's rank in a
-    b: IntArray
-
-    @classmethod
-    def of(cls, rank_a: IntArray, rank_b: IntArray) -> _Slots:
-        """Return the slots of two rankings, ranks from 1 without gaps."""
-        candidates = np.arange(rank_a.size)
-        of_a, of_b = np.empty_like(candidates), np.empty_like(candidates)
-        of_a[rank_a - 1], of_b[rank_b - 1] = candidates, candidates
-        candidate = np.empty(2 * rank_a.size, dtype=np.int64)
-        candidate[0::2], candidate[1::2] = np.minimum(of_a, of_b), np.maximum(of_a, of_b)
-        from_a = np.empty(candidate.size, dtype=bool)
-        from_a[0::2], from_a[1::2] = of_a <= of_b, of_a > of_b
-        a = 2 * (rank_a - 1) + (of_b[rank_a - 1] < candidates)
-        b = 2 * (rank_b - 1) + (of_a[rank_b - 1] <= candidates)
-        return cls(candidate, from_a, a, b)
 
 
 class _Window(NamedTuple):
@@ -238,7 +251,7 @@ class _Window(NamedTuple):
     all_true: int  #: slots of true positives before the window
 
     @classmethod
-    def around(cls, n: int, half: int, slots: _Slots, gold: BoolArray) -> _Window:
+    def around(cls, n: int, half: int, slots: Slots, gold: BoolArray) -> _Window:
         size = slots.candidate.size
         start, stop = 2 * max(n - half, 0), min(2 * (n + half), size)
         candidate = slots.candidate[start:stop]
@@ -290,7 +303,7 @@ def _sum(rows: BoolArray) -> IntArray:
 
 
 def _sums_ahead(
-    slots: _Slots,
+    slots: Slots,
     gold: BoolArray,
     windows: list[_Window],
     keys: Keys,

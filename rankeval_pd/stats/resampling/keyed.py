@@ -26,13 +26,21 @@ def mix(x: Keys) -> Keys:
     return x ^ (x >> np.uint64(31))
 
 
+def words(keys: Keys, seed: int, start: int, stop: int) -> Keys:
+    """Return 64 fair bits for each key and 64 resamples, the first in the lowest bit.
+
+    ``start`` is a multiple of :data:`WORD`. (key, word)
+    """
+    blocks = np.arange(start // WORD, -(-stop // WORD), dtype=np.uint64)
+    return mix(_seeded(keys, seed, 0)[:, np.newaxis] + mix(blocks))
+
+
 def coins(keys: Keys, seed: int, start: int, stop: int) -> Bits:
     """Return one fair bit, 0 or 1, for each key and resample: (key, resample).
 
     ``start`` is a multiple of :data:`WORD`. O(keys x resamples / 64) hashes.
     """
-    words = np.arange(start // WORD, -(-stop // WORD), dtype=np.uint64)
-    drawn = mix(_seeded(keys, seed, 0)[:, np.newaxis] + mix(words))
+    drawn = words(keys, seed, start, stop)
     octets = np.ascontiguousarray(drawn, dtype="<u8").view(np.uint8)
     return np.unpackbits(octets, axis=-1, bitorder="little", count=stop - start)
 
