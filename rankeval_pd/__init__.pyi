@@ -15,6 +15,9 @@ from .chance.published import random_pvalue_mean as random_pvalue_mean
 from .chance.tests import random_test as random_test
 from .curves.areas import area as area
 from .curves.areas import compare_area as compare_area
+from .curves.early import bedroc as bedroc
+from .curves.early import enrichment as enrichment
+from .curves.early import partial_area as partial_area
 from .curves.references import isolines as isolines
 from .curves.references import random_band as random_band
 from .curves.shapes import det as det
@@ -22,6 +25,7 @@ from .curves.shapes import gain as gain
 from .curves.shapes import lift as lift
 from .curves.shapes import precision_recall as precision_recall
 from .curves.shapes import roc as roc
+from .curves.unpaired import unpaired_area as unpaired_area
 from .errors import RankevalWarning as RankevalWarning
 from .judging.partial import judged_difference as judged_difference
 from .judging.partial import judged_precision as judged_precision
@@ -44,6 +48,8 @@ from .nbest.published_repetition import coverage_for as coverage_for
 from .nbest.published_repetition import dispersion_for as dispersion_for
 from .nbest.ranges import significant_ranges as significant_ranges
 from .nbest.ranks import measure_ranks as measure_ranks
+from .nbest.recall import nbest_recall as nbest_recall
+from .nbest.recall import recall_band as recall_band
 from .nbest.regions import difference_region as difference_region
 from .nbest.repetition import repetition as repetition
 from .nbest.repetition import repetition_samples as repetition_samples

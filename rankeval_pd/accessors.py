@@ -10,7 +10,7 @@ import xarray as xr
 
 from rankeval_pd import association, plotting
 from rankeval_pd.chance import bounds, crossovers, distribution, envelope, tests
-from rankeval_pd.curves import areas, references, shapes
+from rankeval_pd.curves import areas, early, references, shapes, unpaired
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import AnyRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
@@ -27,6 +27,7 @@ from rankeval_pd.nbest import (
     odds_ratios,
     precision,
     ranges,
+    recall,
     regions,
     repetition,
     summary,
@@ -90,6 +91,8 @@ class Accessor(Generic[Data]):
     acceptance_precision = method(acceptance_precision.acceptance_precision)
     choose_threshold = method(choose_threshold.choose_threshold)
     local_precision = method(local_precision.local_precision)
+    nbest_recall = method(recall.nbest_recall)
+    recall_band = method(recall.recall_band)
     precision_band = method(bands.precision_band)
     compare = method(comparison.compare)
     significant_ranges = method(ranges.significant_ranges)
@@ -118,6 +121,10 @@ class Accessor(Generic[Data]):
     isolines = method(references.isolines)
     area = method(areas.area)
     compare_area = method(areas.compare_area)
+    unpaired_area = method(unpaired.unpaired_area)
+    partial_area = method(early.partial_area)
+    bedroc = method(early.bedroc)
+    enrichment = method(early.enrichment)
     with_association_measures = method(association.with_association_measures)
     per_query = method(per_query.per_query)
     paired_bootstrap = method(paired_tests.paired_bootstrap)

@@ -11,6 +11,7 @@ Form = Literal["rankings", "items", "pairs"]
 QUESTIONS: Mapping[Form, tuple[tuple[str, str], ...]] = {
     "rankings": (
         ("How good is each n-best list?", "nbest_precision, acceptance_precision, local_precision"),
+        ("How much is found, how early?", "nbest_recall, recall_band, enrichment, bedroc"),
         ("Which measure is best?", "summary, measure_ranks"),
         ("Is A better than B?", "compare, significant_ranges, mean_difference, odds_ratios"),
         ("Only a part is judged", "judged_precision, judged_difference"),
@@ -20,7 +21,7 @@ QUESTIONS: Mapping[Form, tuple[tuple[str, str], ...]] = {
         ("Would it happen again?", "repetition, repetition_samples"),
         ("Is it better than chance?", "random_test, crossovers"),
         ("What does chance reach?", "random_bound, random_envelope, random_cdf"),
-        ("How good is it as a whole?", "area, compare_area"),
+        ("How good is it as a whole?", "area, compare_area, unpaired_area, partial_area"),
         ("How does it look?", "roc, precision_recall, det, lift, gain, random_band, isolines"),
         ("And per query?", "per_query"),
         ("Scores of 2x2 tables", "with_association_measures"),
@@ -55,8 +56,9 @@ SYNONYMS: Mapping[str, str] = {
     "auprc": 'area("ap")', "bands": "precision_band()", "binomtest": "random_test()",
     "bootstrap": "paired_bootstrap()", "boschloo": 'compare(test="boschloo")',
     "confidenceinterval": "nbest_precision()", "cumulativegain": "gain()",
-    "curve": "roc()", "delong": "compare_area()", "ef": "lift(fractions)",
-    "enrichment": "lift(fractions)", "enrichmentfactor": "lift(fractions)",
+    "curve": "roc()", "delong": "compare_area()", "ef": "enrichment(share)",
+    "enrichmentfactor": "enrichment(share)", "mcclish": "partial_area(fpr)",
+    "pauc": "partial_area(fpr)", "partialauc": "partial_area(fpr)", "rie": "bedroc()",
     "fisher": "compare()", "fisherexact": "compare()", "leaderboard": "system_ranks()",
     "mcnemar": 'compare(test="mcnemar")', "mi": 'with_association_measures("MI")',
     "npmi": 'with_association_measures("MI")', "patk": "nbest_precision()",
@@ -64,7 +66,7 @@ SYNONYMS: Mapping[str, str] = {
     "pk": "nbest_precision()", "pmi": 'with_association_measures("MI")',
     "pr": "precision_recall()", "prcurve": "precision_recall()", "precision": "nbest_precision()",
     "precisionatk": "nbest_precision()", "pvalue": "compare()", "rank": "system_ranks()",
-    "ranking": "system_ranks()", "recall": "nbest_precision()", "recallatk": "nbest_precision()",
+    "ranking": "system_ranks()", "recall": "nbest_recall()", "recallatk": "nbest_recall()",
     "significance": "compare()", "test": "compare()", "ttest": "paired_bootstrap()",
     "wilcoxon": "paired_permutation()",
 }  # fmt: skip

@@ -34,6 +34,11 @@ OTHER = pd.DataFrame({"a": [1, 2, 3], "b": [0, 2, 2], "c": [3, 0, 1]})
 # arguments for every method; a method that is missing here fails the walk
 ARGUMENTS = {
     "nbest_precision": (([1, 4],), {"ci": "wilson", "level": 0.9}),
+    "nbest_recall": (([1, 4],), {"ci": "wilson", "level": 0.9, "target": "region"}),
+    "recall_band": (
+        ([12, 20],),
+        {"ci": "emproc-plus", "level": 0.9, "n_resamples": 50, "progress": False, "rng": 3},
+    ),
     "acceptance_precision": (({"a": [2, 3], "b": 1},), {"ci": "jeffreys", "level": 0.9}),
     "local_precision": ((8,), {"ci": "wilson", "level": 0.9}),
     "precision_band": (([12, 20],), {"level": 0.9, "n_resamples": 50, "rng": 3}),
@@ -78,6 +83,10 @@ ARGUMENTS = {
     "isolines": (([3, 9], "gain"), {}),
     "area": (("ap",), {"level": 0.9}),
     "compare_area": (("a", "b"), {"adjust": "holm", "level": 0.9}),
+    "unpaired_area": ((), {"kind": "ap", "adjust": "holm", "level": 0.9}),
+    "partial_area": ((), {"fpr": 0.3, "level": 0.9}),
+    "bedroc": ((5.0,), {"level": 0.9}),
+    "enrichment": (([0.1, 0.5],), {"ci": "wilson", "level": 0.9}),
     "with_association_measures": ((["G2", "t"],), {"cells": list(CELLS)}),
     "paired_bootstrap": (
         ("a", "b"),
@@ -139,7 +148,7 @@ def _of_items(name: str, form: str) -> pd.DataFrame | xr.Dataset:
 
 
 OF_QUERIES = ("per_query",)
-SAMPLES = ("repetition", "repetition_samples", *OF_QUERIES)
+SAMPLES = ("repetition", "repetition_samples", "unpaired_area", *OF_QUERIES)
 
 
 def _asked(frame, name, form):

@@ -17,7 +17,7 @@ from scipy import stats
 from sklearn import metrics
 
 from rankeval_pd import RankevalWarning, datasets
-from rankeval_pd.stats.rankings import areas
+from rankeval_pd.stats.rankings import areas, average_precision
 
 R = pd.read_csv(Path(__file__).parent / "reference" / "delong.csv", comment="#")
 SCORED = st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=15)
@@ -95,9 +95,111 @@ def test_against_scikit_learn(rows):
         else:
             wanted = metrics.roc_auc_score(gold, score)
             assert roc["area"] == pytest.approx(wanted, rel=1e-14, abs=1e-15)
-    assert np.isnan([ap["ci_low"], ap["ci_high"]]).all()
     enough = gold.sum() > 1 and (~gold).sum() > 1
+    assert np.isnan([ap["ci_low"], ap["ci_high"]]).any() != enough
+    if enough:
+        assert 0 <= ap["ci_low"] <= ap["area"] + 1e-15
+        assert ap["area"] <= ap["ci_high"] + 1e-15 <= 1 + 1e-14
     assert np.isnan([roc["ci_low"], roc["ci_high"]]).any() != enough
+
+
+@FEW
+@given(SCORED)
+def test_the_test_of_one_half_agrees_with_the_interval(rows):
+    score, gold = (np.array(x) for x in zip(*rows, strict=True))
+    df = pd.DataFrame({"a": score, "gold": gold})
+    for ci in ("newcombe", "delong", "logit"):
+        row = df.rankeval.area(ci=ci, level=0.9).loc[0]
+        if np.isnan(row["p_value"]):
+            assert np.isnan(row["ci_low"]) or row["se"] == 0
+        elif abs(row["p_value"] - 0.1) > 1e-6:
+            assert (row["p_value"] <= 0.1) != (row["ci_low"] <= 0.5 <= row["ci_high"])
+
+
+def test_the_test_of_one_half_is_z_and_wald(simulated):
+    row = simulated.rankeval.area(ci="delong", measures="poor").loc[0]
+    z = (row["area"] - 0.5) / row["se"]
+    assert row["p_value"] == pytest.approx(2 * stats.norm.sf(abs(z)), rel=1e-12)
+
+
+@FEW
+@given(SCORED, st.booleans())
+def test_average_precision_as_the_mean_over_orders(rows, test_pairs):
+    """The tie average is the mean over all orders of equal scores, by enumeration."""
+    rows = rows[:6]
+    score, gold = (np.array(x) for x in zip(*rows, strict=True))
+    if not gold.any():
+        return
+    df = pd.DataFrame({"a": score, "gold": gold})
+    values = [
+        metrics.average_precision_score(gold[list(order)], -np.arange(len(order)))
+        for order in itertools.permutations(range(len(rows)))
+        if (np.diff(score[list(order)]) <= 0).all()
+    ]
+    found = df.rankeval.area("ap", equal="mean").loc[0]
+    assert found["area"] == pytest.approx(np.mean(values), rel=1e-13)
+    no_ties = df.assign(a=-np.arange(len(df))).rankeval.area("ap").loc[0]
+    assert found["chance"] == pytest.approx(no_ties["chance"], rel=1e-13)
+
+
+def test_standard_error_of_average_precision_is_that_of_resamples(simulated):
+    """Of both ways of ties and of a difference, from 4,000 stratified resamples."""
+    rng = np.random.default_rng(5)
+    gold = simulated["gold"].to_numpy()
+    parts = [np.flatnonzero(gold), np.flatnonzero(~gold)]
+    rows = np.hstack([rng.choice(part, (4_000, part.size)) for part in parts])
+    scores = [np.round(simulated[name].to_numpy(), 0) for name in ("good", "fair")]
+    df = pd.DataFrame({"a": scores[0], "b": scores[1], "gold": gold})
+    for equal, ties in (("block", "blocks"), ("mean", "expected")):
+        drawn = [
+            average_precision.influences(
+                x[rows], gold[rows], np.ones(rows.shape, bool), ties=ties
+            ).value
+            for x in scores
+        ]
+        found = df.rankeval.area("ap", equal=equal)
+        np.testing.assert_allclose(found["se"], [x.std() for x in drawn], rtol=0.12)
+        pair = df.rankeval.compare_area("a", "b", kind="ap", equal=equal).loc[0]
+        assert pair["se"] == pytest.approx((drawn[0] - drawn[1]).std(), rel=0.12)
+        assert pair["area_a"] == found["area"][0]
+        _agrees(pair)
+
+
+def test_ranks_by_average_precision_agree_with_area(simulated):
+    ranks = simulated.rankeval.measure_ranks(kind="ap").set_index("measure")
+    alone = simulated.rankeval.area("ap").set_index("measure").loc[ranks.index]
+    np.testing.assert_allclose(ranks["value"], alone["area"], rtol=1e-14)
+    np.testing.assert_allclose(ranks[["ci_low", "ci_high"]], alone[["ci_low", "ci_high"]])
+
+
+@FEW
+@given(SCORED)
+def test_a_comparison_of_average_precision_agrees_with_itself(rows):
+    score, gold = (np.array(x) for x in zip(*rows, strict=True))
+    df = pd.DataFrame({"a": score, "b": (score * 7) % 5, "gold": gold})
+    row = df.rankeval.compare_area("a", "b", kind="ap").loc[0]
+    if not np.isnan(row["p_value"]):
+        _agrees(row)
+
+
+def test_options_of_the_other_area_are_refused(simulated):
+    with pytest.raises(ValueError, match="ci='delong' is an interval of the ROC area"):
+        simulated.rankeval.area("ap", ci="delong")
+    with pytest.raises(ValueError, match="test='delong' is a test of ROC areas"):
+        simulated.rankeval.compare_area(kind="ap", test="delong")
+
+
+@FEW
+def test_average_precision_of_groups_of_one_candidate_is_nearly_that_of_none(simulated):
+    """Groups that hold one candidate each: the variance is nearly that of single candidates."""
+    alone = simulated.rankeval.area("ap")
+    own = simulated.assign(doc=np.arange(len(simulated))).rankeval(groups="doc", exclude="doc")
+    found = own.area("ap")
+    np.testing.assert_allclose(found["area"], alone["area"], rtol=1e-14)
+    np.testing.assert_allclose(found["se"], alone["se"], rtol=0.01)
+    assert (found["n_groups"] == simulated["gold"].sum()).all()
+    pair = own.compare_area("good", "fair", kind="ap").loc[0]
+    assert pair["ci_low"] < pair["difference"] < pair["ci_high"]
 
 
 @pytest.mark.slow

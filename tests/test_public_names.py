@@ -16,7 +16,7 @@ from rankeval_pd.curves import areas
 from rankeval_pd.curves.shapes import SPACES
 from rankeval_pd.forms import choices
 from rankeval_pd.forms.families import OVER
-from rankeval_pd.nbest import region_tests
+from rankeval_pd.nbest import comparison, recall, region_tests
 from rankeval_pd.nbest.precision_intervals import TARGETS
 from rankeval_pd.stats.intervals.differences import DIFFERENCE_INTERVALS
 from rankeval_pd.stats.intervals.proportions import INTERVALS
@@ -70,13 +70,16 @@ def test_choices_are_those_of_the_tables():
         choices.AdjustOver: OVER,
         choices.Alternative: ALTERNATIVES,
         choices.Bound: bounds.KINDS,
+        choices.ComparedShare: comparison.COMPARED,
         choices.DifferenceInterval: (*DIFFERENCE_INTERVALS, *region_tests.SET_INTERVALS),
+        choices.EqualScores: areas.EQUAL,
         choices.Event: bootstrap.EVENTS,
         choices.GainInterval: bootstrap.INTERVALS,
         choices.LawMethod: paired.METHODS,
         choices.PopulationKind: POPULATIONS,
         choices.ProportionInterval: INTERVALS,
         choices.RankKind: system_ranks.RANKS,
+        choices.RecallBand: recall.BANDS,
         choices.RegionTest: region_tests.TESTS,
         choices.ScoreInterval: system_ranks.SCORE_INTERVALS,
         choices.Space: SPACES,

@@ -43,6 +43,8 @@ NAMED = (
 )
 ASKED = {
     "nbest_precision": ((), {}),
+    "nbest_recall": (([5, 10],), {}),
+    "recall_band": (([8, 12],), {"n_resamples": 20}),
     "acceptance_precision": (({"a": 3, "b": 2, "c": 0.5},), {}),
     "local_precision": ((6,), {}),
     "precision_band": (([8, 12],), {"n_resamples": 20}),
@@ -73,6 +75,10 @@ ASKED = {
     "isolines": ((), {"n": [3, 9]}),
     "area": ((), {}),
     "compare_area": ((), {}),
+    "unpaired_area": ((), {"by": "half"}),
+    "partial_area": ((), {"fpr": 0.4}),
+    "bedroc": ((), {}),
+    "enrichment": (([0.1, 0.5],), {}),
 }
 ROLES = {
     "gold": "other",

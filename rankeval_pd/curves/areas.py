@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any, Unpack
 
 import numpy as np
 import xarray as xr
 
+from rankeval_pd.curves import average_precision
+from rankeval_pd.curves.spreads import p_of_t, spread_of
 from rankeval_pd.errors import check_choice, check_share, warn
 from rankeval_pd.forms.answers import answer
 from rankeval_pd.forms.choices import (
@@ -17,21 +19,22 @@ from rankeval_pd.forms.choices import (
     AreaInterval,
     AreaKind,
     AreaTest,
+    EqualScores,
 )
 from rankeval_pd.forms.families import OVER, adjusted_together
-from rankeval_pd.forms.measure_pairs import only_pair, pair_names, sides, with_names
+from rankeval_pd.forms.measure_pairs import Pair, only_pair, pair_names, sides, with_names
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles_but
-from rankeval_pd.nbest.clustered import warn_of_few
 from rankeval_pd.queries.averages import Average, check_average, of_areas
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.normal import z_of
-from rankeval_pd.stats.rankings import areas, ranking
+from rankeval_pd.stats.rankings import areas
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
 from rankeval_pd.stats.significance.fisher import ALTERNATIVES
 
-AREA_COLUMNS = ("measure", "area", "chance", "ci_low", "ci_high", "se")
+AREA_COLUMNS = ("measure", "area", "chance", "ci_low", "ci_high", "se", "p_value")
+AVERAGED = (*AREA_COLUMNS[:-1], "n_queries", "n_missing")
 _COMPARED = (
     "area_a", "area_b", "difference", "ci_low", "ci_high", "z", "p_value",
 )  # fmt: skip
@@ -39,7 +42,7 @@ COMPARE_COLUMNS = ("measure_a", "measure_b", *_COMPARED, "p_adjusted", "se")
 KINDS = ("roc", "ap")
 INTERVALS = ("newcombe", "delong", "logit")
 TESTS = ("t", "delong")
-_FEW = 10  # candidates of a class, below which the intervals are known to fall short
+EQUAL = {"block": "blocks", "mean": "expected"}  # how the kernels call it
 
 
 @with_roles_but("key", "label", "ties", "rng")
@@ -47,8 +50,9 @@ def area(
     data: Data,
     kind: AreaKind = "roc",
     *,
-    ci: AreaInterval = "newcombe",
+    ci: AreaInterval | None = None,
     level: float = 0.95,
+    equal: EqualScores = "block",
     average: Average | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
@@ -62,13 +66,18 @@ def area(
         "roc": the probability that a true positive has a higher score than another candidate,
         equal scores counting one half. "ap": the mean over the true positives of the precision of
         the list that ends where each of them stands, equal scores being one block.
-    ci : {"newcombe", "delong", "logit"}
-        Interval of the ROC area. "newcombe" takes the standard deviation that each possible area
-        would have, and DeLong's where that is larger; it holds its level near 1, and where one
-        class is small. "delong" is area -+ z se, pROC's; "logit" the same on the logit scale, NaN
-        where the area is 0 or 1.
+    ci : {None, "newcombe", "delong", "logit"}
+        Interval; None is "newcombe" of the ROC area, "logit" of average precision. "newcombe" takes
+        the standard deviation that each possible area would have, and DeLong's where that is
+        larger; it holds its level near 1, and where one class is small. "delong" is area -+ z se,
+        pROC's; "logit" the same on the logit scale, NaN where the area is 0 or 1. Of average
+        precision there is "logit" alone: with Student's t, around the value and around the value
+        in which no positive counts itself; the outer limits of both.
     level : float
         Confidence level of the interval.
+    equal : {"block", "mean"}
+        Of average precision: equal scores as one block, as scikit-learn has them, or the mean over
+        all their orders. In the ROC area the two are the same.
     average : {None, "macro", "micro"}
         One row for all groups of ``by`` (of a Dataset, all batch dimensions): the mean of their
         areas, or the mean over pairs of a true positive and another candidate of one group (with
@@ -86,15 +95,19 @@ def area(
           nothing else;
         * ``chance``: the mean of ``area`` over all orders of the labels: one half, or the expected
           average precision, which is somewhat above the baseline N+ / N;
-        * ``ci_low``, ``ci_high``: the interval of the ROC area; NaN with "ap", for which there is
-          no interval that is known to hold its level, and where there are fewer than two
-          candidates of a class;
-        * ``se``: DeLong's standard error, NaN as the interval.
+        * ``ci_low``, ``ci_high``: the interval; NaN where there are fewer than two candidates of a
+          class;
+        * ``se``: DeLong's standard error, or that of the influences on average precision; NaN as
+          the interval;
+        * ``p_value``: two-sided, of a ROC area of one half; it is at most 1 - ``level`` where, and
+          only where, the interval excludes one half. NaN with "ap", whose value without
+          information depends on the sample (``chance``); not there with ``average``;
+        * ``n_groups``, with ``groups`` only: the groups of the class that has fewer of them.
 
     Warns
     -----
     RankevalWarning
-        If there are fewer than 10 candidates of a class: the interval of "roc" may then cover less
+        If there are fewer than 10 candidates of a class: the interval may then cover less
         often than its level says. If an interval lies below one half: ``lower_is_better`` may be
         meant.
 
@@ -103,8 +116,8 @@ def area(
     The interval is one of the area in a population of which the candidates are a sample. In
     simulations with normal scores, 95 % intervals "newcombe" covered .939 or more from 5 candidates
     of the smaller class on, where DeLong's cover .34 to .95 (``tests/reference/areas.csv``); of 2
-    or 3, .83 and .86.
-    O(N log N).
+    or 3, .83 and .86. Those of average precision covered .938 or more, of 2 to 1,000 true
+    positives at prevalences of .01 to .5 (``tests/reference/average_precision.csv``). O(N log N).
 
     References
     ----------
@@ -116,35 +129,41 @@ def area(
     >>> import rankeval_pd
     >>> df = rankeval_pd.datasets.simulate_candidates(300)
     >>> df.rankeval.area(measures="good").round(3)
-      measure   area  chance  ci_low  ci_high     se
-    0    good  0.894     0.5   0.816     0.94  0.027
+      measure   area  chance  ci_low  ci_high     se  p_value
+    0    good  0.894     0.5   0.816     0.94  0.027      0.0
     >>> df.rankeval.area("ap", measures="good").round(3)
-      measure   area  chance  ci_low  ci_high  se
-    0    good  0.552   0.122     NaN      NaN NaN
+      measure   area  chance  ci_low  ci_high    se  p_value
+    0    good  0.552   0.122   0.375    0.705  0.08      NaN
     """
     check_average(average)
     check_choice("kind", kind, KINDS)
-    check_choice("ci", ci, INTERVALS)
+    check_choice("equal", equal, EQUAL)
+    interval = _interval(kind, ci)
     level = check_share("level", level)
-    clustered = kind == "roc" and Roles.of(roles).groups is not None
+    clustered = average is None and Roles.of(roles).groups is not None
     columns = (*AREA_COLUMNS, "n_groups") if clustered else AREA_COLUMNS
-    options = {"level": level, "ci": ci} if average is None else {}
-    roc = _roc_columns if average is None else _roc_alone
-    kernel = roc if kind == "roc" else _ap_columns
 
     def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
         clusters = [inner["cluster"]] if clustered else []
+        options: dict[str, Any] = {"level": level, "ci": interval}
+        kernel: Callable[..., Any] = _roc_columns if average is None else _roc_alone
+        if kind == "ap":
+            kernel = average_precision.columns_of_one
+            options = {
+                "level": level, "ties": EQUAL[equal], "ends": inner.attrs["ends"],
+                "warns": average is None,
+            }  # fmt: skip
         computed = xr.apply_ufunc(
             kernel,
             inner["score"],
             inner["gold"],
             inner["present"],
             *clusters,
-            kwargs=options if kind == "roc" else {"ends": inner.attrs["ends"]},
+            kwargs=options,
             input_core_dims=[["candidate"]] * (3 + len(clusters)),
-            output_core_dims=[[]] * (5 + len(clusters)),
+            output_core_dims=[[]] * (6 + len(clusters)),
             dask="parallelized",
-            output_dtypes=[float] * 5 + [np.int64] * len(clusters),
+            output_dtypes=[float] * 6 + [np.int64] * len(clusters),
         )
         result = xr.Dataset(dict(zip(columns[1:], computed, strict=True)))
         if average is not None:
@@ -153,28 +172,44 @@ def area(
             result = result.assign(weight=positive * others if kind == "roc" else positive)
         return result.assign(exists=xr.ones_like(result["area"], dtype=bool))
 
-    attrs: dict[str, Any] = {"kind": kind, "ci": ci, "level": level}
+    attrs: dict[str, Any] = {"kind": kind, "ci": interval, "level": level}
     if average is None:
         return answer(
             data, roles, question, columns, any_ties=True, any_ends=True, any_groups=True,
             attrs=attrs,
         )  # fmt: skip
-    if ci != "newcombe":
+    if interval != _OWN[kind]:
         raise ValueError(
             f"average={average!r} with ci={ci!r}: the interval of an average is Student's over the"
             " groups. Leave ci out."
         )
     return answer(
-        data, roles, question, (*AREA_COLUMNS, "n_queries", "n_missing"), any_ties=True,
+        data, roles, question, AVERAGED, any_ties=True,
         any_ends=True, combine=of_areas(average, level), attrs={**attrs, "average": average},
     )  # fmt: skip
 
 
-def _roc_alone(score: FloatArray, gold: BoolArray, present: BoolArray) -> tuple[AnyArray, ...]:
+_OWN = {"roc": "newcombe", "ap": "logit"}
+
+
+def _interval(kind: str, ci: str | None) -> str:
+    """Return the interval that is meant, or refuse one that this area has not."""
+    check_choice("ci", ci, (None, *INTERVALS))
+    if kind == "ap" and ci not in (None, "newcombe", "logit"):
+        raise ValueError(
+            f"ci={ci!r} is an interval of the ROC area, and kind='ap' asks for average precision:"
+            " leave ci out, or give 'logit'."
+        )
+    return _OWN[kind] if kind == "ap" or ci is None else ci
+
+
+def _roc_alone(
+    score: FloatArray, gold: BoolArray, present: BoolArray, **_: Any
+) -> tuple[AnyArray, ...]:
     """Return the areas of groups that are averaged, which need no intervals of their own."""
     result = areas.placements(score, gold, present).area
     unknown = np.full(result.shape, np.nan)
-    return result, np.where(np.isnan(result), np.nan, 0.5), unknown, unknown, unknown
+    return result, np.where(np.isnan(result), np.nan, 0.5), *([unknown] * 4)
 
 
 def _roc_columns(
@@ -187,16 +222,17 @@ def _roc_columns(
     ci: str,
 ) -> tuple[AnyArray, ...]:
     result = areas.placements(score, gold, present)
-    spread, (positive, negative), groups = _spread(
-        result.placement, result.gold, result.present, cluster
-    )
+    found = spread_of(result.placement, result.gold, result.present, cluster)
+    sizes = found.positive, found.negative
     if ci == "newcombe":
-        limits = areas.newcombe(result.area, spread, positive, negative, level)
+        limits = areas.newcombe(result.area, found.spread, *sizes, level)
     else:
-        limits = {"delong": areas.delong, "logit": areas.logit}[ci](result.area, spread, level)
+        interval = {"delong": areas.delong, "logit": areas.logit}[ci]
+        limits = interval(result.area, found.spread, level)
     half = np.where(np.isnan(result.area), np.nan, 0.5)
     _warn_if_reversed(result.area, limits[1])
-    return (result.area, half, *limits, np.sqrt(spread.variance), *groups)
+    p_value = areas.p_of_half(result.area, found.spread, *sizes, ci)
+    return (result.area, half, *limits, found.error, p_value, *found.groups)
 
 
 def _warn_if_reversed(area: FloatArray, high: FloatArray) -> None:
@@ -211,70 +247,22 @@ def _warn_if_reversed(area: FloatArray, high: FloatArray) -> None:
         )
 
 
-def _spread(
-    placement: FloatArray,
-    gold: BoolArray,
-    present: BoolArray,
-    cluster: IntArray | None,
-    *,
-    warns: bool = True,
-) -> tuple[areas.Spread, tuple[AnyArray, AnyArray], tuple[IntArray, ...]]:
-    """Return what an area varies by, the sizes of both classes, and the number of groups."""
-    sizes = _classes(gold, present)
-    if cluster is None:
-        if warns:
-            _warn_if_few(*sizes)
-        return areas.spread(placement, gold, present), sizes, ()
-    result = areas.cluster_spread(placement, gold, present, cluster)
-    if warns:
-        warn_of_few(result.n_groups[result.n_groups > 0])
-    # where all stand right, or all alike, groups show no variance: each counts as one candidate
-    known = result.spread.variance > 0.0
-    positive, negative = (
-        np.where(known, size, some) for size, some in zip(sizes, result.effective, strict=True)
-    )
-    return result.spread, (positive, negative), (result.n_groups,)
-
-
-def _classes(gold: BoolArray, present: BoolArray) -> tuple[IntArray, IntArray]:
-    """Return how many true positives there are, and how many other candidates."""
-    gold, present = np.broadcast_arrays(gold, present)
-    return (gold & present).sum(axis=-1), (~gold & present).sum(axis=-1)
-
-
-def _warn_if_few(positive: IntArray, negative: IntArray) -> None:
-    least = np.minimum(positive, negative)
-    few = (least > 1) & (least < _FEW)  # of fewer than two there is no interval
-    if few.any():
-        warn(
-            f"area: a class has {int(least[few].min())} candidates, and from fewer than {_FEW} the"
-            " interval, or the test, may hold its level less well than it says. Read it as a rough"
-            " one, or pool groups."
-        )
-
-
-def _ap_columns(
-    score: FloatArray, gold: BoolArray, present: BoolArray, *, ends: bool
-) -> tuple[AnyArray, ...]:
-    result = areas.average_precision(score, gold, present, ends=ends)
-    unknown = np.full(result.value.shape, np.nan)
-    return result.value, result.chance, unknown, unknown, unknown
-
-
 @with_roles_but("key", "label", "ties", "rng")
 def compare_area(
     data: Data,
     a: Hashable = None,
     b: Hashable = None,
     *,
+    kind: AreaKind = "roc",
     test: AreaTest = "t",
+    equal: EqualScores = "block",
     alternative: Alternative = "two-sided",
     adjust: Adjustment | None = None,
     adjust_over: AdjustOver = "all",
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Compare the areas under the ROC curves of two measures, or of all pairs.
+    """Compare the areas under the ROC curves, or average precision, of two measures or all pairs.
 
     Parameters
     ----------
@@ -282,11 +270,17 @@ def compare_area(
         Candidates with a score for each measure and a gold label.
     a, b : names of measures, optional
         Both: this pair. ``a`` alone: a against each other measure. Neither: all pairs.
+    kind : {"roc", "ap"}
+        The area under the ROC curve, or average precision, see :func:`area`.
     test : {"t", "delong"}
         "t": DeLong's standard error, with Student's distribution, whose degrees of freedom are
         those of the two classes' parts of it (Welch), and an interval that agrees with the test and
         holds its level near 1. "delong": the normal distribution for both, pROC's; too liberal
-        where a class is small, its interval too short.
+        where a class is small, its interval too short. Of average precision there is "t" alone: the
+        standard error of the influences, with one degree of freedom less than the smaller class has
+        candidates.
+    equal : {"block", "mean"}
+        Of average precision: what equal scores are, see :func:`area`.
     alternative : {"two-sided", "greater", "less"}
         "greater": the area of a is the larger one.
     adjust : {None, "holm", "bonferroni", "bh", "by"}
@@ -320,7 +314,9 @@ def compare_area(
     and its reverse, z and p are NaN: the sample says nothing of how the areas vary. In simulations
     with normal scores the test at 5 % rejected at most .057 of true hypotheses from 5 true
     positives on (.08 of 3, .11 of 2), DeLong's up to .20, and the interval covered .95 or more
-    (``tests/reference/areas.csv``). O(N log N) for each measure, O(N) for each pair.
+    (``tests/reference/areas.csv``). Of average precision the test rejected at most .057,
+    and the interval covered .94 or more from 3 true positives on (of 2, .70)
+    (``tests/reference/average_precision.csv``). O(N log N) for each measure, O(N) for each pair.
 
     References
     ----------
@@ -336,7 +332,14 @@ def compare_area(
        area_a  area_b      z  p_value  ci_low  ci_high
     0   0.894   0.782  2.787    0.008   0.031    0.207
     """
+    check_choice("kind", kind, KINDS)
+    check_choice("equal", equal, EQUAL)
     check_choice("test", test, TESTS)
+    if kind == "ap" and test == "delong":
+        raise ValueError(
+            "test='delong' is a test of ROC areas, and kind='ap' asks for average precision: leave"
+            " test out."
+        )
     check_choice("alternative", alternative, ALTERNATIVES)
     check_choice("adjust_over", adjust_over, OVER)
     check_choice("adjust", adjust, (None, *ADJUSTMENTS))
@@ -349,28 +352,26 @@ def compare_area(
         )
 
     def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
-        pairs = pair_names(inner, a, b)
-        core = ["candidate"]
-        clusters = [inner["cluster"]] if clustered else []
-        placed = xr.apply_ufunc(
-            _placed,
-            inner["score"],
-            inner["gold"],
-            inner["present"],
-            input_core_dims=[core] * 3,
-            output_core_dims=[core],
-            dask="parallelized",
-            output_dtypes=[float],
-        )
-        computed = xr.apply_ufunc(
-            _pair_columns,
-            *sides(inner["score"], pairs),
-            *sides(inner["present"], pairs),
-            *sides(placed, pairs),
-            inner["gold"],
+        pairs: list[Pair] = pair_names(inner, a, b)
+        clusters: list[xr.DataArray] = [inner["cluster"]] if clustered else []
+        options: dict[str, Any] = {"level": level, "alternative": alternative}
+        if kind == "ap":
+            kernel: Callable[..., Any] = average_precision.columns_of_two
+            options |= {"ties": EQUAL[equal], "ends": inner.attrs["ends"]}
+            placed: tuple[xr.DataArray, ...] = ()
+        else:
+            kernel = _pair_columns
+            options["test"] = test
+            placed = sides(_placements(inner), pairs)
+        given = [
+            *sides(inner["score"], pairs), *sides(inner["present"], pairs), *placed, inner["gold"],
             *clusters,
-            kwargs={"level": level, "test": test, "alternative": alternative},
-            input_core_dims=[core] * (7 + len(clusters)),
+        ]  # fmt: skip
+        computed = xr.apply_ufunc(
+            kernel,
+            *given,
+            kwargs=options,
+            input_core_dims=[["candidate"]] * len(given),
             output_core_dims=[[]] * (len(_COMPARED) + 1 + len(clusters)),
             dask="parallelized",
             output_dtypes=[float] * (len(_COMPARED) + 1) + [np.int64] * len(clusters),
@@ -388,8 +389,8 @@ def compare_area(
         return [r.assign(p_adjusted=p) for r, p in zip(results, computed, strict=True)]
 
     attrs: dict[str, Any] = {
-        "test": test, "alternative": alternative, "adjust": adjust, "adjust_over": adjust_over,
-        "level": level,
+        "kind": kind, "test": test, "alternative": alternative, "adjust": adjust,
+        "adjust_over": adjust_over, "level": level,
     }  # fmt: skip
     only = only_pair(data, a, b, roles)
     columns = (*COMPARE_COLUMNS, "n_groups") if clustered else COMPARE_COLUMNS
@@ -397,6 +398,21 @@ def compare_area(
         data, only, question, columns, any_ties=True, any_ends=True, any_groups=True,
         finish=decided, attrs=attrs,
     )  # fmt: skip
+
+
+def _placements(inner: xr.Dataset) -> xr.DataArray:
+    """Return where each candidate stands among those of the other class, of every measure."""
+    placed: xr.DataArray = xr.apply_ufunc(
+        _placed,
+        inner["score"],
+        inner["gold"],
+        inner["present"],
+        input_core_dims=[["candidate"]] * 3,
+        output_core_dims=[["candidate"]],
+        dask="parallelized",
+        output_dtypes=[float],
+    )
+    return placed
 
 
 def _placed(score: FloatArray, gold: BoolArray, present: BoolArray) -> FloatArray:
@@ -428,8 +444,8 @@ def _pair_columns(
     ]
     area_a, area_b = (_mean_placement(x, gold & both) for x in placed)
     difference = _mean_placement(placed[0] - placed[1], gold & both)
-    spread, sizes, groups = _spread(placed[0] - placed[1], gold, both, cluster)
-    sd = np.sqrt(spread.variance)
+    found = spread_of(placed[0] - placed[1], gold, both, cluster)
+    sd = found.error
     same = (sd == 0.0) & (difference == 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.where(same, 0.0, difference / sd)
@@ -438,36 +454,13 @@ def _pair_columns(
         half = z_of(level) * sd
         low, high = difference - half, difference + half
     else:
-        first, second = (_spread(x, gold, both, cluster, warns=False) for x in placed)
-        alone = first[0], second[0]
-        low, high = areas.difference((area_a, area_b), alone, spread, sizes, level)
-        alike = _same_order(score_a, score_b, both)
+        first, second = (spread_of(x, gold, both, cluster, warns=False) for x in placed)
+        alone, sizes = (first.spread, second.spread), (found.positive, found.negative)
+        low, high = areas.difference((area_a, area_b), alone, found.spread, sizes, level)
+        alike = areas.same_order(score_a, score_b, both)
         low, high = (np.where(alike, 0.0 * sd, limit) for limit in (low, high))
-    p_value = _p_value(z, spread.freedom if test == "t" else np.inf, alternative)
-    return (area_a, area_b, difference, low, high, z, p_value, sd, *groups)
-
-
-def _same_order(score_a: FloatArray, score_b: FloatArray, present: BoolArray) -> BoolArray:
-    """Return whether both scores put the candidates in the same order, equal ones alike."""
-    score_a, score_b, present = np.broadcast_arrays(score_a, score_b, present)
-    positions = ranking.order(score_a, present)
-    a, b = (
-        np.take_along_axis(np.where(np.isnan(score), -np.inf, score), positions, axis=-1)
-        for score in (score_a, score_b)
-    )
-    inside = np.arange(1, score_a.shape[-1]) < present.sum(axis=-1)[..., np.newaxis]
-    falls = [np.sign((x[..., 1:] > x[..., :-1]) * 1 - (x[..., 1:] < x[..., :-1])) for x in (a, b)]
-    same: BoolArray = ((falls[0] == falls[1]) | ~inside).all(axis=-1)
-    return same
-
-
-def _p_value(z: FloatArray, freedom: FloatArray | float, alternative: str) -> FloatArray:
-    """Return the p-value of Student's t, or with endless freedom of the normal distribution."""
-    from scipy import special
-
-    far = {"two-sided": -np.abs(z), "greater": -z, "less": z}[alternative]
-    tail = special.ndtr(far) if np.isscalar(freedom) else special.stdtr(freedom, far)
-    return np.asarray(2.0 * tail if alternative == "two-sided" else tail, dtype=float)
+    p_value = p_of_t(z, found.spread.freedom if test == "t" else np.inf, alternative)
+    return (area_a, area_b, difference, low, high, z, p_value, sd, *found.groups)
 
 
 def _mean_placement(placement: FloatArray, positive: BoolArray) -> FloatArray:

@@ -96,7 +96,7 @@ def precision_band(
     1    good  200       0.32      0.25       0.39
     """
     level = check_share("level", level)
-    draws = _enough(n_resamples, level)
+    draws = enough(n_resamples, level)
     sizes = check_n(n)
     chosen = Roles.of(roles)
     seed = chosen.draws
@@ -140,7 +140,7 @@ def precision_band(
     )
 
 
-def _enough(n_resamples: Any, level: float) -> int:
+def enough(n_resamples: Any, level: float) -> int:
     """Return the number of draws, or refuse: so few have no quantile of the level."""
     draws, needed = check_count("n_resamples", n_resamples), bands.draws_needed(level)
     if draws < needed:
@@ -290,7 +290,7 @@ def difference_band(
     [68, 500]
     """
     level = check_share("level", level)
-    draws = _enough(n_resamples, level)
+    draws = enough(n_resamples, level)
     sizes = check_n(n)
     chosen = Roles.of(roles)
     options = {"level": level, "n_resamples": draws, "seed": chosen.draws}

@@ -14,6 +14,7 @@ from rankeval_pd.forms.answers import answer
 from rankeval_pd.forms.choices import (
     AdjustOver,
     Alternative,
+    ComparedShare,
     DifferenceInterval,
     FamilyAdjustment,
     ListSizes,
@@ -27,6 +28,7 @@ from rankeval_pd.forms.measure_pairs import (
     ask_pairs,
     only_pair,
     pair_names,
+    sides,
 )
 from rankeval_pd.forms.n import check_n, those
 from rankeval_pd.forms.rankings import Data
@@ -51,6 +53,7 @@ DRAWN = ("p_stderr", "undecided")  # with adjust="max-t", behind the others
 THRESHOLD_COLUMNS = (
     "measure_a", "measure_b", "n_a", "n_b", *REGION_TYPES, *DECIDED, "recall_a", "recall_b",
 )  # fmt: skip
+COMPARED = ("precision", "recall", "lift")
 _SWAPS = 999  # draws of "max-t" at least, unless their number is given
 
 
@@ -61,6 +64,7 @@ def compare(
     b: Names = None,
     n: ListSizes = None,
     *,
+    of: ComparedShare = "precision",
     threshold: Mapping[Hashable, Any] | None = None,
     test: RegionTest | None = None,
     alternative: Alternative = "two-sided",
@@ -88,6 +92,10 @@ def compare(
         all pairs.
     n : int, sequence of int, range or None
         Sizes of the n-best lists; None is every n from 1 to the number of candidates.
+    of : {"precision", "recall", "lift"}
+        What is compared of n-best lists. tp / N+ (recall) and (tp / n) / (N+ / N) (lift, or
+        enrichment factor) are precision times n / N+, or N / N+: so are the difference and its
+        interval, and the test is the same.
     threshold : mapping, optional
         Compare acceptance sets instead: from each measure to a threshold, or to a list of them
         that are compared one by one.
@@ -152,8 +160,8 @@ def compare(
         measure_b):
 
         * ``measure_a``, ``measure_b``, ``n``;
-        * ``precision_a``, ``precision_b``, ``difference`` = precision_a - precision_b, and its
-          limits ``ci_low``, ``ci_high``;
+        * ``precision_a``, ``precision_b`` (or ``recall_a``, ``recall_b``; ``lift_a``, ``lift_b``),
+          ``difference`` of the two, and its limits ``ci_low``, ``ci_high``;
         * ``overlap``: candidates in both lists; ``n_only_a``, ``n_only_b``: in one only (the
           difference regions); ``tp_only_a``, ``tp_only_b``: true positives among these;
         * ``odds_ratio``: (tp_only_a fp_only_b) / (fp_only_a tp_only_b), NaN for 0/0;
@@ -220,9 +228,16 @@ def compare(
     0        G2         t  3         1.0      0.1     G2
     """
     sizes = check_n(n)
+    check_choice("of", of, COMPARED)
+    if of != "precision" and threshold is not None:
+        raise ValueError(
+            f"of={of!r} with threshold: two acceptance sets differ in size too, and their test is"
+            " one of precision. Leave of out: recall_a and recall_b are columns there; or give n."
+        )
     if combine or average is not None:
         only = {
-            "threshold": (threshold, None), "test": (test, None), "ci": (ci, "score"),
+            "of": (of, "precision"), "threshold": (threshold, None), "test": (test, None),
+            "ci": (ci, "score"),
             "target": (target, "region"), "phi": (phi, 1.0), "n_resamples": (n_resamples, None),
         }  # fmt: skip
         check_joined(combine, average, sizes, only)
@@ -252,7 +267,7 @@ def compare(
     chosen = Roles.of(roles)
     options = options._replace(test="cluster", ci="cluster") if clustered else options
     options = options._replace(seed=chosen.swaps if adjust == "max-t" else 0)
-    noted = options.noted()
+    noted = {**options.noted(), **({} if of == "precision" else {"of": of})}
 
     def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
         pairs = pair_names(inner, a, b)
@@ -263,12 +278,14 @@ def compare(
             groups = max(1, inner.attrs["n_groups"]) if adjust_over == "all" else 1
             noted["n_resamples"] = _enough(len(pairs) * groups, options)
             drawing = options._replace(n_resamples=noted["n_resamples"])
-        return _named(_compare_lists(inner, pairs, those(sizes, asked), chosen.ties, drawing))
+        result = _compare_lists(inner, pairs, those(sizes, asked), chosen.ties, drawing)
+        return _named(result if of == "precision" else _scaled(result, inner, of))
 
     def decided(results: list[xr.Dataset], batch: list[Hashable]) -> list[xr.Dataset]:
         return _decide(results, batch, options)
 
     columns: tuple[str, ...] = NBEST_COLUMNS if threshold is None else THRESHOLD_COLUMNS
+    columns = tuple(name.replace("precision", of) for name in columns)
     last: tuple[str, ...] = ("n_groups",) if clustered else ()
     return answer(
         data,
@@ -308,6 +325,21 @@ def _compare_lists(
             ties=ties,
             options={"options": options, "advance": advance},
         )
+
+
+def _scaled(result: xr.Dataset, inner: xr.Dataset, of: str) -> xr.Dataset:
+    """Return recall or lift in the place of precision, which they are multiples of."""
+    pairs = list(zip(*(result[f"measure_{side}"].to_numpy() for side in "ab"), strict=True))
+    a, b = sides(inner["present"], pairs)
+    both = a & b
+    positive = (both & inner["gold"]).sum("candidate")
+    above = result["n"] if of == "recall" else both.sum("candidate")
+    times = xr.where(positive > 0, above / positive.where(positive > 0), np.nan)
+    scaled = {
+        name.replace("precision", of): result[name] * times
+        for name in ("precision_a", "precision_b", "difference", "ci_low", "ci_high")
+    }
+    return result.drop_vars(["precision_a", "precision_b"]).assign(scaled)
 
 
 def _enough(n_tests: int, options: Options) -> int:

@@ -317,14 +317,14 @@ def _of_areas(
     else:
         result = average_precision.influences(score, label, present)
         value, influence = result.value, result.influence
-        error = average_precision.standard_error(influence, result.gold, result.present)
-        low, high = average_precision.logit_limits(
-            value, error, (result.gold & result.present).sum(axis=-1), asked.level
-        )
-        chance = areas.average_precision(score, label, present).chance
+        error = np.sqrt(areas.variance(influence, result.gold, result.present))
+        positive, total = ((result.gold & present).sum(axis=-1), result.present.sum(axis=-1))
+        least = np.minimum(positive, total - positive)
+        low, high = average_precision.logit_limits(result, error, least - 1, positive, asked.level)
+        chance = average_precision.chance(score, label, present)
     tested = verdicts.of_influences(
         value, influence, label, present, asked.adjust,
-        level=asked.level, n_resamples=n_resamples, seed=seed,
+        level=asked.level, n_resamples=n_resamples, seed=seed, student=asked.kind == "ap",
     )  # fmt: skip
     decided = verdicts.decide(
         value[..., np.newaxis], tested, asked.adjust, 1.0 - asked.level, baseline, simultaneous=True

@@ -1,8 +1,13 @@
 """Coverage of intervals of average precision, and the size of its paired test, by simulation.
 
-Scores are normal, those of positives higher by ``quality``; the truth is the average precision of
-the population with this prevalence, the mean that of samples of this size, which is higher where
-positives are few. Writes average_precision.csv beside itself; some CPU minutes.
+Scores are normal, those of positives higher by ``quality``; with ``step`` they are rounded to its
+multiples, and equal scores are one block, or ``equal`` = "mean". The truth is the average precision
+of the population with this prevalence, ``mean`` that of samples of this size, which is higher where
+positives are few. ``logit`` is the interval of ``area("ap")``, ``plain`` its part around the value
+alone, ``normal`` value -+ z se, ``bootstrap`` the percentiles of 200 resamples of positives and
+others, on their own. ``test_errs``: the paired test of two equally good measures at 5 %;
+``difference_covers``: its interval where the other measure's quality is .5 higher. Writes
+average_precision.csv beside itself; some CPU minutes.
 """
 
 from __future__ import annotations
@@ -12,78 +17,112 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy import special
+from scipy import special, stats
 
+from rankeval_pd.curves.average_precision import columns_of_two
+from rankeval_pd.stats.rankings import areas
 from rankeval_pd.stats.rankings import average_precision as ap
 
 Z = special.ndtri(0.975)
+AT_ONCE = 2_000_000
 
 
-def truth(quality: float, prevalence: float) -> float:
-    """Return the mean precision at the scores of positives, by 20,000 quantiles."""
-    score = quality + special.ndtri((np.arange(20_000) + 0.5) / 20_000)
-    tp = prevalence * special.ndtr(quality - score)
-    fp = (1 - prevalence) * special.ndtr(-score)
-    return float((tp / (tp + fp)).mean())
+def truth(quality: float, prevalence: float, step: float = 0.0, equal: str = "block") -> float:
+    """Return the mean precision at the scores of positives, from fine cells or from blocks."""
+    edges = np.arange(quality + 9.0, -9.0, -(step or 1e-3)) + step / 2.0
+    tp, fp = prevalence * special.ndtr(quality - edges), (1 - prevalence) * special.ndtr(-edges)
+    part = np.array([1.0]) if step and equal == "block" else (np.arange(64) + 0.5) / 64.0
+    inner = [(x[:-1, np.newaxis] + part * np.diff(x)[:, np.newaxis]) for x in (tp, fp)]
+    precision = (inner[0] / (inner[0] + inner[1])).mean(axis=1)
+    return float((np.diff(tp) * precision).sum() / np.diff(tp).sum())
 
 
-def bootstrap(score, gold, rng, draws=200):
+def bootstrap(score, gold, rng, ties, draws=200):
     """Return percentile limits of resampled positives and others, on their own."""
     parts = [np.flatnonzero(gold == label) for label in (True, False)]
-    rows = [np.hstack([rng.choice(part, part.size) for part in parts]) for _ in range(draws)]
-    rows = np.array(rows)
-    values = ap.influences(score[rows], gold[rows], np.ones(rows.shape, bool)).value
+    rows = np.hstack([rng.choice(part, (draws, part.size)) for part in parts])
+    values = ap.influences(score[rows], gold[rows], np.ones(rows.shape, bool), ties=ties).value
     return np.quantile(values, [0.025, 0.975])
 
 
-def run(positives, prevalence, quality, repetitions, seed, resampled):
+def run(positives, prevalence, quality, step, equal, repetitions, resampled, seed=1):
     rng = np.random.default_rng(seed)
     total = round(positives / prevalence)
-    wanted, gold = truth(quality, positives / total), np.arange(total) < positives
-    hits = {"logit": 0, "normal": 0, "bootstrap": 0, "test": 0}
-    values, limits = [], []
-    for repetition in range(repetitions):
-        common = rng.normal(size=total)
-        a, b = (gold * quality + np.sqrt(0.5) * (common + rng.normal(size=total)) for _ in range(2))
-        here = np.ones(total, bool)
-        found, other = (ap.influences(x, gold, here) for x in (a, b))
-        error = ap.standard_error(found.influence, gold, here)
-        low, high = ap.logit_limits(found.value, error, gold.sum(), 0.95)
-        hits["logit"] += low <= wanted <= high
-        limits.append((low, high))
-        hits["normal"] += abs(found.value - wanted) <= Z * error
-        pair = ap.standard_error(found.influence - other.influence, gold, here)
-        hits["test"] += ap.p_value(found.value - other.value, pair, gold.sum()) <= 0.05
-        values.append(found.value)
-        if repetition < resampled:
-            low, high = bootstrap(a, gold, rng)
-            hits["bootstrap"] += low <= wanted <= high
-    rates = {name: hits[name] / repetitions for name in ("logit", "normal", "test")}
-    rates["bootstrap"] = hits["bootstrap"] / resampled if resampled else np.nan
-    low, high = np.transpose(limits)
-    of_mean = (low <= np.mean(values)) & (np.mean(values) <= high)
+    gold, here = np.arange(total) < positives, np.ones(total, bool)
+    wanted, better = (truth(q, positives / total, step, equal) for q in (quality, quality + 0.5))
+    ties = {"block": "blocks", "mean": "expected"}[equal]
+    found = []
+    for start in range(0, repetitions, max(1, AT_ONCE // total)):
+        size = min(max(1, AT_ONCE // total), repetitions - start)
+        common = rng.normal(size=(size, total))
+        a, b, c = (
+            gold * q + np.sqrt(0.5) * (common + rng.normal(size=(size, total)))
+            for q in (quality, quality, quality + 0.5)
+        )
+        if step:
+            a, b, c = (step * np.round(x / step) for x in (a, b, c))
+        one = ap.influences(a, gold, here, ties=ties)
+        error = np.sqrt(areas.variance(one.influence, one.gold, one.present))
+        freedom = np.full(size, min(positives, total - positives) - 1)
+        low, high = ap.logit_limits(one, error, freedom, np.full(size, positives), 0.95)
+        plain = ap.logit_limits(
+            one._replace(corrected=one.value), error, freedom, np.full(size, positives), 0.95
+        )
+        pairs = [
+            columns_of_two(
+                a, x, here, here, gold, level=0.95, alternative="two-sided", ties=ties, ends=False
+            )
+            for x in (b, c)
+        ]
+        row = {
+            "value": one.value, "low": low, "high": high, "plain": (plain[0] <= wanted)
+            & (wanted <= plain[1]), "normal": np.abs(one.value - wanted) <= Z * error,
+            "test": pairs[0][6] <= 0.05,
+            "difference": (pairs[1][3] <= wanted - better) & (wanted - better <= pairs[1][4]),
+        }  # fmt: skip
+        drawn = np.full(size, np.nan)
+        for k in range(max(0, min(size, resampled - start))):
+            ends = bootstrap(a[k], gold, rng, ties)
+            drawn[k] = ends[0] <= wanted <= ends[1]
+        found.append(pd.DataFrame({**row, "bootstrap": drawn}))
+    table = pd.concat(found)
+    low, high, mean = table["low"], table["high"], table["value"].mean()
     return {
-        "positives": positives, "prevalence": prevalence, "quality": quality,
-        "repetitions": repetitions, "truth": wanted, "mean": np.mean(values),
-        "logit_covers_mean": of_mean.mean(), "logit_covers": rates["logit"],
-        "normal_covers": rates["normal"],
-        "bootstrap_covers": rates["bootstrap"], "test_errs": rates["test"],
+        "positives": positives, "prevalence": prevalence, "quality": quality, "step": step,
+        "equal": equal, "repetitions": repetitions, "truth": wanted, "mean": mean,
+        "logit_covers": ((low <= wanted) & (wanted <= high)).mean(),
+        "logit_covers_mean": ((low <= mean) & (mean <= high)).mean(),
+        "plain_covers": table["plain"].mean(), "normal_covers": table["normal"].mean(),
+        "bootstrap_covers": table["bootstrap"].mean(), "test_errs": table["test"].mean(),
+        "difference_covers": table["difference"].mean(),
     }  # fmt: skip
 
 
 def main() -> None:
+    settings = [
+        (positives, prevalence, quality, 0.0, "block")
+        for positives in (2, 3, 5, 10, 30, 100, 1_000)
+        for prevalence in (0.01, 0.1, 0.5)
+        for quality in (1.0, 2.0)
+    ]
+    settings += [
+        (positives, prevalence, 1.0, 0.5, equal)
+        for positives in (10, 100)
+        for prevalence in (0.1, 0.5)
+        for equal in ("block", "mean")
+    ]
     rows = []
-    for positives in (10, 30, 100, 1_000):
-        for prevalence in (0.01, 0.1, 0.5):
-            for quality in (1.0, 2.0):
-                size = positives / prevalence
-                repetitions = 2_000 if size <= 3_000 else 500 if size <= 10_000 else 200
-                resampled = 200 if size <= 1_000 else 0
-                rows.append(run(positives, prevalence, quality, repetitions, 1, resampled))
-                print(rows[-1], flush=True, file=sys.stderr)
-    pd.DataFrame(rows).round(4).to_csv(
-        Path(__file__).with_name("average_precision.csv"), index=False
+    for setting in settings:
+        size = setting[0] / setting[1]
+        repetitions = 4_000 if size <= 3_000 else 1_500 if size <= 10_000 else 600
+        rows.append(run(*setting, repetitions, 200 if size <= 1_000 else 0))
+        print(rows[-1], flush=True, file=sys.stderr)
+    table = pd.DataFrame(rows).round(4)
+    table.insert(
+        6, "se", stats.binom(table["repetitions"], 0.95).std().round(4) / table["repetitions"]
     )
+    table["se"] = table["se"].round(4)
+    table.to_csv(Path(__file__).with_name("average_precision.csv"), index=False)
 
 
 if __name__ == "__main__":

@@ -222,6 +222,7 @@ def largest(
     centre: FloatArray,
     influence: FloatArray,
     *,
+    of_true: FloatArray | None = None,
     n_resamples: int,
     seed: int,
     advance: Advance = lambda _: None,
@@ -229,8 +230,9 @@ def largest(
     """Return, for each draw of multipliers, the largest |Z| over the n.
 
     Z is the sum over the candidates of multiplier times influence, by its standard deviation, the
-    root of ``influence``; ``centre`` is what the influences of all candidates are lessened by. Of
-    two rankings the influences are subtracted. What the candidates of a cell draw is summed first.
+    root of ``influence``; ``centre`` is what the influences of all candidates are lessened by,
+    ``of_true`` what those of all true positives are raised by. Of two rankings the influences are
+    subtracted. What the candidates of a cell draw is summed first.
     """
     n_lists = centre.size
     true = found.tp > 0
@@ -247,6 +249,8 @@ def largest(
         stop = min(start + width, n_resamples)
         drawn = found.multipliers(seed, start, stop).T
         z = -centre * drawn.sum(axis=-1, keepdims=True)
+        if of_true is not None:
+            z = z + of_true * drawn[:, true].sum(axis=-1, keepdims=True)
         for sign, by, end, edge in zip((1.0, -1.0), order, ends, edges, strict=False):
             sums = drawn[:, by]
             z += sign * (_up_to(sums * true[by], end) - edge * _up_to(sums, end))

@@ -1,7 +1,6 @@
-"""The area under the ROC curve with DeLong's variance, and average precision.
+"""The area under the ROC curve with DeLong's variance.
 
-Equal scores count as one block: a pair of a positive and a negative with the same score counts one
-half, and precision is that at the end of the block.
+A pair of a positive and a negative with the same score counts one half.
 
 References
 ----------
@@ -191,31 +190,80 @@ def newcombe(
     """
     from scipy import special
 
-    half = 0.5 * (positive + negative) - 1.0
-    pairs = positive * negative
-
-    def model(at: FloatArray) -> FloatArray:
-        spread = 1.0 + half * ((1.0 - at) / (2.0 - at) + at / (1.0 + at))
-        variance: FloatArray = at * (1.0 - at) * spread / pairs
-        return variance
-
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = found.variance / model(area)
-        freedom, shown = found.freedom, found.of_squares
-        freedom = freedom if shown is None else np.minimum(freedom, shown)
-        t = special.stdtrit(np.maximum(freedom, 1.0), 0.5 + 0.5 * level)
-        scale = np.where(ratio > 1.0, t**2 * ratio, z_of(level) ** 2 if shown is None else t**2)
+    at_once = _Newcombe.of(area, found, positive, negative)
+    t = special.stdtrit(at_once.freedom, 0.5 + 0.5 * level)
+    scale = at_once.ratio * np.where(at_once.normal, z_of(level), t) ** 2
 
     def limit(end: float) -> FloatArray:
         inside, outside = np.array(area, dtype=float), np.full(np.shape(area), end)
         for _ in range(60):
             middle = 0.5 * (inside + outside)
             with np.errstate(divide="ignore", invalid="ignore"):
-                within = (area - middle) ** 2 <= scale * model(middle)
+                within = (area - middle) ** 2 <= scale * at_once.model(middle)
             inside, outside = np.where(within, middle, inside), np.where(within, outside, middle)
         return np.where(np.isnan(found.variance), np.nan, inside)
 
     return limit(0.0), limit(1.0)
+
+
+class _Newcombe(NamedTuple):
+    """The variance that each possible area would have, and the law of the observed one."""
+
+    positive: IntArray | FloatArray
+    negative: IntArray | FloatArray
+    ratio: FloatArray  #: what the model's variance is multiplied by, 1 or more
+    normal: BoolArray  #: whether the law is the normal one, not Student's
+    freedom: FloatArray
+
+    @classmethod
+    def of(
+        cls, area: FloatArray, found: Spread, positive: IntArray, negative: IntArray
+    ) -> _Newcombe:
+        shown = found.of_squares
+        freedom = found.freedom if shown is None else np.minimum(found.freedom, shown)
+        plain = cls(positive, negative, np.ones(1), np.ones(1, dtype=bool), freedom)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = found.variance / plain.model(area)
+            larger = ratio > 1.0
+        return plain._replace(
+            ratio=np.where(larger, ratio, 1.0),
+            normal=~larger & (shown is None),
+            freedom=np.maximum(freedom, 1.0),
+        )
+
+    def model(self, at: FloatArray) -> FloatArray:
+        """Return the variance of Newcombe's method 5 at an area."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            half = 0.5 * (self.positive + self.negative) - 1.0
+            spread = 1.0 + half * ((1.0 - at) / (2.0 - at) + at / (1.0 + at))
+            variance: FloatArray = at * (1.0 - at) * spread / (self.positive * self.negative)
+        return variance
+
+
+def p_of_half(
+    area: FloatArray, found: Spread, positive: IntArray, negative: IntArray, ci: str
+) -> FloatArray:
+    """Return the two-sided p-value of an area of one half, which agrees with the interval ``ci``.
+
+    NaN where the interval is, and where nothing varies.
+    """
+    from scipy import special
+
+    far, half = np.abs(area - 0.5), np.full(np.shape(area), 0.5)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if ci == "newcombe":
+            at_once = _Newcombe.of(area, found, positive, negative)
+            statistic = far / np.sqrt(at_once.ratio * at_once.model(half))
+            student = special.stdtr(at_once.freedom, -statistic)
+            tail = np.where(at_once.normal, special.ndtr(-statistic), student)
+        else:
+            error = np.sqrt(found.variance)
+            if ci == "logit":
+                far, error = np.abs(special.logit(area)), error / (area * (1.0 - area))
+            known = error > 0.0
+            tail = np.where(known, special.ndtr(-far / np.where(known, error, 1.0)), np.nan)
+    p_value: FloatArray = np.where(np.isnan(found.variance), np.nan, 2.0 * tail)
+    return p_value
 
 
 def difference(
@@ -235,56 +283,56 @@ def difference(
     from scipy import special
 
     (area_a, area_b), (a, b) = areas, spreads
-    low_a, high_a = newcombe(area_a, a, *sizes, level)
-    low_b, high_b = newcombe(area_b, b, *sizes, level)
-    gap = area_a - area_b
+    limits = newcombe(area_a, a, *sizes, level), newcombe(area_b, b, *sizes, level)
+    t = special.stdtrit(np.maximum(of_difference.freedom, 1.0), 0.5 + 0.5 * level)
+    half = np.asarray(t * np.sqrt(of_difference.variance), dtype=float)
+    variances = a.variance, b.variance, of_difference.variance
+    return of_two((area_a, area_b), limits, variances, half)
+
+
+def of_two(
+    values: tuple[FloatArray, FloatArray],
+    limits: tuple[Limits, Limits],
+    variances: tuple[FloatArray, FloatArray, FloatArray],
+    half: FloatArray,
+) -> Limits:
+    """Return limits of the difference of two values between 0 and 1, from the limits of each.
+
+    ``variances`` are those of both and of the difference; ``half`` is what a difference is rejected
+    beyond. Zou and Donner (2008), widened to what the test does not reject, and, where it rejects,
+    ending at the test's limit on the side of 0.
+    """
+    (value_a, value_b), ((low_a, high_a), (low_b, high_b)) = values, limits
+    gap = value_a - value_b
     with np.errstate(divide="ignore", invalid="ignore"):
-        shared = a.variance + b.variance - of_difference.variance
-        correlation = shared / (2.0 * np.sqrt(a.variance * b.variance))
+        shared = variances[0] + variances[1] - variances[2]
+        correlation = shared / (2.0 * np.sqrt(variances[0] * variances[1]))
         correlation = np.where(np.isfinite(correlation), np.clip(correlation, -1.0, 1.0), 0.0)
-        t = special.stdtrit(np.maximum(of_difference.freedom, 1.0), 0.5 + 0.5 * level)
-        half = t * np.sqrt(of_difference.variance)
 
     def together(x: FloatArray, y: FloatArray) -> FloatArray:
         square = np.maximum(x**2 + y**2 - 2.0 * correlation * x * y, 0.0)
         return np.asarray(np.sqrt(square), dtype=float)
 
-    low = gap - together(area_a - low_a, high_b - area_b)
-    high = gap + together(high_a - area_a, area_b - low_b)
+    low = gap - together(value_a - low_a, high_b - value_b)
+    high = gap + together(high_a - value_a, value_b - low_b)
     positive, negative = (gap - half > 0.0) & (half > 0.0), (gap + half < 0.0) & (half > 0.0)
     low = np.where(positive, gap - half, np.minimum(low, gap - half))
     high = np.where(negative, gap + half, np.maximum(high, gap + half))
     return np.maximum(low, -1.0), np.minimum(high, 1.0)
 
 
-class AveragePrecision(NamedTuple):
-    """Average precision, and what it is on average if the labels are in random order."""
-
-    value: FloatArray
-    chance: FloatArray
-
-
-def average_precision(
-    score: FloatArray, gold: BoolArray, present: BoolArray, *, ends: bool = False
-) -> AveragePrecision:
-    """Return average precision: the mean over the positives of the precision where each stands.
-
-    ``ends``: a ranking ends with its last score, and a positive without one has the precision 0.
-    """
-    score, gold, present = np.broadcast_arrays(score, gold, present)
-    ranked = _ranked(score, gold, present)
-    listed = (present & ~np.isnan(score)).sum(axis=-1) if ends else ranked.total
-    end = np.maximum(ranked.end, 1)
-    tp_end = np.take_along_axis(ranked.tp, ranked.end, axis=-1)
-    inside = np.arange(score.shape[-1]) < listed[..., np.newaxis]
-    positive = ranked.tp[..., -1]
-    # of another candidate in the block, given that one is positive
-    share = (positive - 1.0) / np.maximum(ranked.total - 1.0, 1.0)
-    expected = (1.0 + (end - 1.0) * share[..., np.newaxis]) / end
-    with np.errstate(divide="ignore", invalid="ignore"):
-        value = np.where(ranked.true & inside, tp_end / end, 0.0).sum(axis=-1) / positive
-        chance = np.where(inside, expected, 0.0).sum(axis=-1) / ranked.total
-    return AveragePrecision(value, np.where(positive > 0, chance, np.nan))
+def same_order(score_a: FloatArray, score_b: FloatArray, present: BoolArray) -> BoolArray:
+    """Return whether both scores put the candidates in the same order, equal ones alike."""
+    score_a, score_b, present = np.broadcast_arrays(score_a, score_b, present)
+    positions = ranking.order(score_a, present)
+    a, b = (
+        np.take_along_axis(np.where(np.isnan(score), -np.inf, score), positions, axis=-1)
+        for score in (score_a, score_b)
+    )
+    inside = np.arange(1, score_a.shape[-1]) < present.sum(axis=-1)[..., np.newaxis]
+    falls = [np.sign((x[..., 1:] > x[..., :-1]) * 1 - (x[..., 1:] < x[..., :-1])) for x in (a, b)]
+    same: BoolArray = ((falls[0] == falls[1]) | ~inside).all(axis=-1)
+    return same
 
 
 class _Ranked(NamedTuple):

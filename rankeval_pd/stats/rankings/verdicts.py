@@ -78,12 +78,14 @@ def of_influences(
     level: float,
     n_resamples: int,
     seed: int,
+    student: bool = False,
 ) -> Tested:
     """Return the tests of all pairs of areas, from the influence of every candidate.
 
     With "max-t" the adjusted p-value is the probability that the largest of all standardised
     differences is as large, by Student's joint law with one degree of freedom less than the smaller
-    class has candidates; the p-value of a pair alone is DeLong's, by the normal law.
+    class has candidates; the p-value of a pair alone is DeLong's, by the normal law, or with
+    ``student`` by this law, as half the width of the interval of the difference is.
     """
     from scipy import special
 
@@ -102,13 +104,17 @@ def of_influences(
         with np.errstate(divide="ignore", invalid="ignore"):
             z = np.abs(np.where(difference == 0.0, 0.0, difference / np.sqrt(variance)))
         z = np.where(np.isinf(z), np.nan, z)
-        p_value = special.erfc(z / np.sqrt(2.0))
+        label, here = gold[row].any(axis=0), present[row].all(axis=0)
+        least = min(int((label & here).sum()), int((~label & here).sum()))
+        p_value, quantile = special.erfc(z / np.sqrt(2.0)), z_of(level)
+        if student:
+            freedom = max(least - 1, 1)
+            p_value = 2.0 * special.stdtr(freedom, -z)
+            quantile = float(special.stdtrit(freedom, 0.5 + 0.5 * level))
         if adjust == "max-t" and count > 1 and np.isfinite(covariance).all():
-            label, here = gold[row].any(axis=0), present[row].all(axis=0)
-            least = min(int((label & here).sum()), int((~label & here).sum()))
             p_value = _largest(z, covariance, variance, (left, right), least - 1, n_resamples, seed)
         result.difference[row][:, 0], result.p_value[row][:, 0] = difference, p_value
-        result.half[row][:, 0] = z_of(level) * np.sqrt(variance)
+        result.half[row][:, 0] = quantile * np.sqrt(variance)
     return result
 
 

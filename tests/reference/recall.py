@@ -1,0 +1,121 @@
+"""Coverage of intervals and bands of recall, and of differences of recall, by simulation.
+
+Candidates are a sample, true positives with probability ``prevalence``; scores are normal, those of
+true positives higher by ``quality``. The truth is the recall of the best n / N of the population.
+``least`` is the smallest coverage over n of 1 %, 5 %, 30 % of the candidates and N+ of them;
+``bands`` hold at 20 n together. ``difference``: intervals of compare(of="recall") against a measure
+of quality .5 higher. Writes recall.csv beside itself; some CPU minutes.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy import optimize, special
+
+import rankeval_pd
+from rankeval_pd.stats.intervals import bands
+from rankeval_pd.stats.intervals import recall as recalls
+from rankeval_pd.stats.intervals.proportions import INTERVALS
+from rankeval_pd.stats.resampling import keyed
+
+
+def found(share: float, prevalence: float, quality: float) -> float:
+    """Return the recall of the best share of the population."""
+
+    def beyond(cut: float) -> float:
+        return prevalence * special.ndtr(quality - cut) + (1 - prevalence) * special.ndtr(-cut)
+
+    cut = optimize.brentq(lambda x: beyond(x) - share, -12.0, 12.0)
+    return float(special.ndtr(quality - cut))
+
+
+def pointwise(total, prevalence, quality, repetitions, rng):
+    """Return the least coverage over n of "nbest" and "region", and the mean widths."""
+    gold = rng.random((repetitions, total)) < prevalence
+    order = np.argsort(-(quality * gold + rng.normal(size=gold.shape)), axis=1)
+    ranked = np.take_along_axis(gold, order, axis=1)
+    tp = np.concatenate([np.zeros((repetitions, 1), int), np.cumsum(ranked, axis=1)], axis=1)
+    size, positive = np.full((repetitions, 1), total), tp[:, -1:]
+    n = np.array([max(1, round(x * total)) for x in (0.01, 0.05, prevalence, 0.3)])
+    wanted = np.array([found(x / total, prevalence, quality) for x in n])
+    edge = bands.edge_precision(tp, np.broadcast_to(n, (repetitions, n.size)), size)
+    spread = recalls.spread(tp[:, n], n, size, positive, edge)
+    result = {}
+    for name, counted in (("nbest", spread.effective(positive)), ("region", positive + 0.0 * edge)):
+        low, high = INTERVALS["clopper-pearson"](tp[:, n] / positive * counted, counted, 0.95)
+        result[f"least_{name}"] = ((low <= wanted) & (wanted <= high)).mean(axis=0).min()
+        result[f"width_{name}"] = (high - low).mean()
+    return result
+
+
+def band(total, prevalence, quality, repetitions, rng):
+    """Return how often the bands hold at 20 n together."""
+    n = np.unique(np.round(total * np.geomspace(0.02, 0.9, 20)).astype(int))
+    wanted = np.array([found(x / total, prevalence, quality) for x in n])
+    hits = dict.fromkeys(("clopper-pearson", "emproc", "emproc-plus"), 0)
+    for _ in range(repetitions):
+        gold = rng.random(total) < prevalence
+        score = quality * gold + rng.normal(size=total)
+        order = np.argsort(-score)
+        ranked, positive, keys = gold[order], int(gold.sum()), keyed.by_position(total)
+        counts = np.concatenate([[0], np.cumsum(ranked)])
+        drawing = {"n_resamples": 192, "seed": 1, "advance": lambda _: None}
+        lists = recalls.kernel_lists(score[order], ranked, n)
+        edge = bands.edge_precision(counts, n, np.array(total))
+        sup = recalls.sup_t(ranked, n, edge, counts[n], keys, 0.95, added=2, **drawing)
+        limits = {"clopper-pearson": recalls.exact_band(sup, positive)}
+        for name, added in (("emproc", 0), ("emproc-plus", 2)):
+            sup = recalls.sup_t(ranked, n, lists.edge, lists.tp, keys, 0.95, added=added, **drawing)
+            limits[name] = recalls.emproc_band(sup, n, positive)
+        for name, (low, high) in limits.items():
+            hits[name] += bool(((low <= wanted + 1e-12) & (wanted <= high + 1e-12)).all())
+    return {f"band_{name}": count / repetitions for name, count in hits.items()}
+
+
+def difference(total, prevalence, quality, repetitions, rng):
+    """Return the least coverage over n of intervals of the difference of recalls."""
+    n = [max(1, round(x * total)) for x in (0.05, 0.3)]
+    wanted = [
+        found(x / total, prevalence, quality) - found(x / total, prevalence, quality + 0.5)
+        for x in n
+    ]
+    hits = {name: np.zeros(len(n)) for name in ("region", "nbest")}
+    for _ in range(repetitions):
+        gold = rng.random(total) < prevalence
+        common = rng.normal(size=total)
+        a, b = (q * gold + np.sqrt(0.5) * (common + rng.normal(size=total))
+                for q in (quality, quality + 0.5))  # fmt: skip
+        frame = pd.DataFrame({"a": a, "b": b, "gold": gold})
+        for target, hit in hits.items():
+            table = rankeval_pd.compare(frame, "a", "b", n, of="recall", target=target)
+            hit += (table["ci_low"] <= wanted) & (wanted <= table["ci_high"])
+    return {f"difference_{name}": (hit / repetitions).min() for name, hit in hits.items()}
+
+
+def main() -> None:
+    warnings.simplefilter("ignore")
+    rows = []
+    for total, prevalence in ((300, 0.1), (1_000, 0.03), (1_000, 0.3), (5_000, 0.02)):
+        for quality in (0.7, 1.5, 3.0):
+            rng = np.random.default_rng(2)
+            few = 2_000 if total < 5_000 else 600
+            rows.append(
+                {
+                    "total": total, "prevalence": prevalence, "quality": quality,
+                    **pointwise(total, prevalence, quality, few, rng),
+                    **band(total, prevalence, quality, 400, rng),
+                    **difference(total, prevalence, quality, 300, rng),
+                }
+            )  # fmt: skip
+            print(rows[-1], flush=True, file=sys.stderr)
+    table = pd.DataFrame(rows).round(4)
+    table.to_csv(Path(__file__).with_name("recall.csv"), index=False)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,223 @@
+"""Enrichment, BEDROC, partial and unpaired areas: RDKit, scikit-learn, resamples, coverage."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn import metrics
+
+from rankeval_pd import datasets
+from rankeval_pd.stats.rankings import early
+
+RDKIT = pd.read_csv(
+    Path(__file__).parent / "reference" / "bedroc.csv", comment="#", dtype={"labels": str}
+)
+SCORED = st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=15)
+QUIET = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+
+
+@pytest.fixture(scope="module")
+def simulated() -> pd.DataFrame:
+    return datasets.simulate_candidates(600, baseline=0.15)
+
+
+@QUIET
+@pytest.mark.parametrize("row", list(RDKIT.itertuples()), ids=range(len(RDKIT)))
+def test_bedroc_and_enrichment_of_rdkit(row):
+    gold = np.array([x == "1" for x in row.labels])
+    df = pd.DataFrame({"a": -np.arange(gold.size), "gold": gold})
+    found = df.rankeval.bedroc(row.alpha).loc[0]
+    assert found["bedroc"] == pytest.approx(row.bedroc, rel=1e-11, abs=1e-13)
+    assert 0 <= found["ci_low"] <= found["bedroc"] <= found["ci_high"] <= 1
+    factor = df.rankeval.enrichment(0.05).loc[0]
+    assert factor["lift"] == pytest.approx(row.ef_5, rel=1e-13)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 20.0, 400.0])
+def test_the_formula_of_truchon_and_bayly(simulated, alpha):
+    """Equation 36, as it is printed."""
+    found = simulated.rankeval.bedroc(alpha).set_index("measure")["bedroc"]
+    gold, total = simulated["gold"], len(simulated)
+    share = gold.mean()
+    for name in ("good", "fair"):
+        rank = simulated[name].rank(ascending=False)[gold]
+        with np.errstate(over="ignore"):
+            times = share * np.sinh(alpha / 2)
+            times /= np.cosh(alpha / 2) - np.cosh(alpha / 2 - alpha * share)
+            every = (1 - np.exp(-alpha)) / (np.exp(alpha / total) - 1) / total
+            rie = np.exp(-alpha * rank / total).mean() / every
+            wanted = rie * times + 1 / (1 - np.exp(alpha * (1 - share)))
+        assert found[name] == pytest.approx(wanted, rel=1e-9)
+
+
+@QUIET
+@given(SCORED, st.sampled_from([0.3, 5.0, 50.0]))
+def test_bedroc_of_ties_is_the_mean_over_orders_and_chance_that_over_labels(rows, alpha):
+    rows = rows[:6]
+    score, gold = (np.array(x) for x in zip(*rows, strict=True))
+    df = pd.DataFrame({"a": score, "gold": gold})
+    found = df.rankeval.bedroc(alpha).loc[0]
+    if gold.all() or not gold.any():
+        assert found[1:].isna().all()
+        return
+
+    def of(labels):
+        here = np.ones(labels.size, bool)
+        ordered = early.bedroc(-np.arange(labels.size) * 1.0, labels, here, alpha)
+        return float(ordered.early.share)
+
+    orders = [
+        list(order)
+        for order in itertools.permutations(range(len(rows)))
+        if (np.diff(score[list(order)]) <= 0).all()
+    ]
+    assert found["bedroc"] == pytest.approx(np.mean([of(gold[x]) for x in orders]), abs=1e-12)
+    labels = set(itertools.permutations(gold.tolist()))
+    wanted = np.mean([of(np.array(x)) for x in labels])
+    assert found["chance"] == pytest.approx(wanted, abs=1e-12)
+
+
+@QUIET
+@given(SCORED, st.sampled_from([0.05, 0.3, 0.77, 1.0]))
+def test_partial_areas_of_scikit_learn(rows, fpr):
+    score, gold = (np.array(x) for x in zip(*rows, strict=True))
+    df = pd.DataFrame({"a": score, "gold": gold})
+    found, back = (df.rankeval.partial_area(**asked).loc[0] for asked in ({"fpr": fpr}, {"tpr": 0}))
+    if gold.all() or not gold.any():
+        assert np.isnan([found["area"], found["chance"], found["ci_low"]]).all()
+        return
+    wanted = metrics.roc_auc_score(gold, score, max_fpr=fpr)
+    assert found["area"] == pytest.approx(wanted, abs=1e-12)
+    assert back["area"] == pytest.approx(metrics.roc_auc_score(gold, score), abs=1e-12)
+    if gold.sum() > 1 and (~gold).sum() > 1:
+        assert found["ci_low"] <= found["area"] + 1e-12
+        assert found["area"] <= found["ci_high"] + 1e-12
+    # from a true positive rate on, the two classes have changed places
+    turned = pd.DataFrame({"a": -score, "gold": ~gold})
+    if fpr < 1:
+        from_tpr = turned.rankeval.partial_area(tpr=1 - fpr).loc[0]
+        assert from_tpr["area"] == pytest.approx(found["area"], abs=1e-12)
+
+
+def test_whole_area_is_the_roc_area_with_delongs_error(simulated):
+    found = simulated.rankeval.partial_area(fpr=1)
+    wanted = simulated.rankeval.area()
+    for column in ("area", "se"):
+        np.testing.assert_allclose(found[column], wanted[column], rtol=1e-12)
+
+
+@pytest.mark.parametrize("decimals", [3, 0])
+def test_standard_errors_are_those_of_resamples(simulated, decimals):
+    score = simulated["good"].round(decimals).to_numpy()
+    gold = simulated["gold"].to_numpy()
+    rng = np.random.default_rng(3)
+    parts = [np.flatnonzero(gold), np.flatnonzero(~gold)]
+    rows = np.hstack([rng.choice(part, (3_000, part.size)) for part in parts])
+    here = np.ones(rows.shape, bool)
+    df = pd.DataFrame({"a": score, "gold": gold})
+    drawn = early.partial_area(score[rows], gold[rows], here, 0.2).share.std()
+    found = df.rankeval.partial_area(fpr=0.2).loc[0, "se"]
+    assert found == pytest.approx(drawn * 0.5 / 0.9, rel=0.07)
+    drawn = early.bedroc(score[rows], gold[rows], here, 20.0).early.share.std()
+    assert df.rankeval.bedroc().loc[0, "se"] == pytest.approx(drawn, rel=0.07)
+
+
+def test_enrichment_is_recall_by_the_share(simulated):
+    found = simulated.rankeval.enrichment([0.05, 1.0, 0.1])
+    assert found["share"].tolist() == [0.05, 1.0, 0.1] * 2
+    assert found["n"].tolist() == [30, 600, 60] * 2
+    recall = simulated.rankeval.nbest_recall([30, 600, 60])
+    times = 600 / found["n"]
+    for ours, theirs in (("lift", "recall"), ("ci_low", "ci_low"), ("ci_high", "ci_high")):
+        np.testing.assert_allclose(found[ours], recall[theirs] * times, rtol=1e-12)
+    assert found["lift"][1] == pytest.approx(1.0)
+    dataset = xr.Dataset.from_dataframe(simulated.rename_axis("candidate"))
+    same = dataset.rankeval.enrichment([0.05, 0.1])
+    assert same["lift"].dims == ("measure", "share")
+    assert same["lift"].sel(measure="good", share=0.1).item() == pytest.approx(found["lift"][2])
+
+
+def test_coverage_where_the_top_decides():
+    """30 positives of 60, a range of 1.5 others: the plain interval covers .84, .85."""
+    from rankeval_pd.curves.early import bedroc_columns, partial_columns
+
+    rng = np.random.default_rng(8)
+    gold, here = np.arange(60) < 30, np.ones((1_000, 60), bool)
+    score = gold + rng.normal(size=here.shape)
+    rate = stats.norm.cdf(1.0 + stats.norm.ppf((np.arange(20_000) + 0.5) / 20_000 * 0.05)).mean()
+    truth = 0.5 * (1 + (rate - 0.025) / 0.975)
+    _, _, low, high, _ = partial_columns(score, gold, here, most=0.05, turned=False, level=0.95)
+    assert ((low <= truth) & (truth <= high)).mean() >= 0.95
+    top = stats.norm.ppf((np.arange(20_000) + 0.5) / 20_000)
+    share = 0.5 * stats.norm.sf(top) + 0.5 * stats.norm.sf(top + 1.0)
+    best = (1 - np.exp(-10.0)) / 10.0
+    truth = (np.exp(-20.0 * share).mean() - best * np.exp(-10.0)) / (best - best * np.exp(-10.0))
+    _, _, low, high, _ = bedroc_columns(score, gold, here, alpha=20.0, level=0.95)
+    assert ((low <= truth) & (truth <= high)).mean() >= 0.95
+
+
+def test_areas_of_independent_samples(simulated):
+    """The variances of both areas are added; Welch's degrees of freedom, by hand."""
+    parts = {"x": simulated.iloc[:200], "y": simulated.iloc[200:]}
+    both = pd.concat(parts, names=["part", None]).reset_index("part")
+    found = both.rankeval.unpaired_area(by="part")
+    alone = {name: part.rankeval.area().set_index("measure") for name, part in parts.items()}
+    for row in found.itertuples():
+        a, b = (alone[name].loc[row.measure] for name in ("x", "y"))
+        assert (row.area_a, row.area_b) == pytest.approx((a["area"], b["area"]))
+        assert row.se == pytest.approx(np.hypot(a["se"], b["se"]), rel=1e-12)
+        assert row.z == pytest.approx((a["area"] - b["area"]) / row.se, rel=1e-10)
+        assert (row.ci_low <= 0 <= row.ci_high) == (row.p_value > 0.05)
+        # between Student's with the smallest class's freedom and the normal law
+        assert 2 * stats.norm.sf(abs(row.z)) < row.p_value < 2 * stats.t.sf(abs(row.z), 20)
+    turned = both.assign(part=both["part"].map({"x": 2, "y": 1})).rankeval.unpaired_area(by="part")
+    np.testing.assert_allclose(turned["difference"], -found["difference"])
+    np.testing.assert_allclose(turned["ci_low"], -found["ci_high"])
+    assert turned["sample_a"].tolist() == [1, 1]
+
+
+@QUIET
+def test_unpaired_areas_of_several_samples_and_of_datasets(simulated):
+    thirds = simulated.assign(part=np.arange(600) % 3, flag=np.arange(600) // 300)
+    found = thirds.rankeval(exclude="flag").unpaired_area(by="part", adjust="holm")
+    assert found["sample_a"].tolist() == [0, 0, 1] * 2
+    assert found["sample_b"].tolist() == [1, 2, 2] * 2
+    assert (found["p_adjusted"] >= found["p_value"]).all()
+    pairs = thirds.rankeval.unpaired_area(by=["part", "flag"], measures="good")
+    assert pairs["sample_a"][0] == (0, 0)
+    assert len(pairs) == 15
+    dataset = xr.concat(
+        [
+            xr.Dataset.from_dataframe(
+                part.drop(columns=["part", "flag"]).reset_index(drop=True)
+                .rename_axis("candidate")
+            )
+            for _, part in thirds.groupby("part")
+        ],
+        "part",
+    )  # fmt: skip
+    same = dataset.rankeval.unpaired_area(adjust="holm")
+    assert same["p_value"].dims == ("pair", "measure")
+    for column in ("difference", "ci_low", "p_value", "p_adjusted"):
+        np.testing.assert_allclose(same[column].to_numpy().T.ravel(), found[column], rtol=1e-10)
+
+
+def test_bad_questions(simulated):
+    with pytest.raises(ValueError, match=r"unpaired_area compares independent samples"):
+        simulated.rankeval.unpaired_area()
+    with pytest.raises(ValueError, match=r"fpr=None, tpr=None: give one of the two"):
+        simulated.rankeval.partial_area()
+    with pytest.raises(ValueError, match=r"fpr=1.5"):
+        simulated.rankeval.partial_area(fpr=1.5)
+    with pytest.raises(ValueError, match=r"alpha=-1"):
+        simulated.rankeval.bedroc(-1)
+    with pytest.raises(ValueError, match=r"share=0"):
+        simulated.rankeval.enrichment(0.0)

@@ -1,0 +1,156 @@
+"""Recall: R's chemmodlab, counts by hand, the precision of the same lists, coverage."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from rankeval_pd import datasets
+from rankeval_pd.stats.intervals import bands
+from rankeval_pd.stats.intervals import recall as recalls
+from rankeval_pd.stats.resampling import keyed
+
+LISTS = st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=1, max_size=20)
+
+
+@pytest.fixture(scope="module")
+def simulated() -> pd.DataFrame:
+    return datasets.simulate_candidates(1_000)
+
+
+@pytest.mark.parametrize(("ci", "plus"), [("emproc", False), ("emproc-plus", True)])
+def test_bands_of_chemmodlab(docking, docking_bands, ci, plus):
+    """The recall to rounding, the limits to the Monte-Carlo errors of their and of our factor."""
+    wanted = docking_bands[docking_bands["plus"] == plus].reset_index(drop=True)
+    n = wanted["n"].tolist()
+    asked = docking[["surf", "gold"]].rankeval
+    found = asked.recall_band(n, ci=ci, n_resamples=5_000, progress=False)
+    np.testing.assert_allclose(found["recall"], wanted["est"], rtol=1e-13)
+    # of a quantile of 5,000 and 20,000 draws, at a density of about .12 where it is 2.9
+    error = np.hypot(*(np.sqrt(0.05 * 0.95 / draws) / 0.12 for draws in (5_000, 20_000))) / 2.88
+    # chemmodlab gives n = N - 1, where nothing varies, a deviation of its own: 2.900 for 2.873
+    room = (0.01 if ci == "emproc" else 0.0) + 3.0 * error
+    centre = wanted["est"] if ci == "emproc" else (wanted["est"] * 85 + 2) / 89
+    for side, limit in (("band_low", "lo"), ("band_high", "hi")):
+        half = np.abs(wanted[limit] - centre)
+        np.testing.assert_array_less(np.abs(found[side] - wanted[limit]), room * half + 1e-12)
+
+
+def test_the_kernel_estimates_are_those_that_chemmodlabs_widths_ask_for(docking, docking_bands):
+    """(recall - lower limit) by our standard error is one factor at all n: to 4 in 10,000."""
+    score, gold = docking["surf"].to_numpy(), docking["gold"].to_numpy() == 1
+    order = np.argsort(-score, kind="stable")
+    for plus, added in ((False, 0), (True, 2)):
+        wanted = docking_bands[docking_bands["plus"] == plus]
+        n = wanted["n"].to_numpy()[:-1]
+        lists = recalls.kernel_lists(score[order], gold[order], n)
+        found = recalls.spread(
+            lists.tp, n, np.array(score.size), np.array(85), lists.edge, added=added
+        )
+        factor = (found.recall - wanted["lo"][:-1]) / np.sqrt(found.variance / found.positive)
+        np.testing.assert_allclose(factor, factor.mean(), rtol=4e-4)
+
+
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@given(LISTS)
+def test_counts_and_limits(rows):
+    score, gold = (np.array(x) for x in zip(*rows, strict=True))
+    df = pd.DataFrame({"a": score, "gold": gold})
+    found = df.rankeval.nbest_recall(target="nbest")
+    lists = df.rankeval.nbest_precision(target="nbest")
+    shared = ["measure", "n", "threshold", "tp", "precision", "recall", "lift", "tied"]
+    pd.testing.assert_frame_equal(found[shared], lists[shared])
+    if not gold.any():
+        assert found[["ci_low", "ci_high"]].isna().all(axis=None)
+        return
+    assert (found["ci_low"] <= found["recall"] + 1e-12).all()
+    assert (found["recall"] <= found["ci_high"] + 1e-12).all()
+    assert found["ci_low"].between(0, 1).all()
+    assert found["ci_high"].between(0, 1).all()
+    assert found["ci_high"].iloc[-1] == 1
+
+
+def test_the_region_is_clopper_and_pearsons(simulated):
+    found = simulated.rankeval.nbest_recall([30, 100], target="region", measures="fair")
+    positive = int(simulated["gold"].sum())
+    for row in found.itertuples():
+        wanted = stats.binomtest(row.tp, positive).proportion_ci(method="exact")
+        assert (row.ci_low, row.ci_high) == pytest.approx((wanted.low, wanted.high), rel=1e-9)
+
+
+def test_the_variance_is_that_of_resamples(simulated):
+    """The recall of the best tenth of 4,000 resamples of all candidates."""
+    rng = np.random.default_rng(1)
+    score, gold = simulated["fair"].to_numpy(), simulated["gold"].to_numpy()
+    rows = rng.integers(0, gold.size, (4_000, gold.size))
+    order = np.argsort(-score[rows], axis=1)[:, :100]
+    drawn = np.take_along_axis(gold[rows], order, axis=1).sum(axis=1) / gold[rows].sum(axis=1)
+    ranked = gold[np.argsort(-score)]
+    counts = np.concatenate([[0], np.cumsum(ranked)])
+    n, total, positive = np.array([100]), np.array(gold.size), np.array(gold.sum())
+    edge = bands.edge_precision(counts, n, total)
+    found = recalls.spread(counts[n], n, total, positive, edge, added=0)
+    assert np.sqrt(found.variance / positive)[0] == pytest.approx(drawn.std(), rel=0.08)
+
+
+def test_draws_have_the_variance_that_they_are_divided_by(simulated):
+    """Each standardised deviation of the band is standard normal: 95 % within 1.96 at one n."""
+    gold = simulated["gold"].to_numpy()[np.argsort(-simulated["fair"].to_numpy())]
+    counts = np.concatenate([[0], np.cumsum(gold)])
+    n = np.array([150])
+    edge = bands.edge_precision(counts, n, np.array(gold.size))
+    found = recalls.sup_t(
+        gold, n, edge, counts[n], keyed.by_position(gold.size), 0.95, added=2,
+        n_resamples=20_000, seed=1, advance=lambda _: None,
+    )  # fmt: skip
+    assert found.factor == pytest.approx(1.96, abs=0.04)
+
+
+@pytest.mark.filterwarnings("ignore:target=:rankeval_pd.RankevalWarning")
+def test_recall_and_lift_are_compared_as_precision_is(simulated):
+    n = [50, 200]
+    plain, recall, lift = (
+        simulated.rankeval.compare("good", "fair", n, of=of)
+        for of in ("precision", "recall", "lift")
+    )
+    positive, total = int(simulated["gold"].sum()), len(simulated)
+    for table, name, times in (
+        (recall, "recall", np.array(n) / positive),
+        (lift, "lift", total / positive),
+    ):
+        assert list(table) == [c.replace("precision", name) for c in plain]
+        for column in ("difference", "ci_low", "ci_high"):
+            np.testing.assert_allclose(table[column], plain[column] * times, rtol=1e-12)
+        np.testing.assert_allclose(table[f"{name}_a"], plain["precision_a"] * times, rtol=1e-12)
+        same = ["p_value", "p_mid", "significant", "n_only_a", "odds_ratio", "better"]
+        pd.testing.assert_frame_equal(table[same], plain[same])
+    alone = simulated.rankeval.nbest_recall(n, measures="good")
+    np.testing.assert_allclose(recall["recall_a"], alone["recall"], rtol=1e-12)
+
+
+def test_what_does_not_go_together_is_refused(simulated):
+    with pytest.raises(ValueError, match="of='recall' with threshold"):
+        simulated.rankeval.compare(of="recall", threshold={"good": 1, "fair": 1})
+    with pytest.raises(ValueError, match="of='tpr'"):
+        simulated.rankeval.compare("good", "fair", 50, of="tpr")
+    with pytest.raises(ValueError, match="n_resamples=10 cannot reach level"):
+        simulated.rankeval.recall_band(50, n_resamples=10)
+    doubled = pd.concat([simulated, simulated], keys=[0, 1], names=["doc", "i"])
+    with pytest.raises(ValueError, match="groups: what is asked here"):
+        doubled.rankeval(groups="doc").nbest_recall(50)
+
+
+def test_groups_shares_and_nothing_true():
+    both = datasets.simulate_candidates(200)
+    both["half"] = np.arange(200) % 2
+    none = both.assign(gold=both["gold"] & (both["half"] == 0))
+    found = none.rankeval(by="half", measures=["good", "fair"]).recall_band([0.1, 0.5])
+    assert list(found) == ["half", "measure", "n", "recall", "band_low", "band_high", "share"]
+    assert found["n"].tolist() == [10, 50] * 4
+    lacking = found["half"] == 1
+    assert found.loc[lacking, ["recall", "band_low", "band_high"]].isna().all(axis=None)
+    assert found.loc[~lacking].notna().all(axis=None)
