@@ -182,6 +182,20 @@ def test_a_comparison_of_average_precision_agrees_with_itself(rows):
         _agrees(row)
 
 
+def test_coverage_of_average_precision_where_positives_are_few_and_rare():
+    """The interval around AP alone begins above the truth in .055 of the samples."""
+    rng = np.random.default_rng(6)
+    gold, here = np.arange(3_000) < 30, np.ones(3_000, bool)
+    quantiles = stats.norm.ppf((np.arange(20_000) + 0.5) / 20_000)
+    tp, fp = 0.01 * stats.norm.sf(quantiles), 0.99 * stats.norm.sf(quantiles + 1.0)
+    truth = (tp / (tp + fp)).mean()
+    result = average_precision.influences(gold + rng.normal(size=(600, 3_000)), gold, here)
+    error = np.sqrt(areas.variance(result.influence, gold, here))
+    low, high = average_precision.logit_limits(result, error, np.full(600, 29), 30, 0.95)
+    assert (low > truth).mean() <= 0.03
+    assert (high < truth).mean() <= 0.05
+
+
 def test_options_of_the_other_area_are_refused(simulated):
     with pytest.raises(ValueError, match="ci='delong' is an interval of the ROC area"):
         simulated.rankeval.area("ap", ci="delong")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from rankeval_pd import datasets
+from rankeval_pd import RankevalWarning, datasets
 from rankeval_pd.stats.intervals import bands
 from rankeval_pd.stats.intervals import recall as recalls
 from rankeval_pd.stats.resampling import keyed
@@ -130,6 +133,51 @@ def test_recall_and_lift_are_compared_as_precision_is(simulated):
         pd.testing.assert_frame_equal(table[same], plain[same])
     alone = simulated.rankeval.nbest_recall(n, measures="good")
     np.testing.assert_allclose(recall["recall_a"], alone["recall"], rtol=1e-12)
+
+
+def test_coverage_where_good_rankings_end():
+    """300 of 1,000 positives, n = 300: that of a region covers .88, of the list .95."""
+    rng = np.random.default_rng(4)
+    gold = rng.random((600, 1_000)) < 0.3
+    cuts = stats.norm.isf(np.linspace(0.2, 1e-6, 200_001))
+    listed = 0.3 * stats.norm.sf(cuts - 3.0) + 0.7 * stats.norm.sf(cuts)
+    truth = stats.norm.sf(cuts[np.argmin(np.abs(listed - 0.3))] - 3.0)
+    samples = xr.Dataset(
+        {
+            "a": (("sample", "candidate"), 3.0 * gold + rng.normal(size=gold.shape)),
+            "gold": (("sample", "candidate"), gold),
+        }
+    )
+    covered = {}
+    for target in ("nbest", "region"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RankevalWarning)
+            found = samples.rankeval.nbest_recall(300, target=target)
+        held = (found["ci_low"] <= truth) & (truth <= found["ci_high"])
+        covered[target] = float(held.mean())
+    assert covered["nbest"] >= 0.93
+    assert covered["region"] <= 0.91
+
+
+@pytest.mark.slow
+def test_coverage_of_the_band():
+    """At 20 n together; 200 samples, so that .95 is seen as .91 or more."""
+    rng = np.random.default_rng(9)
+    gold = rng.random((200, 300)) < 0.2
+    n = np.unique(np.round(300 * np.geomspace(0.05, 0.8, 20)).astype(int))
+    cuts = stats.norm.isf(np.linspace(1 - 1e-6, 1e-6, 100_001))
+    listed = 0.2 * stats.norm.sf(cuts - 1.0) + 0.8 * stats.norm.sf(cuts)
+    truth = stats.norm.sf(np.interp(n / 300, listed[::-1], cuts[::-1]) - 1.0)
+    samples = xr.Dataset(
+        {
+            "a": (("sample", "candidate"), gold + rng.normal(size=gold.shape)),
+            "gold": (("sample", "candidate"), gold),
+        }
+    )
+    found = samples.rankeval.recall_band(n, n_resamples=200, progress=False)
+    wanted = xr.DataArray(truth, dims="n")
+    held = ((found["band_low"] <= wanted) & (wanted <= found["band_high"])).all("n")
+    assert float(held.mean()) >= 0.91
 
 
 def test_what_does_not_go_together_is_refused(simulated):
