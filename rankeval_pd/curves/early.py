@@ -126,7 +126,7 @@ def bedroc(
     scale, with Student's t; so is that of the ranking with a true positive and another candidate
     more at either end, and the outer limits of both are taken: where the top decides, and holds few
     candidates, the sample alone shows too little of how it varies. In simulations 95 % intervals
-    covered .94 or more (``tests/reference/early.csv``). O(N log N).
+    covered .953 or more (``tests/reference/early.csv``). O(N log N).
 
     References
     ----------
@@ -194,7 +194,7 @@ def partial_area(
     -----
     With ``fpr`` the area is scikit-learn's ``roc_auc_score(max_fpr=)``. The interval is made of the
     mean true positive rate in the range, A by its width, as in :func:`bedroc`. In simulations 95 %
-    intervals covered .94 or more (``tests/reference/early.csv``). O(N log N).
+    intervals covered .953 or more (``tests/reference/early.csv``). O(N log N).
 
     References
     ----------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Hashable
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import pandas as pd
@@ -20,12 +20,13 @@ from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles
 from rankeval_pd.forms.spelled_out import with_roles_but
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.distributions.normal import z_of
 from rankeval_pd.stats.rankings import areas, average_precision
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
 from rankeval_pd.stats.significance.adjust import adjust as adjusted
 from rankeval_pd.stats.significance.fisher import ALTERNATIVES
 
-_OF_SAMPLE = ("area", "ci_low", "ci_high", "variance", "freedom")
+_OF_SAMPLE = ("area", "ci_low", "ci_high", "variance", "freedom", "positive", "negative")
 _FOUND = (
     "area_a", "area_b", "difference", "ci_low", "ci_high", "z", "p_value", "p_adjusted", "se",
 )  # fmt: skip
@@ -66,8 +67,9 @@ def unpaired_area(
         One row per measure and pair of samples (Dataset: dimensions pair and measure, coordinates
         sample_a and sample_b): ``measure``, ``sample_a``, ``sample_b`` (of several columns of
         ``by`` a tuple), ``area_a``, ``area_b``, ``difference`` = area_a - area_b with its limits
-        ``ci_low``, ``ci_high``, ``z``: the difference by its standard error; ``p_value``,
-        ``p_adjusted`` (NaN without ``adjust``), ``se``.
+        ``ci_low``, ``ci_high``, ``z``: the difference by ``se``, or, of ROC areas, by the standard
+        error that equal areas would have where that is larger; ``p_value``, ``p_adjusted`` (NaN
+        without ``adjust``), ``se``.
 
     Warns
     -----
@@ -77,12 +79,13 @@ def unpaired_area(
     Notes
     -----
     No candidate is in two samples: where the same candidates are scored by two measures,
-    :func:`compare_area` has the smaller variance. The variances of both areas are added; the test
-    is Student's with Welch's degrees of freedom, and the interval is put together from those of
-    both areas (Zou and Donner) and agrees with it. In simulations the test at 5 % rejected at most
-    .06 of true hypotheses from 10 candidates of a class on, and 95 % intervals covered .95 or more
-    (``tests/reference/unpaired.csv``). Average precision depends on the prevalence, which samples
-    may differ in. O(N log N).
+    :func:`compare_area` has the smaller variance. The variances of both areas are added; that of
+    equal areas is Newcombe's method 5, at their mean. The test is Student's with Welch's degrees of
+    freedom, or normal where the variance is Newcombe's; the interval is put together from those of
+    both areas (Zou and Donner), and agrees with it. In simulations, from 5 true positives on, the
+    test at 5 % rejected at most .051 of true hypotheses, of average precision .060, and 95 %
+    intervals covered .94 or more (``tests/reference/unpaired.csv``). Average precision depends on
+    the prevalence, which samples may differ in. O(N log N).
 
     References
     ----------
@@ -201,51 +204,70 @@ def _pairs(samples: list[Hashable]) -> list[tuple[int, int]]:
 def of_sample(
     score: FloatArray, gold: BoolArray, present: BoolArray, *, kind: str, level: float
 ) -> tuple[AnyArray, ...]:
-    """Return the area, its limits, variance and degrees of freedom."""
+    """Return the area, its limits, variance and degrees of freedom, and the sizes of the classes.
+
+    Of average precision the sizes are NaN: there is no variance that equal values would have.
+    """
     if kind == "roc":
         placed = areas.placements(score, gold, present)
         found = spread_of(placed.placement, placed.gold, placed.present, None, what="unpaired_area")
         limits = areas.newcombe(placed.area, found.spread, found.positive, found.negative, level)
-        return placed.area, *limits, found.spread.variance, found.spread.freedom
+        sizes = found.positive.astype(float), found.negative.astype(float)
+        return placed.area, *limits, found.spread.variance, found.spread.freedom, *sizes
     result = average_precision.influences(score, gold, present)
     found = spread_of(result.influence, result.gold, result.present, None, warns=False)
     limits = average_precision.logit_limits(
         result, found.error, found.freedom, found.positive, level
     )
-    return result.value, *limits, found.spread.variance, found.freedom
+    none = np.full(result.value.shape, np.nan)
+    return result.value, *limits, found.spread.variance, found.freedom, none, none
+
+
+class _Sample(NamedTuple):
+    """What is known of the areas of one sample of each pair: (pair, measure)."""
+
+    area: FloatArray
+    low: FloatArray
+    high: FloatArray
+    variance: FloatArray
+    freedom: FloatArray
+    positive: FloatArray
+    negative: FloatArray
+
+    @property
+    def weight(self) -> FloatArray:
+        return self.positive * self.negative / (self.positive + self.negative)
+
+    def if_it_were(self, area: FloatArray) -> FloatArray:
+        """Return the variance that this area would have."""
+        return areas.newcombe_variance(area, self.positive, self.negative)
 
 
 def compared(
-    area_a: FloatArray,
-    low_a: FloatArray,
-    high_a: FloatArray,
-    variance_a: FloatArray,
-    freedom_a: FloatArray,
-    area_b: FloatArray,
-    low_b: FloatArray,
-    high_b: FloatArray,
-    variance_b: FloatArray,
-    freedom_b: FloatArray,
-    *,
-    level: float,
-    alternative: str,
-    adjust: str | None,
+    *given: FloatArray, level: float, alternative: str, adjust: str | None
 ) -> tuple[AnyArray, ...]:
-    """Return the columns (pair, measure)."""
-    difference, variance = area_a - area_b, variance_a + variance_b
+    """Return the columns (pair, measure), from what is known of the first and second samples."""
+    a, b = (_Sample(*given[start : start + len(_OF_SAMPLE)]) for start in (0, len(_OF_SAMPLE)))
+    difference, variance = a.area - b.area, a.variance + b.variance
     error = np.sqrt(variance)
     with np.errstate(divide="ignore", invalid="ignore"):
-        freedom = variance**2 / (variance_a**2 / freedom_a + variance_b**2 / freedom_b)
-        freedom = np.where(variance == 0.0, np.fmin(freedom_a, freedom_b), freedom)
-        z = np.where((error == 0.0) & (difference == 0.0), 0.0, difference / error)
+        freedom = variance**2 / (a.variance**2 / a.freedom + b.variance**2 / b.freedom)
+        freedom = np.where(variance == 0.0, np.fmin(a.freedom, b.freedom), freedom)
+        common = (a.area * a.weight + b.area * b.weight) / (a.weight + b.weight)
+        at_least = np.sqrt(a.if_it_were(common) + b.if_it_were(common))
+        tested = np.where(np.isnan(error), np.nan, np.fmax(error, at_least))
+        z = np.where((tested == 0.0) & (difference == 0.0), 0.0, difference / tested)
     z = np.where(np.isinf(z), np.nan, z)
     freedom = np.maximum(freedom, 1.0)
-    p_value = p_of_t(z, freedom, alternative)
+    # a variance that is a model's has the normal law, as in the interval of one area
+    student = ~(at_least > error)
+    p_value = np.where(student, p_of_t(z, freedom, alternative), p_of_t(z, np.inf, alternative))
+    quantile = np.where(student, average_precision.quantile(freedom, level), z_of(level))
     low, high = areas.of_two(
-        (area_a, area_b), ((low_a, high_a), (low_b, high_b)), (variance_a, variance_b, variance),
-        average_precision.quantile(freedom, level) * error,
+        (a.area, b.area), ((a.low, a.high), (b.low, b.high)), (a.variance, b.variance, variance),
+        quantile * tested,
     )  # fmt: skip
     held = np.full(p_value.shape, np.nan)
     if adjust is not None:
         held = np.asarray(adjusted(p_value.ravel(), adjust)).reshape(p_value.shape)
-    return area_a, area_b, difference, low, high, z, p_value, held, error
+    return a.area, b.area, difference, low, high, z, p_value, held, error

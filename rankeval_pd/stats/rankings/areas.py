@@ -233,11 +233,18 @@ class _Newcombe(NamedTuple):
 
     def model(self, at: FloatArray) -> FloatArray:
         """Return the variance of Newcombe's method 5 at an area."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            half = 0.5 * (self.positive + self.negative) - 1.0
-            spread = 1.0 + half * ((1.0 - at) / (2.0 - at) + at / (1.0 + at))
-            variance: FloatArray = at * (1.0 - at) * spread / (self.positive * self.negative)
-        return variance
+        return newcombe_variance(at, self.positive, self.negative)
+
+
+def newcombe_variance(
+    area: FloatArray, positive: IntArray | FloatArray, negative: IntArray | FloatArray
+) -> FloatArray:
+    """Return the variance that an area has by Newcombe's method 5: scores are exponential."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        half = 0.5 * (positive + negative) - 1.0
+        spread = 1.0 + half * ((1.0 - area) / (2.0 - area) + area / (1.0 + area))
+        variance: FloatArray = area * (1.0 - area) * spread / (positive * negative)
+    return variance
 
 
 def p_of_half(
