@@ -100,7 +100,7 @@ def unpaired_area(
     >>> found = df.rankeval.unpaired_area(by="corpus", measures="good")
     >>> found[["measure", "sample_a", "sample_b", "area_a", "area_b", "p_value"]].round(3)
       measure sample_a sample_b  area_a  area_b  p_value
-    0    good        x        y   0.881   0.889    0.786
+    0    good        x        y   0.881   0.889    0.815
     """
     check_choice("kind", kind, KINDS)
     check_choice("alternative", alternative, ALTERNATIVES)
