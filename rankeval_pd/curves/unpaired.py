@@ -158,7 +158,7 @@ def _of_dataset(each: xr.Dataset, options: dict[str, Any]) -> xr.Dataset:
               for d in batch)
         )
     )  # fmt: skip
-    samples = [label[0] if len(label) == 1 else label for label in labels]
+    samples: list[Hashable] = [label[0] if len(label) == 1 else label for label in labels]
     pairs = _pairs(samples)
     whole = {"sample": -1, "measure": -1}
     flat = flat.chunk(whole) if flat["area"].chunks is not None else flat

@@ -70,7 +70,9 @@ def spread(
         recall = np.asarray((tp + added) / positive, dtype=float)
         region = recall * (1.0 - recall) * (1.0 - 2.0 * edge)
         variance = region + edge**2 * (1.0 - n / total) * n / positive
-    return Spread(recall, np.maximum(variance, 0.0), np.broadcast_to(positive, recall.shape))
+    return Spread(
+        recall, np.maximum(variance, 0.0), np.full(recall.shape, positive, dtype=np.float64)
+    )
 
 
 class Sup(NamedTuple):
