@@ -92,7 +92,7 @@ def measure_ranks(
     control the share of false decisions instead, None nothing). Intervals of n-best precision are
     Clopper and Pearson's of the acceptance region, of the ROC area DeLong's, of average precision
     as in ``area("ap")``. In simulations with twelve equally good measures, all ranks were within
-    their limits in at least .95 of the samples (``tests/reference/measure_ranks.csv``).
+    their limits in .94 of the samples or more (``tests/reference/measure_ranks.csv``).
 
     Cost: as ``compare(adjust="max-t")`` of all pairs; twelve measures, 3 n of 5,000 candidates and
     2,640 swaps take two seconds. Areas take O(N log N) for each measure.
