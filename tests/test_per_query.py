@@ -387,6 +387,22 @@ def test_wrong_frames():
         per_query(as_dataset(frame), "AP", wide=True)
 
 
+@pytest.mark.parametrize("ordered", [True, False])
+@pytest.mark.parametrize("where", [0, 39, 5_000, 70_000, 79_998])
+def test_a_document_that_stands_twice_is_found_in_any_query(where, ordered):
+    """Queries are looked through in blocks, whose edges are at none of theirs."""
+    query = np.repeat(np.arange(2000), 40)
+    names = np.tile([f"d{x}" for x in range(40)], 2000)
+    frame = pd.DataFrame({"query": query, "document": names, "run": 1.0, "grade": 1})
+    if not ordered:
+        frame = frame.sample(frac=1.0, random_state=3)
+    assert len(per_query(frame, "P@1")) == 2000
+    twice = where + 1 if where % 40 < 39 else where - 1
+    frame.loc[where, "document"] = frame.loc[twice, "document"]
+    with pytest.raises(ValueError, match=r"stands 2 times in a query \(1 rows too many"):
+        per_query(frame, "P@1")
+
+
 def test_names_of_metrics_may_come_from_ir_measures():
     ir_measures = pytest.importorskip("ir_measures")
     frame = collection(1)

@@ -85,9 +85,10 @@ def read_trec(
     sorted_names, rank = _sorted(queries.names)
     width = max(len(documents.names), 1)
     pair = rank[np.concatenate(queries.codes)] * width + np.concatenate(documents.codes)
-    order = np.argsort(pair)
-    new = np.diff(pair[order], prepend=-1) != 0
-    unique = pair[order][new]
+    order = np.argsort(pair, kind="stable")  # which gains by what is in order already
+    ordered, new = pair[order], np.ones(pair.size, dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    unique = ordered[new]
     place = np.empty_like(order)
     place[order] = np.cumsum(new) - 1
     places = np.split(place, np.cumsum([x.number.size for x in lines])[:-1])
