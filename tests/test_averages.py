@@ -212,7 +212,7 @@ def test_curves_refuse_what_has_no_average():
     frame = collection()
     with pytest.raises(ValueError, match=r"blocks of equal scores end elsewhere"):
         roc(frame, average="macro", ties="blocks", **ROLES)
-    with pytest.raises(ValueError, match=r"combine=True combines groups, and there are none"):
+    with pytest.raises(ValueError, match=r"combine=True combine groups, and there are none"):
         roc(frame, average="macro", measures=["a", "b"])
     with pytest.raises(ValueError, match=r"average='mean' is not one of"):
         precision_recall(frame, average="mean", **ROLES)

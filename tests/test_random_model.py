@@ -582,7 +582,7 @@ def test_the_worst_ranking_is_not_significant(n):
 
 def test_a_combination_needs_groups(frame):
     for data in (frame, xr.Dataset.from_dataframe(frame)):
-        with pytest.raises(ValueError, match=r"combine=True combines groups, and there are none"):
+        with pytest.raises(ValueError, match=r"combine=True combine groups, and there are none"):
             data.rankeval.random_test(5, combine=True)
     with pytest.raises(ValueError, match=r"combine=True with adjust='envelope'"):
         frame.rankeval(by="b").random_test(5, combine=True, adjust="envelope")

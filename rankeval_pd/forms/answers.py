@@ -221,8 +221,8 @@ def _check_groups(names: Collection[Hashable]) -> None:
     """Raise a ValueError where there are no groups to combine."""
     if len(names) == 0:
         raise ValueError(
-            "combine=True combines groups, and there are none, nor any to average. Name the column"
-            " that holds them, by=..., or in a Dataset give them a dimension of their own."
+            "average= and combine=True combine groups, and there are none. Name the column that"
+            " holds them, by=..., or in a Dataset give them a dimension of their own."
         )
 
 
