@@ -308,8 +308,8 @@ def joined(parts: Sequence[Lines]) -> Lines:
     if len(parts) == 1:
         return parts[0]
     return Lines(
-        _concatenated([part.query for part in parts]),
-        _concatenated([part.document for part in parts]),
+        concatenated([part.query for part in parts]),
+        concatenated([part.document for part in parts]),
         np.concatenate([part.number for part in parts]),
         None,
         listed(part.where for part in parts),
@@ -317,12 +317,20 @@ def joined(parts: Sequence[Lines]) -> Lines:
     )
 
 
-def _concatenated(parts: Sequence[Strings]) -> Strings:
+def concatenated(parts: Sequence[Strings]) -> Strings:
+    """Return the strings of all parts as one array."""
     if any(isinstance(part, np.ndarray) for part in parts):
         return np.concatenate([np.asarray(part, dtype=object) for part in parts])
     import pyarrow as pa
 
     return pa.concat_arrays(list(parts))
+
+
+def taken(strings: Strings, order: IntArray) -> Strings:
+    """Return strings in another order."""
+    if (order[1:] > order[:-1]).all():
+        return strings
+    return strings[order] if isinstance(strings, np.ndarray) else strings.take(order)
 
 
 class Common(NamedTuple):
@@ -334,7 +342,7 @@ class Common(NamedTuple):
 
 def common(parts: Sequence[Strings]) -> Common:
     """Give the same strings the same number in every part."""
-    every = _concatenated(parts)
+    every = concatenated(parts)
     if isinstance(every, np.ndarray):
         codes, names = pd.factorize(every)
     else:
