@@ -284,6 +284,22 @@ def test_wide_is_what_the_paired_tests_take():
 # What is undefined
 
 
+@pytest.mark.parametrize("ask", ["paired_bootstrap", "paired_permutation", "system_ranks"])
+def test_a_long_table_is_no_table_of_columns(ask):
+    """Its columns would be compared, the counts of positives with the values."""
+    frame = pd.concat([collection(seed).assign(query=str(seed)) for seed in range(40)])
+    frame = frame.drop_duplicates(["query", "document"], ignore_index=True)
+    frame["other"] = -frame["run"]
+    found = getattr(rankeval_pd, ask)(per_query(frame, "AP"))
+    pd.testing.assert_frame_equal(
+        found, getattr(rankeval_pd, ask)(per_query(frame, "AP", wide=True))
+    )
+    with pytest.raises(ValueError, match=r"Give one metric: data\[data\['metric'\] == 'AP'\]"):
+        getattr(rankeval_pd, ask)(per_query(frame, ["AP", "P@3"]))
+    with pytest.raises(ValueError, match=r"one row has to be one query.*wide=True"):
+        rankeval_pd.gain_by_size(per_query(frame, "AP"), [5, 10])
+
+
 def test_a_query_without_positives_per_metric():
     frame = pd.DataFrame(
         {"query": ["1", "1", "2", "2"], "document": ["a", "b"] * 2, "run": [2.0, 1.0] * 2,
