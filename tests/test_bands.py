@@ -391,6 +391,18 @@ def test_overdispersion_widens_every_interval(frame):
     assert (low, high) == rankeval_pd.precision_interval(20, 50)
 
 
+def test_root_phi_in_the_difference_of_nbest_lists():
+    """A variance is phi times as large, a standard error its root."""
+    df = datasets.simulate_candidates(1_000, quality={"a": 2.5, "b": 0.5}, rng=1)
+    narrow, wide = (
+        df.rankeval.compare("a", "b", [50, 100], target="nbest", phi=phi) for phi in (1.0, 4.0)
+    )
+    assert (wide["p_value"] < 0.05).all()  # so that no limit is moved to 0
+    assert (wide[["ci_low", "ci_high"]].abs() < 1.0).all(axis=None)
+    width = wide["ci_high"] - wide["ci_low"]
+    np.testing.assert_allclose(width, 2.0 * (narrow["ci_high"] - narrow["ci_low"]), rtol=1e-12)
+
+
 def test_the_error_of_the_mean_difference_is_centred():
     """Where all candidates but a few are in both lists, the mean influence is what matters."""
     rng = np.random.default_rng(4)
