@@ -119,7 +119,6 @@ CALLS = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize("ask", CALLS.values(), ids=CALLS)
 class TestDraws:
     def test_order_of_rows(self, frame, ask):
@@ -143,7 +142,6 @@ class TestDraws:
         )
 
 
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 def test_a_generator_goes_on(frame):
     """The same lists, other draws; None is fresh entropy."""
     generator = np.random.default_rng(5)
@@ -169,7 +167,6 @@ def test_groups_are_those_of_single_frames(ragged):
     assert means[["n_first", "n_last"]].to_numpy().tolist() == [[3, 8]] * 2
 
 
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize("ask", CALLS.values(), ids=CALLS)
 @pytest.mark.parametrize("batched", ["gold", "scores", "both"])
 def test_batches_are_those_of_single_frames(frame, ask, batched):
@@ -196,7 +193,7 @@ def test_batches_are_those_of_single_frames(frame, ask, batched):
         )
 
 
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:missing=.drop. judges:rankeval_pd.RankevalWarning")
 def test_missing_scores_leave_the_pair(frame):
     lacking = frame.assign(a=frame["a"].where(frame["c"] > -1))
     rest = frame[frame["c"] > -1]
@@ -223,7 +220,8 @@ def test_equal_rankings(frame):
 @pytest.mark.slow
 @given(seed=st.integers(0, 10_000), size=st.integers(1, 12), share=st.sampled_from([0, 0.3, 1]))
 @settings(max_examples=30)
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:precision is .* at one of the n:rankeval_pd.RankevalWarning")
 def test_any_frame(seed, size, share):
     """One candidate, no or only positives, n = N: the band is around the precision, in [0, 1]."""
     rng = np.random.default_rng(seed)
@@ -301,7 +299,7 @@ def test_too_few_draws(frame):
             ask(level=0.9999)
 
 
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:precision is .* at one of the n:rankeval_pd.RankevalWarning")
 def test_differences_stay_between_their_limits(frame):
     for found in (
         frame.rankeval.difference_band("a", "b", [1], n_resamples=19),
@@ -370,7 +368,7 @@ def test_pointwise_intervals_of_the_list_cover():
     assert covered["region"] <= covered["nbest"]
 
 
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:acceptance sets of:rankeval_pd.RankevalWarning")
 def test_overdispersion_widens_every_interval(frame):
     call = frame.rankeval
     for ask in (
