@@ -76,10 +76,8 @@ def beta_quantile(
 
     The logarithm of the tail is a concave function of logit p, so that Newton's steps converge
     from anywhere; Halley's finish them. Two or three evaluations of the incomplete beta function
-    suffice, and the result holds to some 1e-14, relative to p and to 1 - p; among more than a
-    million candidates, limits of counts that are not whole (``phi``, Jeffreys) to 4e-12, as SciPy's
-    incomplete beta function does. (SciPy's inverse is about as precise: off by 1e-13 in SciPy 1.15,
-    by 3e-12 in 1.17, at 49,001 of 50,000.)
+    suffice, and the result holds to some 1e-14, relative to p and to 1 - p. (SciPy's inverse is
+    about as precise: off by 1e-13 in SciPy 1.15, by 3e-12 in 1.17, at 49,001 of 50,000.)
     """
     from scipy import special
 
