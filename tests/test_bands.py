@@ -389,6 +389,18 @@ def test_overdispersion_widens_every_interval(frame):
     assert (low, high) == rankeval_pd.precision_interval(20, 50)
 
 
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_the_interval_of_a_list_holds_0_where_its_test_does_not_reject(alternative):
+    df = datasets.simulate_candidates(1_000, quality={"a": 2.0, "b": 1.7, "c": 1.3}, rng=3)
+    found = df.rankeval.compare(target="nbest", alternative=alternative)
+    kept = found[found["p_value"] > 0.05]
+    above, below = (kept["ci_low"] > 0).sum(), (kept["ci_high"] < 0).sum()
+    assert above == 0 or alternative == "less"
+    assert below == 0 or alternative == "greater"
+    # moved, some of them: to 0, and not further
+    assert (kept["ci_low"] == 0).any() or (kept["ci_high"] == 0).any()
+
+
 def test_root_phi_in_the_difference_of_nbest_lists():
     """A variance is phi times as large, a standard error its root."""
     df = datasets.simulate_candidates(1_000, quality={"a": 2.5, "b": 0.5}, rng=1)
