@@ -28,7 +28,8 @@ def group_numbers(
         number = np.asarray(keys.groupby(list(by), sort=True, observed=True).ngroup())
     except TypeError as error:
         raise TypeError(_unsorted(columns, by)) from error
-    _, first = np.unique(number, return_index=True)
+    first = np.empty(number.max(initial=-1) + 1, dtype=np.int64)
+    first[number[::-1]] = np.arange(number.size)[::-1]  # what is written last stays
     return keys.iloc[first], number.astype(np.int64)
 
 
