@@ -80,6 +80,7 @@ FEW = pytest.mark.filterwarnings("ignore:area. a class has:rankeval_pd.RankevalW
 
 @FEW
 @pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:area. .*are below one half:rankeval_pd.RankevalWarning")
 @given(SCORED)
 def test_against_scikit_learn(rows):
     score, gold = (np.array(x) for x in zip(*rows, strict=True))
@@ -104,6 +105,7 @@ def test_against_scikit_learn(rows):
 @pytest.mark.slow
 @FEW
 @pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:area. .*are below one half:rankeval_pd.RankevalWarning")
 @given(SCORED)
 def test_all_pairs(rows):
     score, gold = (np.array(x) for x in zip(*rows, strict=True))
