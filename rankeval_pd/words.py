@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -43,7 +44,7 @@ def in_words(table: pd.DataFrame | xr.Dataset) -> str:
             " measure_ranks or system_ranks returns."
         )
     before: list[Any] = list(frame.columns[: list(frame.columns).index(name)])
-    before += ["n"] if "n" in frame else []
+    before += [x for x in ("metric", "n") if x in frame and x not in before]
     parts = frame.groupby(before, sort=False, observed=True) if before else [((), frame)]
     return "\n\n".join(
         " ".join(_sentences(part, name, dict(zip(before, _keys(keys), strict=True)), table.attrs))
@@ -70,14 +71,13 @@ def _sentences(
         "value", ascending=attrs.get("higher_is_better") is False, kind="stable"
     )
     best = part.iloc[0]
-    size = keys.pop("n", None)
-    scale = _Scale(size, attrs)
+    metric, size = keys.pop("metric", None), keys.pop("n", None)
+    scale = _Scale(size, attrs if metric is None else {**attrs, "metric": f"mean {metric}"})
     where = "".join(f"In {key} {value}, " for key, value in keys.items())
     level = f"{100 * attrs['level']:g} % interval" if "level" in attrs else "interval"
-    yield (
-        f"{where}{best[name]} has the {scale.what} ({scale.value(best['value'])}, {level}"
-        f" {scale.limits(best['ci_low'], best['ci_high'])})."
-    )
+    limits = best[["ci_low", "ci_high"]].astype(float)
+    known = f"{level} {scale.limits(*limits)}" if np.isfinite(limits).all() else f"no {level}"
+    yield f"{where}{best[name]} has the {scale.what} ({scale.value(best['value'])}, {known})."
     others = part.iloc[1:]
     tied, worse = others[others["rank_low"] == 1], others[others["rank_low"] > 1]
     if len(tied):
@@ -86,16 +86,17 @@ def _sentences(
         yield f"Something is significantly better than {_listed(worse[name], 'and')}."
     elif len(worse):
         yield f"It is significantly better than {_listed(worse[name], 'and')}."
-    yield from _of_difference(part, name, scale)
+    yield from _of_difference(part, name, scale, attrs.get("baseline"))
     if "better_than_chance" in part:
         yield _of_chance(part, name)
 
 
-def _of_difference(part: pd.DataFrame, name: str, scale: _Scale) -> Iterator[str]:
+def _of_difference(part: pd.DataFrame, name: str, scale: _Scale, baseline: Any) -> Iterator[str]:
     """Say how far the next is behind, or of a baseline how far the best is ahead."""
     if "difference" not in part or len(part) < 2:
         return
     itself = part["p_adjusted"].isna() & (part["difference"] == 0)
+    itself |= part["difference"].isna() & (part[name] == baseline)  # of queries
     if not itself.any():
         return
     reference = part[itself].iloc[0]

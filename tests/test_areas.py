@@ -75,10 +75,12 @@ def test_ratings_of_hanley_and_mcneil():
     assert found["se"] == pytest.approx(se, rel=1e-12)
 
 
-FEW = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+FEW = pytest.mark.filterwarnings("ignore:area. a class has:rankeval_pd.RankevalWarning")
 
 
 @FEW
+@pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:area. .*are below one half:rankeval_pd.RankevalWarning")
 @given(SCORED)
 def test_against_scikit_learn(rows):
     score, gold = (np.array(x) for x in zip(*rows, strict=True))
@@ -218,6 +220,8 @@ def test_average_precision_of_groups_of_one_candidate_is_nearly_that_of_none(sim
 
 @pytest.mark.slow
 @FEW
+@pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:area. .*are below one half:rankeval_pd.RankevalWarning")
 @given(SCORED)
 def test_all_pairs(rows):
     score, gold = (np.array(x) for x in zip(*rows, strict=True))
@@ -298,6 +302,7 @@ def test_a_measure_and_its_copy(simulated):
 
 
 @FEW
+@pytest.mark.filterwarnings("ignore:area. .*are below one half:rankeval_pd.RankevalWarning")
 def test_a_perfect_ranking_and_its_reverse():
     df = pd.DataFrame({"a": range(6), "b": range(6, 0, -1), "gold": [False] * 3 + [True] * 3})
     found = df.rankeval.compare_area().loc[0]
@@ -378,7 +383,7 @@ def test_many_equal_differences_are_no_variance():
     assert np.isnan(df.rankeval.compare_area().loc[0, "z"])
 
 
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:missing=.drop. judges:rankeval_pd.RankevalWarning")
 def test_missing_scores(simulated):
     holed = simulated.assign(fair=simulated["fair"].where(simulated["fair"] > -0.5))
     found = holed.rankeval(missing="drop").compare_area().set_index(["measure_a", "measure_b"])

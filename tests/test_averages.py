@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fractions
 import itertools
+import math
 
 import numpy as np
 import pandas as pd
@@ -11,6 +13,7 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 from rankeval_pd import (
+    RankevalWarning,
     compare,
     nbest_precision,
     precision_recall,
@@ -209,7 +212,7 @@ def test_curves_refuse_what_has_no_average():
     frame = collection()
     with pytest.raises(ValueError, match=r"blocks of equal scores end elsewhere"):
         roc(frame, average="macro", ties="blocks", **ROLES)
-    with pytest.raises(ValueError, match=r"combine=True combines groups, and there are none"):
+    with pytest.raises(ValueError, match=r"combine=True combine groups, and there are none"):
         roc(frame, average="macro", measures=["a", "b"])
     with pytest.raises(ValueError, match=r"average='mean' is not one of"):
         precision_recall(frame, average="mean", **ROLES)
@@ -378,6 +381,45 @@ def test_bounds_of_many_groups_are_those_of_each():
     ]
     expected = pd.concat(alone, ignore_index=True)[found.columns]
     pd.testing.assert_frame_equal(found, expected, check_exact=False, rtol=1e-12)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.05, 1e-6])
+def test_bounds_of_pools_of_all_sizes_are_those_of_counting(level):
+    """By counting with whole numbers, min{i: P(X >= i) <= p} and min{i: P(X > i) < p}."""
+    sizes = [(N, k) for N in (1, 2, 7, 30, 31, 57) for k in {0, 1, N // 3, N}]
+    rows = [(f"{i:02}", j < k) for i, (N, k) in enumerate(sizes) for j in range(N)]
+    frame = pd.DataFrame(rows, columns=["query", "gold"]).sample(frac=1.0, random_state=1)
+    found = random_bound(frame, level, [1, 5, 30], by="query")
+    assert len(found) == sum(n <= N for N, _ in sizes for n in (1, 5, 30))
+    for row in found.itertuples():
+        N, positive = sizes[int(row.query)]
+        ways = [
+            math.comb(positive, i) * math.comb(N - positive, row.n - i) if i <= row.n else 0
+            for i in range(positive + 1)
+        ] + [0]
+        tail = [fractions.Fraction(sum(ways[i:]), math.comb(N, row.n)) for i in range(len(ways))]
+        least = next(i for i, p in enumerate(tail) if p <= level)
+        assert row.critical == least
+        assert row.attainable == (least <= min(row.n, positive))
+        assert row.discrete == next(
+            i for i in range(len(tail)) if (tail[i + 1] if i + 1 < len(tail) else 0) < level
+        )
+        assert row.expected == row.n * (positive / N)
+
+
+def test_pools_of_many_sizes_count_what_each_measure_scores():
+    frame = collection(6).drop(index=[3, 17])
+    frame.loc[::7, "a"] = np.nan
+    asked = {"by": "query", "missing": "drop", "n": [2, 5]}
+    with pytest.warns(RankevalWarning, match="judges 'a' without"):
+        found = random_bound(frame, 0.05, measures="a", **asked)
+    expected = random_bound(frame.dropna(subset=["a"]), 0.05, [2, 5], by="query")
+    pd.testing.assert_frame_equal(found, expected)
+    with (
+        pytest.warns(RankevalWarning, match="judges 'a' without"),
+        pytest.raises(ValueError, match="the measures differ in the candidates"),
+    ):
+        random_bound(frame, 0.05, measures=["a", "b"], **asked)
 
 
 def test_bounds_of_many_endless_supplies_are_those_of_each():

@@ -139,7 +139,7 @@ def test_missing_scores(df, method):
     assert len(ask(holed, "nbest_precision", measures="G2")) == 6
 
 
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:missing=.drop. judges:rankeval_pd.RankevalWarning")
 def test_a_measure_without_any_score(df):
     holed = df.assign(G2=np.nan)
     found = holed.rankeval.nbest_precision(missing="drop")
@@ -496,7 +496,7 @@ def test_one_candidate():
     assert df.rankeval.significant_ranges().empty
 
 
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize("positive", [False, True])
 def test_no_or_only_positives(df, positive):
     data = df.assign(gold=positive)

@@ -119,7 +119,6 @@ CALLS = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize("ask", CALLS.values(), ids=CALLS)
 class TestDraws:
     def test_order_of_rows(self, frame, ask):
@@ -143,7 +142,6 @@ class TestDraws:
         )
 
 
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 def test_a_generator_goes_on(frame):
     """The same lists, other draws; None is fresh entropy."""
     generator = np.random.default_rng(5)
@@ -169,7 +167,6 @@ def test_groups_are_those_of_single_frames(ragged):
     assert means[["n_first", "n_last"]].to_numpy().tolist() == [[3, 8]] * 2
 
 
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize("ask", CALLS.values(), ids=CALLS)
 @pytest.mark.parametrize("batched", ["gold", "scores", "both"])
 def test_batches_are_those_of_single_frames(frame, ask, batched):
@@ -196,7 +193,7 @@ def test_batches_are_those_of_single_frames(frame, ask, batched):
         )
 
 
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:missing=.drop. judges:rankeval_pd.RankevalWarning")
 def test_missing_scores_leave_the_pair(frame):
     lacking = frame.assign(a=frame["a"].where(frame["c"] > -1))
     rest = frame[frame["c"] > -1]
@@ -223,7 +220,8 @@ def test_equal_rankings(frame):
 @pytest.mark.slow
 @given(seed=st.integers(0, 10_000), size=st.integers(1, 12), share=st.sampled_from([0, 0.3, 1]))
 @settings(max_examples=30)
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:precision is .* at one of the n:rankeval_pd.RankevalWarning")
 def test_any_frame(seed, size, share):
     """One candidate, no or only positives, n = N: the band is around the precision, in [0, 1]."""
     rng = np.random.default_rng(seed)
@@ -301,7 +299,7 @@ def test_too_few_draws(frame):
             ask(level=0.9999)
 
 
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:precision is .* at one of the n:rankeval_pd.RankevalWarning")
 def test_differences_stay_between_their_limits(frame):
     for found in (
         frame.rankeval.difference_band("a", "b", [1], n_resamples=19),
@@ -370,7 +368,7 @@ def test_pointwise_intervals_of_the_list_cover():
     assert covered["region"] <= covered["nbest"]
 
 
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:acceptance sets of:rankeval_pd.RankevalWarning")
 def test_overdispersion_widens_every_interval(frame):
     call = frame.rankeval
     for ask in (
@@ -389,6 +387,30 @@ def test_overdispersion_widens_every_interval(frame):
             assert wide["p_mid"].isna().all()
     low, high = rankeval_pd.precision_interval(40, 100, phi=2.0)
     assert (low, high) == rankeval_pd.precision_interval(20, 50)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_the_interval_of_a_list_holds_0_where_its_test_does_not_reject(alternative):
+    df = datasets.simulate_candidates(1_000, quality={"a": 2.0, "b": 1.7, "c": 1.3}, rng=3)
+    found = df.rankeval.compare(target="nbest", alternative=alternative)
+    kept = found[found["p_value"] > 0.05]
+    above, below = (kept["ci_low"] > 0).sum(), (kept["ci_high"] < 0).sum()
+    assert above == 0 or alternative == "less"
+    assert below == 0 or alternative == "greater"
+    # moved, some of them: to 0, and not further
+    assert (kept["ci_low"] == 0).any() or (kept["ci_high"] == 0).any()
+
+
+def test_root_phi_in_the_difference_of_nbest_lists():
+    """A variance is phi times as large, a standard error its root."""
+    df = datasets.simulate_candidates(1_000, quality={"a": 2.5, "b": 0.5}, rng=1)
+    narrow, wide = (
+        df.rankeval.compare("a", "b", [50, 100], target="nbest", phi=phi) for phi in (1.0, 4.0)
+    )
+    assert (wide["p_value"] < 0.05).all()  # so that no limit is moved to 0
+    assert (wide[["ci_low", "ci_high"]].abs() < 1.0).all(axis=None)
+    width = wide["ci_high"] - wide["ci_low"]
+    np.testing.assert_allclose(width, 2.0 * (narrow["ci_high"] - narrow["ci_low"]), rtol=1e-12)
 
 
 def test_the_error_of_the_mean_difference_is_centred():

@@ -143,7 +143,7 @@ def scored(draw: st.DrawFn) -> tuple[pd.DataFrame, list[int]]:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")
 @given(scored())
 def test_the_order_of_rows_changes_no_number(drawn):
     frame, rows = drawn
@@ -156,7 +156,8 @@ def test_the_order_of_rows_changes_no_number(drawn):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:.*rows repeat the label:rankeval_pd.RankevalWarning")
 @given(scored(), st.data())
 def test_nor_with_repeated_labels_of_identical_rows(drawn, data):
     frame, _ = drawn
@@ -197,7 +198,7 @@ def test_any_index(frame, name):
     assert len(found) == 90
 
 
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:.*rows repeat the label:rankeval_pd.RankevalWarning")
 def test_a_duplicated_index(frame):
     data = frame.set_axis([0] * 15 + ["x"] * 15, axis=0)
     found = data.rankeval.nbest_precision()
@@ -359,7 +360,7 @@ def test_missing_last_is_a_block_after_every_score(holed):
     assert lower.loc[0, ["threshold", "tied"]].isna().tolist() == [True, False]
 
 
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:missing=.drop. judges:rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize("method", ["nbest_precision", "acceptance_precision", "random_test"])
 def test_missing_drop_is_dropna_for_each_measure(holed, method):
     found = ask(holed, method, missing="drop")
@@ -375,7 +376,8 @@ def test_missing_drop_is_dropna_for_each_measure(holed, method):
 
 
 @pytest.mark.parametrize("keywords", [{}, {"threshold": {"a": [1, 3], "c": [0.2, 0.7]}}])
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:missing=.drop. judges:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:acceptance sets of:rankeval_pd.RankevalWarning")
 def test_missing_drop_compares_what_both_score(holed, keywords):
     found = holed.rankeval.compare("a", "c", missing="drop", **keywords)
     both = holed.dropna(subset=["a", "c"])
@@ -384,7 +386,8 @@ def test_missing_drop_compares_what_both_score(holed, keywords):
     assert_same(region, both.rankeval.difference_region("a", "c", 6))
 
 
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:missing=.drop. judges:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")
 def test_missing_drop_asks_ties_of_what_both_score():
     # among the four that both score, a ties the first two
     df = pd.DataFrame({"a": [5.0, 4, 4, 2, 1], "b": [np.nan, 1, 2, 3, 4], "gold": [True] * 5})
@@ -396,13 +399,13 @@ def test_missing_drop_asks_ties_of_what_both_score():
         strict.difference_region("a", "b", 1)
 
 
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:missing=.drop. judges:rankeval_pd.RankevalWarning")
 def test_missing_drop_above_what_both_score(holed):
     with pytest.raises(ValueError, match=r"n=26 is above the number of candidates that take part"):
         holed.rankeval.compare("a", "c", 26, missing="drop")
 
 
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:missing=.drop. judges:rankeval_pd.RankevalWarning")
 def test_missing_drop_has_no_one_random_bound(holed):
     with pytest.raises(ValueError, match=r"measures differ.*Ask one measure at a time"):
         holed.rankeval.random_bound(missing="drop")

@@ -164,7 +164,7 @@ def test_every_pair_of_acceptance_sets(tied, lower):
     cuts_a, cuts_c = zip(*itertools.product([0, 1, 2, 3, 4, 5], [-1, -0.4, 0, 0.5]), strict=True)
     data = tied.assign(c=-tied["c"]) if lower else tied
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RankevalWarning)
+        warnings.filterwarnings("ignore", "acceptance sets of", RankevalWarning)
         found = data.rankeval(lower_is_better="c" if lower else ()).compare(
             "a", "c", threshold={"a": cuts_a, "c": [-x if lower else x for x in cuts_c]},
             ci="delta", level=0.9,

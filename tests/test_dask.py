@@ -72,7 +72,10 @@ CHUNKS = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:acceptance sets of:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:precision is .* at one of the n:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:area. a class has:rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize("chunks", CHUNKS.values(), ids=CHUNKS)
 @pytest.mark.parametrize("ask", [*QUESTIONS.values(), *MORE.values()], ids=[*QUESTIONS, *MORE])
 def test_same_numbers_and_nothing_computed_early(queries, ask, chunks):
@@ -87,7 +90,9 @@ def test_same_numbers_and_nothing_computed_early(queries, ask, chunks):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:acceptance sets of:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:precision is .* at one of the n:rankeval_pd.RankevalWarning")
 def test_processes(queries):
     """All questions in one pool of processes."""
     spawned = multiprocessing.get_context("spawn")
@@ -100,7 +105,7 @@ def test_processes(queries):
             xr.testing.assert_identical(lazy.compute(), ask(queries.rankeval))
 
 
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
 def test_key_and_measure_dimension(queries):
     both = xr.Dataset(
         {

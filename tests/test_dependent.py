@@ -13,7 +13,7 @@ from rankeval_pd import RankevalWarning, datasets
 from rankeval_pd.stats.intervals import clusters
 from rankeval_pd.stats.rankings import areas
 
-FEW = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+FEW = pytest.mark.filterwarnings("ignore:groups. a row rests on:rankeval_pd.RankevalWarning")
 
 
 def clumps(seed: int, n_clusters: int = 40, size: int = 5, noise: float = 0.1) -> pd.DataFrame:
@@ -98,6 +98,7 @@ def test_an_area_of_single_candidates_is_delong_s(seed):
 
 
 @FEW
+@pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
 def test_what_the_columns_say():
     data = clumps(0).rankeval(groups="document")
     found = data.nbest_precision([50, 100])
@@ -130,6 +131,8 @@ def test_interval_and_test_agree(seed, alternative):
 
 
 @FEW
+@pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:precision is .* at one of the n:rankeval_pd.RankevalWarning")
 def test_the_order_of_rows_and_names_of_groups_change_nothing():
     data = clumps(1)
     data.index = [f"x{i}" for i in range(len(data))]
@@ -217,6 +220,7 @@ def test_one_cluster_says_nothing():
 
 
 @FEW
+@pytest.mark.filterwarnings("ignore:.*rows repeat the label:rankeval_pd.RankevalWarning")
 def test_repeats_of_a_study_in_one_frame():
     """Five repeats of one set of candidates: not five times the evidence."""
     one = clumps(2, n_clusters=150, size=1, noise=0.0)
@@ -233,7 +237,8 @@ def test_repeats_of_a_study_in_one_frame():
     assert whole["p_value"] == pytest.approx(alone["p_value"], rel=1.0)
 
 
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@FEW
+@pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
 def test_coverage_of_clumps():
     """A small part of tests/reference/clusters.py; the interval of single candidates has .6."""
     parts = pd.concat(

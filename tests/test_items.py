@@ -398,7 +398,7 @@ def test_counts_of_nothing(size):
         rankeval_pd.resample_counts(size)
 
 
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:.*with fewer than:rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize("as_coordinate", [True, False])
 @pytest.mark.parametrize("lazy", [True, False])
 @pytest.mark.parametrize("method", METHODS)

@@ -330,7 +330,8 @@ def test_compare_lists_that_end():
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:area. a class has:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:area. .*are below one half:rankeval_pd.RankevalWarning")
 @given(st.integers(0, 10_000))
 def test_absent_is_last_where_nothing_is_missing(seed):
     rng = np.random.default_rng(seed)

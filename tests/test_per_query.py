@@ -284,6 +284,22 @@ def test_wide_is_what_the_paired_tests_take():
 # What is undefined
 
 
+@pytest.mark.parametrize("ask", ["paired_bootstrap", "paired_permutation", "system_ranks"])
+def test_a_long_table_is_no_table_of_columns(ask):
+    """Its columns would be compared, the counts of positives with the values."""
+    frame = pd.concat([collection(seed).assign(query=str(seed)) for seed in range(40)])
+    frame = frame.drop_duplicates(["query", "document"], ignore_index=True)
+    frame["other"] = -frame["run"]
+    found = getattr(rankeval_pd, ask)(per_query(frame, "AP"))
+    pd.testing.assert_frame_equal(
+        found, getattr(rankeval_pd, ask)(per_query(frame, "AP", wide=True))
+    )
+    with pytest.raises(ValueError, match=r"Give one metric: data\[data\['metric'\] == 'AP'\]"):
+        getattr(rankeval_pd, ask)(per_query(frame, ["AP", "P@3"]))
+    with pytest.raises(ValueError, match=r"one row has to be one query.*wide=True"):
+        rankeval_pd.gain_by_size(per_query(frame, "AP"), [5, 10])
+
+
 def test_a_query_without_positives_per_metric():
     frame = pd.DataFrame(
         {"query": ["1", "1", "2", "2"], "document": ["a", "b"] * 2, "run": [2.0, 1.0] * 2,
@@ -385,6 +401,22 @@ def test_wrong_frames():
         per_query(frame, ["AP", "Bpref"], ties="expected")
     with pytest.raises(ValueError, match=r"wide=True is the form of a DataFrame"):
         per_query(as_dataset(frame), "AP", wide=True)
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+@pytest.mark.parametrize("where", [0, 39, 5_000, 70_000, 79_998])
+def test_a_document_that_stands_twice_is_found_in_any_query(where, ordered):
+    """Queries are looked through in blocks, whose edges are at none of theirs."""
+    query = np.repeat(np.arange(2000), 40)
+    names = np.tile([f"d{x}" for x in range(40)], 2000)
+    frame = pd.DataFrame({"query": query, "document": names, "run": 1.0, "grade": 1})
+    if not ordered:
+        frame = frame.sample(frac=1.0, random_state=3)
+    assert len(per_query(frame, "P@1")) == 2000
+    twice = where + 1 if where % 40 < 39 else where - 1
+    frame.loc[where, "document"] = frame.loc[twice, "document"]
+    with pytest.raises(ValueError, match=r"stands 2 times in a query \(1 rows too many"):
+        per_query(frame, "P@1")
 
 
 def test_names_of_metrics_may_come_from_ir_measures():

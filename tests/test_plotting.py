@@ -95,7 +95,6 @@ def test_n_with_gaps_are_marked_one_by_one(frame):
     np.testing.assert_array_equal(squares.get_offsets()[:, 0], hits)
 
 
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 def test_many_measures_have_different_lines():
     df = pd.DataFrame(
         {f"m{i}": np.linspace(0, 1, 9) for i in range(20)} | {"gold": [True] + [False] * 8}

@@ -141,3 +141,12 @@ def test_what_has_no_such_answer_refuses_the_roles_of_queries(role):
             ask()
     with pytest.raises(ValueError, match=f"{name}='no' is not one of"):
         frame.rankeval(**{name: "no"})
+
+
+def test_methods_of_rankings_say_where_the_grades_are():
+    frame = pd.DataFrame({"query": ["1"], "document": ["d"], "run": [1.0], "grade": [2]})
+    with pytest.raises(ValueError, match=r"'grade' may hold it: gold='grade' and.*min_grade=1"):
+        frame.rankeval.nbest_precision(1)
+    twice = pd.concat([frame, frame.assign(query="2")]).rename(columns={"grade": "gold"})
+    with pytest.raises(ValueError, match=r"name the column of the queries: by=\.\.\."):
+        twice.rankeval.nbest_precision(1, min_grade=1, key="document", measures="run")

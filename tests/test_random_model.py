@@ -407,7 +407,7 @@ def test_adjusted_in_an_endless_population(frame):
         assert row["p_adjusted"] == pytest.approx(wanted, rel=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:missing=.drop. judges:rankeval_pd.RankevalWarning")
 def test_adjusted_where_measures_differ_in_candidates(frame):
     holed = frame.assign(b=frame["b"].where(frame["b"] < 3))
     roles = {"missing": "drop", "measures": ["a", "b"]}
@@ -582,7 +582,7 @@ def test_the_worst_ranking_is_not_significant(n):
 
 def test_a_combination_needs_groups(frame):
     for data in (frame, xr.Dataset.from_dataframe(frame)):
-        with pytest.raises(ValueError, match=r"combine=True combines groups, and there are none"):
+        with pytest.raises(ValueError, match=r"combine=True combine groups, and there are none"):
             data.rankeval.random_test(5, combine=True)
     with pytest.raises(ValueError, match=r"combine=True with adjust='envelope'"):
         frame.rankeval(by="b").random_test(5, combine=True, adjust="envelope")

@@ -280,7 +280,7 @@ def test_samples_that_accept_nothing():
     assert nothing[undefined].isna().all()
 
 
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")
 def test_no_or_only_true_positives():
     for label in (False, True):
         df = _samples(7, 4).assign(gold=label)

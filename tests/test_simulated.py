@@ -31,7 +31,7 @@ def test_counts_and_intervals(candidates):
     same(found["ci_high"], R["ci_high"])
 
 
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:acceptance sets of:rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize(
     ("alternative", "column"),
     [("two-sided", "p_two_sided"), ("greater", "p_greater"), ("less", "p_less")],

@@ -113,3 +113,30 @@ def test_other_tables(candidates):
         rankeval_pd.in_words(pd.DataFrame({"measure": ["a"], "value": [1]}))
     with pytest.raises(TypeError, match="of type int"):
         rankeval_pd.in_words(3)
+
+
+def test_metrics_of_queries_have_a_paragraph_each():
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(
+        {
+            "query": np.repeat(np.arange(60), 20),
+            "document": np.tile([f"d{x}" for x in range(20)], 60),
+            "grade": rng.random(1200) < 0.2,
+            "old": rng.normal(size=1200),
+        }
+    )
+    frame["new"] = frame["old"] + frame["grade"]
+    table = frame.rankeval.summary(["AP", "P@5"], baseline="old")
+    value, gap = table.loc[1, ["value", "difference"]]
+    p = table.loc[1, "p_adjusted"]
+    texts = rankeval_pd.in_words(table).split("\n\n")
+    assert texts[0] == (
+        f"new has the highest mean AP ({value:.4g}, 95 % interval {table.loc[1, 'ci_low']:.4g} to"
+        f" {table.loc[1, 'ci_high']:.4g}). It is significantly better than old. new is {gap:.4g}"
+        f" ahead of old (p = {p:.2g})."
+    )
+    assert texts[1].startswith("new has the highest mean P@5 (")
+    few = frame[frame["query"] < 4]
+    with pytest.warns(rankeval_pd.RankevalWarning, match="4 items"):
+        found = few.rankeval.summary(["AP", "P@5"])
+    assert all(", no 95 % interval)." in text for text in rankeval_pd.in_words(found).split("\n\n"))

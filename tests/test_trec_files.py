@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,9 @@ import pandas as pd
 import pytest
 
 import rankeval_pd
-from rankeval_pd import read_trec, write_trec
+from rankeval_pd import RankevalWarning, read_trec, write_trec
 from rankeval_pd.forms import trec_lines
+from rankeval_pd.queries import trec_files
 
 RUN = "1 Q0 d1 1 3.5 bm25\n1 Q0 NA 2 2.5 bm25\n001 Q0 null 1 1e-3 bm25\n"
 QRELS = "1 0 NA 2\n1 0 d9 -1\n001 0 null 0\n"
@@ -203,3 +205,41 @@ def test_writing_refuses_what_cannot_be_read(tmp_path):
         write_trec(frame.assign(document="d1"), {"other": tmp_path / "x"})
     with pytest.raises(KeyError, match=r"no column 'grade'"):
         write_trec(frame.assign(document="d1")[["query", "document"]], tmp_path, tmp_path / "q")
+
+
+@pytest.mark.parametrize("block", [1, 7, 2**15])
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_lines_in_any_order_and_from_files_and_frames_are_one_table(
+    tmp_path, monkeypatch, block, shuffled
+):
+    """A row for each pair, by outer joins of pandas, however many queries are numbered at once."""
+    monkeypatch.setattr(trec_files, "_BLOCK", block)
+    rng = np.random.default_rng(block)
+    pool = pd.DataFrame(
+        [(str(q), f"d{d}") for q in (9, 10, 2, 301) for d in range(12)],
+        columns=["query", "document"],
+    )
+    parts = []
+    for k in range(4):
+        part = pool.sample(frac=0.5, random_state=k)
+        part = part if shuffled else part.sort_index()
+        parts.append(part.assign(number=rng.integers(0, 3, len(part))))
+    runs = [part.rename(columns={"number": "score"}).astype({"score": float}) for part in parts]
+    rows = zip(runs[0]["query"], runs[0]["document"], runs[0]["score"], strict=True)
+    path = tmp_path / "a.run"
+    path.write_text("".join(f"{q} Q0 {d} 1 {s} a\n" for q, d, s in rows), encoding="utf-8")
+    judged = parts[3].rename(columns={"number": "grade"})
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Of 4 judged queries", RankevalWarning)
+        found = read_trec({"a": path, "b": runs[1], "c": runs[2]}, judged)
+    expected = judged.astype({"grade": "Int64"})
+    for name, run in zip("abc", runs[:3], strict=True):
+        joined = run.rename(columns={"score": name})
+        expected = expected.merge(joined, on=["query", "document"], how="outer")
+    assert found["query"].is_monotonic_increasing
+    keys = ["query", "document"]
+    pd.testing.assert_frame_equal(
+        found.sort_values(keys, ignore_index=True),
+        expected[found.columns].sort_values(keys, ignore_index=True),
+        check_dtype=False,
+    )

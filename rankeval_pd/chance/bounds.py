@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import Unpack
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
 from rankeval_pd.chance.populations import POPULATIONS, population_model
 from rankeval_pd.errors import check_choice, check_shares
-from rankeval_pd.forms import tables
 from rankeval_pd.forms.answers import answer, common_size
 from rankeval_pd.forms.choices import ListSizes, PopulationKind
 from rankeval_pd.forms.n import check_n
@@ -24,6 +22,7 @@ from rankeval_pd.stats.random_model.bounds import (
     FEW,
     bounds,
     bounds_each,
+    distinct,
     parametric_bound,
     parametric_each,
 )
@@ -106,12 +105,8 @@ def random_bound(
     check_choice("population", population, POPULATIONS)
     levels, sizes = check_shares("p", p, one=True), check_n(n)
 
-    deferred = isinstance(data, pd.DataFrame) and isinstance(sizes, np.ndarray)
-
     def question(inner: xr.Dataset, found: IntArray) -> xr.Dataset:
         asked = sizes if isinstance(sizes, np.ndarray) else found
-        if deferred:  # of all groups together, below
-            return _counted(inner, levels, asked, population)
         names = (*BOUND_COLUMNS[2:], "exists")
         columns = xr.apply_ufunc(
             _bound_columns,
@@ -126,9 +121,6 @@ def random_bound(
         result = xr.Dataset(dict(zip(names, columns, strict=True)))
         return result.assign_coords(p=("p", levels), n=("n", asked))
 
-    def finish(results: list[xr.Dataset], _: list[Hashable]) -> list[xr.Dataset]:
-        return _bounded(results, population) if deferred else results
-
     within = None if population == "infinite" and isinstance(sizes, np.ndarray) else sizes
     attrs = {"population": population}
     return answer(
@@ -139,58 +131,19 @@ def random_bound(
         n=within,
         scored=False,
         any_ties=True,
-        finish=finish,
+        counted=True,
         attrs=attrs,
     )
-
-
-def _counted(inner: xr.Dataset, p: FloatArray, n: IntArray, population: str) -> xr.Dataset:
-    """Return N and N+ of groups of one size, and which n they have lists of."""
-    total, positive = (x.to_numpy() for x in common_size(inner))
-    fits = np.asarray((n <= total[:, np.newaxis]) | (population == "infinite")) & (
-        total[:, np.newaxis] > 0
-    )
-    exists = np.broadcast_to(fits[:, np.newaxis], (total.size, p.size, n.size))
-    return xr.Dataset(
-        {
-            "total": (tables.GROUP, total),
-            "positive": (tables.GROUP, positive),
-            "exists": ((tables.GROUP, "p", "n"), exists),
-        },
-        coords={tables.GROUP: inner[tables.GROUP].to_numpy(), "p": p, "n": n},
-    )
-
-
-def _bounded(results: list[xr.Dataset], population: str) -> list[xr.Dataset]:
-    """Return the bounds of all groups, whatever their sizes, in one search."""
-    total, positive = (
-        np.concatenate([part[name].to_numpy() for part in results])
-        for name in ("total", "positive")
-    )
-    p, n = results[0]["p"].to_numpy(), results[0]["n"].to_numpy()
-    columns = _bound_columns(total, positive, p=p, n=n, population=population)
-    dims = (tables.GROUP, "p", "n")
-    exists = np.concatenate([part["exists"].to_numpy() for part in results])
-    group = np.concatenate([part[tables.GROUP].to_numpy() for part in results])
-    order = np.argsort(group)
-    named = zip((*BOUND_COLUMNS[2:], "exists"), (*columns[:-1], exists), strict=True)
-    return [
-        xr.Dataset(
-            {name: (dims, values[order]) for name, values in named},
-            coords={tables.GROUP: group[order], "p": p, "n": n},
-        )
-    ]
 
 
 def _bound_columns(
     total: IntArray, positive: IntArray, *, p: FloatArray, n: IntArray, population: str
 ) -> tuple[AnyArray, ...]:
     shape = np.shape(total)
-    groups = np.stack([np.ravel(total), np.ravel(positive)])
-    (total, positive), back = np.unique(groups, axis=1, return_inverse=True)  # equal ones once
+    (total, positive), back = distinct(np.ravel(total), np.ravel(positive))  # equal ones once
     ask = _side_by_side if n.size <= FEW else _one_by_one
     result = ask(total, positive, p, n, population)
-    return tuple(x[back.ravel()].reshape(*shape, *x.shape[1:]) for x in result)
+    return tuple(x[back].reshape(*shape, *x.shape[1:]) for x in result)
 
 
 def _side_by_side(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,7 @@ def answer(
     any_ties: bool = False,
     any_ends: bool = False,
     any_groups: bool = False,
+    counted: bool = False,
     combine: Combination | None = None,
     finish: Finish | None = None,
     attrs: Mapping[str, Any] | None = None,
@@ -73,6 +75,9 @@ def answer(
         Whether it has one where a measure's list ends before the candidates do.
     any_groups : bool
         Whether it has one where candidates belong together.
+    counted : bool
+        Whether it asks for no more than N and N+, see :func:`common_size`. Of a DataFrame all
+        groups are then asked together where n is given, whatever their sizes.
     combine : callable, optional
         From the answers of all groups and the names of their dimensions to one answer.
     finish : callable, optional
@@ -117,11 +122,13 @@ def answer(
     check_not_above(n, groups.largest)
     if combine is not None:
         _check_groups(list(groups.keys.columns))
+    together = counted and isinstance(n, np.ndarray) and len(groups.keys) > 0
+    members = [groups.counts] if together else groups.members
+    sizes = [inner.sizes.get("candidate", groups.largest) for inner in members] or [0]
     results = [
-        _ask(question, inner.assign_attrs(n_groups=len(groups.keys)), n, inner.sizes["candidate"])
-        for inner in groups.members
+        _ask(question, inner.assign_attrs(n_groups=len(groups.keys)), n, size)
+        for inner, size in zip(members, sizes, strict=False)
     ]
-    sizes = [inner.sizes["candidate"] for inner in groups.members] or [0]
     if not results:  # no rows, no groups: the columns of an empty group
         nothing = read_frame(data, Roles.of({**roles, "by": None}), scored=scored).members[0]
         result = _ask(question, nothing.assign_attrs(n_groups=0), n, 0)
@@ -136,7 +143,7 @@ def answer(
         every = xr.concat(results, tables.GROUP, join="outer", fill_value=lacking)
         one = combine(every, [tables.GROUP])
         results = [one.assign({tables.GROUP: xr.zeros_like(one["exists"], dtype=int)})]
-        groups = groups._replace(keys=pd.DataFrame(index=[0]))
+        groups = replace(groups, keys=pd.DataFrame(index=[0]))
     columns = _with_share(columns, results[0])
     return tables.leave_frame(results, groups.keys, columns, attrs=attrs)
 
@@ -145,7 +152,7 @@ def _ask(question: Question, inner: xr.Dataset, n: Sizes, total: int) -> xr.Data
     """Ask the question of groups of one size."""
     if isinstance(n, Shares):
         return question(inner, np.unique(n.of(total)))
-    return question(inner, np.arange(1, inner.sizes["candidate"] + 1) if n is None else n)
+    return question(inner, np.arange(1, total + 1) if n is None else n)
 
 
 def _along_share(result: xr.Dataset, n: Sizes, total: int) -> xr.Dataset:
@@ -214,8 +221,8 @@ def _check_groups(names: Collection[Hashable]) -> None:
     """Raise a ValueError where there are no groups to combine."""
     if len(names) == 0:
         raise ValueError(
-            "combine=True combines groups, and there are none, nor any to average. Name the column"
-            " that holds them, by=..., or in a Dataset give them a dimension of their own."
+            "average= and combine=True combine groups, and there are none. Name the column that"
+            " holds them, by=..., or in a Dataset give them a dimension of their own."
         )
 
 
@@ -245,18 +252,18 @@ def check_not_above(n: Sizes, largest: int) -> None:
 def common_size(inner: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
     """Return N and N+, which must be the same for all measures."""
 
-    def same(gold: BoolArray, present: BoolArray) -> tuple[IntArray, IntArray]:
+    def counted(gold: BoolArray, present: BoolArray) -> tuple[IntArray, IntArray]:
         size = ranking.size(gold[..., np.newaxis, :], present)
-        if any((counts != counts[..., :1]).any() for counts in size):
-            raise ValueError(
-                "missing='drop': the measures differ in the candidates that they score, so there"
-                " is no one random model for all. Ask one measure at a time: measures=..., or give"
-                " missing='last'."
-            )
-        return size.total[..., 0], size.positive[..., 0]
+        return _same(size.total), _same(size.positive)
 
+    if "total" in inner:  # all groups together
+        total, positive = (
+            xr.DataArray(_same(inner[name].to_numpy()), dims=tables.GROUP)
+            for name in ("total", "positive")
+        )
+        return total.assign_coords(inner[tables.GROUP].coords), positive
     total, positive = xr.apply_ufunc(
-        same,
+        counted,
         inner["gold"],
         inner["present"],
         input_core_dims=[["candidate"], ["measure", "candidate"]],
@@ -265,3 +272,14 @@ def common_size(inner: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
         output_dtypes=[np.int64, np.int64],
     )
     return total, positive
+
+
+def _same(counts: IntArray) -> IntArray:
+    """Return counts (..., measure) that must be the same for all measures without that axis."""
+    if (counts != counts[..., :1]).any():
+        raise ValueError(
+            "missing='drop': the measures differ in the candidates that they score, so there"
+            " is no one random model for all. Ask one measure at a time: measures=..., or give"
+            " missing='last'."
+        )
+    return counts[..., 0]

@@ -121,11 +121,16 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
             f"gold is not given, and it could be any of {listed(candidates)}. Say which of these"
             " columns marks the true positives: gold=..."
         )
+    graded = (
+        " The column 'grade' may hold it: gold='grade' and, for the least grade that counts,"
+        " min_grade=1. per_query('AP') and summary(['AP', 'P@10']) take it as it is."
+        if "grade" in columns
+        else " A table of systems over test items has no gold label: its methods are"
+        " paired_bootstrap, paired_permutation, system_ranks and gain_by_size."
+    )
     raise ValueError(
         "gold is not given, and no column is named 'gold' or boolean; there are"
-        f" {listed(columns)}. Say which column marks the true positives: gold=... A table of"
-        " systems over test items has no gold label: its methods are paired_bootstrap,"
-        " paired_permutation, system_ranks and gain_by_size."
+        f" {listed(columns)}. Say which column marks the true positives: gold=...{graded}"
     )
 
 

@@ -16,7 +16,7 @@ def group_numbers(
     """Return the keys of the groups, sorted, and the number of each row's group."""
     keys = pd.concat([column.reset_index(drop=True) for column in columns], axis=1)
     keys = keys.set_flags(allows_duplicate_labels=True)  # a key stands in many rows of a table
-    keys.columns = pd.Index(by, tupleize_cols=False)
+    keys.columns = pd.Index(list(by), tupleize_cols=False)
     for name, column in zip(by, columns, strict=True):
         missing = int(column.isna().sum())
         if missing:
@@ -28,7 +28,8 @@ def group_numbers(
         number = np.asarray(keys.groupby(list(by), sort=True, observed=True).ngroup())
     except TypeError as error:
         raise TypeError(_unsorted(columns, by)) from error
-    _, first = np.unique(number, return_index=True)
+    first = np.empty(number.max(initial=-1) + 1, dtype=np.int64)
+    first[number[::-1]] = np.arange(number.size)[::-1]  # what is written last stays
     return keys.iloc[first], number.astype(np.int64)
 
 

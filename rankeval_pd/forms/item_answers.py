@@ -23,6 +23,7 @@ from rankeval_pd.forms.items import (
     warn_of_shape,
 )
 from rankeval_pd.forms.metrics import Metric
+from rankeval_pd.forms.per_query_tables import frame_as_items
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import Roles
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
@@ -88,6 +89,7 @@ def answer(
         return _answer_dataset(
             data, chosen, question, columns, a=a, b=b, baseline=baseline, relate=relate, attrs=attrs
         )
+    data = frame_as_items(data)
     table = read_frame(data, chosen)
     warn_of_shape(data, chosen, table.systems)
     tables.check_names("by=", table.keys.columns, columns)

@@ -23,6 +23,7 @@ from rankeval_pd.forms.columns import frame_column
 from rankeval_pd.forms.groups import group_numbers
 from rankeval_pd.forms.identifiers import warn_of_identifiers
 from rankeval_pd.forms.metrics import Metric, find_metric
+from rankeval_pd.forms.per_query_tables import frame_as_items
 from rankeval_pd.forms.roles import Roles, as_names, excluded_names
 from rankeval_pd.forms.values import as_floats, lifted
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
@@ -99,6 +100,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles) -> ItemTable:
             f"dim={roles.dim!r} names a dimension of a Dataset, and data is a DataFrame: leave it"
             " out."
         )
+    frame = frame_as_items(frame)  # a table of per_query, which is long
     by = as_names(roles.by, frame.columns)
     frame = seeds_as_columns(frame, roles, by)
     role_columns = {name: role_column(frame, name, "by") for name in by}
@@ -175,6 +177,11 @@ def settled(data: pd.DataFrame | xr.Dataset, roles: Mapping[str, Any]) -> dict[s
             f"seeds={chosen.seeds!r} names a column, and parts of the items are taken here: one row"
             " has to be one item. Give the seeds as a level of the columns:"
             f" data.set_index({chosen.seeds!r}, append=True).unstack()."
+        )
+    if frame_as_items(data) is not data:
+        raise ValueError(
+            "data is a long table of per_query, and parts of the items are taken here: one row has"
+            " to be one query. Ask for it so: per_query(..., wide=True)."
         )
     systems = read_frame(data, chosen).systems
     warn_of_shape(data, chosen, systems)

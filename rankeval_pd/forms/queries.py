@@ -302,21 +302,47 @@ def tie_breaker(
     return by_name
 
 
+_BLOCK = 2**15  # documents of whole queries whose names are looked up in a table that stays small
+
+
 def _refuse_repeated(values: pd.Series, query: IntArray, name: Hashable) -> None:
+    """Raise a ValueError where a document stands twice in a query."""
+    for rows in _whole_queries(query):
+        codes, query_here = _numbers(values.iloc[rows]), query[rows]
+        repeated = pd.Index(query_here * (codes.max(initial=0) + 1) + codes).duplicated()
+        if repeated.any():
+            break
+    else:
+        return
+    codes = _numbers(values)
+    repeated = pd.Index(query * (codes.max() + 1) + codes).duplicated()
+    row = int(repeated.argmax())
+    raise ValueError(
+        f"key={name!r}: the document {values.iloc[row]!r} stands {_times(codes, query, row)}"
+        f" times in a query ({int(repeated.sum())} rows too many). Each document stands once"
+        " for a query: drop the repeats, or name the columns of the query, by=..., and of the"
+        " document, key=..."
+    )
+
+
+def _whole_queries(query: IntArray) -> Iterator[slice]:
+    """Yield the rows in blocks that no query is spread over; one block if queries are mixed."""
+    changes = np.diff(query)
+    if (changes < 0).any():
+        yield slice(None)
+        return
+    starts = np.concatenate([[0], np.flatnonzero(changes) + 1])
+    wanted = np.unique(np.searchsorted(starts, np.arange(0, query.size, _BLOCK)))
+    bounds = [*starts[wanted[wanted < starts.size]].tolist(), query.size]
+    yield from map(slice, bounds[:-1], bounds[1:])
+
+
+def _numbers(values: pd.Series) -> AnyArray:
+    """Return a number for each value: the same for names that are written the same."""
     codes, unique = pd.factorize(values)
-    if not pd.api.types.is_numeric_dtype(values.dtype):
-        text = [str(x) for x in unique] if values.dtype == object else None
-        if text is not None:
-            codes = pd.factorize(np.array(text, dtype=object))[0][codes]
-    repeated = pd.Index(query * max(len(unique), 1) + codes).duplicated()
-    if repeated.any():
-        row = int(repeated.argmax())
-        raise ValueError(
-            f"key={name!r}: the document {values.iloc[row]!r} stands {_times(codes, query, row)}"
-            f" times in a query ({int(repeated.sum())} rows too many). Each document stands once"
-            " for a query: drop the repeats, or name the columns of the query, by=..., and of the"
-            " document, key=..."
-        )
+    if values.dtype == object:
+        codes = pd.factorize(np.array([str(x) for x in unique], dtype=object))[0][codes]
+    return codes
 
 
 def _times(codes: AnyArray, query: IntArray, row: int) -> int:

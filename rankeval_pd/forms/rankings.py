@@ -6,7 +6,8 @@ The form is an :class:`xarray.Dataset`, its candidates in the order of the tie k
 * ``gold`` (..., candidate): True for a true positive;
 * ``present`` (..., measure, candidate): False for what a measure leaves out, and for padding;
 * ``row`` (..., candidate): the position in the data that came in;
-* ``draws`` (..., candidate): what the random draws of the candidate depend on, the hash of its key;
+* ``draws`` (..., candidate): what the random draws of the candidate depend on, the hash of its key
+  (not where scores play no part);
 * ``sign`` (measure): -1 where smaller scores rank first and were negated;
 * ``cluster`` (..., candidate), with the role ``groups`` only: the number of its group.
 
@@ -20,9 +21,10 @@ asks it of every group of a DataFrame, or of a whole Dataset.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -51,8 +53,7 @@ from rankeval_pd.forms.suspicions import (
 )
 from rankeval_pd.forms.tie_keys import column_order, label_order, value_keys, value_order
 from rankeval_pd.forms.values import admit, gold_values, lifted, score_values
-from rankeval_pd.stats._types import AnyArray, IntArray
-from rankeval_pd.stats.resampling import keyed
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 
 Data = TypeVar("Data", pd.DataFrame, xr.Dataset)
 
@@ -66,12 +67,79 @@ def check_data(data: object) -> None:
         )
 
 
-class Groups(NamedTuple):
+@dataclass(frozen=True)
+class Groups:
     """The groups of a DataFrame, sorted."""
 
     keys: pd.DataFrame  #: one row per group, the columns of ``by``
-    members: list[xr.Dataset]  #: the inner form, groups of one size along ``tables.GROUP``
-    largest: int  #: the most candidates that a measure has in a group
+    number: IntArray  #: of each row's group
+    order: IntArray  #: the rows, group by group, in the order of the tie key
+    columns: Mapping[str, AnyArray]  #: of the inner form; the last axis is the rows
+    measures: Sequence[Hashable]
+    signs: FloatArray
+    ends: bool
+
+    @cached_property
+    def members(self) -> list[xr.Dataset]:
+        """The inner form: groups of one size are stacked along ``tables.GROUP``.
+
+        The cost is that of the sizes that occur, not of the groups.
+        """
+        sizes = np.bincount(self.number, minlength=len(self.keys))
+        starts = np.cumsum(sizes) - sizes
+        result = []
+        for size in np.unique(sizes):
+            chosen = np.flatnonzero(sizes == size)
+            result.append(
+                self._stacked(chosen, self.order[starts[chosen, np.newaxis] + np.arange(size)])
+            )
+        return result
+
+    def _stacked(self, chosen: IntArray, rows: IntArray) -> xr.Dataset:
+        """Return groups of one size as the inner form; ``rows`` is (group, candidate)."""
+        coords = {"measure": ("measure", tables.labels(self.measures)), tables.GROUP: chosen}
+        inner = xr.Dataset(
+            {"row": ((tables.GROUP, "candidate"), rows), "sign": ("measure", self.signs)},
+            coords=coords,
+            attrs={"ends": self.ends},
+        )
+        between = {1: (), 2: ("measure",)}
+        return inner.assign(
+            {
+                name: (
+                    (tables.GROUP, *between[values.ndim], "candidate"),
+                    np.moveaxis(values[..., rows], -2, 0),
+                )
+                for name, values in self.columns.items()
+            }
+        )
+
+    @cached_property
+    def counts(self) -> xr.Dataset:
+        """N and N+ of each group and measure, of groups of any size together.
+
+        They serve questions that ask for no more; :func:`rankeval_pd.forms.answers.common_size`
+        reads them.
+        """
+        present, gold = self.columns["present"], self.columns["gold"]
+        tallies = {"total": self._tally(present), "positive": self._tally(present & gold)}
+        return xr.Dataset(
+            {name: ((tables.GROUP, "measure"), values) for name, values in tallies.items()},
+            coords={tables.GROUP: np.arange(len(self.keys))},
+        )
+
+    @property
+    def largest(self) -> int:
+        """The most candidates that a measure has in a group."""
+        return int(self.counts["total"].to_numpy().max(initial=0))
+
+    def _tally(self, of: BoolArray) -> IntArray:
+        """Return how many rows of each group there are: of (measure, row), (group, measure)."""
+        counts = [
+            np.bincount(self.number if row.all() else self.number[row], minlength=len(self.keys))
+            for row in of
+        ]
+        return np.stack(counts, axis=-1)
 
 
 @kept_once
@@ -112,7 +180,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
     labels = frame.index if not levels else levels if len(levels) > 1 else levels[0]
     if roles.key is None and not scored:  # counts alone: no order of candidates matters
         order, again = np.argsort(number, kind="stable"), np.zeros(len(frame), dtype=bool)
-        draws = keyed.by_position(len(frame))
+        draws = None
     elif roles.key is None:
         order, again, draws = label_order(labels, roles.seed, number)
     else:
@@ -128,42 +196,9 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
             numbers |= {} if cluster is None else {"groups": cluster}
             columns_found = {name: frame_column(frame, name, "measures") for name in result}
             warn_of_identifiers(columns_found, taken_as="measures", groups=numbers)
-    # groups of one size are stacked: the cost is that of the sizes that occur, not of the groups
-    sizes = np.bincount(number, minlength=len(keys))
-    starts = np.cumsum(sizes) - sizes
-    members = []
-    for size in np.unique(sizes):
-        chosen = np.flatnonzero(sizes == size)
-        rows = order[starts[chosen, np.newaxis] + np.arange(size)]
-        clusters = (
-            {} if cluster is None else {"cluster": ((tables.GROUP, "candidate"), cluster[rows])}
-        )
-        members.append(
-            xr.Dataset(
-                {
-                    **clusters,
-                    "score": ((tables.GROUP, "measure", "candidate"), _stack(score, rows)),
-                    "gold": ((tables.GROUP, "candidate"), true[rows]),
-                    "present": ((tables.GROUP, "measure", "candidate"), _stack(present, rows)),
-                    "row": ((tables.GROUP, "candidate"), rows),
-                    "draws": ((tables.GROUP, "candidate"), draws[rows]),
-                    "sign": ("measure", signs),
-                },
-                coords={"measure": ("measure", tables.labels(measures)), tables.GROUP: chosen},
-                attrs={"ends": roles.ends},
-            )
-        )
-    return Groups(keys, members, max(map(_largest, members), default=0))
-
-
-def _stack(values: AnyArray, rows: IntArray) -> AnyArray:
-    """Return (measure, all rows) as (group, measure, candidate)."""
-    return np.moveaxis(values[:, rows], 0, 1)
-
-
-def _largest(inner: xr.Dataset) -> int:
-    """Return the most candidates that a measure has."""
-    return int(inner["present"].to_numpy().sum(axis=-1).max())
+    inner = {"score": score, "gold": true, "present": present, "draws": draws, "cluster": cluster}
+    known = {name: values for name, values in inner.items() if values is not None}
+    return Groups(keys, number, order, known, measures, signs, roles.ends)
 
 
 def _group_numbers(frame: pd.DataFrame, by: list[Hashable]) -> tuple[pd.DataFrame, IntArray]:

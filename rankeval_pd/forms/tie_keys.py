@@ -237,8 +237,9 @@ def _refuse_repeated(values: pd.Series, name: object, group: IntArray) -> None:
     if len(repeated):
         raise ValueError(
             f"key={name!r} has repeated values, {listed(repeated.unique()[:3])}: a key breaks ties"
-            " only if no two candidates of a group share it. Give another column, or leave key"
-            " out: then a hash of the label breaks ties."
+            " only if no two candidates of a group share it. If the same candidates come for"
+            " several queries, name the column of the queries: by=... Else give another column, or"
+            " leave key out: then a hash of the label breaks ties."
         )
 
 

@@ -45,13 +45,13 @@ class Lines(NamedTuple):
     number: FloatArray  #: score or grade
     tag: Strings | None
     where: str  #: what messages call it
-    text: tuple[tuple[bytes, str, int], ...]  #: of files: content, path, number of rows
+    files: tuple[tuple[str, int], ...]  #: path and number of rows of each
 
     def place(self, row: int) -> str:
         """Return where a row comes from, in words."""
-        for content, path, size in self.text:
+        for path, size in self.files:
             if row < size:
-                return f"{path}, line {_line_number(content, row)}"
+                return f"{path}, line {_line_number(_content(path), row)}"
             row -= size
         return f"{self.where}, row {row}"
 
@@ -66,13 +66,16 @@ def read(source: str | Path | pd.DataFrame, kind: Kind) -> Lines:
     """Read a file, or the columns of a frame."""
     if isinstance(source, pd.DataFrame):
         return _of_frame(source, kind)
-    content = Path(source).read_bytes()
-    if content[:2] == b"\x1f\x8b":
-        content = gzip.decompress(content)
-    return _of_text(content, str(source), kind)
+    return _of_text(_content(source), str(source), kind)
 
 
 # Files
+
+
+def _content(path: str | Path) -> bytes:
+    """Return the text of a file, plain or compressed."""
+    content = Path(path).read_bytes()
+    return gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
 
 
 def _of_text(content: bytes, path: str, kind: Kind) -> Lines:
@@ -87,7 +90,7 @@ def _of_text(content: bytes, path: str, kind: Kind) -> Lines:
         raise _malformed(content, path, kind, f"a {kind.number} is no number")
     return Lines(
         columns["query"], columns["document"], number, columns.get("tag"), path,
-        ((content, path, number.size),),
+        ((path, number.size),),
     )  # fmt: skip
 
 
@@ -106,12 +109,9 @@ def _by_arrow(content: bytes, kind: Kind) -> dict[str, Any] | None:
         from pyarrow import csv
     except ImportError:
         return None
-    ids = pa.string()
-    types = {
-        name: pa.float64() if name == kind.number else ids
-        for name in kind.columns
-        if name not in ("Q0", "iteration", "rank")
-    }
+    few = pa.dictionary(pa.int32(), pa.string())  # of what comes again in many lines
+    types = {"query": few, "document": pa.string(), kind.number: pa.float64(), "tag": few}
+    types = {name: types[name] for name in kind.columns if name in types}
     try:
         table = csv.read_csv(
             pa.BufferReader(content),
@@ -130,8 +130,9 @@ def _by_arrow(content: bytes, kind: Kind) -> dict[str, Any] | None:
         if name == kind.number:
             by_name[name] = column.to_numpy()
             continue
-        by_name[name] = column.combine_chunks()
-        if pc.any(pc.equal(by_name[name], "")).as_py():
+        by_name[name] = words = column.unify_dictionaries().combine_chunks()
+        known = words.dictionary if types[name] == few else words
+        if pc.any(pc.equal(known, "")).as_py():
             return None
     return by_name
 
@@ -277,7 +278,7 @@ def by_tag(lines: Lines) -> Iterator[tuple[str, Lines]]:
     """Yield the runs of a file or frame with their names."""
     stem = Path(lines.where).name.removesuffix(".gz")
     if lines.tag is None:
-        if not lines.text:
+        if not lines.files:
             raise ValueError(
                 "runs: a DataFrame has no column 'tag' that names its run. Name it:"
                 " read_trec({'name': frame})."
@@ -289,7 +290,7 @@ def by_tag(lines: Lines) -> Iterator[tuple[str, Lines]]:
     if len(tags) <= 1:
         yield (tags[0] if tags else Path(stem).stem), lines
         return
-    if lines.text:
+    if lines.files:
         raise ValueError(
             f"{lines.where}: the lines have several tags, {listed(tags, most=4)}, and a file is"
             " one run. Say its name, read_trec({'name': 'path'}), or give a file per run."
@@ -307,21 +308,29 @@ def joined(parts: Sequence[Lines]) -> Lines:
     if len(parts) == 1:
         return parts[0]
     return Lines(
-        _concatenated([part.query for part in parts]),
-        _concatenated([part.document for part in parts]),
+        concatenated([part.query for part in parts]),
+        concatenated([part.document for part in parts]),
         np.concatenate([part.number for part in parts]),
         None,
         listed(part.where for part in parts),
-        tuple(x for part in parts for x in part.text),
+        tuple(x for part in parts for x in part.files),
     )
 
 
-def _concatenated(parts: Sequence[Strings]) -> Strings:
+def concatenated(parts: Sequence[Strings]) -> Strings:
+    """Return the strings of all parts as one array."""
     if any(isinstance(part, np.ndarray) for part in parts):
         return np.concatenate([np.asarray(part, dtype=object) for part in parts])
     import pyarrow as pa
 
     return pa.concat_arrays(list(parts))
+
+
+def taken(strings: Strings, order: IntArray) -> Strings:
+    """Return strings in another order."""
+    if (order[1:] > order[:-1]).all():
+        return strings
+    return strings[order] if isinstance(strings, np.ndarray) else strings.take(order)
 
 
 class Common(NamedTuple):
@@ -333,29 +342,21 @@ class Common(NamedTuple):
 
 def common(parts: Sequence[Strings]) -> Common:
     """Give the same strings the same number in every part."""
-    every = _concatenated(parts)
+    every = concatenated(parts)
     if isinstance(every, np.ndarray):
         codes, names = pd.factorize(every)
     else:
         codes, names = _encoded(every)
     ends = np.cumsum([len(part) for part in parts])[:-1]
-    return Common(np.split(np.asarray(codes, dtype=np.int64), ends), names)
+    return Common(np.split(codes, ends), names)
 
 
 def _encoded(every: Any) -> tuple[IntArray, Any]:
-    """Return pyarrow's strings as numbers, looking once at each stretch of equal ones."""
-    import pyarrow.compute
+    """Return pyarrow's strings as numbers."""
+    import pyarrow as pa
 
-    pc: Any = pyarrow.compute
-
-    size = len(every)
-    changes = pc.not_equal(every.slice(1), every.slice(0, max(size - 1, 0)))
-    heads = np.concatenate([[0], np.flatnonzero(changes.to_numpy(zero_copy_only=False)) + 1])
-    if heads.size > size // 4:
-        encoded = every.dictionary_encode()
-        return encoded.indices.to_numpy(), encoded.dictionary
-    encoded = every.take(heads).dictionary_encode()
-    return np.repeat(encoded.indices.to_numpy(), np.diff(heads, append=size)), encoded.dictionary
+    encoded = every if pa.types.is_dictionary(every.type) else every.dictionary_encode()
+    return encoded.indices.to_numpy(), encoded.dictionary
 
 
 def as_strings(names: Strings, codes: IntArray) -> Any:

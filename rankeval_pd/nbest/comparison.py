@@ -136,8 +136,8 @@ def compare(
     target : {"region", "nbest"}
         What the interval is one of. "region" is the paper's: the two lists are acceptance regions
         with fixed thresholds. "nbest" adds the variance of the thresholds, and takes the normal
-        approximation of :func:`difference_band` in place of ``ci``, which may exclude 0 where the
-        test does not reject, or the other way round.
+        approximation of :func:`difference_band` in place of ``ci``. It reaches to 0 where the test
+        does not reject, and may hold 0 where it does.
     phi : float
         Overdispersion, 1 or more, from :func:`repetition`: how many times as much as binomial
         counts the true positives vary. It widens the interval, and the test is the score test;
@@ -393,7 +393,8 @@ def _limits(
     """Return the limits of the difference, the candidates being independent."""
     tp_only_a, only, tp_only_b, _ = tables
     if options.target == "nbest":
-        return _nbest_limits(lists, n, only, (tp_only_a, tp_only_b), difference, options)
+        low, high = _nbest_limits(lists, n, only, (tp_only_a, tp_only_b), difference, options)
+        return agreeing(low, high, p_value, options.alternative, options.level)
     _warn_if_thresholds_matter(lists, n, only, (tp_only_a, tp_only_b))
     tp_a, tp_b, size = (x / options.phi for x in (tp_only_a, tp_only_b, only))
     low, high = DIFFERENCE_INTERVALS[options.ci](tp_a, size, tp_b, size, options.level)

@@ -11,6 +11,7 @@ import xarray as xr
 
 from rankeval_pd.forms.choices import FamilyAdjustment, GainInterval
 from rankeval_pd.forms.items import item_roles, read_dataset, read_frame, to_items
+from rankeval_pd.forms.per_query_tables import as_items
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.plotting.asked import ItemPlot, of_data_or_table, parted
 from rankeval_pd.plotting.drawing.canvas import tidy
@@ -20,7 +21,6 @@ from rankeval_pd.plotting.drawing.differences import (
     draw_paired_differences,
 )
 from rankeval_pd.plotting.drawing.panels import MOST
-from rankeval_pd.queries.per_query import as_items
 from rankeval_pd.stats.resampling.asked import Items
 from rankeval_pd.systems.paired_tests import paired_bootstrap
 

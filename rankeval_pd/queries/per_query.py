@@ -11,6 +11,7 @@ import xarray as xr
 
 from rankeval_pd.errors import check_choice, listed, warn
 from rankeval_pd.forms import tables
+from rankeval_pd.forms.per_query_tables import COLUMNS
 from rankeval_pd.forms.queries import (
     Collection,
     QueryOptions,
@@ -29,7 +30,6 @@ from rankeval_pd.stats.rankings.query_metrics import METRICS
 from rankeval_pd.stats.rankings.query_ties import EXPECTED
 
 Undefined = Literal["zero", "skip", "raise"]
-_COLUMNS = ("measure", "metric", "value", "n_positive", "n_retrieved", "n_judged")
 
 
 @with_query_roles
@@ -140,7 +140,7 @@ def per_query(
             )
         return _of_dataset(data, chosen, asked, undefined)
     table = read_frame(data, chosen)
-    taken = (*_COLUMNS, "system") if wide else _COLUMNS
+    taken = (*COLUMNS, "system") if wide else COLUMNS
     tables.check_names("by=", table.keys.columns, taken)
     values = evaluate(table.rows, table.scores(), len(table.measures), asked, chosen)
     keys = table.keys
@@ -152,46 +152,6 @@ def per_query(
     if wide:
         return _wide(keys, value, table.measures, asked, undefined)
     return _long(keys, values, value, table.measures, asked, undefined)
-
-
-_COUNTS = ("n_positive", "n_retrieved", "n_judged")
-
-
-def as_items(data: pd.DataFrame | xr.Dataset) -> pd.DataFrame | xr.Dataset:
-    """Return a result of :func:`per_query` as systems over items, a row per query.
-
-    Other data are returned as they are.
-    """
-    if isinstance(data, xr.Dataset):
-        if "measure" not in data.dims or not all(name in data for name in _COUNTS):
-            return data
-        metrics = [name for name in data.data_vars if name not in _COUNTS]
-        _check_one_metric(metrics, f"data[{[metrics[0], *_COUNTS]}]")
-        known = data[metrics[0]].where(data["n_judged"] > 0)
-        flat: pd.DataFrame = known.to_series().unstack("measure")  # noqa: PD010
-        return flat.reindex(columns=data["measure"].to_numpy()).dropna(how="all")
-    if data.columns.nlevels > 1 or not all(name in data for name in _COLUMNS):
-        return data
-    metrics = data["metric"].unique().tolist()
-    _check_one_metric(metrics, f"data[data['metric'] == {metrics[0]!r}]" if metrics else "")
-    queries = [name for name in data.columns if name not in _COLUMNS]
-    table = data.pivot(index=queries, columns="measure", values="value")  # noqa: PD010
-    table = table[data["measure"].unique()].rename_axis(columns="system")
-    lacking = int(table.isna().any(axis=1).sum())
-    if lacking:
-        warn(
-            f"{lacking} of {len(table)} queries are left out, for which a measure has no value."
-            " undefined='zero' of per_query keeps them, as trec_eval does."
-        )
-    return table.dropna()
-
-
-def _check_one_metric(metrics: Sequence[Hashable], one: str) -> None:
-    if len(metrics) != 1:
-        raise ValueError(
-            f"data has the metrics {listed(metrics)}, and systems over items have one score each."
-            f" Give one metric: {one}."
-        )
 
 
 def _check_closed_forms(asked: Sequence[Named]) -> None:

@@ -79,32 +79,69 @@ def read_trec(
     judged = None if qrels is None else _judgements(qrels)
     lines = [*([] if judged is None else [judged.lines]), *(part.lines for part in parts)]
     queries = trec_lines.common([x.query for x in lines])
-    documents = trec_lines.common([x.document for x in lines])
     if judged is not None:
         _compare_queries(queries, parts)
     sorted_names, rank = _sorted(queries.names)
-    width = max(len(documents.names), 1)
-    pair = rank[np.concatenate(queries.codes)] * width + np.concatenate(documents.codes)
-    order = np.argsort(pair)
-    new = np.diff(pair[order], prepend=-1) != 0
-    unique = pair[order][new]
-    place = np.empty_like(order)
-    place[order] = np.cumsum(new) - 1
-    places = np.split(place, np.cumsum([x.number.size for x in lines])[:-1])
-    for rows, read in zip(places, lines, strict=True):
-        _refuse_repeated(rows, unique.size, read)
+    pairs = _pairs([rank[codes] for codes in queries.codes], [x.document for x in lines])
+    size = pairs.query.size
+    for rows, read in zip(pairs.places, lines, strict=True):
+        _refuse_repeated(rows, size, read)
     columns: dict[str, Any] = {
-        "query": trec_lines.as_strings(sorted_names, unique // width),
-        "document": trec_lines.as_strings(documents.names, unique % width),
+        "query": trec_lines.as_strings(sorted_names, pairs.query),
+        "document": trec_lines.as_strings(pairs.names, pairs.document),
     }
     scores: FloatArray
-    for part, rows in zip(parts, places[len(places) - len(parts) :], strict=True):
-        scores = np.full(unique.size, np.nan)
+    for part, rows in zip(parts, pairs.places[len(lines) - len(parts) :], strict=True):
+        scores = np.full(size, np.nan)
         scores[rows] = part.lines.number
         columns[part.name] = scores
     if judged is not None:
-        columns["grade"] = _grades(judged.lines.number, places[0], unique.size)
+        columns["grade"] = _grades(judged.lines.number, pairs.places[0], size)
     return pd.DataFrame(columns)
+
+
+_BLOCK = 2**15  # lines whose documents are numbered at once, in a table that stays small
+
+
+class _Pairs(NamedTuple):
+    """Every query and document once, the queries in their order."""
+
+    query: IntArray
+    document: IntArray  #: the place of its name
+    names: trec_lines.Strings
+    places: list[IntArray]  #: which pair each line has, a part after the other
+
+
+def _pairs(queries: list[IntArray], documents: list[trec_lines.Strings]) -> _Pairs:
+    """Give the pairs of query and document of all parts numbers, a few queries at a time."""
+    orders = [np.argsort(query, kind="stable") for query in queries]
+    documents = [trec_lines.taken(x, order) for x, order in zip(documents, orders, strict=True)]
+    queries = [query[order] for query, order in zip(queries, orders, strict=True)]
+    edges = _edges(np.bincount(np.concatenate(queries)))
+    cuts = [np.searchsorted(query, edges) for query in queries]
+    places = [np.empty(query.size, dtype=np.int64) for query in queries]
+    found, named, n_pairs, n_names = [], [], 0, 0
+    for block in range(edges.size - 1):
+        rows = [slice(cut[block], cut[block + 1]) for cut in cuts]
+        names = trec_lines.common([x[row] for x, row in zip(documents, rows, strict=True)])
+        query = np.concatenate([x[row] for x, row in zip(queries, rows, strict=True)])
+        width = max(len(names.names), 1)
+        pair, place = np.unique(query * width + np.concatenate(names.codes), return_inverse=True)
+        ends = np.cumsum([row.stop - row.start for row in rows])[:-1]
+        for part, row, order, here in zip(places, rows, orders, np.split(place, ends), strict=True):
+            part[order[row]] = n_pairs + here
+        found.append(np.stack([pair // width, n_names + pair % width]))
+        named.append(names.names)
+        n_pairs, n_names = n_pairs + pair.size, n_names + len(names.names)
+    query, document = np.concatenate([np.zeros((2, 0), dtype=np.int64), *found], axis=1)
+    return _Pairs(query, document, trec_lines.concatenated(named or documents), places)
+
+
+def _edges(counts: IntArray) -> IntArray:
+    """Return the queries at which a block begins, and where the last one ends."""
+    before = np.cumsum(counts) - counts
+    starts = np.searchsorted(before, np.arange(0, int(counts.sum()), _BLOCK))
+    return np.unique([*starts[starts < counts.size].tolist(), counts.size])
 
 
 class _Run(NamedTuple):

@@ -82,6 +82,24 @@ def test_limits_solve_their_equation(ci, tp, n, level):
     assert exact.root_error(mean_tail(upper, upper=True), high, target) <= 1e-10
 
 
+@pytest.mark.parametrize("level", [0.95, 0.999999])
+@pytest.mark.parametrize("n", [10**6, 10**8, 10**9, 10**12])
+@pytest.mark.parametrize("tp", [0, 1, 2, 20, 63, 64])
+def test_a_few_of_very_many(tp, n, level):
+    """The binomial tail at the upper limit, by its terms in mpmath: P(X <= tp) = (1 - level)/2."""
+    high = float(clopper_pearson(tp, n, level)[1])
+    with mpmath.workdps(60):
+        p = mpf(high)
+        terms = [
+            mpmath.binomial(n, i) * p**i * mpmath.exp((n - i) * mpmath.log1p(-p))
+            for i in range(tp + 1)
+        ]
+        slope = -(n - tp) * terms[-1] / (1 - p)
+        error = (mpmath.fsum(terms) - (1 - mpf(level)) / 2) / slope / p
+    assert abs(error) < 1e-14
+    assert clopper_pearson(n - tp, n, level)[0] == pytest.approx(1.0 - high, rel=1e-15)
+
+
 @pytest.mark.parametrize(
     ("ci", "method"), [("clopper-pearson", "beta"), ("wilson", "wilson"), ("jeffreys", "jeffreys")]
 )
