@@ -183,6 +183,7 @@ class Plots(Generic[Data]):
     gain_by_size = plot_method(plotting.gain_by_size)
     calibration = plot_method(plotting.calibration)
     area = plot_method(plotting.area)
+    measure_ranks = plot_method(plotting.measure_ranks)
     odds_ratios = plot_method(plotting.odds_ratios)
     tie_sensitivity = plot_method(plotting.tie_sensitivity)
     mean_difference = plot_method(plotting.mean_difference)

@@ -39,8 +39,8 @@ QUESTIONS: Mapping[Form, tuple[tuple[str, str], ...]] = {
 PLOTS: Mapping[Form, tuple[str, ...]] = {
     "rankings": (
         "precision", "comparison", "repetition", "random_bound", "random_cdf", "roc",
-        "precision_recall", "det", "lift", "gain", "area", "odds_ratios", "tie_sensitivity",
-        "mean_difference",
+        "precision_recall", "det", "lift", "gain", "area", "measure_ranks", "critical_difference",
+        "pairs", "odds_ratios", "tie_sensitivity", "mean_difference",
     ),
     "items": (
         "confidence", "pairs", "system_ranks", "gain_by_size", "paired_differences",

@@ -397,8 +397,12 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
         label = f"{stars}  {name}" if font and stars else name
         ax.fill_between([], [], facecolor=shade, edgecolor=GREY, linewidth=0.5, label=label)
     how = f"adjusted ({table.attrs.get('adjust')})" if adjusted else "each alone"
+    measures = "what" in table.attrs
     if font:
-        canvas.note("gain of row over column")
+        what = f"{table.attrs['what']}: row less column" if measures else "gain of row over column"
+        canvas.note(what)
+    elif measures:
+        canvas.note(str(table.attrs["what"]))
     canvas.note(f"p: two-sided, {how}")
     _name_cells(canvas, systems)
     ax.tick_params(length=0)
