@@ -98,6 +98,8 @@ class Accessor(Generic[Data]):
     significant_ranges = method(ranges.significant_ranges)
     difference_band = method(bands.difference_band)
     judged_precision = method(partial.judged_precision)
+    judged_recall = method(partial.judged_recall)
+    judged_average_precision = method(partial.judged_average_precision)
     judged_difference = method(partial.judged_difference)
     measure_ranks = method(nbest_ranks.measure_ranks)
     summary = method(summary.summary)

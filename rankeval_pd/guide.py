@@ -14,7 +14,10 @@ QUESTIONS: Mapping[Form, tuple[tuple[str, str], ...]] = {
         ("How much is found, how early?", "nbest_recall, recall_band, enrichment, bedroc"),
         ("Which measure is best?", "summary, measure_ranks"),
         ("Is A better than B?", "compare, significant_ranges, mean_difference, odds_ratios"),
-        ("Only a part is judged", "judged_precision, judged_difference"),
+        (
+            "Only a part is judged",
+            "judged_precision, judged_difference, judged_recall, judged_average_precision",
+        ),
         ("Which threshold to take?", "choose_threshold"),
         ("What holds for all n together?", "precision_band, difference_band"),
         ("Which candidates make it?", "difference_region, tie_sensitivity"),

@@ -49,6 +49,8 @@ ARGUMENTS = {
     ),
     "choose_threshold": ((), {"recall": 0.5, "level": 0.9}),
     "judged_precision": (([3, 9],), {"unjudged": "bounds", "level": 0.9}),
+    "judged_recall": (([3, 9],), {"level": 0.9}),
+    "judged_average_precision": ((), {"level": 0.9}),
     "judged_difference": (("a", "b", [3, 9]), {"unjudged": "bounds", "level": 0.9}),
     "summary": (
         ([3, 9],),

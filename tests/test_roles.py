@@ -50,6 +50,8 @@ ASKED = {
     "precision_band": (([8, 12],), {"n_resamples": 20}),
     "compare": ((), {"n": [5, 10]}),
     "judged_precision": (([5, 10],), {}),
+    "judged_recall": (([5, 10],), {}),
+    "judged_average_precision": ((), {"level": 0.9, "windows": [4]}),
     "judged_difference": (("a", "b", [5, 10]), {}),
     "choose_threshold": ((), {"recall": 0.5}),
     "measure_ranks": (([5, 10],), {"n_resamples": 99}),

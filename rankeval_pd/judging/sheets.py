@@ -10,7 +10,7 @@ import pandas as pd
 
 from rankeval_pd.errors import check_count, listed
 from rankeval_pd.forms.roles import Roles
-from rankeval_pd.judging.partial import quietly, split_gold
+from rankeval_pd.judging.samples import Asked, quietly, read_sample
 from rankeval_pd.nbest.regions import difference_region
 
 
@@ -65,12 +65,12 @@ def annotation_sheet(
     403  <NA>
     """
     chosen = Roles.of(roles)
-    known, _, gold = split_gold(candidates, roles)
-    given = {key: x for key, x in roles.items() if key not in ("positive", "min_grade")}
-    place = "_place"
-    numbered = known.assign(**{place: np.arange(len(known))})
-    measures = {**given, "gold": gold}
-    region: pd.DataFrame = quietly(lambda: difference_region(numbered, a, b, n, **measures))
+    sample = read_sample(candidates, roles, Asked("estimate", None, None, "ratio", 0.95))
+    gold, place = sample.gold, "_place"
+    judged = sample.judged.to_numpy()
+    numbered = sample.data.assign(**{place: np.arange(judged.size)})
+    numbered[gold] = judged
+    region: pd.DataFrame = quietly(lambda: difference_region(numbered, a, b, n, **sample.roles))
     left = region[~region[gold].astype(bool)]
     rng = np.random.default_rng(chosen.rng)
     sides = [rng.permutation(left.loc[left["list"] == side, place].to_numpy()) for side in "ab"]
