@@ -18,6 +18,7 @@ QUESTIONS: Mapping[Form, tuple[tuple[str, str], ...]] = {
             "Only a part is judged",
             "judged_precision, judged_difference, judged_recall, judged_average_precision",
         ),
+        ("What to judge next?", "plan_annotation, annotation_sheet, with_judgements"),
         ("Which threshold to take?", "choose_threshold"),
         ("What holds for all n together?", "precision_band, difference_band"),
         ("Which candidates make it?", "difference_region, tie_sensitivity"),

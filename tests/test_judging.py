@@ -10,6 +10,7 @@ from scipy import stats
 from sklearn.metrics import average_precision_score
 
 import rankeval_pd
+from rankeval_pd.judging.planning import _significant, _State
 from rankeval_pd.stats.intervals import partly_judged as totals
 from rankeval_pd.stats.intervals.finite import hypergeometric_limits
 from rankeval_pd.stats.rankings.partly_judged import average_precision_bounds
@@ -116,18 +117,43 @@ def test_plan_is_kept(whole):
     sides = [region.loc[region["list"] == side, "gold"].to_numpy() for side in "ab"]
     rng = np.random.default_rng(5)
     half = int(plan["n_more"] - plan["n_more"] // 2), int(plan["n_more"] // 2)
-    hits = []
-    for _ in range(1_500):
-        a, b = (rng.choice(x, m, replace=False) for x, m in zip(sides, half, strict=True))
-        table = [[a.sum(), (~a).sum()], [b.sum(), (~b).sum()]]
-        hits.append(stats.fisher_exact(table).pvalue <= 0.05)
-    assert np.mean(hits) == pytest.approx(0.8, abs=0.03 + 0.02)
-    assert plan["power"] == pytest.approx(np.mean(hits), abs=0.04)
+    tp = [
+        rng.hypergeometric(x.sum(), (~x).sum(), m, 10_000) for x, m in zip(sides, half, strict=True)
+    ]
+    hits = _significant(tp[0], half[0], tp[1], half[1], 0.05)
+    assert hits == pytest.approx(0.8, abs=0.03)
+    assert plan["power"] == pytest.approx(hits, abs=0.02)
     few = rankeval_pd.plan_annotation(
         blank, "good", "fair", 100, precisions=shares, budget=10
     ).iloc[0]
     assert few["n_more"] == 10
     assert few["power"] < plan["power"]
+
+
+def test_the_power_of_a_plan_is_exact():
+    """All samples of two small regions, a start judged already, by SciPy's laws and Fisher test."""
+    found = pd.Series(
+        {"n_judged_a": 3, "n_judged_b": 2, "tp_judged_a": 2, "tp_judged_b": 0, "n_only": 14}
+    )
+    state = _State.of(found, (10 / 14, 2 / 14))
+    new_a, new_b = 5, 6
+    total = 0.0
+    for i in range(new_a + 1):
+        for j in range(new_b + 1):
+            law = stats.hypergeom.pmf(i, 11, 8, new_a) * stats.hypergeom.pmf(j, 12, 2, new_b)
+            table = [[2 + i, 6 - i], [j, 8 - j]]
+            total += law * (stats.fisher_exact(table).pvalue <= 0.05) if law else 0.0
+    assert state.power(0.05, new_a + new_b) == pytest.approx(total, abs=1e-7)
+    estimated = _State.of(found, None).precisions
+    assert estimated == pytest.approx(((2 + 11 * 2.5 / 4) / 14, (12 * 0.5 / 3) / 14))
+
+
+def test_plans_of_groups(partly):
+    both = pd.concat([partly, partly.iloc[:500]], keys=["all", "half"], names=["part", "item"])
+    table = both.rankeval.plan_annotation("good", "fair", 100, by="part")
+    alone = partly.rankeval.plan_annotation("good", "fair", 100)
+    assert table["part"].tolist() == ["all", "half"]
+    pd.testing.assert_frame_equal(table.iloc[:1].drop(columns="part"), alone)
 
 
 def test_sheets_there_and_back(whole, partly):

@@ -14,7 +14,7 @@ from rankeval_pd.forms.measure_pairs import only_pair, with_names
 from rankeval_pd.forms.n import Sizes, check_n
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
-from rankeval_pd.forms.spelled_out import with_roles
+from rankeval_pd.forms.spelled_out import with_roles, with_roles_but
 from rankeval_pd.judging.samples import Asked, Sample, counts_of, quietly, read_sample
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import partly_judged as totals
@@ -177,7 +177,7 @@ def judged_recall(
     >>> partly = df.assign(gold=df["gold"].astype(float).where(judged))
     >>> rankeval_pd.judged_recall(partly, 100, measures="good").round(2)
       measure    n  n_judged  tp_judged  recall  ci_low  ci_high
-    0    good  100        30         17    0.57    0.42      0.7
+    0    good  100        30         17    0.59    0.45     0.71
     """
     asked = Asked(unjudged, judged_with, windows, estimator, level)
     sample = read_sample(data, roles, asked)
@@ -185,7 +185,12 @@ def judged_recall(
     return result
 
 
-@with_roles
+@with_roles_but(
+    "ties",
+    key="no effect here, but where windows cut equal scores.",
+    label="no effect here, but where windows cut equal scores.",
+    rng="no effect here, but where windows cut equal scores.",
+)
 def judged_average_precision(
     data: Data,
     *,
@@ -202,7 +207,7 @@ def judged_average_precision(
     ----------
     data, unjudged, judged_with, windows, estimator, level, **roles
         As in :func:`judged_precision`; without judged_with and windows, those judged are a random
-        sample of all candidates. The order of equal scores changes nothing.
+        sample of all candidates. Equal scores are one block, in whatever order.
 
     Returns
     -------
@@ -231,7 +236,7 @@ def judged_average_precision(
     >>> partly = df.assign(gold=df["gold"].astype(float).where(judged))
     >>> partly.rankeval.judged_average_precision(measures="good").round(2)
       measure  n_judged  tp_judged  average_precision  ci_low  ci_high
-    0    good       302         30               0.57    0.38     0.74
+    0    good       303         29               0.61    0.46     0.74
     """
     asked = Asked(unjudged, judged_with, windows, estimator, level)
     sample = read_sample(data, roles, asked)

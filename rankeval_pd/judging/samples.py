@@ -248,6 +248,16 @@ def _check_probability(
         )
 
 
+def check_frame(candidates: object) -> None:
+    """Raise a TypeError unless the candidates are a DataFrame: plans and sheets are for people."""
+    if not isinstance(candidates, pd.DataFrame):
+        how = ": data.to_dataframe().reset_index()" if isinstance(candidates, xr.Dataset) else ""
+        raise TypeError(
+            f"candidates is of type {type(candidates).__name__}: plans and sheets are made of a"
+            f" DataFrame, one row per candidate{how}."
+        )
+
+
 def quietly(question: Callable[[], Any]) -> Any:
     """Ask without a warning of labels that are all alike: all or none may be judged true."""
     with warnings.catch_warnings():

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 import pandas as pd
 
 from rankeval_pd.errors import check_count, listed
-from rankeval_pd.forms.roles import Roles
-from rankeval_pd.judging.samples import Asked, quietly, read_sample
+from rankeval_pd.forms.columns import find_gold
+from rankeval_pd.forms.roles import RankingRoles, Roles
+from rankeval_pd.forms.spelled_out import with_roles
+from rankeval_pd.judging.samples import Asked, check_frame, quietly, read_sample
 from rankeval_pd.nbest.regions import difference_region
 
 
+@with_roles
 def annotation_sheet(
     candidates: pd.DataFrame,
     a: Hashable,
@@ -22,7 +25,7 @@ def annotation_sheet(
     *,
     size: int | None = None,
     show: list[Hashable] | None = None,
-    **roles: Any,
+    **roles: Unpack[RankingRoles],
 ) -> pd.DataFrame:
     """Return the candidates to judge for the difference of two n-best lists, scores hidden.
 
@@ -64,6 +67,7 @@ def annotation_sheet(
     258  <NA>
     403  <NA>
     """
+    check_frame(candidates)
     chosen = Roles.of(roles)
     sample = read_sample(candidates, roles, Asked("estimate", None, None, "ratio", 0.95))
     gold, place = sample.gold, "_place"
@@ -88,8 +92,9 @@ def annotation_sheet(
     return sheet
 
 
+@with_roles
 def with_judgements(
-    candidates: pd.DataFrame, sheet: pd.DataFrame, *, gold: Hashable = "gold"
+    candidates: pd.DataFrame, sheet: pd.DataFrame, **roles: Unpack[RankingRoles]
 ) -> pd.DataFrame:
     """Return the candidates with the judgements of a sheet put back.
 
@@ -100,8 +105,8 @@ def with_judgements(
     sheet : DataFrame
         From :func:`annotation_sheet`, its gold column filled in; what is still missing there stays
         as it is.
-    gold : name
-        The column of judgements in both.
+    **roles
+        ``gold``, the column of judgements in both; the others have no effect.
 
     Returns
     -------
@@ -116,6 +121,8 @@ def with_judgements(
     >>> rankeval_pd.with_judgements(df, sheet)["gold"].tolist()
     [<NA>, True]
     """
+    check_frame(candidates)
+    gold = find_gold(candidates, Roles.of(roles))
     for name, frame in (("candidates", candidates), ("sheet", sheet)):
         if gold not in frame.columns:
             raise ValueError(f"gold={gold!r}: {name} has no such column. Name it: gold=...")

@@ -216,7 +216,7 @@ def ranked(data: Data, asked: Asked, columns: dict[str, type], roles: Any) -> Da
     )  # fmt: skip
 
 
-def tested_pairs(data: Data, asked: Asked, roles: Any) -> Data:
+def pairs_tested(data: Data, asked: Asked, roles: Any) -> Data:
     """Return the tests of all pairs behind the ranks: a row per pair, and per n."""
     chosen = Roles.of(roles)
     over_n: bool = asked.kind is None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 from rankeval_pd.forms.choices import AreaKind, FamilyAdjustment, ListSizes
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.nbest import ranks
-from rankeval_pd.nbest.ranks import Asked, tested_pairs
+from rankeval_pd.nbest.ranks import Asked, pairs_tested
 from rankeval_pd.plotting.asked import RankingPlot, is_table, of_data_or_table, parted
 from rankeval_pd.plotting.drawing.ranks import NEEDED, as_systems, draw_measure_ranks
 
@@ -106,4 +106,4 @@ def pairs_of_measures(
         asked["n"], asked["kind"], asked["adjust"], asked["n_resamples"], 1.0 - asked["alpha"],
         asked["progress"], None,
     )  # fmt: skip
-    return as_systems(tested_pairs(data, options, roles))
+    return as_systems(pairs_tested(data, options, roles))
