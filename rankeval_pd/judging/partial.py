@@ -260,9 +260,10 @@ def judged_average_precision(
 
     columns = ("measure", *AVERAGE)
     result: Data = quietly(
+        sample.gold,
         lambda: answer(
             sample.data, sample.roles, question, columns, any_ties=True, attrs=asked.attrs
-        )
+        ),
     )
     return result
 
@@ -350,6 +351,7 @@ def judged_difference(
 
     columns = ("measure_a", "measure_b", "n", *DIFFERENCE)
     result: Data = quietly(
+        sample.gold,
         lambda: answer(
             sample.data,
             sample.roles,
@@ -359,7 +361,7 @@ def judged_difference(
             cuts_lists=True,
             any_ends=True,
             attrs=asked.attrs,
-        )
+        ),
     )
     return result
 
@@ -389,6 +391,7 @@ def _of_lists(sample: Sample, sizes: Sizes, columns: dict[str, type]) -> Any:
         return result.assign_coords(n=("n", asked_n))
 
     return quietly(
+        sample.gold,
         lambda: answer(
             sample.data,
             sample.roles,
@@ -398,7 +401,7 @@ def _of_lists(sample: Sample, sizes: Sizes, columns: dict[str, type]) -> Any:
             cuts_lists=True,
             any_ends=True,
             attrs=sample.asked.attrs,
-        )
+        ),
     )
 
 

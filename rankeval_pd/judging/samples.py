@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, NamedTuple
@@ -11,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import RankevalWarning, check_choice, check_count, check_share, unknown_name
+from rankeval_pd.errors import check_choice, check_count, check_share, hushed, unknown_name
 from rankeval_pd.forms.columns import find_gold, frame_column, split_measures, with_roles_of
 from rankeval_pd.forms.given import with_given_dataset, with_given_frame
 from rankeval_pd.forms.rankings import check_data
@@ -258,10 +257,9 @@ def check_frame(candidates: object) -> None:
         )
 
 
-def quietly(question: Callable[[], Any]) -> Any:
+def quietly(gold: Hashable, question: Callable[[], Any]) -> Any:
     """Ask without a warning of labels that are all alike: all or none may be judged true."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "gold=.*(no true positive|every cand)", RankevalWarning)
+    with hushed(f"gold={gold!r}"):
         return question()
 
 

@@ -74,7 +74,9 @@ def annotation_sheet(
     judged = sample.judged.to_numpy()
     numbered = sample.data.assign(**{place: np.arange(judged.size)})
     numbered[gold] = judged
-    region: pd.DataFrame = quietly(lambda: difference_region(numbered, a, b, n, **sample.roles))
+    region: pd.DataFrame = quietly(
+        gold, lambda: difference_region(numbered, a, b, n, **sample.roles)
+    )
     left = region[~region[gold].astype(bool)]
     rng = np.random.default_rng(chosen.rng)
     sides = [rng.permutation(left.loc[left["list"] == side, place].to_numpy()) for side in "ab"]
