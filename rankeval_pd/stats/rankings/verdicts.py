@@ -181,7 +181,7 @@ def decide(
     difference, half, p = np.zeros(shape), np.zeros(shape), np.ones(shape)
     for number, (a, b) in enumerate(pairs(count)):
         for one, other, sign in ((a, b, 1.0), (b, a, -1.0)):
-            difference[..., one, other, :] = sign * tested.difference[..., number, :]
+            difference[..., one, other, :] = sign * tested.difference[..., number, :] + 0.0
             half[..., one, other, :] = tested.half[..., number, :]
             p[..., one, other, :] = p_value[..., number, :]
     decisive = p <= alpha
