@@ -329,6 +329,7 @@ def test_limits_are_within_the_bounds_and_hold_the_estimate(partly):
         assert (found["ci_low"] >= bounds["ci_low"] - 1e-12).all()
         assert (found["ci_high"] <= bounds["ci_high"] + 1e-12).all()
         point = found[ask.removeprefix("judged_")]
+        assert (found["ci_low"][found["tp_judged"] == 0] == 0).all()
         known = point.notna()
         assert (found["ci_low"] <= point + 1e-12)[known].all()
         assert (point <= found["ci_high"] + 1e-12)[known].all()
@@ -381,6 +382,12 @@ def test_what_cannot_be_estimated(partly):
         ask(50, judged_with=np.ones(7))
     with pytest.raises(ValueError, match="unjudged='skip' is not one of"):
         ask(50, unjudged="skip")
+    with pytest.raises(ValueError, match="holds for judged_precision, judged_recall"):
+        partly.rankeval.nbest_precision(50, unjudged="estimate")
+    chain = partly.rankeval(unjudged="bounds", measures="good")
+    assert chain.judged_precision(50).attrs["unjudged"] == "bounds"
+    with pytest.raises(ValueError, match="Ask one of these"):
+        chain.nbest_precision(50)
     before = partly.copy()
     ask(50)
     pd.testing.assert_frame_equal(partly, before)

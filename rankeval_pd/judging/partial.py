@@ -13,14 +13,13 @@ from rankeval_pd.forms.choices import ListSizes
 from rankeval_pd.forms.measure_pairs import only_pair, with_names
 from rankeval_pd.forms.n import Sizes, check_n
 from rankeval_pd.forms.rankings import Data
-from rankeval_pd.forms.roles import RankingRoles, Roles
+from rankeval_pd.forms.roles import PartlyJudged, RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles, with_roles_but
 from rankeval_pd.judging.samples import Asked, Sample, counts_of, quietly, read_sample
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import partly_judged as totals
 from rankeval_pd.stats.rankings import partly_judged, ranking
 
-Estimate = Literal["estimate", "bounds"]
 Estimator = Literal["ratio", "horvitz-thompson"]
 PRECISION: dict[str, type] = {
     "n_judged": np.int64, "tp_judged": np.int64, "precision": float, "ci_low": float,
@@ -45,7 +44,7 @@ def judged_precision(
     data: Data,
     n: ListSizes,
     *,
-    unjudged: Estimate = "estimate",
+    unjudged: PartlyJudged = "estimate",
     judged_with: Any = None,
     windows: int | Sequence[int] | None = None,
     estimator: Estimator = "ratio",
@@ -140,7 +139,7 @@ def judged_recall(
     data: Data,
     n: ListSizes,
     *,
-    unjudged: Estimate = "estimate",
+    unjudged: PartlyJudged = "estimate",
     judged_with: Any = None,
     windows: int | Sequence[int] | None = None,
     estimator: Estimator = "ratio",
@@ -194,7 +193,7 @@ def judged_recall(
 def judged_average_precision(
     data: Data,
     *,
-    unjudged: Estimate = "estimate",
+    unjudged: PartlyJudged = "estimate",
     judged_with: Any = None,
     windows: int | Sequence[int] | None = None,
     estimator: Estimator = "ratio",
@@ -275,7 +274,7 @@ def judged_difference(
     b: Hashable,
     n: ListSizes,
     *,
-    unjudged: Estimate = "estimate",
+    unjudged: PartlyJudged = "estimate",
     judged_with: Any = None,
     windows: int | Sequence[int] | None = None,
     estimator: Estimator = "ratio",

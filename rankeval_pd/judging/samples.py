@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
@@ -14,13 +14,12 @@ from rankeval_pd.errors import check_choice, check_count, check_share, hushed, u
 from rankeval_pd.forms.columns import find_gold, frame_column, split_measures, with_roles_of
 from rankeval_pd.forms.given import with_given_dataset, with_given_frame
 from rankeval_pd.forms.rankings import check_data
-from rankeval_pd.forms.roles import Roles, are_values
+from rankeval_pd.forms.roles import PartlyJudged, Roles, are_values
 from rankeval_pd.forms.values import gold_values
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.partly_judged import MOST_STRATA, Design
 from rankeval_pd.stats.rankings.partly_judged import windows_of
 
-UNJUDGED = ("estimate", "bounds")
 ESTIMATORS = ("ratio", "horvitz-thompson")
 _ROWS = "_rows"  # the dimension of the candidates as they came in
 
@@ -36,7 +35,7 @@ class Asked(NamedTuple):
 
     def checked(self) -> Asked:
         """Return the options, or say which is wrong."""
-        check_choice("unjudged", self.unjudged, UNJUDGED)
+        check_choice("unjudged", self.unjudged, get_args(PartlyJudged))
         check_choice("estimator", self.estimator, ESTIMATORS)
         level = check_share("level", self.level)
         if self.judged_with is not None and self.windows is not None:

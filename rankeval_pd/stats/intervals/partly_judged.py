@@ -179,8 +179,9 @@ def share_of(inside: Total, outside: Total) -> Total:
         estimate = inside.estimate / (inside.estimate + outside.estimate)
         exact = middle / (middle + rest)
     sure = (inside.low == inside.high) & (outside.low == outside.high)
-    low = np.where(sure, exact, edge(-1.0, inside.low, outside.high))
-    high = np.where(sure, exact, edge(1.0, inside.high, outside.low))
+    low = np.where(inside.low > 0.0, edge(-1.0, inside.low, outside.high), 0.0)
+    high = np.where(outside.low > 0.0, edge(1.0, inside.high, outside.low), 1.0)
+    low, high = (np.where(sure, exact, limit) for limit in (low, high))
     return Total(estimate, low, high)
 
 
