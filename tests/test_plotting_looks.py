@@ -298,6 +298,38 @@ def test_ranks_of_measures_are_the_table():
     assert alone.get_xlabel() == "area under the ROC curve"
 
 
+@pytest.mark.parametrize("name", ["measure_ranks", "area", "pairs", "critical_difference"])
+def test_every_panel_names_its_own_rows(name):
+    """The order of the rows differs from group to group, and each panel says its own."""
+    frame = candidates(names=3).rename(columns={"_z": "z"})
+    turned = frame.rename(columns={"G2": "$MI^3$", "$MI^3$": "G2"})
+    both = pd.concat([frame, turned[frame.columns]], keys=["here", "there"], names=["part", "row"])
+    asked = {"area": {}, "measure_ranks": {"kind": "roc"}}.get(name, {"kind": "roc"})
+    panels = getattr(both.rankeval(by="part").plot, name)(**asked)
+    for panel, part in zip(panels, (frame, turned[frame.columns]), strict=True):
+        alone = getattr(part.rankeval.plot, name)(**asked)
+        said, wanted = (
+            [[text.get_text() for text in ax.texts] for ax in (panel, alone)]
+            if name == "critical_difference"
+            else [[text.get_text() for text in ax.get_yticklabels()] for ax in (panel, alone)]
+        )
+        assert said == wanted
+        assert panel.get_ylim() == alone.get_ylim()
+    assert len({str([x.get_text() for x in ax.get_yticklabels()]) for ax in panels}) == 2 or (
+        name == "critical_difference"
+    )
+
+
+def test_legend_beside_leaves_room_for_what_is_written():
+    ax = candidates().rankeval.plot.measure_ranks(40, legend="outside")
+    ax.figure.canvas.draw()
+    written = max(text.get_window_extent().x1 for text in ax.texts)
+    assert ax.get_legend().get_window_extent().x0 >= written
+    table = candidates().rankeval.measure_ranks(40)
+    with pytest.raises(ValueError, match="ranks of measures, and no pairs"):
+        plotting.pairs(table)
+
+
 def test_a_panel_for_each_n():
     df = candidates()
     panels = df.rankeval.plot.measure_ranks([20, 40])

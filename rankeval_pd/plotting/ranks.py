@@ -80,6 +80,11 @@ def of_measures_too(picture: Picture) -> Picture:
 
     @functools.wraps(picture)
     def drawn(data: Any, *args: Any, **options: Any) -> Any:
+        if is_table(data, NEEDED):
+            raise ValueError(
+                "table has ranks of measures, and no pairs of them: give the data, with n=... or"
+                " kind=..., or the result of compare(adjust='max-t') or compare_area."
+            )
         return picture(as_systems(data) if is_table(data, _PAIRS) else data, *args, **options)
 
     return cast(Picture, drawn)

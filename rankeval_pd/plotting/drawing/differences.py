@@ -70,6 +70,7 @@ def draw_paired_differences(
 @picture(
     ("system_a", "system_b", "score_a", "score_b", "gain", "p_two_sided", "p_adjusted"),
     "paired_bootstrap with adjust=...",
+    own="xy",
 )
 def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: float = 0.05) -> None:
     """Draw the systems by their scores, and bars that join those that are not told apart."""

@@ -46,7 +46,7 @@ def _by_n(table: pd.DataFrame, name: str) -> pd.DataFrame:
     return result
 
 
-@picture(NEEDED, "measure_ranks")
+@picture(NEEDED, "measure_ranks", own="y")
 def _draw_measure_ranks(canvas: Canvas, table: pd.DataFrame) -> None:
     ax, look = canvas.ax, canvas.look
     table = table.sort_values("value", ascending=False, kind="stable")

@@ -273,7 +273,9 @@ def rows_high(table: pd.DataFrame | None) -> tuple[float, float] | None:
     return (width, needed) if needed > height and height >= 3.0 else None
 
 
-@picture(("system", "score", "rank", "rank_low", "rank_high", "tied_for_best"), "system_ranks")
+@picture(
+    ("system", "score", "rank", "rank_low", "rank_high", "tied_for_best"), "system_ranks", own="y"
+)
 def draw_system_ranks(canvas: Canvas, table: pd.DataFrame) -> None:
     """Draw the rank of every system and the ranks that it might as well have had."""
     ax, look = canvas.ax, canvas.look
@@ -358,6 +360,7 @@ _FONTS = (4.5, 7.5)  # points of what is written in a cell: below them only its 
 @picture(
     ("system_a", "system_b", "score_a", "score_b", "gain", "p_two_sided", "p_adjusted"),
     "paired_bootstrap",
+    own="xy",
 )
 def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     """Draw the triangle of all pairs of systems: gains, and how significant they are."""
