@@ -367,6 +367,8 @@ def test_pairs_of_measures_are_those_behind_the_ranks(asked):
         table = df.rankeval.compare(n=40, adjust="max-t", n_resamples=999)
         assert plotting.pairs(table).get_title() == ""
         assert (plotting.pairs(table).collections[0].get_array() < 3).sum() == told.sum()
+    with pytest.raises(ValueError, match="Say by what their measures are compared"):
+        df.rankeval.plot.critical_difference()
     with pytest.raises(ValueError, match="event='zero' is an option of systems"):
         df.rankeval.plot.pairs(event="zero", **asked)
 

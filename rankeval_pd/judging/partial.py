@@ -73,7 +73,8 @@ def judged_precision(
     estimator : {"ratio", "horvitz-thompson"}
         "ratio": the share of true positives among those judged, within each window or group of
         equal probability. "horvitz-thompson": the sum of inverse probabilities by n, without bias
-        but of a larger variance, and possibly above 1; it needs judged_with.
+        but of a larger variance, and possibly above 1; it needs judged_with. Its limits allow for
+        a true positive of the least probability of all, and are wide where some are small.
     level : float
         Confidence level of the interval of "estimate".
     **roles

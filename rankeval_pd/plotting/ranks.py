@@ -85,9 +85,23 @@ def of_measures_too(picture: Picture) -> Picture:
                 "table has ranks of measures, and no pairs of them: give the data, with n=... or"
                 " kind=..., or the result of compare(adjust='max-t') or compare_area."
             )
+        _check_asked(data, options)
         return picture(as_systems(data) if is_table(data, _PAIRS) else data, *args, **options)
 
     return cast(Picture, drawn)
+
+
+def _check_asked(data: Any, options: Mapping[str, Any]) -> None:
+    """Raise a ValueError where candidates with a gold label come without what to rank them by."""
+    if any(options.get(name) is not None for name in ("n", "kind", "measures")):
+        return
+    names = getattr(data, "columns", getattr(data, "variables", ()))
+    if options.get("gold") is not None or "gold" in names:
+        raise ValueError(
+            "n=None, kind=None: data are candidates with a gold label. Say by what their measures"
+            " are compared: n=..., the size of the lists, or kind='ap' or 'roc'. If 'gold' is a"
+            " system over test items, rename it."
+        )
 
 
 def pairs_of_measures(
