@@ -148,6 +148,16 @@ def test_the_power_of_a_plan_is_exact():
     assert estimated == pytest.approx(((2 + 11 * 2.5 / 4) / 14, (12 * 0.5 / 3) / 14))
 
 
+def test_plans_where_nothing_is_left(whole):
+    plan = whole.rankeval.plan_annotation("good", "fair", 100).iloc[0]
+    assert (plan["n_more"], plan["power"]) == (0, 1.0)
+    region = whole.rankeval.difference_region("good", "fair", 100)
+    shares = region.groupby("list")["gold"].mean()
+    assert [plan["precision_a"], plan["precision_b"]] == pytest.approx(shares.tolist())
+    same = whole.assign(again=whole["good"]).rankeval.plan_annotation("good", "again", 100)
+    assert (same["n_region"][0], same["n_more"][0], same["power"][0]) == (0, 0, 0.0)
+
+
 def test_plans_of_groups(partly):
     both = pd.concat([partly, partly.iloc[:500]], keys=["all", "half"], names=["part", "item"])
     table = both.rankeval.plan_annotation("good", "fair", 100, by="part")

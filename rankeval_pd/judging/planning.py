@@ -14,7 +14,7 @@ from rankeval_pd.forms.roles import RankingRoles
 from rankeval_pd.forms.spelled_out import with_roles
 from rankeval_pd.judging.partial import judged_difference
 from rankeval_pd.judging.samples import check_frame
-from rankeval_pd.stats._types import IntArray
+from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.distributions.hypergeometric import log_pmf
 from rankeval_pd.stats.significance.fisher import fisher_test
 
@@ -137,6 +137,8 @@ class _State(NamedTuple):
         if precisions is not None:
             first, second = (check_share("precisions", x) for x in precisions)
             return cls(size, judged, tp, (first, second))
+        if size == 0:  # one list
+            return cls(size, judged, tp, (np.nan, np.nan))
         if not all(judged):
             raise ValueError(
                 "precisions=None: in one of the difference regions nothing is judged yet, so that"
@@ -156,21 +158,26 @@ class _State(NamedTuple):
         for sample, judged, tp, share in zip(
             samples, self.judged, self.tp, self.precisions, strict=True
         ):
-            left = self.size - judged
-            true = min(max(round(share * self.size) - tp, 0), left)
-            added = np.arange(
-                max(0, sample - judged - (left - true)), min(sample - judged, true) + 1
-            )
-            law = np.exp(
-                log_pmf(*(np.asarray(x, dtype=float) for x in (added, left, true, sample - judged)))
-            )
-            kept = law > _RARE
-            laws.append(law[kept])
-            counts.append(tp + added[kept])
+            law = self._new(judged, tp, sample - judged, share)
+            added = np.flatnonzero(law > _RARE)
+            laws.append(law[added])
+            counts.append(tp + added)
         tp_a, tp_b = (x.ravel() for x in np.meshgrid(*counts, indexing="ij"))
         n_a, n_b = (np.full(tp_a.size, sample) for sample in samples)
         p_value = fisher_test(tp_a, n_a, tp_b, n_b, "two-sided").p_value
         return float(np.outer(*laws).ravel()[p_value <= alpha].sum())
+
+    def _new(self, judged: int, tp: int, more: int, share: float) -> FloatArray:
+        """Return how probable each number of true positives is among so many more of a region."""
+        law = np.zeros(more + 1)
+        if more == 0:
+            return law + 1.0
+        left = self.size - judged
+        true = min(max(round(share * self.size) - tp, 0), left)
+        possible = np.arange(max(0, more - (left - true)), min(more, true) + 1)
+        given = (np.asarray(x, dtype=float) for x in (possible, left, true, more))
+        law[possible] = np.exp(log_pmf(*given))
+        return law
 
 
 def _spread(more: int, judged: list[int], size: int) -> tuple[int, int]:

@@ -11,12 +11,12 @@ import pandas as pd
 from rankeval_pd.errors import check_count, listed
 from rankeval_pd.forms.columns import find_gold
 from rankeval_pd.forms.roles import RankingRoles, Roles
-from rankeval_pd.forms.spelled_out import with_roles
+from rankeval_pd.forms.spelled_out import with_roles_but
 from rankeval_pd.judging.samples import Asked, check_frame, quietly, read_sample
 from rankeval_pd.nbest.regions import difference_region
 
 
-@with_roles
+@with_roles_but("positive", "min_grade")
 def annotation_sheet(
     candidates: pd.DataFrame,
     a: Hashable,
@@ -94,7 +94,10 @@ def annotation_sheet(
     return sheet
 
 
-@with_roles
+@with_roles_but(
+    "measures", "exclude", "by", "rng", "dim", "positive", "min_grade", "key", "label", "groups",
+    "lower_is_better", "missing", "ties",
+)  # fmt: skip
 def with_judgements(
     candidates: pd.DataFrame, sheet: pd.DataFrame, **roles: Unpack[RankingRoles]
 ) -> pd.DataFrame:
@@ -108,7 +111,7 @@ def with_judgements(
         From :func:`annotation_sheet`, its gold column filled in; what is still missing there stays
         as it is.
     **roles
-        ``gold``, the column of judgements in both; the others have no effect.
+        ``gold`` is the column of judgements in both.
 
     Returns
     -------
