@@ -97,11 +97,8 @@ def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: floa
     names = {name: shortened(canvas.text(name), most) for name in scores}
     beside = _beside(ax, list(names.values()), font) * width
     _axis(ax, (low - beside, high + beside), rows, bars, better=better)
-    if "what" in table.attrs:
-        ax.xaxis.set_label_position("top")
-        ax.set_xlabel(str(table.attrs["what"]), fontsize=7 if small(ax) else None)
-        if table.attrs.get("kind") is None:
-            set_ticks(ax.xaxis, in_percent, 6.0)
+    if "what" in table.attrs and table.attrs["kind"] is None:
+        set_ticks(ax.xaxis, in_percent, 6.0)
     _name_systems(canvas, scores, names, font, rows, bars)
     for level, clique in enumerate(cliques):
         at = np.sort([scores[name] for name in clique])

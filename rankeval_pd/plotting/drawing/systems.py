@@ -49,6 +49,8 @@ def gain_of(table: pd.DataFrame) -> str:
 
 def score_of(table: pd.DataFrame) -> str:
     """Return what the scores are: the metric, where the table says it."""
+    if "what" in table.attrs:  # of measures
+        return str(table.attrs["what"])
     metric = table.attrs.get("metric")
     return "score" if metric in (None, "mean", "sum") else str(metric)
 
