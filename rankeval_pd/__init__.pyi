@@ -27,8 +27,10 @@ from .curves.shapes import precision_recall as precision_recall
 from .curves.shapes import roc as roc
 from .curves.unpaired import unpaired_area as unpaired_area
 from .errors import RankevalWarning as RankevalWarning
+from .judging.partial import judged_average_precision as judged_average_precision
 from .judging.partial import judged_difference as judged_difference
 from .judging.partial import judged_precision as judged_precision
+from .judging.partial import judged_recall as judged_recall
 from .judging.planning import needed_candidates as needed_candidates
 from .judging.planning import plan_annotation as plan_annotation
 from .judging.sheets import annotation_sheet as annotation_sheet

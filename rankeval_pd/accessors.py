@@ -14,9 +14,9 @@ from rankeval_pd.curves import areas, early, references, shapes, unpaired
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import AnyRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
-from rankeval_pd.forwarding import method, plot_method
+from rankeval_pd.forwarding import frame_method, method, plot_method
 from rankeval_pd.guide import PLOT_SYNONYMS, PLOTS, SYNONYMS, methods_of, not_there
-from rankeval_pd.judging import partial
+from rankeval_pd.judging import partial, planning, sheets
 from rankeval_pd.nbest import (
     acceptance_precision,
     bands,
@@ -98,7 +98,12 @@ class Accessor(Generic[Data]):
     significant_ranges = method(ranges.significant_ranges)
     difference_band = method(bands.difference_band)
     judged_precision = method(partial.judged_precision)
+    judged_recall = method(partial.judged_recall)
+    judged_average_precision = method(partial.judged_average_precision)
     judged_difference = method(partial.judged_difference)
+    plan_annotation = frame_method(planning.plan_annotation)
+    annotation_sheet = frame_method(sheets.annotation_sheet)
+    with_judgements = frame_method(sheets.with_judgements)
     measure_ranks = method(nbest_ranks.measure_ranks)
     summary = method(summary.summary)
     mean_difference = method(mean_difference.mean_difference)
@@ -183,6 +188,7 @@ class Plots(Generic[Data]):
     gain_by_size = plot_method(plotting.gain_by_size)
     calibration = plot_method(plotting.calibration)
     area = plot_method(plotting.area)
+    measure_ranks = plot_method(plotting.measure_ranks)
     odds_ratios = plot_method(plotting.odds_ratios)
     tie_sensitivity = plot_method(plotting.tie_sensitivity)
     mean_difference = plot_method(plotting.mean_difference)

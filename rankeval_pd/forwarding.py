@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Generic, ParamSpec, Protocol, TypeVar, cast
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast
 
 import pandas as pd
 import xarray as xr
@@ -45,6 +45,14 @@ class Method(Generic[P]):
         raise TypeError("for type checkers only")
 
 
+class FrameMethod(Generic[P]):
+    """What :func:`frame_method` makes, as a type checker sees it."""
+
+    def __get__(self, accessor: Holder[Any], owner: Any = None) -> Callable[P, pd.DataFrame]:
+        """Return the function of the data that the accessor holds."""
+        raise TypeError("for type checkers only")
+
+
 class Picture(Protocol[P, Drawn_co]):
     """A function that draws data."""
 
@@ -64,6 +72,13 @@ class PlotMethod(Generic[P, Drawn]):
 def method(question: Question[P]) -> Method[P]:
     """Return the function as a method of what holds its data and the roles of the columns."""
     return cast(Method[P], _forwarding(question))
+
+
+def frame_method(
+    question: Callable[Concatenate[pd.DataFrame, P], pd.DataFrame],
+) -> FrameMethod[P]:
+    """Return a function of DataFrames alone as a method; it refuses Datasets itself."""
+    return cast(FrameMethod[P], _forwarding(question))
 
 
 def plot_method(picture: Picture[P, Drawn]) -> PlotMethod[P, Drawn]:

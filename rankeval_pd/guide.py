@@ -14,7 +14,11 @@ QUESTIONS: Mapping[Form, tuple[tuple[str, str], ...]] = {
         ("How much is found, how early?", "nbest_recall, recall_band, enrichment, bedroc"),
         ("Which measure is best?", "summary, measure_ranks"),
         ("Is A better than B?", "compare, significant_ranges, mean_difference, odds_ratios"),
-        ("Only a part is judged", "judged_precision, judged_difference"),
+        (
+            "Only a part is judged",
+            "judged_precision, judged_difference, judged_recall, judged_average_precision",
+        ),
+        ("What to judge next?", "plan_annotation, annotation_sheet, with_judgements"),
         ("Which threshold to take?", "choose_threshold"),
         ("What holds for all n together?", "precision_band, difference_band"),
         ("Which candidates make it?", "difference_region, tie_sensitivity"),
@@ -39,8 +43,8 @@ QUESTIONS: Mapping[Form, tuple[tuple[str, str], ...]] = {
 PLOTS: Mapping[Form, tuple[str, ...]] = {
     "rankings": (
         "precision", "comparison", "repetition", "random_bound", "random_cdf", "roc",
-        "precision_recall", "det", "lift", "gain", "area", "odds_ratios", "tie_sensitivity",
-        "mean_difference",
+        "precision_recall", "det", "lift", "gain", "area", "measure_ranks", "critical_difference",
+        "pairs", "odds_ratios", "tie_sensitivity", "mean_difference",
     ),
     "items": (
         "confidence", "pairs", "system_ranks", "gain_by_size", "paired_differences",

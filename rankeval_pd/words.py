@@ -75,23 +75,38 @@ def _sentences(
     scale = _Scale(size, attrs if metric is None else {**attrs, "metric": f"mean {metric}"})
     where = "".join(f"In {key} {value}, " for key, value in keys.items())
     level = f"{100 * attrs['level']:g} % interval" if "level" in attrs else "interval"
-    limits = best[["ci_low", "ci_high"]].astype(float)
+    shown = part[["value", "ci_low", "ci_high"]].astype(float)
+    first = part[(shown.fillna(np.inf) == shown.iloc[0].fillna(np.inf)).all(axis=1)]
+    several = len(first) > 1
+    limits = shown.iloc[0, 1:]
     known = f"{level} {scale.limits(*limits)}" if np.isfinite(limits).all() else f"no {level}"
-    yield f"{where}{best[name]} has the {scale.what} ({scale.value(best['value'])}, {known})."
-    others = part.iloc[1:]
+    yield (
+        f"{where}{_listed(first[name], 'and')} {'have' if several else 'has'} the {scale.what}"
+        f" ({scale.value(best['value'])}, {known})."
+    )
+    others = part.drop(first.index)
     tied, worse = others[others["rank_low"] == 1], others[others["rank_low"] > 1]
     if len(tied):
-        yield f"It cannot be told apart from {_listed(tied[name], 'or')}."
-    if len(worse) and len(tied):
-        yield f"Something is significantly better than {_listed(worse[name], 'and')}."
+        they = "They" if several else "It"
+        yield f"{they} cannot be told apart from {_listed(tied[name], 'or')}."
+    if len(worse) and (first["rank_high"] == len(first)).all():
+        yield (
+            f"{'They are' if several else 'It is'} significantly better than"
+            f" {_listed(worse[name], 'and')}."
+        )
     elif len(worse):
-        yield f"It is significantly better than {_listed(worse[name], 'and')}."
-    yield from _of_difference(part, name, scale, attrs.get("baseline"))
+        yield (
+            f"{_listed(worse[name], 'and')} {'is' if len(worse) == 1 else 'are each'} significantly"
+            " worse than at least one other."
+        )
+    yield from _of_difference(part, first, name, scale, attrs.get("baseline"))
     if "better_than_chance" in part:
         yield _of_chance(part, name)
 
 
-def _of_difference(part: pd.DataFrame, name: str, scale: _Scale, baseline: Any) -> Iterator[str]:
+def _of_difference(
+    part: pd.DataFrame, first: pd.DataFrame, name: str, scale: _Scale, baseline: Any
+) -> Iterator[str]:
     """Say how far the next is behind, or of a baseline how far the best is ahead."""
     if "difference" not in part or len(part) < 2:
         return
@@ -100,9 +115,11 @@ def _of_difference(part: pd.DataFrame, name: str, scale: _Scale, baseline: Any) 
     if not itself.any():
         return
     reference = part[itself].iloc[0]
-    best = part.iloc[0]
-    of_best = reference[name] == best[name]
-    row = part.iloc[1] if of_best else best
+    of_best = reference[name] in set(first[name])
+    behind = part.drop(first.index)
+    if of_best and behind.empty:
+        return
+    row = behind.iloc[0] if of_best else part.iloc[0]
     gap = scale.gap(abs(row["difference"]))
     ahead = "behind" if of_best else f"ahead of {reference[name]}"
     yield f"{row[name]} is {gap} {ahead} (p = {_p(row['p_adjusted'])})."

@@ -19,8 +19,12 @@ ACCESSORS = [FrameAccessor, DatasetAccessor]
 CELLS = {"O11": 30, "O12": 20, "O21": 10, "O22": 940}
 
 
+OF_FRAMES = ("plan_annotation", "annotation_sheet", "with_judgements")
+
+
 def _methods(accessor: type) -> list[str]:
-    return [name for name in dir(accessor) if not name.startswith("_") and name != "plot"]
+    names = [name for name in dir(accessor) if not name.startswith("_") and name != "plot"]
+    return [name for name in names if name not in OF_FRAMES]
 
 
 def _plots() -> list[str]:
@@ -49,6 +53,8 @@ ARGUMENTS = {
     ),
     "choose_threshold": ((), {"recall": 0.5, "level": 0.9}),
     "judged_precision": (([3, 9],), {"unjudged": "bounds", "level": 0.9}),
+    "judged_recall": (([3, 9],), {"level": 0.9}),
+    "judged_average_precision": ((), {"level": 0.9}),
     "judged_difference": (("a", "b", [3, 9]), {"unjudged": "bounds", "level": 0.9}),
     "summary": (
         ([3, 9],),
@@ -293,6 +299,28 @@ def test_calling_leaves_the_old_accessor_unchanged(frame, form):
     _assert_same(again.nbest_precision(5), wanted)
 
 
+def test_plans_and_sheets_are_methods_of_frames(frame):
+    data = frame.rename(columns={"gold": "tp"}).assign(flag=True)
+    data["tp"] = data["tp"].astype(float).where(np.arange(len(data)) % 3 > 0)
+    chain = data.rankeval(gold="tp", measures=["a", "b"], rng=4)
+    ask = {"gold": "tp", "measures": ["a", "b"], "rng": 4}
+    wanted = rankeval_pd.plan_annotation(data, "a", "b", 9, precisions=(0.7, 0.2), **ask)
+    found = chain.plan_annotation("a", "b", 9, precisions=(0.7, 0.2))
+    _assert_same(found, wanted)
+    sheet = chain.annotation_sheet("a", "b", 9)
+    _assert_same(sheet, rankeval_pd.annotation_sheet(data, "a", "b", 9, **ask))
+    back = chain.with_judgements(sheet.assign(tp=True))
+    _assert_same(back, rankeval_pd.with_judgements(data, sheet.assign(tp=True), gold="tp"))
+    assert back.loc[sheet.index, "tp"].all()
+    ds = xr.Dataset.from_dataframe(frame)
+    with pytest.raises(TypeError, match=r"of type Dataset: plans and sheets .*to_dataframe"):
+        ds.rankeval.plan_annotation("a", "b", 9)
+    for name in OF_FRAMES:
+        assert inspect.getdoc(getattr(FrameAccessor, name)).startswith(
+            inspect.getdoc(getattr(rankeval_pd, name)).splitlines()[0]
+        )
+
+
 def test_calling_with_an_unknown_role(frame):
     with pytest.raises(TypeError, match=r"'golds' is neither an option.*The roles are 'gold'"):
         frame.rankeval(golds="gold")
@@ -381,7 +409,8 @@ def test_tab_and_repr_show_what_the_form_can_be_asked(form):
 
 
 def test_every_method_and_plot_belongs_to_a_form():
-    assert {name for form in QUESTIONS for name in methods_of(form)} == set(_methods(FrameAccessor))
+    known = {*_methods(FrameAccessor), *OF_FRAMES}
+    assert {name for form in QUESTIONS for name in methods_of(form)} == known
     assert {name for plots in PLOTS.values() for name in plots} == set(_plots())
     assert set(_plots()) == set(plotting.__all__) - {"shown", "shared_legend"}
 

@@ -7,9 +7,13 @@ import pandas as pd
 import pytest
 import xarray as xr
 from scipy import stats
+from sklearn.metrics import average_precision_score
 
 import rankeval_pd
+from rankeval_pd.judging.planning import _significant, _State
+from rankeval_pd.stats.intervals import partly_judged as totals
 from rankeval_pd.stats.intervals.finite import hypergeometric_limits
+from rankeval_pd.stats.rankings.partly_judged import average_precision_bounds
 
 
 @pytest.fixture(scope="module")
@@ -113,18 +117,53 @@ def test_plan_is_kept(whole):
     sides = [region.loc[region["list"] == side, "gold"].to_numpy() for side in "ab"]
     rng = np.random.default_rng(5)
     half = int(plan["n_more"] - plan["n_more"] // 2), int(plan["n_more"] // 2)
-    hits = []
-    for _ in range(1_500):
-        a, b = (rng.choice(x, m, replace=False) for x, m in zip(sides, half, strict=True))
-        table = [[a.sum(), (~a).sum()], [b.sum(), (~b).sum()]]
-        hits.append(stats.fisher_exact(table).pvalue <= 0.05)
-    assert np.mean(hits) == pytest.approx(0.8, abs=0.03 + 0.02)
-    assert plan["power"] == pytest.approx(np.mean(hits), abs=0.04)
+    tp = [
+        rng.hypergeometric(x.sum(), (~x).sum(), m, 10_000) for x, m in zip(sides, half, strict=True)
+    ]
+    hits = _significant(tp[0], half[0], tp[1], half[1], 0.05)
+    assert hits == pytest.approx(0.8, abs=0.03)
+    assert plan["power"] == pytest.approx(hits, abs=0.02)
     few = rankeval_pd.plan_annotation(
         blank, "good", "fair", 100, precisions=shares, budget=10
     ).iloc[0]
     assert few["n_more"] == 10
     assert few["power"] < plan["power"]
+
+
+def test_the_power_of_a_plan_is_exact():
+    """All samples of two small regions, a start judged already, by SciPy's laws and Fisher test."""
+    found = pd.Series(
+        {"n_judged_a": 3, "n_judged_b": 2, "tp_judged_a": 2, "tp_judged_b": 0, "n_only": 14}
+    )
+    state = _State.of(found, (10 / 14, 2 / 14))
+    new_a, new_b = 5, 6
+    total = 0.0
+    for i in range(new_a + 1):
+        for j in range(new_b + 1):
+            law = stats.hypergeom.pmf(i, 11, 8, new_a) * stats.hypergeom.pmf(j, 12, 2, new_b)
+            table = [[2 + i, 6 - i], [j, 8 - j]]
+            total += law * (stats.fisher_exact(table).pvalue <= 0.05) if law else 0.0
+    assert state.power(0.05, new_a + new_b) == pytest.approx(total, abs=1e-7)
+    estimated = _State.of(found, None).precisions
+    assert estimated == pytest.approx(((2 + 11 * 2.5 / 4) / 14, (12 * 0.5 / 3) / 14))
+
+
+def test_plans_where_nothing_is_left(whole):
+    plan = whole.rankeval.plan_annotation("good", "fair", 100).iloc[0]
+    assert (plan["n_more"], plan["power"]) == (0, 1.0)
+    region = whole.rankeval.difference_region("good", "fair", 100)
+    shares = region.groupby("list")["gold"].mean()
+    assert [plan["precision_a"], plan["precision_b"]] == pytest.approx(shares.tolist())
+    same = whole.assign(again=whole["good"]).rankeval.plan_annotation("good", "again", 100)
+    assert (same["n_region"][0], same["n_more"][0], same["power"][0]) == (0, 0, 0.0)
+
+
+def test_plans_of_groups(partly):
+    both = pd.concat([partly, partly.iloc[:500]], keys=["all", "half"], names=["part", "item"])
+    table = both.rankeval.plan_annotation("good", "fair", 100, by="part")
+    alone = partly.rankeval.plan_annotation("good", "fair", 100)
+    assert table["part"].tolist() == ["all", "half"]
+    pd.testing.assert_frame_equal(table.iloc[:1].drop(columns="part"), alone)
 
 
 def test_sheets_there_and_back(whole, partly):
@@ -176,3 +215,211 @@ def test_published_figures_to_plan_with():
         rankeval_pd.needed_candidates(0.4, 0.4, 0.5)
     with pytest.raises(ValueError, match="cannot have precisions"):
         rankeval_pd.needed_candidates(0.9, 0.1, 0.5)
+
+
+def _strata(n_sizes, truths, counts):
+    """Enumerate every sample of two strata: probabilities, and what was seen."""
+    for judged in np.ndindex(*(t + 1 for t in counts)):
+        law = [
+            stats.hypergeom.pmf(t, size, true, m)
+            for t, size, true, m in zip(judged, n_sizes, truths, counts, strict=True)
+        ]
+        yield np.prod(law), judged
+
+
+def test_two_rates_cover_and_are_unbiased_in_every_sample():
+    """All samples of two strata, by SciPy's law: the mean of the estimates, and the coverage."""
+    design = totals.Design(2, "estimate", "ratio", 0.95)
+    sizes, counts = (30, 20), (6, 10)
+    for truths in [(10, 10), (3, 15), (25, 2), (0, 9)]:
+        samples = [(p, tp) for p, tp in _strata(sizes, truths, counts) if p > 0]
+        sums = np.array([[50, 16, sum(tp), *sizes, *counts, *tp] for _, tp in samples], dtype=float)
+        found = design.total(sums)
+        law = np.array([p for p, _ in samples])
+        assert law @ found.estimate == pytest.approx(sum(truths), rel=1e-9)
+        inside = (found.low <= sum(truths)) & (sum(truths) <= found.high)
+        assert law @ inside >= 0.94
+
+
+def test_inverse_probabilities_are_unbiased():
+    """All subsets of eight candidates with rates of their own: sums, recall's parts and AP."""
+    rate = np.array([0.9, 0.8, 0.5, 0.5, 0.4, 0.3, 0.3, 0.6])
+    true = np.array([1, 0, 1, 1, 0, 1, 0, 1], dtype=bool)
+    design = totals.Design(0, "estimate", "horvitz-thompson", 0.95, 1 / 0.3)
+    none = np.zeros(8, dtype=np.int64)
+    whole, variance = 0.0, 0.0
+    pairs = 0.0
+    for chosen in np.ndindex(*([2] * 8)):
+        judged = np.array(chosen, dtype=bool)
+        p = float(np.prod(np.where(judged, rate, 1 - rate)))
+        parts = design.parts(judged, true & judged, rate, none)
+        found = design._horvitz_thompson(parts.sum(axis=0), np.array(8.0 - judged.sum()))
+        whole += p * found.estimate
+        variance += p * (found.estimate - 5.0) ** 2
+        weight = np.where(judged & true, 1 / rate, 0.0)
+        others = np.cumsum(weight) - weight
+        pairs += p * float((weight * (1 + others) / np.arange(1, 9)).sum())
+    assert whole == pytest.approx(5.0, rel=1e-12)
+    assert variance == pytest.approx(((1 - rate) / rate)[true].sum(), rel=1e-12)
+    precision = np.cumsum(true) / np.arange(1, 9)
+    assert pairs == pytest.approx(precision[true].sum(), rel=1e-12)
+
+
+def test_bounds_of_average_precision_are_those_of_every_completion():
+    rng = np.random.default_rng(0)
+    for trial in range(60):
+        size = int(rng.integers(2, 9))
+        score = -np.sort(-rng.integers(0, 4 if trial % 2 else 99, size).astype(float))
+        true, judged = rng.random((2, size)) < 0.5
+        tried = []
+        for filled in np.ndindex(*([2] * int((~judged).sum()))):
+            label = true.copy()
+            label[~judged] = np.array(filled, dtype=bool)
+            if label.any():
+                tried.append(average_precision_score(label, score))
+        if tried:
+            found = average_precision_bounds(score, true, judged)
+            assert found == pytest.approx((min(tried), max(tried)), rel=1e-12)
+
+
+def test_everything_judged_is_today_s_recall_and_average_precision(whole):
+    tied = whole.round({"good": 1, "fair": 1})
+    for told in ({}, {"windows": [30, 100]}, {"judged_with": 1.0}):
+        table = tied.rankeval.judged_recall([50, 100], **told)
+        today = tied.rankeval.nbest_precision([50, 100])
+        for name in ("recall", "ci_low", "ci_high"):
+            np.testing.assert_allclose(table[name], today["recall"], rtol=1e-15)
+        table = tied.rankeval.judged_average_precision(**told)
+        for name in ("average_precision", "ci_low", "ci_high"):
+            np.testing.assert_allclose(table[name], tied.rankeval.area("ap")["area"], rtol=1e-13)
+        precision = tied.rankeval.judged_precision([50, 100], **told)
+        for name in ("precision", "ci_low", "ci_high"):
+            assert precision[name].tolist() == today["precision"].tolist()
+
+
+def test_estimates_by_hand(whole, partly):
+    """With two rates: the sum over the rates of size times share, and of 1 / rate."""
+    rate = np.where(whole["good"].rank(ascending=False) <= 60, 0.5, 0.25)
+    judged = np.random.default_rng(3).random(1_000) < rate
+    data = whole.assign(gold=whole["gold"].astype(float).where(judged), rate=rate)
+    listed = data.nlargest(150, "good")
+    by_rate = listed.groupby("rate")["gold"]
+    wanted = (by_rate.mean() * by_rate.size()).sum() / 150
+    row = data.rankeval.judged_precision(150, judged_with="rate", measures="good").iloc[0]
+    assert row["precision"] == pytest.approx(wanted, rel=1e-12)
+    assert row["n_judged"] == listed["gold"].notna().sum()
+    windows = data.drop(columns="rate").rankeval(measures="good").judged_precision(
+        150, windows=[60]
+    )  # fmt: skip
+    assert windows["ci_low"].tolist() == [row["ci_low"]]
+    known = data.rankeval.judged_precision(
+        150, judged_with="rate", estimator="horvitz-thompson", measures="good"
+    ).iloc[0]
+    inverse = (listed["gold"].fillna(0) / listed["rate"]).sum() / 150
+    assert known["precision"] == pytest.approx(inverse, rel=1e-12)
+    as_values = data.drop(columns="rate").rankeval.judged_precision(
+        150, judged_with=data["rate"], measures="good"
+    )
+    assert as_values.iloc[0].equals(row)
+    out = data.drop(listed.index)
+    by_rate = out.groupby("rate")["gold"]
+    rest = (by_rate.mean() * by_rate.size()).sum()
+    recall = data.rankeval.judged_recall(150, judged_with="rate", measures="good").iloc[0]
+    assert recall["recall"] == pytest.approx(150 * wanted / (150 * wanted + rest), rel=1e-12)
+    many = np.random.default_rng(4).uniform(0.2, 0.9, 1_000)  # too many rates for strata
+    row = partly.rankeval.judged_precision(150, judged_with=many, measures="good").iloc[0]
+    listed = partly.assign(many=many).nlargest(150, "good").dropna(subset="gold")
+    assert row["precision"] == pytest.approx(np.average(listed["gold"], weights=1 / listed["many"]))
+
+
+def test_limits_are_within_the_bounds_and_hold_the_estimate(partly):
+    for ask in ("judged_precision", "judged_recall"):
+        method = getattr(partly.rankeval, ask)
+        found, bounds = method(range(1, 300, 7)), method(range(1, 300, 7), unjudged="bounds")
+        assert (found["ci_low"] >= bounds["ci_low"] - 1e-12).all()
+        assert (found["ci_high"] <= bounds["ci_high"] + 1e-12).all()
+        point = found[ask.removeprefix("judged_")]
+        assert (found["ci_low"][found["tp_judged"] == 0] == 0).all()
+        known = point.notna()
+        assert (found["ci_low"] <= point + 1e-12)[known].all()
+        assert (point <= found["ci_high"] + 1e-12)[known].all()
+    found = partly.rankeval.judged_average_precision()
+    bounds = partly.rankeval.judged_average_precision(unjudged="bounds")
+    assert (bounds["ci_low"] <= found["ci_low"]).all()
+    assert (found["ci_high"] <= bounds["ci_high"]).all()
+    recall = partly.rankeval.judged_recall(100, measures="good", unjudged="bounds").iloc[0]
+    listed = partly["good"].rank(ascending=False) <= 100
+    least = partly["gold"].fillna((~listed).astype(float))
+    assert recall["ci_low"] == pytest.approx(least[listed].sum() / least.sum())
+
+
+def test_padded_datasets_and_groups(partly):
+    both = pd.concat({"x": partly, "y": partly.iloc[:400]}, names=["part", "item"])
+    frame = both.reset_index()
+    ask = {"by": "part", "label": "item", "measures": ["good", "fair"]}
+    ds = both.astype(float).to_xarray().rename(item="candidate")
+    for name, where in (
+        ("judged_precision", {"n": [50, 100]}),
+        ("judged_recall", {"n": [50, 100]}),
+        ("judged_average_precision", {}),
+        ("judged_difference", {"a": "good", "b": "fair", "n": [50, 100]}),
+    ):
+        for told in ({}, {"windows": [40]}, {"unjudged": "bounds"}):
+            table = getattr(frame.rankeval, name)(**where, **told, **ask)
+            found = getattr(ds.rankeval, name)(**where, **told)
+            flat = found.to_dataframe().reset_index()
+            np.testing.assert_allclose(
+                np.sort(flat["ci_low"].to_numpy()), np.sort(table["ci_low"].to_numpy()), rtol=1e-12
+            )
+            assert sorted(flat.filter(like="n_judged").iloc[:, 0]) == sorted(
+                table.filter(like="n_judged").iloc[:, 0]
+            )
+
+
+def test_what_cannot_be_estimated(partly):
+    ask = partly.rankeval.judged_precision
+    with pytest.raises(ValueError, match="divides by known probabilities"):
+        ask(50, estimator="horvitz-thompson")
+    with pytest.raises(ValueError, match="with judged_with: each says"):
+        ask(50, windows=[9], judged_with=0.3)
+    with pytest.raises(ValueError, match="no probability in"):
+        ask(50, judged_with=np.zeros(1_000))
+    with pytest.raises(ValueError, match="were judged with probability 1"):
+        ask(50, judged_with=1.0)
+    with pytest.raises(KeyError, match="judged_with: no column 'rate'"):
+        ask(50, judged_with="rate")
+    with pytest.raises(ValueError, match="values of shape"):
+        ask(50, judged_with=np.ones(7))
+    with pytest.raises(ValueError, match="unjudged='skip' is not one of"):
+        ask(50, unjudged="skip")
+    with pytest.raises(ValueError, match="holds for judged_precision, judged_recall"):
+        partly.rankeval.nbest_precision(50, unjudged="estimate")
+    chain = partly.rankeval(unjudged="bounds", measures="good")
+    assert chain.judged_precision(50).attrs["unjudged"] == "bounds"
+    with pytest.raises(ValueError, match="Ask one of these"):
+        chain.nbest_precision(50)
+    before = partly.copy()
+    ask(50)
+    pd.testing.assert_frame_equal(partly, before)
+
+
+@pytest.mark.slow
+def test_unequal_rates_cover(whole):
+    """Two hundred samples at once, as a batch of a Dataset: twice the rate in the first 100."""
+    rng = np.random.default_rng(6)
+    rate = np.where(whole["good"].rank(ascending=False) <= 100, 0.4, 0.2)
+    gold = np.where(rng.random((200, 1_000)) < rate, whole["gold"].astype(float), np.nan)
+    data = whole.drop(columns="gold").rename_axis("candidate").to_xarray()
+    data = data.assign(gold=(("sample", "candidate"), gold), rate=("candidate", rate))
+    today = whole.rankeval(measures="good")
+    truth = today.nbest_precision(200).iloc[0]
+    ap = today.area("ap")["area"][0]
+    ask = data.rankeval(measures="good")
+    for found, name, true in (
+        (ask.judged_precision(200, judged_with="rate"), "precision", truth["precision"]),
+        (ask.judged_recall(200, judged_with="rate"), "recall", truth["recall"]),
+        (ask.judged_average_precision(judged_with="rate"), "average_precision", ap),
+    ):
+        point, low, high = (found[x].to_numpy().ravel() for x in (name, "ci_low", "ci_high"))
+        assert ((low <= true) & (true <= high)).mean() >= 0.89  # of .94, less three errors
+        assert abs(point.mean() - true) < 4 * point.std() / np.sqrt(200)

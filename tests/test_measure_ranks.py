@@ -55,6 +55,9 @@ def test_ranks_are_those_of_the_pairs(candidates):
 
 def test_areas_are_ranked_by_delong(candidates):
     table = candidates.rankeval.measure_ranks(kind="roc", adjust="holm")
+    area = candidates.rankeval.area().set_index("measure").loc[table["measure"]]
+    for limit in ("ci_low", "ci_high"):
+        np.testing.assert_allclose(table[limit], area[limit], rtol=1e-12)
     pairs = candidates.rankeval.compare_area(adjust="holm")
     pairs["better"] = pairs["measure_a"].where(pairs["difference"] > 0, pairs["measure_b"])
     for _, row in table.iterrows():

@@ -50,6 +50,7 @@ PLOTS = {
     "lift": lambda ax: candidates().rankeval.plot.lift(enrichment=[0.05, 0.1], ax=ax),
     "gain": lambda ax: candidates().rankeval.plot.gain(log=True, ax=ax),
     "area": lambda ax: candidates().rankeval.plot.area(ax=ax),
+    "measure_ranks": lambda ax: candidates().rankeval.plot.measure_ranks(40, ax=ax),
     "odds_ratios": lambda ax: candidates().rankeval.plot.odds_ratios("G2", "_z", [20, 90], ax=ax),
     "tie_sensitivity": lambda ax: (
         candidates().round(1).rankeval.plot.tie_sensitivity("G2", "_z", [20, 90], n_keys=4, ax=ax)
@@ -91,12 +92,26 @@ def overlapping(axis) -> bool:
     return any(one.overlaps(other) for k, one in enumerate(inside) for other in inside[k + 1 :])
 
 
+OF_MEASURES = {
+    "pairs": lambda ax: candidates().rankeval.plot.pairs(n=40, ax=ax),
+    "critical_difference": lambda ax: candidates().rankeval.plot.critical_difference(n=40, ax=ax),
+    "thirty": lambda ax: many().rankeval.plot.measure_ranks(kind="ap", n_resamples=999, ax=ax),
+}
+
+
+def many() -> pd.DataFrame:
+    rng = np.random.default_rng(5)
+    gold = rng.random(300) < 0.2
+    scores = {f"measure {k}": rng.normal(size=300) + 0.05 * k * gold for k in range(30)}
+    return pd.DataFrame({**scores, "gold": gold})
+
+
 def test_every_plot_is_measured():
     plots = set(plotting.__all__) - {"shared_legend", "shown"}
     assert plots == set(PLOTS) - {"few"}
 
 
-@pytest.mark.parametrize("name", PLOTS)
+@pytest.mark.parametrize("name", [*PLOTS, *(f"{name} of measures" for name in OF_MEASURES)])
 @pytest.mark.parametrize("grid", [False, True])
 def test_small_panels_have_room(name, grid):
     """At 8 x 6 cm, and in a 2 x 2 grid of 6.4 x 4.8 inches, drawn without any warning."""
@@ -108,7 +123,8 @@ def test_small_panels_have_room(name, grid):
     else:
         figure, ax = plt.subplots(figsize=(3.15, 2.36), layout="constrained")
         width, height = 3.15, 2.36
-    PLOTS[name](ax)
+    draw = OF_MEASURES[name.removesuffix(" of measures")] if " of " in name else PLOTS[name]
+    draw(ax)
     figure.canvas.draw()
     box = ax.get_window_extent()
     assert box.width / figure.dpi >= 0.65 * width
@@ -254,6 +270,107 @@ def test_bars_join_systems_that_are_not_told_apart():
     for a, b, p in table[["system_a", "system_b", "p_adjusted"]].itertuples(index=False):
         together = any({scores[a], scores[b]} <= bar for bar in joined)
         assert together == (p > 0.05)
+
+
+def test_ranks_of_measures_are_the_table():
+    df = candidates()
+    table = df.rankeval.measure_ranks(40)
+    ax = plotting.measure_ranks(table)
+    points = [line for line in ax.get_lines() if len(line.get_xdata())]
+    assert [line.get_xdata()[0] for line in points] == table["value"].tolist()
+    full = [line.get_markerfacecolor() != "white" for line in points]
+    assert full == table["tied_for_best"].tolist()
+    assert not all(full)
+    bars = [bar.get_segments()[0][:, 0].tolist() for bar in ax.collections]
+    assert bars == table[["ci_low", "ci_high"]].to_numpy().tolist()
+    ranks = table[["rank_low", "rank_high"]].itertuples(index=False)
+    said = [f"{low}" if low == high else f"{low}–{high}" for low, high in ranks]
+    assert [text.get_text() for text in ax.texts] == [*said, "rank"]
+    legend = "\n".join(text.get_text() for text in ax.get_legend().get_texts())
+    assert "right: 95 % interval of the rank, all together" in legend.replace("\n", " ")
+    again = df.rankeval.plot.measure_ranks(40)
+    assert [text.get_text() for text in again.texts] == [text.get_text() for text in ax.texts]
+    bare = plotting.measure_ranks(df.rankeval.summary(40))
+    assert bare.get_xlabel() == ax.get_xlabel() == "precision, n = 40"
+    alone = df.rankeval.plot.measure_ranks(kind="roc", adjust=None)
+    legend = " ".join(text.get_text() for text in alone.get_legend().get_texts())
+    assert "each pair alone" in legend.replace("\n", " ")
+    assert alone.get_xlabel() == "area under the ROC curve"
+
+
+@pytest.mark.parametrize("name", ["measure_ranks", "area", "pairs", "critical_difference"])
+def test_every_panel_names_its_own_rows(name):
+    """The order of the rows differs from group to group, and each panel says its own."""
+    frame = candidates(names=3).rename(columns={"_z": "z"})
+    turned = frame.rename(columns={"G2": "$MI^3$", "$MI^3$": "G2"})
+    both = pd.concat([frame, turned[frame.columns]], keys=["here", "there"], names=["part", "row"])
+    asked = {"area": {}, "measure_ranks": {"kind": "roc"}}.get(name, {"kind": "roc"})
+    panels = getattr(both.rankeval(by="part").plot, name)(**asked)
+    for panel, part in zip(panels, (frame, turned[frame.columns]), strict=True):
+        alone = getattr(part.rankeval.plot, name)(**asked)
+        said, wanted = (
+            [[text.get_text() for text in ax.texts] for ax in (panel, alone)]
+            if name == "critical_difference"
+            else [[text.get_text() for text in ax.get_yticklabels()] for ax in (panel, alone)]
+        )
+        assert said == wanted
+        assert panel.get_ylim() == alone.get_ylim()
+    assert len({str([x.get_text() for x in ax.get_yticklabels()]) for ax in panels}) == 2 or (
+        name == "critical_difference"
+    )
+
+
+def test_legend_beside_leaves_room_for_what_is_written():
+    ax = candidates().rankeval.plot.measure_ranks(40, legend="outside")
+    ax.figure.canvas.draw()
+    written = max(text.get_window_extent().x1 for text in ax.texts)
+    assert ax.get_legend().get_window_extent().x0 >= written
+    table = candidates().rankeval.measure_ranks(40)
+    with pytest.raises(ValueError, match="ranks of measures, and no pairs"):
+        plotting.pairs(table)
+
+
+def test_a_panel_for_each_n():
+    df = candidates()
+    panels = df.rankeval.plot.measure_ranks([20, 40])
+    assert [ax.get_title() for ax in panels] == ["n = 20", "n = 40"]
+    ds = df.rename_axis("candidate").to_xarray()
+    others = plotting.measure_ranks(ds.rankeval.measure_ranks([20, 40]))
+    for one, other in zip(panels, others, strict=True):
+        for line, same in zip(one.get_lines(), other.get_lines(), strict=True):
+            assert list(line.get_xdata()) == list(same.get_xdata())
+    panels = df.rankeval.plot.pairs(n=[20, 40])
+    assert [ax.get_title() for ax in panels] == ["n = 20", "n = 40"]
+
+
+@pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
+@pytest.mark.parametrize("asked", [{"n": 40}, {"kind": "ap"}])
+def test_pairs_of_measures_are_those_behind_the_ranks(asked):
+    df = candidates().rename(columns={"_z": "z"})
+    ranks = df.rankeval.measure_ranks(**asked).set_index("measure")
+    ax = df.rankeval.plot.pairs(**asked)
+    names = [x.get_text() for x in ax.get_yticklabels()]
+    told = np.ma.filled(ax.collections[0].get_array().astype(float), 3.0) < 3
+    text = {name.replace("$", r"\$"): name for name in ranks.index}
+    for i, name in enumerate(names):  # those to the right are worse, those above are better
+        row = ranks.loc[text[name]]
+        assert row["rank_high"] == 5 - told[i].sum()
+        assert row["rank_low"] == 1 + told[:, i].sum()
+    ax = df.rankeval.plot.critical_difference(**asked)
+    joined = [set(x.get_xdata()) for x in ax.get_lines() if x.get_marker() == "|"]
+    value = [ranks["value"][text[name]] for name in names]
+    for i in range(5):
+        for j in range(i + 1, 5):
+            together = any({value[i], value[j]} <= bar for bar in joined)
+            assert together == (not told[i, j])
+    if "n" in asked:
+        table = df.rankeval.compare(n=40, adjust="max-t", n_resamples=999)
+        assert plotting.pairs(table).get_title() == ""
+        assert (plotting.pairs(table).collections[0].get_array() < 3).sum() == told.sum()
+    with pytest.raises(ValueError, match="Say by what their measures are compared"):
+        df.rankeval.plot.critical_difference()
+    with pytest.raises(ValueError, match="event='zero' is an option of systems"):
+        df.rankeval.plot.pairs(event="zero", **asked)
 
 
 def test_forest_of_areas_is_the_table():

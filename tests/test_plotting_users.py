@@ -67,6 +67,7 @@ GROUPED = {
     "lift": lambda c, i: c.lift(enrichment=0.1),
     "gain": lambda c, i: c.gain(log=True),
     "area": lambda c, i: c.area(),
+    "measure_ranks": lambda c, i: c.measure_ranks(20),
     "odds_ratios": lambda c, i: c.odds_ratios("G2", "_z", [20, 50]),
     "tie_sensitivity": lambda c, i: c.tie_sensitivity("G2", "_z", [20, 50], n_keys=3),
     "mean_difference": lambda c, i: c.mean_difference("G2", "_z", range(9, 50), n_resamples=50),

@@ -34,12 +34,15 @@ def _candidates() -> pd.DataFrame:
 FRAME = _candidates()
 BASE = {"gold": "gold", "measures": ["a", "b", "c"]}
 HOLED = FRAME.assign(a=FRAME["a"].where(FRAME["a"] != 6))
+PARTLY = FRAME["gold"].astype(float).where(np.arange(len(FRAME)) % 5 > 1)
 NAMED = (
     "mean_difference",
     "odds_ratios",
     "tie_sensitivity",
     "difference_region",
     "judged_difference",
+    "plan_annotation",
+    "annotation_sheet",
 )
 ASKED = {
     "nbest_precision": ((), {}),
@@ -50,7 +53,12 @@ ASKED = {
     "precision_band": (([8, 12],), {"n_resamples": 20}),
     "compare": ((), {"n": [5, 10]}),
     "judged_precision": (([5, 10],), {}),
+    "judged_recall": (([5, 10],), {}),
+    "judged_average_precision": ((), {"level": 0.9, "windows": [4]}),
     "judged_difference": (("a", "b", [5, 10]), {}),
+    "plan_annotation": (("a", "b", 10), {"gold": PARTLY, "alpha": 0.6}),
+    "annotation_sheet": (("a", "b", 10), {"gold": PARTLY}),
+    "with_judgements": ((FRAME[["gold"]][:3],), {}),
     "choose_threshold": ((), {"recall": 0.5}),
     "measure_ranks": (([5, 10],), {"n_resamples": 99}),
     "significant_ranges": ((), {"n": range(1, 16), "alpha": 0.99}),

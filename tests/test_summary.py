@@ -106,6 +106,24 @@ def test_every_number_is_the_tables(candidates):
     assert "Not shown to be better than chance: w." in text
 
 
+def test_words_say_no_more_than_the_table():
+    """Equal values share the first sentence, and who is worse is not said to be so of the best."""
+    table = pd.DataFrame({
+        "measure": ["a", "b", "c", "d"], "n": 100, "value": [0.4, 0.4, 0.3, 0.1],
+        "ci_low": [0.3, 0.3, 0.2, 0.0], "ci_high": [0.5, 0.5, 0.4, 0.2], "rank_low": [1, 1, 1, 4],
+        "rank_high": [3, 4, 4, 4], "difference": [0.0, 0.0, -0.1, -0.3],
+        "p_adjusted": [np.nan, 1.0, 0.2, 0.06], "tied_for_best": [True, True, True, False],
+    })  # fmt: skip
+    text = rankeval_pd.in_words(table)
+    assert text == (
+        "a and b have the highest precision at n = 100 (40.0 %, interval 30.0 to 50.0 %). They"
+        " cannot be told apart from c. d is significantly worse than at least one other. c is 10.0"
+        " points behind (p = 0.2)."
+    )
+    table["rank_low"], table["rank_high"] = [1, 1, 3, 3], [2, 2, 4, 4]
+    assert "They are significantly better than c and d." in rankeval_pd.in_words(table)
+
+
 def test_other_tables(candidates):
     text = rankeval_pd.in_words(candidates.rankeval.measure_ranks(kind="roc"))
     assert "has the largest area under the ROC curve" in text

@@ -68,6 +68,7 @@ class ItemRoles(_Shared, total=False):
 QueryTies = Literal["trec", "shared", "expected"]
 QueryMissing = Literal["absent", "raise"]
 Unjudged = Literal["negative", "skip", "raise"]
+PartlyJudged = Literal["estimate", "bounds"]
 
 
 class QueryRoles(TypedDict, total=False):
@@ -91,7 +92,7 @@ class AnyRoles(_Rankings, ItemRoles, total=False):
     """The roles of rankings, of systems over items, and of queries."""
 
     ties: Ties | QueryTies
-    unjudged: Unjudged
+    unjudged: Unjudged | PartlyJudged
 
 
 MEANINGS: dict[str, str] = {
@@ -123,7 +124,7 @@ MEANINGS: dict[str, str] = {
     "higher_is_better": "whether the higher score is the better; unless given, as the metric has"
     " it.",
     "unjudged": "of queries, what a retrieved document without a grade is: negative, skip or"
-    " raise.",
+    " raise; of the methods for partly judged candidates estimate or bounds.",
 }
 """What each role says, for docstrings; each line is wrapped there."""
 
@@ -166,7 +167,8 @@ class Roles:
         """
         given = dict(keywords)
         unjudged = given.pop("unjudged", None)
-        check_choice("unjudged", unjudged, (None, *get_args(Unjudged)))
+        known = (None, *get_args(Unjudged), *get_args(PartlyJudged))
+        check_choice("unjudged", unjudged, known)
         if given.get("ties") == "trec":
             del given["ties"]
         check_choice("ties", given.get("ties", "trec"), (*TIES, "trec"))
@@ -277,6 +279,12 @@ def are_values(given: Any) -> bool:
 
 def _refuse_those_of_queries(keywords: Mapping[str, Any]) -> None:
     """Raise a ValueError where a role has a meaning for metrics of queries only."""
+    if keywords.get("unjudged") in get_args(PartlyJudged):
+        raise ValueError(
+            f"unjudged={keywords['unjudged']!r} holds for judged_precision, judged_recall,"
+            " judged_average_precision and judged_difference, and not for what was asked here. Ask"
+            " one of these."
+        )
     for name, given in keywords.items():
         if (name == "unjudged" and given is not None) or (name == "ties" and given == "trec"):
             use = {

@@ -175,7 +175,8 @@ def admit(
             f" {gold.size} candidates: whether a candidate is a true positive must be known. Judge"
             " them, or decide what they are: to call all of them false, by fillna(False), gives a"
             " lower bound of precision; to leave them out makes lists of the judged alone, which"
-            " reach further down and, if the top was judged first, look better than they are."
+            " reach further down and, if the top was judged first, look better than they are. If"
+            " those judged are a random sample, judged_precision and judged_difference estimate."
         )
     present = np.broadcast_to(~left_out[..., np.newaxis, :], score.shape)
     lacking = unscored & present

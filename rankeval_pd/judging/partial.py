@@ -2,31 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
-from typing import Any, Unpack, cast
+from collections.abc import Hashable, Sequence
+from typing import Any, Literal, Unpack
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import check_choice, check_share, hushed
+from rankeval_pd.forms.answers import answer
 from rankeval_pd.forms.choices import ListSizes
-from rankeval_pd.forms.columns import find_gold, frame_column
-from rankeval_pd.forms.rankings import Data, check_data
-from rankeval_pd.forms.roles import RankingRoles, Roles
-from rankeval_pd.forms.spelled_out import with_roles
-from rankeval_pd.forms.values import gold_values
-from rankeval_pd.nbest.comparison import compare
-from rankeval_pd.nbest.precision import nbest_precision
-from rankeval_pd.stats._types import AnyArray, FloatArray
-from rankeval_pd.stats.intervals.finite import difference_limits, hypergeometric_limits
+from rankeval_pd.forms.measure_pairs import only_pair, with_names
+from rankeval_pd.forms.n import Sizes, check_n
+from rankeval_pd.forms.rankings import Data
+from rankeval_pd.forms.roles import PartlyJudged, RankingRoles, Roles
+from rankeval_pd.forms.spelled_out import with_roles, with_roles_but
+from rankeval_pd.judging.samples import Asked, Sample, counts_of, quietly, read_sample
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.intervals import partly_judged as totals
+from rankeval_pd.stats.rankings import partly_judged, ranking
 
-UNJUDGED = ("estimate", "bounds")
-PRECISION_COLUMNS = ("n_judged", "tp_judged", "precision", "ci_low", "ci_high")
-DIFFERENCE_COLUMNS = (
-    "n_only", "n_judged_a", "n_judged_b", "tp_judged_a", "tp_judged_b", "difference", "ci_low",
-    "ci_high",
-)  # fmt: skip
+Estimator = Literal["ratio", "horvitz-thompson"]
+PRECISION: dict[str, type] = {
+    "n_judged": np.int64, "tp_judged": np.int64, "precision": float, "ci_low": float,
+    "ci_high": float,
+}  # fmt: skip
+RECALL: dict[str, type] = {
+    "n_judged": np.int64, "tp_judged": np.int64, "recall": float, "ci_low": float,
+    "ci_high": float,
+}  # fmt: skip
+DIFFERENCE: dict[str, type] = {
+    "n_only": np.int64, "n_judged_a": np.int64, "n_judged_b": np.int64, "tp_judged_a": np.int64,
+    "tp_judged_b": np.int64, "difference": float, "ci_low": float, "ci_high": float,
+}  # fmt: skip
+AVERAGE: dict[str, type] = {
+    "n_judged": np.int64, "tp_judged": np.int64, "average_precision": float, "ci_low": float,
+    "ci_high": float,
+}  # fmt: skip
 
 
 @with_roles
@@ -34,7 +44,10 @@ def judged_precision(
     data: Data,
     n: ListSizes,
     *,
-    unjudged: str = "estimate",
+    unjudged: PartlyJudged = "estimate",
+    judged_with: Any = None,
+    windows: int | Sequence[int] | None = None,
+    estimator: Estimator = "ratio",
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:
@@ -44,12 +57,24 @@ def judged_precision(
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label, missing where a candidate was not
-        judged. A Dataset is not padded.
+        judged. In a Dataset, what has neither a label nor a score is padding.
     n : int, sequence of int, range or None
         Sizes of the lists; None is every n from 1 to the number of candidates.
     unjudged : {"estimate", "bounds"}
-        "estimate": in each list, those judged are a random sample. "bounds": nothing is known of
-        the others; the limits are the precision if none, and if all of them are true positives.
+        "estimate": those judged are a random sample. "bounds": nothing is known of the others; the
+        limits are the precision if none, and if all of them are true positives.
+    judged_with : name, float or values, optional
+        The probability with which each candidate was chosen to be judged: a column, a Series or an
+        array, or one number for all. Unless given, each list is a random sample of its candidates.
+    windows : int or sequence of int, optional
+        In place of probabilities, last ranks of windows, ``[100, 500]``: the candidates whose best
+        rank by the measures asked is up to 100, then up to 500, and the others, are judged at
+        a rate each, which is found from the data.
+    estimator : {"ratio", "horvitz-thompson"}
+        "ratio": the share of true positives among those judged, within each window or group of
+        equal probability. "horvitz-thompson": the sum of inverse probabilities by n, without bias
+        but of a larger variance, and possibly above 1; it needs judged_with. Its limits allow for
+        a true positive of the least probability of all, and are wide where some are small.
     level : float
         Confidence level of the interval of "estimate".
     **roles
@@ -60,8 +85,14 @@ def judged_precision(
     DataFrame or Dataset
         One row per measure and n (Dataset: dimensions measure and n): ``measure``, ``n``,
         ``n_judged`` and ``tp_judged``: judged candidates in the list, and true positives among
-        them; ``precision``: of the judged ones, NaN where there is none; ``ci_low``, ``ci_high``:
-        limits of the precision of the whole list.
+        them; ``precision``: estimated, NaN where none is judged; ``ci_low``, ``ci_high``: limits of
+        the precision of the whole list, which are always among those of "bounds".
+
+    Raises
+    ------
+    ValueError, TypeError, KeyError
+        If a role cannot be filled, a probability is not in (0, 1], or who was chosen for certain
+        is not judged.
 
     Notes
     -----
@@ -71,13 +102,21 @@ def judged_precision(
     the candidates that were not judged changes the rankings and is no estimate of anything: of
     the list of 500 of Evert's data it gives 19.8 % where the precision is 30.4 %.
 
+    Of several windows or probabilities (12 at the most), the exact intervals of the parts are put
+    together (MOVER, Zou and Donner 2008); a part of a list without judgements is taken to be as
+    the others, its limits from none to all. More probabilities are weights, and the interval
+    is Clopper and Pearson's for as many judgements as the weighted ones are worth (Korn and
+    Graubard 1998). Horvitz and Thompson's estimator has gamma limits (Fay and Feuer 1997).
+
     A sample that is random in the whole data is so in each list; one that was drawn from the pool
     of several lists is so in each as long as each candidate of the pool had the same chance.
-    Cost: as :func:`nbest_precision` twice, and a search over the counts.
+    Cost: as :func:`nbest_precision`, and a search over the counts.
 
     References
     ----------
     J. P. Buonaccorsi (1987), A note on confidence intervals for proportions in finite populations.
+    D. G. Horvitz and D. J. Thompson (1952), A generalization of sampling without replacement from
+    a finite universe.
 
     Examples
     --------
@@ -90,21 +129,142 @@ def judged_precision(
     0    good  100        30         17       0.57    0.41     0.71
     1    fair  100        32         10       0.31    0.19     0.46
     """
-    check_choice("unjudged", unjudged, UNJUDGED)
-    level = check_share("level", level)
-    known, true = _asked_twice(data, roles, lambda part, given: nbest_precision(part, n, **given))
+    asked = Asked(unjudged, judged_with, windows, estimator, level)
+    sample = read_sample(data, roles, asked)
+    result: Data = _of_lists(sample, check_n(n), PRECISION)
+    return result
 
-    def columns(judged: AnyArray, tp: AnyArray, size: AnyArray) -> tuple[AnyArray, ...]:
-        if unjudged == "bounds":
-            low, high = tp / size, (tp + size - judged) / size
-        else:
-            low, high = (x / size for x in hypergeometric_limits(tp, judged, size, level))
-        return judged, tp, _share(tp, judged), low, high
 
-    result: Data = _answered(
-        true, ("measure", "n"), PRECISION_COLUMNS, columns, (known["tp"], true["tp"], true["n"]),
-        {"unjudged": unjudged, "level": level},
-    )  # fmt: skip
+@with_roles
+def judged_recall(
+    data: Data,
+    n: ListSizes,
+    *,
+    unjudged: PartlyJudged = "estimate",
+    judged_with: Any = None,
+    windows: int | Sequence[int] | None = None,
+    estimator: Estimator = "ratio",
+    level: float = 0.95,
+    **roles: Unpack[RankingRoles],
+) -> Data:
+    """Return the recall of n-best lists where only a part of the candidates is judged.
+
+    Parameters
+    ----------
+    data, n, unjudged, judged_with, windows, estimator, level, **roles
+        As in :func:`judged_precision`; without judged_with and windows, those judged are a random
+        sample of the list, and of what is not in it.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per measure and n (Dataset: dimensions measure and n): ``measure``, ``n``,
+        ``n_judged`` and ``tp_judged``: judged candidates in the list, and true positives among
+        them; ``recall`` of the list, estimated, NaN where neither it nor the rest has a judged true
+        positive; ``ci_low``, ``ci_high``.
+
+    Notes
+    -----
+    Recall is the share T / (T + U) of the true positives in the list and outside of it, each
+    estimated from those judged there. Its limits are where those of (1 - r) T - r U, which put the
+    intervals of T and U together, are 0 (Donner and Zou 2012). All judged, they are the recall.
+
+    Examples
+    --------
+    >>> import numpy as np, rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
+    >>> judged = np.random.default_rng(1).random(1_000) < 0.3
+    >>> partly = df.assign(gold=df["gold"].astype(float).where(judged))
+    >>> rankeval_pd.judged_recall(partly, 100, measures="good").round(2)
+      measure    n  n_judged  tp_judged  recall  ci_low  ci_high
+    0    good  100        30         17    0.59    0.45     0.71
+    """
+    asked = Asked(unjudged, judged_with, windows, estimator, level)
+    sample = read_sample(data, roles, asked)
+    result: Data = _of_lists(sample, check_n(n), RECALL)
+    return result
+
+
+@with_roles_but(
+    "ties",
+    key="no effect here, but where windows cut equal scores.",
+    label="no effect here, but where windows cut equal scores.",
+    rng="no effect here, but where windows cut equal scores.",
+)
+def judged_average_precision(
+    data: Data,
+    *,
+    unjudged: PartlyJudged = "estimate",
+    judged_with: Any = None,
+    windows: int | Sequence[int] | None = None,
+    estimator: Estimator = "ratio",
+    level: float = 0.95,
+    **roles: Unpack[RankingRoles],
+) -> Data:
+    """Return the average precision of rankings of which only a part of the candidates is judged.
+
+    Parameters
+    ----------
+    data, unjudged, judged_with, windows, estimator, level, **roles
+        As in :func:`judged_precision`; without judged_with and windows, those judged are a random
+        sample of all candidates. Equal scores are one block, in whatever order.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per measure (Dataset: dimension measure): ``measure``; ``n_judged``, ``tp_judged``;
+        ``average_precision``, NaN where no true positive is judged, or a window not at all;
+        ``ci_low``, ``ci_high``: with "bounds" the least and the largest that the unjudged allow.
+
+    Notes
+    -----
+    Inferred average precision (Yilmaz and Aslam 2006): the mean over the judged true positives,
+    weighted by inverse probabilities, of the estimated precision of the list that ends where each
+    stands: 1 for itself, and the share of true positives among the others of the list that are
+    judged (of "horvitz-thompson" their weights). All judged, it is ``area("ap")``.
+
+    The interval is symmetric for the logit, with Student's quantile for as many true positives as
+    are judged, less one; its standard error is that of the sum of the influences of the judged. It
+    is of large samples; with few judged true positives that stand at the top it is too short
+    (``tests/reference/partly_judged.csv``). O(N log N) for each measure.
+
+    Examples
+    --------
+    >>> import numpy as np, rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
+    >>> judged = np.random.default_rng(1).random(1_000) < 0.3
+    >>> partly = df.assign(gold=df["gold"].astype(float).where(judged))
+    >>> partly.rankeval.judged_average_precision(measures="good").round(2)
+      measure  n_judged  tp_judged  average_precision  ci_low  ci_high
+    0    good       303         29               0.61    0.46     0.74
+    """
+    asked = Asked(unjudged, judged_with, windows, estimator, level)
+    sample = read_sample(data, roles, asked)
+    design = sample.design()
+
+    def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
+        computed = xr.apply_ufunc(
+            _average_precision,
+            inner["score"],
+            inner["gold"],
+            inner["present"],
+            *sample.beside(inner),
+            kwargs={"design": design},
+            input_core_dims=[["candidate"]] * 6,
+            output_core_dims=[[]] * len(AVERAGE),
+            dask="parallelized",
+            output_dtypes=list(AVERAGE.values()),
+        )
+        result = xr.Dataset(dict(zip(AVERAGE, computed, strict=True)))
+        return result.assign(exists=xr.ones_like(result["n_judged"], dtype=bool))
+
+    columns = ("measure", *AVERAGE)
+    result: Data = quietly(
+        sample.gold,
+        lambda: answer(
+            sample.data, sample.roles, question, columns, any_ties=True, attrs=asked.attrs
+        ),
+    )
     return result
 
 
@@ -115,7 +275,10 @@ def judged_difference(
     b: Hashable,
     n: ListSizes,
     *,
-    unjudged: str = "estimate",
+    unjudged: PartlyJudged = "estimate",
+    judged_with: Any = None,
+    windows: int | Sequence[int] | None = None,
+    estimator: Estimator = "ratio",
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:
@@ -123,9 +286,9 @@ def judged_difference(
 
     Parameters
     ----------
-    data, unjudged, level, **roles
-        As in :func:`judged_precision`; "estimate" takes those judged in each difference region for
-        a random sample of it.
+    data, unjudged, judged_with, windows, estimator, level, **roles
+        As in :func:`judged_precision`; without judged_with and windows, those judged in each
+        difference region are a random sample of it. The ranks of windows are those by a and b.
     a, b : names of measures
     n : int, sequence of int, range or None
         Sizes of the lists; None is every n.
@@ -136,7 +299,8 @@ def judged_difference(
         One row per n (Dataset: dimensions pair and n): ``measure_a``, ``measure_b``, ``n``;
         ``n_only``: candidates in each difference region; ``n_judged_a``, ``n_judged_b``,
         ``tp_judged_a``, ``tp_judged_b``: judged ones in either, and true positives among them;
-        ``difference`` of the precisions of the two lists, with ``ci_low``, ``ci_high``.
+        ``difference`` of the precisions of the two lists, NaN where in a region none is judged,
+        with ``ci_low``, ``ci_high``.
 
     Notes
     -----
@@ -158,105 +322,206 @@ def judged_difference(
          n  n_only  difference  ci_low  ci_high
     0  100      63        0.24    0.08     0.37
     """
-    check_choice("unjudged", unjudged, UNJUDGED)
-    level = check_share("level", level)
-    known, true = _asked_twice(data, roles, lambda part, given: compare(part, a, b, n, **given))
+    asked = Asked(unjudged, judged_with, windows, estimator, level)
+    sample = read_sample(data, only_pair(data, a, b, roles), asked)
+    sizes = check_n(n)
+    design, chosen = sample.design(), Roles.of(sample.roles)
 
-    def columns(
-        judged_a: AnyArray, judged_b: AnyArray, tp_a: AnyArray, tp_b: AnyArray, only: AnyArray,
-        size: AnyArray,
-    ) -> tuple[AnyArray, ...]:  # fmt: skip
-        if unjudged == "bounds":
-            limits_a, limits_b = (
-                (t, t + only - m) for t, m in ((tp_a, judged_a), (tp_b, judged_b))
-            )
-            point = _share(tp_a, judged_a) * only - _share(tp_b, judged_b) * only
-            low, high = limits_a[0] - limits_b[1], limits_a[1] - limits_b[0]
-        else:
-            point, low, high = difference_limits((tp_a, tp_b), (judged_a, judged_b), only, level)
-        point = np.where(only == 0, 0.0, point)
-        return only, judged_a, judged_b, tp_a, tp_b, point / size, low / size, high / size
+    def question(inner: xr.Dataset, asked_n: IntArray) -> xr.Dataset:
+        computed = xr.apply_ufunc(
+            _of_regions,
+            inner["score"],
+            inner["gold"],
+            inner["present"],
+            *sample.beside(inner),
+            kwargs={
+                "design": design, "n": asked_n, "every": sizes is None, "ties": chosen.ties,
+                "ends": inner.attrs["ends"],
+            },
+            input_core_dims=[["measure", "candidate"], ["candidate"], ["measure", "candidate"]]
+            + [["candidate"]] * 3,
+            output_core_dims=[["pair", "n"]] * (len(DIFFERENCE) + 1),
+            dask="parallelized",
+            dask_gufunc_kwargs={"output_sizes": {"pair": 1, "n": asked_n.size}},
+            output_dtypes=[*DIFFERENCE.values(), bool],
+        )  # fmt: skip
+        names = [*DIFFERENCE, "exists"]
+        result = with_names(xr.Dataset(dict(zip(names, computed, strict=True))), [(a, b)])
+        return result.assign_coords(n=("n", asked_n))
 
-    values = (
-        known["tp_only_a"], known["tp_only_b"], true["tp_only_a"], true["tp_only_b"],
-        true["n_only_a"], true["n"],
-    )  # fmt: skip
-    result: Data = _answered(
-        true, ("measure_a", "measure_b", "n"), DIFFERENCE_COLUMNS, columns, values,
-        {"unjudged": unjudged, "level": level},
-    )  # fmt: skip
+    columns = ("measure_a", "measure_b", "n", *DIFFERENCE)
+    result: Data = quietly(
+        sample.gold,
+        lambda: answer(
+            sample.data,
+            sample.roles,
+            question,
+            columns,
+            n=sizes,
+            cuts_lists=True,
+            any_ends=True,
+            attrs=asked.attrs,
+        ),
+    )
     return result
 
 
-def _share(tp: AnyArray, judged: AnyArray) -> FloatArray:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.true_divide(tp, judged), dtype=float)
+def _of_lists(sample: Sample, sizes: Sizes, columns: dict[str, type]) -> Any:
+    """Ask for the precision or the recall of the lists of every measure."""
+    design, chosen = sample.design(), Roles.of(sample.roles)
+
+    def question(inner: xr.Dataset, asked_n: IntArray) -> xr.Dataset:
+        computed = xr.apply_ufunc(
+            _list_columns,
+            inner["score"],
+            inner["gold"],
+            inner["present"],
+            *sample.beside(inner),
+            kwargs={
+                "design": design, "n": asked_n, "every": sizes is None, "ties": chosen.ties,
+                "ends": inner.attrs["ends"], "recall": columns is RECALL,
+            },
+            input_core_dims=[["candidate"]] * 6,
+            output_core_dims=[["n"]] * (len(columns) + 1),
+            dask="parallelized",
+            dask_gufunc_kwargs={"output_sizes": {"n": asked_n.size}},
+            output_dtypes=[*columns.values(), bool],
+        )  # fmt: skip
+        result = xr.Dataset(dict(zip([*columns, "exists"], computed, strict=True)))
+        return result.assign_coords(n=("n", asked_n))
+
+    return quietly(
+        sample.gold,
+        lambda: answer(
+            sample.data,
+            sample.roles,
+            question,
+            ("measure", "n", *columns),
+            n=sizes,
+            cuts_lists=True,
+            any_ends=True,
+            attrs=sample.asked.attrs,
+        ),
+    )
 
 
-def split_gold(data: Data, roles: Mapping[str, Any]) -> tuple[Data, Data, Hashable]:
-    """Return the data with "is judged" and with "is judged and true" in the place of gold."""
-    check_data(data)
-    chosen = Roles.of(roles)
-    if chosen.groups is not None:
-        raise ValueError(
-            f"groups={chosen.groups!r}: what is judged is taken for a random sample of single"
-            " candidates, not of groups. Leave groups out if that is so."
+def _list_columns(
+    score: FloatArray,
+    true: BoolArray,
+    present: BoolArray,
+    judged: BoolArray,
+    probability: FloatArray,
+    stratum: IntArray,
+    *,
+    design: totals.Design,
+    n: IntArray,
+    every: bool,
+    ties: str,
+    ends: bool,
+    recall: bool,
+) -> tuple[AnyArray, ...]:
+    """Return the columns (..., n) of the lists, and which there are."""
+    lists = ranking.nbest(score, true, present, None if every else n, ties, ends=ends)
+    rank = ranking.restricted_ranks(ranking.order(score, present), present)
+    listed = present & ~np.isnan(score) if ends else present
+    shape = np.broadcast_shapes(*(x.shape for x in (score, true, listed, judged, stratum)))
+    arrays: list[AnyArray] = [
+        np.broadcast_to(x, shape)
+        for x in (judged, true, probability, stratum, rank, listed, present)
+    ]
+    inside, whole = [], []
+    for row in np.ndindex(shape[:-1]):
+        *of_each, ranks, in_list, here = (x[row] for x in arrays)
+        parts = design.parts(*of_each)
+        inside.append(partly_judged.up_to(parts, ranks, in_list, n))
+        whole.append(parts[here].sum(axis=0))
+    sums = np.reshape(inside, (*shape[:-1], n.size, -1))
+    every_one = np.reshape(whole, (*shape[:-1], 1, sums.shape[-1]))
+    found = design.total(sums)
+    _, seen, tp = counts_of(sums)
+    if not recall:
+        return (seen, tp, *found / n, np.broadcast_to(lists.exists, seen.shape))
+    rest = design.total(every_one - sums)
+    share = totals.share_of(found, rest)
+    if design.unjudged == "bounds":
+        share = totals.Total(share.estimate, *totals.share_bounds(found, rest))
+    return (seen, tp, *share, np.broadcast_to(lists.exists, seen.shape))
+
+
+def _of_regions(
+    score: FloatArray,
+    true: BoolArray,
+    present: BoolArray,
+    judged: BoolArray,
+    probability: FloatArray,
+    stratum: IntArray,
+    *,
+    design: totals.Design,
+    n: IntArray,
+    every: bool,
+    ties: str,
+    ends: bool,
+) -> tuple[AnyArray, ...]:
+    """Return the columns (..., pair, n) of the two difference regions, and which rows there are."""
+    both: BoolArray = np.asarray(present.all(axis=-2))
+    exists = n <= both.sum(axis=-1)[..., np.newaxis]
+    ranks: list[IntArray] = []
+    listed: list[BoolArray] = []
+    for side in (0, 1):
+        own = score[..., side, :]
+        if ties != "shared":
+            cut = ranking.nbest(own, true, both, None if every else n, ties, ends=ends)
+            exists = exists & cut.exists
+        ranks.append(ranking.restricted_ranks(ranking.order(own, both), both))
+        listed.append(both & ~np.isnan(own) if ends else both)
+    shape = np.broadcast_shapes(ranks[0].shape, true.shape, judged.shape, stratum.shape)
+    arrays: list[AnyArray] = [
+        np.broadcast_to(x, shape) for x in (judged, true, probability, stratum, *ranks, *listed)
+    ]
+    regions = []
+    for row in np.ndindex(shape[:-1]):
+        *of_each, rank_a, rank_b, in_a, in_b = (x[row] for x in arrays)
+        parts = design.parts(*of_each)
+        shared = partly_judged.shared_up_to(parts, (rank_a, rank_b), in_a & in_b, n)
+        of_a, of_b = (
+            partly_judged.up_to(parts, rank, there, n) - shared
+            for rank, there in ((rank_a, in_a), (rank_b, in_b))
         )
-    name = find_gold(data, chosen)
-    parts: list[Any] = []
-    if isinstance(data, pd.DataFrame):
-        truth = gold_values(
-            frame_column(data, name, "gold"), name, chosen.positive, chosen.min_grade
-        )
-        for label in (~np.isnan(truth), truth == 1.0):
-            held = data.copy()
-            held[name] = label
-            parts.append(held)
-    else:
-        variable = data[name]
-        truth = gold_values(
-            pd.Series(variable.to_numpy().ravel()), name, chosen.positive, chosen.min_grade
-        ).reshape(variable.shape)
-        parts = [
-            data.assign({name: (variable.dims, label)})
-            for label in (~np.isnan(truth), truth == 1.0)
-        ]
-    return cast("Data", parts[0]), cast("Data", parts[1]), name
+        regions.append([of_a, of_b, shared])
+    sums = np.reshape(regions, (*shape[:-1], 3, 1, n.size, -1))
+    of_a, of_b, shared = (sums[..., k, :, :, :] for k in range(3))
+    found = totals.difference(design.total(of_a), design.total(of_b))
+    if design.unjudged == "bounds":
+        a, b = design.total(of_a), design.total(of_b)
+        found = totals.Total(found.estimate, a.low - b.high, a.high - b.low)
+    only = n - counts_of(shared)[0]
+    (_, seen_a, tp_a), (_, seen_b, tp_b) = counts_of(of_a), counts_of(of_b)
+    there = np.broadcast_to(exists[..., np.newaxis, :], only.shape)
+    return (only, seen_a, seen_b, tp_a, tp_b, *found / n, there)
 
 
-def _asked_twice(
-    data: Data, roles: Mapping[str, Any], question: Callable[[Any, dict[str, Any]], Any]
-) -> tuple[Any, Any]:
-    """Ask how many are judged, and how many are judged true."""
-    known, true, name = split_gold(data, roles)
-    given = {key: value for key, value in roles.items() if key not in ("positive", "min_grade")}
-    given["gold"] = name
-    return quietly(lambda: question(known, given)), quietly(lambda: question(true, given))
-
-
-def quietly(question: Callable[[], Any]) -> Any:
-    """Ask without a warning of labels that are all alike: all or none may be judged."""
-    with hushed():
-        return question()
-
-
-def _answered(
-    table: Any,
-    before: tuple[str, ...],
-    names: tuple[str, ...],
-    columns: Callable[..., tuple[AnyArray, ...]],
-    values: tuple[Any, ...],
-    attrs: dict[str, Any],
-) -> Any:
-    """Return a table like the one given, with other columns behind those that say what a row is."""
-    if isinstance(table, xr.Dataset):
-        arrays = xr.broadcast(*values)
-        computed = columns(*(array.to_numpy() for array in arrays))
-        kept = {name: (arrays[0].dims, x) for name, x in zip(names, computed, strict=True)}
-        result = xr.Dataset(kept, table.coords, attrs)
-        return result.transpose(*table[next(iter(table.data_vars))].dims)
-    groups = list(table.columns[: list(table.columns).index(before[0])])
-    computed = columns(*(np.asarray(column) for column in values))
-    frame = table[[*groups, *before]].assign(**dict(zip(names, computed, strict=True)))
-    frame.attrs = attrs
-    return frame
+def _average_precision(
+    score: FloatArray,
+    true: BoolArray,
+    present: BoolArray,
+    judged: BoolArray,
+    probability: FloatArray,
+    stratum: IntArray,
+    *,
+    design: totals.Design,
+) -> tuple[AnyArray, ...]:
+    """Return the columns (...) of average precision."""
+    positions = ranking.order(score, present)
+    shape = np.broadcast_shapes(*(x.shape for x in (positions, true, judged, stratum)))
+    arrays: list[AnyArray] = [
+        np.broadcast_to(x, shape)
+        for x in (positions, present, score, true, judged, probability, stratum)
+    ]
+    result = np.empty((5, *shape[:-1]))
+    for row in np.ndindex(shape[:-1]):
+        order, here, *of_each = (x[row] for x in arrays)
+        order = order[: int(here.sum())]
+        own, hit, seen, rate, part = (x[order] for x in of_each)
+        found = partly_judged.average_precision(own, hit, seen, rate, part, design)
+        result[(slice(None), *row)] = (seen.sum(), (seen & hit).sum(), *found)
+    return (*result[:2].astype(np.int64), *result[2:])

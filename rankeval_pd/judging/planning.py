@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any
+from functools import partial
+from typing import NamedTuple, Unpack
 
 import numpy as np
 import pandas as pd
 
 from rankeval_pd.errors import check_count, check_share
-from rankeval_pd.forms.roles import Roles
+from rankeval_pd.forms.roles import RankingRoles
+from rankeval_pd.forms.spelled_out import with_roles
 from rankeval_pd.judging.partial import judged_difference
-from rankeval_pd.stats._types import IntArray
+from rankeval_pd.judging.samples import check_frame
+from rankeval_pd.stats._types import FloatArray, IntArray
+from rankeval_pd.stats.distributions.hypergeometric import log_pmf
 from rankeval_pd.stats.significance.fisher import fisher_test
 
 _DRAWS = 4_000
+_RARE = 1e-9  # counts less probable than this change no power
+_TEETH = 24  # judgements before a plan that may have its power too
 
 
+@with_roles
 def plan_annotation(
     candidates: pd.DataFrame,
     a: Hashable,
@@ -27,7 +34,7 @@ def plan_annotation(
     alpha: float = 0.05,
     budget: int | None = None,
     precisions: tuple[float, float] | None = None,
-    **roles: Any,
+    **roles: Unpack[RankingRoles],
 ) -> pd.DataFrame:
     """Say how many more candidates to judge before the difference of two lists shows.
 
@@ -54,18 +61,24 @@ def plan_annotation(
     Returns
     -------
     DataFrame
-        One row: ``measure_a``, ``measure_b``, ``n``; ``n_region``: candidates in the two regions
-        together; ``region_share``: their share of the union of the lists, outside of which nothing
-        need be judged; ``precision_a``, ``precision_b`` of the regions, as planned with;
-        ``n_judged``: judged there already; ``n_more``: judgements needed besides, half in each
-        region as far as they reach; ``power``: that these give. Where all of the regions is not
-        enough, n_more is all that is left and power what that gives.
+        One row (with ``by``, one for each group): ``measure_a``, ``measure_b``, ``n``;
+        ``n_region``: candidates in the two regions together; ``region_share``: their share of the
+        union of the lists, outside of which nothing need be judged; ``precision_a``,
+        ``precision_b`` of the regions, as planned with; ``n_judged``: judged there already;
+        ``n_more``: judgements needed besides, half in each region as far as they reach; ``power``:
+        that these give. Where all of the regions is not enough, n_more is all that is left and
+        power what that gives.
 
     Notes
     -----
-    The power is simulated: in regions whose numbers of true positives are those of the precisions,
-    4,000 samples of the size asked for are drawn without replacement and tested. The size is found
-    by halving. Which candidates to judge: :func:`annotation_sheet`. Some tenths of a second.
+    The power is that of the test of all judgements, those that are there and those to come: the
+    regions have as many true positives in all as the precisions say, and of those left a random
+    sample is drawn. All samples are counted, each with its probability, so that the power is exact
+    where the precisions are right; it is at most a step above what was asked for, because the
+    judgements are whole. Estimated precisions are as sure as their judgements are many: where a
+    few judgements show a small difference by chance, all are asked for. n_more is the least
+    number near which the power is first reached (it rises in a saw-tooth). Which candidates to
+    judge: :func:`annotation_sheet`. A second where the regions have hundreds of candidates.
 
     References
     ----------
@@ -74,55 +87,97 @@ def plan_annotation(
 
     Examples
     --------
-    >>> import numpy as np, rankeval_pd
+    >>> import rankeval_pd
     >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
     >>> partly = df.assign(gold=float("nan"))
-    >>> plan = rankeval_pd.plan_annotation(partly, "good", "fair", 100, precisions=(0.5, 0.2))
+    >>> plan = partly.rankeval.plan_annotation("good", "fair", 100, precisions=(0.5, 0.2))
     >>> plan[["n_region", "region_share", "n_judged", "n_more", "power"]].round(2)
        n_region  region_share  n_judged  n_more  power
-    0       126          0.77         0      69   0.81
+    0       126          0.77         0      69    0.8
     """
+    check_frame(candidates)
     power, alpha = check_share("power", power), check_share("alpha", alpha)
-    result = judged_difference(candidates, a, b, n, **roles).iloc[0]
-    size = int(result["n_only"])
-    judged = [int(result["n_judged_a"]), int(result["n_judged_b"])]
-    shares = _planned(result, precisions)
-    left = 2 * size - sum(judged)
-    most = left if budget is None else min(check_count("budget", budget, 0), left)
-    seed = Roles.of(roles).draws
-
-    def reached(more: int) -> float:
-        samples = _spread(more, judged, size)
-        return _power_of_regions(samples, size, shares, alpha, seed)
-
-    more = most if budget is not None else _least(reached, power, most)
-    union = n + size
-    return pd.DataFrame(
-        {
-            "measure_a": [a], "measure_b": [b], "n": [n], "n_region": [2 * size],
-            "region_share": [2 * size / union], "precision_a": [shares[0]],
-            "precision_b": [shares[1]], "n_judged": [sum(judged)], "n_more": [more],
-            "power": [reached(more)],
-        }
-    )  # fmt: skip
+    n = check_count("n", n)
+    most = None if budget is None else check_count("budget", budget, 0)
+    found = judged_difference(candidates, a, b, n, **roles)
+    groups = found.columns[: list(found.columns).index("measure_a")]
+    rows = []
+    for _, row in found.iterrows():
+        state = _State.of(row, precisions)
+        left = 2 * state.size - sum(state.judged)
+        if most is not None:
+            more = min(most, left)
+        else:
+            more = _first(partial(state.power, alpha), power, left)
+        rows.append({
+            **{name: row[name] for name in groups},
+            "measure_a": a, "measure_b": b, "n": n, "n_region": 2 * state.size,
+            "region_share": 2 * state.size / (n + state.size),
+            "precision_a": state.precisions[0], "precision_b": state.precisions[1],
+            "n_judged": sum(state.judged), "n_more": more, "power": state.power(alpha, more),
+        })  # fmt: skip
+    return pd.DataFrame(rows)
 
 
-def _planned(found: pd.Series, precisions: tuple[float, float] | None) -> tuple[float, float]:
-    """Return the precisions of the regions: given, or of those judged, half a candidate added."""
-    if precisions is not None:
-        first, second = (check_share("precisions", x) for x in precisions)
-        return first, second
-    if not (found["n_judged_a"] and found["n_judged_b"]):
-        raise ValueError(
-            "precisions=None: in one of the difference regions nothing is judged yet, so that there"
-            " is nothing to plan with. Judge some (annotation_sheet), or give precisions=(of the"
-            " candidates that only a has, that only b has)."
+class _State(NamedTuple):
+    """What is known of the two difference regions."""
+
+    size: int  #: of each
+    judged: tuple[int, int]
+    tp: tuple[int, int]
+    precisions: tuple[float, float]  #: of the whole regions, as planned with
+
+    @classmethod
+    def of(cls, found: pd.Series, precisions: tuple[float, float] | None) -> _State:
+        """Return what a row of judged_difference says, with the precisions to plan with."""
+        judged, tp = (
+            (int(found[f"{name}_a"]), int(found[f"{name}_b"])) for name in ("n_judged", "tp_judged")
         )
-    first, second = (
-        float((found[f"tp_judged_{side}"] + 0.5) / (found[f"n_judged_{side}"] + 1.0))
-        for side in "ab"
-    )
-    return first, second
+        size = int(found["n_only"])
+        if precisions is not None:
+            first, second = (check_share("precisions", x) for x in precisions)
+            return cls(size, judged, tp, (first, second))
+        if size == 0:  # one list
+            return cls(size, judged, tp, (np.nan, np.nan))
+        if not all(judged):
+            raise ValueError(
+                "precisions=None: in one of the difference regions nothing is judged yet, so that"
+                " there is nothing to plan with. Judge some (annotation_sheet), or give precisions="
+                "(of the candidates that only a has, that only b has)."
+            )
+        # of those that are left half a candidate more, and half a candidate less, than judged
+        first, second = (
+            (t + (size - m) * (t + 0.5) / (m + 1.0)) / size for t, m in zip(tp, judged, strict=True)
+        )
+        return cls(size, judged, tp, (first, second))
+
+    def power(self, alpha: float, more: int) -> float:
+        """Return how probable it is that Fisher's test of so many more judgements rejects."""
+        samples = _spread(more, list(self.judged), self.size)
+        laws, counts = [], []
+        for sample, judged, tp, share in zip(
+            samples, self.judged, self.tp, self.precisions, strict=True
+        ):
+            law = self._new(judged, tp, sample - judged, share)
+            added = np.flatnonzero(law > _RARE)
+            laws.append(law[added])
+            counts.append(tp + added)
+        tp_a, tp_b = (x.ravel() for x in np.meshgrid(*counts, indexing="ij"))
+        n_a, n_b = (np.full(tp_a.size, sample) for sample in samples)
+        p_value = fisher_test(tp_a, n_a, tp_b, n_b, "two-sided").p_value
+        return float(np.outer(*laws).ravel()[p_value <= alpha].sum())
+
+    def _new(self, judged: int, tp: int, more: int, share: float) -> FloatArray:
+        """Return how probable each number of true positives is among so many more of a region."""
+        law = np.zeros(more + 1)
+        if more == 0:
+            return law + 1.0
+        left = self.size - judged
+        true = min(max(round(share * self.size) - tp, 0), left)
+        possible = np.arange(max(0, more - (left - true)), min(more, true) + 1)
+        given = (np.asarray(x, dtype=float) for x in (possible, left, true, more))
+        law[possible] = np.exp(log_pmf(*given))
+        return law
 
 
 def _spread(more: int, judged: list[int], size: int) -> tuple[int, int]:
@@ -132,8 +187,20 @@ def _spread(more: int, judged: list[int], size: int) -> tuple[int, int]:
     return first, total - first
 
 
+def _first(reached: Callable[[int], float], power: float, most: int) -> int:
+    """Return the first number of judgements with this power, or all there are.
+
+    The power rises in a saw-tooth: from where halving ends, the first one of the teeth is sought.
+    """
+    place = _least(reached, power, most)
+    if reached(place) < power:
+        return place
+    near = range(max(place - _TEETH, 0), place)
+    return next((more for more in near if reached(more) >= power), place)
+
+
 def _least(reached: Callable[[int], float], power: float, most: int) -> int:
-    """Return the least number of judgements with this power, or all there are."""
+    """Return a number of judgements with this power, found by halving, or all there are."""
     low, high = 0, most
     while low < high:
         middle = (low + high) // 2
@@ -142,18 +209,6 @@ def _least(reached: Callable[[int], float], power: float, most: int) -> int:
         else:
             low = middle + 1
     return low
-
-
-def _power_of_regions(
-    samples: tuple[int, int], size: int, shares: tuple[float, float], alpha: float, seed: int
-) -> float:
-    """Return how often samples without replacement of two regions differ significantly."""
-    rng = np.random.default_rng(seed)
-    drawn = []
-    for sample, share in zip(samples, shares, strict=True):
-        true = round(share * size)
-        drawn.append(rng.hypergeometric(true, size - true, sample, _DRAWS))
-    return _significant(drawn[0], samples[0], drawn[1], samples[1], alpha)
 
 
 def _significant(tp_a: IntArray, n_a: int, tp_b: IntArray, n_b: int, alpha: float) -> float:

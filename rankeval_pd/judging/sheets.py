@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 import pandas as pd
 
 from rankeval_pd.errors import check_count, listed
-from rankeval_pd.forms.roles import Roles
-from rankeval_pd.judging.partial import quietly, split_gold
+from rankeval_pd.forms.columns import find_gold
+from rankeval_pd.forms.roles import RankingRoles, Roles
+from rankeval_pd.forms.spelled_out import with_roles_but
+from rankeval_pd.judging.samples import Asked, check_frame, quietly, read_sample
 from rankeval_pd.nbest.regions import difference_region
 
 
+@with_roles_but("positive", "min_grade")
 def annotation_sheet(
     candidates: pd.DataFrame,
     a: Hashable,
@@ -22,7 +25,7 @@ def annotation_sheet(
     *,
     size: int | None = None,
     show: list[Hashable] | None = None,
-    **roles: Any,
+    **roles: Unpack[RankingRoles],
 ) -> pd.DataFrame:
     """Return the candidates to judge for the difference of two n-best lists, scores hidden.
 
@@ -64,13 +67,16 @@ def annotation_sheet(
     258  <NA>
     403  <NA>
     """
+    check_frame(candidates)
     chosen = Roles.of(roles)
-    known, _, gold = split_gold(candidates, roles)
-    given = {key: x for key, x in roles.items() if key not in ("positive", "min_grade")}
-    place = "_place"
-    numbered = known.assign(**{place: np.arange(len(known))})
-    measures = {**given, "gold": gold}
-    region: pd.DataFrame = quietly(lambda: difference_region(numbered, a, b, n, **measures))
+    sample = read_sample(candidates, roles, Asked("estimate", None, None, "ratio", 0.95))
+    gold, place = sample.gold, "_place"
+    judged = sample.judged.to_numpy()
+    numbered = sample.data.assign(**{place: np.arange(judged.size)})
+    numbered[gold] = judged
+    region: pd.DataFrame = quietly(
+        gold, lambda: difference_region(numbered, a, b, n, **sample.roles)
+    )
     left = region[~region[gold].astype(bool)]
     rng = np.random.default_rng(chosen.rng)
     sides = [rng.permutation(left.loc[left["list"] == side, place].to_numpy()) for side in "ab"]
@@ -88,8 +94,12 @@ def annotation_sheet(
     return sheet
 
 
+@with_roles_but(
+    "measures", "exclude", "by", "rng", "dim", "positive", "min_grade", "key", "label", "groups",
+    "lower_is_better", "missing", "ties",
+)  # fmt: skip
 def with_judgements(
-    candidates: pd.DataFrame, sheet: pd.DataFrame, *, gold: Hashable = "gold"
+    candidates: pd.DataFrame, sheet: pd.DataFrame, **roles: Unpack[RankingRoles]
 ) -> pd.DataFrame:
     """Return the candidates with the judgements of a sheet put back.
 
@@ -100,8 +110,8 @@ def with_judgements(
     sheet : DataFrame
         From :func:`annotation_sheet`, its gold column filled in; what is still missing there stays
         as it is.
-    gold : name
-        The column of judgements in both.
+    **roles
+        ``gold`` is the column of judgements in both.
 
     Returns
     -------
@@ -116,6 +126,8 @@ def with_judgements(
     >>> rankeval_pd.with_judgements(df, sheet)["gold"].tolist()
     [<NA>, True]
     """
+    check_frame(candidates)
+    gold = find_gold(candidates, Roles.of(roles))
     for name, frame in (("candidates", candidates), ("sheet", sheet)):
         if gold not in frame.columns:
             raise ValueError(f"gold={gold!r}: {name} has no such column. Name it: gold=...")

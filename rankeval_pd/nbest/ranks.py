@@ -11,6 +11,7 @@ import xarray as xr
 from rankeval_pd.errors import check_choice, check_count, check_share, unknown_name
 from rankeval_pd.forms.answers import answer
 from rankeval_pd.forms.choices import AreaKind, FamilyAdjustment, ListSizes
+from rankeval_pd.forms.measure_pairs import pair_names, with_names
 from rankeval_pd.forms.n import Sizes, check_n
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
@@ -35,6 +36,9 @@ VERDICT: dict[str, type] = {
     "p_adjusted": float, "tied_for_best": bool, "better_than_chance": bool,
 }  # fmt: skip
 _FOUND = {**RANKED, **VERDICT}
+PAIRS: dict[str, type] = {
+    "value_a": float, "value_b": float, "difference": float, "p_value": float, "p_adjusted": float,
+}  # fmt: skip
 KINDS = ("ap", "roc")
 _OF_PAIRS = 2  # so many times as many swaps as the smallest p-value asks for
 
@@ -90,9 +94,9 @@ def measure_ranks(
     All true ranks are between their limits together with probability ``level`` (or more), because
     that needs no false decision among the pairs only, and ``adjust`` controls it ("bh" and "by"
     control the share of false decisions instead, None nothing). Intervals of n-best precision are
-    Clopper and Pearson's of the acceptance region, of the ROC area DeLong's, of average precision
-    as in ``area("ap")``. In simulations with twelve equally good measures, all ranks were within
-    their limits in .94 of the samples or more (``tests/reference/measure_ranks.csv``).
+    Clopper and Pearson's of the acceptance region, those of areas as in :func:`area`. In
+    simulations with twelve equally good measures, all ranks were within their limits in .94 of the
+    samples or more (``tests/reference/measure_ranks.csv``).
 
     Cost: as ``compare(adjust="max-t")`` of all pairs; twelve measures, 3 n of 5,000 candidates and
     2,640 swaps take two seconds. Areas take O(N log N) for each measure.
@@ -149,6 +153,11 @@ class Asked(NamedTuple):
         level = check_share("level", level)
         return cls(check_n(n), kind, adjust, draws, level, progress, baseline)
 
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """What readers and plots of the table need to know."""
+        return {"kind": self.kind, "adjust": self.adjust, "level": self.level}
+
     def draws(self, pairs: int) -> int:
         """Return the number of draws: with fewer no pair could be told apart."""
         alpha = 1.0 - self.level
@@ -182,7 +191,7 @@ def ranked(data: Data, asked: Asked, columns: dict[str, type], roles: Any) -> Da
             inner, asked.progress, draws=draws * pairs, what="swapping labels"
         ) as advance:
             computed = xr.apply_ufunc(
-                _of_lists if over_n else _of_areas,
+                _columns,
                 inner["score"],
                 inner["gold"],
                 inner["present"],
@@ -201,17 +210,49 @@ def ranked(data: Data, asked: Asked, columns: dict[str, type], roles: Any) -> Da
         return result.assign_coords(n=("n", sizes)) if over_n else result
 
     names = ("measure", *(("n",) if over_n else ()), *columns)
-    attrs = {"kind": asked.kind, "adjust": asked.adjust, "level": asked.level}
     return answer(
-        data,
-        roles,
-        question,
-        names,
-        n=asked.n,
-        cuts_lists=over_n,
-        any_ties=not over_n,
-        attrs=attrs,
-    )
+        data, roles, question, names, n=asked.n, cuts_lists=over_n, any_ties=not over_n,
+        attrs=asked.attrs,
+    )  # fmt: skip
+
+
+def pairs_tested(data: Data, asked: Asked, roles: Any) -> Data:
+    """Return the tests of all pairs behind the ranks: a row per pair, and per n."""
+    chosen = Roles.of(roles)
+    over_n: bool = asked.kind is None
+
+    def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
+        names = pair_names(inner, None, None)
+        draws = asked.draws(len(names))
+        with drawing_bar(
+            inner, asked.progress, draws=draws * len(names), what="swapping labels"
+        ) as advance:
+            computed = xr.apply_ufunc(
+                _columns_of_pairs,
+                inner["score"],
+                inner["gold"],
+                inner["present"],
+                inner["draws"],
+                kwargs={
+                    "asked": asked, "sizes": sizes, "ties": chosen.ties, "n_resamples": draws,
+                    "seed": chosen.draws, "advance": advance,
+                },
+                input_core_dims=[["measure", "candidate"], ["candidate"]] * 2,
+                output_core_dims=[["pair", "n"] if over_n else ["pair"]] * (len(PAIRS) + 1),
+                dask="parallelized",
+                dask_gufunc_kwargs={
+                    "output_sizes": {"pair": len(names), **({"n": sizes.size} if over_n else {})}
+                },
+                output_dtypes=[*PAIRS.values(), bool],
+            )  # fmt: skip
+        result = with_names(xr.Dataset(dict(zip([*PAIRS, "exists"], computed, strict=True))), names)
+        return result.assign_coords(n=("n", sizes)) if over_n else result
+
+    columns = ("measure_a", "measure_b", *(("n",) if over_n else ()), *PAIRS)
+    return answer(
+        data, roles, question, columns, n=asked.n, cuts_lists=over_n, any_ties=not over_n,
+        attrs=asked.attrs,
+    )  # fmt: skip
 
 
 def _by_rank(table: Data, asked: Asked) -> Data:
@@ -227,6 +268,74 @@ def _by_rank(table: Data, asked: Asked) -> Data:
     return result
 
 
+class _Found(NamedTuple):
+    """The values of all measures, the tests of all pairs, and who is better than chance."""
+
+    value: FloatArray  #: (..., measure, n)
+    low: FloatArray
+    high: FloatArray
+    better: BoolArray
+    exists: BoolArray
+    tested: verdicts.Tested
+
+    def p_adjusted(self, asked: Asked) -> FloatArray:
+        """Return the p-values of all pairs, adjusted for all that are tested together."""
+        together = asked.kind is not None
+        return verdicts.over_pairs(self.tested.p_value, asked.adjust, simultaneous=together)
+
+
+def _columns(
+    score: FloatArray,
+    gold: BoolArray,
+    present: BoolArray,
+    keys: Keys,
+    *,
+    asked: Asked,
+    baseline: int | None,
+    **options: Any,
+) -> tuple[AnyArray, ...]:
+    """Return the columns of the measures that are known, in order, and which rows there are."""
+    find = _of_lists if asked.kind is None else _of_areas
+    found = find(score, gold, present, keys, asked=asked, **options)
+    decided = verdicts.decide(
+        found.value, found.tested, found.p_adjusted(asked), 1.0 - asked.level, baseline
+    )
+    named = {
+        "value": found.value, "ci_low": found.low, "ci_high": found.high,
+        "better_than_chance": found.better, **decided._asdict(),
+    }  # fmt: skip
+    return _leave(asked, [*(named[name] for name in _FOUND), found.exists])
+
+
+def _columns_of_pairs(
+    score: FloatArray,
+    gold: BoolArray,
+    present: BoolArray,
+    keys: Keys,
+    *,
+    asked: Asked,
+    **options: Any,
+) -> tuple[AnyArray, ...]:
+    """Return the columns of the pairs, and which rows there are."""
+    find = _of_lists if asked.kind is None else _of_areas
+    found = find(score, gold, present, keys, asked=asked, **options)
+    of_pairs = verdicts.pairs(score.shape[-2])
+    a, b = ([pair[side] for pair in of_pairs] for side in (0, 1))
+    adjusted = found.p_adjusted(asked)
+    if asked.adjust is None:
+        adjusted = np.full_like(adjusted, np.nan)
+    columns = [
+        found.value[..., a, :], found.value[..., b, :], found.tested.difference,
+        found.tested.p_value, adjusted, found.exists[..., a, :] & found.exists[..., b, :],
+    ]  # fmt: skip
+    return _leave(asked, columns)
+
+
+def _leave(asked: Asked, columns: list[AnyArray]) -> tuple[AnyArray, ...]:
+    """Return the columns, of areas without the dimension n."""
+    return tuple(columns if asked.kind is None else [column[..., 0] for column in columns])
+
+
 def _of_lists(
     score: FloatArray,
     gold: BoolArray,
@@ -238,10 +347,9 @@ def _of_lists(
     ties: str,
     n_resamples: int,
     seed: int,
-    baseline: int | None,
     advance: Callable[[int], object],
-) -> tuple[AnyArray, ...]:
-    """Return the columns (..., measure, n), from the swaps of all pairs."""
+) -> _Found:
+    """Return values and tests of n-best lists, from the swaps of all pairs."""
     lists = ranking.nbest(score, gold[..., np.newaxis, :], present, sizes, ties)
     batch, count = score.shape[:-2], score.shape[-2]
     gold = np.broadcast_to(gold, (*batch, gold.shape[-1]))
@@ -286,9 +394,8 @@ def _of_lists(
         np.where(exists, sizes, 0).astype(float),
     )
     value = np.where(exists, lists.tp / sizes, np.nan)
-    decided = verdicts.decide(value, result, asked.adjust, 1.0 - asked.level, baseline)
     better = exists & (np.exp(chance.ge) * count * sizes.size <= 1.0 - asked.level)
-    return (*_columns(value, low, high, decided, better), exists)
+    return _Found(value, low, high, better, exists, result)
 
 
 def _of_areas(
@@ -302,17 +409,18 @@ def _of_areas(
     ties: str,
     n_resamples: int,
     seed: int,
-    baseline: int | None,
     advance: Callable[[int], object],
-) -> tuple[AnyArray, ...]:
-    """Return the columns (..., measure), from the influence of each candidate on each area."""
+) -> _Found:
+    """Return values and tests of areas, from the influence of each candidate on each area."""
     label = gold[..., np.newaxis, :]
     if asked.kind == "roc":
         placed = areas.placements(score, label, present)
         value, influence = placed.area, placed.placement
-        error = np.sqrt(areas.variance(influence, placed.gold, placed.present))
-        half = z_of(asked.level) * error
-        low, high = np.clip(value - half, 0.0, 1.0), np.clip(value + half, 0.0, 1.0)
+        spread = areas.spread(influence, placed.gold, placed.present)
+        error = np.sqrt(spread.variance)
+        there = ranking.size(placed.gold, placed.present)
+        counts = there.positive, there.total - there.positive
+        low, high = areas.newcombe(value, spread, *counts, asked.level)
         chance = np.full(value.shape, 0.5)
     else:
         result = average_precision.influences(score, label, present)
@@ -326,24 +434,8 @@ def _of_areas(
         value, influence, label, present, asked.adjust,
         level=asked.level, n_resamples=n_resamples, seed=seed, student=asked.kind == "ap",
     )  # fmt: skip
-    decided = verdicts.decide(
-        value[..., np.newaxis], tested, asked.adjust, 1.0 - asked.level, baseline, simultaneous=True
-    )
     with np.errstate(divide="ignore", invalid="ignore"):
         better = (value - chance) / error > z_of(1.0 - 2.0 * (1.0 - asked.level) / value.shape[-1])
     value, low, high = (x[..., np.newaxis] for x in (value, low, high))
-    columns = _columns(value, low, high, decided, better[..., np.newaxis])
-    return (*(column[..., 0] for column in columns), np.ones(better.shape, dtype=bool))
-
-
-def _columns(
-    value: FloatArray,
-    low: FloatArray,
-    high: FloatArray,
-    decided: verdicts.Decided,
-    better: BoolArray,
-) -> tuple[AnyArray, ...]:
-    """Return the columns in the order of those that are known."""
-    named = {"value": value, "ci_low": low, "ci_high": high, "better_than_chance": better}
-    named.update(decided._asdict())
-    return tuple(named[name] for name in _FOUND)
+    exists = np.ones((*better.shape, 1), dtype=bool)
+    return _Found(value, low, high, better[..., np.newaxis], exists, tested)

@@ -23,5 +23,6 @@ from .paired import system_ranks as system_ranks
 from .rankings import comparison as comparison
 from .rankings import precision as precision
 from .rankings import repetition as repetition
+from .ranks import measure_ranks as measure_ranks
 
 __all__: list[str]

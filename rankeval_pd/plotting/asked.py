@@ -14,7 +14,7 @@ import xarray as xr
 from rankeval_pd.errors import hushed
 from rankeval_pd.forms.columns import find_gold, find_measures
 from rankeval_pd.forms.rankings import read_dataset, read_frame
-from rankeval_pd.forms.roles import MEANINGS, ItemRoles, RankingRoles, Roles, as_names
+from rankeval_pd.forms.roles import MEANINGS, AnyRoles, ItemRoles, RankingRoles, Roles, as_names
 from rankeval_pd.forms.spelled_out import with_roles_and
 from rankeval_pd.nbest.precision import nbest_precision
 from rankeval_pd.plotting.drawing.canvas import seen
@@ -52,6 +52,10 @@ class RankingPlot(RankingRoles, Look, total=False):
 
 class ItemPlot(ItemRoles, Look, total=False):
     """The keywords of the plots of systems over test items."""
+
+
+class AnyPlot(AnyRoles, Look, total=False):
+    """The keywords of the plots of systems over test items that show measures of rankings too."""
 
 
 UNLESS_GIVEN: dict[str, Any] = {

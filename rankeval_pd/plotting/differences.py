@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.forms.choices import FamilyAdjustment, GainInterval
+from rankeval_pd.forms.choices import AreaKind, FamilyAdjustment, GainInterval, ListSizes
 from rankeval_pd.forms.items import item_roles, read_dataset, read_frame, to_items
 from rankeval_pd.forms.per_query_tables import as_items
 from rankeval_pd.forms.rankings import Data
-from rankeval_pd.plotting.asked import ItemPlot, of_data_or_table, parted
+from rankeval_pd.plotting.asked import AnyPlot, ItemPlot, of_data_or_table, parted
 from rankeval_pd.plotting.drawing.canvas import tidy
 from rankeval_pd.plotting.drawing.differences import (
     DIFFERENCES,
@@ -21,6 +21,7 @@ from rankeval_pd.plotting.drawing.differences import (
     draw_paired_differences,
 )
 from rankeval_pd.plotting.drawing.panels import MOST
+from rankeval_pd.plotting.ranks import of_measures_too, pairs_of_measures
 from rankeval_pd.stats.resampling.asked import Items
 from rankeval_pd.systems.paired_tests import paired_bootstrap
 
@@ -166,6 +167,7 @@ def _of_pairs(
     return listed
 
 
+@of_measures_too
 @of_data_or_table(
     draw_critical_difference,
     ("system_a", "system_b", "score_a", "score_b", "gain"),
@@ -174,29 +176,37 @@ def _of_pairs(
 def critical_difference(
     data: Data,
     *,
-    n_resamples: int = 10_000,
+    n: ListSizes = None,
+    kind: AreaKind | None = None,
+    n_resamples: int | None = None,
     adjust: FamilyAdjustment | None = "max-t",
     alpha: float = 0.05,
     progress: bool | None = None,
-    **options: Unpack[ItemPlot],
+    **options: Unpack[AnyPlot],
 ) -> Axes:
-    """Draw systems by their scores, with bars that join those that are not told apart.
+    """Draw systems or measures by their scores, with bars that join those that are not told apart.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Systems over test items; or the result of :func:`rankeval_pd.paired_bootstrap` or
-        :func:`rankeval_pd.paired_permutation` for all pairs.
+        :func:`rankeval_pd.paired_permutation` for all pairs. With n or kind candidates with a score
+        for each measure and a gold label; or the result of :func:`rankeval_pd.compare` or
+        :func:`rankeval_pd.compare_area` for all pairs.
+    n, kind
+        Of candidates: what the measures are compared by, as in :func:`rankeval_pd.measure_ranks`,
+        whose tests are drawn. Several n are a panel each.
     n_resamples, adjust, progress
-        Of items: as in :func:`rankeval_pd.paired_bootstrap`: unlike the classic diagram, this one
-        rests on paired tests of the scores themselves, all pairs together.
+        Of items: as in :func:`rankeval_pd.paired_bootstrap`, of candidates as in
+        :func:`rankeval_pd.measure_ranks`: unlike the classic diagram, this one rests on paired
+        tests of the scores themselves, all pairs together.
     alpha : float
         The level at which two systems are told apart.
     **look
     line_kw, band_kw, marker_kw : mapping, optional
         Keywords of nothing, of the bars (``Axes.plot``), and of nothing.
     **roles
-        Of items: which column is what.
+        Of data: which column is what.
 
     Returns
     -------
@@ -220,6 +230,13 @@ def critical_difference(
     ['w', 'x', 'y', 'z']
     """
     look, roles = parted(options)
+    if n is not None or kind is not None:
+        asked = {
+            "n": n, "kind": kind, "adjust": adjust, "n_resamples": n_resamples, "alpha": alpha,
+            "progress": progress,
+        }  # fmt: skip
+        pairs = pairs_of_measures(data, asked, {}, roles)
+        return draw_critical_difference(pairs, alpha=alpha, **look)
     table = paired_bootstrap(
         data, n_resamples=n_resamples, adjust=adjust, alpha=alpha, progress=progress, **roles
     )

@@ -10,17 +10,19 @@ import xarray as xr
 
 from rankeval_pd.forms.choices import (
     AdjustOver,
+    AreaKind,
     CalibrationInterval,
     Draw,
     Event,
     FamilyAdjustment,
     GainInterval,
     LawMethod,
+    ListSizes,
     RankKind,
     ScoreInterval,
 )
 from rankeval_pd.forms.rankings import Data
-from rankeval_pd.plotting.asked import ItemPlot, of_data_or_table, parted
+from rankeval_pd.plotting.asked import AnyPlot, ItemPlot, of_data_or_table, parted
 from rankeval_pd.plotting.drawing.systems import (
     draw_calibration,
     draw_confidence,
@@ -28,6 +30,7 @@ from rankeval_pd.plotting.drawing.systems import (
     draw_pairs,
     draw_system_ranks,
 )
+from rankeval_pd.plotting.ranks import of_measures_too, pairs_of_measures
 from rankeval_pd.systems import calibration as calibrations
 from rankeval_pd.systems import ranks as ranked
 from rankeval_pd.systems import sizes as test_set_sizes
@@ -103,12 +106,15 @@ def confidence(
     return draw_confidence(table, gain_threshold(table), **look)
 
 
+@of_measures_too
 @of_data_or_table(draw_pairs, ("system_a", "system_b", "gain", "p_value"), "paired_bootstrap")
 def pairs(
     data: Data,
     a: Hashable = None,
     b: Hashable = None,
     *,
+    n: ListSizes = None,
+    kind: AreaKind | None = None,
     n_resamples: int | None = None,
     event: Event = "wild",
     method: LawMethod = "auto",
@@ -120,7 +126,7 @@ def pairs(
     alpha: float = 0.05,
     level: float = 0.95,
     progress: bool | None = None,
-    **options: Unpack[ItemPlot],
+    **options: Unpack[AnyPlot],
 ) -> Axes:
     """Draw which systems are better than which: a square for each pair.
 
@@ -128,17 +134,23 @@ def pairs(
     ----------
     data : DataFrame or Dataset
         Systems over test items; or the result of :func:`rankeval_pd.paired_bootstrap` or
-        :func:`rankeval_pd.paired_permutation`.
+        :func:`rankeval_pd.paired_permutation`. With n or kind candidates with a score for each
+        measure and a gold label; or the result of :func:`rankeval_pd.compare` or
+        :func:`rankeval_pd.compare_area`.
+    n, kind
+        Of candidates: what the measures are compared by, as in :func:`rankeval_pd.measure_ranks`,
+        whose tests are drawn. Several n are a panel each.
     a, b, n_resamples, event, method, ci, families, baseline
         Of items: as in :func:`rankeval_pd.paired_bootstrap`.
     adjust, adjust_over, alpha, level, progress
-        Of items: as there, adjusted as :func:`system_ranks` is.
+        Of items: as there, adjusted as :func:`system_ranks` is. Of candidates adjust, alpha,
+        n_resamples and progress, as in :func:`rankeval_pd.measure_ranks`.
     **look
     line_kw, band_kw, marker_kw : mapping, optional
         Keywords of the lines between the cells (``Axes.hlines``), of the cells
         (``Axes.pcolormesh``), and of what is written in them (``Axes.text``).
     **roles
-        Of items: which column is what.
+        Of data: which column is what.
 
     Returns
     -------
@@ -149,7 +161,8 @@ def pairs(
     The systems stand from the one that beats most to the one that beats fewest. The colour of a
     cell is the p-value of its pair, and where there is room its gain (of row over column) and
     stars are written in it. Without room for these, the colour alone speaks, and names too many
-    to be written are left out by turns; a figure of its own grows with the systems.
+    to be written are left out by turns; a figure of its own grows with the systems. Measures by n
+    are tested by swaps, whose adjusted p-values are at least pairs / (n_resamples + 1).
 
     Examples
     --------
@@ -159,6 +172,17 @@ def pairs(
     ['x', 'y', 'z']
     """
     look, roles = parted(options)
+    if n is not None or kind is not None:
+        asked = {
+            "n": n, "kind": kind, "adjust": adjust, "n_resamples": n_resamples, "alpha": alpha,
+            "progress": progress,
+        }  # fmt: skip
+        items_only = {
+            "a": (a, None), "b": (b, None), "event": (event, "wild"), "method": (method, "auto"),
+            "ci": (ci, None), "families": (families, None), "baseline": (baseline, None),
+            "adjust_over": (adjust_over, "all"), "level": (level, 0.95),
+        }  # fmt: skip
+        return draw_pairs(pairs_of_measures(data, asked, items_only, roles), **look)
     table = paired_bootstrap(
         data, a, b, n_resamples=n_resamples, event=event, method=method, ci=ci,
         families=families, baseline=baseline, adjust=adjust, adjust_over=adjust_over, alpha=alpha,

@@ -1,56 +1,103 @@
 """A fifth of Evert's data judged at random: estimates and intervals. Writes partly_judged.csv.
 
-Needs the environment variable RANKEVAL_PD_DATA. The truth is what the whole of the data has.
+Needs the environment variable RANKEVAL_PD_DATA. The truth is what the whole of the data has. Four
+ways to choose who is judged, a fifth of all in each: all at one rate; twice the rate in the first
+500 of either list, known or found from the window; and a rate that falls with the rank by G2.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
 import rankeval_pd
-from rankeval_pd.stats.intervals.finite import difference_limits, hypergeometric_limits
 
 SIZES = [100, 500, 1_000]
+AT_ONCE = 100
+RATE = 0.2
+
+
+def designs(whole: pd.DataFrame) -> Iterator[tuple[str, np.ndarray, dict[str, Any]]]:
+    """Return name, probability of every candidate, and what the functions are told."""
+    best = whole[["G2", "chi2"]].rank(ascending=False, method="first").min(axis=1).to_numpy()
+    twice = np.where(best <= 500, 2.0, 1.0)
+    twice *= RATE / twice.mean()
+    falling = np.exp(-3.0 * whole["G2"].rank(ascending=False, method="first") / len(whole))
+    falling = np.clip((falling * RATE / falling.mean()).to_numpy(), 0.02, 1.0)
+    yield "one rate", np.full(len(whole), RATE), {}
+    yield "one rate, known", np.full(len(whole), RATE), {"estimator": "horvitz-thompson"}
+    yield "twice in the top 500, known", twice, {"judged_with": "rate"}
+    yield (
+        "twice in the top 500, Horvitz-Thompson",
+        twice,
+        {"judged_with": "rate", "estimator": "horvitz-thompson"},
+    )
+    yield "twice in the top 500, windows", twice, {"windows": [500]}
+    yield "falling with the rank", falling, {"judged_with": "rate"}
+    yield (
+        "falling with the rank, Horvitz-Thompson",
+        falling,
+        {"judged_with": "rate", "estimator": "horvitz-thompson"},
+    )
 
 
 def main(repetitions: int = 2_000) -> None:
     candidates = rankeval_pd.datasets.load_krenn_ppv()[["log.like", "chisq", "is.colloc"]]
-    whole = candidates.rename(columns={"is.colloc": "gold"})
-    pairs = [rankeval_pd.difference_region(whole, "log.like", "chisq", n) for n in SIZES]
-    gold = whole["gold"].to_numpy()
+    whole = candidates.set_axis(["G2", "chi2", "gold"], axis=1).reset_index(drop=True)
+    truth = _asked(whole.rename_axis("candidate").to_xarray(), {})
     rows = []
-    for n, region in zip(SIZES, pairs, strict=True):
-        best = rankeval_pd.difference_region(whole.assign(last=-whole["log.like"]), "log.like",
-                                             "last", n)  # fmt: skip
-        of_list = whole.index.get_indexer(best.index[best["list"] == "a"])
-        only = [whole.index.get_indexer(region.index[region["list"] == side]) for side in "ab"]
+    for name, rate, told in designs(whole):
         rng = np.random.default_rng(1)
-        judged = rng.random((repetitions, gold.size)) < 0.2
-        m, t = ((judged & label)[:, of_list].sum(axis=1) for label in (True, gold))
-        low, high = hypergeometric_limits(t, m, n, 0.95)
-        rows.append(_row("precision of G2", n, gold[of_list].mean(), t / m, low / n, high / n))
-        m, t = (
-            tuple((judged & label)[:, side].sum(axis=1) for side in only) for label in (True, gold)
-        )
-        size = only[0].size
-        truth = (gold[only[0]].sum() - gold[only[1]].sum()) / n
-        point, low, high = (x / n for x in difference_limits(t, m, size, 0.95))
-        rows.append(_row("G2 - chi2", n, truth, point, low, high))
+        found: dict[str, list[np.ndarray]] = {key: [] for key in truth}
+        if told.get("estimator") and "judged_with" not in told:
+            told = {**told, "judged_with": RATE}
+        for _ in range(repetitions // AT_ONCE):
+            judged = rng.random((AT_ONCE, rate.size)) < rate
+            gold = np.where(judged, whole["gold"].astype(float), np.nan)
+            data = whole.drop(columns="gold").rename_axis("candidate").to_xarray()
+            data = data.assign(gold=(("repetition", "candidate"), gold), rate=("candidate", rate))
+            data = data if told.get("judged_with") == "rate" else data.drop_vars("rate")
+            for key, values in _asked(data, told).items():
+                found[key].append(values)
+        for key, parts in found.items():
+            point, low, high = np.concatenate(parts, axis=1)
+            true = truth[key][0, 0]
+            inside = (low <= true + 1e-12) & (true - 1e-12 <= high)
+            error = np.nanstd(point) / np.sqrt(repetitions)
+            rows.append({
+                "judged": name, "what": key, "truth": true, "mean": np.nanmean(point),
+                "se_of_mean": error, "covers": inside.mean(), "width": (high - low).mean(),
+            })  # fmt: skip
     table = pd.DataFrame(rows).round(4)
     table.to_csv(Path(__file__).with_name("partly_judged.csv"), index=False)
     print(table.to_string())
 
 
-def _row(what, n, truth, point, low, high):
-    inside = (low <= truth + 1e-12) & (truth - 1e-12 <= high)
-    return {
-        "what": what, "n": n, "truth": truth, "mean": np.nanmean(point),
-        "se_of_mean": np.nanstd(point) / np.sqrt(point.size), "covers": inside.mean(),
-        "width": (high - low).mean(),
-    }  # fmt: skip
+def _asked(data: xr.Dataset, told: dict[str, Any]) -> dict[str, np.ndarray]:
+    """Return estimate and limits of every figure: (3, repetition)."""
+    ask = data.rankeval(gold="gold")
+    both = told if "windows" in told else {**told, "measures": ["G2", "chi2"]}
+    answers = {
+        "precision of G2": (ask.judged_precision(SIZES, **both), "precision"),
+        "recall of G2": (ask.judged_recall(SIZES, **both), "recall"),
+        "G2 - chi2": (ask.judged_difference("G2", "chi2", SIZES, **told), "difference"),
+        "average precision of G2": (ask.judged_average_precision(**both), "average_precision"),
+    }
+    found = {}
+    for what, (table, column) in answers.items():
+        table = table.isel(pair=0) if "pair" in table.dims else table.sel(measure="G2")
+        for n in SIZES if "n" in table.dims else [None]:
+            part = table if n is None else table.sel(n=n)
+            values = [
+                np.atleast_1d(part[name].to_numpy()) for name in (column, "ci_low", "ci_high")
+            ]
+            found[what if n is None else f"{what}, n = {n}"] = np.stack(values)
+    return found
 
 
 if __name__ == "__main__":

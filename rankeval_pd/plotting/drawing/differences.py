@@ -12,7 +12,7 @@ from rankeval_pd.plotting.drawing.canvas import GREY, Canvas, percent
 from rankeval_pd.plotting.drawing.legends import panel_size, shortened
 from rankeval_pd.plotting.drawing.look import COLOURS
 from rankeval_pd.plotting.drawing.panels import picture
-from rankeval_pd.plotting.drawing.scales import compact, set_ticks, small
+from rankeval_pd.plotting.drawing.scales import compact, in_percent, set_ticks, small
 from rankeval_pd.plotting.drawing.systems import gain_of, score_of
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ def draw_paired_differences(
 @picture(
     ("system_a", "system_b", "score_a", "score_b", "gain", "p_two_sided", "p_adjusted"),
     "paired_bootstrap with adjust=...",
+    own="xy",
 )
 def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: float = 0.05) -> None:
     """Draw the systems by their scores, and bars that join those that are not told apart."""
@@ -96,6 +97,8 @@ def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: floa
     names = {name: shortened(canvas.text(name), most) for name in scores}
     beside = _beside(ax, list(names.values()), font) * width
     _axis(ax, (low - beside, high + beside), rows, bars, better=better)
+    if "what" in table.attrs and table.attrs["kind"] is None:
+        set_ticks(ax.xaxis, in_percent, 6.0)
     _name_systems(canvas, scores, names, font, rows, bars)
     for level, clique in enumerate(cliques):
         at = np.sort([scores[name] for name in clique])

@@ -25,7 +25,7 @@ _INTERVALS = {"newcombe": "Newcombe", "delong": "DeLong"}
 _AREAS = {"roc": "area under the ROC curve", "ap": "average precision"}
 
 
-@picture(("measure", "area", "chance"), "area")
+@picture(("measure", "area", "chance"), "area", own="y")
 def draw_area(canvas: Canvas, table: pd.DataFrame, *, sort: bool = True) -> None:
     """Draw the area of each measure, its interval, and what chance reaches."""
     ax = canvas.ax

@@ -275,12 +275,16 @@ def _below(ax: Axes, handles: list[Any], names: Sequence[str]) -> Legend:
 
 
 def _beside(ax: Axes, handles: list[Any], names: Sequence[str]) -> Legend:
+    from matplotlib.transforms import ScaledTranslation
+
     width, height = panel_size(ax)
     wide = max(0.33 * width, 90.0)
     handles, fit = _fitted(handles, names, wide, 0.95 * height, most_columns=1)
+    written = ScaledTranslation(_depths(ax)[3] / 72.0, 0.0, ax.figure.dpi_scale_trans)
     return ax.legend(
-        handles, fit.names, loc="upper left", bbox_to_anchor=(1.02, 1.0), **_keywords(fit)
-    )
+        handles, fit.names, loc="upper left", bbox_to_anchor=(1.02, 1.0),
+        bbox_transform=ax.transAxes + written, **_keywords(fit),
+    )  # fmt: skip
 
 
 def _beside_square(ax: Axes, handles: list[Any], names: Sequence[str]) -> Legend:

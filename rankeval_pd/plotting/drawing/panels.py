@@ -25,8 +25,13 @@ _NAMES = ("measure", "measure_a", "measure_b")
 Drawing = Callable[..., Any]
 
 
-def picture(needed: Sequence[str], made_by: str) -> Callable[[Drawing], Callable[..., Axes]]:
+def picture(
+    needed: Sequence[str], made_by: str, *, own: str = ""
+) -> Callable[[Drawing], Callable[..., Axes]]:
     """Make a function that draws one group on a canvas draw a table: a panel for each group.
+
+    ``own``: the axes, "x", "y" or both, that each panel has for itself: their ticks are names, in
+    an order that differs from group to group.
 
     The function made takes the table, what stands beside it, its own options, and the keywords of
     all plots; it returns the Axes, or an array of them.
@@ -51,7 +56,7 @@ def picture(needed: Sequence[str], made_by: str) -> Callable[[Drawing], Callable
                 with _no_torso(ax, place):
                     draw(Canvas(place, look), whole, *rest, **more)
                 return place
-            panels = panels_of(ax, len(keys), wrap, groups, keys)
+            panels = panels_of(ax, len(keys), wrap, groups, keys, own)
             for panel, (_, key) in zip(panels, keys.iterrows(), strict=True):
                 rest = [_part(x, groups, key) for x in (whole, *beside)]
                 more = {k: _part(x, groups, key) for k, x in options.items()}
@@ -151,7 +156,12 @@ def given_axes(ax: Any) -> np.ndarray[Any, Any]:
 
 
 def panels_of(
-    ax: Any, count: int, wrap: int | None, groups: Sequence[Any], keys: pd.DataFrame
+    ax: Any,
+    count: int,
+    wrap: int | None,
+    groups: Sequence[Any],
+    keys: pd.DataFrame,
+    own: str = "",
 ) -> np.ndarray[Any, Any]:
     """Return the axes given, one a panel, or those of a new figure, which share their scales."""
     if count > MOST:
@@ -164,7 +174,7 @@ def panels_of(
         )
     if ax is not None:
         return given_panels(ax, count, "groups")
-    return new_panels(count, wrap)
+    return new_panels(count, wrap, own)
 
 
 def given_panels(ax: Any, count: int, what: str) -> np.ndarray[Any, Any]:
@@ -177,8 +187,8 @@ def given_panels(ax: Any, count: int, what: str) -> np.ndarray[Any, Any]:
     return given
 
 
-def new_panels(count: int, wrap: int | None) -> np.ndarray[Any, Any]:
-    """Return the axes of a new figure, so many in a row, which share their scales."""
+def new_panels(count: int, wrap: int | None, own: str = "") -> np.ndarray[Any, Any]:
+    """Return the axes of a new figure, so many in a row, which share all scales but their own."""
     import matplotlib.pyplot as plt
 
     if wrap is not None and (isinstance(wrap, bool) or int(wrap) < 1):
@@ -187,7 +197,8 @@ def new_panels(count: int, wrap: int | None) -> np.ndarray[Any, Any]:
     rows = -(-count // wide)
     figure, fresh = plt.subplots(
         rows, wide, figsize=(_PANEL[0] * wide, _PANEL[1] * rows + 0.5), squeeze=False,
-        layout="constrained", sharex=True, sharey=True,
+        layout="constrained", sharex="x" not in own,
+        sharey="y" not in own,
     )  # fmt: skip
     for spare in fresh.ravel()[count:]:
         above = spare.get_subplotspec()

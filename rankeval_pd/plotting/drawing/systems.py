@@ -49,6 +49,8 @@ def gain_of(table: pd.DataFrame) -> str:
 
 def score_of(table: pd.DataFrame) -> str:
     """Return what the scores are: the metric, where the table says it."""
+    if "what" in table.attrs:  # of measures
+        return str(table.attrs["what"])
     metric = table.attrs.get("metric")
     return "score" if metric in (None, "mean", "sum") else str(metric)
 
@@ -273,7 +275,9 @@ def rows_high(table: pd.DataFrame | None) -> tuple[float, float] | None:
     return (width, needed) if needed > height and height >= 3.0 else None
 
 
-@picture(("system", "score", "rank", "rank_low", "rank_high", "tied_for_best"), "system_ranks")
+@picture(
+    ("system", "score", "rank", "rank_low", "rank_high", "tied_for_best"), "system_ranks", own="y"
+)
 def draw_system_ranks(canvas: Canvas, table: pd.DataFrame) -> None:
     """Draw the rank of every system and the ranks that it might as well have had."""
     ax, look = canvas.ax, canvas.look
@@ -358,6 +362,7 @@ _FONTS = (4.5, 7.5)  # points of what is written in a cell: below them only its 
 @picture(
     ("system_a", "system_b", "score_a", "score_b", "gain", "p_two_sided", "p_adjusted"),
     "paired_bootstrap",
+    own="xy",
 )
 def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     """Draw the triangle of all pairs of systems: gains, and how significant they are."""
@@ -397,8 +402,12 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
         label = f"{stars}  {name}" if font and stars else name
         ax.fill_between([], [], facecolor=shade, edgecolor=GREY, linewidth=0.5, label=label)
     how = f"adjusted ({table.attrs.get('adjust')})" if adjusted else "each alone"
+    measures = "what" in table.attrs
     if font:
-        canvas.note("gain of row over column")
+        what = f"{table.attrs['what']}: row less column" if measures else "gain of row over column"
+        canvas.note(what)
+    elif measures:
+        canvas.note(str(table.attrs["what"]))
     canvas.note(f"p: two-sided, {how}")
     _name_cells(canvas, systems)
     ax.tick_params(length=0)

@@ -168,23 +168,20 @@ class Decided(NamedTuple):
 def decide(
     value: FloatArray,
     tested: Tested,
-    adjust: str | None,
+    p_value: FloatArray,
     alpha: float,
     baseline: int | None,
-    *,
-    simultaneous: bool = False,
 ) -> Decided:
     """Return the ranks that the tests leave open, and what tells each measure from one of them.
 
-    ``simultaneous`` says that max-t p-values hold for all pairs together already.
+    ``p_value``: of the pairs, adjusted for all (:func:`over_pairs`).
     """
     count = tested.measures
-    p_value = _over_pairs(tested.p_value, adjust, simultaneous=simultaneous)
     shape = (*value.shape[:-2], count, count, value.shape[-1])
     difference, half, p = np.zeros(shape), np.zeros(shape), np.ones(shape)
     for number, (a, b) in enumerate(pairs(count)):
         for one, other, sign in ((a, b, 1.0), (b, a, -1.0)):
-            difference[..., one, other, :] = sign * tested.difference[..., number, :]
+            difference[..., one, other, :] = sign * tested.difference[..., number, :] + 0.0
             half[..., one, other, :] = tested.half[..., number, :]
             p[..., one, other, :] = p_value[..., number, :]
     decisive = p <= alpha
@@ -206,7 +203,13 @@ def decide(
     )  # fmt: skip
 
 
-def _over_pairs(p_value: FloatArray, adjust: str | None, *, simultaneous: bool) -> FloatArray:
+def over_pairs(
+    p_value: FloatArray, adjust: str | None, *, simultaneous: bool = False
+) -> FloatArray:
+    """Return the p-values of all pairs (..., pair, n), adjusted for all.
+
+    ``simultaneous`` says that max-t p-values hold for all pairs together already.
+    """
     if adjust is None or not p_value.shape[-2]:
         return p_value
     if adjust == "max-t":

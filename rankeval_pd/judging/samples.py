@@ -1,0 +1,268 @@
+"""Data of which a part is judged: who is, with which probability, and in which stratum."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any, NamedTuple, get_args
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.errors import check_choice, check_count, check_share, hushed, unknown_name
+from rankeval_pd.forms.columns import find_gold, frame_column, split_measures, with_roles_of
+from rankeval_pd.forms.given import with_given_dataset, with_given_frame
+from rankeval_pd.forms.rankings import check_data
+from rankeval_pd.forms.roles import PartlyJudged, Roles, are_values
+from rankeval_pd.forms.values import gold_values
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats.intervals.partly_judged import MOST_STRATA, Design
+from rankeval_pd.stats.rankings.partly_judged import windows_of
+
+ESTIMATORS = ("ratio", "horvitz-thompson")
+_ROWS = "_rows"  # the dimension of the candidates as they came in
+
+
+class Asked(NamedTuple):
+    """How candidates came to be judged, as the caller says it."""
+
+    unjudged: str
+    judged_with: Any
+    windows: int | Sequence[int] | None
+    estimator: str
+    level: float
+
+    def checked(self) -> Asked:
+        """Return the options, or say which is wrong."""
+        check_choice("unjudged", self.unjudged, get_args(PartlyJudged))
+        check_choice("estimator", self.estimator, ESTIMATORS)
+        level = check_share("level", self.level)
+        if self.judged_with is not None and self.windows is not None:
+            raise ValueError(
+                f"windows={self.windows!r} with judged_with: each says which candidates were judged"
+                " at one rate. Give one of them."
+            )
+        if self.estimator == "horvitz-thompson" and self.judged_with is None:
+            raise ValueError(
+                "estimator='horvitz-thompson' divides by known probabilities: name the column that"
+                " holds them, judged_with=..., or give the one rate of all, judged_with=0.2."
+            )
+        windows = self.windows
+        if windows is not None:
+            given = list(windows) if isinstance(windows, Iterable) else [windows]
+            windows = sorted({check_count("windows", end) for end in given})
+        return self._replace(level=level, windows=windows)
+
+    @property
+    def ends(self) -> list[int]:
+        """The last ranks of the windows."""
+        return list(self.windows) if isinstance(self.windows, Iterable) else []
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """What readers of the table need to know."""
+        return {"unjudged": self.unjudged, "estimator": self.estimator, "level": self.level}
+
+
+class Sample(NamedTuple):
+    """Data whose gold label says "is judged, and true", and what is known of the others."""
+
+    data: Any
+    roles: dict[str, Any]
+    gold: Hashable
+    judged: xr.DataArray  #: (..., _rows)
+    probability: xr.DataArray
+    asked: Asked
+
+    @property
+    def kinds(self) -> FloatArray:
+        """The probabilities that there are."""
+        known = self.probability.to_numpy()
+        return np.unique(known[~np.isnan(known)])
+
+    def design(self) -> Design:
+        """Return how the sums are put together: by strata where the probabilities are few."""
+        asked, strata = self.asked, 1
+        heaviest = 0.0
+        if asked.windows is not None:
+            strata = len(asked.ends) + 1
+        elif asked.judged_with is not None:
+            strata = self.kinds.size if self.kinds.size <= MOST_STRATA else 0
+            least = float(self.probability.where(~self.judged).min())
+            heaviest = 0.0 if np.isnan(least) else 1.0 / least
+        return Design(strata, asked.unjudged, asked.estimator, asked.level, heaviest)
+
+    def beside(self, inner: xr.Dataset) -> list[xr.DataArray]:
+        """Return judged, probability and stratum of the candidates in the inner form."""
+        judged, probability = (_taken(x, inner["row"]) for x in (self.judged, self.probability))
+        if self.asked.windows is not None:
+            stratum = xr.apply_ufunc(
+                windows_of,
+                inner["score"],
+                inner["present"],
+                kwargs={"ends": np.array(self.asked.ends)},
+                input_core_dims=[["measure", "candidate"]] * 2,
+                output_core_dims=[["candidate"]],
+                dask="parallelized",
+                output_dtypes=[np.int64],
+            )
+        else:
+            numbers = np.searchsorted(self.kinds, self.probability).astype(np.int64)
+            stratum = _taken(self.probability.copy(data=numbers), inner["row"])
+        return [judged, probability, stratum]
+
+
+def _taken(values: xr.DataArray, row: xr.DataArray) -> xr.DataArray:
+    """Return the values of the rows in the order of the inner form."""
+
+    def take(given: AnyArray, rows: IntArray) -> AnyArray:
+        batch = np.broadcast_shapes(given.shape[:-1], rows.shape[:-1])
+        given = np.broadcast_to(given, (*batch, given.shape[-1]))
+        rows = np.broadcast_to(rows, (*batch, rows.shape[-1]))
+        return np.take_along_axis(given, rows, axis=-1)
+
+    result: xr.DataArray = xr.apply_ufunc(
+        take,
+        values,
+        row,
+        input_core_dims=[[_ROWS], ["candidate"]],
+        output_core_dims=[["candidate"]],
+        dask="parallelized",
+        output_dtypes=[values.dtype],
+    )
+    return result
+
+
+def read_sample(data: Any, roles: Mapping[str, Any], asked: Asked) -> Sample:
+    """Return the data with "is judged, and true" in the place of gold, and what stands beside."""
+    check_data(data)
+    asked = asked.checked()
+    chosen = Roles.of(roles)
+    if chosen.groups is not None:
+        raise ValueError(
+            "groups: what is judged is taken for a random sample of single candidates, not of"
+            " groups. Leave groups out if that is so."
+        )
+    frame = isinstance(data, pd.DataFrame)
+    data, chosen = with_given_frame(data, chosen) if frame else with_given_dataset(data, chosen)
+    gold = find_gold(data, chosen)
+    values = frame_column(data, gold, "gold") if frame else pd.Series(data[gold].to_numpy().ravel())
+    truth = gold_values(values, gold, chosen.positive, chosen.min_grade)
+    shape, dims = ((len(data),), (_ROWS,)) if frame else _shape(data[gold], chosen)
+    label = xr.DataArray(truth.reshape(shape), dims=dims)
+    judged: xr.DataArray = ~np.isnan(label)  # type: ignore[assignment]
+    data, probability = _with_probability(data, asked, chosen, judged)
+    filled = label.fillna(0.0)
+    if frame:
+        data = data.copy()
+        data[gold] = filled.to_numpy() == 1.0
+    else:
+        filled = filled.where(judged | _scored(data, chosen, gold))
+        padded = bool(np.isnan(filled).any())
+        label = filled if padded else filled == 1.0
+        data = data.assign({gold: label.rename({_ROWS: chosen.dim}).variable})
+    settled = replace(chosen, gold=gold, positive=None, min_grade=None)
+    given = {f.name for f in fields(Roles)} & {*roles, "gold"}
+    kept = {name: x for name, x in _by_name(settled).items() if name in given}
+    if asked.judged_with is not None:
+        _check_probability(judged, probability, filled)
+    return Sample(data, kept, gold, judged, probability, asked)
+
+
+def _by_name(roles: Roles) -> dict[str, Any]:
+    """Return the roles by name, values as they are."""
+    return {field.name: getattr(roles, field.name) for field in fields(roles)}
+
+
+def _shape(gold: xr.DataArray, roles: Roles) -> tuple[tuple[int, ...], tuple[Hashable, ...]]:
+    return gold.shape, tuple(_ROWS if d == roles.dim else d for d in gold.dims)
+
+
+def _scored(data: xr.Dataset, roles: Roles, gold: Hashable) -> xr.DataArray:
+    """Return which candidates some measure scores: the others, without a label, are padding."""
+    parts = split_measures(data, roles, with_roles_of(gold, roles, data.variables))
+    named = roles.measures if isinstance(roles.measures, list | tuple) else [roles.measures]
+    chosen = [x for name, x in parts.items() if roles.measures is None or name in named]
+    numbers = [x for x in chosen if x.dtype.kind in "iuf"]
+    there = [xr.DataArray((~np.isnan(x)).variable) for x in numbers]
+    result = xr.zeros_like(xr.DataArray(data[gold].variable), dtype=bool)
+    for one in there:
+        result = result | one
+    return result.compute().rename({roles.dim: _ROWS})
+
+
+def _with_probability(
+    data: Any, asked: Asked, roles: Roles, judged: xr.DataArray
+) -> tuple[Any, xr.DataArray]:
+    """Return the data without the column of probabilities, and these for each candidate."""
+    given = asked.judged_with
+    if given is None:
+        return data, xr.ones_like(judged, dtype=float)
+    if isinstance(given, int | float | np.integer | np.floating) and not isinstance(given, bool):
+        rate = check_share("judged_with", given, one=True)
+        return data, xr.full_like(judged, rate, dtype=float)
+    if are_values(given):
+        values: Any = given
+        if isinstance(given, pd.Series) and isinstance(data, pd.DataFrame):
+            values = given.reindex(data.index) if given.index.is_unique else given
+        if isinstance(given, xr.DataArray):
+            return data, given.rename({roles.dim: _ROWS}).astype(float).reset_coords(drop=True)
+        return data, xr.DataArray(np.asarray(values, dtype=float), dims=(_ROWS,))
+    if isinstance(data, pd.DataFrame):
+        if given not in data.columns:
+            raise unknown_name("judged_with", given, data.columns)
+        column = frame_column(data, given, "judged_with")
+        array = column.to_numpy(dtype=float, na_value=np.nan)
+        return data.drop(columns=given), xr.DataArray(array, dims=(_ROWS,))
+    if given not in data.variables:
+        raise unknown_name("judged_with", given, data.data_vars)
+    variable = xr.DataArray(data[given].variable.astype(float)).rename({roles.dim: _ROWS})
+    return data.drop_vars(given), variable.compute()
+
+
+def _check_probability(
+    judged: xr.DataArray, probability: xr.DataArray, filled: xr.DataArray
+) -> None:
+    """Raise a ValueError where probabilities are none, or contradict who is judged."""
+    if _ROWS not in probability.dims or probability.sizes[_ROWS] != judged.sizes[_ROWS]:
+        raise ValueError(
+            f"judged_with has values of shape {probability.shape} for {judged.sizes[_ROWS]}"
+            " candidates: give one for each, the name of a column, or one rate for all."
+        )
+    here = ~np.isnan(filled)
+    wrong = here & ~((probability > 0.0) & (probability <= 1.0))
+    if bool(wrong.any()):
+        raise ValueError(
+            f"judged_with: {int(wrong.sum())} candidates have no probability in (0, 1]. It says how"
+            " probable it was that a candidate would be judged, judged or not; of those that could"
+            " not be judged nothing can be estimated: unjudged='bounds', without judged_with."
+        )
+    sure = here & ~judged & (probability == 1.0)
+    if bool(sure.any()):
+        raise ValueError(
+            f"judged_with: {int(sure.sum())} candidates that were judged with probability 1 have no"
+            " judgement. Judge them, or give the probabilities with which they were chosen."
+        )
+
+
+def check_frame(candidates: object) -> None:
+    """Raise a TypeError unless the candidates are a DataFrame: plans and sheets are for people."""
+    if not isinstance(candidates, pd.DataFrame):
+        how = ": data.to_dataframe().reset_index()" if isinstance(candidates, xr.Dataset) else ""
+        raise TypeError(
+            f"candidates is of type {type(candidates).__name__}: plans and sheets are made of a"
+            f" DataFrame, one row per candidate{how}."
+        )
+
+
+def quietly(gold: Hashable, question: Callable[[], Any]) -> Any:
+    """Ask without a warning of labels that are all alike: all or none may be judged true."""
+    with hushed(f"gold={gold!r}"):
+        return question()
+
+
+def counts_of(sums: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Return how many candidates, how many judged and how many judged true a set has."""
+    size, judged, tp = (np.rint(sums[..., k]).astype(np.int64) for k in range(3))
+    return size, judged, tp

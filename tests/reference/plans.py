@@ -1,0 +1,67 @@
+"""Plans of judgements for Evert's data, and the power that they have. Writes plans.csv.
+
+Needs the environment variable RANKEVAL_PD_DATA. The precisions of the regions are the true ones,
+and the power is that of sheets as long as planned, drawn 20,000 times and tested by Fisher's test;
+"start" judgements are there already, one draw of them for each row.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import rankeval_pd
+from rankeval_pd.judging.planning import _significant
+
+NAMES = {"G2": "log.like", "chi2": "chisq", "t": "t.score", "MI": "MI"}
+PAIRS = [("G2", "chi2"), ("G2", "MI"), ("chi2", "t")]
+DRAWS = 20_000
+
+
+def main() -> None:
+    krenn = rankeval_pd.datasets.load_krenn_ppv()
+    whole = krenn[[*NAMES.values(), "is.colloc"]].set_axis([*NAMES, "gold"], axis=1)
+    whole = whole.reset_index(drop=True)
+    rng = np.random.default_rng(1)
+    rows = []
+    for a, b in PAIRS:
+        for n in (100, 500, 1_000):
+            region = whole.rankeval.difference_region(a, b, n)
+            sides = [region[region["list"] == side] for side in "ab"]
+            shares = tuple(side["gold"].mean() for side in sides)
+            for start in (0, 20):
+                chosen = [rng.permutation(side.index)[: start // 2] for side in sides]
+                gold = whole["gold"].astype(float).where(whole.index.isin(np.concatenate(chosen)))
+                partly = whole.assign(gold=gold)
+                plan = rankeval_pd.plan_annotation(partly, a, b, n, precisions=shares).iloc[0]
+                rows.append({
+                    "pair": f"{a}, {b}", "n": n, "n_region": plan["n_region"],
+                    "region_share": plan["region_share"], "start": start,
+                    "n_more": plan["n_more"], "power": plan["power"],
+                    "simulated": _power(rng, sides, chosen, plan),
+                })  # fmt: skip
+    table = pd.DataFrame(rows).round(3)
+    table.to_csv(Path(__file__).with_name("plans.csv"), index=False)
+    print(table.to_string())
+
+
+def _power(rng, sides, chosen, plan) -> float:
+    """Return how often the judgements of a sheet of this length are significant."""
+    more = int(plan["n_more"])
+    left = [len(side) - len(start) for side, start in zip(sides, chosen, strict=True)]
+    new = [min(max(more - more // 2, more - left[1]), left[0])]
+    new.append(more - new[0])
+    tp = []
+    for side, start, count in zip(sides, chosen, new, strict=True):
+        seen = int(side.loc[start, "gold"].sum())
+        true = int(side["gold"].sum()) - seen
+        rest = len(side) - len(start) - true
+        tp.append(seen + rng.hypergeometric(true, rest, count, DRAWS))
+    sizes = [len(start) + count for start, count in zip(chosen, new, strict=True)]
+    return _significant(tp[0], sizes[0], tp[1], sizes[1], 0.05)
+
+
+if __name__ == "__main__":
+    main()
