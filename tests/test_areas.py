@@ -75,7 +75,7 @@ def test_ratings_of_hanley_and_mcneil():
     assert found["se"] == pytest.approx(se, rel=1e-12)
 
 
-FEW = pytest.mark.filterwarnings("ignore:area. a class has:rankeval_pd.RankevalWarning")
+FEW = pytest.mark.filterwarnings("ignore:(compare_)?area. a class has:rankeval_pd.RankevalWarning")
 
 
 @FEW
@@ -105,6 +105,8 @@ def test_against_scikit_learn(rows):
     assert np.isnan([roc["ci_low"], roc["ci_high"]]).any() != enough
 
 
+@pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:area. .*are below one half:rankeval_pd.RankevalWarning")
 @FEW
 @given(SCORED)
 def test_the_test_of_one_half_agrees_with_the_interval(rows):
@@ -124,6 +126,7 @@ def test_the_test_of_one_half_is_z_and_wald(simulated):
     assert row["p_value"] == pytest.approx(2 * stats.norm.sf(abs(z)), rel=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")
 @FEW
 @given(SCORED, st.booleans())
 def test_average_precision_as_the_mean_over_orders(rows, test_pairs):
@@ -174,6 +177,8 @@ def test_ranks_by_average_precision_agree_with_area(simulated):
     np.testing.assert_allclose(ranks[["ci_low", "ci_high"]], alone[["ci_low", "ci_high"]])
 
 
+@pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:area. .*are below one half:rankeval_pd.RankevalWarning")
 @FEW
 @given(SCORED)
 def test_a_comparison_of_average_precision_agrees_with_itself(rows):

@@ -133,7 +133,7 @@ def _answer(name: str, **roles: object) -> object:
 @pytest.mark.filterwarnings("ignore:groups. a row rests on:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:precision is .* at one of the n:rankeval_pd.RankevalWarning")
-@pytest.mark.filterwarnings("ignore:area. a class has:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:(unpaired_)?area. a class has:rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("name", ASKED)
 def test_every_role_is_used_refused_or_said_to_have_no_effect(name, role):
