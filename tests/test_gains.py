@@ -154,6 +154,7 @@ def test_a_row_for_each_relation_and_group():
     assert table([0.05], [1.0]).rankeval.gain_threshold()["relation"].isna().all()
 
 
+@pytest.mark.slow
 def test_both_estimators_agree_where_there_are_many_pairs():
     data = systems(2, items=1000, count=30, spread=0.12)
     found = data.rankeval.paired_bootstrap(ci="percentile").rankeval.gain_threshold().iloc[0]

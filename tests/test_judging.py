@@ -27,6 +27,7 @@ def partly(whole) -> pd.DataFrame:
     return whole.assign(gold=whole["gold"].astype(float).where(judged))
 
 
+@pytest.mark.slow
 def test_limits_of_a_finite_population():
     """Every number of positives, tried with SciPy's hypergeometric law."""
     for size, judged in [(1, 1), (9, 4), (30, 7), (30, 30), (12, 0), (200, 40)]:

@@ -336,6 +336,7 @@ def test_envelope_counted_by_hand(total, positive, n):
         assert (rows["envelope"].to_numpy() == critical).all() or max(tails) == 0
 
 
+@pytest.mark.slow
 def test_envelope_of_5102_candidates():
     df = pd.DataFrame({"gold": np.arange(5102) < 566})
     for n, level in ((None, 0.00157), (range(1, 2001), 0.0034), (range(100, 2001), 0.00483)):

@@ -169,6 +169,7 @@ def test_samples_one_by_one():
     )
 
 
+@pytest.mark.slow
 @given(st.integers(0, 1000), st.integers(1, 30))
 @settings(max_examples=25)
 def test_threshold_for_a_mean_size(seed, n):
@@ -221,6 +222,7 @@ def test_dataset_of_samples():
     )
 
 
+@pytest.mark.slow
 def test_size_of_the_tests_and_power_against_overdispersion():
     """p_dispersion and p_ks reject a true model in about 5 %, and find phi = 2.6."""
     rng = np.random.default_rng(0)
@@ -255,6 +257,7 @@ def test_widened_intervals_close_the_loop():
     assert failed["widened"] < 0.055
 
 
+@pytest.mark.slow
 def test_draws_of_the_test_of_fit():
     """The same for a seed; a Generator goes on, and so does p_ks."""
     call = _samples(5).rankeval(by="part", measures="a")

@@ -94,6 +94,7 @@ def test_identical_systems_have_p_one(test, method):
     assert other[["ci_low", "ci_high"]].isna().all()  # what else could have happened is not known
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=5),
     st.sampled_from(["mean", "sum"]),

@@ -79,6 +79,7 @@ def test_ties_and_correlation():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.001, 0.05, 0.3, 0.9])
 def test_truth_by_integration(share):
     """The precision of the region above the quantile, by numerical integration."""

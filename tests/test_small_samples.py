@@ -133,6 +133,7 @@ def test_a_row_agrees_with_itself_and_no_p_value_is_zero(n, seed, kind, method):
             assert row["ci_low"] <= row["gain"] <= row["ci_high"]
 
 
+@pytest.mark.slow
 def test_no_row_of_nearly_equal_classifiers_contradicts_itself():
     """The limits of an exact law are sums that round: 1e-18 leaves 0 out."""
     rng = np.random.default_rng(6)
@@ -236,6 +237,7 @@ def test_the_default_keeps_its_level_with_few_unequal_groups(groups):
     assert study.judged(items, "paper", 0)["size"].mean() > 0.12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("procedure", ["default", "paper"])
 def test_all_pairs_of_equal_systems_together_err_in_five_percent(procedure):
     rng = np.random.default_rng(11)
@@ -417,6 +419,7 @@ def as_dataset(data: pd.DataFrame) -> xr.Dataset:
     return xr.Dataset({"score": (("domain", "item", "system"), scores)}, coords=coords)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", ["paired_bootstrap", "paired_permutation"])
 def test_fifty_null_domains_are_one_family(test):
     """Adjusted within each domain, some 5 % of the domains err."""
@@ -428,6 +431,7 @@ def test_fifty_null_domains_are_one_family(test):
     assert together.attrs["adjust_over"] == "all"
 
 
+@pytest.mark.slow
 def test_families_of_all_domains_err_in_five_percent():
     """Of 60 studies of eight null domains, as many as a binomial law allows."""
     errs = {"all": 0, "group": 0}
@@ -486,6 +490,7 @@ def test_datasets_lazy_or_not_have_one_family_too(adjust):
         assert ranks["rank_low"].sel(domain="d01", system="y").item() == 2
 
 
+@pytest.mark.slow
 def test_ranks_of_all_domains_hold_together():
     ask = null_domains(1).rankeval(by="domain").system_ranks
     assert (ask(adjust_over="group")["rank_low"] > 1).sum() == 5

@@ -207,6 +207,7 @@ def test_envelope_of_5102_candidates(first, last, level):
     assert 0.0497 < crossing_probability(asked, population)[0] <= 0.05
 
 
+@pytest.mark.slow
 def test_random_rankings_reach_the_envelope_as_often_as_it_says():
     total, positive, draws = 500, 60, 20_000
     found = envelope(0.1, np.arange(1.0, total + 1.0), Finite(float(total), float(positive)))
