@@ -6,6 +6,9 @@ as their first argument. Their list is ``__init__.pyi``; each is loaded when fir
 
 from __future__ import annotations
 
+import sys
+from importlib import import_module
+
 import lazy_loader
 import pandas as pd
 import xarray as xr
@@ -18,3 +21,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 pd.api.extensions.register_dataframe_accessor("rankeval")(registered("FrameAccessor"))
 xr.register_dataset_accessor("rankeval")(registered("DatasetAccessor"))
+
+if "dask.dataframe" in sys.modules:  # it is slow to load, and never loaded by this import
+    import_module("rankeval_pd.dask")

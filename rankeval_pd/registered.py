@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 
-def registered(accessor: str) -> Any:  # a class to type checkers, of which it takes the place
+def registered(accessor: str, module: str = "accessors") -> Any:  # to type checkers, a class
     """Return what stands for an accessor until it is needed."""
-    return _Registered(accessor)
+    return _Registered(accessor, module)
 
 
 class _Registered:
-    """Stands for a class of :mod:`rankeval_pd.accessors`, which is loaded when it is needed."""
+    """Stands for a class of an accessors' module, which is loaded when it is needed."""
 
-    def __init__(self, accessor: str) -> None:
-        self._name = accessor
+    def __init__(self, accessor: str, module: str) -> None:
+        self._name, self._module = accessor, module
 
     @property
     def _accessor(self) -> Any:
-        from rankeval_pd import accessors
-
-        return getattr(accessors, self._name)
+        return getattr(import_module(f"rankeval_pd.{self._module}"), self._name)
 
     def __call__(self, data: Any) -> Any:
         """Return the accessor of the data."""

@@ -233,3 +233,61 @@ def test_any_name_of_a_batch(queries, name):
     assert len(set(expected["query"].to_numpy())) > 1
     found = renamed.rankeval.significant_ranges("good", "fair", alpha=0.5)
     xr.testing.assert_identical(found, expected.rename(query=name))
+
+
+ONE = {
+    name: QUESTIONS[name]
+    for name in (
+        "precision_band", "difference_band", "mean_difference",
+        "tie_sensitivity", "random_test",
+    )
+} | {
+    "nbest_precision": lambda r: r.nbest_precision([1, 5, 20], target="nbest"),
+    "averaged ties": lambda r: r.nbest_precision([1, 5, 20], ties="expected"),
+    "odds_ratios": lambda r: r.odds_ratios("good", "fair", [5, 20]),
+    "measure_ranks": lambda r: r.measure_ranks([5, 20]),
+    "swaps": lambda r: r.compare(n=[5, 20], adjust="max-t", n_resamples=99),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.parametrize("labels", ["rows", "index", "key", "padded"])
+@pytest.mark.parametrize("ask", ONE.values(), ids=ONE)
+def test_one_ranking_in_chunks_needs_its_head_alone(ask, labels):
+    df = datasets.simulate_candidates(3_000, baseline=0.3, decimals=1)
+    ds = xr.Dataset({name: ("candidate", df[name].to_numpy()) for name in df})
+    roles = {"key": "place"} if labels == "key" else {}
+    if labels == "index":
+        ds = ds.assign_coords(candidate=[f"w{i}" for i in range(3_000)])
+    elif labels == "key":
+        place = np.random.default_rng(0).permutation(3_000)
+        ds = ds.assign(place=("candidate", place), good=ds["good"].astype("float32"))
+    elif labels == "padded":
+        ds = ds.where(xr.DataArray(np.arange(3_000) % 7 != 3, dims="candidate"))
+    with dask.config.set(scheduler=raise_on_compute):
+        lazy = ask(ds.chunk(candidate=211).rankeval(**roles))
+    chunks = -(-3_000 // 211)
+    assert len(dict(lazy.__dask_graph__())) <= 10 * chunks + 2 * len(lazy)
+    eager = ask(ds.rankeval(**roles))
+    xr.testing.assert_identical(lazy.compute(scheduler="threads"), eager)
+
+
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.parametrize("chunks", [1, 7, 60])
+def test_one_ranking_in_a_store(tmp_path, chunks):
+    pytest.importorskip("zarr")
+    df = datasets.simulate_candidates(3_000, baseline=0.3, decimals=1)
+    ds = xr.Dataset({name: ("candidate", df[name].to_numpy()) for name in df})
+    ds = ds.assign(few=("candidate", (df["good"].to_numpy() > 1).astype("int8")))
+    ds = ds.assign(fair=ds["fair"].where(ds["fair"] > -1), ident=("candidate", df.index[::-1]))
+    size = -(-3_000 // chunks)
+    ds.chunk(candidate=size).to_zarr(tmp_path / "store.zarr", consolidated=False, zarr_format=2)
+    stored = xr.open_zarr(tmp_path / "store.zarr", consolidated=False, chunks={})
+    roles = {"missing": "last", "label": "ident", "lower_is_better": "few"}
+    roles["measures"] = ["good", "fair", "few"]  # the order of a store is its own
+    for ask in ONE.values():
+        found = ask(stored.rankeval(**roles)).compute(scheduler="threads")
+        expected = ask(ds.rankeval(**roles))
+        for name in expected:
+            xr.testing.assert_identical(found[name].drop_attrs(), expected[name].drop_attrs())
+        assert found.attrs == expected.attrs

@@ -65,7 +65,7 @@ ASKED = {
     "difference_band": ((), {"n": [8, 12], "n_resamples": 20}),
     "mean_difference": (("a", "b", [5, 10]), {"n_resamples": 50}),
     "odds_ratios": (("a", "b", [5, 10]), {}),
-    "tie_sensitivity": (("a", "b", [5, 10]), {"n_keys": 8}),
+    "tie_sensitivity": (("a", "b", [5, 10, 20]), {"n_keys": 8}),
     "difference_region": (("a", "b", 10), {}),
     "repetition": ((None, 12), {"by": "half"}),
     "repetition_samples": ((None, 12), {"by": "half"}),

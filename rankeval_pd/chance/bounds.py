@@ -132,6 +132,7 @@ def random_bound(
         scored=False,
         any_ties=True,
         counted=True,
+        any_heads=True,
         attrs=attrs,
     )
 

@@ -22,6 +22,7 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.populations import Finite
 from rankeval_pd.stats.random_model import bounds
 from rankeval_pd.stats.rankings import ranking
+from rankeval_pd.stats.rankings.ranking import Whole
 
 COLUMNS = ("measure", "p", "n_first", "n_last", "tp_first")
 _EQUAL = 1e-10  # a count reaches a fractional bound that it equals
@@ -93,12 +94,17 @@ def crossovers(
             _reached,
             {"tp": np.int64, "reached": bool, "exists": bool},
             along={"p": levels, "n": sizes},
-            options={"p": levels, "bound": bound, "ties": ties, "ends": inner.attrs["ends"]},
-        )
+            options={
+                "p": levels, "bound": bound, "ties": ties, "ends": inner.attrs["ends"],
+                "whole": inner.attrs["whole"],
+            },
+        )  # fmt: skip
 
     columns = ("measure", "p", "n", "tp", "reached")
     attrs = {"bound": bound, "contiguous": shortest}
-    table = answer(data, roles, question, columns, cuts_lists=True, any_ends=True, attrs=attrs)
+    table = answer(
+        data, roles, question, columns, cuts_lists=True, any_ends=True, any_heads=True, attrs=attrs
+    )
     if isinstance(table, pd.DataFrame):
         tables.check_names("by=", table.columns[: -len(columns)], COLUMNS)
         result = _runs(table, shortest)
@@ -117,10 +123,11 @@ def _reached(
     bound: str,
     ties: str,
     ends: bool,
+    whole: Whole | None,
 ) -> tuple[AnyArray, ...]:
     """Return true positives, whether they reach the bound below N, and whether the list exists."""
-    lists = ranking.nbest(score, gold, present, None, ties, ends=ends)
-    size = ranking.size(gold, present)
+    lists = ranking.nbest(score, gold, present, None, ties, ends=ends, whole=whole)
+    size = ranking.size(gold, present, whole)
     tp, exists = (
         np.broadcast_to(x[..., np.newaxis, :], (*x.shape[:-1], p.size, x.shape[-1]))
         for x in (lists.tp, lists.exists)
@@ -129,12 +136,12 @@ def _reached(
 
     @cache  # groups of one size share their bounds
     def needed(model: Finite, level: int) -> FloatArray:
-        inside = np.arange(1.0, model.total)
+        inside = np.arange(1.0, min(model.total, lists.tp.shape[-1] + 1.0))
         return bounds.bound(bound, float(p[level]), inside, model) - _EQUAL
 
     for row in np.ndindex(lists.tp.shape[:-1]):
         model = Finite(float(size.total[row]), float(size.positive[row]))
-        below = max(int(model.total) - 1, 0)
+        below = min(max(int(model.total) - 1, 0), lists.tp.shape[-1])
         for level in range(p.size):
             counts = lists.tp[(*row, slice(below))]
             reached[(*row, level, slice(below))] = counts >= needed(model, level)

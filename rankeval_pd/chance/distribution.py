@@ -10,7 +10,7 @@ import xarray as xr
 from rankeval_pd.chance.populations import POPULATIONS
 from rankeval_pd.chance.published import METHODS, random_pvalue
 from rankeval_pd.errors import check_choice
-from rankeval_pd.forms.answers import answer, common_size
+from rankeval_pd.forms.answers import answer, size_now
 from rankeval_pd.forms.memory import check_memory
 from rankeval_pd.forms.n import check_n
 from rankeval_pd.forms.rankings import Data
@@ -71,7 +71,7 @@ def random_cdf(
     asked = check_n(n)
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
-        total, positive = (x.compute() for x in common_size(inner))
+        total, positive = size_now(inner)
         size = xr.DataArray(asked if isinstance(asked, np.ndarray) else sizes, dims="n")
         count, exists = _grid(size, total, positive)
         if population == "finite":
@@ -100,6 +100,7 @@ def random_cdf(
         scored=False,
         rows_only=True,
         any_ties=True,
+        any_heads=True,
         attrs={"population": population},
     )
 

@@ -102,7 +102,14 @@ def random_envelope(
         return result.assign_coords(alpha=("alpha", levels), n=("n", sizes))
 
     return answer(
-        data, roles, question, ENVELOPE_COLUMNS, n=check_n(n), scored=False, any_ties=True
+        data,
+        roles,
+        question,
+        ENVELOPE_COLUMNS,
+        n=check_n(n),
+        scored=False,
+        any_ties=True,
+        any_heads=True,
     )
 
 

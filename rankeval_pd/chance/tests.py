@@ -22,6 +22,7 @@ from rankeval_pd.stats.distributions.binomial import tails as binomial_tails
 from rankeval_pd.stats.distributions.hypergeometric import tails as hypergeometric_tails
 from rankeval_pd.stats.random_model.boundary import adjusted
 from rankeval_pd.stats.rankings import ranking
+from rankeval_pd.stats.rankings.ranking import Whole
 from rankeval_pd.stats.rankings.tied import averaged_tails
 
 TEST_COLUMNS = (
@@ -161,6 +162,7 @@ def random_test(
                 "ties": ties,
                 "ends": inner.attrs["ends"],
                 "collection": collection,
+                "whole": inner.attrs["whole"],
             },
             input_core_dims=[["candidate"]] * 3,
             output_core_dims=[["n"]] * len(names),
@@ -182,6 +184,7 @@ def random_test(
         cuts_lists=True,
         any_ties=True,
         any_ends=True,
+        any_heads=not combine,
         combine=together if combine else None,
         attrs={"population": population, "ties": ties, "adjust": adjust, "combine": combine},
     )
@@ -198,10 +201,11 @@ def _test_columns(
     ties: str,
     ends: bool,
     collection: int | None,
+    whole: Whole | None,
 ) -> tuple[AnyArray, ...]:
-    lists = ranking.nbest(score, gold, present, n, ties, ends=ends)
-    n = np.arange(1, score.shape[-1] + 1) if n is None else n
-    size = _in_collection(ranking.size(gold, present), collection)
+    lists = ranking.nbest(score, gold, present, n, ties, ends=ends, whole=whole)
+    n = ranking.every(score.shape[-1], whole) if n is None else n
+    size = _in_collection(ranking.size(gold, present, whole), collection)
     total, positive = size.total[..., np.newaxis], size.positive[..., np.newaxis]
     inside = np.minimum(n, np.maximum(total, 1))  # lists that do not exist are cut out later
     with np.errstate(divide="ignore", invalid="ignore"):

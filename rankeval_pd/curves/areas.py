@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Unpack
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from rankeval_pd.curves import average_precision
-from rankeval_pd.curves.spreads import p_of_t, spread_of
+from rankeval_pd.curves.spreads import Found, found_of, p_of_t, spread_of
 from rankeval_pd.errors import check_choice, check_share, warn
+from rankeval_pd.forms import tables
 from rankeval_pd.forms.answers import answer
 from rankeval_pd.forms.choices import (
     Adjustment,
@@ -29,7 +31,7 @@ from rankeval_pd.forms.spelled_out import with_roles_but
 from rankeval_pd.queries.averages import Average, check_average, of_areas
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.normal import z_of
-from rankeval_pd.stats.rankings import areas
+from rankeval_pd.stats.rankings import areas, outlines
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
 from rankeval_pd.stats.significance.fisher import ALTERNATIVES
 
@@ -223,16 +225,47 @@ def _roc_columns(
 ) -> tuple[AnyArray, ...]:
     result = areas.placements(score, gold, present)
     found = spread_of(result.placement, result.gold, result.present, cluster)
+    return (*_with_limits(result.area, found, level, ci), *found.groups)
+
+
+def _with_limits(area: FloatArray, found: Found, level: float, ci: str) -> tuple[AnyArray, ...]:
+    """Return the area, chance, the limits, the standard error and the p-value of one half."""
     sizes = found.positive, found.negative
     if ci == "newcombe":
-        limits = areas.newcombe(result.area, found.spread, *sizes, level)
+        limits = areas.newcombe(area, found.spread, *sizes, level)
     else:
         interval = {"delong": areas.delong, "logit": areas.logit}[ci]
-        limits = interval(result.area, found.spread, level)
-    half = np.where(np.isnan(result.area), np.nan, 0.5)
-    _warn_if_reversed(result.area, limits[1])
-    p_value = areas.p_of_half(result.area, found.spread, *sizes, ci)
-    return (result.area, half, *limits, found.error, p_value, *found.groups)
+        limits = interval(area, found.spread, level)
+    half = np.where(np.isnan(area), np.nan, 0.5)
+    _warn_if_reversed(area, limits[1])
+    p_value = areas.p_of_half(area, found.spread, *sizes, ci)
+    return (area, half, *limits, found.error, p_value)
+
+
+def area_of_outlines(
+    measures: Sequence[Hashable],
+    rankings: Sequence[outlines.Outline],
+    *,
+    ci: AreaInterval | None = None,
+    level: float = 0.95,
+) -> pd.DataFrame:
+    """Return :func:`area` of rankings of which the outlines are known."""
+    interval = _interval("roc", ci)
+    level = check_share("level", level)
+    found = [outlines.area(ranking) for ranking in rankings]
+    sizes = (np.array([getattr(x, k) for x in rankings]) for k in ("positive", "negative"))
+    spread = areas.Spread(
+        np.array([float(x.variance) for _, x in found]),
+        np.array([float(x.freedom) for _, x in found]),
+    )
+    value = np.array([one for one, _ in found])
+    values = _with_limits(value, found_of(spread, *sizes), level, interval)
+    result = xr.Dataset({k: ("measure", x) for k, x in zip(AREA_COLUMNS[1:], values, strict=True)})
+    result = result.assign_coords(measure=("measure", tables.labels(list(measures))))
+    exists = xr.ones_like(result["area"], dtype=bool)
+    result = result.assign({"exists": exists, tables.GROUP: xr.zeros_like(exists, dtype=int)})
+    attrs = {"kind": "roc", "ci": interval, "level": level}
+    return tables.leave_frame([result], pd.DataFrame(index=[0]), AREA_COLUMNS, attrs=attrs)
 
 
 def _warn_if_reversed(area: FloatArray, high: FloatArray) -> None:

@@ -11,7 +11,7 @@ import xarray as xr
 
 from rankeval_pd.curves.shapes import SPACES, rates
 from rankeval_pd.errors import check_choice, check_shares
-from rankeval_pd.forms.answers import answer, common_size
+from rankeval_pd.forms.answers import answer, common_size, size_now
 from rankeval_pd.forms.choices import Bound, ListSizes, Space
 from rankeval_pd.forms.n import check_n
 from rankeval_pd.forms.rankings import Data
@@ -110,7 +110,7 @@ def random_band(
     attrs = {"space": space, "simultaneous": simultaneous, "bound": bound}
     return answer(
         data, roles, question, ("p", "n", *names), n=check_n(n), scored=False, any_ties=True,
-        any_ends=True, attrs=attrs,
+        any_ends=True, any_heads=True, attrs=attrs,
     )  # fmt: skip
 
 
@@ -201,7 +201,7 @@ def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RankingRole
     names: tuple[str, str] = SPACES[space]
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
-        total, positive = (x.compute() for x in common_size(inner))
+        total, positive = size_now(inner)
         tp = xr.DataArray(np.arange(int(positive.max()) + 1), dims="_point")
         size = xr.DataArray(sizes, dims="n")
         exists = (
@@ -216,5 +216,5 @@ def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RankingRole
 
     return answer(
         data, roles, question, ("n", *names), n=asked, scored=False, rows_only=True, any_ties=True,
-        attrs={"space": space},
+        any_heads=True, attrs={"space": space},
     )  # fmt: skip

@@ -60,6 +60,12 @@ def spread_of(
     return Found(result.spread, positive, negative, (result.n_groups,))
 
 
+def found_of(spread: areas.Spread, positive: IntArray, negative: IntArray) -> Found:
+    """Return the same where the variance is known; say where a class is small."""
+    _warn_if_few(positive, negative, "area")
+    return Found(spread, positive, negative, ())
+
+
 def _classes(gold: BoolArray, present: BoolArray) -> tuple[IntArray, IntArray]:
     """Return how many true positives there are, and how many other candidates."""
     gold, present = np.broadcast_arrays(gold, present)

@@ -17,11 +17,14 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.forms import tables
+from rankeval_pd.forms.dask_datasets import Columns, answered, chunked_ranking, lazy_head, stand_in
+from rankeval_pd.forms.heads import HeadFrame, refuse_head
 from rankeval_pd.forms.n import Shares, Sizes
 from rankeval_pd.forms.rankings import Data, check_data, read_dataset, read_frame
 from rankeval_pd.forms.roles import Roles
-from rankeval_pd.stats._types import BoolArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, IntArray
 from rankeval_pd.stats.rankings import ranking
+from rankeval_pd.stats.rankings.ranking import Whole
 
 Question = Callable[[xr.Dataset, IntArray], xr.Dataset]
 Combination = Callable[[xr.Dataset, list[Hashable]], xr.Dataset]
@@ -42,6 +45,8 @@ def answer(
     any_ends: bool = False,
     any_groups: bool = False,
     counted: bool = False,
+    any_heads: bool = False,
+    n_keys: int = 1,
     combine: Combination | None = None,
     finish: Finish | None = None,
     attrs: Mapping[str, Any] | None = None,
@@ -78,6 +83,10 @@ def answer(
     counted : bool
         Whether it asks for no more than N and N+, see :func:`common_size`. Of a DataFrame all
         groups are then asked together where n is given, whatever their sizes.
+    any_heads : bool
+        Whether it has one where the best candidates alone are there.
+    n_keys : int
+        How many orders of equal scores it takes.
     combine : callable, optional
         From the answers of all groups and the names of their dimensions to one answer.
     finish : callable, optional
@@ -96,6 +105,14 @@ def answer(
         chosen.check_groups()
     check_data(data)
     if isinstance(data, xr.Dataset):
+        columns_of = (
+            chunked_ranking(data, chosen) if any_heads and scored and n is not None else None
+        )
+        if columns_of is not None and combine is None and not rows_only:
+            return _from_head(
+                data, columns_of, question, columns, n=n, n_keys=n_keys, any_ties=any_ties,
+                any_ends=any_ends, finish=finish, attrs=attrs,
+            )  # fmt: skip
         inner = read_dataset(data, chosen, scored=scored)
         tables.check_names("the dimension ", inner.attrs["batch"], columns)
         check_not_above(n, inner.sizes["candidate"])
@@ -117,14 +134,20 @@ def answer(
         if rows_only or (cuts_lists and n is None and chosen.ties == "blocks"):
             return tables.leave_rows(result, columns, attrs=attrs)
         return tables.leave_dataset(result, columns, ragged=inner.attrs["ragged"], attrs=attrs)
+    if not any_heads:
+        refuse_head(data)
     groups = read_frame(data, chosen, scored=scored)
     tables.check_names("by=", groups.keys.columns, columns)
-    check_not_above(n, groups.largest)
+    whole = groups.whole
+    check_not_above(n, groups.largest, whole if scored else None)
     if combine is not None:
         _check_groups(list(groups.keys.columns))
     together = counted and isinstance(n, np.ndarray) and len(groups.keys) > 0
     members = [groups.counts] if together else groups.members
-    sizes = [inner.sizes.get("candidate", groups.largest) for inner in members] or [0]
+    sizes = [
+        inner.sizes.get("candidate", groups.largest) if whole is None else whole.total
+        for inner in members
+    ] or [0]
     results = [
         _ask(question, inner.assign_attrs(n_groups=len(groups.keys)), n, size)
         for inner, size in zip(members, sizes, strict=False)
@@ -148,11 +171,61 @@ def answer(
     return tables.leave_frame(results, groups.keys, columns, attrs=attrs)
 
 
+def _from_head(
+    data: xr.Dataset,
+    columns_of: Columns,
+    question: Question,
+    columns: Sequence[str],
+    *,
+    n: Sizes,
+    n_keys: int,
+    any_ties: bool,
+    any_ends: bool,
+    finish: Finish | None,
+    attrs: Mapping[str, Any] | None,
+) -> xr.Dataset:
+    """Ask the question of the head of a ranking in chunks, when it is computed."""
+    empty, roles = stand_in(data, columns_of)
+    total = empty.sizes["candidate"]
+    longest = n.of(total) if isinstance(n, Shares) else n
+    template = answer(
+        empty,
+        roles,
+        question,
+        columns,
+        n=n,
+        any_ties=any_ties,
+        any_ends=any_ends,
+        finish=finish,
+        attrs=attrs,
+    )
+    ragged = columns_of.variables[columns_of.request.gold].dtype.kind not in "bui"
+
+    def ask(head: HeadFrame) -> dict[Hashable, AnyArray]:
+        inner = read_frame(head, columns_of.roles).members[0].isel({tables.GROUP: 0}, drop=True)
+        results = [_ask(question, inner.assign_attrs(n_groups=1), n, size_of(inner))]
+        results = results if finish is None else finish(results, [])
+        result = _along_share(results[0], n, size_of(inner))
+        left = tables.leave_dataset(result, _with_share(columns, result), ragged=ragged)
+        return {name: np.asarray(x.transpose(*template[name].dims)) for name, x in left.items()}
+
+    largest = 1 if longest is None else int(longest.max(initial=1))
+    return answered(template, lazy_head(columns_of, largest, n_keys), ask)
+
+
 def _ask(question: Question, inner: xr.Dataset, n: Sizes, total: int) -> xr.Dataset:
     """Ask the question of groups of one size."""
     if isinstance(n, Shares):
         return question(inner, np.unique(n.of(total)))
-    return question(inner, np.arange(1, total + 1) if n is None else n)
+    if n is None:
+        n = ranking.every(total, inner.attrs["whole"])
+    return question(inner, n)
+
+
+def size_of(inner: xr.Dataset) -> int:
+    """Return N of the inner form, padding included."""
+    whole: Whole | None = inner.attrs["whole"]
+    return int(inner.sizes["candidate"]) if whole is None else whole.total
 
 
 def _along_share(result: xr.Dataset, n: Sizes, total: int) -> xr.Dataset:
@@ -239,9 +312,17 @@ def _check_rows(n: Sizes, results: Sequence[xr.Dataset]) -> None:
             )
 
 
-def check_not_above(n: Sizes, largest: int) -> None:
+def check_not_above(n: Sizes, largest: int, whole: Whole | None = None) -> None:
     """Raise a ValueError where a list size is above the number of candidates."""
-    if isinstance(n, np.ndarray) and n.size and int(n.max()) > largest:
+    if whole is not None:
+        longest = n.of(whole.total) if isinstance(n, Shares) else n
+        if longest is not None and longest.size and int(longest.max()) > whole.asked:
+            raise ValueError(
+                f"n={int(longest.max())} is above {whole.asked}, the longest list that this head of"
+                f" {whole.total:,} candidates was made for. Make a longer one:"
+                " ddf.rankeval.head(n_max), at most the number of candidates."
+            )
+    elif isinstance(n, np.ndarray) and n.size and int(n.max()) > largest:
         allowed = f"whole numbers from 1 to {largest}" if largest else "no n: there is no candidate"
         raise ValueError(
             f"n={int(n.max())} is above the number of candidates, {largest}. Allowed are {allowed},"
@@ -249,11 +330,18 @@ def check_not_above(n: Sizes, largest: int) -> None:
         )
 
 
+def size_now(inner: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
+    """Return N and N+ as :func:`common_size` does, computed."""
+    total, positive = common_size(inner)
+    both = xr.Dataset({"total": total, "positive": positive}).compute()
+    return both["total"], both["positive"]
+
+
 def common_size(inner: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
     """Return N and N+, which must be the same for all measures."""
 
     def counted(gold: BoolArray, present: BoolArray) -> tuple[IntArray, IntArray]:
-        size = ranking.size(gold[..., np.newaxis, :], present)
+        size = ranking.size(gold[..., np.newaxis, :], present, inner.attrs["whole"])
         return _same(size.total), _same(size.positive)
 
     if "total" in inner:  # all groups together

@@ -16,6 +16,7 @@ from rankeval_pd.forms.memory import check_rows
 from rankeval_pd.forms.roles import Names, as_names
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import ranking
+from rankeval_pd.stats.rankings.ranking import Whole
 from rankeval_pd.stats.resampling.keyed import Keys, by_position
 
 Pair = tuple[Hashable, Hashable]
@@ -109,6 +110,16 @@ def sides(array: xr.DataArray, pairs: Sequence[Pair]) -> tuple[xr.DataArray, xr.
     return a, b
 
 
+def _of_sides(inner: xr.Dataset, pairs: Sequence[Pair]) -> tuple[Whole, Whole] | None:
+    """Return what is known of the whole, where the inner form is a head, for both sides."""
+    whole: Whole | None = inner.attrs["whole"]
+    if whole is None:
+        return None
+    measures = inner.indexes["measure"].tolist()
+    a, b = (whole.of(np.array([measures.index(pair[side]) for pair in pairs])) for side in (0, 1))
+    return a, b
+
+
 class PairRanks(NamedTuple):
     """The two rankings of the candidates that both measures score."""
 
@@ -119,8 +130,10 @@ class PairRanks(NamedTuple):
     score_a: FloatArray
     score_b: FloatArray
     draws: Keys  #: what the random draws of each candidate depend on
+    total: IntArray  #: how many candidates both measures rank, empty places not counted
     exists: BoolArray  #: whether there are two lists of this n that cut no ties where none may be
     cluster: IntArray | None = None  #: number of each candidate's group, where there are groups
+    whole: Whole | None = None  #: of heads, what is known of the whole rankings
 
     def of(self, row: tuple[int, ...]) -> tuple[IntArray, IntArray, BoolArray]:
         """Return the ranks in both rankings and the labels of one pair in one batch."""
@@ -193,7 +206,7 @@ def ask_pairs(
         dask="parallelized",
         output_dtypes=[np.int64],
     )
-    asked = np.arange(1, inner.sizes["candidate"] + 1) if n is None else n
+    asked = ranking.every(inner.sizes["candidate"], inner.attrs["whole"]) if n is None else n
     names = [*columns, "exists"]
     if over_n:
         what = f"{len(pairs):,} pairs of measures at {asked.size:,} n"
@@ -214,6 +227,7 @@ def ask_pairs(
             kwargs={
                 "kernel": kernel, "n": asked, "every": n is None, "ties": ties,
                 "ends": inner.attrs["ends"],
+                "whole": _of_sides(inner, block),
                 "options": options or {},
             },
             input_core_dims=[core] * (8 + len(clusters)),
@@ -250,6 +264,7 @@ def _on_ranks(
     every: bool,
     ties: str,
     ends: bool,
+    whole: tuple[Whole, Whole] | None,
     options: Mapping[str, Any],
 ) -> tuple[AnyArray, ...]:
     both = present_a & present_b
@@ -257,18 +272,23 @@ def _on_ranks(
         ranking.ranks(order) if (both == present).all() else ranking.restricted_ranks(order, both)
         for order, present in ((order_a, present_a), (order_b, present_b))
     )
-    exists = n <= both.sum(axis=-1)[..., np.newaxis]
+    of_a, of_b = (None, None) if whole is None else whole
+    total = ranking.size(gold, both, of_a).total
+    exists = n <= total[..., np.newaxis]
     if ties != "shared":
-        for score in (score_a, score_b):
+        for score, of_side in ((score_a, of_a), (score_b, of_b)):
             asked = None if every else n
-            lists = ranking.nbest(score, gold, both, asked, ties, ends=ends)
+            lists = ranking.nbest(score, gold, both, asked, ties, ends=ends, whole=of_side)
             exists = exists & lists.exists
     rank_a, rank_b, true, both, score_a, score_b, draws = np.broadcast_arrays(
         rank_a, rank_b, gold & both, both, score_a, score_b, draws
     )
     exists = np.broadcast_to(exists, (*rank_a.shape[:-1], n.size))
     of_row = None if cluster is None else np.broadcast_to(cluster, rank_a.shape)
-    result = PairRanks(rank_a, rank_b, true, both, score_a, score_b, draws, exists, of_row)
+    total = np.broadcast_to(total, rank_a.shape[:-1])
+    result = PairRanks(
+        rank_a, rank_b, true, both, score_a, score_b, draws, total, exists, of_row, of_a
+    )
     result = _with_empty_places(result) if ends else result
     return (*kernel(result, n, **options), exists)
 
@@ -281,6 +301,7 @@ def _with_empty_places(lists: PairRanks) -> PairRanks:
     """
     unscored = [np.isnan(score) & lists.present for score in (lists.score_a, lists.score_b)]
     more = max(int(x.sum(axis=-1).max(initial=0)) for x in unscored)
+    more = more if lists.whole is None else lists.whole.reach  # of a head, as many as are asked for
     ranks = []
     for rank, lacking in zip((lists.a, lists.b), unscored, strict=True):
         last = (lists.present & ~lacking).sum(axis=-1)[..., np.newaxis]
@@ -302,8 +323,10 @@ def _with_empty_places(lists: PairRanks) -> PairRanks:
         np.concatenate([lists.score_a, places], axis=-1),
         np.concatenate([lists.score_b, places], axis=-1),
         np.concatenate([lists.draws, np.broadcast_to(by_position(more), places.shape)], axis=-1),
+        lists.total,
         lists.exists,
         None if lists.cluster is None else _apart(lists.cluster, more),
+        lists.whole,
     )
 
 

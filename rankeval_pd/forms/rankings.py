@@ -11,7 +11,8 @@ The form is an :class:`xarray.Dataset`, its candidates in the order of the tie k
 * ``sign`` (measure): -1 where smaller scores rank first and were negated;
 * ``cluster`` (..., candidate), with the role ``groups`` only: the number of its group.
 
-The attribute ``ends`` says that a measure's list ends with its last score (missing="absent").
+The attribute ``ends`` says that a measure's list ends with its last score (missing="absent"), and
+``whole``, of a head (see :mod:`rankeval_pd.forms.heads`), what is known of all candidates.
 
 The leading dimensions are those of a batch: of a Dataset its own, of a DataFrame ``tables.GROUP``.
 
@@ -40,26 +41,36 @@ from rankeval_pd.forms.columns import (
     split_measures,
     with_roles_of,
 )
+from rankeval_pd.forms.dask_frames import is_dask_frame
 from rankeval_pd.forms.given import with_given_dataset, with_given_frame
 from rankeval_pd.forms.groups import group_numbers
+from rankeval_pd.forms.heads import head_of
 from rankeval_pd.forms.identifiers import warn_of_identifiers
 from rankeval_pd.forms.once import kept_once
 from rankeval_pd.forms.roles import Roles, are_values, as_names
 from rankeval_pd.forms.suspicions import (
     check_clusters,
     cluster_codes,
+    warn_of_counts,
     warn_of_one_class,
     warn_of_repeated,
 )
 from rankeval_pd.forms.tie_keys import column_order, label_order, value_keys, value_order
 from rankeval_pd.forms.values import admit, gold_values, lifted, score_values
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.rankings.ranking import Whole
 
 Data = TypeVar("Data", pd.DataFrame, xr.Dataset)
 
 
 def check_data(data: object) -> None:
     """Raise a TypeError unless the data are a DataFrame or a Dataset."""
+    if is_dask_frame(data):
+        raise TypeError(
+            "data is a Dask DataFrame, and functions take data that are here: import"
+            " rankeval_pd.dask and call its accessor, ddf.rankeval.nbest_precision(n), or collect"
+            " what lists need, ddf.rankeval.head(n_max)."
+        )
     if not isinstance(data, pd.DataFrame | xr.Dataset):
         raise TypeError(
             f"data is of type {type(data).__name__}: give a pandas DataFrame with one row per"
@@ -78,6 +89,7 @@ class Groups:
     measures: Sequence[Hashable]
     signs: FloatArray
     ends: bool
+    whole: Whole | None = None  #: of a head, what is known of all candidates
 
     @cached_property
     def members(self) -> list[xr.Dataset]:
@@ -101,7 +113,7 @@ class Groups:
         inner = xr.Dataset(
             {"row": ((tables.GROUP, "candidate"), rows), "sign": ("measure", self.signs)},
             coords=coords,
-            attrs={"ends": self.ends},
+            attrs={"ends": self.ends, "whole": self.whole},
         )
         between = {1: (), 2: ("measure",)}
         return inner.assign(
@@ -123,6 +135,10 @@ class Groups:
         """
         present, gold = self.columns["present"], self.columns["gold"]
         tallies = {"total": self._tally(present), "positive": self._tally(present & gold)}
+        if self.whole is not None:
+            tallies = {
+                name: np.full((1, len(present)), getattr(self.whole, name)) for name in tallies
+            }
         return xr.Dataset(
             {name: ((tables.GROUP, "measure"), values) for name, values in tallies.items()},
             coords={tables.GROUP: np.arange(len(self.keys))},
@@ -145,6 +161,7 @@ class Groups:
 @kept_once
 def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Groups:
     """Bring a DataFrame, one row per candidate, into the inner form."""
+    head, asked = head_of(frame), roles
     if roles.dim != "candidate":
         raise ValueError(
             f"dim={roles.dim!r} names a dimension of a Dataset, and data is a DataFrame: leave it"
@@ -156,11 +173,15 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
     gold = find_gold(frame, roles)
     named = with_roles_of(gold, roles, columns)
     measures = find_measures(frame, roles, named, needed=scored)
-    truth = gold_values(frame_column(frame, gold, "gold"), gold, roles.positive, roles.min_grade)
+    truth = gold_values(
+        frame_column(frame, gold, "gold"), gold, roles.positive, roles.min_grade,
+        all_there=head is None,
+    )  # fmt: skip
     missing = roles.missing if measures else "last"
     scores = np.full((max(len(measures), 1), len(frame)), np.nan)  # no measure: no score at all
     for row, measure in enumerate(measures):
         scores[row] = score_values(frame_column(frame, measure, "measures"), measure)
+    whole = None if head is None else head.of(measures, asked)
     result, measures = measures, measures or [None]
     signs = signs_of(measures, roles, columns)
     score, true, present = admit(
@@ -188,7 +209,10 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
         order, draws = column_order(key, roles.key, number), value_keys(key.to_numpy())
         again = np.zeros(len(frame), dtype=bool)  # a key is never repeated
     if scored:
-        warn_of_one_class(truth, gold)
+        if whole is None:
+            warn_of_one_class(truth, gold)
+        else:
+            warn_of_counts(whole.positive, whole.total, gold)
         if roles.key is None and cluster is None and not (unnamed and by):
             warn_of_repeated(labels, again, by=by, label=label)
         if roles.measures is None:
@@ -198,7 +222,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
             warn_of_identifiers(columns_found, taken_as="measures", groups=numbers)
     inner = {"score": score, "gold": true, "present": present, "draws": draws, "cluster": cluster}
     known = {name: values for name, values in inner.items() if values is not None}
-    return Groups(keys, number, order, known, measures, signs, roles.ends)
+    return Groups(keys, number, order, known, measures, signs, roles.ends, whole)
 
 
 def _group_numbers(frame: pd.DataFrame, by: list[Hashable]) -> tuple[pd.DataFrame, IntArray]:
@@ -326,7 +350,9 @@ def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.D
     dtype = data[gold].dtype
     whole = isinstance(dtype, np.dtype) and dtype.kind in "bui"
     ragged = roles.missing == "drop" or not whole
-    return inner.assign_attrs(ragged=ragged, batch=batch, ends=roles.ends, padded=not whole)
+    return inner.assign_attrs(
+        ragged=ragged, batch=batch, ends=roles.ends, padded=not whole, whole=None
+    )
 
 
 def _lacks_gold(truth: xr.DataArray, score: xr.DataArray) -> bool:

@@ -59,9 +59,14 @@ def warn_of_repeated(
 def warn_of_one_class(truth: FloatArray, name: Hashable) -> None:
     """Say that all candidates are true positives, or none is."""
     known = truth[~np.isnan(truth)]
-    if known.size > 1 and (known == known.flat[0]).all():
-        which = "every candidate is a true positive" if known.flat[0] else "no true positive"
+    warn_of_counts(int((known == 1.0).sum()), known.size, name)
+
+
+def warn_of_counts(positive: int, total: int, name: Hashable) -> None:
+    """Say the same of counts."""
+    if total > 1 and positive in (0, total):
+        which = "every candidate is a true positive" if positive else "no true positive"
         warn(
-            f"gold={name!r}: {which} among {known.size:,} candidates, so that no ranking of them is"
+            f"gold={name!r}: {which} among {total:,} candidates, so that no ranking of them is"
             " better than another. Is it the right column, and the whole of the data?"
         )

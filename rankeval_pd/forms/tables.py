@@ -116,6 +116,7 @@ def leave_dataset(
 
 def as_frame(result: xr.Dataset, columns: Sequence[str]) -> pd.DataFrame:
     """Return a Dataset that has left as a tidy table, its batch dimensions first."""
+    result = result.compute()  # all columns in one run
     return _existing(result.assign(exists=xr.ones_like(result[columns[-1]], dtype=bool)), columns)
 
 

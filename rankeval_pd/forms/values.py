@@ -12,7 +12,7 @@ import xarray as xr
 
 from rankeval_pd.errors import warn
 from rankeval_pd.forms.columns import is_score
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 
 _EXACT = 2.0**53  # up to here, float64 tells all whole numbers apart
 
@@ -169,35 +169,47 @@ def admit(
     unscored = np.isnan(score)
     unlabelled = np.isnan(gold)
     left_out = unlabelled & unscored.all(axis=-2) if padding else np.zeros_like(unlabelled)
-    if (unlabelled & ~left_out).any():
+    refuse_unlabelled(int((unlabelled & ~left_out).sum()), gold.size, gold_name)
+    present = np.broadcast_to(~left_out[..., np.newaxis, :], score.shape)
+    lacking = unscored & present
+    if missing == "raise" and lacking.any():
+        axes = tuple(i for i in range(score.ndim) if i != score.ndim - 2)
+        refuse_unscored(lacking.sum(axis=axes), present.sum(axis=axes), gold.size, measures)
+    if missing == "drop" and lacking.any():
+        _warn_of_dropped(lacking, present, gold == 1.0, measures)
+        present = present & ~unscored
+    return score, gold == 1.0, present
+
+
+def refuse_unlabelled(lacking: int, total: int, gold_name: Hashable) -> None:
+    """Raise a ValueError where candidates have no gold label."""
+    if lacking:
         raise ValueError(
-            f"gold={gold_name!r} is missing for {int((unlabelled & ~left_out).sum())} of"
-            f" {gold.size} candidates: whether a candidate is a true positive must be known. Judge"
+            f"gold={gold_name!r} is missing for {lacking} of"
+            f" {total} candidates: whether a candidate is a true positive must be known. Judge"
             " them, or decide what they are: to call all of them false, by fillna(False), gives a"
             " lower bound of precision; to leave them out makes lists of the judged alone, which"
             " reach further down and, if the top was judged first, look better than they are. If"
             " those judged are a random sample, judged_precision and judged_difference estimate."
         )
-    present = np.broadcast_to(~left_out[..., np.newaxis, :], score.shape)
-    lacking = unscored & present
-    if missing == "raise" and lacking.any():
-        axes = tuple(i for i in range(score.ndim) if i != score.ndim - 2)
-        counts = lacking.sum(axis=axes)
+
+
+def refuse_unscored(
+    lacking: IntArray, present: IntArray, total: int, measures: Sequence[Hashable]
+) -> None:
+    """Raise a ValueError where candidates have no score, and nothing is said of what it means."""
+    if lacking.any():
         shown = [
-            f"{name!r} ({'all' if count == present[..., i, :].sum() else int(count)})"
-            for i, (name, count) in enumerate(zip(measures, counts, strict=True))
+            f"{name!r} ({'all' if count == every else int(count)})"
+            for name, count, every in zip(measures, lacking, present, strict=True)
             if count
         ]
         raise ValueError(
-            f"missing='raise': scores are missing in {', '.join(shown)} of {gold.size} candidates."
+            f"missing='raise': scores are missing in {', '.join(shown)} of {total} candidates."
             " Say what that means: missing='absent', the measure did not retrieve them and its"
             " list ends before; missing='last', they are tied after every score; missing='drop',"
             " the measure is judged without them, as if they did not exist."
         )
-    if missing == "drop" and lacking.any():
-        _warn_of_dropped(lacking, present, gold == 1.0, measures)
-        present = present & ~unscored
-    return score, gold == 1.0, present
 
 
 def _warn_of_dropped(

@@ -10,6 +10,7 @@ import xarray as xr
 
 from rankeval_pd.forms.answers import answer
 from rankeval_pd.forms.choices import ProportionInterval
+from rankeval_pd.forms.heads import refuse_head
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles
 from rankeval_pd.forms.spelled_out import with_roles_but
@@ -17,6 +18,7 @@ from rankeval_pd.forms.thresholds import asked_thresholds
 from rankeval_pd.nbest.precision_intervals import IntervalKind, shares_of
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import ranking
+from rankeval_pd.stats.rankings.ranking import Whole
 
 ACCEPTANCE_COLUMNS = (
     "measure", "threshold", "n_accepted", "tp", "precision", "recall", "lift", "ci_low", "ci_high",
@@ -82,16 +84,19 @@ def acceptance_precision(
     def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
         cuts = asked_thresholds(threshold, inner.indexes["measure"].tolist())
         asked = xr.DataArray(cuts, dims=("measure", "cut"))
-        chosen = inner.isel(measure=np.flatnonzero(~np.isnan(cuts).all(axis=1)))
-        asked = asked.isel(measure=np.flatnonzero(~np.isnan(cuts).all(axis=1)))
+        taken = np.flatnonzero(~np.isnan(cuts).all(axis=1))
+        chosen, asked = inner.isel(measure=taken), asked.isel(measure=taken)
         names = ACCEPTANCE_COLUMNS[2:]
+        whole: Whole | None = inner.attrs["whole"]
+        if whole is not None and (whole.accepted is None or cuts.shape != whole.accepted.shape[1:]):
+            refuse_head(data)
         columns = xr.apply_ufunc(
             _acceptance_columns,
             chosen["score"],
             chosen["gold"],
             chosen["present"],
             asked * chosen["sign"].drop_vars("measure"),
-            kwargs={"kind": kind},
+            kwargs={"kind": kind, "whole": None if whole is None else whole.of(taken)},
             input_core_dims=[["candidate"], ["candidate"], ["candidate"], ["cut"]],
             output_core_dims=[["cut"]] * len(names),
             dask="parallelized",
@@ -101,7 +106,10 @@ def acceptance_precision(
         exists = xr.ones_like(result["tp"], dtype=bool) & asked.notnull()
         return result.assign(threshold=asked.broadcast_like(exists), exists=exists)
 
-    return answer(data, roles, question, ACCEPTANCE_COLUMNS, any_ends=True, attrs=kind._asdict())
+    return answer(
+        data, roles, question, ACCEPTANCE_COLUMNS, any_ends=True, any_heads=True,
+        attrs=kind._asdict(),
+    )  # fmt: skip
 
 
 def _acceptance_columns(
@@ -111,8 +119,11 @@ def _acceptance_columns(
     threshold: FloatArray,
     *,
     kind: IntervalKind,
+    whole: Whole | None,
 ) -> tuple[AnyArray, ...]:
     sets = ranking.accepted(score, gold, present, threshold)
-    size = ranking.size(gold, present)
+    if whole is not None and whole.accepted is not None:
+        sets = ranking.Accepted(*(np.broadcast_to(x, sets.size.shape) for x in whole.accepted))
+    size = ranking.size(gold, present, whole)
     every = np.ones(sets.size.shape, dtype=bool)
     return (sets.size, sets.tp, *shares_of(sets.tp, sets.size, size, kind, exists=every))

@@ -22,6 +22,7 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import bands
 from rankeval_pd.stats.intervals.proportions import INTERVALS
 from rankeval_pd.stats.rankings import ranking
+from rankeval_pd.stats.rankings.ranking import Whole
 from rankeval_pd.stats.resampling.keyed import Keys
 
 PRECISION_COLUMNS = ("measure", "n", "precision", "band_low", "band_high")
@@ -117,6 +118,7 @@ def precision_band(
                 kwargs={
                     "n": those(sizes, asked), "ties": chosen.ties, "level": level,
                     "n_resamples": draws, "seed": seed, "advance": advance,
+                    "whole": inner.attrs["whole"],
                 },
                 input_core_dims=[["candidate"]] * (4 + len(clusters)),
                 output_core_dims=[["n"]] * 4,
@@ -136,6 +138,7 @@ def precision_band(
         n=sizes,
         cuts_lists=True,
         any_groups=True,
+        any_heads=chosen.groups is None,
         attrs=attrs,
     )
 
@@ -164,9 +167,10 @@ def _band_columns(
     n_resamples: int,
     seed: int,
     advance: Callable[[int], object],
+    whole: Whole | None,
 ) -> tuple[AnyArray, ...]:
-    lists = ranking.nbest(score, gold, present, n, ties)
-    n = np.arange(1, score.shape[-1] + 1) if n is None else n
+    lists = ranking.nbest(score, gold, present, n, ties, whole=whole)
+    n = ranking.every(score.shape[-1], whole) if n is None else n
     score, gold, present, draws = np.broadcast_arrays(score, gold, present, draws)
     order = ranking.order(score, present)
     precision = lists.tp / n
@@ -179,31 +183,32 @@ def _band_columns(
             if cluster is None:
                 best_first = order[row][: present[row].sum()]
                 ranked, keys = gold[row][best_first], draws[row][best_first]
-                result: Any = _precision_limits(ranked, keys, n[asked], level, **drawing)
+                result: Any = _precision_limits(ranked, keys, n[asked], level, whole, **drawing)
             else:
                 of_row = np.broadcast_to(cluster, score.shape)[row]
-                whole = clustered.Ranked.of(score[row], gold[row], present[row], of_row)
+                one = clustered.Ranked.of(score[row], gold[row], present[row], of_row)
                 rising, back = np.unique(n[asked], return_inverse=True)
-                result = tuple(x[back] for x in clustered.band(whole, rising, level, **drawing))
+                result = tuple(x[back] for x in clustered.band(one, rising, level, **drawing))
             limits[(slice(None), *row, asked)] = result
     return (precision, *limits, lists.exists)
 
 
 def _precision_limits(
-    ranked: BoolArray, keys: Keys, n: IntArray, level: float, **drawing: Any
+    ranked: BoolArray, keys: Keys, n: IntArray, level: float, whole: Whole | None, **drawing: Any
 ) -> tuple[FloatArray, FloatArray]:
     """Return the band of one ranking, whose labels come best first."""
     from scipy import special
 
     rising, back = np.unique(n, return_inverse=True)
     tp = np.concatenate([[0], np.cumsum(ranked)])
-    spread = bands.nbest_spread(tp, rising, np.array(ranked.size))
+    total = ranked.size if whole is None else whole.total
+    spread = bands.nbest_spread(tp, rising, np.array(total))
     share = tp[rising] / rising
-    cells = bands.cells(ranked, (np.arange(1, ranked.size + 1),), rising, keys)
+    cells = bands.cells(ranked, (np.arange(1, ranked.size + 1),), rising, keys, whole)
     largest = bands.largest(
         cells,
         (spread.edge,),
-        (share - spread.edge) * rising / ranked.size,
+        (share - spread.edge) * rising / total,
         spread.influence,
         **drawing,
     )
@@ -319,6 +324,7 @@ def difference_band(
         n=sizes,
         cuts_lists=True,
         any_groups=True,
+        any_heads=chosen.groups is None,
         attrs=attrs,
     )
 
@@ -344,7 +350,7 @@ def _difference_columns(
         cluster = lists.clusters_of(row)
         if cluster is None:
             own = lists.draws_of(row)
-            result = _difference_margin(a, b, gold, own, rising, level, **drawing)
+            result = _difference_margin(a, b, gold, own, rising, level, lists.whole, **drawing)
         else:
             result = clustered.margin(a, b, gold, cluster, rising, level, **drawing)
         difference[(*row, asked)], margin[(*row, asked)] = (x[back] for x in result)
@@ -359,6 +365,7 @@ def _difference_margin(
     keys: Keys,
     n: IntArray,
     level: float,
+    whole: Whole | None,
     **drawing: Any,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the difference and half the width of its band, of one pair of rankings."""
@@ -366,14 +373,14 @@ def _difference_margin(
     _warn_if_too_precise(np.maximum(r.tp_a, r.tp_b) / n)
     only = n - r.overlap
     tp_only = r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
-    here = np.ones(gold.shape, dtype=bool)
-    spread = bands.difference_spread(rank_a, rank_b, gold, here, n, only, tp_only)
+    total = np.array(gold.size if whole is None else whole.total)
+    spread = bands.difference_spread(rank_a, rank_b, gold, total, n, only, tp_only)
     differ = only > 0
     difference, margin = (r.tp_a - r.tp_b) / n, np.zeros(n.size)
     if differ.any():
         edges = spread.edge_a[differ], spread.edge_b[differ]
         deviation = np.sqrt(spread.variance[differ])
-        cells = bands.cells(gold, (rank_a, rank_b), n[differ], keys)
+        cells = bands.cells(gold, (rank_a, rank_b), n[differ], keys, whole)
         largest = bands.largest(
             cells, edges, spread.centre[differ], spread.influence[differ], **drawing
         )

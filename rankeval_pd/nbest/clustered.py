@@ -13,6 +13,7 @@ from rankeval_pd.stats.distributions.normal import z_of
 from rankeval_pd.stats.intervals import bands, clusters
 from rankeval_pd.stats.intervals.proportions import INTERVALS
 from rankeval_pd.stats.rankings import ranking
+from rankeval_pd.stats.rankings.ranking import Whole
 
 FEW = 20
 """So few clusters make an interval that is known only roughly."""
@@ -58,21 +59,36 @@ class Ranked(NamedTuple):
     gold: BoolArray
     rank: IntArray
     cluster: IntArray  #: whole numbers from 0
+    whole: Whole | None = None  #: where this is a head
 
     @classmethod
-    def of(cls, score: FloatArray, gold: BoolArray, here: BoolArray, cluster: IntArray) -> Ranked:
+    def of(
+        cls,
+        score: FloatArray,
+        gold: BoolArray,
+        here: BoolArray,
+        cluster: IntArray,
+        whole: Whole | None = None,
+    ) -> Ranked:
         """Return the ranking of the candidates that are here."""
         rank = ranking.ranks(ranking.order(score[here], np.ones(int(here.sum()), dtype=bool)))
-        return cls(gold[here], rank, numbered(cluster[here]))
+        return cls(gold[here], rank, numbered(cluster[here]), whole)
 
     def totals(self, n: IntArray, target: str) -> tuple[clusters.ListTotals, FloatArray]:
         """Return the totals of the clusters, and the precision, shrunken towards a half."""
         tp = np.concatenate([[0], np.cumsum(self.gold[np.argsort(self.rank)])])
         listed = tp[np.minimum(n, self.rank.size)]
         fixed = target == "region"
-        edge = listed / n if fixed else bands.edge_precision(tp, n, np.array([self.rank.size]))
-        result = clusters.ListTotals(self.gold, (self.rank,), self.cluster, n, (edge,), fixed)
+        total = self.rank.size if self.whole is None else self.whole.total
+        edge = listed / n if fixed else bands.edge_precision(tp, n, np.array([total]))
+        result = clusters.ListTotals(
+            self.gold, (self.rank,), self.cluster, n, (edge,), fixed, _everyone(self.whole)
+        )
         return result, (listed + 2.0) / (n + 4.0)
+
+
+def _everyone(whole: Whole | None) -> int | None:
+    return None if whole is None else whole.clusters
 
 
 def numbered(cluster: IntArray) -> IntArray:
@@ -100,6 +116,7 @@ def weights(
     target: str,
     level: float,
     ends: bool,
+    whole: Whole | None,
 ) -> tuple[FloatArray, IntArray, FloatArray]:
     """Return what a candidate of each list counts for in its interval, and the clusters in it.
 
@@ -113,7 +130,7 @@ def weights(
         asked = exists[row]
         if asked.any():
             here = present[row] & ~np.isnan(score[row]) if ends else present[row]
-            ranked = Ranked.of(score[row], gold[row], here, cluster[row])
+            ranked = Ranked.of(score[row], gold[row], here, cluster[row], whole)
             rising, back = np.unique(n[asked], return_inverse=True)
             _, result, precision = list_spread(ranked, rising, target)
             size = clusters.effective(rising, precision, result, level)
@@ -158,6 +175,7 @@ def difference(
     cluster: IntArray,
     n: IntArray,
     target: str,
+    whole: Whole | None = None,
 ) -> Difference:
     """Return the difference of the true positives and its spread; ``n`` rises.
 
@@ -173,8 +191,11 @@ def difference(
         edges = pooled, pooled
     else:
         tp = (np.concatenate([[0], np.cumsum(gold[np.argsort(rank)])]) for rank in (rank_a, rank_b))
-        edges = tuple(bands.edge_precision(x, n, np.array([gold.size])) for x in tp)  # type: ignore[assignment]
-    totals = clusters.ListTotals(gold, (rank_a, rank_b), cluster, n, edges, target == "region")
+        total = np.array([gold.size if whole is None else whole.total])
+        edges = tuple(bands.edge_precision(x, n, total) for x in tp)  # type: ignore[assignment]
+    totals = clusters.ListTotals(
+        gold, (rank_a, rank_b), cluster, n, edges, target == "region", _everyone(whole)
+    )
     added = sum((1.0 - edge) ** 2 + edge**2 for edge in edges)
     result = clusters.spread(totals, added)
     differ = only > 0
@@ -228,7 +249,7 @@ def compared(
         if not asked.any() or cluster is None:
             continue
         rising, back = np.unique(n[asked], return_inverse=True)
-        result = difference(*lists.of(row), cluster, rising, target)
+        result = difference(*lists.of(row), cluster, rising, target, lists.whole)
         known = result.spread.freedom > 0
         t = np.where(known, result.spread.quantile(level), 2.0 * rising)
         half = np.where(result.n_groups > 0, t * result.error, 0.0)

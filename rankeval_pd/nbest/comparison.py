@@ -298,6 +298,7 @@ def compare(
         attrs=noted,
         any_ends=True,
         any_groups=True,
+        any_heads=True,
     )
 
 
@@ -417,7 +418,7 @@ def _warn_if_thresholds_matter(
     exists = lists.exists & (only >= LEAST)
     if exists.any():
         spread = bands.difference_spread(
-            lists.a, lists.b, lists.gold, lists.present, n, only, tp_only
+            lists.a, lists.b, lists.gold, lists.total, n, only, tp_only
         )
         shares = ((tp + 1.0) / (only + 2.0) for tp in tp_only)
         regions = (only + 2.0) * sum(share * (1.0 - share) for share in shares)
@@ -434,7 +435,7 @@ def _nbest_limits(
     options: Options,
 ) -> tuple[FloatArray, FloatArray]:
     """Return difference -+ z se, the thresholds of both lists being as random as the labels."""
-    spread = bands.difference_spread(lists.a, lists.b, lists.gold, lists.present, n, only, tp_only)
+    spread = bands.difference_spread(lists.a, lists.b, lists.gold, lists.total, n, only, tp_only)
     margin = z_of(options.level) * np.sqrt(options.phi * spread.variance) / n
     return np.maximum(difference - margin, -1.0), np.minimum(difference + margin, 1.0)
 

@@ -17,6 +17,7 @@ from rankeval_pd.forms.spelled_out import with_roles
 from rankeval_pd.nbest.precision_intervals import IntervalKind
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import ranking
+from rankeval_pd.stats.rankings.ranking import Whole
 
 LOCAL_COLUMNS = ("measure", "n", "precision", "ci_low", "ci_high")
 
@@ -75,18 +76,21 @@ def local_precision(
     half = _half(window)
     ties = Roles.of(roles).ties
 
-    def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
-        n = np.arange(half, inner.sizes["candidate"] - half + 1)
+    def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
+        whole: Whole | None = inner.attrs["whole"]
+        n = np.arange(half, sizes.size - half + 1)
         return ask_measures(
             inner,
             _local_columns,
             {**dict.fromkeys(LOCAL_COLUMNS[2:], float), "exists": bool},
             along={"n": n},
-            options={"n": n, "half": half, "kind": kind, "ties": ties},
+            options={"n": n, "half": half, "kind": kind, "ties": ties, "whole": whole},
         )
 
     attrs = {**kind._asdict(), "window": window}
-    result = answer(data, roles, question, LOCAL_COLUMNS, cuts_lists=True, attrs=attrs)
+    result = answer(
+        data, roles, question, LOCAL_COLUMNS, cuts_lists=True, any_heads=True, attrs=attrs
+    )
     rows = result.sizes.get("n", 1) if isinstance(result, xr.Dataset) else len(result)
     if not rows and len(data) and ties != "blocks":
         raise ValueError(
@@ -114,8 +118,9 @@ def _local_columns(
     half: int,
     kind: IntervalKind,
     ties: str,
+    whole: Whole | None,
 ) -> tuple[AnyArray, ...]:
-    lists = ranking.nbest(score, gold, present, None, ties)
+    lists = ranking.nbest(score, gold, present, None, ties, whole=whole)
     upper = n + half - 1  # the list that ends where the window ends
     start = np.zeros_like(lists.tp[..., :1])
     up_to = np.concatenate([start, lists.tp], axis=-1)
@@ -123,6 +128,6 @@ def _local_columns(
     begins = np.concatenate([start == 0, lists.exists], axis=-1)[..., n - half]
     exists = lists.exists[..., upper] & begins
     limits = np.full((2, *tp.shape), np.nan)
-    whole = np.full(np.count_nonzero(exists), 2 * half)
-    limits[:, exists] = kind.limits(tp[exists], whole)
+    size = np.full(np.count_nonzero(exists), 2 * half)
+    limits[:, exists] = kind.limits(tp[exists], size)
     return (tp / (2.0 * half), *limits, exists)

@@ -124,7 +124,9 @@ def mean_difference(
             )  # fmt: skip
 
     attrs = {"alternative": alternative, "alpha": alpha, "level": level, "n_resamples": draws}
-    return answer(data, only_pair(data, a, b, roles), question, COLUMNS, n=sizes, attrs=attrs)
+    return answer(
+        data, only_pair(data, a, b, roles), question, COLUMNS, n=sizes, any_heads=True, attrs=attrs
+    )
 
 
 def _columns(
@@ -149,7 +151,8 @@ def _columns(
         asked = np.sort(n[lists.exists[row]])
         a, b, gold = lists.of(row)
         weight = _weights(asked, gold.size)
-        observed = float((weight[a] - weight[b])[gold].sum())
+        listed = np.minimum(a, b) <= asked[-1]
+        observed = float((weight[a] - weight[b])[gold & listed].sum())
         drawn = [
             (weight[x] - weight[y]).sum(axis=-1)
             for x, y in swaps.swapped_ranks(
@@ -166,7 +169,8 @@ def _columns(
         sided = swaps.sided(np.concatenate([[observed], *drawn]), alternative)
         first[row], last[row], difference[row] = asked[0], asked[-1], observed
         differ = (ranking.nbest_regions(a, b, gold, asked).overlap < asked).any()
-        margin[row] = z * _standard_error(a, b, gold, asked, weight) if differ else 0.0
+        total = gold.size if lists.whole is None else lists.whole.total
+        margin[row] = z * _standard_error(a, b, gold, asked, weight, total) if differ else 0.0
         p_value[row] = swaps.exceedance(sided[:1], sided[1:])[0]
     low, high = np.maximum(difference - margin, -1.0), np.minimum(difference + margin, 1.0)
     draws = np.full(shape, float(n_resamples))
@@ -187,17 +191,27 @@ def _from_here_on(values: FloatArray, n: IntArray, total: int) -> FloatArray:
 
 
 def _standard_error(
-    rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray, weight: FloatArray
+    rank_a: IntArray,
+    rank_b: IntArray,
+    gold: BoolArray,
+    n: IntArray,
+    weight: FloatArray,
+    total: int,
 ) -> float:
     """Return the root of the sum of the squared influences of the candidates.
 
     A candidate of either label is added to each list (Agresti and Caffo), in which it is for all n.
+    Those that are in no list have none, and are counted only.
     """
     influence, added = np.zeros(gold.size), 0.0
+    listed = np.minimum(rank_a, rank_b) <= n[-1]
     for sign, rank in ((1.0, rank_a), (-1.0, rank_b)):
         tp = np.concatenate([[0], np.cumsum(gold[np.argsort(rank)])])
-        edge = bands.edge_precision(tp, n, np.array([gold.size]))
+        edge = bands.edge_precision(tp, n, np.array([total]))
         lost = _from_here_on(edge / n, n, gold.size) / n.size
         influence += sign * (gold * weight[rank] - lost[rank])
         added += (weight[0] - lost[0]) ** 2 + lost[0] ** 2
-    return float(np.sqrt(np.square(influence - influence.mean()).sum() + added))
+    inside = influence[listed]
+    mean = inside.sum() / total
+    beyond = (total - inside.size) * mean**2
+    return float(np.sqrt(np.square(inside - mean).sum() + beyond + added))

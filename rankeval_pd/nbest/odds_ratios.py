@@ -102,6 +102,7 @@ def odds_ratios(
         n=sizes,
         cuts_lists=True,
         any_ends=True,
+        any_heads=True,
         attrs={"level": level},
     )
 

@@ -25,6 +25,7 @@ from rankeval_pd.queries.averages import Average, of_lists
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import bands
 from rankeval_pd.stats.rankings import ranking
+from rankeval_pd.stats.rankings.ranking import Whole
 
 _NBEST_TYPES: dict[str, type] = {
     "threshold": float, "tp": np.int64, "precision": float, "recall": float, "lift": float,
@@ -166,6 +167,7 @@ def nbest_precision(
                 "kind": kind,
                 "ties": ties,
                 "ends": inner.attrs["ends"],
+                "whole": inner.attrs["whole"],
             },
             input_core_dims=[["candidate"]] * 3 + [[]] + [["candidate"]] * clustered,
             output_core_dims=[["n"]] * (len(types) + 1),
@@ -189,6 +191,7 @@ def nbest_precision(
         any_ties=True,
         any_ends=True,
         any_groups=average is None,
+        any_heads=True,
         combine=None if average is None else of_lists(average, kind.level),
         attrs={**kind._asdict(), "ties": ties, **({"average": average} if average else {})},
     )
@@ -205,29 +208,30 @@ def _nbest_columns(
     kind: IntervalKind,
     ties: str,
     ends: bool,
+    whole: Whole | None,
 ) -> tuple[AnyArray, ...]:
-    lists = ranking.nbest(score, gold, present, n, ties, ends=ends)
-    asked = np.arange(1, score.shape[-1] + 1) if n is None else n
-    size = ranking.size(gold, present)
-    whole = np.broadcast_to(asked, lists.tp.shape)
+    lists = ranking.nbest(score, gold, present, n, ties, ends=ends, whole=whole)
+    asked = ranking.every(score.shape[-1], whole) if n is None else n
+    size = ranking.size(gold, present, whole)
+    sizes = np.broadcast_to(asked, lists.tp.shape)
     weight: FloatArray | float = 1.0
     groups: tuple[IntArray, ...] = ()
     if cluster is not None:
         weight, n_groups, ratio = weights(
             score, gold, present, cluster, asked, lists.exists,
-            target=kind.target, level=kind.level, ends=ends,
+            target=kind.target, level=kind.level, ends=ends, whole=whole,
         )  # fmt: skip
         groups = (n_groups,)
     else:
-        tp = ranking.cumulated(score, gold, present, ties, ends=ends)
+        tp = ranking.cumulated(score, gold, present, ties, ends=ends, whole=whole)
         spread = bands.nbest_spread(tp, asked, size.total)
         if kind.target == "nbest":
-            weight = spread.effective(whole) / whole
+            weight = spread.effective(sizes) / sizes
         ratio = spread.ratio
     if kind.target == "region":
-        long = lists.exists & (whole >= LEAST)
-        warn_of_thresholds(ratio, whole, long, "precision of the n-best list")
-    shares = shares_of(lists.tp, whole, size, kind, exists=lists.exists, weight=weight)
+        long = lists.exists & (sizes >= LEAST)
+        warn_of_thresholds(ratio, sizes, long, "precision of the n-best list")
+    shares = shares_of(lists.tp, sizes, size, kind, exists=lists.exists, weight=weight)
     threshold = lists.threshold * sign[..., np.newaxis] + 0.0
     varied = (lists.block.tp_sd(asked),) if ties == "expected" else ()
     return (threshold, lists.tp, *shares, lists.tied, *varied, *groups, lists.exists)

@@ -23,6 +23,7 @@ from rankeval_pd.stats.distributions.normal import z_of
 from rankeval_pd.stats.intervals import bands
 from rankeval_pd.stats.intervals.proportions import INTERVALS
 from rankeval_pd.stats.rankings import areas, average_precision, ranking, swaps, verdicts
+from rankeval_pd.stats.rankings.ranking import Whole
 from rankeval_pd.stats.resampling.keyed import Keys
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
 
@@ -199,6 +200,7 @@ def ranked(data: Data, asked: Asked, columns: dict[str, type], roles: Any) -> Da
                 kwargs={
                     "asked": asked, "sizes": sizes, "ties": chosen.ties, "n_resamples": draws,
                     "seed": chosen.draws, "baseline": baseline, "advance": advance,
+                    **({"whole": inner.attrs["whole"]} if over_n else {}),
                 },
                 input_core_dims=[["measure", "candidate"], ["candidate"]] * 2,
                 output_core_dims=[["measure", "n"] if over_n else ["measure"]] * (len(_FOUND) + 1),
@@ -212,7 +214,7 @@ def ranked(data: Data, asked: Asked, columns: dict[str, type], roles: Any) -> Da
     names = ("measure", *(("n",) if over_n else ()), *columns)
     return answer(
         data, roles, question, names, n=asked.n, cuts_lists=over_n, any_ties=not over_n,
-        attrs=asked.attrs,
+        any_heads=over_n, attrs=asked.attrs,
     )  # fmt: skip
 
 
@@ -236,6 +238,7 @@ def pairs_tested(data: Data, asked: Asked, roles: Any) -> Data:
                 kwargs={
                     "asked": asked, "sizes": sizes, "ties": chosen.ties, "n_resamples": draws,
                     "seed": chosen.draws, "advance": advance,
+                    **({"whole": inner.attrs["whole"]} if over_n else {}),
                 },
                 input_core_dims=[["measure", "candidate"], ["candidate"]] * 2,
                 output_core_dims=[["pair", "n"] if over_n else ["pair"]] * (len(PAIRS) + 1),
@@ -251,7 +254,7 @@ def pairs_tested(data: Data, asked: Asked, roles: Any) -> Data:
     columns = ("measure_a", "measure_b", *(("n",) if over_n else ()), *PAIRS)
     return answer(
         data, roles, question, columns, n=asked.n, cuts_lists=over_n, any_ties=not over_n,
-        attrs=asked.attrs,
+        any_heads=over_n, attrs=asked.attrs,
     )  # fmt: skip
 
 
@@ -348,9 +351,10 @@ def _of_lists(
     n_resamples: int,
     seed: int,
     advance: Callable[[int], object],
+    whole: Whole | None,
 ) -> _Found:
     """Return values and tests of n-best lists, from the swaps of all pairs."""
-    lists = ranking.nbest(score, gold[..., np.newaxis, :], present, sizes, ties)
+    lists = ranking.nbest(score, gold[..., np.newaxis, :], present, sizes, ties, whole=whole)
     batch, count = score.shape[:-2], score.shape[-2]
     gold = np.broadcast_to(gold, (*batch, gold.shape[-1]))
     keys = np.broadcast_to(keys, (*batch, keys.shape[-1]))
@@ -379,14 +383,14 @@ def _of_lists(
                 )  # fmt: skip
             only = n - regions.overlap
             tp_only = regions.tp_a - regions.tp_overlap, regions.tp_b - regions.tp_overlap
-            here = np.ones(true.size, dtype=bool)
-            spread = bands.difference_spread(rank_a, rank_b, true, here, n, only, tp_only)
+            total = np.array(true.size if whole is None else whole.total)
+            spread = bands.difference_spread(rank_a, rank_b, true, total, n, only, tp_only)
             half = np.where(only > 0, z_of(asked.level) * np.sqrt(spread.variance) / n, 0.0)
             result.put(
                 row, a, b, there, (regions.tp_a - regions.tp_b) / n, half,
                 verdicts.p_values(observed, drawn, tp_only, only),
             )  # fmt: skip
-    size = ranking.size(gold[..., np.newaxis, :], present)
+    size = ranking.size(gold[..., np.newaxis, :], present, whole)
     chance = hypergeometric.tails(
         np.where(exists, lists.tp, 0.0).astype(float),
         np.maximum(size.total, 1).astype(float)[..., np.newaxis],

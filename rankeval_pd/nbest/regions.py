@@ -10,7 +10,8 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.forms import tables
-from rankeval_pd.forms.answers import check_not_above
+from rankeval_pd.forms.answers import check_not_above, size_of
+from rankeval_pd.forms.heads import HeadFrame, head_of
 from rankeval_pd.forms.measure_pairs import only_pair
 from rankeval_pd.forms.n import Shares, Sizes, check_n
 from rankeval_pd.forms.rankings import Data, check_data, read_dataset, read_frame
@@ -63,6 +64,35 @@ def difference_region(
     kick bucket   True    a       1       3
     be there     False    b       3       1
     """
+    head = head_of(data)
+    if head is not None and head.whole.reach < head.whole.total:
+        raise ValueError(
+            "the rank of a candidate that one list alone accepts may be anything in the other, and"
+            " the head does not know it. Ask ddf.rankeval.difference_region(a, b, n), which counts."
+        )
+    return _of(data, a, b, n, roles)
+
+
+def region_of_head(
+    data: HeadFrame,
+    a: Hashable,
+    b: Hashable,
+    n: int,
+    ranks: Callable[[pd.DataFrame], IntArray],
+    **roles: Unpack[RankingRoles],
+) -> pd.DataFrame:
+    """Return the difference region of a head, whose ranks in the whole are counted for it.
+
+    ``ranks`` gives them, (measure, candidate), in the order of the head's measures.
+    """
+    table = _of(data, a, b, n, roles)
+    found = ranks(table.drop(columns=["list", "rank_a", "rank_b"]))
+    measures = data.known.measures
+    return table.assign(rank_a=found[measures.index(a)], rank_b=found[measures.index(b)])
+
+
+def _of(data: Data, a: Hashable, b: Hashable, n: int, roles: RankingRoles) -> Data:
+    """Return the region, the ranks being those among the candidates that are here."""
     check_data(data)
     sizes = check_n(n)
     if sizes is None or np.size(sizes) != 1:
@@ -78,7 +108,7 @@ def difference_region(
             )
 
     def region(inner: xr.Dataset) -> _Region:
-        n_here = sizes.of(inner.sizes["candidate"]) if isinstance(sizes, Shares) else sizes
+        n_here = sizes.of(size_of(inner)) if isinstance(sizes, Shares) else sizes
         return _region(inner, a=a, b=b, n=n_here, ties=chosen.ties)
 
     if isinstance(data, xr.Dataset):
@@ -104,7 +134,7 @@ def _frame_region(
     data: pd.DataFrame, roles: Roles, n: Sizes, region: Callable[[xr.Dataset], _Region]
 ) -> pd.DataFrame:
     groups = read_frame(data, roles)
-    check_not_above(n, groups.largest)
+    check_not_above(n, groups.largest, groups.whole)
     listed = [
         region(inner.isel({tables.GROUP: position}))
         for inner in groups.members
@@ -154,7 +184,9 @@ def _region(inner: xr.Dataset, *, a: Hashable, b: Hashable, n: IntArray, ties: s
     score = pair["score"].transpose("measure", "candidate").to_numpy()
     present = pair["present"].transpose("measure", "candidate").to_numpy()
     both = np.asarray(present.all(axis=0))
-    ranking.nbest(score, inner["gold"].to_numpy(), both, n, ties)  # refuses cut ties
+    whole = inner.attrs["whole"]
+    whole = None if whole is None else whole.of(np.array([measures.index(a), measures.index(b)]))
+    ranking.nbest(score, inner["gold"].to_numpy(), both, n, ties, whole=whole)  # refuses cut ties
     rank_a, rank_b = ranking.restricted_ranks(ranking.order(score, both), both)
     listed = both & ~np.isnan(score) if inner.attrs["ends"] else both
     in_a, in_b = (np.stack([rank_a, rank_b]) <= n) & listed

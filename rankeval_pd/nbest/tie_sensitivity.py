@@ -18,6 +18,7 @@ from rankeval_pd.forms.roles import RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import ranking
+from rankeval_pd.stats.resampling import keyed
 from rankeval_pd.stats.significance.fisher import fisher_test
 
 _TYPES: dict[str, type] = {"p_min": float, "p_median": float, "p_max": float, "cuts_tie": bool}
@@ -107,6 +108,8 @@ def tie_sensitivity(
         COLUMNS,
         n=sizes,
         cuts_lists=True,
+        any_heads=True,
+        n_keys=keys,
         attrs={"n_keys": keys},
     )
 
@@ -121,16 +124,34 @@ def _columns(lists: PairRanks, n: IntArray, *, n_keys: int, seed: int) -> tuple[
         here = lists.present[row]
         scores = lists.score_a[row][here], lists.score_b[row][here]
         cuts[(*row, asked)] = _cuts(scores, gold, n[asked])
-        rng = np.random.default_rng(seed)
+        _refuse_cut_head(lists, row, n[asked], n_keys)
+        own = lists.draws_of(row)
         listed = [_p_value(a, b, gold, n[asked])]
-        for _ in range(n_keys - 1):
-            key = rng.permutation(gold.size)
+        for number in range(1, n_keys):
+            key = np.argsort(keyed.other_order(own, seed, number), kind="stable")
             everyone = np.ones(gold.size, dtype=bool)
             rank_a, rank_b = (ranking.ranks(ranking.order(x[key], everyone)) for x in scores)
             listed.append(_p_value(rank_a, rank_b, gold[key], n[asked]))
         if asked.any():
             p_values[(slice(None), *row, asked)] = np.quantile(listed, [0.0, 0.5, 1.0], axis=0)
     return (*p_values, cuts)
+
+
+def _refuse_cut_head(lists: PairRanks, row: tuple[int, ...], n: IntArray, n_keys: int) -> None:
+    """Raise a ValueError where other orders have candidates in the lists that a head has not."""
+    whole = lists.whole
+    if whole is None or whole.orders >= n_keys or whole.reach == whole.total:
+        return
+    for score, rank in ((lists.score_a[row], lists.a[row]), (lists.score_b[row], lists.b[row])):
+        falling = score[np.argsort(rank)]
+        last = falling[whole.reach - 1]
+        if (falling[n - 1] == last).any() or (np.isnan(falling[n - 1]) & np.isnan(last)).any():
+            raise ValueError(
+                f"n_keys={n_keys}: lists asked for end among candidates with equal scores of which"
+                f" the head has those that come first in {whole.orders} orders. Make another,"
+                f" ddf.rankeval.head(n_max, n_keys={n_keys}), or ask"
+                " ddf.rankeval.tie_sensitivity(...)."
+            )
 
 
 def _cuts(scores: tuple[FloatArray, ...], gold: BoolArray, n: IntArray) -> BoolArray:

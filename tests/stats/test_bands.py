@@ -51,7 +51,7 @@ def test_difference_variance_is_the_sum_of_squared_influences():
     only = (in_a & ~in_b).sum(axis=-1)
     tp_only = (in_a & ~in_b & gold).sum(axis=-1), (in_b & ~in_a & gold).sum(axis=-1)
     here = np.ones(20_000, bool)
-    spread = bands.difference_spread(a, b, gold, here, n, only, tp_only)
+    spread = bands.difference_spread(a, b, gold, here.sum(axis=-1), n, only, tp_only)
     for column, size in enumerate(n):
         phi = influences(gold, a, size, spread.edge_a[column]) - influences(
             gold, b, size, spread.edge_b[column]
@@ -144,7 +144,7 @@ def test_sums_of_squared_influences():
     in_a, in_b = a <= n[:, None], b <= n[:, None]
     only = (in_a & ~in_b).sum(axis=-1)
     tp_only = (in_a & ~in_b & gold).sum(axis=-1), (in_b & ~in_a & gold).sum(axis=-1)
-    pair = bands.difference_spread(a, b, gold, np.ones(200, bool), n, only, tp_only)
+    pair = bands.difference_spread(a, b, gold, np.array(200), n, only, tp_only)
     for column, size in enumerate(n):
         phi = influences(gold, a, size, single.edge[column])
         assert single.influence[column] == pytest.approx((phi**2).sum(), abs=1e-9)

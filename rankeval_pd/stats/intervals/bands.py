@@ -23,6 +23,7 @@ import numpy as np
 
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.normal import z_of
+from rankeval_pd.stats.rankings.ranking import Whole
 from rankeval_pd.stats.resampling import keyed
 from rankeval_pd.stats.resampling.keyed import Keys
 
@@ -101,7 +102,7 @@ def difference_spread(
     rank_a: IntArray,
     rank_b: IntArray,
     gold: BoolArray,
-    present: BoolArray,
+    total: IntArray,
     n: IntArray,
     only: IntArray,
     tp_only: tuple[IntArray, IntArray],
@@ -111,8 +112,9 @@ def difference_spread(
     The influence of a candidate on n times the difference is y - edge_a in the one list, less
     y - edge_b in the other. To the counts of the difference regions, ``only`` candidates each, a
     candidate of either label is added (Agresti and Caffo), so that the variance is positive.
+    ``total`` (...) counts the candidates.
     """
-    total = present.sum(axis=-1)[..., np.newaxis]
+    total = total[..., np.newaxis]
     size = np.minimum(np.broadcast_to(n, only.shape), np.maximum(total, 1))
     tp_a, tp_b = (_cumulated(rank, gold) for rank in (rank_a, rank_b))
     edge_a, edge_b = (edge_precision(tp, size, total) for tp in (tp_a, tp_b))
@@ -194,25 +196,54 @@ class Cells(NamedTuple):
 
 
 def cells(
-    gold: BoolArray, ranks: tuple[IntArray, ...], n: IntArray, keys: Keys | None = None
+    gold: BoolArray,
+    ranks: tuple[IntArray, ...],
+    n: IntArray,
+    keys: Keys | None = None,
+    whole: Whole | None = None,
 ) -> Cells:
     """Return the candidates in cells; ``n`` rises, and the last cell of a ranking is in no list.
 
-    ``keys`` are what the draws of each candidate depend on; without them its place is.
+    ``keys`` are what the draws of each candidate depend on; without them its place is. Of a
+    ``whole`` the candidates in no list are counted in the cells of those, of either label.
     """
+    keys = keyed.by_position(gold.size) if keys is None else keys
+    times: IntArray = np.ones(gold.size, dtype=np.int64)
+    if whole is not None:
+        gold, ranks, keys, times = _with_rest(gold, ranks, n, keys, whole)
     first = [np.searchsorted(n, rank, side="left") for rank in ranks]
     key = gold.astype(np.int64)
     for position in first:
         key = key * (n.size + 1) + position
-    _, where, of, size = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+    _, where, of = np.unique(key, return_index=True, return_inverse=True)
+    size = np.bincount(of, weights=times, minlength=where.size)
     true = gold[where]
     return Cells(
-        size.astype(float),
+        np.asarray(size, dtype=np.float64),
         np.where(true, size, 0.0),
         tuple(position[where] for position in first),
         np.min([position[where] for position in first], axis=0) < n.size,
         of,
-        keyed.by_position(gold.size) if keys is None else keys,
+        keys,
+    )
+
+
+def _with_rest(
+    gold: BoolArray, ranks: tuple[IntArray, ...], n: IntArray, keys: Keys, whole: Whole
+) -> tuple[BoolArray, tuple[IntArray, ...], Keys, IntArray]:
+    """Return those in a list, and one for all others of each label, with how many these are."""
+    listed = np.min(ranks, axis=0) <= n[-1]
+    positive = int(gold[listed].sum())
+    rest = np.array(
+        [whole.total - whole.positive - (int(listed.sum()) - positive), whole.positive - positive]
+    )
+    there = np.flatnonzero(rest)
+    behind = np.full(there.size, n[-1] + 1)
+    return (
+        np.concatenate([gold[listed], there == 1]),
+        tuple(np.concatenate([rank[listed], behind]) for rank in ranks),
+        np.concatenate([keys[listed], _NOWHERE[: there.size]]),
+        np.concatenate([np.ones(int(listed.sum()), dtype=np.int64), rest[there]]),
     )
 
 

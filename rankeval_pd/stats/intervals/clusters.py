@@ -82,11 +82,22 @@ class ListTotals(NamedTuple):
     n: IntArray  #: rising
     edges: tuple[FloatArray, ...]  #: of each ranking, for each n
     fixed: bool  #: of regions, whose thresholds are fixed, not of n-best lists
+    everyone: int | None = None  #: clusters of the whole, of which heads alone are here
 
     @property
     def size(self) -> int:
         """How many clusters there are."""
-        return int(self.cluster.max(initial=-1)) + 1
+        return int(self.cluster.max(initial=-1)) + 1 if self.everyone is None else self.everyone
+
+    def listed(self) -> ListTotals:
+        """Return the same of those in a list alone: other clusters have totals of 0."""
+        here = np.min(self.ranks, axis=0) <= self.n.max(initial=0)
+        return self._replace(
+            gold=self.gold[here],
+            ranks=tuple(rank[here] for rank in self.ranks),
+            cluster=np.unique(self.cluster[here], return_inverse=True)[1],
+            everyone=None,
+        )
 
     def blocks(self) -> Iterator[tuple[FloatArray, FloatArray]]:
         """Yield totals and sizes, (n, cluster), of block after block of clusters."""
@@ -129,6 +140,7 @@ def spread(totals: ListTotals, added: FloatArray | float = 0.0) -> ClusterSpread
     variance above 0 where all have one label; it counts as often as the candidate's cluster, of
     typical size, has candidates.
     """
+    everyone, totals = totals.size, totals.listed()
     whole, squared_sizes, n_groups = (np.zeros(totals.n.size) for _ in range(3))
     for _, size in totals.blocks():
         whole += size.sum(axis=1)
@@ -138,11 +150,11 @@ def spread(totals: ListTotals, added: FloatArray | float = 0.0) -> ClusterSpread
     for total, size in totals.blocks():
         sums += total.sum(axis=1)
         squares += (_jackknifed(total, size, whole) ** 2).sum(axis=1)
-    everyone = n_groups if totals.fixed else np.full(totals.n.size, float(totals.size))
+    counted = n_groups if totals.fixed else np.full(totals.n.size, float(everyone))
     some = squared_sizes > 0
     typical = np.where(some, squared_sizes, 1.0) / np.where(some, whole, 1.0)
     freedom = np.where(some, whole**2 / np.where(some, squared_sizes, 1.0), 1.0) - 1.0
-    squares = np.maximum(squares - sums**2 / np.maximum(everyone, 1.0), 0.0)
+    squares = np.maximum(squares - sums**2 / np.maximum(counted, 1.0), 0.0)
     return ClusterSpread(
         squares + added * typical, np.maximum(freedom, 0.0), n_groups.astype(np.int64), squares
     )

@@ -14,18 +14,12 @@ import numpy as np
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 
 
-def order(score: FloatArray, present: BoolArray, first: BoolArray | None = None) -> IntArray:
+def order(score: FloatArray, present: BoolArray) -> IntArray:
     """Return the positions of the candidates, best first; NaN after every score.
 
-    Of equal scores, those that are ``first`` come before the others. The cost is that of sorting,
-    O(N log N).
+    The cost is that of sorting, O(N log N).
     """
-    if first is None:
-        positions = np.argsort(-score, axis=-1, kind="stable")
-    else:
-        ahead = np.argsort(~first, axis=-1, kind="stable")
-        again = np.argsort(-np.take_along_axis(score, ahead, axis=-1), axis=-1, kind="stable")
-        positions = np.take_along_axis(ahead, again, axis=-1)
+    positions = np.argsort(-score, axis=-1, kind="stable")
     if not present.all():
         absent = np.take_along_axis(np.broadcast_to(~present, score.shape), positions, axis=-1)
         last = np.argsort(absent, axis=-1, kind="stable")
@@ -77,6 +71,40 @@ class Block(NamedTuple):
         return sd
 
 
+class Whole(NamedTuple):
+    """What is known of rankings of which the heads alone are here: the best of each measure.
+
+    The candidates at hand are the union of these heads. Up to rank ``reach`` their order is that of
+    the whole, and what comes behind is in no list.
+    """
+
+    total: int  #: N
+    positive: int  #: N+
+    reach: int
+    asked: int  #: the longest list that may be asked for
+    end: IntArray  #: (measure) candidates with at least the score of rank ``reach``
+    tp_end: IntArray  #: (measure) true positives among them
+    scored: IntArray  #: (measure) candidates that have a score
+    clusters: int | None = None  #: groups that belong together, among all candidates
+    orders: int = 1  #: orders of equal scores, of which the first candidates are all here
+    accepted: IntArray | None = None  #: (2, measure, cut) candidates and true positives in sets
+
+    def of(self, measures: IntArray) -> Whole:
+        """Return the same for some of the measures, which may repeat."""
+        sets = None if self.accepted is None else self.accepted[:, measures]
+        return self._replace(
+            end=self.end[measures],
+            tp_end=self.tp_end[measures],
+            scored=self.scored[measures],
+            accepted=sets,
+        )
+
+
+def every(candidates: int, whole: Whole | None = None) -> IntArray:
+    """Return all list sizes: up to the number of candidates, or as far as a head goes."""
+    return np.arange(1, (candidates if whole is None else whole.asked) + 1)
+
+
 def cumulated(
     score: FloatArray,
     gold: BoolArray,
@@ -84,11 +112,12 @@ def cumulated(
     ties: str = "shared",
     *,
     ends: bool = False,
+    whole: Whole | None = None,
 ) -> FloatArray | IntArray:
     """Return the true positives up to each rank, from rank 0: (..., candidate + 1)."""
-    every = np.arange(1, score.shape[-1] + 1)
+    ranks = np.arange(1, score.shape[-1] + 1)
     counted = "shared" if ties in ("error", "blocks") else ties
-    tp = nbest(score, gold, present, every, counted, ends=ends).tp
+    tp = nbest(score, gold, present, ranks, counted, ends=ends, whole=whole).tp
     counts: AnyArray = np.concatenate([np.zeros_like(tp[..., :1]), tp], axis=-1)
     return counts
 
@@ -100,9 +129,12 @@ class Size(NamedTuple):
     positive: IntArray
 
 
-def size(gold: BoolArray, present: BoolArray) -> Size:
-    """Count candidates and true positives along the last axis."""
-    return Size(present.sum(axis=-1), (gold & present).sum(axis=-1))
+def size(gold: BoolArray, present: BoolArray, whole: Whole | None = None) -> Size:
+    """Count candidates and true positives along the last axis, or give those of the whole."""
+    if whole is None:
+        return Size(present.sum(axis=-1), (gold & present).sum(axis=-1))
+    shape = np.broadcast_shapes(gold.shape, present.shape)[:-1]
+    return Size(np.full(shape, whole.total), np.full(shape, whole.positive))
 
 
 def nbest(
@@ -113,6 +145,7 @@ def nbest(
     ties: str = "shared",
     *,
     ends: bool = False,
+    whole: Whole | None = None,
 ) -> NBest:
     """Count the true positives in the n-best lists, for all n at once.
 
@@ -122,13 +155,13 @@ def nbest(
     "expected" the mean over all orders, "error" refuses, and "blocks" takes all of them: a list
     that cuts them is refused, and where every n was asked for, does not exist. ``ends``: a ranking
     ends with its last score, and what has none is in no list; longer lists have empty places.
+    ``whole``: the candidates are heads, and the last axis but one is the measure.
     """
     score, gold, present = np.broadcast_arrays(score, gold, present)
     listed = present & ~np.isnan(score) if ends else present
-    asked = np.arange(1, score.shape[-1] + 1) if n is None else n
-    favoured = {"best": gold, "worst": ~gold}.get(ties)
-    positions = order(score, present, favoured)
-    total = present.sum(axis=-1)[..., np.newaxis]
+    asked = every(score.shape[-1], whole) if n is None else n
+    positions = order(score, present)
+    total = size(gold, present, whole).total[..., np.newaxis]
     index = np.minimum(asked, score.shape[-1])
     if index.size == 0 or score.shape[-1] == 0:
         empty = np.zeros((*score.shape[:-1], asked.size))
@@ -138,16 +171,49 @@ def nbest(
     true = np.take_along_axis(gold & listed, positions, axis=-1)
     tp = np.zeros((*true.shape[:-1], true.shape[-1] + 1), dtype=np.int64)
     np.cumsum(true, axis=-1, out=tp[..., 1:])
-    start, end = (x[..., index - 1] for x in blocks(ranked, listed.sum(axis=-1)))
-    tp_start, tp_end = (np.take_along_axis(tp, edge, axis=-1) for edge in (start, end))
+    here = listed.sum(axis=-1)
+    if whole is not None:
+        here = np.broadcast_to(whole.scored if ends else whole.total, here.shape)
+    start, end = (x[..., index - 1] for x in blocks(ranked, here))
+    tp_start, tp_end = (
+        np.take_along_axis(tp, np.minimum(edge, score.shape[-1]), axis=-1) for edge in (start, end)
+    )
+    if whole is not None:
+        end, tp_end = _beyond(ranked, index, (end, tp_end), whole, here)
     block = Block(start, tp_start, np.maximum(end - start, 1), tp_end - tp_start)
     counted: FloatArray | IntArray = tp[..., index]
+    inside = index - start
     if ties == "expected":
-        counted = tp_start + (index - start) * block.tp / block.size
+        counted = tp_start + inside * block.tp / block.size
+    elif ties == "best":
+        counted = tp_start + np.minimum(inside, block.tp)
+    elif ties == "worst":
+        counted = tp_start + np.maximum(inside - (block.size - block.tp), 0)
     result = NBest(
         counted, ranked[..., index - 1], np.maximum(end - asked, 0), asked <= total, block
     )
     return _without_cuts(result, asked, ties, every=n is None)
+
+
+def _beyond(
+    ranked: FloatArray,
+    index: IntArray,
+    found: tuple[IntArray, IntArray],
+    whole: Whole,
+    listed: IntArray,
+) -> tuple[IntArray, IntArray]:
+    """Return where the blocks of the ranks end, and the true positives up to there.
+
+    A block that goes on behind what is here ends where that of rank ``reach`` does.
+    """
+    last = ranked[..., whole.reach - 1 : whole.reach]
+    chosen = ranked[..., index - 1]
+    on = (chosen == last) | (np.isnan(chosen) & np.isnan(last))
+    on &= (whole.end <= listed)[..., np.newaxis]  # else what has no score is in no list
+    return (
+        np.where(on, whole.end[..., np.newaxis], found[0]),
+        np.where(on, whole.tp_end[..., np.newaxis], found[1]),
+    )
 
 
 def blocks(ranked: FloatArray, total: IntArray) -> tuple[IntArray, IntArray]:

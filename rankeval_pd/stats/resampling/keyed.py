@@ -67,6 +67,11 @@ def _seeded(keys: Keys, seed: int, stream: int) -> Keys:
     return mix(keys ^ mix(own))
 
 
+def other_order(keys: Keys, seed: int, number: int) -> Keys:
+    """Return keys that put candidates in another order: of each number, 1 or more, its own."""
+    return _seeded(keys, seed, 2 + number)
+
+
 def by_position(size: int) -> Keys:
     """Return keys for candidates that have none but their place."""
     place: IntArray = np.arange(size)

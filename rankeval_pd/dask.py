@@ -1,0 +1,26 @@
+"""The accessor ``.rankeval`` of Dask DataFrames: rankings that no machine holds.
+
+``import rankeval_pd.dask`` registers it; ``import rankeval_pd`` does where ``dask.dataframe`` is
+loaded already.
+
+>>> import dask.dataframe as dd, rankeval_pd.dask
+>>> df = rankeval_pd.datasets.simulate_candidates(1_000)
+>>> ddf = dd.from_pandas(df, npartitions=4)
+>>> head = ddf.rankeval.head(100)
+>>> head.compare("good", "fair", n=[50, 100])[["n", "difference", "p_value"]].round(4)
+     n  difference  p_value
+0   50        0.16   0.1686
+1  100        0.17   0.0009
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from rankeval_pd.forms.dask_frames import ROWS
+from rankeval_pd.registered import registered
+
+__all__ = ["ROWS"]
+
+_extensions = import_module("dask.dataframe.extensions")
+_extensions.register_dataframe_accessor("rankeval")(registered("DaskAccessor", "dask_accessors"))

@@ -1,0 +1,282 @@
+"""The accessors of Dask DataFrames and of their heads: they collect a head, and forward."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, Unpack
+
+import pandas as pd
+
+from rankeval_pd.chance import bounds, crossovers, distribution, envelope, tests
+from rankeval_pd.curves import areas, references, shapes
+from rankeval_pd.dask_forwarding import by_groups, of_head
+from rankeval_pd.errors import check_count, listed
+from rankeval_pd.forms.choices import AreaKind
+from rankeval_pd.forms.columns import find_gold, find_measures, with_roles_of
+from rankeval_pd.forms.dask_frames import ROWS, collect_head
+from rankeval_pd.forms.dask_outlines import outlines
+from rankeval_pd.forms.heads import HeadFrame
+from rankeval_pd.forms.measure_pairs import only_pair
+from rankeval_pd.forms.n import Shares, check_n
+from rankeval_pd.forms.roles import RankingRoles, Roles
+from rankeval_pd.forms.spelled_out import with_roles
+from rankeval_pd.forms.whole_ranks import ranks_of
+from rankeval_pd.guide import SYNONYMS, methods_of, not_there
+from rankeval_pd.head_accessor import HeadAccessor
+from rankeval_pd.nbest import (
+    acceptance_precision,
+    bands,
+    choose_threshold,
+    comparison,
+    local_precision,
+    mean_difference,
+    odds_ratios,
+    precision,
+    ranges,
+    regions,
+    summary,
+    tie_sensitivity,
+)
+from rankeval_pd.nbest import ranks as nbest_ranks
+from rankeval_pd.stats._types import IntArray
+
+METHODS = methods_of("rankings")
+
+
+class DaskAccessor:
+    """Evaluate rankings that no machine holds: of a Dask DataFrame, a row per candidate.
+
+    A method about n-best lists collects the head of the ranking, up to the largest n asked for,
+    in one pass over the data, and is asked of that; several are asked of one head,
+    ``head = ddf.rankeval.head(n_max)``. What leaves is a DataFrame.
+    """
+
+    def __init__(self, data: Any) -> None:
+        self._data = data
+        self._roles: Mapping[str, Any] = {}
+
+    @with_roles
+    def __call__(self, **roles: Unpack[RankingRoles]) -> DaskAccessor:
+        """Return an accessor of the same data with these roles filled in.
+
+        Parameters
+        ----------
+        **roles
+            Which column is what, see the page "Roles of the columns".
+        """
+        Roles.of(roles)
+        configured = type(self)(self._data)
+        configured._roles = {**self._roles, **roles}
+        return configured
+
+    def head(self, n_max: int, *, n_keys: int = 1) -> HeadAccessor:
+        """Return the best candidates of each measure, for all questions of lists up to n_max.
+
+        Parameters
+        ----------
+        n_max : int
+            The longest list that will be asked for.
+        n_keys : int
+            How many orders of equal scores :func:`rankeval_pd.tie_sensitivity` will be asked for,
+            where many candidates are tied with the last one.
+
+        Returns
+        -------
+        HeadAccessor
+            The candidates in the first n_max ranks of some measure, and some behind them, which
+            bands and swapped labels need, with N, N+ and what is tied with the last of them. It has
+            the usual methods, and their numbers are those of all candidates, bit for bit.
+
+        Raises
+        ------
+        ValueError
+            If two of the best candidates have the same label, scores are missing without leave,
+            the gold label is missing somewhere, or is text and not said to be.
+
+        Notes
+        -----
+        Equal scores are broken by the hash of ``label``: a column, or the index; where that starts
+        anew in every file, as Parquet's does that was not chosen, the number of the row over all
+        partitions, which ``label=rankeval_pd.dask.ROWS`` asks for.
+
+        O(N), one pass over the columns in use (a second one, over the gold label, to number rows).
+        A worker holds a partition and up to sixteen heads of ``n_max`` times the measures.
+
+        Examples
+        --------
+        >>> import dask.dataframe as dd, rankeval_pd.dask
+        >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
+        >>> head = dd.from_pandas(df, npartitions=4).rankeval.head(100)
+        >>> head.nbest_precision(100)[["measure", "n", "tp", "recall"]].round(3)
+          measure    n  tp  recall
+        0    good  100  49   0.551
+        1    fair  100  32   0.360
+        """
+        return self._collected(n_max, n_keys)
+
+    def _collected(self, n_max: int, n_keys: int, columns: Sequence[Hashable] = ()) -> HeadAccessor:
+        roles = Roles.of(self._roles)
+        largest, orders = check_count("n_max", n_max), check_count("n_keys", n_keys)
+        collected = collect_head(self._data, roles, largest, n_keys=orders, columns=columns)
+        total = collected.known.whole.total
+        if largest > total:
+            raise ValueError(
+                f"n_max={largest} is above the number of candidates, {total}. Allowed are whole"
+                f" numbers from 1 to {total}."
+            )
+        return self._as_head(collected)
+
+    def difference_region(
+        self, a: Hashable, b: Hashable, n: int, **roles: Unpack[RankingRoles]
+    ) -> pd.DataFrame:
+        """Return the candidates that only one of two n-best lists has.
+
+        As :func:`rankeval_pd.difference_region`, with all columns. The ranks are counted in a
+        second pass over the data.
+        """
+        asked = self(**only_pair(self._data._meta, a, b, {**self._roles, **roles}))
+        columns = list(self._data.columns)
+        head = asked._up_to(n, None, 1, columns)
+
+        def ranks(few: pd.DataFrame) -> IntArray:
+            return ranks_of(self._data, head._head.request, few)
+
+        region = regions.region_of_head(head._frame, a, b, n, ranks, **head._roles)
+        return region[[*columns, "list", "rank_a", "rank_b"]]
+
+    def area(self, kind: AreaKind = "roc", **options: Any) -> pd.DataFrame:
+        """Return the area under the ROC curve of each measure, with its interval.
+
+        As :func:`rankeval_pd.area`; without ``by`` of the whole ranking, whatever its size, in two
+        passes: the scores of the true positives are collected, and the others are counted between
+        them. The area is that of pandas to the last bit, its interval to the last digits. Average
+        precision, whose chance level needs every block of equal scores, can be asked of groups.
+
+        Examples
+        --------
+        >>> import dask.dataframe as dd, rankeval_pd.dask
+        >>> df = rankeval_pd.datasets.simulate_candidates(300)
+        >>> dd.from_pandas(df, npartitions=4).rankeval.area(measures="good").round(3)
+          measure   area  chance  ci_low  ci_high     se  p_value
+        0    good  0.894     0.5   0.816     0.94  0.027      0.0
+        """
+        keywords = {**self._roles, **options}
+        roles = Roles.of({k: x for k, x in keywords.items() if k in RankingRoles.__annotations__})
+        if roles.by is not None:
+            found: pd.DataFrame = _area_of_groups(self, kind, **options)
+            return found
+        roles.check_groups()
+        roles.check_ends()
+        own = {k: x for k, x in keywords.items() if k not in RankingRoles.__annotations__}
+        if kind != "roc":
+            raise ValueError(
+                f"kind={kind!r}: its chance level needs every block of equal scores, and no machine"
+                " holds the ranking. Ask for kind='roc', or of groups, by=..."
+            )
+        request, found_outlines = outlines(self._data, roles)
+        return areas.area_of_outlines(request.measures, found_outlines, **own)
+
+    def acceptance_precision(
+        self, threshold: float | Mapping[Hashable, Any], **options: Any
+    ) -> pd.DataFrame:
+        """Return precision, recall and lift of the sets that thresholds accept.
+
+        As :func:`rankeval_pd.acceptance_precision`: the sets are counted, in one pass.
+        """
+        keywords = {**self._roles, **options}
+        if keywords.get("by") is not None:
+            found: pd.DataFrame = _sets_of_groups(self, threshold, **options)
+            return found
+        known = RankingRoles.__annotations__
+        given = {k: x for k, x in keywords.items() if k in known and k not in ("label", "key")}
+        own = {k: x for k, x in keywords.items() if k not in known}
+        asked = type(self)(self._data)(**given)
+        counted = collect_head(self._data, Roles.of(given), 1, threshold=threshold)
+        return acceptance_precision.acceptance_precision(
+            counted, threshold, **own, **asked._as_head(counted)._roles
+        )
+
+    def _as_head(self, collected: HeadFrame) -> HeadAccessor:
+        """Return the head with the roles that hold for it: it has the columns in use alone."""
+        kept = {name: collected.known.roles[name] for name in ("label", "lower_is_better")}
+        roles = {**self._roles, **kept, "exclude": None}
+        return HeadAccessor(collected, {k: x for k, x in roles.items() if x is not None})
+
+    def _counts(self) -> HeadAccessor:
+        return self._as_head(collect_head(self._data, Roles.of(self._roles), 1, scored=False))
+
+    def _up_to(
+        self, n: Any, n_max: int | None, n_keys: int, columns: Sequence[Hashable] = ()
+    ) -> HeadAccessor:
+        """Return the head for lists of these sizes."""
+        sizes = check_n(n)
+        if n_max is not None:
+            return self._collected(n_max, n_keys, columns)
+        if sizes is None:
+            raise ValueError(
+                "n=None asks for all ranks, which no machine holds: give the sizes of the lists,"
+                " n=..., or the longest of them, n_max=..., for all up to it."
+            )
+        if isinstance(sizes, Shares):
+            sizes = sizes.of(len(self._data))
+        return self._collected(int(sizes.max(initial=1)), n_keys, columns)
+
+    def __repr__(self) -> str:
+        meta, roles = self._data._meta, Roles.of(self._roles)
+        plain = roles if roles.label is not ROWS else Roles.of({**self._roles, "label": None})
+        gold = find_gold(meta, plain)
+        taken = with_roles_of(gold, plain, meta.columns)
+        return "\n".join(
+            [
+                "<rankings in a Dask DataFrame>",
+                f"  partitions  {self._data.npartitions:,}, not counted: the data are lazy",
+                f"  gold        {gold!r}",
+                f"  measures    {listed(find_measures(meta, plain, taken, needed=True))}",
+                f"  methods     {', '.join(dir(self))}",
+            ]
+        )
+
+    def __dir__(self) -> list[str]:
+        return ["head", *(name for name in vars(type(self)) if name in METHODS)]
+
+    def __getattr__(self, name: str) -> Any:
+        if name in METHODS or name == "plot":
+            why = _WHY.get(name, "it takes all candidates together, which no machine holds")
+            raise AttributeError(
+                f"{name} is not there for a Dask DataFrame: {why}. Methods here are"
+                f" {', '.join(dir(self))}."
+            )
+        raise AttributeError(not_there(name, "method", METHODS, SYNONYMS))
+
+    nbest_precision = of_head(precision.nbest_precision)
+    local_precision = of_head(local_precision.local_precision)
+    precision_band = of_head(bands.precision_band)
+    compare = of_head(comparison.compare)
+    significant_ranges = of_head(ranges.significant_ranges)
+    difference_band = of_head(bands.difference_band)
+    measure_ranks = of_head(nbest_ranks.measure_ranks)
+    summary = of_head(summary.summary)
+    mean_difference = of_head(mean_difference.mean_difference)
+    odds_ratios = of_head(odds_ratios.odds_ratios)
+    random_bound = of_head(bounds.random_bound, counts=True)
+    random_cdf = of_head(distribution.random_cdf, counts=True)
+    random_envelope = of_head(envelope.random_envelope, counts=True)
+    tie_sensitivity = of_head(tie_sensitivity.tie_sensitivity)
+    random_test = of_head(tests.random_test)
+    crossovers = of_head(crossovers.crossovers)
+    choose_threshold = by_groups(choose_threshold.choose_threshold)
+    compare_area = by_groups(areas.compare_area)
+    roc = by_groups(shapes.roc)
+    precision_recall = by_groups(shapes.precision_recall)
+    det = by_groups(shapes.det)
+    gain = by_groups(shapes.gain)
+    lift = by_groups(shapes.lift)
+    random_band = of_head(references.random_band, counts=True)
+    isolines = of_head(references.isolines, counts=True)
+
+
+_WHY = {
+    "plot": "a picture is drawn of a head, ddf.rankeval.head(n_max).plot",
+}
+_area_of_groups = by_groups(areas.area)
+_sets_of_groups = by_groups(acceptance_precision.acceptance_precision)

@@ -1,0 +1,130 @@
+"""Groups of a Dask DataFrame: every group comes together in one partition, and is asked there.
+
+Files often hold their groups one after the other, so that a group is in one partition or in two
+that are neighbours: then its rows are handed on to the first of them. Where groups are spread
+widely, the partitions are shuffled. Never is a part of a group asked as if it were the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from rankeval_pd.forms.columns import frame_column
+from rankeval_pd.forms.tie_keys import label_hashes
+from rankeval_pd.stats._types import AnyArray, IntArray
+from rankeval_pd.stats.resampling.keyed import Keys
+
+_HANDED = 2  # groups that a partition hands on, on average; with more, all are shuffled
+Asked = Callable[[pd.DataFrame, int], pd.DataFrame | None]
+
+
+class Census(NamedTuple):
+    """The groups of one partition."""
+
+    groups: Keys  #: a hash of each
+    sizes: IntArray
+
+
+def census(frame: pd.DataFrame, by: Sequence[Hashable]) -> Census:
+    """Return which groups a partition has rows of, and how many."""
+    return Census(*np.unique(_hashes(frame, by), return_counts=True))
+
+
+def _hashes(frame: pd.DataFrame, by: Sequence[Hashable]) -> Keys:
+    columns = [frame_column(frame, name, "by") for name in by]
+    for name, column in zip(by, columns, strict=True):
+        if column.isna().any():
+            raise ValueError(
+                f"by={name!r} has {int(column.isna().sum())} missing values: every row belongs to a"
+                f" group. Fill them, or drop these rows: ddf.dropna(subset=[{name!r}])."
+            )
+    codes = [pd.factorize(column) for column in columns]  # few groups, many rows
+    hashes = [label_hashes(pd.Index(names, tupleize_cols=False))[number] for number, names in codes]
+    result = hashes[0]
+    for more in hashes[1:]:
+        result = result * np.uint64(0x9E3779B97F4A7C15) ^ more
+    return result
+
+
+def numbered(frame: pd.DataFrame, start: int) -> pd.DataFrame:
+    """Return the rows with their numbers over all partitions."""
+    return frame.set_axis(pd.RangeIndex(start, start + len(frame)), axis=0)
+
+
+def _of_groups(
+    frame: pd.DataFrame, by: Sequence[Hashable], groups: Keys, *, inside: bool
+) -> pd.DataFrame:
+    here: pd.DataFrame = frame.loc[np.isin(_hashes(frame, by), groups) == inside]
+    return here
+
+
+def together(
+    frames: Sequence[Any], by: list[Hashable], meta: pd.DataFrame
+) -> tuple[list[Any], int]:
+    """Return delayed frames that have whole groups, and the size of the largest group.
+
+    One run of the scheduler counts the groups: 16 bytes for each, in each partition that has it.
+    """
+    from dask.base import compute
+    from dask.delayed import delayed
+
+    counted = delayed(census, pure=False)
+    found = compute(*[counted(frame, by) for frame in frames])
+    groups = np.concatenate([one.groups for one in found])
+    partition = np.repeat(np.arange(len(found)), [one.groups.size for one in found])
+    _, first, number = np.unique(groups, return_index=True, return_inverse=True)
+    sizes = np.bincount(number, weights=np.concatenate([one.sizes for one in found]))
+    owner = partition[first][number]
+    moved = owner != partition
+    if moved.sum() > _HANDED * len(frames):
+        return _shuffled(frames, by, meta), int(sizes.max(initial=0))
+    part, joined = delayed(_of_groups, pure=False), delayed(pd.concat, pure=False)
+    result: list[Any] = []
+    for place, frame in enumerate(frames):
+        away = groups[moved & (partition == place)]
+        kept = part(frame, by, away, inside=False) if away.size else frame
+        given = [
+            part(frames[other], by, groups[moved & (partition == other) & (owner == place)],
+                 inside=True)
+            for other in np.unique(partition[moved & (owner == place)])
+        ]  # fmt: skip
+        result.append(joined([kept, *given]) if given else kept)
+    return result, int(sizes.max(initial=0))
+
+
+def _shuffled(frames: Sequence[Any], by: list[Hashable], meta: pd.DataFrame) -> list[Any]:
+    import dask.dataframe as dd
+
+    spread: Any = dd.from_delayed(list(frames), meta=meta, verify_meta=False)
+    shuffled: list[Any] = spread.shuffle(on=by).to_delayed()
+    return shuffled
+
+
+def ask_groups(frames: Sequence[Any], ask: Asked, by: list[Hashable], largest: int) -> pd.DataFrame:
+    """Return the answers of all partitions, the groups sorted."""
+    from dask.base import compute
+    from dask.delayed import delayed
+
+    answered = delayed(_answered, pure=False)
+    found = compute(*[answered(frame, ask, by) for frame in frames])
+    tables = [table for table in found if table is not None]
+    if not tables:
+        raise ValueError(
+            f"no group has a list of the sizes asked for: the largest has {largest} candidates."
+        )
+    table = pd.concat(tables, ignore_index=True)
+    number = table.groupby(by, sort=True, observed=True).ngroup().to_numpy()
+    result: pd.DataFrame = table.iloc[np.argsort(number, kind="stable")].reset_index(drop=True)
+    result.attrs = dict(tables[0].attrs)
+    return result
+
+
+def _answered(frame: pd.DataFrame, ask: Asked, by: list[Hashable]) -> pd.DataFrame | None:
+    if not len(frame):
+        return None
+    sizes: AnyArray = census(frame, by).sizes
+    return ask(frame, int(sizes.max()))

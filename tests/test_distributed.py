@@ -1,0 +1,92 @@
+"""A cluster of two workers: the numbers of pandas, small graphs, and a worker that dies."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import rankeval_pd
+
+pytest.importorskip("distributed")
+dd = pytest.importorskip("dask.dataframe")
+from distributed import Client, LocalCluster  # noqa: E402
+
+import rankeval_pd.dask  # noqa: E402
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning"),
+    # the cluster's own, when it ends or a worker dies
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+N = [10, 100, 400]
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def df() -> pd.DataFrame:
+    return rankeval_pd.datasets.simulate_candidates(20_000, decimals=1)
+
+
+@pytest.fixture
+def ddf(df, tmp_path):
+    for number in range(20):
+        part = df.iloc[1_000 * number : 1_000 * (number + 1)]
+        part.reset_index(drop=True).to_parquet(tmp_path / f"part{number:02d}.parquet")
+    return dd.read_parquet(tmp_path)
+
+
+ASKED = (
+    lambda r: r.nbest_precision(N, target="nbest"),
+    lambda r: r.compare(n=N, adjust="max-t"),
+    lambda r: r.random_test(N),
+    lambda r: r.difference_region("good", "fair", 100).reset_index(drop=True),
+    lambda r: r.tie_sensitivity("good", "fair", N, n_keys=3),
+)
+
+
+def dies_once(part: pd.DataFrame, seen: str, number: int) -> pd.DataFrame:
+    """End the worker when it comes to one of the partitions for the first time."""
+    if len(part) and part.index[0] == number and not Path(seen).exists():
+        Path(seen).touch()
+        os._exit(1)
+    return part
+
+
+@pytest.mark.parametrize("ask", ASKED)
+def test_two_workers(client, df, ddf, ask):
+    pd.testing.assert_frame_equal(ask(ddf.rankeval), ask(df.rankeval), check_exact=True)
+
+
+@pytest.mark.parametrize("number", [1_000, 15_000])
+def test_a_worker_that_dies(client, df, tmp_path, number):
+    """In the first round, and in the last, when what the first found may be on it."""
+    ddf = dd.from_pandas(df, npartitions=20)
+    seen = tmp_path / "seen"
+    mortal = ddf.map_partitions(dies_once, str(seen), number, meta=ddf._meta)
+    for ask in ASKED[:2]:
+        seen.unlink(missing_ok=True)
+        found = ask(mortal.rankeval)
+        assert seen.exists()
+        pd.testing.assert_frame_equal(found, ask(df.rankeval), check_exact=True)
+
+
+def test_a_head_travels(client, df, ddf):
+    head = ddf.rankeval.head(400)
+    again = pickle.loads(pickle.dumps(head))
+    found = client.submit(lambda h: h.compare(n=[10, 100]), again).result()
+    pd.testing.assert_frame_equal(found, df.rankeval.compare(n=[10, 100]), check_exact=True)
