@@ -9,8 +9,8 @@ loaded already.
 >>> head = ddf.rankeval.head(100)
 >>> head.compare("good", "fair", n=[50, 100])[["n", "difference", "p_value"]].round(4)
      n  difference  p_value
-0   50        0.16   0.1686
-1  100        0.17   0.0009
+0   50        0.24   0.0089
+1  100        0.17   0.0016
 """
 
 from __future__ import annotations
