@@ -117,10 +117,8 @@ def with_association_measures(
                 f"cells has {listed(cells)}: give a mapping from {listed(_CELLS)} to columns."
             )
         cells = [cells[name] for name in _CELLS]
-    if len(cells) != 4:
-        raise ValueError(
-            f"cells={tuple(cells)!r}: give four names, those of O11, O12, O21 and O22."
-        )
+    if isinstance(cells, str) or not isinstance(cells, Sequence) or len(cells) != 4:
+        raise ValueError(f"cells={cells!r}: give four names, those of O11, O12, O21 and O22.")
     if margins is not None:
         given = [x for x in margins if isinstance(x, str)] if measures is None else []
         names = [name for name in names if name not in given]

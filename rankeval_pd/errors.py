@@ -6,6 +6,7 @@ An error says four things: the argument, what it got, what is allowed, what to d
 from __future__ import annotations
 
 import difflib
+import math
 import sys
 import warnings
 from collections.abc import Hashable, Iterable, Iterator
@@ -107,7 +108,10 @@ def check_share(argument: str, value: object, *, one: bool = False) -> float:
             f"{argument}={shown(value)} is of type {type(value).__name__}: give a number"
             f" in {allowed}."
         )
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
     if not (0.0 < number < 1.0 or (one and number == 1.0)):
         hint = f" {number:g} % is {number / 100:g}." if 1.0 < number <= 100.0 else ""
         raise ValueError(
@@ -124,6 +128,28 @@ def check_shares(argument: str, given: object, *, one: bool = False) -> FloatArr
     return np.array(list(dict.fromkeys(check_share(argument, x, one=one) for x in several)))
 
 
+def check_shapes(**given: object) -> list[FloatArray]:
+    """Return numbers as arrays of floats of shapes that go together."""
+    check_together(**given)
+    return [np.asarray(values, dtype=float) for values in given.values()]
+
+
+def check_together(**given: object) -> None:
+    """Raise a ValueError unless the shapes of several arrays go together."""
+    try:
+        arrays = [np.asarray(values) for values in given.values()]
+    except ValueError as error:
+        raise ValueError(f"{', '.join(given)}: one is no array ({error}). Give numbers.") from None
+    try:
+        np.broadcast_shapes(*(x.shape for x in arrays))
+    except ValueError:
+        shapes = listed(x.shape for x in arrays)
+        raise ValueError(
+            f"{', '.join(given)} have the shapes {shapes}, which do not go together: give numbers,"
+            " or arrays of one shape."
+        ) from None
+
+
 def check_count(argument: str, value: object, least: int = 1) -> int:
     """Return ``value`` as an int of at least ``least``."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
@@ -134,6 +160,23 @@ def check_count(argument: str, value: object, least: int = 1) -> int:
     if value < least:
         raise ValueError(f"{argument}={shown(value)}: give a whole number of {least} or more.")
     return int(value)
+
+
+def check_number(argument: str, value: object) -> float:
+    """Return a finite number as a float."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(
+        value, (int, float, np.integer, np.floating)
+    ):
+        raise TypeError(
+            f"{argument}={shown(value)} is of type {type(value).__name__}: give a number."
+        )
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise ValueError(f"{argument}={shown(value)}: give a finite number.")
+    return number
 
 
 def check_at_least_one(argument: str, value: object) -> float:

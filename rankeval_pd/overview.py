@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, NamedTuple
@@ -284,5 +285,10 @@ def _counts(data: xr.Dataset, roles: Roles, gold: Any) -> list[tuple[str, str]]:
         known = data[gold].to_series().dropna() if data[gold].ndim else data[gold]
         if known.size != data[gold].size:
             facts.append(("labelled", f"{known.size:,}; the others are padding"))
-        facts += _shares(int(known.size), int(known.astype(float).sum()))
+        try:
+            total = float(known.astype(float).sum())
+        except OverflowError:  # whole numbers beyond all floats, which are no labels
+            total = math.inf
+        if math.isfinite(total):
+            facts += _shares(int(known.size), int(total))
     return [*facts, ("batch dimensions", ", ".join(batch) or "none")]

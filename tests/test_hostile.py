@@ -256,3 +256,211 @@ def test_free_memory_knows_the_limit_of_the_process():
         "assert 0 < free_memory() < 2**31"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda df: df.rankeval(measures=[["x"]]).nbest_precision(1), "names no columns"),
+        (lambda df: df.rankeval(ties=pd.NA).nbest_precision(1), "ties="),
+        (lambda df: df.rankeval.with_association_measures(cells=None), "give four names"),
+        (lambda df: df.rankeval.with_association_measures(cells=4), "give four names"),
+        (lambda df: df.rankeval.nbest_precision(1, level=10**400), "outside"),
+        (
+            lambda df: df.assign(k=[[1]] * 40).rankeval(key="k").nbest_precision(1),
+            "cannot be told apart",
+        ),
+        (lambda df: df.assign(gold=[10**400, 0] * 20).rankeval.nbest_precision(1), "gold='gold'"),
+    ],
+)
+def test_odd_options_of_rankings_are_named(df, call, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        call(df)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: rankeval_pd.expected_agreement(0.1, [1, 2, 3], [1, 2]), "do not go together"),
+        (lambda: rankeval_pd.detectable_gain([1.0, 2.0], [1, 2, 3]), "do not go together"),
+        (lambda: rankeval_pd.needed_items([1.0, 2.0], 1.0, [1, 2, 3]), "do not go together"),
+        (lambda: rankeval_pd.needed_items(1e-300, 1e300, 5), "no test set"),
+        (lambda: rankeval_pd.dispersion_for(0.1, 0.1, np.inf), "n_samples=inf"),
+        (lambda: rankeval_pd.datasets.true_precision("x", quality=1.0), "share='x'"),
+        (lambda: rankeval_pd.datasets.true_precision(0.1, quality=np.inf), "quality=inf"),
+        (lambda: rankeval_pd.datasets.simulate_candidates("x"), "n_candidates='x'"),
+        (lambda: rankeval_pd.datasets.simulate_candidates(5, rng=1.5), "rng=1.5"),
+        (lambda: rankeval_pd.datasets.simulate_candidates(5, correlation="x"), "correlation='x'"),
+        (lambda: rankeval_pd.datasets.simulate_candidates(5, quality=3), "quality=3"),
+        (lambda: rankeval_pd.datasets.simulate_candidates(5, quality={"A": "x"}), "quality"),
+        (lambda: rankeval_pd.datasets.simulate_candidates(5, decimals=1.5), "decimals=1.5"),
+        (lambda: rankeval_pd.datasets.simulate_candidates(5, decimals=400), "at most 300"),
+    ],
+)
+def test_odd_numbers_are_named(call, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        call()
+
+
+def test_numbers_of_any_size_agree():
+    many = rankeval_pd.expected_agreement(0.1, 10**30, 10**30)
+    assert many == pytest.approx(rankeval_pd.expected_agreement(0.1, 5, 5), rel=1e-12)
+    assert rankeval_pd.dispersion_for(1e200, 1e-200, 5).phi == np.inf
+    assert rankeval_pd.datasets.true_precision(0.1, quality=1e300) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_resamples": 0}, "n_resamples=0"),
+        ({"n_resamples": True}, "n_resamples=True"),
+        ({"n_items": [2, 3]}, "give one number"),
+        ({"n_items": np.nan}, "n_items=nan"),
+        ({"window": "ab"}, "give two p-values"),
+        ({"window": 0.05}, "give two p-values"),
+        ({"quantile": 10**400}, "quantile="),
+    ],
+)
+def test_odd_options_of_thresholds_are_named(items, options, message):
+    pairs = items.rankeval.paired_bootstrap(n_resamples=20)
+    with pytest.raises((TypeError, ValueError), match=message):
+        pairs.rankeval.gain_threshold(**options)
+
+
+def test_odd_tables_of_pairs_are_named(items):
+    pairs = items.rankeval.paired_bootstrap(n_resamples=20)
+    with pytest.raises(TypeError, match=r"'gain' of dtype .* column of numbers"):
+        pairs.assign(gain="x").rankeval.gain_threshold()
+    pd.testing.assert_frame_equal(
+        pairs.convert_dtypes().rankeval.gain_threshold(window=(0.01, 0.9)),
+        pairs.rankeval.gain_threshold(window=(0.01, 0.9)),
+    )
+    with pytest.raises(TypeError, match="higher_is_better=<NA>"):
+        pairs.rankeval.calibration(items, higher_is_better=pd.NA)
+    with pytest.raises(TypeError, match="bins"):
+        items.rankeval.population_calibration(5, bins=[[0.1, 0.2]])
+
+
+def test_systems_that_are_not_there(items):
+    with pytest.raises(ValueError, match="data has no system, and a comparison needs two"):
+        xr.Dataset({"value": (("item", "system"), np.zeros((5, 0)))}).rankeval.paired_bootstrap()
+    values = np.zeros((0, 4, 2))
+    none = xr.Dataset({"value": (("domain", "item", "system"), values)})
+    for adjust in (None, "holm"):
+        table = none.rankeval.paired_permutation(adjust=adjust, adjust_over="group")
+        assert table.sizes == {"domain": 0, "pair": 1}
+    assert none.rankeval.system_ranks(n_resamples=99).sizes["domain"] == 0
+    with pytest.raises(ValueError, match="no dimension 'sentence'"):
+        none.rankeval.gain_by_size([2], dim="sentence")
+
+
+def test_names_that_are_equal_to_nothing(df, items):
+    named = df.set_axis(pd.Index([pd.NA, "y", "gold"], dtype=object), axis=1)
+    assert len(named.rankeval.nbest_precision(3, measures="y")) == 1
+    assert len(named.rankeval(measures=[pd.NA, "y"]).nbest_precision(3)) == 2
+    assert len(named.rankeval.nbest_precision(3)) == 2
+    systems = items.set_axis(pd.Index(["a", pd.NA, pd.NaT], dtype=object), axis=1)
+    assert len(systems.rankeval.paired_permutation()) == 3
+
+
+def test_sparse_scores_with_gaps(df):
+    sparse = df.assign(x=pd.arrays.SparseArray(df["x"].to_numpy()))
+    pd.testing.assert_frame_equal(
+        sparse.rankeval.nbest_precision(3), df.rankeval.nbest_precision(3)
+    )
+
+
+def test_columns_of_two_levels_in_no_order(items):
+    header = pd.MultiIndex.from_tuples([(s, x) for x in ("correct", "total") for s in "cab"])
+    wide = pd.concat([items[list("cab")], items[list("cab")] * 0 + 1], axis=1).set_axis(
+        header, axis=1
+    )
+    with pytest.raises(KeyError, match="by: no column 'zz'"):
+        wide.rankeval(metric="accuracy", by="zz").paired_permutation()
+    with pytest.raises(ValueError, match="stands for 2 columns"):
+        wide.rankeval(metric="accuracy", groups="b").paired_permutation()
+
+
+def test_scores_near_the_largest_float(df):
+    far = df.assign(id=np.where(df["gold"], 1.7e308, -1.7e308))
+    assert far.rankeval.area(measures=["id"])["area"].tolist() == [1.0]
+    with pytest.warns(rankeval_pd.RankevalWarning, match="'id'"):
+        far.rankeval.area()
+
+
+def test_wilson_without_a_level():
+    low, high = rankeval_pd.precision_interval([0, 3], [5, 5], ci="wilson", level=5e-324)
+    assert low.tolist() == pytest.approx([0.0, 0.6])
+    assert high.tolist() == pytest.approx([0.0, 0.6])
+
+
+def test_averages_over_all_orders_have_no_p_above_one():
+    data = pd.DataFrame({"x": [1.0] * 15, "gold": [True, False, False] * 5})
+    table = data.rankeval.random_test(ties="expected")
+    assert table["p_value"].le(1.0).all()
+    assert table["log10_p"].le(0.0).all()
+
+
+def test_a_coordinate_with_the_name_of_a_column():
+    data = batches(q=2, candidate=6).assign_coords(ci_low=("q", [1, 2]))
+    with pytest.raises(ValueError, match="the coordinate 'ci_low': the result has a column"):
+        data.rankeval.nbest_precision([3])
+    assert batches(q=2, candidate=6).assign_coords(year=("q", [1, 2])).rankeval.roc()["year"].size
+
+
+@pytest.mark.parametrize("alpha", [5e-324, 1e-320])
+def test_no_small_alpha_overflows(df, items, alpha):
+    with pytest.raises(ValueError, match="no test by draws"):
+        df.rankeval.compare("x", "y", [3], adjust="max-t", alpha=alpha)
+    with pytest.raises(MemoryError, match="n_resamples"):
+        items.rankeval.paired_bootstrap(alpha=alpha)
+
+
+@pytest.mark.parametrize("least", [1e-300, 5e-324])
+def test_bounds_of_every_n_at_the_last_levels(least):
+    data = pd.DataFrame({"gold": [True] * 300 + [False] * 300})
+    every, some = data.rankeval.random_bound(least), data.rankeval.random_bound(least, n=[200, 290])
+    at = every.set_index("n").loc[[200, 290], "critical"]
+    assert at.tolist() == some["critical"].tolist()
+
+
+def test_dimensions_with_labels_beside_a_scalar(items):
+    data = batches(q=2, candidate=6).assign_coords(q=["a", "b"], n=5)
+    for ask in (
+        lambda ds: ds.rankeval.random_cdf([3]),
+        lambda ds: ds.rankeval.det(),
+        lambda ds: ds.rankeval.random_envelope(0.05),
+        lambda ds: ds.rankeval.random_band(p=0.05),
+    ):
+        xr.testing.assert_equal(ask(data), ask(data.drop_vars("n")))
+    values = np.random.default_rng(0).integers(0, 2, (2, 40, 2))
+    systems = xr.Dataset({"v": (("q", "item", "system"), values)}, {"q": ["a", "b"], "pair": 5})
+    assert systems.rankeval.paired_permutation().sizes == {"q": 2, "pair": 1}
+
+
+def test_no_items_in_groups(items):
+    with pytest.raises(ValueError, match="data has no item"):
+        items.assign(q="a").iloc[:0].rankeval(by="q", measures=list("ab")).paired_permutation()
+
+
+def test_other_odd_values_are_named(df, items):
+    with pytest.raises(MemoryError, match="resamples of"):
+        rankeval_pd.resample_counts(10**12, 10**12)
+    with pytest.raises(ValueError, match="families=nan"):
+        items.rankeval.paired_permutation(families=np.nan)
+    with pytest.raises(ValueError, match="do not go together"):
+        rankeval_pd.precision_interval([1, 2, 3], [4, 5])
+    with pytest.raises(ValueError, match="do not go together"):
+        rankeval_pd.coverage_for([1, 2], [], 0.5)
+    with pytest.raises(ValueError, match="n="):
+        df.rankeval.nbest_precision(range(-(2**70), -(2**70) + 2))
+    assert np.isnan(batches(q=0, candidate=5).rankeval.isolines([2])["tpr"].to_numpy()).all()
+    with pytest.raises(KeyError, match="cells"):
+        df.rankeval.with_association_measures(cells=[["O11"], "O12", "O21", "O22"])
+
+
+def test_flags_of_items_that_are_drawn(items):
+    flagged = items.set_flags(allows_duplicate_labels=False)
+    with pytest.warns(rankeval_pd.RankevalWarning):
+        table = flagged.rankeval.population_calibration(20, n_test_sets=2, n_resamples=50)
+    assert len(table) > 0

@@ -24,7 +24,15 @@ from rankeval_pd.forms.choices import (
     EqualScores,
 )
 from rankeval_pd.forms.families import OVER, adjusted_together
-from rankeval_pd.forms.measure_pairs import Pair, only_pair, pair_names, sides, with_names
+from rankeval_pd.forms.measure_pairs import (
+    Pair,
+    in_blocks,
+    joined,
+    only_pair,
+    pair_names,
+    sides,
+    with_names,
+)
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles_but
@@ -45,6 +53,8 @@ KINDS = ("roc", "ap")
 INTERVALS = ("newcombe", "delong", "logit")
 TESTS = ("t", "delong")
 EQUAL = {"block": "blocks", "mean": "expected"}  # how the kernels call it
+_TOGETHER = 1_000_000  # placements that are in memory together, some twenty times
+_FEW = 10  # candidates of a class, below which the intervals are known to fall short
 
 
 @with_roles_but("key", "label", "ties", "rng")
@@ -388,29 +398,33 @@ def compare_area(
         pairs: list[Pair] = pair_names(inner, a, b)
         clusters: list[xr.DataArray] = [inner["cluster"]] if clustered else []
         options: dict[str, Any] = {"level": level, "alternative": alternative}
+        kernel: Callable[..., Any] = _pair_columns
+        placed: list[xr.DataArray] = []
         if kind == "ap":
-            kernel: Callable[..., Any] = average_precision.columns_of_two
+            kernel = average_precision.columns_of_two
             options |= {"ties": EQUAL[equal], "ends": inner.attrs["ends"]}
-            placed: tuple[xr.DataArray, ...] = ()
         else:
-            kernel = _pair_columns
             options["test"] = test
-            placed = sides(_placements(inner), pairs)
-        given = [
-            *sides(inner["score"], pairs), *sides(inner["present"], pairs), *placed, inner["gold"],
-            *clusters,
-        ]  # fmt: skip
-        computed = xr.apply_ufunc(
-            kernel,
-            *given,
-            kwargs=options,
-            input_core_dims=[["candidate"]] * len(given),
-            output_core_dims=[[]] * (len(_COMPARED) + 1 + len(clusters)),
-            dask="parallelized",
-            output_dtypes=[float] * (len(_COMPARED) + 1) + [np.int64] * len(clusters),
-        )
-        names = (*_COMPARED, "se", "n_groups")[: len(computed)]
-        result = with_names(xr.Dataset(dict(zip(names, computed, strict=True))), pairs)
+            placed = [_placements(inner)]
+
+        def compared(block: Sequence[Pair]) -> xr.Dataset:
+            two = [inner["score"], inner["present"], *placed]
+            given = [x for array in two for x in sides(array, block)]
+            given += [inner["gold"], *clusters]
+            computed = xr.apply_ufunc(
+                kernel,
+                *given,
+                kwargs=options,
+                input_core_dims=[["candidate"]] * len(given),
+                output_core_dims=[[]] * (len(_COMPARED) + 1 + len(clusters)),
+                dask="parallelized",
+                output_dtypes=[float] * (len(_COMPARED) + 1) + [np.int64] * len(clusters),
+            )
+            names = (*_COMPARED, "se", "n_groups")[: len(computed)]
+            return xr.Dataset(dict(zip(names, computed, strict=True)))
+
+        blocks = [compared(block) for block in in_blocks(pairs, inner, _TOGETHER)]
+        result = with_names(joined(blocks, "pair"), pairs)
         return result.assign(exists=xr.ones_like(result["p_value"], dtype=bool))
 
     def decided(results: list[xr.Dataset], batch: list[Hashable]) -> list[xr.Dataset]:
@@ -434,18 +448,22 @@ def compare_area(
 
 
 def _placements(inner: xr.Dataset) -> xr.DataArray:
-    """Return where each candidate stands among those of the other class, of every measure."""
-    placed: xr.DataArray = xr.apply_ufunc(
-        _placed,
-        inner["score"],
-        inner["gold"],
-        inner["present"],
-        input_core_dims=[["candidate"]] * 3,
-        output_core_dims=[["candidate"]],
-        dask="parallelized",
-        output_dtypes=[float],
-    )
-    return placed
+    """Return the placements of the candidates by every measure, so many at a time as fit."""
+    blocks = []
+    for block in in_blocks(range(inner.sizes["measure"]), inner, _TOGETHER):
+        part = inner.isel(measure=list(block))
+        placed = xr.apply_ufunc(
+            _placed,
+            part["score"],
+            part["gold"],
+            part["present"],
+            input_core_dims=[["candidate"]] * 3,
+            output_core_dims=[["candidate"]],
+            dask="parallelized",
+            output_dtypes=[float],
+        )
+        blocks.append(placed.rename("placed").to_dataset())
+    return joined(blocks, "measure")["placed"]
 
 
 def _placed(score: FloatArray, gold: BoolArray, present: BoolArray) -> FloatArray:

@@ -202,7 +202,8 @@ def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RankingRole
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
         total, positive = size_now(inner)
-        tp = xr.DataArray(np.arange(int(positive.max()) + 1), dims="_point")
+        most = int(np.asarray(positive).max(initial=0))
+        tp = xr.DataArray(np.arange(most + 1), dims="_point")
         size = xr.DataArray(sizes, dims="n")
         exists = (
             (tp <= np.minimum(size, positive)) & (size - tp <= total - positive) & (size <= total)

@@ -9,10 +9,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from rankeval_pd.errors import check_share
+from rankeval_pd.errors import check_count, check_number, check_share
+from rankeval_pd.forms.roles import Roles
 from rankeval_pd.stats._types import FloatArray
 
 _QUALITY = {"good": 1.5, "fair": 1.0}
+_DECIMALS = 300  # 10 to this power, times a score, is a number
 
 
 def simulate_candidates(
@@ -72,23 +74,39 @@ def simulate_candidates(
     (['A', 'B', 'gold'], 1000)
     """
     baseline = check_share("baseline", baseline)
-    if not 0.0 <= correlation <= 1.0:
+    together = check_number("correlation", correlation)
+    if not 0.0 <= together <= 1.0:
         raise ValueError(f"correlation={correlation!r} is outside [0, 1]: give a number in it.")
-    if isinstance(n_candidates, bool) or n_candidates != int(n_candidates) or n_candidates < 1:
+    size = check_number("n_candidates", n_candidates)
+    if size != np.floor(size) or size < 1.0:
         raise ValueError(f"n_candidates={n_candidates!r}: give a whole number of 1 or more.")
-    lifts = _QUALITY if quality is None else quality
-    if "gold" in lifts:
-        raise ValueError("quality: 'gold' is the name of the label. Give the measure another one.")
-    generator = np.random.default_rng(rng)
+    lifts = _lifts(quality)
+    if decimals is not None and check_count("decimals", decimals, least=-_DECIMALS) > _DECIMALS:
+        raise ValueError(f"decimals={decimals!r}: give a whole number of at most {_DECIMALS}.")
+    generator = np.random.default_rng(Roles.of({"rng": rng}).rng)
     gold = generator.random(int(n_candidates)) < baseline
     shared = generator.normal(size=gold.size)
     columns: dict[str, Any] = {}
     for name, lift in lifts.items():
         own = generator.normal(size=gold.size)
-        noise = np.sqrt(correlation) * shared + np.sqrt(1.0 - correlation) * own
+        noise = np.sqrt(together) * shared + np.sqrt(1.0 - together) * own
         score = noise + lift * gold
         columns[name] = score if decimals is None else np.round(score, decimals) + 0.0
     return pd.DataFrame({**columns, "gold": gold})
+
+
+def _lifts(quality: Mapping[str, float] | None) -> Mapping[str, float]:
+    """Return how far each measure lifts true positives."""
+    if quality is None:
+        return _QUALITY
+    if not isinstance(quality, Mapping):
+        raise TypeError(
+            f"quality={quality!r} is of type {type(quality).__name__}: give a mapping from the"
+            " names of measures to numbers, as {'good': 1.5}."
+        )
+    if "gold" in quality:
+        raise ValueError("quality: 'gold' is the name of the label. Give the measure another one.")
+    return {name: check_number(f"quality[{name!r}]", lift) for name, lift in quality.items()}
 
 
 def true_precision(share: npt.ArrayLike, *, quality: float, baseline: float = 0.1) -> Any:
@@ -123,7 +141,11 @@ def true_precision(share: npt.ArrayLike, *, quality: float, baseline: float = 0.
     from scipy import special
 
     baseline = check_share("baseline", baseline)
-    wanted = np.asarray(share, dtype=float)
+    quality = check_number("quality", quality)
+    try:
+        wanted = np.asarray(share, dtype=float)
+    except (TypeError, ValueError):
+        raise TypeError(f"share={share!r}: give the share of candidates, n / N.") from None
     if not ((wanted > 0) & (wanted <= 1)).all():
         raise ValueError(f"share={share!r} is outside (0, 1]: give the share of candidates, n / N.")
 

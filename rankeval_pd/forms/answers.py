@@ -114,7 +114,10 @@ def answer(
                 any_ends=any_ends, finish=finish, attrs=attrs,
             )  # fmt: skip
         inner = read_dataset(data, chosen, scored=scored)
-        tables.check_names("the dimension ", inner.attrs["batch"], columns)
+        batch: list[Hashable] = inner.attrs["batch"]
+        tables.check_names("the dimension ", batch, columns)
+        beside = [x for x, c in inner.coords.items() if c.dims and set(c.dims) <= {*batch}]
+        tables.check_names("the coordinate ", [x for x in beside if x not in batch], columns)
         check_not_above(n, inner.sizes["candidate"])
         parts = _parts(inner, n)
         n_groups = math.prod(data.sizes[d] for d in inner.attrs["batch"])

@@ -17,8 +17,8 @@ from rankeval_pd.stats._types import FloatArray
 def frame_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
     """Return a column by its label, or an index level of that name."""
     try:
-        result = frame.columns.get_loc(name)
-    except (KeyError, TypeError):
+        result = _place(frame.columns, name)
+    except (KeyError, TypeError, pd.errors.InvalidIndexError):
         if role in ("by", "groups", "strata", "seeds") and name in frame.index.names:
             level = list(frame.index.names).index(name)
             return frame.index.get_level_values(level).to_series(index=frame.index)
@@ -34,6 +34,16 @@ def frame_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
             " them; data.columns.duplicated() shows repeated names."
         )
     return frame.iloc[:, result]
+
+
+def _place(columns: pd.Index, name: Hashable) -> Any:
+    """Return where a column stands, or a mask; of two levels, without a word of how they lie."""
+    if isinstance(columns, pd.MultiIndex) and name not in set(columns):
+        mask = np.array([name in {label[0]} for label in columns], dtype=bool)
+        if not mask.any():
+            raise KeyError(name)
+        return mask
+    return columns.get_loc(name)
 
 
 def split_measures(data: xr.Dataset, roles: Roles, named: list[Hashable]) -> dict[Hashable, Any]:
@@ -146,10 +156,11 @@ def find_measures(
     else:
         columns = {k: [v.dtype] for k, v in split_measures(data, roles, taken).items()}
     out = excluded_names(roles, columns)
+    beside = {*taken, *out, *CONTINGENCY}
     if roles.measures is not None:
         names = list(dict.fromkeys(as_names(roles.measures, columns)))
         for name in names:
-            if name == taken[0]:
+            if name in {taken[0]}:
                 raise ValueError(
                     f"measures: {name!r} is the gold label, and a label is no score of its own."
                     " Leave it out."
@@ -160,7 +171,7 @@ def find_measures(
         names = [
             name
             for name, dtypes in columns.items()
-            if all(map(is_score, dtypes)) and name not in [*taken, *out, *CONTINGENCY]
+            if all(map(is_score, dtypes)) and name not in beside
         ]
     if not needed and roles.missing != "drop":
         return []
@@ -174,5 +185,5 @@ def find_measures(
 
 def signs_of(measures: list[Hashable], roles: Roles, columns: Any) -> FloatArray:
     """Return -1 for each measure whose smaller scores rank first, else 1."""
-    lower = roles.lower(measures, columns)
+    lower = set(roles.lower(measures, columns))
     return np.array([-1.0 if name in lower else 1.0 for name in measures])

@@ -125,14 +125,16 @@ def _named_so(name: Hashable) -> bool:
 
 def _counts_up(numbers: FloatArray) -> bool:
     """Return whether each row has the number of the row before it or the next one."""
-    steps = np.diff(numbers)
+    with np.errstate(over="ignore"):  # steps beyond all floats are no steps of 1
+        steps = np.diff(numbers)
     return bool(((steps == 0.0) | (steps == 1.0)).all()) and int(steps.sum()) + 1 >= _LEAST
 
 
 def _all_distinct(numbers: FloatArray) -> bool:
     known = numbers[~np.isnan(numbers)]
-    if known.size < _LEAST or known.max() - known.min() + 1.0 < known.size:
-        return False
+    with np.errstate(over="ignore"):
+        if known.size < _LEAST or known.max() - known.min() + 1.0 < known.size:
+            return False
     return bool(pd.unique(known).size == known.size)
 
 

@@ -112,6 +112,8 @@ def answer(
             {tables.GROUP: number}
         )
         results.append(result)
+    if not results:
+        raise ValueError("data has no item, and a comparison needs two or more. Is it empty?")
     if question.finish is not None:
         results = question.finish(results, [tables.GROUP])
     return tables.leave_frame(
@@ -178,12 +180,18 @@ def _answer_dataset(
 
     sizes = {"pair": len(pairs), "system": len(systems)}
     over = [question.dim(name) for name in question.names]
+    empty = 0 in [values.sizes[d] for d in batch]
+
+    def nothing(array: FloatArray) -> tuple[AnyArray, ...]:
+        before = array.shape[: array.ndim - len(beside.inner)]
+        return tuple(np.empty((*before, sizes[dim])) for dim in over)
+
     computed = xr.apply_ufunc(
-        asked,
+        nothing if empty else asked,
         values,
         input_core_dims=[beside.inner],
         output_core_dims=[[dim] for dim in over],
-        vectorize=True,
+        vectorize=not empty,  # of nothing NumPy would not know how many columns there are
         dask="parallelized",
         dask_gufunc_kwargs={"output_sizes": {dim: sizes[dim] for dim in over}},
         output_dtypes=list(question.dtypes),
@@ -209,13 +217,15 @@ def asked_pairs(
 ) -> IntArray:
     """Return the numbers of the systems of each pair, in the order of the columns."""
     if len(systems) < 2:
+        there = f"one system, {shown(systems[0])}" if systems else "no system"
         raise ValueError(
-            f"data has one system, {shown(systems[0])}, and a comparison needs two. Add a column"
+            f"data has {there}, and a comparison needs two. Add a column"
             " for another system, with the same items."
         )
     if b is not None and a is None:
         raise ValueError(f"b={shown(b)} without a: name the system it is compared with first.")
     numbers = {}
+    places = {name: k for k, name in enumerate(systems)}
     if baseline is not None and (a is not None or b is not None):
         raise ValueError(
             f"baseline={shown(baseline)} with a or b: a baseline is compared with every other"
@@ -223,11 +233,11 @@ def asked_pairs(
         )
     for role, name in (("a", a), ("b", b), ("baseline", baseline)):
         if name is not None:
-            if name not in systems:
+            if name not in places:
                 raise unknown_name(role, name, systems)
-            numbers[role] = systems.index(name)
+            numbers[role] = places[name]
     if b is not None:
-        if a == b:
+        if numbers["a"] == numbers["b"]:
             raise ValueError(f"a={shown(a)}, b={shown(b)}: this is one system. Name two.")
         return np.array([[numbers["a"], numbers["b"]]])
     if baseline is not None:

@@ -58,10 +58,24 @@ def item_roles(keywords: Mapping[str, Any]) -> Roles:
             f"average={roles.average!r} says how strata make one score, and there are none. Name"
             " the column of the strata, strata=..., or leave it out."
         )
-    better = roles.higher_is_better
+    check_better(roles.higher_is_better)
+    return roles
+
+
+def check_better(better: object) -> None:
+    """Raise a TypeError unless this is a direction, or none."""
     if better is not None and not isinstance(better, (bool, np.bool_)):
         raise TypeError(f"higher_is_better={better!r}: give True, False, or None for the metric's.")
-    return roles
+
+
+def check_dimension(data: xr.Dataset, dim: Hashable) -> None:
+    """Raise a ValueError unless the data have this dimension of items, or of systems."""
+    if dim not in data.dims:
+        raise ValueError(
+            f"data has no dimension {dim!r}; it has {listed(data.dims)}. Systems over test"
+            " items have the dimensions 'item' (named by dim=) and 'system', and one variable"
+            " per statistic. For rankings, candidates with a gold label, use compare."
+        )
 
 
 def check_items(data: object) -> None:
@@ -121,8 +135,9 @@ def read_frame(frame: pd.DataFrame, roles: Roles) -> ItemTable:
         )
     order = item_order(frame.index)
     values = np.full((len(systems), len(seeds), len(frame), len(metric.chosen)), np.nan)
+    rows, layers = ({name: k for k, name in enumerate(x)} for x in (systems, seeds))
     for system, seed in trained:
-        i, j = systems.index(system), seeds.index(seed)
+        i, j = rows[system], layers[seed]
         for k, name in enumerate(metric.chosen):
             place = columns[system, name, seed]
             values[i, j, :, k] = _numbers(frame.iloc[order, place], system)
@@ -161,7 +176,11 @@ def warn_of_shape(frame: pd.DataFrame, roles: Roles, systems: list[Hashable]) ->
         groups["by"] = group_numbers([role_column(frame, name, "by") for name in by], by)[1]
     if roles.groups is not None:
         groups["groups"] = pd.factorize(role_column(frame, roles.groups, "groups"))[0]
-    warn_of_identifiers({name: frame[name] for name in systems}, taken_as="systems", groups=groups)
+    warn_of_identifiers(
+        {name: frame_column(frame, name, "measures") for name in systems},
+        taken_as="systems",
+        groups=groups,
+    )
 
 
 def settled(data: pd.DataFrame | xr.Dataset, roles: Mapping[str, Any]) -> dict[str, Any]:
@@ -191,7 +210,7 @@ def settled(data: pd.DataFrame | xr.Dataset, roles: Mapping[str, Any]) -> dict[s
 def role_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
     """Return the column or index level of a role, below a two-level header too."""
     if frame.columns.nlevels > 1 and name not in frame.index.names:
-        places = [i for i, c in enumerate(frame.columns) if c == name or c[0] == name]
+        places = [i for i, c in enumerate(frame.columns) if name in {c, c[0]}]
         if len(places) == 1:
             return frame.iloc[:, places[0]]
     return frame_column(frame, name, role)
@@ -248,11 +267,12 @@ def _system_columns(
         )
     which = _system_level(header)
     known = list(header) if header.nlevels == 1 else [name for label in header for name in label]
-    out = excluded_names(roles, dict.fromkeys(known))
+    out = set(excluded_names(roles, dict.fromkeys(known)))
+    beside = set(named)
     by_name: dict[tuple[Hashable, Hashable, Hashable], int] = {}
     inner: list[Any] = list(header)
     for place, label in enumerate(inner):
-        if labels[place] in named or (frame.columns.nlevels > 1 and labels[place][0] in named):
+        if labels[place] in beside or (frame.columns.nlevels > 1 and labels[place][0] in beside):
             continue
         system, statistic = label, None
         if header.nlevels == 2:
@@ -279,9 +299,9 @@ def _system_columns(
         systems = list(dict.fromkeys(key[0] for key in by_name))
         wanted = as_names(roles.measures, systems)
         for name in wanted:
-            if name not in systems:
+            if name not in set(systems):
                 raise unknown_name("measures", name, systems)
-        by_name = {k: by_name[k] for name in wanted for k in by_name if k[0] == name}
+        by_name = {k: by_name[k] for name in wanted for k in by_name if k[0] in {name}}
         if not wanted:
             raise ValueError(
                 f"measures={roles.measures!r} names no system; there are {listed(systems)}. Name"
@@ -380,12 +400,7 @@ def read_dataset(
         )
     seeded = [] if roles.seeds is None else [roles.seeds]
     for dim in (roles.dim, "system", *seeded):
-        if dim not in data.dims:
-            raise ValueError(
-                f"data has no dimension {dim!r}; it has {listed(data.dims)}. Systems over test"
-                " items have the dimensions 'item' (named by dim=) and 'system', and one variable"
-                " per statistic. For rankings, candidates with a gold label, use compare."
-            )
+        check_dimension(data, dim)
     api = pd.api.types
     names = data.indexes.get("system")
     systems: list[Hashable] = list(range(data.sizes["system"])) if names is None else names.tolist()
@@ -443,7 +458,11 @@ def read_dataset(
     if values.chunks is not None:
         values = values.chunk(dict.fromkeys(inner, -1))
     batch = [d for d in data.dims if d in values.dims and d not in (roles.dim, *inner)]
-    kept = {n: c for n, c in data.coords.items() if c.dims and set(c.dims) <= set(batch)}
+    kept = {
+        n: c.reset_coords(drop=True)
+        for n, c in data.coords.items()
+        if c.dims and set(c.dims) <= set(batch)
+    }
     values = values.transpose(*batch, *inner)
     seeds = [values[name].to_numpy().tolist() for name in seeded]
     values = values.rename(dict.fromkeys(seeded, "seed")).assign_coords(kept)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,7 @@ from rankeval_pd.stats.rankings.ranking import Whole
 from rankeval_pd.stats.resampling.keyed import Keys, by_position
 
 Pair = tuple[Hashable, Hashable]
+_Asked = TypeVar("_Asked")
 
 
 def only_pair(data: Any, a: Hashable, b: Names, roles: Mapping[str, Any]) -> dict[str, Any]:
@@ -32,7 +33,7 @@ def only_pair(data: Any, a: Hashable, b: Names, roles: Mapping[str, Any]) -> dic
             _check_measure("b", name, data.columns)
     if b is None:
         return dict(roles)
-    if a in _others(b):
+    if a in set(_others(b)):
         raise ValueError(
             f"a and b both name {shown(a)}: a measure is not better than itself. Name two measures."
         )
@@ -212,10 +213,8 @@ def ask_pairs(
         what = f"{len(pairs):,} pairs of measures at {asked.size:,} n"
         check_rows(inner, len(pairs) * asked.size, len(columns), what)
     clusters = [inner["cluster"]] if "cluster" in inner else []
-    width = max(1, _BLOCK // max(1, inner["gold"].size))
     blocks = []
-    for start in range(0, len(pairs), width):
-        block = pairs[start : start + width]
+    for block in in_blocks(pairs, inner):
         computed = xr.apply_ufunc(
             _on_ranks,
             *sides(order, block),
@@ -238,7 +237,7 @@ def ask_pairs(
             output_dtypes=[*columns.values(), bool],
         )  # fmt: skip
         blocks.append(xr.Dataset(dict(zip(names, computed, strict=True))))
-    result: Any = xr.concat(blocks, "pair", coords="minimal", compat="override", join="override")
+    result = joined(blocks, "pair")
     if over_n:
         result = result.assign_coords(n=("n", asked))
     elif n is None:
@@ -246,6 +245,22 @@ def ask_pairs(
     else:  # a row for all n together: there is none where one of them is missing
         result["exists"] = result["exists"].all("n")
     return with_names(result, pairs)
+
+
+def in_blocks(
+    asked: Sequence[_Asked], inner: xr.Dataset, together: int = _BLOCK
+) -> Iterator[Sequence[_Asked]]:
+    """Give so many pairs, or measures, at a time as may be in memory together."""
+    width = max(1, together // max(1, inner["gold"].size))
+    for start in range(0, max(len(asked), 1), width):
+        yield asked[start : start + width]
+
+
+def joined(blocks: Sequence[xr.Dataset], along: str) -> xr.Dataset:
+    """Return what was computed in blocks along the dimension of the pairs, or of the measures."""
+    how: Any = {"coords": "minimal", "compat": "override", "join": "override"}
+    result: xr.Dataset = xr.concat(blocks, along, **how)
+    return result
 
 
 def _on_ranks(

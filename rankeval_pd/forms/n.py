@@ -50,7 +50,7 @@ def check_n(n: Any) -> Sizes:
             " fewer n, or None for every n there is."
         )
     if isinstance(n, range) or (isinstance(n, np.ndarray) and n.ndim == 1 and n.dtype.kind in "iu"):
-        if len(n) and int(max(n)) > _LARGEST:
+        if len(n) and max(int(max(n)), -int(min(n))) > _LARGEST:
             return check_n(list(n))
         sizes = np.array(n, dtype=np.int64)
         first = sizes[sizes < 1][:1].tolist()
@@ -65,7 +65,7 @@ def check_n(n: Any) -> Sizes:
                 f"n={above} is above the number of candidates that any data have. Give whole"
                 " numbers from 1 to the number of candidates, or None for every n there is."
             )
-        sizes = np.array([int(value) for value in values], dtype=np.int64)
+        sizes = np.array([max(int(value), 0) for value in values], dtype=np.int64)
     if first:
         raise ValueError(
             f"n={first[0]!r}: a list has 1 candidate or more. Give whole numbers from 1 to the"

@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import listed, shown
-from rankeval_pd.forms.items import check_items
+from rankeval_pd.forms.items import check_dimension, check_items
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import Roles
 from rankeval_pd.forms.tables import as_rows, check_names
@@ -27,15 +27,37 @@ def pairs_table(data: Any) -> tuple[pd.DataFrame, list[Hashable]]:
         if not missing:
             groups = [d for d in data["gain"].dims if d != "pair"]
             table = data.to_dataframe().reset_index().drop(columns="pair")
-            return table, groups
+            return _in_numbers(table), groups
     else:
         missing = [name for name in _NEEDED if name not in data.columns]
         if not missing:
-            return data, list(data.columns[: list(data.columns).index("system_a")])
+            groups = list(data.columns[: list(data.columns).index("system_a")])
+            return _in_numbers(data), groups
     raise ValueError(
         f"data has no columns {listed(missing)}: this is asked of the table of pairs that"
         " paired_bootstrap returns, as by df.rankeval.paired_bootstrap().rankeval."
     )
+
+
+def _in_numbers(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with numbers where numbers belong, or say what stands there."""
+    for name in _NEEDED[2:]:
+        column = table[name]
+        if isinstance(column, pd.DataFrame):
+            raise ValueError(
+                f"the name {name!r} stands for {column.shape[1]} columns of the table of pairs."
+                " Drop all but one of them."
+            )
+        try:
+            table = table.assign(**{name: column.to_numpy(dtype=float, na_value=np.nan)})
+        except (TypeError, ValueError):
+            raise TypeError(
+                f"the table of pairs has {name!r} of dtype {column.dtype}, and it is a column of"
+                " numbers. Give the table as paired_bootstrap returned it."
+            ) from None
+    if not (table["n_items"] > 0).all():
+        raise ValueError("the table of pairs has n_items that are no numbers of items above 0.")
+    return table
 
 
 _MADE_BY = ("metric", "higher_is_better", "groups", "test", "event", "seed", "n_resamples")
@@ -114,6 +136,7 @@ def item_labels(data: Any, roles: Roles) -> pd.Index:
     """Return the labels of the items, or their numbers."""
     if isinstance(data, pd.DataFrame):
         return data.index
+    check_dimension(data, roles.dim)
     result = data.indexes.get(roles.dim)
     return pd.RangeIndex(data.sizes[roles.dim]) if result is None else result
 
@@ -121,7 +144,8 @@ def item_labels(data: Any, roles: Roles) -> pd.Index:
 def take_items(data: Data, rows: IntArray, roles: Roles) -> Data:
     """Return these items, numbered anew: some may stand there several times."""
     if isinstance(data, pd.DataFrame):
-        return data.iloc[rows].reset_index(drop=True)
+        several = data.set_flags(allows_duplicate_labels=True)
+        return several.iloc[rows].reset_index(drop=True)
     return data.isel({roles.dim: rows}).drop_vars([roles.dim], errors="ignore")
 
 

@@ -46,6 +46,7 @@ from rankeval_pd.forms.given import with_given_dataset, with_given_frame
 from rankeval_pd.forms.groups import group_numbers
 from rankeval_pd.forms.heads import head_of
 from rankeval_pd.forms.identifiers import warn_of_identifiers
+from rankeval_pd.forms.memory import check_memory
 from rankeval_pd.forms.once import kept_once
 from rankeval_pd.forms.roles import Roles, are_values, as_names
 from rankeval_pd.forms.suspicions import (
@@ -178,6 +179,11 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
         all_there=head is None,
     )  # fmt: skip
     missing = roles.missing if measures else "last"
+    check_memory(
+        4.0 * len(measures) * len(frame),  # as they came, with signs, in order, and as asked for
+        f"{len(measures):,} measures of {len(frame):,} candidates",
+        "Ask for fewer measures at a time, measures=[...]",
+    )
     scores = np.full((max(len(measures), 1), len(frame)), np.nan)  # no measure: no score at all
     for row, measure in enumerate(measures):
         scores[row] = score_values(frame_column(frame, measure, "measures"), measure)
@@ -342,7 +348,12 @@ def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.D
             **({} if cluster is None else {"cluster": cluster}),
         }
     )
-    kept = {name: c for name, c in data.coords.items() if c.dims and set(c.dims) <= set(batch)}
+    # without the scalar coordinates of the user's, which each of them brings along
+    kept = {
+        name: c.reset_coords(drop=True)
+        for name, c in data.coords.items()
+        if c.dims and set(c.dims) <= set(batch)
+    }
     inner = inner.drop_vars(list(inner.coords)).assign_coords(
         {**kept, "measure": ("measure", tables.labels(measures))}
     )

@@ -169,7 +169,7 @@ class Roles:
         unjudged = given.pop("unjudged", None)
         known = (None, *get_args(Unjudged), *get_args(PartlyJudged))
         check_choice("unjudged", unjudged, known)
-        if given.get("ties") == "trec":
+        if isinstance(given.get("ties"), str) and given["ties"] == "trec":
             del given["ties"]
         check_choice("ties", given.get("ties", "trec"), (*TIES, "trec"))
         return cls.of(given)
@@ -286,7 +286,9 @@ def _refuse_those_of_queries(keywords: Mapping[str, Any]) -> None:
             " one of these."
         )
     for name, given in keywords.items():
-        if (name == "unjudged" and given is not None) or (name == "ties" and given == "trec"):
+        if (name == "unjudged" and given is not None) or (
+            name == "ties" and isinstance(given, str) and given == "trec"
+        ):
             use = {
                 "unjudged": "drop the rows without a label",
                 "ties": f"give one of {listed(TIES)}",
@@ -324,17 +326,23 @@ def as_names(names: Names, columns: Any) -> list[Hashable]:
         return [names]
     if isinstance(names, tuple) and _is_column(names, columns):
         return [names]
-    return list(dict.fromkeys(names))
+    try:
+        return list(dict.fromkeys(names))
+    except TypeError:
+        raise TypeError(
+            f"{names!r} names no columns: a name can be hashed, as text, numbers and tuples can."
+            " Give a name, or a list of names."
+        ) from None
 
 
 def excluded_names(roles: Roles, known: Iterable[Hashable]) -> list[Hashable]:
     """Return the names that the role ``exclude`` leaves out, each of them known."""
-    names = list(known)
+    names = dict.fromkeys(known)  # pd.NA may be a name, and is equal to nothing
     out = as_names(roles.exclude, names)
     for unknown in (name for name in out if name not in names):
         raise unknown_name("exclude", unknown, names)
     for name in as_names(roles.measures, names):
-        if name in out:
+        if name in set(out):
             raise ValueError(
                 f"measures and exclude both name {name!r}. Leave it out of one of them; with"
                 " measures=, exclude= is not needed."
@@ -344,6 +352,6 @@ def excluded_names(roles: Roles, known: Iterable[Hashable]) -> list[Hashable]:
 
 def _is_column(name: Hashable, columns: Any) -> bool:
     try:
-        return name in columns
+        return name in set(columns)
     except TypeError:
         return False

@@ -27,7 +27,7 @@ _TAKEN = (*_INNER, "row", "score", "present", "sign", "exists", "leaning", GROUP
 def check_names(role: str, names: Iterable[Hashable], columns: Sequence[str]) -> None:
     """Raise a ValueError where the name of a group would hide a column of the result."""
     for name in names:
-        if name in (*columns, *_TAKEN):
+        if name in {*columns, *_TAKEN}:
             argument = "columns=" if role == "by=" else ""
             raise ValueError(
                 f"{role}{name!r}: the result has a column of this name, or it is needed inside."

@@ -233,7 +233,13 @@ def value_keys(values: AnyArray) -> Keys:
 
 def _refuse_repeated(values: pd.Series, name: object, group: IntArray) -> None:
     pairs = pd.DataFrame({"group": group, "value": values.to_numpy()})
-    repeated = values[pairs.duplicated().to_numpy(dtype=bool)]
+    try:
+        repeated = values[pairs.duplicated().to_numpy(dtype=bool)]
+    except TypeError:  # lists, dicts
+        raise TypeError(
+            f"key={name!r} has values that cannot be told apart, as {values.iloc[0]!r}. Give a"
+            " column of numbers, strings or dates."
+        ) from None
     if len(repeated):
         raise ValueError(
             f"key={name!r} has repeated values, {listed(repeated.unique()[:3])}: a key breaks ties"

@@ -75,7 +75,8 @@ def as_floats(values: pd.Series, who: str, then: str) -> FloatArray:
 
 def _is_finer(dtype: Any) -> bool:
     """Return whether numbers of this dtype have more digits than those of float64."""
-    plain = np.dtype(getattr(dtype, "numpy_dtype", dtype))
+    dense = dtype.subtype if isinstance(dtype, pd.SparseDtype) else dtype
+    plain = np.dtype(getattr(dense, "numpy_dtype", dense))
     return bool(plain.kind == "O" or plain.itemsize > 8)
 
 
@@ -97,7 +98,7 @@ def gold_values(
     if values.dtype == object or isinstance(values.dtype, pd.CategoricalDtype):
         values = pd.Series(values.astype(object).to_numpy(), dtype=object)
         if all(isinstance(x, (bool, np.bool_, int, float, np.number)) for x in values.dropna()):
-            values = pd.Series([np.nan if pd.isna(x) else float(x) for x in values], dtype=float)
+            values = pd.Series([_as_float(x) for x in values], dtype=float)
     api = pd.api.types
     numeric = (
         api.is_numeric_dtype(values.dtype) or api.is_bool_dtype(values.dtype)
@@ -117,6 +118,13 @@ def gold_values(
             f" which values are true positives: positive=..., a value or a list{grades}."
         )
     return truth
+
+
+def _as_float(value: Any) -> float:
+    try:
+        return np.nan if pd.isna(value) else float(value)
+    except OverflowError:  # a whole number beyond all floats: no grade, and no label
+        return np.inf if value > 0 else -np.inf
 
 
 def _among(values: pd.Series, name: Hashable, positive: Any, *, all_there: bool) -> FloatArray:

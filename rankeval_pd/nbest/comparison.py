@@ -54,6 +54,7 @@ THRESHOLD_COLUMNS = (
     "measure_a", "measure_b", "n_a", "n_b", *REGION_TYPES, *DECIDED, "recall_a", "recall_b",
 )  # fmt: skip
 COMPARED = ("precision", "recall", "lift")
+_MOST_SWAPS = 1e15
 _SWAPS = 999  # draws of "max-t" at least, unless their number is given
 
 
@@ -345,6 +346,11 @@ def _scaled(result: xr.Dataset, inner: xr.Dataset, of: str) -> xr.Dataset:
 
 def _enough(n_tests: int, options: Options) -> int:
     """Return how many draws there are, or refuse: of so few no statistic could be significant."""
+    if n_tests / options.alpha > _MOST_SWAPS:
+        raise ValueError(
+            f"alpha={options.alpha:g}: no test by draws is significant at it, unless there are more"
+            f" than {_MOST_SWAPS:.0e} of them. Give a larger alpha."
+        )
     if options.n_resamples is None:
         return max(_SWAPS, math.ceil(2 * n_tests / options.alpha * (1.0 - 1e-12)) - 1)
     needed = math.ceil(n_tests / options.alpha * (1.0 - 1e-12)) - 1

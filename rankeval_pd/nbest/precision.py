@@ -9,6 +9,7 @@ import xarray as xr
 
 from rankeval_pd.forms.answers import answer
 from rankeval_pd.forms.choices import ListSizes, ProportionInterval, Target
+from rankeval_pd.forms.memory import check_rows
 from rankeval_pd.forms.n import check_n, those
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
@@ -155,6 +156,9 @@ def nbest_precision(
         columns = AVERAGED_COLUMNS
 
     def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
+        measures = inner.sizes["measure"]
+        what = f"{measures:,} measures at {asked.size:,} n"
+        check_rows(inner, measures * asked.size, len(columns), what)
         computed = xr.apply_ufunc(
             _nbest_columns,
             inner["score"],

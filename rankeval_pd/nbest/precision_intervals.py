@@ -9,7 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rankeval_pd.errors import check_at_least_one, check_choice, check_share, hushed, warn
+from rankeval_pd.errors import (
+    check_at_least_one,
+    check_choice,
+    check_share,
+    check_together,
+    hushed,
+    warn,
+)
 from rankeval_pd.forms.choices import ProportionInterval
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.proportions import INTERVALS
@@ -102,6 +109,7 @@ def precision_interval(
     0.356761372060110 0.444428200757038
     """
     kind = IntervalKind.of(ci=ci, level=level, phi=phi)
+    check_together(tp=tp, n=n)
     tp, n = np.broadcast_arrays(tp, n)
     for name, values in (("tp", tp), ("n", n)):
         if (

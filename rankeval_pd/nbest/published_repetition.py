@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rankeval_pd.errors import check_share
+from rankeval_pd.errors import check_share, check_together
 from rankeval_pd.stats._types import AnyArray
 from rankeval_pd.stats.distributions import binomial
 from rankeval_pd.stats.significance import dispersion
@@ -67,12 +67,15 @@ def dispersion_for(
     1.5e-04
     """
     level = check_share("level", level)
+    check_together(sd_observed=sd_observed, sd_expected=sd_expected, n_samples=n_samples)
     observed, expected, samples = np.broadcast_arrays(sd_observed, sd_expected, n_samples)
     check_positive("sd_observed", observed, zero=True)
     check_positive("sd_expected", expected, zero=False)
     check_samples(samples, 2)
     freedom = samples - 1.0
-    result = dispersion.overdispersion(freedom * (observed / expected) ** 2, freedom, level)
+    with np.errstate(over="ignore"):  # more than float64 holds: infinitely more than expected
+        chi2 = freedom * (observed / expected) ** 2
+    result = dispersion.overdispersion(chi2, freedom, level)
     return Dispersion(*(float(x) if x.ndim == 0 else x for x in map(np.asarray, result)))
 
 
@@ -107,6 +110,7 @@ def coverage_for(
     >>> print(f"{rankeval_pd.coverage_for(9, 80, 0.0401):.4f}")
     0.0048
     """
+    check_together(failures=failures, n_samples=n_samples, failure_rate=failure_rate)
     failures, samples, rate = np.broadcast_arrays(failures, n_samples, failure_rate)
     check_samples(samples, 1)
     if (
@@ -130,6 +134,9 @@ def check_positive(argument: str, values: AnyArray, *, zero: bool) -> None:
 
 def check_samples(samples: AnyArray, least: int) -> None:
     """Raise a ValueError unless these are numbers of samples."""
-    whole = samples.dtype.kind in "iuf" and (samples == np.floor(samples)).all()
+    whole = (
+        samples.dtype.kind in "iuf"
+        and (np.isfinite(samples) & (samples == np.floor(samples))).all()
+    )
     if not whole or (samples < least).any():
         raise ValueError(f"n_samples={samples.tolist()!r}: give whole numbers of {least} or more.")

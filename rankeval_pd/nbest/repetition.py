@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping
 from typing import Any, NamedTuple, Unpack
 
@@ -320,7 +321,7 @@ class _Study(NamedTuple):
     ) -> tuple[AnyArray, ...]:
         """Return the columns of each measure; score (measure, dimensions of samples, candidate)."""
         score, gold, present = (
-            x.reshape(score.shape[0], -1, score.shape[-1])
+            x.reshape(score.shape[0], math.prod(score.shape[1:-1]), score.shape[-1])
             for x in np.broadcast_arrays(score, gold, present)
         )
         if score.shape[1] < 2:

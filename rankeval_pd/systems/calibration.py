@@ -12,7 +12,7 @@ import xarray as xr
 
 from rankeval_pd.errors import check_choice, check_share, unknown_name
 from rankeval_pd.forms.choices import CalibrationInterval
-from rankeval_pd.forms.items import item_order, item_roles, settled, system_scores
+from rankeval_pd.forms.items import check_better, item_order, item_roles, settled, system_scores
 from rankeval_pd.forms.pairs import (
     as_came,
     check_sizes,
@@ -153,6 +153,8 @@ def _as_in_pairs(attrs: Mapping[Any, Any], roles: Mapping[str, Any]) -> dict[str
     """Return the roles with the metric and the direction of the table of pairs, if it says them."""
     better, metric = attrs.get("higher_is_better"), attrs.get("metric")
     chosen = dict(roles)
+    check_better(better)
+    check_better(chosen.get("higher_is_better"))
     if better is None:
         _check_given(chosen)
         return chosen
@@ -198,7 +200,12 @@ def _named(pairs: pd.DataFrame) -> Iterator[tuple[Any, Any]]:
 
 
 def _bins(bins: Sequence[float]) -> list[float]:
-    edges = [float(edge) for edge in bins]
+    try:
+        edges = [float(edge) for edge in bins]
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"bins={bins!r}: give p-values, numbers that rise, the bins' edges."
+        ) from None
     if len(edges) < 2 or any(a >= b for a, b in pairwise(edges)):
         raise ValueError(f"bins={bins!r}: give two p-values or more, rising: the bins' edges.")
     if edges[0] < 0.0 or edges[-1] > 1.0:

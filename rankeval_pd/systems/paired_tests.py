@@ -330,6 +330,11 @@ def resample_counts(
     """
     for name, value in (("n_items", n_items), ("n_resamples", n_resamples)):
         check_count(name, value)
+    check_memory(
+        float(n_items) * float(n_resamples),
+        f"{n_resamples:,} resamples of {n_items:,} items",
+        "Draw fewer, n_resamples=..., some at a time with other seeds, rng=...",
+    )
     return resamples.counts(int(n_items), int(n_resamples), seed_of({"rng": rng}))
 
 
@@ -571,7 +576,7 @@ def _family_of(
             if name in needed and name not in families:
                 raise unknown_name("families", name, families)
         return families
-    if isinstance(families, str) or len(families) != len(systems):
+    if isinstance(families, str) or not np.iterable(families) or len(families) != len(systems):
         raise ValueError(
             f"families={families!r}: give a label for each of the {len(systems)} systems"
             f" {listed(systems)}, as a mapping or in this order, or a function of two names."

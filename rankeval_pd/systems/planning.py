@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankeval_pd.errors import check_choice, check_share
+from rankeval_pd.errors import check_choice, check_shapes, check_share
 from rankeval_pd.stats.resampling import studies
 
 Alternative = Literal["two-sided", "greater"]
@@ -72,7 +72,9 @@ def expected_agreement(
     check_numbers("n_items", n_items, 0.0, above=True)
     check_numbers("n_items_other", n_items_other, 0.0, above=True, infinite=True)
     check_numbers("shrinkage", shrinkage, 0.0, 1.0, missing=False)
-    result = studies.agreement(p, n_items, n_items_other, shrinkage)
+    result = studies.agreement(
+        *check_shapes(p=p, n_items=n_items, n_items_other=n_items_other, shrinkage=shrinkage)
+    )
     return float(result) if result.ndim == 0 else result
 
 
@@ -133,7 +135,8 @@ def detectable_gain(
     if n_items_new is not None:
         check_numbers("n_items_new", n_items_new, 0.0, above=True, missing=False)
     new = n_items if n_items_new is None else n_items_new
-    result = factor * np.asarray(gain_se) * np.sqrt(np.true_divide(n_items, new))
+    error, at_hand, planned = check_shapes(gain_se=gain_se, n_items=n_items, n_items_new=new)
+    result = factor * error * np.sqrt(at_hand / planned)
     return float(result) if result.ndim == 0 else result
 
 
@@ -178,8 +181,9 @@ def needed_items(
     check_numbers("gain", gain, 0.0, above=True, missing=False)
     check_numbers("gain_se", gain_se, 0.0, above=True, missing=False)
     least = detectable_gain(gain_se, n_items, power=power, alpha=alpha, alternative=alternative)
-    ratio = least / np.asarray(gain)
-    needed = np.ceil(np.asarray(n_items) * ratio**2)
+    found, size, wanted = check_shapes(gain_se=least, n_items=n_items, gain=gain)
+    with np.errstate(over="ignore"):  # no test set is enough then, which is said
+        needed = np.ceil(size * (found / wanted) ** 2)
     if not np.all(needed < _MOST):
         raise ValueError(
             f"gain={gain!r}, gain_se={gain_se!r}: no test set of up to {_MOST:.0e} items is"
@@ -211,7 +215,7 @@ def check_numbers(
     given = given.item() if isinstance(given, np.generic) else given
     try:
         values = np.asarray(given, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise TypeError(f"{argument}={given!r}: give {allowed}.") from None
     wrong = (values <= least if above else values < least) | (values > most)
     if not infinite:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
 
-from rankeval_pd.errors import check_choice, check_share, unknown_name
+from rankeval_pd.errors import check_choice, check_count, check_share, unknown_name
 from rankeval_pd.forms.choices import ThresholdInterval
 from rankeval_pd.forms.pairs import as_came, made_by, numbers_of, pairs_table, related, two_sided
 from rankeval_pd.forms.rankings import Data
@@ -106,6 +106,7 @@ def gain_threshold(
     share = check_share("quantile", quantile)
     check_choice("ci", ci, ("order", "systems"))
     level = check_share("level", level)
+    n_resamples = check_count("n_resamples", n_resamples)
     seed = resamples.entropy(Roles.of({"rng": rng}).rng)
     table, groups = pairs_table(data)
     if relation is not None:
@@ -114,7 +115,9 @@ def gain_threshold(
             raise unknown_name("relation", relation, known)
         table = table[table["relation"] == relation]
     if n_items is not None:
-        check_numbers("n_items", n_items, 0.0, above=True)
+        check_numbers("n_items", n_items, 0.0, above=True, missing=False)
+        if np.ndim(n_items):
+            raise TypeError(f"n_items={n_items!r}: give one number.")
     scale = np.ones(len(table)) if n_items is None else np.sqrt(table["n_items"] / n_items)
     table = table.assign(gain=table["gain"] * scale, gain_se=table["gain_se"] * scale)
     rows: list[list[Any]] = []
@@ -146,6 +149,8 @@ def _quantile(values: FloatArray, share: float) -> float:
 
 
 def _window(window: Any) -> tuple[float, float]:
+    if isinstance(window, str) or not isinstance(window, Sequence) or len(window) != 2:
+        raise TypeError(f"window={window!r}: give two p-values, the smaller first.")
     low, high = (check_share("window", value) for value in window)
     if not low < high:
         raise ValueError(f"window={window!r}: give two p-values, the smaller first.")

@@ -179,7 +179,8 @@ def _draw_strips(
     low, high = ax.get_ylim()
     height = min(_STRIP, _MOST / max(len(pairs), 1))
     share = height * (len(pairs) + 0.5)
-    ax.set_ylim(low - (high - low) * share / (1.0 - share), high)
+    if ax.get_yscale() == "linear":  # another one is the user's, with no room below to make
+        ax.set_ylim(low - (high - low) * share / (1.0 - share), high)
     named = 0.5 * height * panel_size(ax)[1] >= _LETTERS
     if not named:
         canvas.note(f"{len(pairs)} strips, a pair each, in the order of the table")

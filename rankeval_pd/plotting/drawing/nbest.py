@@ -113,7 +113,9 @@ def checked(
     table: pd.DataFrame, x: str, mark: Any, relevant: Any, reference: str | Sequence[str]
 ) -> tuple[list[str], float, list[int]]:
     """Return the curves to compare with, the relevant gain and the marks, or say what is wrong."""
-    references = [reference] if isinstance(reference, str) else list(reference or ())
+    references: list[Any] = [reference]
+    if reference is None or (np.iterable(reference) and not isinstance(reference, str)):
+        references = list(reference or ())
     check_options(x, references, REFERENCES)
     return references, check_relevant(relevant), check_marks(mark, table["n"])
 

@@ -79,7 +79,8 @@ def _draw(canvas: Canvas, found: npt.NDArray[Any], row: pd.Series[Any]) -> float
     mean, sd = float(row["precision"]), float(row["sd_expected"])
     low, high = min(edges[0], mean - 3.5 * sd), max(edges[-1], mean + 3.5 * sd)
     across = np.linspace(max(low, 0.0), min(high, 1.0), 300)
-    density = np.exp(-0.5 * ((across - mean) / sd) ** 2) / (sd * np.sqrt(2.0 * np.pi))
+    with np.errstate(divide="ignore", invalid="ignore"):  # no spread, no curve
+        density = np.exp(-0.5 * ((across - mean) / sd) ** 2) / (sd * np.sqrt(2.0 * np.pi))
     curve = {"color": "black", "linewidth": 1.2, "label": "expected by the model"}
     height = density * found.size * (edges[1] - edges[0])
     panel.plot(across, height, **look.rule(measure, **curve))

@@ -375,7 +375,7 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     p = table["p_adjusted" if adjusted else "p_two_sided"].to_numpy(dtype=float)
     limits = np.array([limit for limit, _ in _CLASSES])
     cells = np.full((len(systems), len(systems)), np.nan)
-    kinds = np.searchsorted(limits, p)
+    kinds = np.minimum(np.searchsorted(limits, p), len(_STARS) - 1)  # an undefined p shows nothing
     font = _cell_font(ax, len(systems))
     text = {"ha": "center", "va": "center", "fontsize": font, "linespacing": 0.8}
     rows = table[["system_a", "system_b", "gain"]].to_numpy(dtype=object)

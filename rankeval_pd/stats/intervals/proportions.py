@@ -173,8 +173,9 @@ def wilson(tp: AnyArray, n: AnyArray, level: float) -> Limits:
     # The limits are the roots of (n + z2) p^2 - (2 tp + z2) p + tp^2/n = 0. The smaller root of
     # p and that of 1 - p follow from the product of the roots, without cancellation.
     spread = np.sqrt(z2 * (z2 + 4.0 * tp * (n - tp) / size))
-    high = (2.0 * tp + z2 + spread) / (2.0 * (n + z2))
-    low = 2.0 * tp * (tp / size) / (2.0 * tp + z2 + spread)
+    twice = 2.0 * tp + z2 + spread
+    high = twice / (2.0 * (size + z2))
+    low = 2.0 * tp * (tp / size) / np.where(twice > 0.0, twice, 1.0)
     return np.where(n > 0, low, 0.0), np.where((n > 0) & (tp < n), high, 1.0)
 
 

@@ -22,6 +22,7 @@ from rankeval_pd.stats.distributions.populations import (
     Population,
 )
 
+_SMALL = -700.0  # log p
 _EQUAL = 1e-12  # a tail equals p up to this relative difference
 FEW = 64  # up to so many n, or if they are so far apart, they are searched one by one
 
@@ -115,7 +116,8 @@ def _found(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the critical count c and, in units of p, P(X >= c) and P(X = c - 1)."""
     first, last = float(n.min()), float(n.max())
-    if n.size <= FEW or last - first > FEW * n.size:
+    # in units of so small a p, likely counts would be beyond all floats on the way
+    if n.size <= FEW or last - first > FEW * n.size or np.min(log_p) < _SMALL:
         return _search(log_p, n, population)[:3]
     here = (n - first).astype(np.intp)
     critical, tail, below = (x[..., here] for x in _walk(log_p, first, last, population))

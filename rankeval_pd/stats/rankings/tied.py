@@ -46,7 +46,7 @@ def averaged_tails(
         needed = taken[part, np.newaxis] * missing
         ge[part] = np.logaddexp.reduce(log_weight + lookup(-(-needed // size)), axis=-1)
         gt[part] = np.logaddexp.reduce(log_weight + lookup(needed // size + 1), axis=-1)
-    return LogTails(ge, gt)
+    return LogTails(np.minimum(ge, 0.0), np.minimum(gt, 0.0))  # the sum of all may round above 1
 
 
 def _likely(

@@ -64,13 +64,18 @@ class _Row(NamedTuple):
 def needed_resamples(options: Options, n_pairs: int) -> int:
     """Return the least number of resamples of which one p-value could be at most alpha."""
     if options.adjust == "max-t":
-        return int(np.ceil(options.n_alike / options.alpha * (1.0 - 1e-12))) - 1
+        return _whole(options.n_alike / options.alpha) - 1
     tests, family = 1.0, n_pairs * options.n_alike
     if options.adjust is not None:
         tests = float(family)
     if options.adjust == "by":
         tests *= float((1.0 / np.arange(1, family + 1)).sum())
-    return int(np.ceil(2.0 * tests / options.alpha * (1.0 - 1e-12))) - 1
+    return _whole(2.0 * tests / options.alpha) - 1
+
+
+def _whole(draws: float) -> int:
+    """Return so many draws, rounding left aside; at most what no memory holds, and is refused."""
+    return int(min(np.ceil(draws * (1.0 - 1e-12)), 2.0**62))
 
 
 def settled(options: Options, n_pairs: int) -> Options:

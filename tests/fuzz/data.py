@@ -1,0 +1,190 @@
+"""Random data as users have them, and as nobody should."""
+
+from __future__ import annotations
+
+import decimal
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+Rng = np.random.Generator
+T = TypeVar("T")
+
+
+class Case(NamedTuple):
+    """Data, and what the options need to know of them."""
+
+    data: Any
+    form: str  #: "ranking" or "items"
+    names: list[Hashable]  #: of the measures, or of the systems
+    size: int
+    by: Hashable | None
+    plain: bool  #: numbers of ordinary types, labels that are text
+
+
+def pick(rng: Rng, several: Sequence[T]) -> T:
+    """Return one of several."""
+    return several[int(rng.integers(len(several)))]
+
+
+SCORES: dict[str, Callable[[Rng, int], Any]] = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "ties": lambda rng, n: rng.integers(0, max(2, n // 3), n).astype(float),
+    "whole": lambda rng, n: rng.integers(-5, 5, n),
+    "constant": lambda rng, n: np.full(n, 2.5),
+}
+ODD_SCORES: dict[str, Callable[[Rng, int], Any]] = {
+    "denormal": lambda rng, n: rng.choice([5e-324, 1e-310, 0.0, -0.0], n),
+    "huge": lambda rng, n: rng.choice([1e308, -1.7e308, 1e300, 1e-300], n),
+    "infinite": lambda rng, n: rng.choice([np.inf, -np.inf, 0.0, 1.0], n),
+    "gaps": lambda rng, n: np.where(rng.random(n) < 0.3, np.nan, rng.random(n)),
+    "unsigned": lambda rng, n: rng.integers(0, 5, n).astype("u1"),
+    "half": lambda rng, n: rng.random(n).astype("f2"),
+    "large whole": lambda rng, n: rng.choice(np.array([2**62, 2**53 + 1, 5]), n),
+    "bool": lambda rng, n: rng.random(n) < 0.5,
+    "Int64": lambda rng, n: pd.array([None, 1, 2, 3], dtype="Int64")[rng.integers(0, 4, n)],
+    "arrow": lambda rng, n: pd.array(rng.random(n), dtype="double[pyarrow]"),
+    "sparse": lambda rng, n: pd.arrays.SparseArray(rng.integers(0, 3, n).astype(float)),
+    "decimal": lambda rng, n: objects([decimal.Decimal(int(x)) / 3 for x in rng.integers(0, 5, n)]),
+    "beyond floats": lambda rng, n: objects([10**400 * int(x) for x in rng.integers(0, 2, n)]),
+    "category": lambda rng, n: pd.Categorical(rng.integers(0, 3, n)),
+    "text": lambda rng, n: objects([f"s{x}" for x in rng.integers(0, 3, n)]),
+    "dates": lambda rng, n: pd.Timestamp("2020") + pd.to_timedelta(rng.integers(0, 3, n), "D"),
+    "complex": lambda rng, n: rng.random(n) + 1j,
+    "lists": lambda rng, n: objects([[1] for _ in range(n)]),
+}
+GOLD: dict[str, Callable[[Rng, int], Any]] = {
+    "bool": lambda rng, n: rng.random(n) < pick(rng, [0.1, 0.5, 0.9]),
+    "whole": lambda rng, n: rng.integers(0, 2, n),
+    "float": lambda rng, n: rng.integers(0, 2, n).astype(float),
+}
+ODD_GOLD: dict[str, Callable[[Rng, int], Any]] = {
+    "none": lambda rng, n: np.zeros(n, dtype=bool),
+    "all": lambda rng, n: np.ones(n, dtype=bool),
+    "gaps": lambda rng, n: np.where(rng.random(n) < 0.3, np.nan, 1.0),
+    "boolean": lambda rng, n: pd.array([None, True, False], dtype="boolean")[rng.integers(0, 3, n)],
+    "objects": lambda rng, n: objects([bool(x) for x in rng.integers(0, 2, n)]),
+    "grades": lambda rng, n: rng.integers(0, 3, n),
+    "infinite": lambda rng, n: rng.choice([np.inf, 0.0], n),
+    "beyond floats": lambda rng, n: objects([10**400 * int(x) for x in rng.integers(0, 2, n)]),
+    "text": lambda rng, n: objects(["yes" if x else "" for x in rng.integers(0, 2, n)]),
+    "no dates": lambda rng, n: np.full(n, "NaT", dtype="M8[ns]"),
+    "lists": lambda rng, n: objects([[1] for _ in range(n)]),
+}
+GROUPS: dict[str, Callable[[Rng, int], Any]] = {
+    "text": lambda rng, n: objects([f"q{x}" for x in rng.integers(0, 3, n)]),
+    "numbers": lambda rng, n: rng.integers(0, 3, n),
+    "each": lambda rng, n: np.arange(n),
+    "category": lambda rng, n: pd.Categorical.from_codes(rng.integers(0, 2, n), list("abc")),
+    "gaps": lambda rng, n: objects([None if x == 0 else "q" for x in rng.integers(0, 4, n)]),
+    "tuples": lambda rng, n: objects([("q", int(x)) for x in rng.integers(0, 2, n)]),
+    "sets": lambda rng, n: objects([frozenset([int(x)]) for x in rng.integers(0, 2, n)]),
+}
+INDEX: dict[str, Callable[[Rng, int], pd.Index]] = {
+    "range": lambda rng, n: pd.RangeIndex(n),
+    "text": lambda rng, n: pd.Index([f"c{x}" for x in rng.permutation(n)], dtype=object),
+    "repeated": lambda rng, n: pd.Index(rng.integers(0, max(1, n // 2), n)),
+    "dates": lambda rng, n: pd.Timestamp("2020") + pd.to_timedelta(rng.permutation(n), "h"),
+    "levels": lambda rng, n: pd.MultiIndex.from_arrays([rng.permutation(n), np.zeros(n, int)]),
+    "floats": lambda rng, n: pd.Index(rng.permutation(n) / 2),
+}
+NAMES: dict[str, list[Hashable]] = {
+    "text": ["G2", "t.score", "MI", "z"],
+    "numbers": [0, 1, 2, 3],
+    "tuples": [("a", 1), ("a", 2), ("b", 1), ("b", 2)],
+    "ours": ["n", "tp", "score", "pair"],
+    "nothing": [pd.NA, "c", pd.NaT, "d"],
+    "markup": ["$\\foo$", "_hidden", "", "a\nb"],
+}
+SIZES = (0, 1, 2, 3, 7, 7, 50, 50, 200)
+
+
+def objects(values: Sequence[Any]) -> np.ndarray[Any, Any]:
+    """Return values as an array of objects, one each."""
+    result = np.empty(len(values), dtype=object)
+    for place, value in enumerate(values):
+        result[place] = value
+    return result
+
+
+def ranking(rng: Rng) -> Case:
+    """Return a frame, or now and then a Dataset, of candidates."""
+    if rng.random() < 0.3:
+        return batches(rng)
+    n, plain = pick(rng, SIZES), bool(rng.random() < 0.5)
+    names = _names(rng, plain)[: pick(rng, [1, 2, 2, 3])]
+    columns = [_of(rng, n, SCORES, ODD_SCORES, plain) for _ in names]
+    columns.append(_of(rng, n, GOLD, ODD_GOLD, plain))
+    header: list[Hashable] = [*names, "gold"]
+    by = None
+    if rng.random() < 0.4:
+        by = "query"
+        columns.append(_of(rng, n, {"text": GROUPS["text"]}, GROUPS, plain))
+        header.append(by)
+    return Case(_frame(rng, columns, header, n, plain), "ranking", names, n, by, plain)
+
+
+def batches(rng: Rng) -> Case:
+    """Return a Dataset of candidates, with or without batches."""
+    n, plain = pick(rng, SIZES), bool(rng.random() < 0.5)
+    dims: dict[Hashable, int] = pick(
+        rng, [{}, {"query": 3}, {"query": 1}, {"query": 0}, {"query": 2, "lang": 2}]
+    )
+    shape = (*dims.values(), n)
+    total = int(np.prod(shape))
+    names: list[Hashable] = ["x", "y"]
+    held = dict.fromkeys((*names, "gold"), (*dims, "candidate"))
+    values = {name: np.asarray(pick(rng, [*SCORES.values()])(rng, total)) for name in names}
+    values["gold"] = np.asarray(pick(rng, [*GOLD.values()])(rng, total))
+    result = xr.Dataset({k: (held[k], v.reshape(shape)) for k, v in values.items()})
+    if rng.random() < 0.5:
+        result = result.assign_coords({d: [f"b{i}" for i in range(k)] for d, k in dims.items()})
+    if not plain:
+        beside: dict[Any, Any] = pick(rng, [{}, {"n": 5}, {"tp": 1}, {"measure": "x"}])
+        result = result.assign_coords(beside)
+    if rng.random() < 0.25 and total:
+        result = result.chunk({d: max(1, k // 2) for d, k in result.sizes.items()})
+    return Case(result, "ranking", names, n, None, plain)
+
+
+def items(rng: Rng) -> Case:
+    """Return a frame of systems over test items."""
+    n, plain = pick(rng, SIZES), bool(rng.random() < 0.5)
+    names = _names(rng, plain)[: pick(rng, [0, 1, 2, 3, 3])]
+    kinds = {
+        "right": lambda rng, n: rng.integers(0, 2, n),
+        "shares": lambda rng, n: rng.integers(0, 5, n) / 4,
+    }
+    columns = [_of(rng, n, kinds, ODD_SCORES, plain) for _ in names]
+    header, by = list(names), None
+    if rng.random() < 0.3:
+        by = "domain"
+        columns.append(_of(rng, n, {"text": GROUPS["text"]}, GROUPS, plain))
+        header.append(by)
+    return Case(_frame(rng, columns, header, n, plain), "items", names, n, by, plain)
+
+
+def _names(rng: Rng, plain: bool) -> list[Hashable]:
+    names = NAMES["text"] if plain else pick(rng, [*NAMES.values()])
+    return [names[k] for k in rng.permutation(len(names))]
+
+
+def _of(rng: Rng, n: int, plain: Any, odd: Any, only_plain: bool) -> Any:
+    kinds = [*plain.values()] if only_plain or rng.random() < 0.6 else [*odd.values()]
+    return pick(rng, kinds)(rng, n)
+
+
+def _frame(
+    rng: Rng, columns: list[Any], header: list[Hashable], n: int, plain: bool
+) -> pd.DataFrame:
+    kinds = ["range", "text"] if plain else list(INDEX)
+    series = [pd.Series(getattr(x, "array", x), index=range(n)) for x in columns]
+    result = pd.concat(series, axis=1) if series else pd.DataFrame(index=range(n))
+    result.index = INDEX[pick(rng, kinds)](rng, n)
+    result.columns = pd.Index(header, tupleize_cols=False, dtype=object)
+    if not plain:
+        result.attrs = {"kept": [1, 2]}
+    return result

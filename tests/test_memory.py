@@ -1,0 +1,60 @@
+"""What asks for more memory than there is: an answer, or a refusal at once that says how large."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+# the address space of a process: what is loaded takes two thirds of it
+PROCESS = """
+import resource, sys, warnings
+import numpy as np, pandas as pd, xarray, scipy.stats, scipy.special
+import rankeval_pd
+
+warnings.simplefilter("ignore")
+resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+rng = np.random.default_rng(0)
+
+
+def ranking(size, measures):
+    scores = pd.DataFrame(rng.random((size, measures))).add_prefix("m")
+    return scores.assign(gold=rng.random(size) < 0.2)
+
+
+try:
+    {call}
+except MemoryError as error:
+    print("refused" if " are there. " in str(error) else f"died: {{error}}")
+else:
+    print("answered")
+"""
+CALLS = {
+    "every pair at every n": "ranking(10_000, 50).rankeval.compare()",
+    "areas of many measures": "ranking(100_000, 12).rankeval.compare_area()",
+    "every distribution": "ranking(5_000, 1).rankeval.random_cdf(None)",
+    "every measure at every n": "ranking(1_000_000, 20).rankeval.nbest_precision()",
+    "draws of every pair": (
+        "pd.DataFrame(rng.random((100, 1000))).rankeval.paired_permutation("
+        "measures=list(range(1000)))"
+    ),
+    "a thousand systems": (
+        "pd.DataFrame(rng.random((100, 1000))).rankeval.system_ranks("
+        "measures=list(range(1000)), n_resamples=19, alpha=0.9)"
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_answered_or_refused(call, monkeypatch):
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
+    run = subprocess.run(
+        [sys.executable, "-c", PROCESS.format(call=call)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout.split() in (["refused"], ["answered"]), run.stdout
