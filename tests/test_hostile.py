@@ -464,3 +464,20 @@ def test_flags_of_items_that_are_drawn(items):
     with pytest.warns(rankeval_pd.RankevalWarning):
         table = flagged.rankeval.population_calibration(20, n_test_sets=2, n_resamples=50)
     assert len(table) > 0
+
+
+def test_names_that_are_equal_to_nothing_in_pairs(df):
+    named = df.set_axis(pd.Index([pd.NA, "y", "gold"], dtype=object), axis=1)
+    with pytest.raises(KeyError, match="b: no column <NA>"):
+        named.rankeval.compare("y", pd.NA, 3)
+    assert len(named.rankeval.compare("y", n=3)) == 1
+    with pytest.raises(KeyError, match="threshold: no column <NA>"):
+        named.rankeval.acceptance_precision({pd.NA: 0.5})
+    with pytest.raises(ValueError, match="min_grade="):
+        df.rankeval(min_grade=10**400).nbest_precision(3)
+
+
+def test_no_batch_of_partly_judged_candidates():
+    none = batches(q=0, candidate=5)
+    assert none.rankeval.judged_difference("x", "y", 2).sizes["q"] == 0
+    assert none.rankeval.judged_precision(2).sizes["q"] == 0

@@ -81,10 +81,12 @@ def pair_names(inner: xr.Dataset, a: Hashable, b: Names) -> list[Pair]:
     measures = inner.indexes["measure"].tolist()
     if a is None:
         pairs = list(itertools.combinations(measures, 2))
-    elif a not in measures:
+    elif a not in set(measures):
         raise unknown_name("a", a, measures)
     else:
-        others = [m for m in measures if m != a] if b is None else _others(b)
+        others = [m for m in measures if m not in {a}] if b is None else _others(b)
+        for other in (name for name in others if name not in set(measures)):
+            raise unknown_name("b", other, measures)
         pairs = [(a, other) for other in others]
     if not pairs:
         raise ValueError(
@@ -102,10 +104,10 @@ def with_names(result: xr.Dataset, pairs: Sequence[Pair]) -> xr.Dataset:
 
 def sides(array: xr.DataArray, pairs: Sequence[Pair]) -> tuple[xr.DataArray, xr.DataArray]:
     """Return the array for the first and for the second measure of each pair."""
-    measures = array.indexes["measure"].tolist()
+    places = {name: k for k, name in enumerate(array.indexes["measure"].tolist())}
     bare = array.drop_vars("measure")
     a, b = (
-        bare.isel(measure=xr.DataArray([measures.index(pair[side]) for pair in pairs], dims="pair"))
+        bare.isel(measure=xr.DataArray([places[pair[side]] for pair in pairs], dims="pair"))
         for side in (0, 1)
     )
     return a, b

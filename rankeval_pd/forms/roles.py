@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import check_choice, listed, near_miss, unknown_name
+from rankeval_pd.errors import check_choice, check_number, listed, near_miss, unknown_name
 
 Ties = Literal["shared", "blocks", "expected", "best", "worst", "error"]
 Missing = Literal["raise", "last", "drop", "absent", "ratio"]
@@ -316,6 +316,7 @@ def _check_positive(positive: Any, min_grade: Any) -> None:
             f"min_grade={min_grade!r} is of type {type(min_grade).__name__}: give a number, the"
             " least grade of a true positive; for values that are no numbers, positive=..."
         )
+    check_number("min_grade", min_grade)
 
 
 def as_names(names: Names, columns: Any) -> list[Hashable]:

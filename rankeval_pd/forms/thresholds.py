@@ -27,7 +27,7 @@ def asked_thresholds(
             )
         threshold = {measures[0]: threshold}
     for name in threshold:
-        if name not in measures:
+        if name not in set(measures):
             raise unknown_name("threshold", name, measures)
     rows = [_numbers(name, threshold[name]) if name in threshold else [] for name in measures]
     rows = [list(dict.fromkeys(row)) for row in rows] if unique else rows

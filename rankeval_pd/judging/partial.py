@@ -435,7 +435,7 @@ def _list_columns(
         parts = design.parts(*of_each)
         inside.append(partly_judged.up_to(parts, ranks, in_list, n))
         whole.append(parts[here].sum(axis=0))
-    sums = np.reshape(inside, (*shape[:-1], n.size, -1))
+    sums = np.reshape(inside, (*shape[:-1], n.size, _width(design, arrays[:4])))
     every_one = np.reshape(whole, (*shape[:-1], 1, sums.shape[-1]))
     found = design.total(sums)
     _, seen, tp = counts_of(sums)
@@ -446,6 +446,11 @@ def _list_columns(
     if design.unjudged == "bounds":
         share = totals.Total(share.estimate, *totals.share_bounds(found, rest))
     return (seen, tp, *share, np.broadcast_to(lists.exists, seen.shape))
+
+
+def _width(design: Any, of_each: Sequence[AnyArray]) -> int:
+    """Return how many numbers a design adds up, where there may be no ranking to add them up of."""
+    return int(design.parts(*(np.zeros(0, dtype=x.dtype) for x in of_each)).shape[-1])
 
 
 def _of_regions(
@@ -488,7 +493,7 @@ def _of_regions(
             for rank, there in ((rank_a, in_a), (rank_b, in_b))
         )
         regions.append([of_a, of_b, shared])
-    sums = np.reshape(regions, (*shape[:-1], 3, 1, n.size, -1))
+    sums = np.reshape(regions, (*shape[:-1], 3, 1, n.size, _width(design, arrays[:4])))
     of_a, of_b, shared = (sums[..., k, :, :, :] for k in range(3))
     found = totals.difference(design.total(of_a), design.total(of_b))
     if design.unjudged == "bounds":
