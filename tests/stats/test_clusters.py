@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from rankeval_pd.stats.intervals import bands, clusters
+from rankeval_pd.stats.rankings import areas
 
 
 def test_clusters_of_one_candidate_vary_as_single_candidates_do():
@@ -46,3 +47,19 @@ def test_effective_sizes_of_korn_and_graubard():
     assert_allclose(found.quantile(0.95), t, rtol=1e-10)
     wanted = n * [8 / 16, 1.0, 12.5 / 25] * (stats.norm.ppf(0.975) / t) ** 2
     assert_allclose(clusters.effective(n, share, found, 0.95), np.maximum(wanted, 1e-6), rtol=1e-10)
+
+
+def test_an_area_has_the_freedom_of_the_class_with_fewer_clusters():
+    """Effective numbers of clusters, of positives and of others."""
+    rng = np.random.default_rng(2)
+    cluster = rng.integers(0, 30, 300)
+    gold = np.isin(cluster, [1, 2, 3, 4]) & (rng.random(300) < 0.7)
+    here = np.ones(300, dtype=bool)
+    placed = areas.placements(gold + rng.normal(size=300), gold, here)
+    found = areas.cluster_spread(placed.placement, gold, here, cluster)
+    sizes = [np.bincount(cluster[one]) for one in (gold, ~gold)]
+    effective = [x.sum() ** 2 / (x**2).sum() for x in sizes]
+    assert effective[0] < 4 < effective[1]
+    assert_allclose(found.effective, effective, rtol=1e-12)
+    assert_allclose(found.spread.freedom, effective[0] - 1, rtol=1e-12)
+    assert found.n_groups == 4

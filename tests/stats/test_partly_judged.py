@@ -10,6 +10,7 @@ from scipy import stats
 
 from rankeval_pd.stats.intervals.finite import difference_limits
 from rankeval_pd.stats.intervals.partly_judged import Design
+from rankeval_pd.stats.rankings import partly_judged
 
 TRUE = np.array([True, False, True, True, False, True])
 CHANCE = np.array([0.9, 0.5, 0.25, 0.4, 0.8, 0.15])
@@ -34,6 +35,56 @@ def test_horvitz_and_thompsons_total_and_variance_have_no_bias():
     assert_allclose(mean, TRUE.sum(), rtol=1e-12)
     spread = np.average((np.array(totals) - mean) ** 2, weights=chances)
     assert_allclose(np.average(variances, weights=chances), spread, rtol=1e-12)
+
+
+def test_the_variance_of_weighted_influences_has_no_bias():
+    """That of average precision: over all samples, it is that of the weighted sum."""
+    design = Design(0, "estimate", "horvitz-thompson", 0.95)
+    influence, stratum = np.array([0.3, -0.2, 0.5, -0.4, 0.1, -0.6]), np.zeros(6, dtype=np.int64)
+    totals, variances, chances = [], [], []
+    for sample in itertools.product([False, True], repeat=6):
+        judged = np.array(sample)
+        totals.append((influence / CHANCE)[judged].sum())
+        variances.append(
+            partly_judged._variance(1 / CHANCE, CHANCE, influence, judged, stratum, design)
+        )
+        chances.append(np.where(judged, CHANCE, 1 - CHANCE).prod())
+    spread = np.average((np.array(totals) - influence.sum()) ** 2, weights=chances)
+    assert_allclose(np.average(variances, weights=chances), spread, rtol=1e-12)
+
+
+def test_the_variance_of_strata_has_no_bias():
+    """Over all samples of three of seven and of two of four (Cochran 1977, 5.3)."""
+    design = Design(2, "estimate", "ratio", 0.95)
+    influence = np.random.default_rng(3).normal(size=11)
+    stratum = np.repeat([0, 1], [7, 4])
+    rate = np.repeat([3 / 7, 2 / 4], [7, 4])
+    totals, variances = [], []
+    for one in itertools.combinations(range(7), 3):
+        for other in itertools.combinations(range(7, 11), 2):
+            judged = np.isin(np.arange(11), one + other)
+            totals.append((influence / rate)[judged].sum())
+            variances.append(
+                partly_judged._variance(1 / rate, rate, influence, judged, stratum, design)
+            )
+    assert_allclose(np.mean(totals), influence.sum(), rtol=1e-12)
+    assert_allclose(np.mean(variances), np.var(totals), rtol=1e-12)
+
+
+def test_limits_of_average_precision_written_out():
+    """Symmetric for the logit, with Student's quantile of one less than the positives."""
+    found = partly_judged._limits(0.3, 0.05, 6, (0.0, 1.0), 0.9)
+    half = stats.t.ppf(0.95, 5) * 0.05 / (0.3 * 0.7)
+    wanted = stats.logistic.cdf(stats.logistic.ppf(0.3) + np.array([-half, half]))
+    assert_allclose(found, wanted, rtol=1e-12)
+    assert partly_judged._limits(0.3, 0.05, 6, (0.25, 0.31), 0.9) == (0.25, 0.31)
+
+
+def test_what_stands_at_or_below_each_candidate():
+    """Those of equal scores included, by plain comparison."""
+    score, values = np.array([5.0, 4, 4, 4, 2, 1, 1]), np.array([1.0, 2, 4, 8, 16, 32, 64])
+    wanted = [values[score <= x].sum() for x in score]
+    assert_allclose(partly_judged._from_on(values, score), wanted, rtol=0)
 
 
 def test_gamma_limits_of_fay_and_feuer():
