@@ -567,7 +567,12 @@ FAULTS = [
         ("chances[at] / 2.0)", "chances[at])"),
     ),
     *_in(
-        "resampling/wild.py", "small_samples",
+        "resampling/wild.py",
+        "small_samples::test_random_signs_by_enumeration"
+        " small_samples::test_clusters_get_one_sign"
+        " small_samples::test_contributions_of_any_metric_are_its_influences"
+        " small_samples::test_four_wins_without_a_loss"
+        " small_samples::test_up_to_five_groups_nothing_is_significant_and_that_is_said",
         ("np.count_nonzero(sums > room)", "np.count_nonzero(sums > -room)"),
         ("added = 0 if every else 1", "added = 0"),
         ("(1.0 - level) / 2.0 * (sums.size", "(1.0 - level) * (sums.size"),
@@ -601,7 +606,12 @@ FAULTS = [
         ("return result if result > 0.0 else float(2.0**-multiples.size)", "return result"),
     ),
     *_in(
-        "resampling/paired.py", "small_samples",
+        "resampling/paired.py",
+        "small_samples::test_as_many_resamples_as_the_family_needs"
+        " small_samples::test_undecided_judges_the_p_value_that_decides"
+        " small_samples::test_undecided_of_adjusted_p_values"
+        " small_samples::test_holm_over_domains_on_top_of_max_t"
+        " small_samples::test_all_pairs_of_equal_systems_together_err_in_five_percent",
         ("np.ceil(2.0 * tests / options.alpha", "np.ceil(tests / options.alpha"),
         ("(gains[k] - 2.0 * draws.turned", "(gains[k] - draws.turned"),
         ("np.maximum(simultaneous, doubled)", "simultaneous"),
