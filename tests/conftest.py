@@ -12,6 +12,8 @@ from hypothesis import settings
 
 CI = os.environ.get("CI") == "true"
 
+collect_ignore = ["mutants.py"]  # a script, which runs the tests
+
 settings.register_profile("here", deadline=None, max_examples=40)
 settings.register_profile("ci", deadline=None, max_examples=40, derandomize=True)
 settings.load_profile("ci" if CI else "here")

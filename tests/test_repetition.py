@@ -79,6 +79,35 @@ def test_failures_of_all_counts(n, positive, ci):
         assert found.p_value == pytest.approx(wanted, rel=1e-10, abs=1e-15)
 
 
+def test_failures_of_two_large_samples():
+    """The count of one is hypergeometric, given the total, and says all: SciPy's law of it."""
+    n, positive = np.array([3000, 2000]), 1500
+    counts = np.arange(positive + 1)
+    chance = stats.hypergeom(5000, positive, 3000).pmf(counts)
+    failed = np.zeros(counts.size, dtype=int)
+    for size, k in ((3000, counts), (2000, positive - counts)):
+        inside = np.minimum(k, size)
+        low = np.where(inside > 0, stats.beta.ppf(0.025, inside, size - inside + 1), 0.0)
+        high = np.where(inside < size, stats.beta.ppf(0.975, inside + 1, size - inside), 1.0)
+        others = (positive - k) / (5000 - size)
+        failed += (others < low) | (high < others)
+    for observed in (1, 2):
+        found = dispersion.failures(n, np.array([positive, 0]), observed, "clopper-pearson", 0.95)
+        assert found.expected == pytest.approx((chance * failed).sum(), rel=1e-9)
+        assert found.p_value == pytest.approx(chance[failed >= observed].sum(), rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_distance_from_the_normal_law_is_kolmogorovs(seed):
+    """scipy.stats.kstest; the largest distance is above the law or below it."""
+    rng = np.random.default_rng(seed)
+    n = rng.integers(20, 90, 6)
+    tp = rng.binomial(n, 0.4)
+    law = stats.norm(tp.sum() / n.sum(), dispersion.model_sd(tp.sum() / n.sum(), n))
+    found = float(dispersion.normal_distance(tp, n))
+    assert found == pytest.approx(stats.kstest(tp / n, law.cdf).statistic, rel=1e-12)
+
+
 def test_no_failures_where_all_labels_are_one():
     n = np.array([5, 9, 4])
     for tp in (n * 0, n):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
+import math
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
 from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import proportion_confint
 
 import rankeval_pd
 from rankeval_pd.errors import RankevalWarning
@@ -377,6 +379,20 @@ def test_newcombes_limits_are_the_published_ones():
     assert paired_proportions.newcombe((36, 12, 2, 0), 0.95) == pytest.approx(
         (0.0569, 0.3404), abs=5e-5
     )
+
+
+def test_newcombes_correlation_is_corrected_for_continuity():
+    """His method 10 written out, with statsmodels' Wilson limits, for 20, 12, 2 and 16 of 50."""
+    (low_a, high_a), (low_b, high_b) = (
+        proportion_confint(right, 50, method="wilson") for right in (32, 22)
+    )
+    phi = (20 * 16 - 12 * 2 - 50 / 2) / math.sqrt(32 * 18 * 22 * 28)
+    wanted = [
+        0.2 + sign * math.sqrt(x**2 - 2 * phi * x * y + y**2)
+        for sign, x, y in ((-1, 0.64 - low_a, high_b - 0.44), (1, high_a - 0.64, 0.44 - low_b))
+    ]
+    found = paired_proportions.newcombe((20, 12, 2, 16), 0.95)
+    assert found == pytest.approx(wanted, rel=1e-12)
 
 
 @given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 200))

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 from statsmodels.stats.multitest import multipletests
 
-from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, adjust
+from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, adjust, step_down
 
 STATSMODELS = {"holm": "holm", "bonferroni": "bonferroni", "bh": "fdr_bh", "by": "fdr_by"}
 
@@ -68,3 +68,14 @@ def test_relations(method, p, order):
     assert_array_equal(adjust(p[order], method), found[order])
     if method in ("holm", "bh"):
         assert (found <= adjust(p, "bonferroni")).all()
+
+
+def test_step_down_of_curves_is_holms_of_their_smallest_p_values():
+    """Pairs with p-values at several n, those of one pair NaN; the others are scaled alike."""
+    p = np.array([[0.03, 0.2], [0.01, 0.005], [np.nan, np.nan], [0.04, 0.9], [0.6, 0.02]])
+    found = step_down(p)
+    smallest = np.fmin(p[:, 0], p[:, 1])
+    assert_allclose(np.fmin(found[:, 0], found[:, 1]), reference(smallest, "holm"), rtol=1e-12)
+    # the second smallest of four: three times as large, but no less than the smallest's
+    assert_allclose(found[4], [1.0, 3 * 0.02], rtol=1e-12)
+    assert_allclose(found[1], [4 * 0.01, 4 * 0.005], rtol=1e-12)

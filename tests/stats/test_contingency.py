@@ -218,6 +218,10 @@ def test_formulas_of_coefficients(table):
             "jaccard": Fraction(o11, o11 + o12 + o21),
             "gmean": o11 / mpmath.sqrt(r1 * c1),
             "min_sensitivity": min(Fraction(o11, r1), Fraction(o11, c1)),
+            "deltaP_forward": Fraction(o11, r1) - Fraction(o21, o21 + o22),
+            "deltaP_backward": Fraction(o11, c1) - Fraction(o12, c2),
+            "logDice": 14 + log(Fraction(2 * o11, r1 + c1)) / mpmath.log(2),
+            "NPMI": log(Fraction(o11) / e11) / -log(Fraction(o11, n)),
         }
     for name, value in wanted.items():
         assert_allclose(MEASURES[name](*cells), float(value), rtol=1e-12, atol=1e-15)

@@ -18,6 +18,8 @@ from rankeval_pd.stats.intervals.differences import (
     delta_method,
     miettinen_nurminen,
     newcombe,
+    overlapping,
+    score,
 )
 from rankeval_pd.stats.intervals.proportions import INTERVALS, blaker, clopper_pearson, wilson
 from tests.stats import exact
@@ -326,6 +328,25 @@ def test_difference_intervals_against_r():
     found = miettinen_nurminen(7, 34, 1, 34, 0.95)
     assert_allclose(found, [0.0270416, 0.3452912], rtol=0, atol=1e-7)
     assert_allclose(agresti_caffo(7, 34, 1, 34, 0.95), [0.01161167, 0.32172166], atol=1e-8)
+
+
+def test_the_score_interval_is_moved_outwards_by_half_of_yates_correction():
+    """PropCIs' limits for 7/34 - 1/34, moved by (1/34 + 1/34) / 4; never beyond -1 or 1."""
+    found = score(7, 34, 1, 34, 0.95)
+    assert_allclose(found, [0.0270416 - 1 / 68, 0.3452912 + 1 / 68], rtol=0, atol=1e-7)
+    assert_array_equal([score(0, 3, 3, 3, 0.95)[0], score(3, 3, 0, 3, 0.95)[1]], [-1, 1])
+
+
+def test_of_large_sets_that_share_candidates_the_limits_are_walds():
+    """The variance of what both have, and of what either has, is that of independent binomials."""
+    size = np.array([400_000, 500_000, 800_000])
+    tp = np.round(0.3 * size)
+    n_a, n_b = size[0] + size[1], size[0] + size[2]
+    weight = np.array([1 / n_a - 1 / n_b, 1 / n_a, -1 / n_b])
+    half = stats.norm.isf(0.025) * np.sqrt(0.3 * 0.7 * (size * weight**2).sum())
+    assert_allclose(overlapping(tuple(tp), tuple(size), 0.95), [-half, half], rtol=2e-3)
+    wider = overlapping(tuple(tp), tuple(size), 0.95, phi=4.0)
+    assert_allclose(wider, [-2 * half, 2 * half], rtol=4e-3)
 
 
 def test_agresti_caffo_against_statsmodels():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import comb
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -157,3 +158,13 @@ def test_binomial_relations(n, z, share):
     first = int(share * n)
     i = np.arange(first, min(first + 40, n + 1), dtype=float)
     check_relations(binomial.tails(i, n, z))
+
+
+def test_the_logarithm_of_almost_one_keeps_its_digits():
+    """1 - P(X < i), of which the probability below is far under what 1 can lose."""
+    n, z = 300, 0.5
+    below = [Fraction(sum(comb(n, j) for j in range(i)), 2**n) for i in (1, 10, 60)]
+    found = binomial.tails(np.array([1, 10, 60]), n, z).ge
+    with mpmath.workdps(120):
+        wanted = [float(mpmath.log1p(-mpmath.mpf(p.numerator) / p.denominator)) for p in below]
+    assert_allclose(found, wanted, rtol=1e-12, atol=0)

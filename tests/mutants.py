@@ -1,0 +1,811 @@
+"""Seeded faults of the statistics, and a runner that sees whether the tests notice them.
+
+``python tests/mutants.py [--only pattern] [--jobs 1]``, from any folder, copies the package and its
+tests, runs the tests unchanged once, and then puts in one fault at a time. A fault that no test
+notices is said and makes the exit code 1, unless it is listed as equivalent, with the reason. Tests
+read data from RANKEVAL_PD_DATA. Not part of the ordinary tests: some 15 minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import compileall
+import importlib
+import multiprocessing
+import multiprocessing.connection
+import os
+import py_compile
+import re
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import hypothesis
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+STATS = "rankeval_pd/stats"
+COPIED = ("rankeval_pd", "tests", "conftest.py", "pyproject.toml")
+LONGEST = 120.0  # seconds: a fault that makes a search go on for ever is noticed
+NOT_RUN = 99  # exit code, besides pytest's: 0 that all passed, 1 that some failed
+
+
+FORK = multiprocessing.get_context("fork")
+
+
+class Fault(NamedTuple):
+    """What is written in the place of a text that stands once in a file."""
+
+    file: str  #: under rankeval_pd/stats
+    text: str
+    faulty: str
+    tests: tuple[str, ...]  #: files that should notice, or single tests in them
+    equivalent: str = ""  #: why no test can notice
+
+
+Change = tuple[str, str] | tuple[str, str, str]
+
+
+def _in(file: str, tests: str, *changes: Change) -> list[Fault]:
+    """Return the faults of one file; tests are named without ``tests/test_`` and ``.py``."""
+    named = tuple(_path(name) for name in tests.split())
+    return [Fault(file, *change[:2], named, *change[2:]) for change in changes]
+
+
+def _path(name: str) -> str:
+    file, _, test = name.partition("::")
+    *folder, last = file.split("/")
+    return "/".join(["tests", *folder, f"test_{last}.py"]) + (f"::{test}" if test else "")
+
+
+# fmt: off
+FAULTS = [
+    *_in(
+        "search.py", "stats/fisher stats/intervals",
+        ("middle + 1.0, low)", "middle + 2.0, low)"),
+        ("(low < high) & result, middle, high)", "(low < high) & result, middle - 1.0, high)"),
+    ),
+    # ------------------------------------------------------------------------------- distributions
+    *_in(
+        "distributions/normal.py", "stats/intervals",
+        ("(1.0 - level) / 2.0", "1.0 - level"),
+    ),
+    *_in(
+        "distributions/tails.py", "stats/tails stats/odds_ratio",
+        ("log_half = log_pmf + np.log(0.5 + side)", "log_half = log_pmf + np.log1p(side)"),
+        ("_log_complement(log_strict))", "_log_complement(log_with))"),
+        ("gt = np.where(above_mode, log_strict, ", "gt = np.where(above_mode, log_with, "),
+        ("totals[power] += m**power * term", "totals[power] += m * term"),
+        ("_NEGLIGIBLE = 1e-18", "_NEGLIGIBLE = 1e-8"),
+        ("_LOG_HALF = math.log(0.5)", "_LOG_HALF = -1e9"),
+    ),
+    *_in(
+        "distributions/binomial.py", "stats/tails",
+        ("np.where(i <= lowest, 0.0, np.where(above, -np.inf, found.ge))",
+         "np.where(i < lowest, 0.0, np.where(above, -np.inf, found.ge))"),
+        ("np.where(i >= highest, -np.inf, found.gt)", "np.where(i > highest, -np.inf, found.gt)",
+         "no term stands beyond the highest count: the sum over them is 0, its logarithm -inf"),
+        ("above_mode = inside >= np.floor((n + 1.0) * zs)", "above_mode = inside >= 0.0 * zs"),
+        ("deviance(n - i, n * (1.0 - z))", "deviance(n - i, n * z)"),
+        ("np.where(above_mode, down, up) + 1.0", "np.where(above_mode, down, up) + 2.0"),
+    ),
+    *_in(
+        "distributions/hypergeometric.py", "stats/tails stats/fisher",
+        ("np.maximum(0.0, n - (total - positive))", "np.maximum(0.0, n - positive)"),
+        ("(positive + 1.0) / (total + 2.0)", "(positive + 1.0) / (total + 1.0)",
+         "one more than the mode at most: on either side of it, probabilities fall all the same"),
+        ("        - stirling_remainder(total)", "        + stirling_remainder(total)"),
+        ("np.where(above_mode, neither, only_listed) + 1.0",
+         "np.where(above_mode, neither, only_listed)"),
+    ),
+    *_in(
+        "distributions/poisson.py", "stats/poisson",
+        ("highest = np.where(mean > 0.0, np.inf, 0.0)", "highest = np.where(mean > 0.0, 1e2, 0.0)"),
+        ("x + 1.0, infinite, mean[here])", "x, infinite, mean[here])"),
+        ("-stirling_remainder(i) - deviance(i, mean)",
+         "-stirling_remainder(i) + deviance(i, mean)"),
+    ),
+    *_in(
+        "distributions/loader.py", "stats/loader",
+        ("_HALF_LOG_2PI = 0.5 * math.log", "_HALF_LOG_2PI = 0.5 * math.log10"),
+        ("u * (1 / 360 - u", "u * (1 / 300 - u"),
+        ("2.0 * x * v * series", "x * v * series"),
+        ("for odd in range(21, 2, -2)", "for odd in range(9, 2, -2)"),
+        ("xf * np.log(ratio) + mf - xf", "xf * np.log(ratio) - mf + xf"),
+        ("2.207822206123445", "2.207822206123745"),
+    ),
+    *_in(
+        "distributions/beta.py", "stats/beta",
+        ("_SAFE = 1e-200", "_SAFE = 0.0"),
+        ("+ np.log(b / n)", "+ np.log(a / n)"),
+        ("infinite, a + 1.0, infinite, -z)", "infinite, a, infinite, -z)"),
+    ),
+    *_in(
+        "distributions/sums.py", "stats/sums",
+        ("above + 0.5 * at, at])", "above + at, at])"),
+        ("np.exp(-theta * x[x > 0.0])", "np.exp(theta * x[x > 0.0])"),
+        ("_NEGLIGIBLE = 1e-30", "_NEGLIGIBLE = 1e-6"),
+        ("if often % 2:", "if often % 2 == 0:"),
+    ),
+    *_in(
+        "distributions/populations.py", "stats/bounds stats/boundary",
+        ("(self.total - self.positive - n + i)", "(self.total - self.positive - n - i)"),
+        ("return Finite(self.total, self.total - self.positive)",
+         "return Finite(self.total, self.positive)"),
+        ("return np.full(np.broadcast(i, n).shape, 1.0 - self.prior)",
+         "return np.full(np.broadcast(i, n).shape, self.prior)"),
+    ),
+    # --------------------------------------------------------------------------------- contingency
+    *_in(
+        "contingency.py", "stats/contingency",
+        ("np.copysign(2.0 * result, excess)", "np.copysign(result, excess)"),
+        ("(o22, o21 + o22, o12 + o22, excess)", "(o22, o21 + o22, o12 + o22, -excess)"),
+        ("np.abs(excess) - 0.5, 0.0)", "np.abs(excess) - 0.5, -np.inf)"),
+        ("o22), np.sqrt(o11))", "o22), o11)"),
+        ("np.log2(o11 / expected(o11, o12, o21, o22))",
+         "np.log(o11 / expected(o11, o12, o21, o22))"),
+        ("+ 2.0 * np.log2(o11)", "+ np.log2(o11)"),
+        ("log_odds_ratio(o11 + 0.5, o12 + 0.5,", "log_odds_ratio(o11 + 0.5, o12,"),
+        ("_log_ratio(o11 * (o12 + o22), o12 * (o11 + o21))",
+         "_log_ratio(o11 * (o21 + o22), o21 * (o11 + o12))"),
+        ("np.minimum(_ratio(o11, o11 + o12)", "np.maximum(_ratio(o11, o11 + o12)"),
+        ("(o11 + o12) * (o21 + o22))", "(o11 + o21) * (o12 + o22))"),
+        ("total, o11 + o12, o11 + o21).ge", "total, o11 + o12, o11 + o21).gt"),
+        ("o11, expected(o11, o12, o21, o22)).ge", "o11, expected(o11, o12, o21, o22)).mid"),
+    ),
+    *_in(
+        "contingency.py", "association",
+        ("np.maximum(both, 1.0), 0.95)", "np.maximum(both, 1.0), 0.90)"),
+    ),
+    # ----------------------------------------------------------------------------------- intervals
+    *_in(
+        "intervals/proportions.py", "stats/intervals",
+        ("lower=((0.0, 1.0),), upper=((1.0, 0.0),)", "lower=((1.0, 0.0),), upper=((0.0, 1.0),)"),
+        ("lower=((0.5, 0.5),), upper", "lower=((1.0, 1.0),), upper"),
+        ("np.log(1.0 - level) / np.where", "np.log(0.5 * (1.0 - level)) / np.where"),
+        ("gap = np.log(area / len(ab)) - target", "gap = np.log(area) - target"),
+        ("z2 * (z2 + 4.0 * tp", "z2 * (z2 + 2.0 * tp"),
+        ("(2.0 * (n + z2))", "(2.0 * n + z2)"),
+        ("for k in range(1, int(a.max())):", "for k in range(1, int(a.max()) - 1):"),
+        ("lower(start, k, tp, fp) > 0.5 * alpha", "lower(start, k, tp, fp) > alpha"),
+        ("tail + lower(x, k - 1.0, tp, fp)", "tail + lower(x, k, tp, fp)"),
+        ("_SETTLED = 1e-5", "_SETTLED = 1e-1"),
+    ),
+    *_in(
+        "intervals/differences.py", "stats/intervals",
+        ("np.hypot(a - low_a, high_b - b)", "np.hypot(a - low_a, b - low_b)"),
+        ("(tp_b + 1.0) / (n_b + 2.0)", "(tp_b + 1.0) / (n_b + 1.0)"),
+        ("step = 0.25 * (np.true_divide", "step = 0.5 * (np.true_divide"),
+        ("y**2 - 2.0 * correlation * x * y", "y**2 - correlation * x * y"),
+        ("t * (1.0 - t / n_safe) * np.square(w)", "t * (1.0 - t / n_safe) * np.abs(w)"),
+        ("(n_a + n_b) / (n_a + n_b - 1.0)", "(n_a + n_b) / (n_a + n_b)"),
+        ("x * gap * (1.0 - gap) / total", "x * gap * (1.0 + gap) / total"),
+    ),
+    *_in(
+        "intervals/differences.py", "agreement",
+        ("kept = p_value > 1.0 - level", "kept = p_value > 0.5 * (1.0 - level)"),
+        ("np.sqrt(phi * variance)", "phi * np.sqrt(variance)"),
+    ),
+    *_in(
+        "intervals/odds_ratio.py", "stats/odds_ratio",
+        ("tail = (1.0 - level) / 2.0", "tail = 1.0 - level"),
+        ("fp_b + 1.0, odds)", "fp_b, odds)"),
+        ("np.exp(-_log_low(tp_b", "np.exp(_log_low(tp_b"),
+        ("excess = (up1 - down1) / mass", "excess = (up1 - down1 + 0.5) / mass"),
+    ),
+    *_in(
+        "intervals/means.py", "averages",
+        ("count / (count - 1.0), np.nan)", "1.0, np.nan)"),
+        ("freedom = np.where(count > 1, count - 1.0, np.nan)",
+         "freedom = np.where(count > 1, count, np.nan)"),
+        ("0.5 + 0.5 * level)", "level)"),
+        ("np.exp2(-np.maximum(found.n, 1.0))", "np.exp(-np.maximum(found.n, 1.0))"),
+        ("return np.minimum(1.0, 2.0 * np.minimum(above, below))",
+         "return np.minimum(1.0, np.minimum(above, below))"),
+    ),
+    *_in(
+        "intervals/paired_proportions.py",
+        "small_samples::test_tangos_limits_are_where_the_score_test_rejects"
+        " small_samples::test_newcombes_limits_are_the_published_ones"
+        " small_samples::test_newcombes_correlation_is_corrected_for_continuity",
+        ("linear * linear - 8.0 * n * constant", "linear * linear - 4.0 * n * constant"),
+        ("n * (2.0 * share + delta * (1.0 - delta))", "n * (2.0 * share - delta * (1.0 - delta))"),
+        ("covered - n / 2.0, 0.0)", "covered, 0.0)"),
+        ("- 2.0 * phi * below[0]", "+ 2.0 * phi * below[0]"),
+    ),
+    *_in(
+        "intervals/finite.py", "stats/partly_judged judging",
+        ("alpha = 0.5 * (1.0 - level)", "alpha = 1.0 - level"),
+        ("high + 1.0) - 1.0", "high + 1.0)"),
+        ("size, inside, judged).ge) > alpha", "size, inside, judged).gt) > alpha"),
+        ("np.hypot(total_a - low_a, high_b - total_b)",
+         "np.hypot(total_a - low_a, total_b - low_b)"),
+    ),
+    *_in(
+        "intervals/partly_judged.py", "stats/partly_judged judging",
+        ("spread = (1.0 - probability) * weight**2", "spread = weight**2"),
+        ("weight = np.where(judged, 1.0 / probability, 0.0)",
+         "weight = np.where(judged, probability, 0.0)"),
+        ("worth / wider**2, 1.0)", "worth / wider, 1.0)"),
+        ("more * np.maximum(more - 1.0, 0.0)", "more * more"),
+        ("scale = variance / mean", "scale = mean / variance"),
+        ("(1.0 - r) * middle - r * rest", "(1.0 - r) * middle - rest"),
+    ),
+    *_in(
+        "intervals/recall.py", "recall",
+        ("region = recall * (1.0 - recall) * (1.0 - 2.0 * edge)",
+         "region = recall * (1.0 - recall) * (1.0 - edge)"),
+        ("edge**2 * (1.0 - n / total) * n / positive", "edge**2 * n / positive"),
+        ("positive + 2 * added", "positive + added"),
+        ("np.sqrt(found.spread.variance / found.spread.positive)",
+         "np.sqrt(found.spread.variance) / found.spread.positive"),
+        ("total**-0.2 * spread", "total**-0.5 * spread"),
+        ("np.exp(-0.5 * far**2)", "np.exp(-(far**2))"),
+    ),
+    *_in(
+        "intervals/bands.py", "stats/bands",
+        ("(listed + 2.0) / (n + 4.0)", "(listed + 1.0) / (n + 2.0)"),
+        ("beyond * (precision - edge) ** 2", "(precision - edge) ** 2"),
+        ("half = np.maximum(20, ", "half = np.maximum(10, "),
+        ("(inside + 1.0) / (np.maximum(high - low, 0) + 2.0)",
+         "(inside + 1.0) / (np.maximum(high - low, 0) + 1.0)"),
+        ("(size - only) * (edge_a - edge_b) ** 2", "size * (edge_a - edge_b) ** 2"),
+        ("sums[signs] += 2.0 * heads", "sums[signs] += heads"),
+        ("(ordered.size + 1) * level", "(ordered.size - 1) * level"),
+        ("apart * np.sqrt(self.size[beyond])", "apart * (self.size[beyond])"),
+        ('np.arange(n_lists), side="right")', 'np.arange(n_lists), side="left")'),
+    ),
+    *_in(
+        "intervals/clusters.py", "stats/clusters dependent",
+        ("squares - sums**2 / np.maximum(everyone, 1.0)", "squares"),
+        ("squared_sizes, 1.0), 1.0) - 1.0", "squared_sizes, 1.0), 1.0)"),
+        ("total / np.maximum(1.0 - share,", "total / np.maximum(1.0 - 0.0 * share,"),
+        ("0.5 * (1.0 - level))", "1.0 - level)"),
+        ("(z_of(level) / found.quantile(level)) ** 2", "z_of(level) / found.quantile(level)"),
+        ("size -= 2.0 * counts", "size -= counts"),
+    ),
+    # -------------------------------------------------------------------------------- significance
+    *_in(
+        "significance/adjust.py", "stats/adjust",
+        ("m - rank + 1.0, 1.0)", "m - rank, 1.0)"),
+        ("scaled = ordered * (m / rank)", "scaled = ordered * (m / (rank + 1.0))"),
+        ("np.fmin.accumulate(scaled[..., ::-1], axis=-1)[..., ::-1]",
+         "np.fmin.accumulate(scaled, axis=-1)"),
+        ("np.cumsum(1.0 / rank)", "np.cumsum(1.0 / rank**2)"),
+        ("np.count_nonzero(~np.isnan(p), axis=-1", "np.count_nonzero(~np.isnan(p) | True, axis=-1"),
+        ("np.maximum(pairs - rank, 1)", "np.maximum(pairs - rank - 1, 1)"),
+    ),
+    *_in(
+        "significance/fisher.py", "stats/fisher",
+        ("p_value, p_mid = np.exp(one.ge), np.exp(one.mid)",
+         "p_value, p_mid = np.exp(one.gt), np.exp(one.mid)"),
+        ("1.0 - 0.5 * np.exp(upper.pmf)", "1.0 - np.exp(upper.pmf)"),
+        ("0.5 * (at_most + less)", "less"),
+        ("_tail_mass(observed + _AS_LIKELY", "_tail_mass(observed - _AS_LIKELY"),
+        ("tails(positive - left, total", "tails(positive - left + 1.0, total"),
+    ),
+    *_in(
+        "significance/mcnemar.py", "stats/mcnemar",
+        ("right_a = tp_a + (n_b - tp_b)", "right_a = tp_a + tp_b"),
+        ("p_value = 2.0 * np.exp(", "p_value = np.exp("),
+        ("np.exp(binomial.tails(right, total, 0.5).ge)",
+         "np.exp(binomial.tails(right, total, 0.5).gt)"),
+    ),
+    *_in(
+        "significance/unconditional.py", "stats/unconditional",
+        ("2.0 * min(observed, ", "min(observed, "),
+        ("(d * d * spread >= limit)", "(d * d * spread > limit)"),
+        ("_GRID = 8.0", "_GRID = 0.5"),
+        ("_REACH = 9.0", "_REACH = 3.0"),
+        ("(k + 1) / (k + 2 - c)", "(k + 1) / (k + 1 - c)"),
+        ("math.sin(float(phi[result.argmax()])) ** 2", "math.sin(float(phi[result.argmax()]))"),
+    ),
+    *_in(
+        "significance/score.py", "agreement",
+        ("further - 0.25 * sizes", "further - 0.5 * sizes"),
+        ("sizes * total / (total - 1.0)", "sizes"),
+        ("sides = 2.0 if alternative", "sides = 1.0 if alternative"),
+    ),
+    *_in(
+        "significance/stratified.py", "averages",
+        ("count, factor = total / 2.0 + abs(away), 2.0",
+         "count, factor = total / 2.0 + abs(away), 1.0"),
+        ("1.0 - 0.5 * math.exp(result.pmf)", "1.0"),
+        ("(4.0 * n)", "(2.0 * n)"),
+        ("weight = float(n.sum()) / 2.0", "weight = float(n.sum())"),
+        ("hypergeometric_laws(size, 2.0 * size, positive)",
+         "hypergeometric_laws(size, 2.0 * size + 1.0, positive)"),
+    ),
+    *_in(
+        "significance/dispersion.py", "repetition",
+        ("chi2 / special.chdtri(freedom, tail)", "chi2 / special.chdtri(freedom, 1.0 - tail)"),
+        ("special.chdtrc(freedom, chi2)", "special.chdtr(freedom, chi2)"),
+        ("np.mean(1.0 / n))", "1.0 / np.mean(n))"),
+        ("expected - steps[:-1])", "expected - steps[1:])"),
+        ("(1 + as_far) / (len(proper) + 1)", "as_far / len(proper)"),
+        ("(positive - count) / max(total - size, 1)", "positive / max(total, 1)"),
+        ("reach = 12.0 * math.sqrt", "reach = 1.0 * math.sqrt"),
+        ("weight if number == last else held", "held"),
+    ),
+    # -------------------------------------------------------------------------------- random model
+    *_in(
+        "random_model/bounds.py", "stats/bounds",
+        ("np.where(tail >= 1.0 - _EQUAL, 0.0, 1.0)", "np.where(tail > 1.0 + _EQUAL, 0.0, 1.0)"),
+        ("critical - 1.0 + (tail - 1.0) / below", "critical + (tail - 1.0) / below"),
+        ("n[active]).ge - log_p[active] <= _EQUAL", "n[active]).gt - log_p[active] <= _EQUAL"),
+        ("(n + 1.0) / (n + 2.0 - c)", "(n + 1.0) / (n + 1.0 - c)"),
+        ("rises = tail + gain > 1.0 + _EQUAL", "rises = tail + gain >= 1.0 - _EQUAL"),
+        ("log_betainc(x + 1.0, n - x, prior)", "log_betainc(x, n - x + 1.0, prior)"),
+        ("np.maximum(tail - at, 0.0) + at * up", "np.maximum(tail - at, 0.0)"),
+        ("1.0, 1.0)\n    z = -special", "1.0, 1.0) ** 2\n    z = -special",
+         "where the search starts changes what it costs, not what it finds"),
+    ),
+    *_in(
+        "random_model/boundary.py", "stats/boundary",
+        ("max(bound - base, 0)\n", "max(bound - base, 0) + 1\n"),
+        ("(k - count <= total - positive)", "(k - count < total - positive)",
+         "a path at the lowest possible count is reached for sure, and was answered before"),
+        ("critical_counts(log_p, k, population.opposite)[0]",
+         "critical_counts(log_p, k, population)[0]"),
+        ("_DROPPED = 1e-13", "_DROPPED = 1e-3"),
+        ("powers = rest ** np.arange(1.0,", "powers = rest ** np.arange(0.0,"),
+        ("tried.items() if p <= alpha * (1.0", "tried.items() if p <= 2.0 * alpha * (1.0"),
+        ("return (counts <= lowest).any(axis=-1)", "return (counts < lowest).any(axis=-1)"),
+        ("math.erfc(c / math.sqrt(2.0)) / 2.0", "math.erfc(c / math.sqrt(2.0))",
+         "where the search starts changes what it costs, not what it finds"),
+        ("counts[:, ascending], n[ascending], population)",
+         "counts, n[ascending], population)"),
+        ("np.diff(path, append=int(highest[-1]) + 2) > 0", "np.diff(path, append=0) > 0"),
+    ),
+    # ------------------------------------------------------------------------------------ rankings
+    *_in(
+        "rankings/ranking.py", "stats/ranking",
+        ("positions = np.argsort(-score, axis=-1", "positions = np.argsort(score, axis=-1"),
+        ("np.arange(1, positions.shape[-1] + 1), axis", "np.arange(0, positions.shape[-1]), axis"),
+        ("np.maximum(self.size - 1, 1)", "np.maximum(self.size, 1)"),
+        ("(index - start) * block.tp", "(index - start - 1) * block.tp"),
+        ("np.maximum(end - asked, 0), asked <= total", "np.maximum(end - asked, 0), asked < total"),
+        ("both = np.maximum(rank_a, rank_b)", "both = np.minimum(rank_a, rank_b)"),
+        ('np.searchsorted(rising, cuts[row], side="left")',
+         'np.searchsorted(rising, cuts[row], side="right")'),
+        ("a = (score_a >= threshold_a", "a = (score_a > threshold_a"),
+        ('{"best": gold, "worst": ~gold}', '{"best": ~gold, "worst": gold}'),
+    ),
+    *_in(
+        "rankings/ranking.py", "agreement",
+        ("& (n < total)", "& (n <= total)",
+         "behind the last of all candidates stands none with the same score"),
+        ("same[..., 1:-1] = (last == after)", "same[..., 1:-1] = (last >= after)"),
+    ),
+    *_in(
+        "rankings/swaps.py", "stats/swaps",
+        ("/ (2.0 * only)), 1.0)", "/ only), 1.0)"),
+        ("counts.tp_b - 2 * counts.tp_overlap", "counts.tp_b - counts.tp_overlap"),
+        ("(1 + as_large) / (drawn.size + 1)", "as_large / drawn.size"),
+        ("observed - _EQUAL * np.maximum(np.abs(observed), 1.0)", "observed + 1e-9"),
+        ("in_first = first & (up_to <= self.n)", "in_first = first & (up_to < self.n)"),
+        ("return np.abs(statistic)", "return statistic"),
+        ("signs = np.where(slots.a < slots.b, -1, 1)",
+         "signs = np.where(slots.a < slots.b, 1, -1)"),
+    ),
+    *_in(
+        "rankings/swaps.py", "agreement",
+        ("np.sqrt(p_single * (1.0 - p_single) / drawn)",
+         "np.sqrt(p_single * (1.0 - p_single)) / drawn"),
+        ("(drawn + 1.0)) - 1.0, 0.0)", "(drawn + 1.0)), 0.0)"),
+    ),
+    *_in(
+        "rankings/slots.py", "stats/swaps",
+        ("of_a <= of_b, of_a > of_b", "of_a < of_b, of_a > of_b"),
+        ("ends = slots[self.sizes - 1] + 1", "ends = slots[self.sizes - 1]"),
+        ("np.maximum(begin[self.later], begin[self.earlier])",
+         "np.minimum(begin[self.later], begin[self.earlier])"),
+    ),
+    *_in(
+        "rankings/areas.py", "areas",
+        ("beaten = 1.0 - 0.5 * (ranked.at(ranked.fp)) / negative",
+         "beaten = 1.0 - (ranked.at(ranked.fp)) / negative"),
+        ("np.where(size > 1, size - 1.0, np.nan)", "np.where(size > 1, size, np.nan)"),
+        ("wrong / (2.0 * positive[..., 0]", "wrong / (positive[..., 0]"),
+        ("half = 0.5 * (positive + negative) - 1.0", "half = 0.5 * (positive + negative)"),
+        ("np.nan, 2.0 * tail)", "np.nan, tail)"),
+        ("z_of(level), t) ** 2", "z_of(level), t)"),
+        ("y**2 - 2.0 * correlation * x * y", "y**2 - correlation * x * y"),
+        ("shared / (2.0 * np.sqrt", "shared / (np.sqrt"),
+    ),
+    *_in(
+        "rankings/areas.py", "stats/clusters dependent",
+        ("groups[-1] / (groups[-1] - 1.0) if", "1.0 if"),
+        ("+ 2.0 * both * float(sums[0] @ sums[1])", "+ both * float(sums[0] @ sums[1])"),
+        ("effective.min(axis=0) - 1.0", "effective.max(axis=0) - 1.0"),
+    ),
+    *_in(
+        "rankings/average_precision.py", "areas",
+        ("(at.tp - 1.0) / (at.n - 1.0), 0.0)", "at.tp / at.n, 0.0)"),
+        ("positive / np.where(positive > 1, positive - 1.0, np.nan)", "positive / positive"),
+        ("share * negative * at.tp / at.n**2", "share * negative * at.tp / at.n"),
+        ("(after - before - 1) / np.maximum(size - 1, 1)",
+         "(after - before) / np.maximum(size, 1)"),
+        ("(at.positive - 1.0) / np.maximum(total - 1.0, 1.0)",
+         "at.positive / np.maximum(total, 1.0)"),
+        ("reach = (rank - start) / size", "reach = (rank - start - 1) / size"),
+    ),
+    *_in(
+        "rankings/early.py", "early",
+        ("worst = best * np.exp(-alpha * (1.0 - share))", "worst = best * np.exp(-alpha * share)"),
+        ("half: FloatArray = 0.5 * (first + last)", "half: FloatArray = last"),
+        ("0.5 * inside**2 * width", "inside**2 * width"),
+        ("step = np.expm1(alpha / size)", "step = alpha / size",
+         "every weight is divided by it, and a ratio of weights is what is asked for"),
+        ("(rate + 0.5 * inside * (later - rate) - last)",
+         "(rate + 0.5 * inside * (later - rate))"),
+    ),
+    *_in(
+        "rankings/partly_judged.py", "stats/partly_judged judging",
+        ("seen > 0, others / seen, 0.0)", "seen > 0, positive / mass, 0.0)"),
+        ("(1.0 - rate) * (weight * influence) ** 2", "(weight * influence) ** 2"),
+        ("np.var(influence[inside], ddof=1)", "np.var(influence[inside])"),
+        ("max(positives - 1, 1)", "max(positives, 1)"),
+        ("(above[last] + 1 + of_block)", "(above[last] + of_block)"),
+        ("below = np.cumsum(values[::-1])[::-1]", "below = np.cumsum(values)"),
+    ),
+    *_in(
+        "rankings/promises.py", "choose_threshold",
+        ("1.0 - 2.0 * alpha / sequences", "1.0 - 2.0 * alpha"),
+        ("2.0 * level - 1.0", "level"),
+        ("starts = least * 2 ** np", "starts = least * 3 ** np"),
+        ("failures[np.searchsorted(failures, first)] - 1",
+         "failures[np.searchsorted(failures, first)]"),
+        ("np.searchsorted(sets.n, starts)", 'np.searchsorted(sets.n, starts, side="right")'),
+    ),
+    *_in(
+        "rankings/queries.py", "per_query query_summary",
+        ("np.where(negative, bits, ~(bits", "np.where(negative, ~bits, ~(bits"),
+        ("before = retrieved.running(hit)[rows[heads]] - 1",
+         "before = retrieved.running(hit)[rows[heads]]"),
+        ("np.lexsort((-score[rows], asked))", "np.lexsort((score[rows], asked))"),
+    ),
+    *_in(
+        "rankings/query_metrics.py", "per_query",
+        ("return retrieved.rank < self.cutoff", "return retrieved.rank <= self.cutoff"),
+        ("for i in range(2, size + 2)", "for i in range(3, size + 3)"),
+        ("total[retrieved.query])\n    return over",
+         "total[retrieved.query] + 1)\n    return over"),
+        ("j / (j + 1.0) * pooled", "pooled"),
+        ("/ 2.0**asked.top", "/ 2.0 ** (asked.top - 1)"),
+        ("0.5 * (block.size - block.hits)", "(block.size - block.hits)"),
+        ("(1.0 - p) * p ** retrieved", "p ** retrieved"),
+        ("stop * reaching / (rank + 1.0)", "stop * reaching / (rank + 2.0)"),
+    ),
+    *_in(
+        "rankings/query_ties.py", "per_query",
+        ("np.maximum(block.size - block.hits + 1, 1)", "np.maximum(block.size - block.hits, 1)"),
+        ("(block.hits - 1) / np.maximum(block.size - 1, 1)",
+         "block.hits / np.maximum(block.size, 1)"),
+        ("left = np.maximum(m - place, 1.0)", "left = np.maximum(m - place + 1.0, 1.0)"),
+        ("beside * (start + 1.0)) * inverse", "beside * start) * inverse"),
+    ),
+    *_in(
+        "rankings/tied.py", "ties",
+        ("lookup(-(-needed // size))", "lookup(needed // size)"),
+        ("lookup(needed // size + 1)", "lookup(-(-needed // size))"),
+        ("model.positive - in_block, taken).ge", "model.positive, taken).ge"),
+        ("_NOTHING = 45.0", "_NOTHING = 2.0"),
+    ),
+    *_in(
+        "rankings/verdicts.py", "measure_ranks",
+        ("- 2.0 * covariance[left, right]", "- covariance[left, right]"),
+        ("np.cov(influence[:, group]).reshape(total.shape) / size",
+         "np.cov(influence[:, group]).reshape(total.shape)"),
+        ("(decisive & (difference < 0)).sum(axis=-2)",
+         "(decisive & (difference < 0)).sum(axis=-3)"),
+        ("rng.chisquare(freedom, n_resamples) / freedom", "rng.chisquare(freedom, n_resamples)"),
+        ("decisive = p <= alpha", "decisive = p <= 2.0 * alpha"),
+        ("rank, 1 + better, count - worse", "rank, 1 + better, count - 1 - worse"),
+        ("np.abs(areas[:, sides[0]] - areas", "(areas[:, sides[0]] - areas"),
+    ),
+    # ---------------------------------------------------------------------------------- resampling
+    *_in(
+        "resampling/keyed.py", "stats/keyed stats/swaps",
+        ("2.0**-53 * 2.0 * np.pi", "2.0**-53 * np.pi"),
+        ("np.sqrt(-2.0 * np.log", "np.sqrt(-1.0 * np.log"),
+        ('bitorder="little"', 'bitorder="big"'),
+    ),
+    *_in(
+        "resampling/lattice.py", "stats/lattice",
+        ("return 1.0 if edge <= 0 else 0.0", "return 1.0 if edge < 0 else 0.0"),
+        ("result = float(law[edge:].sum())", "result = float(law[edge + 1 :].sum())"),
+        ("np.expm1(-theta * self.sizes) / 2.0", "np.expm1(-theta * self.sizes)"),
+        ("place = -(-(edge + self.total) // 2)", "place = (edge + self.total) // 2"),
+        ("_LARGE = 0.01", "_LARGE = 1e-14"),
+        ("float(chances[-1] ** n)", "float(chances[-1] * n)"),
+    ),
+    *_in(
+        "resampling/metrics.py", "stats/metrics",
+        ("_BETA_SQUARED = 4.0", "_BETA_SQUARED = 2.0"),
+        ("np.minimum(1.0 - ref_len / sys_len, 0.0)", "1.0 - ref_len / sys_len"),
+        ("np.exp2(-np.cumsum(unmatched, axis=-1))", "np.exp2(1.0 - np.cumsum(unmatched, axis=-1))"),
+        ("2.0 * sums[..., 0], sums[..., 1] + sums[..., 2]",
+         "sums[..., 0], sums[..., 1] + sums[..., 2]"),
+        ("return 1.0 - _ratio(correct_sure", "return _ratio(correct_sure"),
+    ),
+    *_in(
+        "resampling/resamples.py", "stats/resamples factors",
+        ("spawn_key=(block, *purpose)", "spawn_key=(0, *purpose)"),
+        ("_SINGLE = 2.0**24", "_SINGLE = 2.0**60"),
+        ("((numbers >> powers) & 1)", "((numbers >> (powers + 1)) & 1)"),
+        ("drawn = order[start + rng.integers", "drawn = order[rng.integers"),
+        ("values.sum(axis=1, keepdims=True) - values",
+         "values.sum(axis=1, keepdims=True) + values"),
+    ),
+    *_in(
+        "resampling/asked.py", "resampling items",
+        ("summed.swapaxes(0, 1), self.cluster,", "summed.swapaxes(0, 1), self.cluster[::-1],"),
+        ("return 1.0 / float(below[0].sum())", "return 1.0 / float(below.sum())"),
+        ("bool((self.statistics[..., 1] == 1.0).all())", "True"),
+    ),
+    *_in(
+        "resampling/bootstrap.py", "resampling",
+        ("inside = gains <= 2.0 * gain + room", "inside = gains < 2.0 * gain - room"),
+        ("inside = gains > room", "inside = gains > -room"),
+        ("inside = gains < 2.0 * gain - room", "inside = gains < gain - room"),
+        ("else (hits + 1) / (n_resamples + 1)", "else hits / n_resamples"),
+        ("(samples.size - below - above) / samples.size / 2.0", "0.0"),
+        ("(6.0 * spread**1.5)", "(3.0 * spread**1.5)"),
+        ("(theta - high * error, theta - low * error)",
+         "(theta + low * error, theta + high * error)"),
+        ('theta - low) if kind == "basic" else (low, high)\n\n\ndef acc',
+         'theta - low) if kind == "bca" else (low, high)\n\n\ndef acc'),
+        ("variance = both - 2.0 * products[:, a, b]", "variance = both"),
+        ("np.maximum.accumulate(p[order])", "p[order]"),
+        ("moved = np.abs(t_star(int(k)))", "moved = t_star(int(k))"),
+        ("share * (size - 1) for share", "share * size - 1 for share"),
+        ("chances[at] / 2.0)", "chances[at])"),
+    ),
+    *_in(
+        "resampling/wild.py",
+        "small_samples::test_random_signs_by_enumeration"
+        " small_samples::test_clusters_get_one_sign"
+        " small_samples::test_contributions_of_any_metric_are_its_influences"
+        " small_samples::test_four_wins_without_a_loss"
+        " small_samples::test_up_to_five_groups_nothing_is_significant_and_that_is_said",
+        ("np.count_nonzero(sums > room)", "np.count_nonzero(sums > -room)"),
+        ("added = 0 if every else 1", "added = 0"),
+        ("(1.0 - level) / 2.0 * (sums.size", "(1.0 - level) * (sums.size"),
+        ("share = weights / weights.sum()", "share = 1.0 / weights.size"),
+        ("last = scores.size - 1 - most", "last = scores.size - 2 - most"),
+    ),
+    *_in(
+        "resampling/wild.py", "factors",
+        ("np.diag(seeds.error) / np.sqrt(2.0)", "np.diag(seeds.error)"),
+        ("t.T / 2.0", "t.T"),
+    ),
+    *_in(
+        "resampling/factors.py", "factors",
+        ("axis=1) / (count - 1)", "axis=1) / count"),
+        ("np.sqrt(variance / count), count - 1.0", "np.sqrt(variance / count), count * 1.0"),
+        ("np.sqrt(sizes / (sizes - 1.0))[strata]", "1.0"),
+        ("stdtrit(freedom, 0.975) / ndtri(0.975)", "stdtrit(freedom, 0.95) / ndtri(0.95)"),
+        ("there.sum(axis=-1))", "seeds)"),
+    ),
+    *_in(
+        "resampling/paired.py", "resampling",
+        ("gains < gain - 1e-12 * scale", "gains <= gain + 1e-12 * scale"),
+        ("tail(2 * total + 1)", "tail(2 * total)"),
+        ("DrawnSum(-multiples).tail(0)", "DrawnSum(-multiples).tail(1)"),
+        ("change = moved[:, b] - moved[:, a]", "change = moved[:, b] - 2.0 * moved[:, a]"),
+        ("np.sqrt(p * (1.0 - p) / draws)", "np.sqrt(p * (1.0 - p)) / draws"),
+        ("doubled = np.minimum(1.0, 2.0 * ordered)", "doubled = np.minimum(1.0, ordered)"),
+        ("np.sqrt(on.multiples.size) * on.multiples.std()", "on.multiples.std()"),
+        ("swapped = theta[pairs[:, 0]] < theta[pairs[:, 1]]",
+         "swapped = theta[pairs[:, 0]] > theta[pairs[:, 1]]"),
+        ("return result if result > 0.0 else float(2.0**-multiples.size)", "return result"),
+    ),
+    *_in(
+        "resampling/paired.py",
+        "small_samples::test_as_many_resamples_as_the_family_needs"
+        " small_samples::test_undecided_judges_the_p_value_that_decides"
+        " small_samples::test_undecided_of_adjusted_p_values"
+        " small_samples::test_holm_over_domains_on_top_of_max_t"
+        " small_samples::test_all_pairs_of_equal_systems_together_err_in_five_percent",
+        ("np.ceil(2.0 * tests / options.alpha", "np.ceil(tests / options.alpha"),
+        ("(gains[k] - 2.0 * draws.turned", "(gains[k] - draws.turned"),
+        ("np.maximum(simultaneous, doubled)", "simultaneous"),
+        ("_DECIDING * 2.0 / (1.0 - options.level)", "_DECIDING / (1.0 - options.level)"),
+        ("(low < alpha) & (alpha < high)", "(low < alpha) | (alpha < high)"),
+    ),
+    *_in(
+        "resampling/studies.py", "gains",
+        ("below <= tail), np", "below < 2.0 * tail), np"),
+        ("float(ordered[first[-1]])", "float(ordered[first[0]])"),
+        ("np.sqrt(b + np.true_divide(n_items, n_items_other))",
+         "np.sqrt(1.0 + np.true_divide(n_items, n_items_other))"),
+        ("ndtr(b * z / noise)", "ndtr(z / noise)"),
+        ("gains[known] ** 2 - errors[known] ** 2", "gains[known] ** 2"),
+        ("-ndtri(alpha) + ndtri(power)", "-ndtri(alpha)"),
+        ("running >= quantile * total", "running > quantile * total + 1e-9"),
+        ("counts[:, pairs[:, 0]] * counts", "counts[:, pairs[:, 0]] + counts"),
+    ),
+    *_in(
+        "resampling/system_ranks.py",
+        "resampling::test_ranks_by_hand"
+        " resampling::test_simultaneous_ranks_count_the_significant_pairs"
+        " resampling::test_the_mirror_image_of_errors_has_the_same_ranks_and_calibration"
+        " small_samples::test_the_matrix_of_pairs_and_the_ranks_tell_one_story",
+        ("np.isnan(p_values) | (p_values <= alpha)",
+         "np.isnan(p_values) | (p_values <= 2.0 * alpha)"),
+        ("1 + better.sum(axis=0), rank.size - better.sum(axis=1)",
+         "1 + better.sum(axis=1), rank.size - better.sum(axis=0)"),
+        ("wins = (known[k] >= top)", "wins = (known[k] > top + 2 * room)"),
+        ("float((wins / winners).mean())", "float(wins.mean())"),
+        ("np.argmax(share > tail)", "np.argmax(share > 2.0 * tail)"),
+        ("tail = (1.0 - level) / 2.0", "tail = 1.0 - level"),
+        ("-limits[:, ::-1].T", "limits.T"),
+        ("better += known[other] > known[k] + room", "better += known[other] > known[k] - room"),
+    ),
+]
+# fmt: on
+
+
+def where(fault: Fault, root: Path) -> int:
+    """Return the line of the fault's text; a ValueError unless it stands once in its file."""
+    found = (root / STATS / fault.file).read_text(encoding="utf-8")
+    times = found.count(fault.text)
+    if times != 1:
+        raise ValueError(f"{fault.file}: {fault.text!r} stands {times} times, not once")
+    return found[: found.index(fault.text)].count("\n") + 1
+
+
+def copied() -> Path:
+    """Return a new folder with the package and its tests, of which bytecode is checked by hash.
+
+    By time and size, as is usual, the bytecode of one fault could pass for that of the next.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="mutants-"))
+    for name in COPIED:
+        if (ROOT / name).is_dir():
+            shutil.copytree(
+                ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__")
+            )
+        else:
+            shutil.copy(ROOT / name, folder / name)
+    checked = py_compile.PycInvalidationMode.CHECKED_HASH
+    compileall.compile_dir(folder / "rankeval_pd", quiet=1, invalidation_mode=checked)
+    return folder
+
+
+def _tested(tests: tuple[str, ...], folder: Path) -> None:
+    """Run the tests against the copy, in a process of their own, and leave with pytest's code."""
+    with open(folder / "output.txt", "w", encoding="utf-8") as output:
+        os.dup2(output.fileno(), 1)
+        os.dup2(output.fileno(), 2)
+    os.chdir(folder)
+    os.environ |= {
+        "PYTHONPATH": str(folder),
+        "CI": "true",
+    }  # CI: hypothesis tries the same examples
+    sys.path.insert(0, str(folder))
+    sys.dont_write_bytecode = True
+    options = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "--assert=plain"]
+    options.append("--hypothesis-profile=mutants")
+    code = NOT_RUN
+    try:
+        code = int(pytest.main([*options, *tests]))
+        if not str(sys.modules["rankeval_pd"].__file__).startswith(str(folder)):
+            code = NOT_RUN  # another copy of the package was tested
+    finally:
+        sys.stdout.flush()
+        os._exit(code)
+
+
+class Run(NamedTuple):
+    """The tests of one fault, while they run."""
+
+    number: int
+    process: multiprocessing.process.BaseProcess
+    folder: Path
+    right: str  #: what the file is without the fault
+    start: float
+
+
+def started(number: int, fault: Fault, folder: Path) -> Run:
+    """Put the fault in and start its tests."""
+    where(fault, folder)
+    path = folder / STATS / fault.file
+    right = path.read_text(encoding="utf-8")
+    path.write_text(right.replace(fault.text, fault.faulty), encoding="utf-8")
+    process = FORK.Process(target=_tested, args=(fault.tests, folder))
+    process.start()
+    return Run(number, process, folder, right, time.perf_counter())
+
+
+def ended(run: Run, fault: Fault) -> str:
+    """Take the fault out, and return what became of it: killed, SURVIVED, or BROKEN."""
+    if run.process.is_alive():  # searches for ever
+        run.process.kill()
+        run.process.join()
+        code = 1
+    else:
+        run.process.join()
+        code = run.process.exitcode
+    (run.folder / STATS / fault.file).write_text(run.right, encoding="utf-8")
+    # any other code than that of failed tests says that they could not run
+    return {0: "SURVIVED", 1: "killed"}.get(code, "BROKEN")
+
+
+def results(faults: list[Fault], folders: list[Path]) -> Iterator[tuple[Fault, str, float]]:
+    """Yield what became of each fault, and the seconds that it took, one at a time per folder."""
+    waiting, free, runs = list(enumerate(faults))[::-1], list(folders), []
+    while waiting or runs:
+        while waiting and free:
+            number, fault = waiting.pop()
+            runs.append(started(number, fault, free.pop()))
+        oldest = min(run.start for run in runs)
+        left = max(0.0, oldest + LONGEST - time.perf_counter())
+        multiprocessing.connection.wait([run.process.sentinel for run in runs], left)
+        for run in list(runs):
+            taken = time.perf_counter() - run.start
+            if taken >= LONGEST or not run.process.is_alive():
+                runs.remove(run)
+                yield faults[run.number], ended(run, faults[run.number]), taken
+                free.append(run.folder)
+
+
+def _load() -> None:
+    """Import what the tests need beside the package, once for all faults."""
+    for name in (
+        "ir_measures", "matplotlib.pyplot", "mpmath", "pandas", "scipy.fft",
+        "scipy.interpolate", "scipy.optimize", "scipy.sparse", "scipy.stats", "sklearn.metrics",
+        "statsmodels.api", "statsmodels.stats.multitest", "statsmodels.stats.proportion", "xarray",
+    ):  # fmt: skip
+        importlib.import_module(name)
+    # the same examples in every run, and none looked for that is simpler than the first to fail
+    hypothesis.settings.register_profile(
+        "mutants", deadline=None, derandomize=True, max_examples=40,
+        phases=(hypothesis.Phase.explicit, hypothesis.Phase.generate),
+    )  # fmt: skip
+
+
+def main() -> int:
+    """Run the list; 1 if a fault survives that is not explained, or proves nothing."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="", help="regular expression of file and texts")
+    parser.add_argument("--jobs", type=int, default=1, help="faults at a time")
+    given = parser.parse_args()
+    chosen = [f for f in FAULTS if re.search(given.only, f"{f.file} {f.text} -> {f.faulty}")]
+    lines = {fault: where(fault, ROOT) for fault in chosen}
+    folders = [copied() for _ in range(given.jobs)]
+    _load()
+    start, wrong = time.perf_counter(), 0
+    try:
+        named = tuple(sorted({test for fault in chosen for test in fault.tests}))
+        plain = FORK.Process(target=_tested, args=(named, folders[0]))
+        plain.start()
+        plain.join()
+        if plain.exitcode:
+            print(
+                (folders[0] / "output.txt").read_text(), "the tests fail without a fault", sep="\n"
+            )
+            return 1
+        print(f"{time.perf_counter() - start:5.0f} s  the tests pass without a fault", flush=True)
+        for fault, result, taken in results(chosen, folders):
+            known = f" (equivalent: {fault.equivalent})" if fault.equivalent else ""
+            print(
+                f"{result:8} {taken:5.1f} s  {fault.file}:{lines[fault]}:"
+                f" {fault.text!r} -> {fault.faulty!r}{known}",
+                flush=True,
+            )
+            wrong += result != "killed" and not (known and result == "SURVIVED")
+    finally:
+        for folder in folders:
+            shutil.rmtree(folder, ignore_errors=True)
+    print(f"{len(chosen)} faults in {time.perf_counter() - start:.0f} s, {wrong} not noticed")
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
