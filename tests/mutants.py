@@ -169,7 +169,7 @@ FAULTS = [
         ("np.log(1.0 - level) / np.where", "np.log(0.5 * (1.0 - level)) / np.where"),
         ("gap = np.log(area / len(ab)) - target", "gap = np.log(area) - target"),
         ("z2 * (z2 + 4.0 * tp", "z2 * (z2 + 2.0 * tp"),
-        ("(2.0 * (n + z2))", "(2.0 * n + z2)"),
+        ("(2.0 * (size + z2))", "(2.0 * size + z2)"),
         ("for k in range(1, int(a.max())):", "for k in range(1, int(a.max()) - 1):"),
         ("lower(start, k, tp, fp) > 0.5 * alpha", "lower(start, k, tp, fp) > alpha"),
         ("tail + lower(x, k - 1.0, tp, fp)", "tail + lower(x, k, tp, fp)"),
@@ -416,6 +416,12 @@ FAULTS = [
         ("z_of(level), t) ** 2", "z_of(level), t)"),
         ("y**2 - 2.0 * correlation * x * y", "y**2 - correlation * x * y"),
         ("shared / (2.0 * np.sqrt", "shared / (np.sqrt"),
+    ),
+    *_in(
+        "rankings/outlines.py", "dask_frames",
+        ("np.cumsum(outline.tied) - outline.tied", "np.cumsum(outline.tied)"),
+        ("0.5 * (2 * above + outline.tied) / negative", "(above + outline.tied) / negative"),
+        ("(size * (size - 1.0))", "(size * size)"),
     ),
     *_in(
         "rankings/areas.py", "stats/clusters dependent",
