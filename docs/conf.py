@@ -7,10 +7,14 @@ import os
 import sys
 from pathlib import Path
 
+# kernels inherit it: no bars in pages, nor what they say where Jupyter's widgets are not installed,
+# and no threads that wait for each other
+os.environ |= {"TQDM_DISABLE": "1", "PYTHONWARNINGS": "ignore:IProgress not found"}
+os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+
 import rankeval_pd
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
-os.environ["TQDM_DISABLE"] = "1"  # no bars in pages; kernels inherit it
 
 project = "rankeval_pd"
 author = "the rankeval_pd developers"

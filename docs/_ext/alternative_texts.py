@@ -33,7 +33,8 @@ class AlternativeTexts(SphinxPostTransform):
                 continue
             section, code = self._around(image)
             drawn = what_is_drawn(code)
-            image["alt"] = f"{section}. {drawn}" if drawn else f"Picture: {section}"
+            stop = "" if section.endswith(("?", ".", "!")) else "."
+            image["alt"] = f"{section}{stop} {drawn}" if drawn else f"Picture: {section}"
 
     def _around(self, image: nodes.Element) -> tuple[str, str]:
         section, code, node = "", "", image.parent

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from docutils import nodes
@@ -21,6 +22,8 @@ def mathml(node: Any, *, inline: bool) -> str:
     same = {"\\tfrac": "\\frac", "\\dfrac": "\\frac", "\\dots": "\\ldots", "½": "\\frac{1}{2}"}
     for command, known in same.items():
         source = source.replace(command, known)
+    # a space between a function's name and the letter that it is of
+    source = re.sub(r"(\\operatorname\{\w+\}|\\ln)\s*(?=[A-Za-z])", r"\1\\,", source)
     try:
         return str(tex2mathml(source, as_block=not inline))
     except (MathError, SyntaxError, KeyError, IndexError) as error:
