@@ -137,7 +137,8 @@ def _streams(references: Any) -> list[Sequence[str | None]]:
     found = list(references)
     if not found:
         raise ValueError("references is empty.")
-    streams = [found] if all(isinstance(x, str) for x in found) else found
+    one = all(isinstance(x, str) for x in found)
+    streams: list[Sequence[str | None]] = [found] if one else found
     for place, stream in enumerate(streams):
         _check_segments(stream, f"references[{place}]", len(streams[0]), optional=True)
     return streams
