@@ -62,7 +62,6 @@ nb_execution_raise_on_error = True
 nb_execution_timeout = 180
 suppress_warnings = [
     "myst-nb.lexer",  # a page that is not executed does not know its language
-    "toc.empty_glob",  # a place for pages to come
     "config.cache",  # sphinx-gallery's settings hold functions
 ]
 
