@@ -32,7 +32,14 @@ extensions = [
     "alternative_texts",
     "glossary_links",
 ]
-exclude_patterns = ["_build", "jupyter_execute", "gallery_code", "**/*.ipynb", "gallery/*.py*"]
+exclude_patterns = [
+    "_build",
+    "jupyter_execute",
+    ".jupyter_cache",
+    "gallery_code",
+    "**/*.ipynb",
+    "gallery/*.py*",
+]
 templates_path = ["_templates"]
 
 html_theme = "pydata_sphinx_theme"
