@@ -90,16 +90,16 @@ def test_the_first_lines_of_code_run(page, tmp_path, monkeypatch):
 
 
 def _terms():
-    """Return the contingency tables of 4,000 pairs of words."""
+    """Return the contingency tables of 2,100 pairs of words."""
     import numpy as np
     import pandas as pd
 
     rng = np.random.default_rng(0)
-    gold = rng.random(4_000) < 0.1
+    gold = rng.random(2_100) < 0.1
     together = rng.poisson(np.where(gold, 30, 12)) + 5
-    alone = rng.integers(50, 900, (2, 4_000))
+    alone = rng.integers(50, 900, (2, 2_100))
     cells = {"O11": together, "O12": alone[0], "O21": alone[1]}
     others = 200_000 - together - alone.sum(axis=0)
     return pd.DataFrame(
-        {**cells, "O22": others, "gold": gold}, index=[f"w{k}" for k in range(4000)]
+        {**cells, "O22": others, "gold": gold}, index=[f"w{k}" for k in range(2_100)]
     )
