@@ -1,6 +1,20 @@
-"""Sphinx configuration."""
+"""Sphinx configuration.
+
+``RANKEVAL_PD_DOCS=cache`` keeps what pages returned until their code changes: for who writes pages.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+# kernels inherit it: no bars in pages, nor what they say where Jupyter's widgets are not installed,
+# and no threads that wait for each other
+os.environ |= {"TQDM_DISABLE": "1", "PYTHONWARNINGS": "ignore:IProgress not found"}
+os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 import rankeval_pd
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 project = "rankeval_pd"
 author = "the rankeval_pd developers"
@@ -12,20 +26,51 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
+    "mathml",
+    "alternative_texts",
+    "glossary_links",
 ]
-exclude_patterns = ["_build", "jupyter_execute"]
+exclude_patterns = [
+    "_build",
+    "jupyter_execute",
+    ".jupyter_cache",
+    "gallery_code",
+    "**/*.ipynb",
+    "gallery/*.py*",
+]
+templates_path = ["_templates"]
+
 html_theme = "pydata_sphinx_theme"
-html_title = "rankeval_pd"
-html_theme_options = {"show_prev_next": False}
+html_title = f"rankeval_pd {version}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_theme_options = {
+    "header_links_before_dropdown": 6,
+    "show_prev_next": True,
+    "navigation_with_keys": False,
+    "show_toc_level": 2,
+    "secondary_sidebar_items": ["page-toc"],
+    "pygments_light_style": "tango",
+    "pygments_dark_style": "monokai",
+    "search_bar_text": "AUC, P@10, PMI, TREC, BLEU, ...",
+}
 html_show_sourcelink = False
-html_sidebars = {"*": [], "methods/*": []}  # these pages have no siblings to list
+html_sidebars = {"index": []}
+
+# formulas are MathML, which browsers draw by themselves
+html_math_renderer = "mathml"
 
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
-nb_execution_mode = "force"
+myst_heading_anchors = 3
+nb_execution_mode = os.environ.get("RANKEVAL_PD_DOCS", "force")
 nb_execution_raise_on_error = True
 nb_execution_timeout = 180
+suppress_warnings = [
+    "myst-nb.lexer",  # a page that is not executed does not know its language
+    "config.cache",  # sphinx-gallery's settings hold functions
+]
 
 
 def _krenn_is_here() -> bool:
@@ -38,6 +83,24 @@ def _krenn_is_here() -> bool:
 
 # where the paper's data can neither be found nor fetched, its page shows the code alone
 nb_execution_excludepatterns = [] if _krenn_is_here() else ["evert2004.md"]
+
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery_code",
+    "gallery_dirs": "gallery",
+    "filename_pattern": "/plot_",
+    "within_subsection_order": "FileNameSortKey",
+    "backreferences_dir": "gallery/backreferences",
+    "doc_module": ("rankeval_pd",),
+    "reference_url": {"rankeval_pd": None},
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "show_signature": False,
+    "min_reported_time": 1e9,
+    "write_computation_times": False,
+    "show_memory": False,
+    "remove_config_comments": True,
+    "image_srcset": ["2x"],
+}
 
 autosummary_generate = True
 autodoc_typehints = "none"

@@ -62,6 +62,7 @@ from .queries.trec_files import read_trec as read_trec
 from .queries.trec_files import write_trec as write_trec
 from .systems.calibration import calibration as calibration
 from .systems.calibration import population_calibration as population_calibration
+from .systems.hypotheses import from_sacrebleu as from_sacrebleu
 from .systems.paired_tests import paired_bootstrap as paired_bootstrap
 from .systems.paired_tests import paired_permutation as paired_permutation
 from .systems.paired_tests import resample_counts as resample_counts

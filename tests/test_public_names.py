@@ -24,6 +24,7 @@ from rankeval_pd.stats.random_model import bounds
 from rankeval_pd.stats.resampling import bootstrap, paired, system_ranks
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
 from rankeval_pd.stats.significance.fisher import ALTERNATIVES
+from rankeval_pd.systems.hypotheses import SCORERS
 
 ROOT = Path(rankeval_pd.__file__).parent.parent
 FUNCTIONS = [name for name in rankeval_pd.__all__ if inspect.isfunction(getattr(rankeval_pd, name))]
@@ -85,6 +86,7 @@ def test_choices_are_those_of_the_tables():
         choices.Space: SPACES,
         choices.TailMethod: published.METHODS,
         choices.Target: TARGETS,
+        choices.TextMetric: SCORERS,
     }
     for known, table in wanted.items():
         assert set(get_args(known)) == set(table), known

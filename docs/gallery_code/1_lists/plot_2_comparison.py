@@ -1,0 +1,18 @@
+"""
+Is one measure better than another?
+===================================
+
+Precision of two measures, and below the sizes of list for which the difference is significant.
+
+Function: :func:`rankeval_pd.plotting.comparison`.
+"""
+
+import rankeval_pd
+
+terms = rankeval_pd.datasets.load_docstring_terms(progress=False)
+df = terms.rankeval.with_association_measures(["G2", "t", "X2", "f"])
+rankings = df.rankeval(gold="gold", measures=["G2", "t", "X2", "f"])
+
+# %%
+
+rankings.plot.comparison("X2", "f", range(50, 2001))

@@ -1,0 +1,34 @@
+"""
+A leaderboard with ranks
+========================
+
+The score of each system and the ranks that it may have.
+
+Function: :func:`rankeval_pd.plotting.system_ranks`.
+"""
+
+import pandas as pd
+from sklearn.datasets import load_digits
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.model_selection import cross_val_predict
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
+from sklearn.tree import DecisionTreeClassifier
+
+import rankeval_pd
+
+X, y = load_digits(return_X_y=True)
+models = {
+    "Bayes": GaussianNB(),
+    "linear": LinearDiscriminantAnalysis(),
+    "centroid": NearestCentroid(),
+    "1 neighbour": KNeighborsClassifier(1),
+    "5 neighbours": KNeighborsClassifier(5),
+    "tree": DecisionTreeClassifier(random_state=0),
+}
+items = pd.DataFrame({name: cross_val_predict(x, X, y) == y for name, x in models.items()})
+systems = items.rankeval(metric="accuracy")
+
+# %%
+
+systems.plot.system_ranks()

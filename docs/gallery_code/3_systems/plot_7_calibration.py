@@ -1,0 +1,25 @@
+"""
+Do gains hold on other data?
+============================
+
+How often the gains of one half of the items keep their sign on the other half, and how often
+that is expected.
+
+Function: :func:`rankeval_pd.plotting.calibration`.
+"""
+
+import pandas as pd
+from sklearn.datasets import load_digits
+from sklearn.model_selection import cross_val_predict
+from sklearn.neighbors import KNeighborsClassifier
+
+import rankeval_pd
+
+X, y = load_digits(return_X_y=True)
+models = {f"{k} neighbours": KNeighborsClassifier(k) for k in range(1, 40, 3)}
+items = pd.DataFrame({name: cross_val_predict(x, X, y) == y for name, x in models.items()})
+
+# %%
+
+pairs = items[::2].rankeval(metric="accuracy").paired_bootstrap()
+pairs.rankeval.plot.calibration(items[1::2], n_resamples=99)

@@ -1,0 +1,105 @@
+"""The pages lead to what there is, in the words that people bring."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+import rankeval_pd
+from rankeval_pd.guide import PER_QUERY, PLOT_SYNONYMS, SYNONYMS
+
+ROOT = Path(rankeval_pd.__file__).parent.parent
+DOCS = ROOT / "docs"
+
+pytestmark = pytest.mark.skipif(not DOCS.exists(), reason="an installed package has no docs")
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", text.lower())
+
+
+def _tabs() -> list[str]:
+    tree = re.search(r"```\{toctree\}\n(.*?)```", (DOCS / "index.md").read_text("utf-8"), re.S)
+    assert tree is not None
+    return [line for line in tree[1].splitlines() if line and not line.startswith(":")]
+
+
+def test_there_are_at_most_six_tabs():
+    assert 1 < len(_tabs()) <= 6
+
+
+@pytest.mark.parametrize("known", [SYNONYMS, PER_QUERY, PLOT_SYNONYMS])
+def test_the_words_that_errors_know_stand_where_search_finds_them(known):
+    pages = [p.read_text("utf-8") for p in (DOCS / "start").glob("*.md")]
+    pages += [p.read_text("utf-8") for p in (DOCS / "methods").glob("*.md")]
+    text = _plain("".join(pages))
+    assert [word for word in known if word not in text] == []
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["AUC", "PMI", "MRR", "enrichment factor", "bootstrap", "y_true", "cut-off", "TREC",
+     "leaderboard", "LaTeX", "P@10", "nDCG", "BLEU", "F1", "Excel",
+     "cross-validation", "power", "FDR"],
+)  # fmt: skip
+def test_a_word_that_people_bring_leads_to_a_page(word):
+    rows = [
+        line
+        for line in (DOCS / "start" / "words.md").read_text("utf-8").splitlines()
+        if line.startswith("|") and word in line.split("|")[1]
+    ]
+    assert any(re.search(r"\]\(.*\.md\)", row) for row in rows)
+
+
+def test_every_plot_is_in_the_gallery():
+    code = "\n".join(p.read_text("utf-8") for p in (DOCS / "gallery_code").rglob("plot_*.py"))
+    plots = set(rankeval_pd.plotting.__all__) - {"shown"}
+    lacking = [name for name in plots if f"rankeval_pd.plotting.{name}`" not in code]
+    assert lacking == []
+
+
+def test_glossary_links_are_of_words_that_are_defined():
+    place = DOCS / "_ext" / "glossary_links.py"
+    pytest.importorskip("sphinx")
+    spec = importlib.util.spec_from_file_location("glossary_links", place)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    glossary = (DOCS / "start" / "glossary.md").read_text("utf-8").splitlines()
+    assert [word for word in module.UNMISTAKABLE if word not in glossary] == []
+
+
+@pytest.mark.filterwarnings("ignore:target='region'")
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_the_first_lines_of_code_run(page, tmp_path, monkeypatch):
+    """On simulated terms, so that no corpus has to be read."""
+    code = re.search(r"```python\n(.*?)```", (ROOT / page).read_text("utf-8"), re.S)
+    assert code is not None
+    calls = [line for line in code[1].splitlines() if line and not line.startswith("import")]
+    assert len(calls) <= 10
+    names = {x.attr for x in ast.walk(ast.parse(code[1])) if isinstance(x, ast.Attribute)}
+    assert {"nbest_precision", "compare", "random_test", "summary"} <= names
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(rankeval_pd.datasets, "load_docstring_terms", _terms)
+    exec(compile(code[1], page, "exec"), {})
+
+
+def _terms():
+    """Return the contingency tables of 2,100 pairs of words."""
+    import numpy as np
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    gold = rng.random(2_100) < 0.1
+    together = rng.poisson(np.where(gold, 30, 12)) + 5
+    alone = rng.integers(50, 900, (2, 2_100))
+    cells = {"O11": together, "O12": alone[0], "O21": alone[1]}
+    others = 200_000 - together - alone.sum(axis=0)
+    return pd.DataFrame(
+        {**cells, "O22": others, "gold": gold}, index=[f"w{k}" for k in range(2_100)]
+    )
