@@ -507,7 +507,7 @@ FAULTS = [
         ("_NOTHING = 45.0", "_NOTHING = 2.0"),
     ),
     *_in(
-        "rankings/verdicts.py", "measure_ranks",
+        "rankings/verdicts.py", "stats/verdicts measure_ranks",
         ("- 2.0 * covariance[left, right]", "- covariance[left, right]"),
         ("np.cov(influence[:, group]).reshape(total.shape) / size",
          "np.cov(influence[:, group]).reshape(total.shape)"),
@@ -590,12 +590,12 @@ FAULTS = [
         ("last = scores.size - 1 - most", "last = scores.size - 2 - most"),
     ),
     *_in(
-        "resampling/wild.py", "factors",
+        "resampling/wild.py", "stats/factors factors",
         ("np.diag(seeds.error) / np.sqrt(2.0)", "np.diag(seeds.error)"),
         ("t.T / 2.0", "t.T"),
     ),
     *_in(
-        "resampling/factors.py", "factors",
+        "resampling/factors.py", "stats/factors factors",
         ("axis=1) / (count - 1)", "axis=1) / count"),
         ("np.sqrt(variance / count), count - 1.0", "np.sqrt(variance / count), count * 1.0"),
         ("np.sqrt(sizes / (sizes - 1.0))[strata]", "1.0"),
@@ -629,7 +629,7 @@ FAULTS = [
         ("(low < alpha) & (alpha < high)", "(low < alpha) | (alpha < high)"),
     ),
     *_in(
-        "resampling/studies.py", "gains",
+        "resampling/studies.py", "stats/studies gains",
         ("below <= tail), np", "below < 2.0 * tail), np"),
         ("float(ordered[first[-1]])", "float(ordered[first[0]])"),
         ("np.sqrt(b + np.true_divide(n_items, n_items_other))",
