@@ -1,0 +1,42 @@
+"""Strata and training seeds in what is drawn, by hand and with SciPy."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.testing import assert_allclose
+from scipy import stats
+
+from rankeval_pd.stats.resampling import asked, factors, metrics, resamples, wild
+
+
+def test_contributions_within_strata_written_out():
+    """Deviations from the stratum's mean, with n - 1, and Welch and Satterthwaite's freedom."""
+    rng = np.random.default_rng(1)
+    strata = np.repeat([0, 1, 2], [4, 6, 9])
+    values = rng.normal(size=(2, 19)) + strata
+    found = factors.within_strata(values, np.ones(19), strata)
+    parts, freedom = [], []
+    for k, size in enumerate((4, 6, 9)):
+        own = values[:, strata == k]
+        parts.append((own - own.mean(axis=1, keepdims=True)) * np.sqrt(size / (size - 1)))
+        freedom.append(size - 1)
+    variance = np.array([(part**2).sum() for part in parts])
+    nu = variance.sum() ** 2 / (variance**2 / freedom).sum()
+    wider = stats.t.ppf(0.975, nu) / stats.norm.ppf(0.975)
+    wanted = values.mean(axis=1, keepdims=True) + wider * np.concatenate(parts, axis=1)
+    assert_allclose(found, wanted, rtol=1e-12)
+    assert_allclose(found.sum(axis=1), values.sum(axis=1), rtol=1e-12)
+
+
+def test_the_seeds_part_of_a_gain_is_t_times_its_error():
+    """Whatever signs the items get: here they add nothing."""
+    statistics = np.zeros((2, 30, 2))
+    statistics[..., 1] = 1.0
+    seeds = factors.Seeds(np.array([0.3, 2.0]), np.array([4.0, 4.0]))
+    items = asked.Items(statistics, None, metrics.ratio, 1.0, "mean", seeds=seeds)
+    options = asked.Options(500, "wild", "auto", "wild", None, 0.05, 0.95, 7, True)
+    parts = wild.contributions(items)
+    found = wild.subset_sums(parts, items, options, asked.quiet)
+    drawn = parts.unit * (parts.values.sum(axis=1, keepdims=True) - 2.0 * found.values)
+    t = resamples.t_draws(seeds.freedom, 500, 7)
+    assert_allclose(np.abs(drawn), np.abs(seeds.error[:, np.newaxis] * t.T), atol=1e-12)
