@@ -628,7 +628,7 @@ FAULTS = [
         " small_samples::test_undecided_of_adjusted_p_values"
         " small_samples::test_holm_over_domains_on_top_of_max_t"
         " small_samples::test_all_pairs_of_equal_systems_together_err_in_five_percent",
-        ("np.ceil(2.0 * tests / options.alpha", "np.ceil(tests / options.alpha"),
+        ("_whole(2.0 * tests / options.alpha", "_whole(tests / options.alpha"),
         ("(gains[k] - 2.0 * draws.turned", "(gains[k] - draws.turned"),
         ("np.maximum(simultaneous, doubled)", "simultaneous"),
         ("_DECIDING * 2.0 / (1.0 - options.level)", "_DECIDING / (1.0 - options.level)"),
