@@ -374,7 +374,7 @@ FAULTS = [
          'np.searchsorted(rising, cuts[row], side="right")'),
         ("a = (score_a >= threshold_a", "a = (score_a > threshold_a"),
         ("np.minimum(inside, block.tp)", "np.maximum(inside, block.tp)"),
-        ("inside - (block.size - block.tp), 0)", "inside - block.tp, 0)"),
+        ("inside - (block.size - block.tp), 0, block", "inside - block.tp, 0, block"),
     ),
     *_in(
         "rankings/ranking.py", "agreement",

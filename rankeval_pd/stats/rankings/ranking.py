@@ -188,7 +188,7 @@ def nbest(
     elif ties == "best":
         counted = tp_start + np.minimum(inside, block.tp)
     elif ties == "worst":
-        counted = tp_start + np.maximum(inside - (block.size - block.tp), 0)
+        counted = tp_start + np.clip(inside - (block.size - block.tp), 0, block.tp)
     result = NBest(
         counted, ranked[..., index - 1], np.maximum(end - asked, 0), asked <= total, block
     )
