@@ -311,7 +311,7 @@ FAULTS = [
         ("sides = 2.0 if alternative", "sides = 1.0 if alternative"),
     ),
     *_in(
-        "significance/stratified.py", "averages",
+        "significance/stratified.py", "stats/stratified averages",
         ("count, factor = total / 2.0 + abs(away), 2.0",
          "count, factor = total / 2.0 + abs(away), 1.0"),
         ("1.0 - 0.5 * math.exp(result.pmf)", "1.0"),
@@ -440,7 +440,7 @@ FAULTS = [
         ("part) ** 2 / (size - 1.0)", "part) ** 2 / size"),
     ),
     *_in(
-        "rankings/average_precision.py", "areas",
+        "rankings/average_precision.py", "stats/average_precision areas",
         ("(at.tp - 1.0) / (at.n - 1.0), 0.0)", "at.tp / at.n, 0.0)"),
         ("positive / np.where(positive > 1, positive - 1.0, np.nan)", "positive / positive"),
         ("share * negative * at.tp / at.n**2", "share * negative * at.tp / at.n"),
@@ -559,13 +559,13 @@ FAULTS = [
          "values.sum(axis=1, keepdims=True) + values"),
     ),
     *_in(
-        "resampling/asked.py", "resampling items",
+        "resampling/asked.py", "stats/asked resampling items",
         ("summed.swapaxes(0, 1), self.cluster,", "summed.swapaxes(0, 1), self.cluster[::-1],"),
         ("return 1.0 / float(below[0].sum())", "return 1.0 / float(below.sum())"),
         ("bool((self.statistics[..., 1] == 1.0).all())", "True"),
     ),
     *_in(
-        "resampling/bootstrap.py", "resampling",
+        "resampling/bootstrap.py", "stats/bootstrap resampling",
         ("inside = gains <= 2.0 * gain + room", "inside = gains < 2.0 * gain - room"),
         ("inside = gains > room", "inside = gains > -room"),
         ("inside = gains < 2.0 * gain - room", "inside = gains < gain - room"),
@@ -648,7 +648,7 @@ FAULTS = [
     ),
     *_in(
         "resampling/system_ranks.py",
-        "resampling::test_ranks_by_hand"
+        "stats/bootstrap resampling::test_ranks_by_hand"
         " resampling::test_simultaneous_ranks_count_the_significant_pairs"
         " resampling::test_the_mirror_image_of_errors_has_the_same_ranks_and_calibration"
         " small_samples::test_the_matrix_of_pairs_and_the_ranks_tell_one_story",
