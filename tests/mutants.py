@@ -407,7 +407,7 @@ FAULTS = [
          "np.minimum(begin[self.later], begin[self.earlier])"),
     ),
     *_in(
-        "rankings/areas.py", "areas",
+        "rankings/areas.py", "stats/areas areas",
         ("beaten = 1.0 - 0.5 * (ranked.at(ranked.fp)) / negative",
          "beaten = 1.0 - (ranked.at(ranked.fp)) / negative"),
         ("np.where(size > 1, size - 1.0, np.nan)", "np.where(size > 1, size, np.nan)"),

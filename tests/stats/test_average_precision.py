@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.testing import assert_allclose
 
+from sklearn.metrics import average_precision_score
+
 from rankeval_pd.stats.rankings import average_precision
 
 
@@ -18,3 +20,23 @@ def test_without_ties_the_mean_over_orders_is_that_of_the_one_order():
     assert_allclose(mean.value, one.value, rtol=1e-13)
     assert_allclose(mean.corrected, one.corrected, rtol=1e-13)
     assert_allclose(mean.influence, one.influence, rtol=1e-12, atol=1e-14)
+
+
+def test_influences_are_derivatives_by_the_weight_of_each_candidate():
+    """Scikit-learn's weighted average precision, the numbers of both classes fixed."""
+    rng = np.random.default_rng(6)
+    gold = rng.random(30) < 0.25
+    score = (gold + rng.normal(size=30)).round(1)
+    found = average_precision.influences(score, gold, np.ones(30, dtype=bool))
+    positive = gold.sum()
+
+    def value(candidate, step):
+        weight = np.ones(30)
+        weight[candidate] += step
+        for group in (gold, ~gold):
+            weight[group] *= group.sum() / weight[group].sum()
+        return average_precision_score(gold, score, sample_weight=weight)
+
+    slope = np.array([(value(k, 1e-4) - value(k, -1e-4)) / 2e-4 for k in range(30)])
+    wanted = np.where(gold, positive, 30 - positive) * slope * positive / (positive - 1)
+    assert_allclose(found.influence, wanted, rtol=1e-6, atol=1e-7)
