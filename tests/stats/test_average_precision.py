@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.testing import assert_allclose
-
 from sklearn.metrics import average_precision_score
 
 from rankeval_pd.stats.rankings import average_precision
