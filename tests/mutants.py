@@ -419,12 +419,6 @@ FAULTS = [
         ("shared / (2.0 * np.sqrt", "shared / (np.sqrt"),
     ),
     *_in(
-        "rankings/outlines.py", "dask_frames",
-        ("np.cumsum(outline.tied) - outline.tied", "np.cumsum(outline.tied)"),
-        ("0.5 * (2 * above + outline.tied) / negative", "(above + outline.tied) / negative"),
-        ("(size * (size - 1.0))", "(size * size)"),
-    ),
-    *_in(
         "rankings/areas.py", "stats/clusters dependent",
         ("groups[-1] / (groups[-1] - 1.0) if", "1.0 if"),
         ("+ 2.0 * both * float(sums[0] @ sums[1])", "+ both * float(sums[0] @ sums[1])"),
@@ -434,6 +428,7 @@ FAULTS = [
         "rankings/outlines.py", "stats/outlines",
         ("np.cumsum(outline.tied) - outline.tied", "np.cumsum(outline.tied)"),
         ("(outline.tp * (2 * above + outline.tied))", "(outline.tp * (2 * above))"),
+        ("0.5 * (2 * above + outline.tied) / negative", "(above + outline.tied) / negative"),
         ("tp_up_to[1:] + tp_up_to[:-1]", "2 * tp_up_to[1:]"),
         ("squares / (size * (size - 1.0))", "squares / (size * size)"),
         ("least = min(sizes) - 1.0", "least = max(sizes) - 1.0"),
@@ -584,7 +579,7 @@ FAULTS = [
     ),
     *_in(
         "resampling/wild.py",
-        "small_samples::test_random_signs_by_enumeration"
+        "stats/paired small_samples::test_random_signs_by_enumeration"
         " small_samples::test_clusters_get_one_sign"
         " small_samples::test_contributions_of_any_metric_are_its_influences"
         " small_samples::test_four_wins_without_a_loss"
@@ -623,7 +618,7 @@ FAULTS = [
     ),
     *_in(
         "resampling/paired.py",
-        "small_samples::test_as_many_resamples_as_the_family_needs"
+        "stats/paired small_samples::test_as_many_resamples_as_the_family_needs"
         " small_samples::test_undecided_judges_the_p_value_that_decides"
         " small_samples::test_undecided_of_adjusted_p_values"
         " small_samples::test_holm_over_domains_on_top_of_max_t"
