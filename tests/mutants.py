@@ -311,7 +311,7 @@ FAULTS = [
         ("sides = 2.0 if alternative", "sides = 1.0 if alternative"),
     ),
     *_in(
-        "significance/stratified.py", "averages",
+        "significance/stratified.py", "stats/stratified averages",
         ("count, factor = total / 2.0 + abs(away), 2.0",
          "count, factor = total / 2.0 + abs(away), 1.0"),
         ("1.0 - 0.5 * math.exp(result.pmf)", "1.0"),
@@ -407,7 +407,7 @@ FAULTS = [
          "np.minimum(begin[self.later], begin[self.earlier])"),
     ),
     *_in(
-        "rankings/areas.py", "areas",
+        "rankings/areas.py", "stats/areas areas",
         ("beaten = 1.0 - 0.5 * (ranked.at(ranked.fp)) / negative",
          "beaten = 1.0 - (ranked.at(ranked.fp)) / negative"),
         ("np.where(size > 1, size - 1.0, np.nan)", "np.where(size > 1, size, np.nan)"),
@@ -419,12 +419,6 @@ FAULTS = [
         ("shared / (2.0 * np.sqrt", "shared / (np.sqrt"),
     ),
     *_in(
-        "rankings/outlines.py", "dask_frames",
-        ("np.cumsum(outline.tied) - outline.tied", "np.cumsum(outline.tied)"),
-        ("0.5 * (2 * above + outline.tied) / negative", "(above + outline.tied) / negative"),
-        ("(size * (size - 1.0))", "(size * size)"),
-    ),
-    *_in(
         "rankings/areas.py", "stats/clusters dependent",
         ("groups[-1] / (groups[-1] - 1.0) if", "1.0 if"),
         ("+ 2.0 * both * float(sums[0] @ sums[1])", "+ both * float(sums[0] @ sums[1])"),
@@ -434,13 +428,14 @@ FAULTS = [
         "rankings/outlines.py", "stats/outlines",
         ("np.cumsum(outline.tied) - outline.tied", "np.cumsum(outline.tied)"),
         ("(outline.tp * (2 * above + outline.tied))", "(outline.tp * (2 * above))"),
+        ("0.5 * (2 * above + outline.tied) / negative", "(above + outline.tied) / negative"),
         ("tp_up_to[1:] + tp_up_to[:-1]", "2 * tp_up_to[1:]"),
         ("squares / (size * (size - 1.0))", "squares / (size * size)"),
         ("least = min(sizes) - 1.0", "least = max(sizes) - 1.0"),
         ("part) ** 2 / (size - 1.0)", "part) ** 2 / size"),
     ),
     *_in(
-        "rankings/average_precision.py", "areas",
+        "rankings/average_precision.py", "stats/average_precision areas",
         ("(at.tp - 1.0) / (at.n - 1.0), 0.0)", "at.tp / at.n, 0.0)"),
         ("positive / np.where(positive > 1, positive - 1.0, np.nan)", "positive / positive"),
         ("share * negative * at.tp / at.n**2", "share * negative * at.tp / at.n"),
@@ -559,13 +554,13 @@ FAULTS = [
          "values.sum(axis=1, keepdims=True) + values"),
     ),
     *_in(
-        "resampling/asked.py", "resampling items",
+        "resampling/asked.py", "stats/asked resampling items",
         ("summed.swapaxes(0, 1), self.cluster,", "summed.swapaxes(0, 1), self.cluster[::-1],"),
         ("return 1.0 / float(below[0].sum())", "return 1.0 / float(below.sum())"),
         ("bool((self.statistics[..., 1] == 1.0).all())", "True"),
     ),
     *_in(
-        "resampling/bootstrap.py", "resampling",
+        "resampling/bootstrap.py", "stats/bootstrap resampling",
         ("inside = gains <= 2.0 * gain + room", "inside = gains < 2.0 * gain - room"),
         ("inside = gains > room", "inside = gains > -room"),
         ("inside = gains < 2.0 * gain - room", "inside = gains < gain - room"),
@@ -584,7 +579,7 @@ FAULTS = [
     ),
     *_in(
         "resampling/wild.py",
-        "small_samples::test_random_signs_by_enumeration"
+        "stats/paired small_samples::test_random_signs_by_enumeration"
         " small_samples::test_clusters_get_one_sign"
         " small_samples::test_contributions_of_any_metric_are_its_influences"
         " small_samples::test_four_wins_without_a_loss"
@@ -623,7 +618,7 @@ FAULTS = [
     ),
     *_in(
         "resampling/paired.py",
-        "small_samples::test_as_many_resamples_as_the_family_needs"
+        "stats/paired small_samples::test_as_many_resamples_as_the_family_needs"
         " small_samples::test_undecided_judges_the_p_value_that_decides"
         " small_samples::test_undecided_of_adjusted_p_values"
         " small_samples::test_holm_over_domains_on_top_of_max_t"
@@ -648,7 +643,7 @@ FAULTS = [
     ),
     *_in(
         "resampling/system_ranks.py",
-        "resampling::test_ranks_by_hand"
+        "stats/bootstrap resampling::test_ranks_by_hand"
         " resampling::test_simultaneous_ranks_count_the_significant_pairs"
         " resampling::test_the_mirror_image_of_errors_has_the_same_ranks_and_calibration"
         " small_samples::test_the_matrix_of_pairs_and_the_ranks_tell_one_story",

@@ -281,3 +281,15 @@ def test_few_n_of_many_candidates():
     (steps,) = boundary._by_steps(asked, n.astype(np.int64), population.prior, population)
     assert p == pytest.approx(steps, rel=1e-10)
     assert envelope(0.05, n[::-1], population).counts[-1] == 1.0
+
+
+def test_adjusted_p_values_in_any_order_of_the_lists():
+    rng = np.random.default_rng(2)
+    n = np.arange(1.0, 41.0)
+    tp = np.cumsum(rng.random(40) < 0.5).astype(float)
+    for population in (Finite(60.0, 25.0), Infinite(0.4)):
+        log_p = population.tails(tp, n).ge
+        wanted = adjusted(log_p, tp, n, population)
+        order = rng.permutation(40)
+        found = adjusted(log_p[order], tp[order], n[order], population)
+        np.testing.assert_allclose(found, wanted[order], rtol=1e-12)

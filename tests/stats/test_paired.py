@@ -1,0 +1,57 @@
+"""Families of pairs, limits from random signs, and contributions of items of unequal size."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from rankeval_pd.stats.resampling import asked, metrics, paired, wild
+from rankeval_pd.stats.significance.adjust import adjust
+
+
+@pytest.mark.parametrize("method", ["holm", "bonferroni", "bh", "by", None])
+@pytest.mark.parametrize("pairs", [1, 3, 10])
+def test_the_least_number_of_resamples_that_can_decide(method, pairs):
+    """Twice the smallest p-value there is, adjusted with others of 1: with one less it cannot."""
+    options = asked.Options(0, "wild", "auto", "", method, 0.05, 0.95, 1, True)
+    needed = paired.needed_resamples(options, pairs)
+
+    def smallest(draws):
+        p = np.append(2.0 / (draws + 1), np.ones(pairs - 1))
+        return p[0] if method is None else adjust(p, method)[0]
+
+    assert smallest(needed) <= 0.05 * (1 + 1e-12)
+    assert smallest(needed - 1) > 0.05
+
+
+def test_a_simultaneous_p_value_is_no_smaller_than_that_of_its_pair():
+    found = paired._of_all_pairs(np.array([0.04, 0.2]), np.array([0.03, 0.5]))
+    assert found.tolist() == [0.04, 0.5]
+
+
+@pytest.mark.parametrize("every", [True, False])
+@pytest.mark.parametrize("size", [50, 64, 99])
+def test_limits_are_the_outermost_scores_that_are_not_rejected(size, every):
+    """Rejected is what so few are at most, or at least, counted with one more of random ones."""
+    sums, added = np.random.default_rng(size).normal(size=size), 0 if every else 1
+    tail = 0.05 * (size + added)
+    low, high = (
+        [s for s in sums if added + (side * sums <= side * s).sum() > tail] for side in (1.0, -1.0)
+    )
+    found = wild.limits(sums, np.ones(size), 1.0, every=every, level=0.9, room=1e-12)
+    assert found == (min(low), max(high))
+
+
+def test_contributions_of_items_of_unequal_size_are_residuals():
+    """Of a ratio they vary by y - r x, over the sum of the x (Cochran 1977, 6.4)."""
+    rng = np.random.default_rng(3)
+    x = rng.integers(1, 9, 20).astype(float)
+    statistics = np.stack([np.stack([rng.binomial(9, 0.5, 20) * x, x], axis=-1) for _ in range(2)])
+    parts = wild.contributions(asked.Items(statistics, None, metrics.ratio, 1.0, "mean"))
+    y = statistics[..., 0]
+    ratio = y.sum(axis=1, keepdims=True) / x.sum()
+    share = parts.weights / parts.weights.sum()
+    rest = parts.values - share * parts.values.sum(axis=1, keepdims=True)
+    assert_allclose(rest, (y - ratio * x) / x.sum(), rtol=1e-6, atol=1e-8)
+    assert_allclose(parts.values.sum(axis=1), ratio[:, 0], rtol=1e-9)
