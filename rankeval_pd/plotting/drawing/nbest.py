@@ -114,8 +114,10 @@ def checked(
 ) -> tuple[list[str], float, list[int]]:
     """Return the curves to compare with, the relevant gain and the marks, or say what is wrong."""
     references: list[Any] = [reference]
-    if reference is None or (np.iterable(reference) and not isinstance(reference, str)):
-        references = list(reference or ())
+    if reference is None or reference is False:
+        references = []
+    elif np.iterable(reference) and not isinstance(reference, str):
+        references = list(reference)
     check_options(x, references, REFERENCES)
     return references, check_relevant(relevant), check_marks(mark, table["n"])
 
