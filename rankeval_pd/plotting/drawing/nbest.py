@@ -110,7 +110,7 @@ def draw_precision(
 
 
 def checked(
-    table: pd.DataFrame, x: str, mark: Any, relevant: Any, reference: str | Sequence[str]
+    table: pd.DataFrame, x: str, mark: Any, relevant: Any, reference: Any
 ) -> tuple[list[str], float, list[int]]:
     """Return the curves to compare with, the relevant gain and the marks, or say what is wrong."""
     references: list[Any] = [reference]
