@@ -151,7 +151,7 @@ def test_two_hundred_measures_are_drawn_and_the_legend_says_how_many_it_leaves_o
     laid_out(ax.figure)
     texts = [text.get_text() for text in ax.get_legend().get_texts()]
     (said,) = [text for text in texts if re.fullmatch(r"and \d+ more", text)]
-    named = [text for text in texts if text.startswith("measure number")]
+    named = [text for text in texts if re.match(r"measu.*\d", text)]  # names may be cut
     assert len(named) + int(said.split()[1]) == 200
     assert "ideal order" in texts
     with pytest.raises(ValueError, match=r"there are 200 measures.*24 panels.*measures=\["):
