@@ -30,7 +30,10 @@ def group_numbers(
         raise TypeError(_unsorted(columns, by)) from error
     first = np.empty(number.max(initial=-1) + 1, dtype=np.int64)
     first[number[::-1]] = np.arange(number.size)[::-1]  # what is written last stays
-    return keys.iloc[first], number.astype(np.int64)
+    each = keys.iloc[first]
+    if any(isinstance(label, frozenset) for label in each.to_numpy(dtype=object).ravel()):
+        raise TypeError(_unsorted(columns, by))  # only subsets have an order
+    return each, number.astype(np.int64)
 
 
 def _unsorted(columns: Sequence[pd.Series], by: Sequence[Hashable]) -> str:

@@ -18,6 +18,7 @@ from rankeval_pd.forms.choices import (
     GainInterval,
     LawMethod,
 )
+from rankeval_pd.forms.groups import group_numbers
 from rankeval_pd.forms.items import check_items, item_order, item_roles, role_column, settled
 from rankeval_pd.forms.pairs import check_sizes, item_labels
 from rankeval_pd.forms.rankings import Data
@@ -136,11 +137,7 @@ def _domains(data: Any, by: list[Hashable], roles: Roles, draw: str) -> list[Int
     labels = item_labels(data, roles)
     number = np.zeros(len(labels), dtype=np.int64)
     if by:
-        keys = pd.concat(
-            [role_column(data, name, "by").reset_index(drop=True) for name in by], axis=1
-        )
-        groups = keys.groupby(list(keys.columns), sort=True, observed=True)
-        number = np.asarray(groups.ngroup(), dtype=np.int64)
+        number = group_numbers([role_column(data, name, "by") for name in by], by)[1]
     order = np.arange(len(labels))
     if draw == "random":
         order = item_order(labels)
