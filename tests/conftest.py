@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
@@ -93,3 +94,8 @@ def ragged() -> pd.DataFrame:
         for seed, (query, size) in enumerate({"q2": 9, "q1": 12, "q3": 5}.items())
     ]
     return pd.concat(parts)
+
+
+def pytest_collection_finish(session):
+    """What thousands of tests are made of stays: no collection of garbage looks at it again."""
+    gc.freeze()

@@ -33,6 +33,7 @@ from rankeval_pd.forms.measure_pairs import (
     sides,
     with_names,
 )
+from rankeval_pd.forms.measures import ask_measures
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles_but
@@ -165,19 +166,8 @@ def area(
                 "level": level, "ties": EQUAL[equal], "ends": inner.attrs["ends"],
                 "warns": average is None,
             }  # fmt: skip
-        computed = xr.apply_ufunc(
-            kernel,
-            inner["score"],
-            inner["gold"],
-            inner["present"],
-            *clusters,
-            kwargs=options,
-            input_core_dims=[["candidate"]] * (3 + len(clusters)),
-            output_core_dims=[[]] * (6 + len(clusters)),
-            dask="parallelized",
-            output_dtypes=[float] * 6 + [np.int64] * len(clusters),
-        )
-        result = xr.Dataset(dict(zip(columns[1:], computed, strict=True)))
+        types = {name: np.int64 if name == "n_groups" else float for name in columns[1:]}
+        result = ask_measures(inner, kernel, types, beside=clusters, options=options)
         if average is not None:
             positive = (inner["gold"] & inner["present"]).sum("candidate")
             others = inner["present"].sum("candidate") - positive

@@ -43,7 +43,7 @@ def ask_measures(
     single : sequence of str
         The columns without these dimensions: one value for each measure.
     beside : sequence of DataArray
-        More arguments, a value for each measure, or values along dimensions of ``along``.
+        More arguments: values for each measure, each candidate, or along dimensions of ``along``.
     options : mapping, optional
         Keywords of the kernel.
 
@@ -57,7 +57,7 @@ def ask_measures(
         number, wide = inner.sizes["measure"], math.prod(map(len, along.values()))
         what = f"{number:,} measures at {wide:,} {' and '.join(map(str, along))}"
         check_rows(inner, number * wide, len(columns), what)
-    core = ["candidate"]
+    core, inside = ["candidate"], {"candidate", *along}
     computed = xr.apply_ufunc(
         kernel,
         inner["score"],
@@ -65,7 +65,7 @@ def ask_measures(
         inner["present"],
         *beside,
         kwargs=dict(options or {}),
-        input_core_dims=[core, core, core, *([d for d in x.dims if d in along] for x in beside)],
+        input_core_dims=[core, core, core, *([d for d in x.dims if d in inside] for x in beside)],
         output_core_dims=[[] if name in single else list(along) for name in columns],
         dask="parallelized",
         dask_gufunc_kwargs={"output_sizes": {d: len(labels) for d, labels in along.items()}},

@@ -11,6 +11,7 @@ import xarray as xr
 from rankeval_pd.forms.answers import answer
 from rankeval_pd.forms.choices import ListSizes
 from rankeval_pd.forms.measure_pairs import only_pair, with_names
+from rankeval_pd.forms.measures import ask_measures
 from rankeval_pd.forms.n import Sizes, check_n
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import PartlyJudged, RankingRoles, Roles
@@ -243,19 +244,8 @@ def judged_average_precision(
     design = sample.design()
 
     def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
-        computed = xr.apply_ufunc(
-            _average_precision,
-            inner["score"],
-            inner["gold"],
-            inner["present"],
-            *sample.beside(inner),
-            kwargs={"design": design},
-            input_core_dims=[["candidate"]] * 6,
-            output_core_dims=[[]] * len(AVERAGE),
-            dask="parallelized",
-            output_dtypes=list(AVERAGE.values()),
-        )
-        result = xr.Dataset(dict(zip(AVERAGE, computed, strict=True)))
+        beside, options = sample.beside(inner), {"design": design}
+        result = ask_measures(inner, _average_precision, AVERAGE, beside=beside, options=options)
         return result.assign(exists=xr.ones_like(result["n_judged"], dtype=bool))
 
     columns = ("measure", *AVERAGE)
@@ -371,24 +361,14 @@ def _of_lists(sample: Sample, sizes: Sizes, columns: dict[str, type]) -> Any:
     design, chosen = sample.design(), Roles.of(sample.roles)
 
     def question(inner: xr.Dataset, asked_n: IntArray) -> xr.Dataset:
-        computed = xr.apply_ufunc(
-            _list_columns,
-            inner["score"],
-            inner["gold"],
-            inner["present"],
-            *sample.beside(inner),
-            kwargs={
+        return ask_measures(
+            inner, _list_columns, {**columns, "exists": bool}, along={"n": asked_n},
+            beside=sample.beside(inner),
+            options={
                 "design": design, "n": asked_n, "every": sizes is None, "ties": chosen.ties,
                 "ends": inner.attrs["ends"], "recall": columns is RECALL,
             },
-            input_core_dims=[["candidate"]] * 6,
-            output_core_dims=[["n"]] * (len(columns) + 1),
-            dask="parallelized",
-            dask_gufunc_kwargs={"output_sizes": {"n": asked_n.size}},
-            output_dtypes=[*columns.values(), bool],
         )  # fmt: skip
-        result = xr.Dataset(dict(zip([*columns, "exists"], computed, strict=True)))
-        return result.assign_coords(n=("n", asked_n))
 
     return quietly(
         sample.gold,

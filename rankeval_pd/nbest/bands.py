@@ -12,6 +12,7 @@ from rankeval_pd.errors import check_count, check_share, warn
 from rankeval_pd.forms.answers import answer
 from rankeval_pd.forms.choices import ListSizes
 from rankeval_pd.forms.measure_pairs import PairRanks, ask_pairs, only_pair, pair_names
+from rankeval_pd.forms.measures import ask_measures
 from rankeval_pd.forms.n import check_n, those
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
@@ -26,6 +27,7 @@ from rankeval_pd.stats.rankings.ranking import Whole
 from rankeval_pd.stats.resampling.keyed import Keys
 
 PRECISION_COLUMNS = ("measure", "n", "precision", "band_low", "band_high")
+_PRECISION_TYPES = dict.fromkeys(PRECISION_COLUMNS[2:], float) | {"exists": bool}
 DIFFERENCE_COLUMNS = ("measure_a", "measure_b", "n", "difference", "band_low", "band_high")
 _TOO_PRECISE = 0.9  # above this precision the bands are known to cover less than they say
 
@@ -104,30 +106,19 @@ def precision_band(
 
     def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
         measures = inner.sizes["measure"]
-        clusters = [inner["cluster"]] if "cluster" in inner else []
+        beside = [inner[name] for name in ("draws", "cluster") if name in inner]
         with drawing_bar(
             inner, progress, draws=measures * draws, what="drawing multipliers"
         ) as advance:
-            columns = xr.apply_ufunc(
-                _band_columns,
-                inner["score"],
-                inner["gold"],
-                inner["present"],
-                inner["draws"],
-                *clusters,
-                kwargs={
+            return ask_measures(
+                inner, _band_columns, _PRECISION_TYPES, along={"n": asked},
+                beside=beside,
+                options={
                     "n": those(sizes, asked), "ties": chosen.ties, "level": level,
                     "n_resamples": draws, "seed": seed, "advance": advance,
                     "whole": inner.attrs["whole"],
                 },
-                input_core_dims=[["candidate"]] * (4 + len(clusters)),
-                output_core_dims=[["n"]] * 4,
-                dask="parallelized",
-                dask_gufunc_kwargs={"output_sizes": {"n": asked.size}},
-                output_dtypes=[float, float, float, bool],
             )  # fmt: skip
-        result = xr.Dataset(dict(zip((*PRECISION_COLUMNS[2:], "exists"), columns, strict=True)))
-        return result.assign_coords(n=("n", asked))
 
     attrs = {"level": level, "band": "sup-t"}
     return answer(

@@ -9,7 +9,7 @@ import xarray as xr
 
 from rankeval_pd.forms.answers import answer
 from rankeval_pd.forms.choices import ListSizes, ProportionInterval, Target
-from rankeval_pd.forms.memory import check_rows
+from rankeval_pd.forms.measures import ask_measures
 from rankeval_pd.forms.n import check_n, those
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
@@ -156,34 +156,18 @@ def nbest_precision(
         columns = AVERAGED_COLUMNS
 
     def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
-        measures = inner.sizes["measure"]
-        what = f"{measures:,} measures at {asked.size:,} n"
-        check_rows(inner, measures * asked.size, len(columns), what)
-        computed = xr.apply_ufunc(
-            _nbest_columns,
-            inner["score"],
-            inner["gold"],
-            inner["present"],
-            inner["sign"],
-            *([inner["cluster"]] if clustered else []),
-            kwargs={
-                "n": those(sizes, asked),
-                "kind": kind,
-                "ties": ties,
-                "ends": inner.attrs["ends"],
-                "whole": inner.attrs["whole"],
+        result = ask_measures(
+            inner, _nbest_columns, {**types, "exists": bool}, along={"n": asked},
+            beside=[inner[name] for name in ("sign", "cluster") if name in inner],
+            options={
+                "n": those(sizes, asked), "kind": kind, "ties": ties,
+                "ends": inner.attrs["ends"], "whole": inner.attrs["whole"],
             },
-            input_core_dims=[["candidate"]] * 3 + [[]] + [["candidate"]] * clustered,
-            output_core_dims=[["n"]] * (len(types) + 1),
-            dask="parallelized",
-            dask_gufunc_kwargs={"output_sizes": {"n": asked.size}},
-            output_dtypes=[*types.values(), bool],
-        )
-        result = xr.Dataset(dict(zip([*types, "exists"], computed, strict=True)))
+        )  # fmt: skip
         if average is not None:
             here = inner["present"].sum("candidate"), (inner["gold"] & inner["present"])
             result = result.assign(total=here[0], positive=here[1].sum("candidate"))
-        return result.assign_coords(n=("n", asked))
+        return result
 
     return answer(
         data,

@@ -11,6 +11,7 @@ import xarray as xr
 from rankeval_pd.errors import check_choice, check_share
 from rankeval_pd.forms.answers import answer
 from rankeval_pd.forms.choices import ListSizes, ProportionInterval, RecallBand, Target
+from rankeval_pd.forms.measures import ask_measures
 from rankeval_pd.forms.n import Sizes, check_n, those
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
@@ -29,6 +30,7 @@ _TYPES: dict[str, type] = {
     "ci_low": float, "ci_high": float, "tied": np.int64,
 }  # fmt: skip
 BAND_COLUMNS = ("measure", "n", "recall", "band_low", "band_high")
+_BAND_TYPES = dict.fromkeys(BAND_COLUMNS[2:], float) | {"exists": bool}
 BANDS = ("clopper-pearson", "emproc", "emproc-plus")
 
 
@@ -120,24 +122,14 @@ def recall_of_lists(
     scaled = "recall" not in types
 
     def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
-        computed = xr.apply_ufunc(
-            _list_columns,
-            inner["score"],
-            inner["gold"],
-            inner["present"],
-            inner["sign"],
-            kwargs={
+        return ask_measures(
+            inner, _list_columns, {**types, "exists": bool}, along={"n": asked},
+            beside=[inner["sign"]],
+            options={
                 "n": those(sizes, asked), "kind": kind, "ties": ties, "of_lift": scaled,
                 "ends": inner.attrs["ends"], "names": tuple(types),
             },
-            input_core_dims=[["candidate"]] * 3 + [[]],
-            output_core_dims=[["n"]] * (len(types) + 1),
-            dask="parallelized",
-            dask_gufunc_kwargs={"output_sizes": {"n": asked.size}},
-            output_dtypes=[*types.values(), bool],
         )  # fmt: skip
-        result = xr.Dataset(dict(zip([*types, "exists"], computed, strict=True)))
-        return result.assign_coords(n=("n", asked))
 
     return answer(
         data, roles, question, columns, n=sizes, cuts_lists=True, any_ties=True, any_ends=True,
@@ -265,24 +257,13 @@ def recall_band(
     def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
         work = inner.sizes["measure"] * draws
         with drawing_bar(inner, progress, draws=work, what="drawing multipliers") as advance:
-            columns = xr.apply_ufunc(
-                _band_columns,
-                inner["score"],
-                inner["gold"],
-                inner["present"],
-                inner["draws"],
-                kwargs={
+            return ask_measures(
+                inner, _band_columns, _BAND_TYPES, along={"n": asked}, beside=[inner["draws"]],
+                options={
                     "n": those(sizes, asked), "ties": chosen.ties, "ci": ci, "level": level,
                     "n_resamples": draws, "seed": chosen.draws, "advance": advance,
                 },
-                input_core_dims=[["candidate"]] * 4,
-                output_core_dims=[["n"]] * 4,
-                dask="parallelized",
-                dask_gufunc_kwargs={"output_sizes": {"n": asked.size}},
-                output_dtypes=[float, float, float, bool],
             )  # fmt: skip
-        result = xr.Dataset(dict(zip((*BAND_COLUMNS[2:], "exists"), columns, strict=True)))
-        return result.assign_coords(n=("n", asked))
 
     attrs = {"level": level, "band": "sup-t", "ci": ci}
     return answer(data, roles, question, BAND_COLUMNS, n=sizes, cuts_lists=True, attrs=attrs)
