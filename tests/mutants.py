@@ -604,30 +604,49 @@ FAULTS = [
         ("there.sum(axis=-1))", "seeds)"),
     ),
     *_in(
-        "resampling/paired.py", "resampling",
+        "resampling/permutation.py", "resampling",
         ("gains < gain - 1e-12 * scale", "gains <= gain + 1e-12 * scale"),
-        ("tail(2 * total + 1)", "tail(2 * total)"),
-        ("DrawnSum(-multiples).tail(0)", "DrawnSum(-multiples).tail(1)"),
         ("change = moved[:, b] - moved[:, a]", "change = moved[:, b] - 2.0 * moved[:, a]"),
+    ),
+    *_in(
+        "resampling/pairs.py", "resampling",
         ("np.sqrt(p * (1.0 - p) / draws)", "np.sqrt(p * (1.0 - p)) / draws"),
         ("doubled = np.minimum(1.0, 2.0 * ordered)", "doubled = np.minimum(1.0, ordered)"),
-        ("np.sqrt(on.multiples.size) * on.multiples.std()", "on.multiples.std()"),
         ("swapped = theta[pairs[:, 0]] < theta[pairs[:, 1]]",
          "swapped = theta[pairs[:, 0]] > theta[pairs[:, 1]]"),
+    ),
+    *_in(
+        "resampling/paired.py", "resampling",
+        ("tail(2 * total + 1)", "tail(2 * total)"),
+        ("DrawnSum(-multiples).tail(0)", "DrawnSum(-multiples).tail(1)"),
+        ("np.sqrt(on.multiples.size) * on.multiples.std()", "on.multiples.std()"),
         ("return result if result > 0.0 else float(2.0**-multiples.size)", "return result"),
     ),
     *_in(
-        "resampling/paired.py",
-        "stats/paired small_samples::test_as_many_resamples_as_the_family_needs"
-        " small_samples::test_undecided_judges_the_p_value_that_decides"
-        " small_samples::test_undecided_of_adjusted_p_values"
-        " small_samples::test_holm_over_domains_on_top_of_max_t"
-        " small_samples::test_all_pairs_of_equal_systems_together_err_in_five_percent",
+        "resampling/draws.py", "factors resampling",
+        ("variance = (self.items.seeds.error[self.pairs] ** 2).sum(axis=1)",
+         "variance = self.items.seeds.error[self.pairs].sum(axis=1) ** 2"),
+        ("rest = own - weights * (own.sum() / weights.sum())", "rest = own"),
+        ("items.sign * result + self.trained, None", "items.sign * result, None"),
+    ),
+    *_in(
+        "resampling/enough.py",
+        "stats/paired small_samples::test_as_many_resamples_as_the_family_needs",
         ("_whole(2.0 * tests / options.alpha", "_whole(tests / options.alpha"),
-        ("(gains[k] - 2.0 * draws.turned", "(gains[k] - draws.turned"),
-        ("np.maximum(simultaneous, doubled)", "simultaneous"),
         ("_DECIDING * 2.0 / (1.0 - options.level)", "_DECIDING / (1.0 - options.level)"),
+    ),
+    *_in(
+        "resampling/pairs.py",
+        "stats/paired small_samples::test_undecided_judges_the_p_value_that_decides"
+        " small_samples::test_undecided_of_adjusted_p_values"
+        " small_samples::test_holm_over_domains_on_top_of_max_t",
+        ("np.maximum(simultaneous, doubled)", "simultaneous"),
         ("(low < alpha) & (alpha < high)", "(low < alpha) | (alpha < high)"),
+    ),
+    *_in(
+        "resampling/paired.py",
+        "stats/paired small_samples::test_all_pairs_of_equal_systems_together_err_in_five_percent",
+        ("(gains[k] - 2.0 * draws.turned", "(gains[k] - draws.turned"),
     ),
     *_in(
         "resampling/studies.py", "stats/studies gains",
@@ -702,7 +721,7 @@ def _tested(tests: tuple[str, ...], folder: Path) -> None:
     sys.path.insert(0, str(folder))
     sys.dont_write_bytecode = True
     options = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "--assert=plain"]
-    options.append("--hypothesis-profile=mutants")
+    options += ["-m", "", "--hypothesis-profile=mutants"]  # the long ones too
     code = NOT_RUN
     try:
         code = int(pytest.main([*options, *tests]))

@@ -13,7 +13,9 @@ from scipy import stats
 
 import rankeval_pd
 from rankeval_pd.forms.items import item_roles, read_frame
-from rankeval_pd.stats.resampling import factors, paired, resamples, wild
+from rankeval_pd.stats.resampling import factors, resamples, wild
+from rankeval_pd.stats.resampling.asked import Items, quiet
+from rankeval_pd.stats.resampling.draws import Draws
 
 REFERENCE = Path(__file__).parent / "reference"
 _spec = importlib.util.spec_from_file_location("factors_study", REFERENCE / "factors.py")
@@ -58,7 +60,7 @@ def trainings() -> pd.DataFrame:
     return pd.DataFrame(values, columns=columns).rename_axis("item")
 
 
-def inner(frame: pd.DataFrame, **roles) -> paired.Items:
+def inner(frame: pd.DataFrame, **roles) -> Items:
     """Return the inner form of all items."""
     table = read_frame(frame, item_roles(roles))
     return table.items(table.members[0])
@@ -278,13 +280,15 @@ def test_draws_of_seeds_are_of_the_t_law(trainings):
     means = trainings.mean().unstack()  # noqa: PD010
     np.testing.assert_allclose(items.seeds.error, means.std(axis=1) / 2)
     options = study.OPTIONS._replace(n_resamples=20_000)
-    draws = paired.Draws(items, study.PAIR, options, paired.quiet)
-    gone = paired.Draws(
-        paired.Items(items.statistics, None, items.score, 1.0, None),
+    draws = Draws(items, study.PAIR, options, quiet)
+    gone = Draws(
+        Items(items.statistics, None, items.score, 1.0, None),
         study.PAIR,
         options,
-        paired.quiet,
+        quiet,
     )
+    added = (items.seeds.error[study.PAIR] ** 2).sum(axis=1)
+    np.testing.assert_allclose(draws.own_errors**2, gone.own_errors**2 + added)
     noise = draws.scores - gone.scores
     for drawn, error in zip(noise, items.seeds.error, strict=True):
         assert stats.kstest(drawn / error, stats.t(3).cdf).pvalue > 1e-3

@@ -49,6 +49,7 @@ def legend(ax) -> str:
     return "\n".join(names).replace("\n", " ").replace("\u00a0", " ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DRAWN)
 @pytest.mark.parametrize("width", [3.15, 6.4])
 def test_everything_lies_inside_and_legend_is_off_the_data(frame, name, width):

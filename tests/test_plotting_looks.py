@@ -111,6 +111,7 @@ def test_every_plot_is_measured():
     assert plots == set(PLOTS) - {"few"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*PLOTS, *(f"{name} of measures" for name in OF_MEASURES)])
 @pytest.mark.parametrize("grid", [False, True])
 def test_small_panels_have_room(name, grid):

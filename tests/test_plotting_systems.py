@@ -51,6 +51,7 @@ def legend(ax) -> str:
     return "\n".join(names).replace("\n", " ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DRAWN)
 @pytest.mark.parametrize("width", [3.15, 6.4])
 def test_everything_lies_inside_and_legend_is_off_the_data(frame, name, width):

@@ -85,6 +85,7 @@ def test_all_plots_have_groups():
     assert set(GROUPED) == set(ALL) - {"repetition", "calibration"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GROUPED)
 def test_groups_are_panels_with_one_legend(name):
     ranked = parts(candidates(names=4)).rankeval(by="part").plot
@@ -126,7 +127,8 @@ MANY = {
 }
 
 
-@pytest.mark.parametrize("count", [20, pytest.param(40, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [20, 40])
 @pytest.mark.parametrize("name", MANY)
 def test_many_names_leave_room_in_a_small_figure(name, count):
     figure, ax = plt.subplots(figsize=(3.15, 2.36), layout="constrained")
@@ -170,10 +172,8 @@ def test_more_pairs_than_panels_are_refused_before_anything_is_drawn():
 # ------------------------------------------------------------------------------------------- names
 
 
-SLOWER = [pytest.param(name, marks=pytest.mark.slow) for name in ODD[4:]]
-
-
-@pytest.mark.parametrize("name", [*ODD[:4], *SLOWER])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ODD)
 def test_odd_names_are_written_without_a_warning(name):
     df = candidates(names=3)
     df.columns = pd.Index(["a", name, "c", "gold"], dtype=object)
@@ -219,6 +219,7 @@ def test_axes_that_cannot_hold_a_picture_are_refused(name):
         PLOTS[name](plt.figure().add_subplot(projection="3d"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PLOTS)
 def test_subfigures_hold_pictures(name):
     figure = plt.figure(figsize=(8, 4), layout="constrained")

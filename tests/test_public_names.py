@@ -21,7 +21,8 @@ from rankeval_pd.nbest.precision_intervals import TARGETS
 from rankeval_pd.stats.intervals.differences import DIFFERENCE_INTERVALS
 from rankeval_pd.stats.intervals.proportions import INTERVALS
 from rankeval_pd.stats.random_model import bounds
-from rankeval_pd.stats.resampling import bootstrap, paired, system_ranks
+from rankeval_pd.stats.resampling import bootstrap, system_ranks
+from rankeval_pd.stats.resampling.pairs import METHODS
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
 from rankeval_pd.stats.significance.fisher import ALTERNATIVES
 from rankeval_pd.systems.hypotheses import SCORERS
@@ -76,7 +77,7 @@ def test_choices_are_those_of_the_tables():
         choices.EqualScores: areas.EQUAL,
         choices.Event: bootstrap.EVENTS,
         choices.GainInterval: bootstrap.INTERVALS,
-        choices.LawMethod: paired.METHODS,
+        choices.LawMethod: METHODS,
         choices.PopulationKind: POPULATIONS,
         choices.ProportionInterval: INTERVALS,
         choices.RankKind: system_ranks.RANKS,

@@ -181,6 +181,14 @@ def test_items_that_all_differ_by_the_same(event):
         assert flipped["p_value"][0] == pytest.approx(1 / 8, rel=1e-14)
 
 
+def test_the_standard_error_of_a_mean_is_the_textbooks():
+    rng = np.random.default_rng(4)
+    data = pd.DataFrame(rng.normal([0.5, 0.0], 1.0, (60, 2)), columns=["a", "b"])
+    wanted = stats.sem(data["a"] - data["b"], ddof=0)
+    found = data.rankeval.paired_bootstrap(n_resamples=99)
+    assert found["gain_se"][0] == pytest.approx(wanted, rel=1e-12)
+
+
 def test_every_swap_is_looked_at_for_few_items():
     data = counts_of(3, 9, 2)
     a, b = (data[name].to_numpy(dtype=float) for name in ("s1", "s0"))
@@ -392,7 +400,9 @@ def same_but_for_scores(found: pd.DataFrame, wanted: pd.DataFrame) -> None:
 
 @pytest.mark.parametrize("named", [(), ("s0", "s3"), ("s3", "s0")])
 @pytest.mark.parametrize("method", ["auto", "monte-carlo"])
-@pytest.mark.parametrize("metric", ["mean", "sum", "accuracy"])
+@pytest.mark.parametrize(
+    "metric", ["mean", "accuracy", pytest.param("sum", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("event", list(EVENTS))
 def test_the_mirror_image_of_errors_has_the_same_bootstrap(event, metric, method, named):
     for ci in ("bca", "percentile", "basic"):

@@ -20,7 +20,8 @@ from statsmodels.stats.proportion import proportion_confint
 import rankeval_pd
 from rankeval_pd.errors import RankevalWarning
 from rankeval_pd.stats.intervals import paired_proportions
-from rankeval_pd.stats.resampling import paired, wild
+from rankeval_pd.stats.resampling import wild
+from rankeval_pd.stats.resampling.asked import Items
 from tests.test_resampling import counts_of, f1
 
 REFERENCE = Path(__file__).parent / "reference"
@@ -82,7 +83,7 @@ def test_contributions_of_any_metric_are_its_influences():
     """F1 is linearised: what an item adds is near what the score loses without it."""
     data = counts_of(5, 300, 2)
     values = np.stack([data[name].to_numpy(dtype=float) for name in ("s0", "s1")])
-    items = paired.Items(values, None, f1, 1.0, None)
+    items = Items(values, None, f1, 1.0, None)
     parts = wild.contributions(items)
     added = np.asarray(parts[0])
     np.testing.assert_allclose(added.sum(axis=1), f1(values.sum(axis=1)), rtol=1e-9)

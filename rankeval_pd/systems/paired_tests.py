@@ -21,8 +21,12 @@ from rankeval_pd.forms.roles import ItemRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats._types import AnyArray, IntArray
-from rankeval_pd.stats.resampling import paired, resamples
+from rankeval_pd.stats.resampling import paired, permutation, resamples
+from rankeval_pd.stats.resampling.asked import Items, Options, quiet
 from rankeval_pd.stats.resampling.bootstrap import DUAL, EVENTS, INTERVALS
+from rankeval_pd.stats.resampling.draws import studentises
+from rankeval_pd.stats.resampling.enough import settled
+from rankeval_pd.stats.resampling.pairs import METHODS, Pairs, is_undecided
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
 
 PAIR_COLUMNS = (
@@ -289,7 +293,7 @@ def paired_permutation(
     )  # fmt: skip
     said = ("method", "adjust", "alpha", "level")
     return _ask_pairs(
-        paired.paired_permutation, data, a, b, options, adjust_over, families, progress, roles,
+        permutation.paired_permutation, data, a, b, options, adjust_over, families, progress, roles,
         said, baseline,
     )  # fmt: skip
 
@@ -355,11 +359,11 @@ def options_of(
     event: str,
     ci: str,
     keep_order: bool,
-) -> paired.Options:
+) -> Options:
     """Return the options, checked."""
-    check_choice("method", method, paired.METHODS)
+    check_choice("method", method, METHODS)
     check_choice("adjust", adjust, _ADJUSTMENTS)
-    return paired.Options(
+    return Options(
         0 if n_resamples is None else check_count("n_resamples", n_resamples),
         event, method, ci, adjust,
         check_share("alpha", alpha), check_share("level", level), seed_of(roles), keep_order,
@@ -374,11 +378,11 @@ def _agreeing(event: str, ci: str | None) -> str:
 
 
 def _ask_pairs(
-    test: Callable[..., paired.Pairs],
+    test: Callable[..., Pairs],
     data: Data,
     a: Hashable,
     b: Hashable,
-    options: paired.Options,
+    options: Options,
     adjust_over: str,
     families: Families | None,
     progress: bool | None,
@@ -390,7 +394,7 @@ def _ask_pairs(
     made = Made(options, roles, said, adjust_over)
     with resampling_bar(data, progress, options.n_resamples, "resampling items") as step:
 
-        def ask(items: paired.Items, pairs: IntArray, groups: int) -> Sequence[AnyArray]:
+        def ask(items: Items, pairs: IntArray, groups: int) -> Sequence[AnyArray]:
             settled = made.settled(options, len(pairs), groups)
             _check_size(test, items, len(pairs), settled)
             computed = test(items, pairs, settled, step)
@@ -401,7 +405,7 @@ def _ask_pairs(
             return computed
 
         finish = _over_groups(options) if made.over_all else None
-        question = Question(ask, paired.Pairs._fields, _PAIR_DTYPES, "pair", finish=finish)
+        question = Question(ask, Pairs._fields, _PAIR_DTYPES, "pair", finish=finish)
         relate = None if families is None else _relate(families)
         result: Data = answer(
             data, roles, question, made.columns(columns), a=a, b=b, baseline=baseline,
@@ -411,11 +415,9 @@ def _ask_pairs(
     return result
 
 
-def _check_size(
-    test: Callable[..., paired.Pairs], items: paired.Items, pairs: int, options: paired.Options
-) -> None:
+def _check_size(test: Callable[..., Pairs], items: Items, pairs: int, options: Options) -> None:
     """Raise a MemoryError where the draws of every pair, or of every system, cannot be held."""
-    every = test is paired.paired_permutation or paired.studentises(options)
+    every = test is permutation.paired_permutation or studentises(options)
     rows, what = (pairs, "pairs") if every else (len(items.statistics), "systems")
     check_memory(
         2.0 * rows * options.n_resamples,
@@ -425,7 +427,7 @@ def _check_size(
     )
 
 
-def _over_groups(options: paired.Options) -> Finish:
+def _over_groups(options: Options) -> Finish:
     """Return what adjusts the tests of all groups as one family."""
 
     def finish(results: list[xr.Dataset], batch: list[Hashable]) -> list[xr.Dataset]:
@@ -434,7 +436,7 @@ def _over_groups(options: paired.Options) -> Finish:
             for name in ("family_p", "family_low", "family_high")
         )
         return [
-            result.assign(p_adjusted=p, undecided=paired.is_undecided(low, high, options.alpha))
+            result.assign(p_adjusted=p, undecided=is_undecided(low, high, options.alpha))
             for result, p, low, high in zip(results, *computed, strict=True)
         ]
 
@@ -442,7 +444,7 @@ def _over_groups(options: paired.Options) -> Finish:
 
 
 def of_all_groups(
-    results: Sequence[xr.Dataset], name: str, options: paired.Options, batch: Sequence[Hashable]
+    results: Sequence[xr.Dataset], name: str, options: Options, batch: Sequence[Hashable]
 ) -> list[xr.DataArray]:
     """Return the p-values of this name, adjusted as one family."""
     assert options.adjust is not None
@@ -460,7 +462,7 @@ def resampling_bar(
     yet, and where it will be, no bar can be moved.
     """
     if isinstance(data, xr.Dataset) and data.chunks:
-        yield paired.quiet
+        yield quiet
         return
     with progress_bar(progress, total=draws or None, what=what, unit="draws") as step:
         yield step
@@ -471,7 +473,7 @@ class Made:
 
     def __init__(
         self,
-        options: paired.Options,
+        options: Options,
         roles: Mapping[str, Any],
         said: Sequence[str],
         adjust_over: str,
@@ -492,16 +494,16 @@ class Made:
         self._flat = False
         self._late = False
 
-    def settled(self, options: paired.Options, n_pairs: int, groups: int) -> paired.Options:
+    def settled(self, options: Options, n_pairs: int, groups: int) -> Options:
         """Return the options with as many resamples as the family of tests needs."""
         alike = groups if self.over_all else 1
-        return paired.settled(options._replace(n_alike=alike), n_pairs)
+        return settled(options._replace(n_alike=alike), n_pairs)
 
     def columns(self, columns: Sequence[str]) -> tuple[str, ...]:
         """Return the columns, the number of groups last where there are groups."""
         return (*columns, *(["n_groups"] if self._groups is not None else []))
 
-    def see(self, items: paired.Items, options: paired.Options, flat: AnyArray) -> None:
+    def see(self, items: Items, options: Options, flat: AnyArray) -> None:
         """Note the size of what was drawn, and whether an interval was not to be had."""
         self.attrs["n_resamples"] = options.n_resamples
         fewest = items.statistics.shape[1]

@@ -16,7 +16,7 @@ from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import ItemRoles, as_names
 from rankeval_pd.forms.spelled_out import with_roles
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
-from rankeval_pd.stats.resampling import paired
+from rankeval_pd.stats.resampling.asked import Items, Options
 from rankeval_pd.stats.resampling.system_ranks import RANKS, SCORE_INTERVALS, Ranks, rank_limits
 from rankeval_pd.stats.resampling.system_ranks import system_ranks as system_ranks_of
 from rankeval_pd.systems.paired_tests import Made, of_all_groups, options_of, resampling_bar
@@ -118,7 +118,7 @@ def system_ranks(
     made.attrs |= {"ranks": ranks} | ({} if ci is None else {"ci": ci})
     with resampling_bar(data, progress, options.n_resamples, "resampling items") as step:
 
-        def ask(items: paired.Items, pairs: IntArray, groups: int) -> Sequence[AnyArray]:
+        def ask(items: Items, pairs: IntArray, groups: int) -> Sequence[AnyArray]:
             settled = made.settled(options, len(pairs), groups)
             computed = system_ranks_of(items, settled, ranks, step)
             made.see(items, settled, np.isfinite(computed.score) & np.isnan(computed.ci_low))
@@ -134,7 +134,7 @@ def system_ranks(
     return _by_rank(result, as_names(roles.get("by"), getattr(data, "columns", ())))
 
 
-def _over_groups(options: paired.Options, ranks: str) -> Finish:
+def _over_groups(options: Options, ranks: str) -> Finish:
     """Return what takes the tests of all groups as one family, and ranks by them."""
 
     def limits(rank: IntArray, p_values: FloatArray) -> tuple[IntArray, IntArray]:

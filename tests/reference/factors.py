@@ -16,10 +16,11 @@ from rankeval_pd.forms.beside_items import Beside, crossed
 from rankeval_pd.forms.metrics import find_metric
 from rankeval_pd.forms.roles import Roles
 from rankeval_pd.stats.resampling import paired
+from rankeval_pd.stats.resampling.asked import Items, Options
 
 N, SEED_SD, NOISE = 100, 0.07, 0.2
 SIZES, EFFECTS = np.array([10, 20, 30, 40]), np.array([1.2, -0.6, 0.4, -0.3])
-OPTIONS = paired.Options(999, "wild", "auto", "wild", None, 0.05, 0.95, 0, keep_order=True)
+OPTIONS = Options(999, "wild", "auto", "wild", None, 0.05, 0.95, 0, keep_order=True)
 PAIR = np.array([[0, 1]])
 
 
@@ -33,7 +34,7 @@ def items(values: np.ndarray, seeds: bool = False, strata=None, average: str = "
     return crossed(full, there, metric, ["a", "b"], None, beside)
 
 
-def asked(drawn: paired.Items, number: int, event: str) -> tuple[bool, bool]:
+def asked(drawn: Items, number: int, event: str) -> tuple[bool, bool]:
     """Return whether the test rejects, and whether the interval holds 0."""
     options = OPTIONS._replace(seed=number, event=event)
     if event != "wild":

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.stats.resampling import paired, system_ranks
+from rankeval_pd.stats.resampling.asked import Items, Options
 from rankeval_pd.stats.resampling.metrics import METRICS
 
 HERE = Path(__file__).parent
@@ -35,13 +36,13 @@ KINDS = (
 SKEWED = ("long tail to the right", "long tail to the left", "0/1, 10 % differ, gain .05")
 
 
-def options(procedure: str, seed: int, adjust: str | None = None) -> paired.Options:
+def options(procedure: str, seed: int, adjust: str | None = None) -> Options:
     """Return the options of a procedure."""
     event, ci = PROCEDURES[procedure]
-    return paired.Options(B, event, "auto", ci, adjust, 0.05, 0.95, seed, keep_order=True)
+    return Options(B, event, "auto", ci, adjust, 0.05, 0.95, seed, keep_order=True)
 
 
-def two_systems(rng: np.random.Generator, kind: str, n: int, sets: int) -> paired.Items:
+def two_systems(rng: np.random.Generator, kind: str, n: int, sets: int) -> Items:
     """Return test sets of n items, two systems each: systems 2k and 2k + 1."""
     shape = (sets, n)
     if kind == "F1":
@@ -49,7 +50,7 @@ def two_systems(rng: np.random.Generator, kind: str, n: int, sets: int) -> paire
         guess = np.maximum(gold + rng.integers(-2, 3, gold.shape), 0)
         correct = rng.binomial(np.minimum(gold, guess), 0.6)
         values = np.stack([correct, guess, gold], axis=-1).reshape(2 * sets, n, 3).astype(float)
-        return paired.Items(values, None, METRICS["f1"].score, 1.0, None)
+        return Items(values, None, METRICS["f1"].score, 1.0, None)
     if kind.startswith("0/1"):
         share = float(kind.split()[1]) / 100.0
         gain = 0.05 if "gain" in kind else 0.0
@@ -68,11 +69,11 @@ def two_systems(rng: np.random.Generator, kind: str, n: int, sets: int) -> paire
     return of_mean(np.stack([drawn, np.zeros(shape)], axis=1).reshape(2 * sets, n))
 
 
-def of_mean(values: np.ndarray, cluster: np.ndarray | None = None) -> paired.Items:
+def of_mean(values: np.ndarray, cluster: np.ndarray | None = None) -> Items:
     """Return items with the mean as metric."""
     ones = np.ones_like(values)
     both = np.stack([values, ones], axis=-1)
-    return paired.Items(both, cluster, METRICS["mean"].score, 1.0, "mean")
+    return Items(both, cluster, METRICS["mean"].score, 1.0, "mean")
 
 
 def cluster_sizes(groups: int, *, equal: bool) -> np.ndarray:
@@ -83,7 +84,7 @@ def cluster_sizes(groups: int, *, equal: bool) -> np.ndarray:
     return np.maximum(1, np.rint(2.0 * 25.0**places)).astype(int)
 
 
-def clustered(rng: np.random.Generator, groups: int, sets: int, *, equal: bool) -> paired.Items:
+def clustered(rng: np.random.Generator, groups: int, sets: int, *, equal: bool) -> Items:
     """Return test sets whose items are alike within groups: half of the variance is the group's."""
     sizes = cluster_sizes(groups, equal=equal)
     cluster = np.repeat(np.arange(groups), sizes)
@@ -93,7 +94,7 @@ def clustered(rng: np.random.Generator, groups: int, sets: int, *, equal: bool) 
     return of_mean(values, cluster)
 
 
-def judged(items: paired.Items, procedure: str, seed: int, truth: float = 0.0) -> pd.DataFrame:
+def judged(items: Items, procedure: str, seed: int, truth: float = 0.0) -> pd.DataFrame:
     """Return for each test set whether it errs, covers, contradicts itself."""
     sets = len(items.statistics) // 2
     pairs = np.arange(2 * sets).reshape(-1, 2)

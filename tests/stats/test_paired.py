@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from rankeval_pd.stats.resampling import asked, metrics, paired, wild
+from rankeval_pd.stats.resampling import asked, metrics, wild
+from rankeval_pd.stats.resampling.enough import needed_resamples
+from rankeval_pd.stats.resampling.pairs import of_all_pairs
 from rankeval_pd.stats.significance.adjust import adjust
 
 
@@ -15,7 +17,7 @@ from rankeval_pd.stats.significance.adjust import adjust
 def test_the_least_number_of_resamples_that_can_decide(method, pairs):
     """Twice the smallest p-value there is, adjusted with others of 1: with one less it cannot."""
     options = asked.Options(0, "wild", "auto", "", method, 0.05, 0.95, 1, True)
-    needed = paired.needed_resamples(options, pairs)
+    needed = needed_resamples(options, pairs)
 
     def smallest(draws):
         p = np.append(2.0 / (draws + 1), np.ones(pairs - 1))
@@ -26,7 +28,7 @@ def test_the_least_number_of_resamples_that_can_decide(method, pairs):
 
 
 def test_a_simultaneous_p_value_is_no_smaller_than_that_of_its_pair():
-    found = paired._of_all_pairs(np.array([0.04, 0.2]), np.array([0.03, 0.5]))
+    found = of_all_pairs(np.array([0.04, 0.2]), np.array([0.03, 0.5]))
     assert found.tolist() == [0.04, 0.5]
 
 

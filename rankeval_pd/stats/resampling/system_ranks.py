@@ -9,6 +9,9 @@ import numpy as np
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.proportions import clopper_pearson
 from rankeval_pd.stats.resampling import bootstrap, paired, wild
+from rankeval_pd.stats.resampling.asked import Items, Options, Step, quiet
+from rankeval_pd.stats.resampling.draws import Draws
+from rankeval_pd.stats.resampling.enough import settled
 
 RANKS = ("simultaneous", "percentile")
 SCORE_INTERVALS = ("wild", "clopper-pearson", "bca", "percentile", "basic")
@@ -29,13 +32,11 @@ class Ranks(NamedTuple):
     family_p: FloatArray  #: (pair,), what is adjusted over groups of the data
 
 
-def system_ranks(
-    items: paired.Items, options: paired.Options, ranks: str, step: paired.Step = paired.quiet
-) -> Ranks:
+def system_ranks(items: Items, options: Options, ranks: str, step: Step = quiet) -> Ranks:
     """Return the ranks of systems and how sure they are, from the draws that all share."""
     systems = len(items.statistics)
     pairs = np.stack(np.triu_indices(systems, 1), axis=1)
-    options = paired.settled(options, len(pairs))
+    options = settled(options, len(pairs))
     if options.ci == "clopper-pearson" and not items.binary:
         raise ValueError(
             "ci='clopper-pearson' is an interval of a proportion: every item has to be right or"
@@ -44,7 +45,7 @@ def system_ranks(
         )
     if not options.ci:
         options = options._replace(ci="clopper-pearson" if items.binary else "wild")
-    draws = paired.Draws(items, pairs, options, step)
+    draws = Draws(items, pairs, options, step)
     theta = draws.theta
     low, high, p_best = resampled_ranks(draws.scores, options.level)
     tested = paired.paired_bootstrap(items, pairs, options, draws=draws)
@@ -82,7 +83,7 @@ def rank_limits(rank: IntArray, p_values: FloatArray, alpha: float) -> tuple[Int
     return 1 + better.sum(axis=0), rank.size - better.sum(axis=1)
 
 
-def _score_limits(draws: paired.Draws, k: int) -> tuple[float, float]:
+def _score_limits(draws: Draws, k: int) -> tuple[float, float]:
     """Return the interval of one system's score, the larger the better."""
     items, options = draws.items, draws.options
     theta, own = draws.theta[k], draws.parts.values[k]

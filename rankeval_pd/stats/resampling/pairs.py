@@ -1,0 +1,202 @@
+"""The table of all pairs of systems: their order, exact laws, and what a row says."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.intervals.proportions import clopper_pearson
+from rankeval_pd.stats.resampling import wild
+from rankeval_pd.stats.resampling.asked import Items, Options
+from rankeval_pd.stats.resampling.lattice import Lattice, lattice
+from rankeval_pd.stats.resampling.resamples import ENUMERATED
+from rankeval_pd.stats.significance.adjust import adjust
+
+METHODS = ("auto", "exact", "monte-carlo")
+
+
+class Pairs(NamedTuple):
+    """The rows of the table, one per pair."""
+
+    swapped: BoolArray
+    score_a: FloatArray
+    score_b: FloatArray
+    gain: FloatArray
+    gain_se: FloatArray
+    ci_low: FloatArray
+    ci_high: FloatArray
+    p_value: FloatArray
+    p_two_sided: FloatArray
+    p_stderr: FloatArray
+    p_adjusted: FloatArray
+    confidence: FloatArray
+    undecided: BoolArray
+    exact: BoolArray
+    n_items: IntArray
+    n_resamples: IntArray
+    n_groups: IntArray  #: 0 without groups
+    family_p: FloatArray  #: what is adjusted over groups of the data; of max-t, over pairs already
+    family_low: FloatArray  #: the limits of its Monte-Carlo interval
+    family_high: FloatArray
+
+
+class Row(NamedTuple):
+    """What a test says of one pair."""
+
+    error: float
+    low: float
+    high: float
+    p: float
+    ordered: float  #: p with the better system first, whatever the order of the pair
+    hits: int  #: resamples in which the event happened, that order; -1 where p is exact
+
+
+def oriented(
+    items: Items, pairs: IntArray, options: Options
+) -> tuple[FloatArray, IntArray, BoolArray]:
+    """Return the systems' scores, the larger the better, and the pairs with the better one first.
+
+    Last comes where a pair's order was changed.
+    """
+    theta = items.sign * items.score(items.statistics.sum(axis=1))
+    swapped = theta[pairs[:, 0]] < theta[pairs[:, 1]]
+    if options.keep_order:
+        swapped = np.zeros_like(swapped)
+    return theta, np.where(swapped[:, np.newaxis], pairs[:, ::-1], pairs), swapped
+
+
+def lattices_of(
+    items: Items, pairs: IntArray, options: Options, drawn: FloatArray | None = None
+) -> list[Lattice | None]:
+    """Return the lattice of every pair's differences, None where there is none or none is wanted.
+
+    Differences are those of the first system's favour: the gain is their sum, times the unit.
+    ``drawn`` are the statistics of what is swapped, or gets a random sign; without it, items are
+    drawn one by one.
+    """
+    bootstraps = drawn is None
+    drawn = items.statistics if drawn is None else drawn
+    unit = items.unit()
+    wanted = options.method != "monte-carlo" and unit is not None
+    if bootstraps and (items.cluster is not None or options.event == "studentised"):
+        wanted = False
+    better = items.sign * drawn[..., 0]
+    listed = [lattice(better[a] - better[b]) if wanted else None for a, b in pairs]
+    small = not bootstraps and drawn.shape[1] <= ENUMERATED
+    if options.method == "exact" and None in listed and not small:
+        raise ValueError(_why_not_exact(items, options, bootstraps=bootstraps, unit=unit))
+    return listed
+
+
+def _why_not_exact(items: Items, options: Options, *, bootstraps: bool, unit: float | None) -> str:
+    if bootstraps and items.cluster is not None:
+        reason = "groups= draws clusters, whose sizes vary, and there is no exact law for that"
+    elif unit is None:
+        reason = (
+            "the law is exact for the metrics mean, sum and accuracy, every item having the same"
+            " total"
+        )
+    elif bootstraps and options.event == "studentised":
+        reason = "event='studentised' needs the standard error of every resample"
+    else:
+        reason = (
+            "the items' differences of some pair are no whole multiples of one step, or their sum"
+            " has more than a million possible values"
+        )
+    also = "" if bootstraps else f", or for at most {ENUMERATED} items"
+    return (
+        f"method='exact': {reason}{also}. Give method='auto', which resamples where there is no"
+        " exact law."
+    )
+
+
+def as_p_says(
+    found: tuple[float, float],
+    gain: float,
+    p_two_sided: float,
+    near: FloatArray,
+    options: Options,
+) -> tuple[float, float]:
+    """Return the limits, which say of a gain of 0 what the p-value says."""
+    rejected = p_two_sided <= (1.0 - options.level) * (1.0 + 1e-12)
+    return wild.agreeing(found, gain, rejected=rejected, near=near)
+
+
+def sd(gains: FloatArray) -> float:
+    """Return the standard deviation of the gains that are defined."""
+    known = gains[~np.isnan(gains)]
+    return float(known.std()) if known.size else np.nan
+
+
+def table(
+    items: Items,
+    theta: FloatArray,
+    pairs: IntArray,
+    swapped: BoolArray,
+    rows: list[Row],
+    options: Options,
+    simultaneous: FloatArray | None,
+    *,
+    every: bool,
+) -> Pairs:
+    """Return the table, from what a test says of each pair and of all together."""
+    a, b = pairs[:, 0], pairs[:, 1]
+    gain = theta[a] - theta[b]
+    undefined = np.isnan(gain)
+    error, low, high, p, ordered = (
+        np.where(undefined, np.nan, np.array([getattr(row, name) for row in rows], dtype=float))
+        for name in ("error", "low", "high", "p", "ordered")
+    )
+    hits = np.array([row.hits for row in rows], dtype=np.int64)
+    exact = hits < 0
+    draws = options.n_resamples
+    n_resamples = np.where(exact, 0, draws)
+    with np.errstate(invalid="ignore"):
+        p_stderr = np.where(exact, 0.0 * p, np.sqrt(p * (1.0 - p) / draws))
+    doubled = np.minimum(1.0, 2.0 * ordered)
+    if simultaneous is not None:
+        simultaneous = np.where(undefined, np.nan, simultaneous)
+    below, above = clopper_pearson(np.maximum(hits, 0), np.array(draws), options.level)
+    listed = [of_all_pairs(doubled, simultaneous)]
+    for number, limit in enumerate((below, above)):
+        side = np.where(exact, doubled, np.where(undefined, np.nan, np.minimum(1.0, 2.0 * limit)))
+        together = simultaneous
+        if simultaneous is not None and not every:
+            reached = np.rint(np.nan_to_num(simultaneous) * (draws + 1)) - 1.0
+            together = clopper_pearson(np.maximum(reached, 0.0), np.array(draws), options.level)[
+                number
+            ]
+            together = np.where(np.isnan(simultaneous), np.nan, together)
+        listed.append(of_all_pairs(side, together))
+    adjusted, *sides = (_adjusted(x, options.adjust) for x in listed)
+    low_p, high_p = listed[1:] if options.adjust is None else sides
+    undecided = is_undecided(low_p, high_p, options.alpha)
+    groups = 0 if items.cluster is None else int(items.cluster.max()) + 1
+    return Pairs(
+        swapped, items.sign * theta[a], items.sign * theta[b], gain, error, low, high, p, doubled,
+        p_stderr, adjusted, 1.0 - p, undecided, exact,
+        np.full(len(pairs), items.statistics.shape[1]), n_resamples, np.full(len(pairs), groups),
+        *listed,
+    )  # fmt: skip
+
+
+def is_undecided(low: Any, high: Any, alpha: float) -> Any:
+    """Return whether the Monte-Carlo interval of a p-value holds alpha."""
+    return (low < alpha) & (alpha < high)
+
+
+def of_all_pairs(doubled: FloatArray, simultaneous: FloatArray | None) -> FloatArray:
+    """Return the p-values that hold for all pairs together, where there are such, or each alone."""
+    if simultaneous is None:
+        return doubled
+    # the pair's own p-value is another one: doubled, not of the absolute gain
+    return np.asarray(np.maximum(simultaneous, doubled))
+
+
+def _adjusted(p_values: FloatArray, method: str | None) -> FloatArray:
+    """Return two-sided p-values adjusted for all pairs, NaN without an adjustment."""
+    if method is None:
+        return np.full(p_values.size, np.nan)
+    return p_values if method == "max-t" else adjust(p_values, method)
