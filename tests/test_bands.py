@@ -323,6 +323,11 @@ def test_one_list_is_a_pointwise_interval():
         assert pair[f"band_{side}"][0] == pytest.approx(compared[f"ci_{side}"][0], abs=1.5e-3)
 
 
+def in_one_frame(samples: dict[int, pd.DataFrame]) -> pd.DataFrame:
+    """Return the samples, whose candidates have labels, and so draws, of their own."""
+    return pd.concat(samples, names=["sample", None]).reset_index("sample").reset_index(drop=True)
+
+
 @pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
 @pytest.mark.slow
 def test_small_simulation_of_size_and_coverage():
@@ -333,20 +338,24 @@ def test_small_simulation_of_size_and_coverage():
     repetitions, n = 150, range(40, 401, 4)
     share = np.array(n) / 800
     truth = datasets.true_precision(share, quality=0.9, baseline=0.15)
-    kept = np.zeros((repetitions, 3), dtype=bool)
-    for r in range(repetitions):
-        df = datasets.simulate_candidates(
+    samples = {
+        r: datasets.simulate_candidates(
             800, baseline=0.15, quality={"a": 0.9, "b": 0.9}, correlation=0.8, rng=r
         )
-        call = df.rankeval(rng=r)
-        single = call.precision_band(n, n_resamples=199, measures="a")
-        pair = call.difference_band("a", "b", n, n_resamples=199)
-        tested = call.compare("a", "b", n, adjust="max-t", n_resamples=99)
-        kept[r] = (
-            ((single["band_low"] <= truth) & (truth <= single["band_high"])).all(),
-            ((pair["band_low"] <= 0) & (pair["band_high"] >= 0)).all(),
-            not tested["significant"].any(),
-        )
+        for r in range(repetitions)
+    }
+    call = in_one_frame(samples).rankeval(by="sample")
+    single = call.precision_band(n, n_resamples=199, measures="a").set_index(["sample", "n"])
+    of_n = single.index.get_level_values("n").map(dict(zip(n, truth, strict=True)))
+    pair = call.difference_band("a", "b", n, n_resamples=199).set_index(["sample", "n"])
+    tested = call.compare("a", "b", n, adjust="max-t", adjust_over="group", n_resamples=99)
+    always = (
+        (single["band_low"] <= of_n) & (of_n <= single["band_high"]),
+        (pair["band_low"] <= 0) & (pair["band_high"] >= 0),
+        ~tested.set_index(["sample", "n"])["significant"],
+    )
+    kept = np.column_stack([column.groupby("sample").all() for column in always])
+    assert kept.shape == (repetitions, 3)
     margin = 3.5 * np.sqrt(0.95 * 0.05 / repetitions)
     assert (kept.mean(axis=0) >= 0.95 - margin).all()
     # something is wrong if nothing ever goes wrong
@@ -358,12 +367,15 @@ def test_small_simulation_of_size_and_coverage():
 def test_pointwise_intervals_of_the_list_cover():
     """target="nbest" covers the average precision of n-best lists, target="region" less often."""
     truth = datasets.true_precision(0.1, quality=1.5)
-    covered = {"region": 0, "nbest": 0}
-    for r in range(400):
-        df = datasets.simulate_candidates(1_000, quality={"a": 1.5}, rng=r)
-        for target in covered:
-            row = df.rankeval.nbest_precision(100, target=target, ci="midp").iloc[0]
-            covered[target] += row["ci_low"] <= truth <= row["ci_high"]
+    samples = {
+        r: datasets.simulate_candidates(1_000, quality={"a": 1.5}, rng=r) for r in range(400)
+    }
+    call = in_one_frame(samples).rankeval(by="sample")
+    covered = {}
+    for target in ("region", "nbest"):
+        found = call.nbest_precision(100, target=target, ci="midp")
+        assert len(found) == 400
+        covered[target] = ((found["ci_low"] <= truth) & (truth <= found["ci_high"])).sum()
     assert covered["nbest"] >= 400 * 0.95 - 3.5 * np.sqrt(400 * 0.95 * 0.05)
     assert covered["region"] <= covered["nbest"]
 
