@@ -111,16 +111,22 @@ def test_truth_is_the_average_precision():
     assert (np.abs(np.mean(found, axis=0) - truth) < 4 * error).all()
 
 
+def experiments(size: int, **quality: float):
+    """Return 400 seeded experiments in one frame, each a group with labels of its own."""
+    samples = {
+        seed: datasets.simulate_candidates(size, quality=quality, rng=seed) for seed in range(400)
+    }
+    frame = pd.concat(samples, names=["sample", None]).reset_index("sample")
+    return frame.reset_index(drop=True).rankeval(by="sample")
+
+
 @pytest.mark.slow
 def test_coverage_of_the_interval():
     """Of a fixed region, at least 95 % of intervals hold the truth: 400 seeded experiments."""
     truth = datasets.true_precision(0.1, quality=1.5)
     cut = np.quantile(datasets.simulate_candidates(400_000, quality={"a": 1.5}, rng=99)["a"], 0.9)
-    held = 0
-    for seed in range(400):
-        df = datasets.simulate_candidates(500, quality={"a": 1.5}, rng=seed)
-        row = df.rankeval.acceptance_precision(float(cut)).iloc[0]
-        held += row["ci_low"] <= truth <= row["ci_high"]
+    found = experiments(500, a=1.5).acceptance_precision(float(cut))
+    held = ((found["ci_low"] <= truth) & (truth <= found["ci_high"])).sum()
     # 4 standard errors below the nominal level
     assert held / 400 > 0.95 - 4 * np.sqrt(0.95 * 0.05 / 400)
     assert held < 400
@@ -129,10 +135,7 @@ def test_coverage_of_the_interval():
 @pytest.mark.slow
 def test_size_of_the_test():
     """Two equally good measures: Fisher's test at 5 % rejects in at most 5 % of experiments."""
-    rejected = 0
-    for seed in range(400):
-        df = datasets.simulate_candidates(400, quality={"a": 1.0, "b": 1.0}, rng=seed)
-        rejected += bool(df.rankeval.compare("a", "b", 60)["significant"].iloc[0])
+    rejected = experiments(400, a=1.0, b=1.0).compare("a", "b", 60)["significant"].sum()
     assert 0 < rejected / 400 < 0.05 + 2 * np.sqrt(0.05 * 0.95 / 400)
 
 
