@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Unpack
 
 import numpy as np
@@ -242,14 +242,10 @@ def _positive(name: str, given: Any) -> float:
     return float(given)
 
 
-Shared = Callable[[FloatArray, BoolArray, BoolArray], Early]
-
-
 def _interval(
-    share: Shared, score: FloatArray, gold: BoolArray, present: BoolArray, level: float
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return a share, the outer limits without and with candidates added, and its error."""
-    found, added = share(score, gold, present), share(*early.with_added(score, gold, present))
+    found: Early, added: Early, level: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the outer limits of a share without and with candidates added, and its error."""
     by, more = (
         spread_of(x.influence, x.gold, x.present, None, warns=False) for x in (found, added)
     )
@@ -257,20 +253,18 @@ def _interval(
     lower, higher = early.logit_limits(added.share, more.error, by.freedom, more.positive, level)
     known = ~np.isnan(low)
     low, high = (np.where(known, x, np.nan) for x in (np.fmin(low, lower), np.fmax(high, higher)))
-    return found.share, low, high, by.error
+    return low, high, by.error
 
 
 def bedroc_columns(
     score: FloatArray, gold: BoolArray, present: BoolArray, *, alpha: float, level: float
 ) -> tuple[AnyArray, ...]:
     """Return BEDROC, chance, limits and standard error."""
-
-    def share(score: FloatArray, gold: BoolArray, present: BoolArray) -> Early:
-        return early.bedroc(score, gold, present, alpha).early
-
-    value, low, high, error = _interval(share, score, gold, present, level)
-    chance = early.bedroc(score, gold, present, alpha).chance
-    return value, chance, low, high, np.where(np.isnan(value), np.nan, error)
+    found = early.bedroc(score, gold, present, alpha)
+    added = early.bedroc(*early.with_added(score, gold, present), alpha)
+    low, high, error = _interval(found.early, added.early, level)
+    value = found.early.share
+    return value, found.chance, low, high, np.where(np.isnan(value), np.nan, error)
 
 
 def partial_columns(
@@ -283,14 +277,12 @@ def partial_columns(
     level: float,
 ) -> tuple[AnyArray, ...]:
     """Return McClish's partial area, one half, limits and standard error."""
-
-    def share(score: FloatArray, gold: BoolArray, present: BoolArray) -> Early:
-        return early.partial_area(score, gold, present, most)
-
     if turned:  # the others first, from the worst score on
         score, gold = -np.where(np.isnan(score), -np.inf, score), ~gold & present
-    value, low, high, error = _interval(share, score, gold, present, level)
+    found = early.partial_area(score, gold, present, most)
+    added = early.partial_area(*early.with_added(score, gold, present), most)
+    low, high, error = _interval(found, added, level)
     least = 0.5 * most
-    area, low, high = (0.5 * (1.0 + (x - least) / (1.0 - least)) for x in (value, low, high))
+    area, low, high = (0.5 * (1.0 + (x - least) / (1.0 - least)) for x in (found.share, low, high))
     half = np.where(np.isnan(area), np.nan, 0.5)
     return area, half, low, high, np.where(np.isnan(area), np.nan, 0.5 * error / (1.0 - least))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple, Unpack
 
@@ -9,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from rankeval_pd.errors import check_choice, check_count, check_share, unknown_name
-from rankeval_pd.forms.answers import answer
+from rankeval_pd.forms.answers import Question, answer
 from rankeval_pd.forms.choices import AreaKind, FamilyAdjustment, ListSizes
 from rankeval_pd.forms.measure_pairs import pair_names, with_names
 from rankeval_pd.forms.n import Sizes, check_n
@@ -176,86 +177,86 @@ class Asked(NamedTuple):
 
 def ranked(data: Data, asked: Asked, columns: dict[str, type], roles: Any) -> Data:
     """Return the columns asked for, in the order of the measures."""
-    chosen = Roles.of(roles)
-    over_n: bool = asked.kind is None
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
-        measures = inner.indexes["measure"].tolist()
         baseline = None
         if asked.baseline is not None:
+            measures = inner.indexes["measure"].tolist()
             if asked.baseline not in measures:
                 raise unknown_name("baseline", asked.baseline, measures)
             baseline = measures.index(asked.baseline)
-        pairs = len(measures) * (len(measures) - 1) // 2
-        draws = asked.draws(pairs)
-        with drawing_bar(
-            inner, asked.progress, draws=draws * pairs, what="swapping labels"
-        ) as advance:
-            computed = xr.apply_ufunc(
-                _columns,
-                inner["score"],
-                inner["gold"],
-                inner["present"],
-                inner["draws"],
-                kwargs={
-                    "asked": asked, "sizes": sizes, "ties": chosen.ties, "n_resamples": draws,
-                    "seed": chosen.draws, "baseline": baseline, "advance": advance,
-                    **({"whole": inner.attrs["whole"]} if over_n else {}),
-                },
-                input_core_dims=[["measure", "candidate"], ["candidate"]] * 2,
-                output_core_dims=[["measure", "n"] if over_n else ["measure"]] * (len(_FOUND) + 1),
-                dask="parallelized",
-                dask_gufunc_kwargs={"output_sizes": {"n": sizes.size}} if over_n else None,
-                output_dtypes=[*_FOUND.values(), bool],
-            )  # fmt: skip
-        result = xr.Dataset(dict(zip([*_FOUND, "exists"], computed, strict=True)))
-        return result.assign_coords(n=("n", sizes)) if over_n else result
+        compute = functools.partial(_columns, baseline=baseline)
+        return _tested(inner, sizes, asked, Roles.of(roles), compute, _FOUND, "measure")
 
-    names = ("measure", *(("n",) if over_n else ()), *columns)
-    return answer(
-        data, roles, question, names, n=asked.n, cuts_lists=over_n, any_ties=not over_n,
-        any_heads=over_n, attrs=asked.attrs,
-    )  # fmt: skip
+    return _answered(data, asked, roles, question, ("measure",), columns)
 
 
 def pairs_tested(data: Data, asked: Asked, roles: Any) -> Data:
     """Return the tests of all pairs behind the ranks: a row per pair, and per n."""
-    chosen = Roles.of(roles)
-    over_n: bool = asked.kind is None
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
         names = pair_names(inner, None, None)
-        draws = asked.draws(len(names))
-        with drawing_bar(
-            inner, asked.progress, draws=draws * len(names), what="swapping labels"
-        ) as advance:
-            computed = xr.apply_ufunc(
-                _columns_of_pairs,
-                inner["score"],
-                inner["gold"],
-                inner["present"],
-                inner["draws"],
-                kwargs={
-                    "asked": asked, "sizes": sizes, "ties": chosen.ties, "n_resamples": draws,
-                    "seed": chosen.draws, "advance": advance,
-                    **({"whole": inner.attrs["whole"]} if over_n else {}),
-                },
-                input_core_dims=[["measure", "candidate"], ["candidate"]] * 2,
-                output_core_dims=[["pair", "n"] if over_n else ["pair"]] * (len(PAIRS) + 1),
-                dask="parallelized",
-                dask_gufunc_kwargs={
-                    "output_sizes": {"pair": len(names), **({"n": sizes.size} if over_n else {})}
-                },
-                output_dtypes=[*PAIRS.values(), bool],
-            )  # fmt: skip
-        result = with_names(xr.Dataset(dict(zip([*PAIRS, "exists"], computed, strict=True))), names)
-        return result.assign_coords(n=("n", sizes)) if over_n else result
+        result = _tested(inner, sizes, asked, Roles.of(roles), _columns_of_pairs, PAIRS, "pair")
+        return with_names(result, names)
 
-    columns = ("measure_a", "measure_b", *(("n",) if over_n else ()), *PAIRS)
+    return _answered(data, asked, roles, question, ("measure_a", "measure_b"), PAIRS)
+
+
+def _answered(
+    data: Data,
+    asked: Asked,
+    roles: Any,
+    question: Question,
+    names: tuple[str, ...],
+    columns: dict[str, type],
+) -> Data:
+    """Return the answer for the whole data, its rows named by ``names``, and by n of lists."""
+    over_n: bool = asked.kind is None
     return answer(
-        data, roles, question, columns, n=asked.n, cuts_lists=over_n, any_ties=not over_n,
-        any_heads=over_n, attrs=asked.attrs,
+        data, roles, question, (*names, *(("n",) if over_n else ()), *columns), n=asked.n,
+        cuts_lists=over_n, any_ties=not over_n, any_heads=over_n, attrs=asked.attrs,
     )  # fmt: skip
+
+
+def _tested(
+    inner: xr.Dataset,
+    sizes: IntArray,
+    asked: Asked,
+    chosen: Roles,
+    compute: Callable[..., tuple[AnyArray, ...]],
+    columns: dict[str, type],
+    dim: str,
+) -> xr.Dataset:
+    """Return the columns of every measure, or of every pair of them, all pairs being tested."""
+    over_n: bool = asked.kind is None
+    measures = inner.sizes["measure"]
+    pairs = measures * (measures - 1) // 2
+    draws = asked.draws(pairs)
+    with drawing_bar(inner, asked.progress, draws=draws * pairs, what="swapping labels") as advance:
+        computed = xr.apply_ufunc(
+            compute,
+            inner["score"],
+            inner["gold"],
+            inner["present"],
+            inner["draws"],
+            kwargs={
+                "asked": asked, "sizes": sizes, "ties": chosen.ties, "n_resamples": draws,
+                "seed": chosen.draws, "advance": advance,
+                **({"whole": inner.attrs["whole"]} if over_n else {}),
+            },
+            input_core_dims=[["measure", "candidate"], ["candidate"]] * 2,
+            output_core_dims=[[dim, "n"] if over_n else [dim]] * (len(columns) + 1),
+            dask="parallelized",
+            dask_gufunc_kwargs={
+                "output_sizes": {
+                    **({"pair": pairs} if dim == "pair" else {}),
+                    **({"n": sizes.size} if over_n else {}),
+                }
+            },
+            output_dtypes=[*columns.values(), bool],
+        )  # fmt: skip
+    result = xr.Dataset(dict(zip([*columns, "exists"], computed, strict=True)))
+    return result.assign_coords(n=("n", sizes)) if over_n else result
 
 
 def _by_rank(table: Data, asked: Asked) -> Data:

@@ -50,7 +50,9 @@ def summary(
     baseline : name, optional
         What the differences are to: a measure or a system. None is the best one.
     adjust : {"max-t", "holm", "bonferroni", "bh", "by", None}
-        Adjustment of the tests of all pairs.
+        Adjustment of the tests of all pairs, at all n asked for together (not at each n alone): one
+        family, as in :func:`measure_ranks`. Of candidates, each group of ``by`` is a family of its
+        own; of systems, all groups are one.
     undefined : {"zero", "skip", "raise"}
         Of queries: what a metric is that is undefined for one, see :func:`per_query`.
     alpha : float

@@ -6,20 +6,23 @@ of the population with this prevalence, ``mean`` that of samples of this size, w
 positives are few. ``logit`` is the interval of ``area("ap")``, ``plain`` its part around the value
 alone, ``normal`` value -+ z se, ``bootstrap`` the percentiles of 200 resamples of positives and
 others, on their own. ``test_errs``: the paired test of two equally good measures at 5 %;
-``difference_covers``: its interval where the other measure's quality is .5 higher. Writes
-average_precision.csv beside itself; some CPU minutes.
+``difference_covers``: its interval where the other measure's quality is .5 higher. ``variance`` is
+the mean of the estimated variance by the true one, that of AP over the samples. ``..._without`` is
+the same without the factor N+ / (N+ - 1) of the influences. Writes average_precision.csv beside
+itself; ten CPU minutes.
 """
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pandas as pd
 from scipy import special, stats
 
-from rankeval_pd.curves.average_precision import columns_of_two
+from rankeval_pd.curves.average_precision import columns_of_one, columns_of_two
 from rankeval_pd.stats.rankings import areas
 from rankeval_pd.stats.rankings import average_precision as ap
 
@@ -45,6 +48,16 @@ def bootstrap(score, gold, rng, ties, draws=200):
     return np.quantile(values, [0.025, 0.975])
 
 
+def without(positives):
+    """Let influences be those without the factor N+ / (N+ - 1)."""
+
+    def plain(*args, **kwargs):
+        found = ap.influences(*args, **kwargs)
+        return found._replace(influence=found.influence * (positives - 1) / positives)
+
+    return mock.patch("rankeval_pd.curves.average_precision.influences", plain)
+
+
 def run(positives, prevalence, quality, step, equal, repetitions, resampled, seed=1):
     rng = np.random.default_rng(seed)
     total = round(positives / prevalence)
@@ -68,17 +81,26 @@ def run(positives, prevalence, quality, step, equal, repetitions, resampled, see
         plain = ap.logit_limits(
             one._replace(corrected=one.value), error, freedom, np.full(size, positives), 0.95
         )
-        pairs = [
-            columns_of_two(
-                a, x, here, here, gold, level=0.95, alternative="two-sided", ties=ties, ends=False
-            )
-            for x in (b, c)
-        ]
+        options = {"level": 0.95, "ties": ties, "ends": False}
+
+        def pairs_of(a, b, c, options=options):
+            every = (here, here, gold)
+            pairs = [
+                columns_of_two(a, x, *every, alternative="two-sided", **options) for x in (b, c)
+            ]
+            differ = wanted - better
+            return pairs[0][6] <= 0.05, (pairs[1][3] <= differ) & (differ <= pairs[1][4])
+
+        tested, differs = pairs_of(a, b, c)
+        with without(positives):
+            tested_without, differs_without = pairs_of(a, b, c)
+            below, above = columns_of_one(a, gold, here, **options)[2:4]
         row = {
             "value": one.value, "low": low, "high": high, "plain": (plain[0] <= wanted)
             & (wanted <= plain[1]), "normal": np.abs(one.value - wanted) <= Z * error,
-            "test": pairs[0][6] <= 0.05,
-            "difference": (pairs[1][3] <= wanted - better) & (wanted - better <= pairs[1][4]),
+            "test": tested, "difference": differs, "variance": error**2,
+            "without": (below <= wanted) & (wanted <= above), "test_without": tested_without,
+            "difference_without": differs_without,
         }  # fmt: skip
         drawn = np.full(size, np.nan)
         for k in range(max(0, min(size, resampled - start))):
@@ -95,6 +117,12 @@ def run(positives, prevalence, quality, step, equal, repetitions, resampled, see
         "plain_covers": table["plain"].mean(), "normal_covers": table["normal"].mean(),
         "bootstrap_covers": table["bootstrap"].mean(), "test_errs": table["test"].mean(),
         "difference_covers": table["difference"].mean(),
+        "variance": table["variance"].mean() / table["value"].var(),
+        "variance_without": table["variance"].mean() / table["value"].var()
+        * ((positives - 1) / positives) ** 2,
+        "logit_covers_without": table["without"].mean(),
+        "test_errs_without": table["test_without"].mean(),
+        "difference_covers_without": table["difference_without"].mean(),
     }  # fmt: skip
 
 
@@ -105,6 +133,13 @@ def main() -> None:
         for prevalence in (0.01, 0.1, 0.5)
         for quality in (1.0, 2.0)
     ]
+    settings += [
+        (positives, prevalence, quality, 0.0, "block")
+        for positives in (3, 5, 8, 15, 30)
+        for prevalence in (0.01, 0.1, 0.5)
+        for quality in ((0.5, 1.0, 2.0) if positives in (8, 15) else (0.5,))
+    ]
+    settings.sort()
     settings += [
         (positives, prevalence, 1.0, 0.5, equal)
         for positives in (10, 100)

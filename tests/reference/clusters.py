@@ -1,14 +1,17 @@
 """Coverage and size where candidates come in clusters: what takes groups, and what does not.
 
-``python tests/reference/clusters.py > tests/reference/clusters.csv`` takes some minutes. A
+``python tests/reference/clusters.py > tests/reference/clusters.csv`` takes a quarter of an hour. A
 cluster has 5 candidates, or 1 to 50; label and scores of its candidates share ``icc`` of their
-variance. Two measures are equally good. Every share is one of ``reps`` samples:
+variance. Two measures are equally good. Every share is one of ``reps`` samples, 500, and 2,000
+where there are 500 clusters:
 
 * ``region``, ``nbest``: intervals of ``nbest_precision`` that have the mean precision at n, 95 %;
 * ``difference``: intervals of ``compare`` that have 0, as its test does not reject, 95 %;
 * ``band``, ``difference_band``: bands over three n that have all means, 95 %;
 * ``max_t``: samples in which ``compare(adjust="max-t")`` finds a difference, 5 %; of few settings;
-* ``independent``: as ``nbest``, of the interval that takes candidates for independent.
+* ``independent``: as ``nbest``, of the interval that takes candidates for independent;
+* ``ratio``: median of how many times as much the precision of the list varies as the region's;
+* ``warned``: samples in which ``nbest_precision`` says that it is more than 1.5 times.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ from rankeval_pd.stats.resampling import keyed
 
 NAMES = (
     "clusters", "sizes", "icc", "strength", "n", "precision", "reps", "region", "nbest",
-    "difference", "band", "difference_band", "max_t", "independent",
+    "difference", "band", "difference_band", "max_t", "independent", "ratio", "warned",
 )  # fmt: skip
 
 
@@ -76,6 +79,7 @@ def setting(n_clusters, sizes, icc, strength, reps, swaps_too):
         gap, half = margin(a.rank, b.rank, gold, cluster, n, 0.95, n_resamples=299, seed=1)
         row += [p_values(found, "two-sided")[0] > 0.05, (np.abs(gap) <= half).all()]
         row.append(found_by_swaps(a, b, n) if swaps_too else np.nan)
+        row.append(ratio(a, n[1:2]))
         rows.append(row)
     truth = np.mean(points, axis=0)
     middle = truth[1:2]
@@ -87,6 +91,8 @@ def setting(n_clusters, sizes, icc, strength, reps, swaps_too):
         np.mean([row[5] for row in rows]),
         np.mean([row[6] for row in rows]),
         np.mean([inside(row[3], middle) for row in rows]),
+        np.median([row[7] for row in rows]),
+        np.mean([row[7] > 1.5 for row in rows]),
     ]
     shown = np.round(np.array(shares, dtype=float), 3).tolist()
     return [n_clusters, sizes, icc, strength, n[1], round(middle[0], 3), len(rows), *shown]
@@ -104,6 +110,12 @@ def single(ranked, n, target):
     size = clusters.effective(n, precision, found, 0.95)
     tp = np.cumsum(ranked.gold[np.argsort(ranked.rank)])[n - 1]
     return INTERVALS["clopper-pearson"](size * tp / n, size, 0.95)
+
+
+def ratio(ranked, n):
+    """Return how many times as much as a region's the precision of the list varies."""
+    lists, region = (list_spread(ranked, n, target)[1] for target in ("nbest", "region"))
+    return (lists.variance / region.variance)[0]
 
 
 def found_by_swaps(a, b, n):
@@ -128,8 +140,8 @@ def main():
     warnings.simplefilter("ignore")
     out = csv.writer(sys.stdout, lineterminator="\n")
     out.writerow(NAMES)
-    reps = int(sys.argv[1]) if len(sys.argv) > 1 else 400
     for n_clusters in (20, 5, 10, 50, 150, 500):
+        reps = 2_000 if n_clusters == 500 else 500
         for sizes in ("5", "1-50"):
             for icc, strength in ((0.95, 1.0), (0.5, 1.0), (0.5, 3.0)):
                 swaps = sizes == "5" and n_clusters <= 50
