@@ -292,6 +292,11 @@ def test_combined_groups_are_the_strata():
     assert found["p_value"][0] == stratified.exact_test(*counts, "two-sided").p_value
     assert found["difference"][0] == pytest.approx(each["difference"].mean())
     assert found["n_groups"][0] == 12
+    assert found["n_left_out"][0] == 0
+    first, rows = frame["query"].iloc[0], frame.groupby("query").cumcount()
+    short = frame[(frame["query"] != first) | (rows < 4)]  # no list of 5 of the first
+    found_of_the_rest = compare(short, "a", "b", [4, 5], combine=True, **ROLES)
+    assert found_of_the_rest[["n_groups", "n_left_out"]].to_numpy().tolist() == [[12, 0], [11, 1]]
     assert found["n_only_a"][0] == counts[2].sum()
     significant = found["p_value"][0] <= 0.05
     assert significant == (not found["ci_low"][0] <= 0.0 <= found["ci_high"][0])

@@ -87,8 +87,7 @@ def random_bound(
     probability far above p. Two probabilities are equal up to a relative 1e-12. At p = 1 the
     bounds are the lowest possible count. For every n the cost is O(N), a second for a million
     candidates; for a few n it is that of a few tails, whatever N, and up to 64 n of many groups are
-    searched side by side, some ten microseconds each. ``parametric`` has errors up to 1e-8 where
-    even a list of nothing but positives is hardly rarer than p, else below 1e-10.
+    searched side by side, some ten microseconds each. ``parametric`` has errors below 1e-10.
 
     References
     ----------

@@ -176,6 +176,10 @@ def compare(
           ``undecided``: the 95 % Monte-Carlo interval of p_adjusted holds alpha, so that other
           draws may decide otherwise: draw more.
 
+        With ``combine`` the counts are sums over the groups, and ``n_groups``, ``n_left_out``, the
+        groups with and without lists of n, come last; with ``average`` the same two are
+        ``n_queries``, ``n_missing``.
+
         With ``threshold``, ``n_a`` and ``n_b`` replace ``n``, ``recall_a`` and ``recall_b`` come
         last in the place of ``cuts_tie`` (Dataset: dimensions pair and cut), and ``better``
         follows the precision in the two difference regions.

@@ -28,7 +28,7 @@ _FRONT = (
 )  # fmt: skip
 _COUNTS = ("overlap", "n_only_a", "n_only_b", "tp_only_a", "tp_only_b")
 _DECIDED = ("p_adjusted", "significant", "better")
-COMBINED_COLUMNS = (*_FRONT, *_COUNTS, "p_value", "p_mid", *_DECIDED, "n_groups")
+COMBINED_COLUMNS = (*_FRONT, *_COUNTS, "p_value", "p_mid", *_DECIDED, "n_groups", "n_left_out")
 AVERAGED_COLUMNS = (*_FRONT, *_COUNTS, "p_value", *_DECIDED, "n_queries", "n_missing")
 
 
@@ -127,7 +127,7 @@ def _tested(lists: xr.Dataset, batch: list[Hashable], alternative: str, level: f
     }
     return xr.Dataset(
         {**precision, **dict(zip(names, result, strict=True)), **_sums(lists, batch)}
-    ).assign(n_groups=groups, exists=there.any(batch))
+    ).assign(n_groups=groups, n_left_out=(~there).sum(batch), exists=there.any(batch))
 
 
 def _strata(
