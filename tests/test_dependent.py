@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -259,3 +261,28 @@ def test_groups_warn_of_thresholds_too():
     with pytest.warns(RankevalWarning, match=r"target='region': at n=100"):
         df.rankeval(groups="group").nbest_precision(100)
     assert len(df.rankeval(groups="group").nbest_precision(100, target="nbest")) == 1
+
+
+def test_it_is_said_where_the_region_does_not_hold():
+    """As in tests/reference/clusters.py: .9 of good rankings warn, one in seventy of others."""
+
+    def said(strength: float) -> int:
+        count = 0
+        for seed in range(12):
+            rng = np.random.default_rng(seed)
+            document = np.repeat(np.arange(150), 5)
+
+            def together(rng=rng, document=document):
+                shared = rng.normal(size=150)[document]
+                return np.sqrt(0.5) * shared + np.sqrt(0.5) * rng.normal(size=750)
+
+            gold = together() > 0.674
+            df = pd.DataFrame({"a": strength * gold + together(), "gold": gold, "d": document})
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                df.rankeval(groups="d").nbest_precision(150)
+            count += any("target='region'" in str(one.message) for one in caught)
+        return count
+
+    assert said(3.0) >= 8
+    assert said(1.0) <= 2
