@@ -17,6 +17,7 @@ from rankeval_pd.stats._types import AnyArray, FloatArray
 from rankeval_pd.stats.contingency import MEASURES, OF_COUNTS
 
 _CELLS = ("O11", "O12", "O21", "O22")
+_MARGINS = ("f", "f1", "f2", "N")
 
 
 def with_association_measures(
@@ -24,7 +25,7 @@ def with_association_measures(
     measures: str | Sequence[str] | None = None,
     cells: Sequence[str] | Mapping[str, str] = ("O11", "O12", "O21", "O22"),
     *,
-    margins: Sequence[str | int] | None = None,
+    margins: Sequence[str | int] | Mapping[str, str | int] | None = None,
 ) -> Data:
     """Return the data with association measures added, one column of scores for each.
 
@@ -60,8 +61,9 @@ def with_association_measures(
         to the names of the columns.
     margins : sequence of 4 names, or of 3 names and a number, optional
         In place of ``cells``: columns of f (both words), f1 and f2 (each word's own frequency),
-        and the sample size N, a column or one number: ``margins=("f", "f1", "f2", 10**9)``. With
-        ``measures=None``, a measure of the name of one of these columns is left out.
+        and the sample size N, a column or one number: ``margins=("f", "f1", "f2", 10**9)``; or a
+        mapping from "f", "f1", "f2" and "N" to these. With ``measures=None``, a measure of the name
+        of one of these columns is left out.
 
     Returns
     -------
@@ -111,18 +113,14 @@ def with_association_measures(
     names = list(MEASURES) if measures is None else as_names(measures, ())
     for name in names:
         _check_name(name)
-    if isinstance(cells, Mapping):
-        if set(cells) != set(_CELLS):
-            raise ValueError(
-                f"cells has {listed(cells)}: give a mapping from {listed(_CELLS)} to columns."
-            )
-        cells = [cells[name] for name in _CELLS]
+    cells = _in_order("cells", cells, _CELLS)
     if isinstance(cells, str) or not isinstance(cells, Sequence) or len(cells) != 4:
         raise ValueError(f"cells={cells!r}: give four names, those of O11, O12, O21 and O22.")
     if margins is not None:
-        given = [x for x in margins if isinstance(x, str)] if measures is None else []
+        four: Sequence[str | int] = _in_order("margins", margins, _MARGINS)
+        given = [x for x in four if isinstance(x, str)] if measures is None else []
         names = [name for name in names if name not in given]
-        return _from_margins(data, list(map(str, names)), margins)
+        return _from_margins(data, list(map(str, names)), four)
     present = data.columns if isinstance(data, pd.DataFrame) else data.variables
     for name in names:
         if name in present:
@@ -150,6 +148,17 @@ def with_association_measures(
             for name in map(str, names)
         }
     )
+
+
+def _in_order(argument: str, given: Any, names: Sequence[str]) -> Any:
+    """Return the columns in the order of their names, where a mapping from these is given."""
+    if not isinstance(given, Mapping):
+        return given
+    if set(given) != set(names):
+        raise ValueError(
+            f"{argument} has {listed(given)}: give a mapping from {listed(names)} to columns."
+        )
+    return [given[name] for name in names]
 
 
 def _from_margins(data: Data, names: list[str], margins: Sequence[str | int]) -> Data:

@@ -279,7 +279,11 @@ def test_margins_are_cells(tables):
     pd.testing.assert_frame_equal(found[names], wanted)
     assert list(found.columns) == [*sizes.columns, *names]
     ds = xr.Dataset.from_dataframe(sizes)
-    of_dataset = ds.rankeval.with_association_measures("G2", margins=margins)
+    named = dict(zip(("N", "f2", "f1", "f"), margins[::-1], strict=True))
+    pd.testing.assert_frame_equal(sizes.rankeval.with_association_measures(margins=named), found)
+    with pytest.raises(ValueError, match=r"margins has 'f', 'g': give a mapping from 'f', 'f1'"):
+        sizes.rankeval.with_association_measures(margins={"f": "f", "g": "g"})
+    of_dataset = ds.rankeval.with_association_measures("G2", margins=named)
     assert of_dataset["G2"].to_numpy().tolist() == wanted["G2"].tolist()
     one = sizes.rankeval.with_association_measures("MI", margins=("f", "f1", "f2", 10**6))
     assert np.isfinite(one["MI"]).all()
