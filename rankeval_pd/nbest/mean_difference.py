@@ -20,6 +20,7 @@ from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.normal import z_of
 from rankeval_pd.stats.intervals import bands
+from rankeval_pd.stats.intervals.differences import agreeing
 from rankeval_pd.stats.rankings import ranking, swaps
 from rankeval_pd.stats.significance.fisher import ALTERNATIVES
 
@@ -81,8 +82,8 @@ def mean_difference(
     The mean difference is the area between the two curves, by its width. The p-value is that of
     swapping the labels of the two rankings at random, candidate by candidate, as in
     ``compare(adjust="max-t")``, and nothing has to be adjusted. The interval is a normal one with
-    the n-best variance of :func:`difference_band`; it may exclude 0 where the test is not
-    significant, or the other way round, near the limit.
+    the n-best variance of :func:`difference_band`; it reaches to 0 where the test does not reject at
+    1 - ``level``, and may hold 0 where it does.
 
     O(N) for each swap; about a second for 9,999 swaps of 5,000 candidates.
 
@@ -173,6 +174,7 @@ def _columns(
         margin[row] = z * _standard_error(a, b, gold, asked, weight, total) if differ else 0.0
         p_value[row] = swaps.exceedance(sided[:1], sided[1:])[0]
     low, high = np.maximum(difference - margin, -1.0), np.minimum(difference + margin, 1.0)
+    low, high = agreeing(low, high, p_value, alternative, level)
     draws = np.full(shape, float(n_resamples))
     error, undecided = swaps.monte_carlo_error(p_value, p_value, draws, alpha=alpha)
     return first, last, difference, low, high, p_value, error, undecided
