@@ -82,8 +82,8 @@ def mean_difference(
     The mean difference is the area between the two curves, by its width. The p-value is that of
     swapping the labels of the two rankings at random, candidate by candidate, as in
     ``compare(adjust="max-t")``, and nothing has to be adjusted. The interval is a normal one with
-    the n-best variance of :func:`difference_band`; it reaches to 0 where the test does not reject at
-    1 - ``level``, and may hold 0 where it does.
+    the n-best variance of :func:`difference_band`; it reaches to 0 where the test does not reject
+    at 1 - ``level``, and may hold 0 where it does.
 
     O(N) for each swap; about a second for 9,999 swaps of 5,000 candidates.
 
