@@ -70,7 +70,7 @@ def measure_ranks(
     adjust : {"max-t", "holm", "bonferroni", "bh", "by", None}
         Adjustment of the tests of all pairs, and of all n asked for. Lists are compared by label
         swaps, as in ``compare(adjust="max-t")``, areas by Student's joint law of all differences.
-        The others adjust the p-values of single tests.
+        The others adjust the p-values of single tests. Each group of ``by`` is a family of its own.
     n_resamples : int, optional
         Number of swaps, or of draws from the joint law; None is as many as the pairs and the level
         need, and at least 999 swaps or 9,999 draws.

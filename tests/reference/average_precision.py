@@ -48,14 +48,16 @@ def bootstrap(score, gold, rng, ties, draws=200):
     return np.quantile(values, [0.025, 0.975])
 
 
-def without(positives):
+def without(where="rankeval_pd.curves.average_precision.influences"):
     """Let influences be those without the factor N+ / (N+ - 1)."""
+    factored = ap.influences
 
     def plain(*args, **kwargs):
-        found = ap.influences(*args, **kwargs)
-        return found._replace(influence=found.influence * (positives - 1) / positives)
+        found = factored(*args, **kwargs)
+        positive = found.gold.sum(axis=-1, keepdims=True)
+        return found._replace(influence=found.influence * (positive - 1) / positive)
 
-    return mock.patch("rankeval_pd.curves.average_precision.influences", plain)
+    return mock.patch(where, plain)
 
 
 def run(positives, prevalence, quality, step, equal, repetitions, resampled, seed=1):
@@ -92,7 +94,7 @@ def run(positives, prevalence, quality, step, equal, repetitions, resampled, see
             return pairs[0][6] <= 0.05, (pairs[1][3] <= differ) & (differ <= pairs[1][4])
 
         tested, differs = pairs_of(a, b, c)
-        with without(positives):
+        with without():
             tested_without, differs_without = pairs_of(a, b, c)
             below, above = columns_of_one(a, gold, here, **options)[2:4]
         row = {

@@ -2,8 +2,8 @@
 
 Scores are normal, those of positives higher by ``quality`` (and ``quality`` + .5 in the second
 sample, for ``covers_other``); ``roc`` and ``ap`` are the two areas. The truth is that of the
-population; of average precision with the prevalence of the samples. Writes unpaired.csv beside
-itself; half a CPU minute.
+population; of average precision with the prevalence of the samples, and ``..._without`` is the same
+without the factor N+ / (N+ - 1) of its influences. Writes unpaired.csv beside itself; a CPU minute.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from average_precision import truth
+from average_precision import truth, without
 from scipy import special
 
 from rankeval_pd.curves.unpaired import compared, of_sample
@@ -36,12 +36,20 @@ def run(sizes, quality, kind, repetitions=4_000, seed=1):
     options = {"level": 0.95, "alternative": "two-sided", "adjust": None}
     first, second = sizes
     result = {"first": str(first), "second": str(second), "quality": quality, "kind": kind}
-    for name, better in (("", 0.0), ("_other", 0.5)):
+
+    def asked(name, better):
         found = compared(*sample(*first, quality), *sample(*second, quality + better), **options)
         truly = wanted(*first, quality) - wanted(*second, quality + better)
         result[f"covers{name}"] = ((found[3] <= truly) & (truly <= found[4])).mean()
-        if truly == 0.0:
-            result["errs"] = (found[6] <= 0.05).mean()
+        if not better:
+            result[f"errs{name}"] = (found[6] <= 0.05).mean()
+
+    asked("", 0.0)
+    asked("_other", 0.5)
+    if kind == "ap":
+        rng = np.random.default_rng(seed)
+        with without("rankeval_pd.stats.rankings.average_precision.influences"):
+            asked("_without", 0.0)
     return result
 
 
