@@ -62,6 +62,20 @@ def test_the_order_of_items_changes_no_calibration(items):
         pd.testing.assert_frame_equal(asked(items.sample(frac=1, random_state=1)), asked(items))
 
 
+def test_the_order_of_items_with_labels_of_several_types_changes_no_calibration():
+    rng = np.random.default_rng(0)
+    labels = pd.Index([f"c{k}" if k % 2 else k for k in range(40)], dtype=object)
+    items = pd.DataFrame(rng.random((40, 4)), index=labels)
+
+    def asked(data):
+        return data.rankeval.population_calibration(
+            20, n_test_sets=3, n_resamples=20, bins=[0.0, 0.1, 0.2, 0.5]
+        )
+
+    with pytest.warns(rankeval_pd.RankevalWarning):
+        pd.testing.assert_frame_equal(asked(items.sample(frac=1, random_state=1)), asked(items))
+
+
 def test_beyond_one_half_the_interpolated_band_ends(df):
     band = df.rankeval.random_band(bound="interpolated", p=0.5)
     for name in ("fpr", "tpr"):

@@ -318,8 +318,8 @@ def population_calibration(
     tables = []
     for number in range(sets):
         child = np.random.SeedSequence(seed, spawn_key=(number, 3))
-        rows = order[np.random.default_rng(child).integers(0, total, size)]
-        sample = take_items(data, np.sort(rows), chosen)
+        drawn = np.sort(np.random.default_rng(child).integers(0, total, size))
+        sample = take_items(data, order[drawn], chosen)
         result = paired_bootstrap(sample, n_resamples=n_resamples, **named)
         pairs, groups = pairs_table(result)
         pairs = _shrunken(pairs, groups, prior)
