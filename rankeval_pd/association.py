@@ -109,6 +109,11 @@ def with_association_measures(
     """
     check_data(data)
     names = list(MEASURES) if measures is None else as_names(measures, ())
+    if not names:
+        raise ValueError(
+            f"measures={measures!r} names no measure. Give names of"
+            f" {listed(MEASURES, most=len(MEASURES))}, or None for all."
+        )
     for name in names:
         _check_name(name)
     if isinstance(cells, Mapping):

@@ -67,6 +67,14 @@ def unknown_name(role: str, name: object, known: Iterable[Hashable]) -> UnknownN
     )
 
 
+def is_known(name: object, known: Iterable[Hashable]) -> bool:
+    """Return whether a name is among others; what cannot be a name is not."""
+    try:
+        return name in set(known)  # pd.NA is in a set, and equal to nothing in a list
+    except TypeError:
+        return False
+
+
 def shown(value: object) -> str:
     """Return a value as text, a number of NumPy's as the number it is."""
     return repr(value.item() if isinstance(value, np.generic) else value)

@@ -500,3 +500,94 @@ def test_no_batch_of_partly_judged_candidates():
     none = batches(q=0, candidate=5)
     assert none.rankeval.judged_difference("x", "y", 2).sizes["q"] == 0
     assert none.rankeval.judged_precision(2).sizes["q"] == 0
+
+
+@pytest.mark.parametrize("name", [pd.NA, pd.NaT, np.nan])
+def test_names_that_are_missing_in_a_difference_region_and_in_pairs(df, items, name):
+    named = df.set_axis(pd.Index([name, "y", "gold"], dtype=object), axis=1)
+    if name is pd.NA:  # xarray takes it as NaN
+        with pytest.raises(KeyError, match="a: no column <NA>"):
+            named.rankeval.difference_region(name, "y", 5)
+    else:
+        assert set(named.rankeval.difference_region(name, "y", 5)["list"]) == {"a", "b"}
+    systems = items.set_axis(pd.Index([name, "b", "c"], dtype=object), axis=1)
+    for ask in (
+        lambda: systems.rankeval.population_calibration(20, n_test_sets=2),
+        lambda: systems.rankeval.paired_bootstrap(n_resamples=999).rankeval.calibration(systems),
+    ):
+        with pytest.raises(ValueError, match="a system is named"):
+            ask()
+
+
+@pytest.mark.parametrize("draws", [2**63, 10**11, 10**30])
+def test_draws_that_no_memory_holds(df, items, draws):
+    pairs = items.rankeval.paired_bootstrap(n_resamples=999)
+    for ask in (
+        lambda: df.rankeval.precision_band(5, n_resamples=draws),
+        lambda: df.rankeval.difference_band("x", "y", 5, n_resamples=draws),
+        lambda: df.rankeval.recall_band(5, n_resamples=draws),
+        lambda: df.rankeval.mean_difference("x", "y", 5, n_resamples=draws),
+        lambda: df.rankeval.tie_sensitivity("x", "y", 5, n_keys=draws),
+        lambda: df.rankeval.compare(n=5, adjust="max-t", n_resamples=draws),
+        lambda: df.rankeval.measure_ranks(5, n_resamples=draws),
+        lambda: items.rankeval.system_ranks(n_resamples=draws),
+        lambda: pairs.rankeval.calibration(items, ci="systems", n_resamples=draws),
+        lambda: pairs.rankeval.gain_threshold(n_resamples=draws),
+    ):
+        with pytest.raises(MemoryError, match=r"n_resamples=|n_keys="):
+            ask()
+
+
+def test_a_level_that_needs_more_draws_than_memory_holds(items):
+    with pytest.raises(MemoryError, match="a larger alpha needs fewer"):
+        items.rankeval.system_ranks(adjust="bonferroni", alpha=1e-9)
+
+
+def test_a_region_of_variables_that_only_pandas_has():
+    rng = np.random.default_rng(0)
+    text = pd.array([f"c{k}" for k in range(12)], dtype="string")
+    data = xr.Dataset({name: ("candidate", rng.random(12)) for name in ("x", "y")})
+    data = data.assign(gold=("candidate", rng.random(12) < 0.5), word=("candidate", text))
+    region = data.rankeval.difference_region("x", "y", 4)
+    plain = data.assign(word=("candidate", np.arange(12))).rankeval.difference_region("x", "y", 4)
+    assert list(region["word"].to_numpy()) == [f"c{k}" for k in plain["word"].to_numpy()]
+    assert list(region.data_vars) == list(plain.data_vars)
+    with pytest.raises(ValueError, match="data has a column 'row'"):
+        data.rename(y="row").rankeval.difference_region("x", "row", 4)
+    for other in (None, ["y"]):
+        with pytest.raises(TypeError, match="b="):
+            data.rankeval.difference_region("x", other, 4)
+
+
+def test_a_region_of_text_in_arrow():
+    pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(0)
+    text = pd.array([f"c{k}" for k in range(12)], dtype="string[pyarrow]")
+    data = xr.Dataset({name: ("candidate", rng.random(12)) for name in ("x", "y")})
+    data = data.assign(gold=("candidate", rng.random(12) < 0.5)).assign_coords(candidate=text)
+    region = data.rankeval.difference_region("x", "y", 4)
+    assert set(region["candidate"].to_numpy()) <= set(text)
+
+
+def test_what_is_no_name_or_names_nothing(df, items):
+    with pytest.raises(KeyError, match=r"a: no column \{\}"):
+        items.rankeval.paired_bootstrap({})
+    with pytest.raises(KeyError, match=r"b: no column \{\}"):
+        df.rankeval.difference_band("x", {}, 5)
+    for data in (df, batches(q=0, candidate=5)):
+        with pytest.raises(ValueError, match="names no measure"):
+            data.rankeval.random_bound(measures=[])
+    with pytest.raises(ValueError, match="names no measure"):
+        df.rankeval.with_association_measures({})
+    with pytest.raises(TypeError, match="n_items=True"):
+        items.rankeval.paired_bootstrap(n_resamples=999).rankeval.gain_threshold(n_items=True)
+
+
+def test_lazy_scores_that_are_no_numbers_are_refused_at_once():
+    pytest.importorskip("dask")
+    data = batches(q=2, candidate=6)
+    lazy = data.assign(x=data["x"] + 1j).chunk({"q": 1})
+    with pytest.raises(TypeError, match="'x' has dtype complex128"):
+        lazy.rankeval.nbest_precision(2, measures=["x"])
+    none = data.chunk({"q": 1}).rankeval.acceptance_precision({"x": []}, measures=["x"])
+    assert none["tp"].sizes["cut"] == 0

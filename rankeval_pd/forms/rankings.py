@@ -57,7 +57,7 @@ from rankeval_pd.forms.suspicions import (
     warn_of_repeated,
 )
 from rankeval_pd.forms.tie_keys import column_order, label_order, value_keys, value_order
-from rankeval_pd.forms.values import admit, gold_values, lifted, score_values
+from rankeval_pd.forms.values import admit, gold_values, lifted, lifted_scores, score_values
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.ranking import Whole
 
@@ -284,8 +284,7 @@ def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.D
     truth = _one_chunk(lifted(true_of, data[gold], gold), roles.dim).rename(dims)
     split = split_measures(data, roles, named)
     parts = [
-        _one_chunk(lifted(score_values, split[name], name), roles.dim).rename(dims)
-        for name in measures
+        _one_chunk(lifted_scores(split[name], name), roles.dim).rename(dims) for name in measures
     ]
     missing = roles.missing if measures else "last"
     parts = parts or [xr.full_like(truth, np.nan)]  # no measure: no score at all

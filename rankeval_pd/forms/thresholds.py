@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rankeval_pd.errors import listed, unknown_name
+from rankeval_pd.errors import is_known, listed, unknown_name
 from rankeval_pd.stats._types import FloatArray
 
 
@@ -27,7 +27,7 @@ def asked_thresholds(
             )
         threshold = {measures[0]: threshold}
     for name in threshold:
-        if name not in set(measures):
+        if not is_known(name, measures):
             raise unknown_name("threshold", name, measures)
     rows = [_numbers(name, threshold[name]) if name in threshold else [] for name in measures]
     rows = [list(dict.fromkeys(row)) for row in rows] if unique else rows

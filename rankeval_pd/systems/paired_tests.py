@@ -392,7 +392,7 @@ def _ask_pairs(
 
         def ask(items: paired.Items, pairs: IntArray, groups: int) -> Sequence[AnyArray]:
             settled = made.settled(options, len(pairs), groups)
-            _check_size(test, items, len(pairs), settled)
+            check_size(test, items, len(pairs), settled)
             computed = test(items, pairs, settled, step)
             made.see(items, settled, np.isfinite(computed.gain) & np.isnan(computed.ci_low))
             if "ci" in said:
@@ -411,8 +411,8 @@ def _ask_pairs(
     return result
 
 
-def _check_size(
-    test: Callable[..., paired.Pairs], items: paired.Items, pairs: int, options: paired.Options
+def check_size(
+    test: Callable[..., Any], items: paired.Items, pairs: int, options: paired.Options
 ) -> None:
     """Raise a MemoryError where the draws of every pair, or of every system, cannot be held."""
     every = test is paired.paired_permutation or paired.studentises(options)
@@ -421,7 +421,7 @@ def _check_size(
         2.0 * rows * options.n_resamples,
         f"{rows:,} {what} ask for {options.n_resamples:,} numbers each",
         "Compare with one system, baseline=..., name fewer, measures=..., or draw fewer"
-        " resamples, n_resamples=...",
+        " resamples, n_resamples=...; a larger alpha needs fewer.",
     )
 
 

@@ -369,6 +369,8 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     from matplotlib.colors import ListedColormap
 
     ax, look = canvas.ax, canvas.look
+    names = table[["system_a", "system_b"]].astype(object)
+    table = table.assign(**names.where(names.notna(), "nan"))  # no NaN is equal to another
     systems = _by_wins(table)
     place = {name: k for k, name in enumerate(systems)}
     adjusted = bool(table["p_adjusted"].notna().any())
