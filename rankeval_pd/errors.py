@@ -187,6 +187,9 @@ def check_number(argument: str, value: object) -> float:
     return number
 
 
+_MOST_ALIKE = 1e6  # beyond, nothing is left of any list
+
+
 def check_at_least_one(argument: str, value: object) -> float:
     """Return an overdispersion as a float of 1 or more."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(
@@ -196,9 +199,10 @@ def check_at_least_one(argument: str, value: object) -> float:
             f"{argument}={shown(value)} is of type {type(value).__name__}: give a number"
             " of 1 or more."
         )
-    if not 1.0 <= float(value) < np.inf:
+    if not 1.0 <= value <= _MOST_ALIKE:
         raise ValueError(
-            f"{argument}={shown(value)}: give a finite number of 1 or more. An estimate below 1"
-            " is no reason for an interval narrower than the binomial one: give 1."
+            f"{argument}={shown(value)}: give a number from 1 to {_MOST_ALIKE:g}. An estimate below"
+            " 1 is no reason for an interval narrower than the binomial one: give 1. It is at most"
+            " the size of a list, whose candidates are then all alike."
         )
     return float(value)

@@ -569,6 +569,41 @@ def test_a_region_of_text_in_arrow():
     assert set(region["candidate"].to_numpy()) <= set(text)
 
 
+@pytest.mark.parametrize("ci", ["clopper-pearson", "wilson", "jeffreys", "midp", "blaker"])
+@pytest.mark.parametrize("phi", [1.0, 1e4, 1e6])
+@pytest.mark.parametrize("level", [1e-300, 0.05, 0.95, 1.0 - 1e-16])
+def test_limits_stay_in_order_however_much_lists_vary(ci, phi, level):
+    tp, n = np.array([0, 1, 5, 10, 300, 10**6]), np.array([10, 10, 10, 10, 1000, 10**12 - 1])
+    low, high = rankeval_pd.precision_interval(tp, n, ci=ci, phi=phi, level=level)
+    assert ((low >= 0.0) & (low <= high) & (high <= 1.0)).all()
+    if ci == "wilson":  # it always holds the share itself
+        np.testing.assert_array_less(low - 1e-12, tp / n)
+        np.testing.assert_array_less(tp / n, high + 1e-12)
+
+
+def test_what_numbers_cannot_be(df, items):
+    for phi in (1e300, 10**400):
+        with pytest.raises(ValueError, match="phi="):
+            rankeval_pd.precision_interval(1, 10, phi=phi)
+    for n in (2**53, 2**63):
+        with pytest.raises(ValueError, match="lists hold fewer than"):
+            rankeval_pd.precision_interval(1, n)
+    with pytest.raises(TypeError, match="n_items_other=None"):
+        rankeval_pd.expected_agreement(0.05, 100, None)
+    with pytest.raises(TypeError, match="prior=<NA>"):
+        rankeval_pd.random_bound_for(0.05, 5, population="infinite", prior=pd.NA)
+    with pytest.raises(ValueError, match="threshold: a whole number"):
+        df.rankeval.acceptance_precision({"x": 10**400})
+    with pytest.raises(ValueError, match="combine=True with ci=<NA>"):
+        df.assign(q=1).rankeval.compare(n=3, by="q", combine=True, ci=pd.NA)
+    with pytest.raises(ValueError, match="by='nothing'"):
+        xr.Dataset({"v": (("item", "system"), items.to_numpy())}).rankeval.gain_by_size(
+            [20], by="nothing"
+        )
+    low = rankeval_pd.dispersion_for(0, 0.3, 10**12, level=1.0 - 1e-16)
+    assert (low.phi, low.phi_low, low.phi_high) == (0.0, 0.0, 0.0)
+
+
 def test_what_is_no_name_or_names_nothing(df, items):
     with pytest.raises(KeyError, match=r"a: no column \{\}"):
         items.rankeval.paired_bootstrap({})

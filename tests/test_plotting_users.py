@@ -251,6 +251,20 @@ def test_columns_whose_name_is_missing(name):
     plotting.pairs(systems.set_axis(first, axis=1).iloc[:, :3])
 
 
+def test_bounds_and_bands_that_there_are_not():
+    with pytest.raises(ValueError, match="bound=True"):
+        candidates().rankeval.plot.gain(bound=True)
+    with pytest.raises(TypeError, match="bands="):
+        candidates().rankeval.plot.precision([10], bands=pd.Series([0.1]))
+
+
+def test_rows_of_names_on_axes_with_a_logarithmic_scale():
+    ax = plt.subplots()[1]
+    ax.set_yscale("log")
+    plotting.system_ranks(items(), ax=ax)
+    assert ax.get_yscale() == "linear"
+
+
 def test_groups_named_true():
     data = candidates()
     plotting.precision_recall(data.assign(**{"q": 1}).rename(columns={"q": True}), by=True)

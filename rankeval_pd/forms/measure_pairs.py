@@ -43,11 +43,11 @@ def only_pair(data: Any, a: Hashable, b: Names, roles: Mapping[str, Any]) -> dic
     if roles.get("measures") is not None:
         meant = as_names(roles["measures"], getattr(data, "columns", ()))
         for role, name in (("a", a), *(("b", other) for other in _others(b))):
-            if name not in meant:
+            if not is_known(name, meant):
                 raise unknown_name(role, name, meant)
         known = _known(data)
         for name in meant:
-            if name not in known:
+            if not is_known(name, known):
                 raise unknown_name("measures", name, known)
     return {**roles, "measures": [a, *_others(b)]}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
@@ -46,6 +47,11 @@ def _numbers(name: Hashable, given: Any) -> list[float]:
             raise TypeError(
                 f"threshold: {value!r} for {name!r} is of type {type(value).__name__}. Give a"
                 " number, or a list of numbers."
+            )
+        if isinstance(value, int) and abs(value) > sys.float_info.max:
+            raise ValueError(
+                f"threshold: a whole number for {name!r} is beyond all floats. Give a number; inf"
+                " and -inf are allowed."
             )
         if np.isnan(value):
             raise ValueError(

@@ -127,6 +127,9 @@ def precision(
     >>> rankeval_pd.plotting.precision(df.rankeval.nbest_precision()).get_ylabel()
     'precision'
     """
+    for name, given in (("intervals", intervals), ("bands", bands)):
+        if given is not None and not isinstance(given, bool | np.bool_):
+            raise TypeError(f"{name}={given!r}: whether they are drawn, give True, False or None.")
     look, roles = parted(options)
     with let_in_once():
         sizes = seen_of(data, n, roles)

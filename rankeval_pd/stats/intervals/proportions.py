@@ -56,7 +56,7 @@ def _limits(
     low, high = np.zeros(tp.shape), np.ones(tp.shape)
     low[some] = beta_quantile(tp[some], fp[some], lower, tail, upper_tail=False)
     high[not_all] = beta_quantile(tp[not_all], fp[not_all], upper, tail, upper_tail=True)
-    return low, high
+    return np.minimum(low, high), high  # at the least levels they are one but for rounding
 
 
 _SETTLED = 1e-5  # Halley's steps are cubic: after one this small the error is below 1e-15
@@ -169,7 +169,7 @@ def wilson(tp: AnyArray, n: AnyArray, level: float) -> Limits:
     """Return the limits of Wilson's score test; (0, 1) for an empty list."""
     tp, n = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp, n))
     z2 = z_of(level) ** 2
-    size = np.maximum(n, 1.0)
+    size = np.where(n > 0, n, 1.0)  # an overdispersion may leave less than one
     # The limits are the roots of (n + z2) p^2 - (2 tp + z2) p + tp^2/n = 0. The smaller root of
     # p and that of 1 - p follow from the product of the roots, without cancellation.
     spread = np.sqrt(z2 * (z2 + 4.0 * tp * (n - tp) / size))
