@@ -8,10 +8,10 @@ import mpmath
 import numpy as np
 import pytest
 from mpmath import mpf
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from rankeval_pd.stats.intervals import proportions
-from rankeval_pd.stats.intervals.many_quantiles import LEAST, MANY, expansion
+from rankeval_pd.stats.intervals.many_quantiles import LEAST, expansion
 
 LEVELS = (1e-9, 0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 1 - 1e-6, 1 - 1e-9)
 KINDS = {
@@ -19,7 +19,7 @@ KINDS = {
     "jeffreys": (((0.5, 0.5),), ((0.5, 0.5),)),
     "midp": (((0.0, 1.0), (1.0, 0.0)),) * 2,
 }
-CORNERS = (100, 101, 137, 250, 1_000, 12_345, 10**6, 10**9)
+CORNERS = (100, 101, 250, 1_000, 12_345, 10**6)
 
 
 def tail_and_density(a: float, b: float, p: mpf) -> tuple[mpf, mpf]:
@@ -89,7 +89,7 @@ def test_in_mpmath():
 def test_in_mpmath_at_every_corner():
     """1e-12 is what is promised, relative to the limit and to 1 less the limit."""
     assert proven(CORNERS, (0.5, 0.95, 1 - 1e-9), ("clopper-pearson",)) < 3e-13
-    assert proven(CORNERS[1::3], (1e-9, 0.9, 1 - 1e-6), ("jeffreys", "midp")) < 3e-13
+    assert proven((*CORNERS[::3], 10**8), (1e-9, 0.9, 1 - 1e-6), ("jeffreys", "midp")) < 3e-13
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -109,14 +109,14 @@ def test_as_by_tails(kind, level):
 
 
 @pytest.mark.parametrize("level", [0.95, 1e-300, 1 - 2**-53])
-def test_many_counts_have_the_limits_of_few(level):
-    tp = np.arange(0, 4 * MANY, dtype=np.int64)
+def test_each_limit_is_the_same_whatever_else_is_asked(level):
+    tp = np.arange(0, 4000, dtype=np.int64)
     n = tp + tp[::-1] // 3
     many = proportions.clopper_pearson(tp, n, level)
     few = [proportions.clopper_pearson(tp[k::8], n[k::8], level) for k in range(8)]
     for k in range(8):
         for all_, some in zip(many, few[k], strict=True):
-            assert_allclose(all_[k::8], some, rtol=1e-12)
+            assert_array_equal(all_[k::8], some)
     low, high = many
     assert ((low <= high) & (low[0] == 0.0) & (high[-1] == 1.0)).all()
 

@@ -27,7 +27,6 @@ import numpy as np
 from rankeval_pd.stats._types import FloatArray
 
 LEAST = 100.0  #: a and b from which on the polynomial holds
-MANY = 1000  #: quantiles from which on it is worth its coefficients
 _DEGREE = 10
 _POINTS = 16  # a side of the grid
 _CLOSE = 2e-13  # what may be left of the logit, as an absolute error

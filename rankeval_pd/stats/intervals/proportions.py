@@ -9,7 +9,7 @@ import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, FloatArray
 from rankeval_pd.stats.distributions.normal import z_of
-from rankeval_pd.stats.intervals.many_quantiles import LEAST, MANY, Expansion, expansion
+from rankeval_pd.stats.intervals.many_quantiles import LEAST, Expansion, expansion
 from rankeval_pd.stats.search import first_true
 
 Limits = tuple[FloatArray, FloatArray]
@@ -76,17 +76,16 @@ def beta_quantile(
 ) -> FloatArray:
     """Return p at which the mean tail of the distributions Beta(tp + a, fp + b) is ``tail``.
 
-    The result holds to some 1e-14, relative to p and to 1 - p; to some 1e-13 where there are many
-    counts of 100 and more, whose quantiles are one polynomial (:mod:`.many_quantiles`).
+    The result holds to some 1e-13, relative to p and to 1 - p. Where both counts are 100 or more,
+    the quantiles of a tail are one polynomial (:mod:`.many_quantiles`), elsewhere roots.
     """
     from scipy import special
 
     shape, tp, fp = tp.shape, tp.ravel(), fp.ravel()
     a, b = (x + sum(s[k] for s in shifts) / len(shifts) for k, x in enumerate((tp, fp)))
     large = np.minimum(a, b) >= LEAST
-    law = None
-    if np.count_nonzero(large) >= MANY:
-        law = _law_of(shifts, tail, upper_tail)
+    # one is computed as millions are, so that no limit depends on what else is asked
+    law = _law_of(shifts, tail, upper_tail) if large.any() else None
     if law is None:
         return _expit(_logits(tp, fp, shifts, tail, upper_tail=upper_tail)).reshape(shape)
     result = np.empty(tp.size)
