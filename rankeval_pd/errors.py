@@ -158,6 +158,13 @@ def check_together(**given: object) -> None:
         ) from None
 
 
+def check_flag(argument: str, value: object, *, none: bool = False) -> None:
+    """Raise a TypeError unless a value is True or False, or None where that is allowed."""
+    if not isinstance(value, (bool, np.bool_)) and not (none and value is None):
+        allowed = "True, False or None" if none else "True or False"
+        raise TypeError(f"{argument}={value!r}: give {allowed}.")
+
+
 def check_count(argument: str, value: object, least: int = 1) -> int:
     """Return ``value`` as an int of at least ``least``."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):

@@ -604,6 +604,43 @@ def test_what_numbers_cannot_be(df, items):
     assert (low.phi, low.phi_low, low.phi_high) == (0.0, 0.0, 0.0)
 
 
+def test_odd_roles_and_flags(df, items):
+    for role in ("dim", "key", "label", "by", "gold", "groups"):
+        with pytest.raises(TypeError, match=f"{role}=<NA>"):
+            df.rankeval.area(**{role: pd.NA})
+    odd = np.array([[1, 2]])
+    for ask in (df.rankeval.compare, df.rankeval.random_test):
+        with pytest.raises(TypeError, match="combine="):
+            ask(n=3, combine=odd)
+    with pytest.raises(TypeError, match="progress=<NA>"):
+        items.rankeval.paired_permutation(progress=pd.NA)
+    for none in ([], {}, np.array([], dtype=int)):
+        with pytest.raises(ValueError, match="asks for no list"):
+            batches(q=2, candidate=5).rankeval.random_bound(n=none)
+    with pytest.raises(ValueError, match="judged_with has values of shape"):
+        df.rankeval.judged_precision(3, judged_with=odd)
+    half = df.assign(word=np.arange(40, dtype="f2"))
+    pd.testing.assert_frame_equal(
+        half.rankeval(measures=["x"]).area(label="word"),
+        half.assign(word=np.arange(40.0)).rankeval(measures=["x"]).area(label="word"),
+    )
+    lacking = batches(q=3, candidate=5).assign(x=lambda data: data["x"].where(data["x"] < 0.0))
+    with (
+        pytest.warns(rankeval_pd.RankevalWarning, match="judges 'x' without"),
+        pytest.raises(ValueError, match="n=3 is above"),
+    ):
+        lacking.rankeval.nbest_precision([3], measures=["x"], missing="drop")
+
+
+def test_least_levels_of_intervals_by_signs():
+    scores = np.random.default_rng(0).random((60, 3)) < 0.4
+    for draws in (19, 20, 99):
+        table = pd.DataFrame(scores + 0.5).rankeval.paired_bootstrap(
+            n_resamples=draws, level=5e-324, adjust=None
+        )
+        assert (table["ci_low"] <= table["ci_high"]).all()
+
+
 def test_what_is_no_name_or_names_nothing(df, items):
     with pytest.raises(KeyError, match=r"a: no column \{\}"):
         items.rankeval.paired_bootstrap({})

@@ -203,7 +203,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
     cluster = None
     if roles.groups is not None:
         cluster = cluster_codes(frame_column(frame, roles.groups, "groups"), roles.groups)
-    levels = [pd.Index(frame_column(frame, name, "label"), tupleize_cols=False) for name in label]
+    levels = [_as_index(frame_column(frame, name, "label")) for name in label]
     labels = frame.index if not levels else levels if len(levels) > 1 else levels[0]
     if roles.key is None and not scored:  # counts alone: no order of candidates matters
         order, again = np.argsort(number, kind="stable"), np.zeros(len(frame), dtype=bool)
@@ -229,6 +229,12 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
     inner = {"score": score, "gold": true, "present": present, "draws": draws, "cluster": cluster}
     known = {name: values for name, values in inner.items() if values is not None}
     return Groups(keys, number, order, known, measures, signs, roles.ends, whole)
+
+
+def _as_index(values: pd.Series) -> pd.Index:
+    """Return a column as labels; there are none of 16 bits."""
+    wide = values.astype(np.float32) if values.dtype == np.float16 else values
+    return pd.Index(wide, tupleize_cols=False)
 
 
 def _group_numbers(frame: pd.DataFrame, by: list[Hashable]) -> tuple[pd.DataFrame, IntArray]:
