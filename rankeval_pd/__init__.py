@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
 
 import lazy_loader
 import pandas as pd
@@ -17,7 +19,15 @@ from rankeval_pd.registered import registered
 
 __version__ = "0.1.0"
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_public, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+
+def __getattr__(name: str) -> Any:
+    """Return a public name, or a module of this package, as if all of it were loaded."""
+    if name not in __all__ and not name.startswith("_") and find_spec(f"{__name__}.{name}"):
+        return import_module(f"{__name__}.{name}")
+    return _public(name)
+
 
 pd.api.extensions.register_dataframe_accessor("rankeval")(registered("FrameAccessor"))
 xr.register_dataset_accessor("rankeval")(registered("DatasetAccessor"))

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import listed, near_miss, unknown_name
+from rankeval_pd.errors import is_known, listed, near_miss, unknown_name
 from rankeval_pd.forms.columns import frame_column
 from rankeval_pd.forms.rankings import Data, check_data
 from rankeval_pd.forms.roles import as_names
@@ -111,6 +111,11 @@ def with_association_measures(
     """
     check_data(data)
     names = list(MEASURES) if measures is None else as_names(measures, ())
+    if not names:
+        raise ValueError(
+            f"measures={measures!r} names no measure. Give names of"
+            f" {listed(MEASURES, most=len(MEASURES))}, or None for all."
+        )
     for name in names:
         _check_name(name)
     cells = _in_order("cells", cells, _CELLS)
@@ -133,7 +138,7 @@ def with_association_measures(
         scores = {name: _scores(*observed, measure=name, cells=cells) for name in map(str, names)}
         return data.assign(**scores)
     for cell in cells:
-        if cell not in data.variables:
+        if not is_known(cell, data.variables):
             raise unknown_name("cells", cell, data.data_vars)
     return data.assign(
         {

@@ -67,6 +67,14 @@ def unknown_name(role: str, name: object, known: Iterable[Hashable]) -> UnknownN
     )
 
 
+def is_known(name: object, known: Iterable[Hashable]) -> bool:
+    """Return whether a name is among others; what cannot be a name is not."""
+    try:
+        return name in set(known)  # pd.NA is in a set, and equal to nothing in a list
+    except TypeError:
+        return False
+
+
 def shown(value: object) -> str:
     """Return a value as text, a number of NumPy's as the number it is."""
     return repr(value.item() if isinstance(value, np.generic) else value)
@@ -150,6 +158,13 @@ def check_together(**given: object) -> None:
         ) from None
 
 
+def check_flag(argument: str, value: object, *, none: bool = False) -> None:
+    """Raise a TypeError unless a value is True or False, or None where that is allowed."""
+    if not isinstance(value, (bool, np.bool_)) and not (none and value is None):
+        allowed = "True, False or None" if none else "True or False"
+        raise TypeError(f"{argument}={value!r}: give {allowed}.")
+
+
 def check_count(argument: str, value: object, least: int = 1) -> int:
     """Return ``value`` as an int of at least ``least``."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
@@ -179,6 +194,9 @@ def check_number(argument: str, value: object) -> float:
     return number
 
 
+_MOST_ALIKE = 1e6  # beyond, nothing is left of any list
+
+
 def check_at_least_one(argument: str, value: object) -> float:
     """Return an overdispersion as a float of 1 or more."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(
@@ -188,9 +206,10 @@ def check_at_least_one(argument: str, value: object) -> float:
             f"{argument}={shown(value)} is of type {type(value).__name__}: give a number"
             " of 1 or more."
         )
-    if not 1.0 <= float(value) < np.inf:
+    if not 1.0 <= value <= _MOST_ALIKE:
         raise ValueError(
-            f"{argument}={shown(value)}: give a finite number of 1 or more. An estimate below 1"
-            " is no reason for an interval narrower than the binomial one: give 1."
+            f"{argument}={shown(value)}: give a number from 1 to {_MOST_ALIKE:g}. An estimate below"
+            " 1 is no reason for an interval narrower than the binomial one: give 1. It is at most"
+            " the size of a list, whose candidates are then all alike."
         )
     return float(value)

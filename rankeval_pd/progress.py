@@ -10,6 +10,8 @@ from typing import Any
 
 import xarray as xr
 
+from rankeval_pd.errors import check_flag
+
 
 @contextmanager
 def progress_bar(
@@ -20,7 +22,8 @@ def progress_bar(
     ``progress`` True shows the bar at once, None after two seconds, False never. Where the total is
     not known beforehand, None, the bar counts.
     """
-    if progress is False:
+    check_flag("progress", progress, none=True)
+    if progress is not None and not progress:
         yield _pass
         return
     with _bar()(

@@ -176,6 +176,22 @@ FAULTS = [
         ("_SETTLED = 1e-5", "_SETTLED = 1e-1"),
     ),
     *_in(
+        "intervals/many_quantiles.py", "stats/many_quantiles",
+        ("slant = width * (b - a)", "slant = width * (a - b)"),
+        ("result *= -width", "result *= width"),
+        ("_DEGREE = 10", "_DEGREE = 5"),
+        ("for value in reversed(powers[:-1]):", "for value in reversed(powers[1:-1]):"),
+        ("2.0 / (width**2 * (1.0 + t)), 2.0 / (width**2 * (1.0 - t))",
+         "2.0 / (width**2 * (1.0 - t)), 2.0 / (width**2 * (1.0 + t))"),
+        ("if not left <= _CLOSE:", "if left > 1.0:"),
+        ("LEAST = 100.0", "LEAST = 1.0"),
+    ),
+    *_in(
+        "intervals/proportions.py", "stats/many_quantiles",
+        ("large = np.minimum(a, b) >= LEAST", "large = np.maximum(a, b) >= LEAST"),
+        ("lambda a, b: _logits(a - shift[0], b - shift[1],", "lambda a, b: _logits(a, b,"),
+    ),
+    *_in(
         "intervals/differences.py", "stats/intervals",
         ("np.hypot(a - low_a, high_b - b)", "np.hypot(a - low_a, b - low_b)"),
         ("(tp_b + 1.0) / (n_b + 2.0)", "(tp_b + 1.0) / (n_b + 1.0)"),

@@ -189,6 +189,15 @@ def test_import_loads_next_to_nothing_of_ours():
     assert _printed(code) == "rankeval_pd rankeval_pd.registered"
 
 
+def test_modules_are_there_without_an_import_of_their_own():
+    code = (
+        "import rankeval_pd\n"
+        "print(rankeval_pd.stats.__name__, rankeval_pd.accessors.Plots.__name__)\n"
+        "print(hasattr(rankeval_pd, 'nothing'))"
+    )
+    assert _printed(code) == "rankeval_pd.stats Plots\nFalse"
+
+
 def test_the_whole_package_leaves_heavy_packages_alone():
     code = (
         "import sys, rankeval_pd, pandas\n"

@@ -62,6 +62,20 @@ def test_the_order_of_items_changes_no_calibration(items):
         pd.testing.assert_frame_equal(asked(items.sample(frac=1, random_state=1)), asked(items))
 
 
+def test_the_order_of_items_with_labels_of_several_types_changes_no_calibration():
+    rng = np.random.default_rng(0)
+    labels = pd.Index([f"c{k}" if k % 2 else k for k in range(40)], dtype=object)
+    items = pd.DataFrame(rng.random((40, 4)), index=labels)
+
+    def asked(data):
+        return data.rankeval.population_calibration(
+            20, n_test_sets=3, n_resamples=20, bins=[0.0, 0.1, 0.2, 0.5]
+        )
+
+    with pytest.warns(rankeval_pd.RankevalWarning):
+        pd.testing.assert_frame_equal(asked(items.sample(frac=1, random_state=1)), asked(items))
+
+
 def test_beyond_one_half_the_interpolated_band_ends(df):
     band = df.rankeval.random_band(bound="interpolated", p=0.5)
     for name in ("fpr", "tpr"):
@@ -486,3 +500,166 @@ def test_no_batch_of_partly_judged_candidates():
     none = batches(q=0, candidate=5)
     assert none.rankeval.judged_difference("x", "y", 2).sizes["q"] == 0
     assert none.rankeval.judged_precision(2).sizes["q"] == 0
+
+
+@pytest.mark.parametrize("name", [pd.NA, pd.NaT, np.nan])
+def test_names_that_are_missing_in_a_difference_region_and_in_pairs(df, items, name):
+    named = df.set_axis(pd.Index([name, "y", "gold"], dtype=object), axis=1)
+    if name is pd.NA:  # xarray takes it as NaN
+        with pytest.raises(KeyError, match="a: no column <NA>"):
+            named.rankeval.difference_region(name, "y", 5)
+    else:
+        assert set(named.rankeval.difference_region(name, "y", 5)["list"]) == {"a", "b"}
+    systems = items.set_axis(pd.Index([name, "b", "c"], dtype=object), axis=1)
+    for ask in (
+        lambda: systems.rankeval.population_calibration(20, n_test_sets=2),
+        lambda: systems.rankeval.paired_bootstrap(n_resamples=999).rankeval.calibration(systems),
+    ):
+        with pytest.raises(ValueError, match="a system is named"):
+            ask()
+
+
+@pytest.mark.parametrize("draws", [2**63, 10**11, 10**30])
+def test_draws_that_no_memory_holds(df, items, draws):
+    pairs = items.rankeval.paired_bootstrap(n_resamples=999)
+    for ask in (
+        lambda: df.rankeval.precision_band(5, n_resamples=draws),
+        lambda: df.rankeval.difference_band("x", "y", 5, n_resamples=draws),
+        lambda: df.rankeval.recall_band(5, n_resamples=draws),
+        lambda: df.rankeval.mean_difference("x", "y", 5, n_resamples=draws),
+        lambda: df.rankeval.tie_sensitivity("x", "y", 5, n_keys=draws),
+        lambda: df.rankeval.compare(n=5, adjust="max-t", n_resamples=draws),
+        lambda: df.rankeval.measure_ranks(5, n_resamples=draws),
+        lambda: items.rankeval.system_ranks(n_resamples=draws),
+        lambda: pairs.rankeval.calibration(items, ci="systems", n_resamples=draws),
+        lambda: pairs.rankeval.gain_threshold(n_resamples=draws),
+    ):
+        with pytest.raises(MemoryError, match=r"n_resamples=|n_keys="):
+            ask()
+
+
+def test_a_level_that_needs_more_draws_than_memory_holds(items):
+    with pytest.raises(MemoryError, match="a larger alpha needs fewer"):
+        items.rankeval.system_ranks(adjust="bonferroni", alpha=1e-9)
+
+
+def test_a_region_of_variables_that_only_pandas_has():
+    rng = np.random.default_rng(0)
+    text = pd.array([f"c{k}" for k in range(12)], dtype="string")
+    data = xr.Dataset({name: ("candidate", rng.random(12)) for name in ("x", "y")})
+    data = data.assign(gold=("candidate", rng.random(12) < 0.5), word=("candidate", text))
+    region = data.rankeval.difference_region("x", "y", 4)
+    plain = data.assign(word=("candidate", np.arange(12))).rankeval.difference_region("x", "y", 4)
+    assert list(region["word"].to_numpy()) == [f"c{k}" for k in plain["word"].to_numpy()]
+    assert list(region.data_vars) == list(plain.data_vars)
+    with pytest.raises(ValueError, match="data has a column 'row'"):
+        data.rename(y="row").rankeval.difference_region("x", "row", 4)
+    for other in (None, ["y"]):
+        with pytest.raises(TypeError, match="b="):
+            data.rankeval.difference_region("x", other, 4)
+
+
+def test_a_region_of_text_in_arrow():
+    pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(0)
+    text = pd.array([f"c{k}" for k in range(12)], dtype="string[pyarrow]")
+    data = xr.Dataset({name: ("candidate", rng.random(12)) for name in ("x", "y")})
+    data = data.assign(gold=("candidate", rng.random(12) < 0.5)).assign_coords(candidate=text)
+    region = data.rankeval.difference_region("x", "y", 4)
+    assert set(region["candidate"].to_numpy()) <= set(text)
+
+
+@pytest.mark.parametrize("ci", ["clopper-pearson", "wilson", "jeffreys", "midp", "blaker"])
+@pytest.mark.parametrize("phi", [1.0, 1e4, 1e6])
+@pytest.mark.parametrize("level", [1e-300, 0.05, 0.95, 1.0 - 1e-16])
+def test_limits_stay_in_order_however_much_lists_vary(ci, phi, level):
+    tp, n = np.array([0, 1, 5, 10, 300, 10**6]), np.array([10, 10, 10, 10, 1000, 10**12 - 1])
+    low, high = rankeval_pd.precision_interval(tp, n, ci=ci, phi=phi, level=level)
+    assert ((low >= 0.0) & (low <= high) & (high <= 1.0)).all()
+    if ci == "wilson":  # it always holds the share itself
+        np.testing.assert_array_less(low - 1e-12, tp / n)
+        np.testing.assert_array_less(tp / n, high + 1e-12)
+
+
+def test_what_numbers_cannot_be(df, items):
+    for phi in (1e300, 10**400):
+        with pytest.raises(ValueError, match="phi="):
+            rankeval_pd.precision_interval(1, 10, phi=phi)
+    for n in (2**53, 2**63):
+        with pytest.raises(ValueError, match="lists hold fewer than"):
+            rankeval_pd.precision_interval(1, n)
+    with pytest.raises(TypeError, match="n_items_other=None"):
+        rankeval_pd.expected_agreement(0.05, 100, None)
+    with pytest.raises(TypeError, match="prior=<NA>"):
+        rankeval_pd.random_bound_for(0.05, 5, population="infinite", prior=pd.NA)
+    with pytest.raises(ValueError, match="threshold: a whole number"):
+        df.rankeval.acceptance_precision({"x": 10**400})
+    with pytest.raises(ValueError, match="combine=True with ci=<NA>"):
+        df.assign(q=1).rankeval.compare(n=3, by="q", combine=True, ci=pd.NA)
+    with pytest.raises(ValueError, match="by='nothing'"):
+        xr.Dataset({"v": (("item", "system"), items.to_numpy())}).rankeval.gain_by_size(
+            [20], by="nothing"
+        )
+    low = rankeval_pd.dispersion_for(0, 0.3, 10**12, level=1.0 - 1e-16)
+    assert (low.phi, low.phi_low, low.phi_high) == (0.0, 0.0, 0.0)
+
+
+def test_odd_roles_and_flags(df, items):
+    for role in ("dim", "key", "label", "by", "gold", "groups"):
+        with pytest.raises(TypeError, match=f"{role}=<NA>"):
+            df.rankeval.area(**{role: pd.NA})
+    odd = np.array([[1, 2]])
+    for ask in (df.rankeval.compare, df.rankeval.random_test):
+        with pytest.raises(TypeError, match="combine="):
+            ask(n=3, combine=odd)
+    with pytest.raises(TypeError, match="progress=<NA>"):
+        items.rankeval.paired_permutation(progress=pd.NA)
+    for none in ([], {}, np.array([], dtype=int)):
+        with pytest.raises(ValueError, match="asks for no list"):
+            batches(q=2, candidate=5).rankeval.random_bound(n=none)
+    with pytest.raises(ValueError, match="judged_with has values of shape"):
+        df.rankeval.judged_precision(3, judged_with=odd)
+    half = df.assign(word=np.arange(40, dtype="f2"))
+    pd.testing.assert_frame_equal(
+        half.rankeval(measures=["x"]).area(label="word"),
+        half.assign(word=np.arange(40.0)).rankeval(measures=["x"]).area(label="word"),
+    )
+    lacking = batches(q=3, candidate=5).assign(x=lambda data: data["x"].where(data["x"] < 0.0))
+    with (
+        pytest.warns(rankeval_pd.RankevalWarning, match="judges 'x' without"),
+        pytest.raises(ValueError, match="n=3 is above"),
+    ):
+        lacking.rankeval.nbest_precision([3], measures=["x"], missing="drop")
+
+
+def test_least_levels_of_intervals_by_signs():
+    scores = np.random.default_rng(0).random((60, 3)) < 0.4
+    for draws in (19, 20, 99):
+        table = pd.DataFrame(scores + 0.5).rankeval.paired_bootstrap(
+            n_resamples=draws, level=5e-324, adjust=None
+        )
+        assert (table["ci_low"] <= table["ci_high"]).all()
+
+
+def test_what_is_no_name_or_names_nothing(df, items):
+    with pytest.raises(KeyError, match=r"a: no column \{\}"):
+        items.rankeval.paired_bootstrap({})
+    with pytest.raises(KeyError, match=r"b: no column \{\}"):
+        df.rankeval.difference_band("x", {}, 5)
+    for data in (df, batches(q=0, candidate=5)):
+        with pytest.raises(ValueError, match="names no measure"):
+            data.rankeval.random_bound(measures=[])
+    with pytest.raises(ValueError, match="names no measure"):
+        df.rankeval.with_association_measures({})
+    with pytest.raises(TypeError, match="n_items=True"):
+        items.rankeval.paired_bootstrap(n_resamples=999).rankeval.gain_threshold(n_items=True)
+
+
+def test_lazy_scores_that_are_no_numbers_are_refused_at_once():
+    pytest.importorskip("dask")
+    data = batches(q=2, candidate=6)
+    lazy = data.assign(x=data["x"] + 1j).chunk({"q": 1})
+    with pytest.raises(TypeError, match="'x' has dtype complex128"):
+        lazy.rankeval.nbest_precision(2, measures=["x"])
+    none = data.chunk({"q": 1}).rankeval.acceptance_precision({"x": []}, measures=["x"])
+    assert none["tp"].sizes["cut"] == 0

@@ -231,6 +231,46 @@ def test_subfigures_hold_pictures(name):
     assert ax.get_tightbbox().x1 <= left.bbox.x1 + 1
 
 
+@pytest.mark.parametrize("given", [{"nonsense": 1}, {"G2": {"alpha": "much"}}])
+@pytest.mark.parametrize("keyword", ["line_kw", "marker_kw"])
+def test_what_matplotlib_refuses_is_said_of_the_argument_that_holds_it(keyword, given):
+    open_before = plt.get_fignums()
+    with pytest.raises(ValueError, match=f"{keyword}=.*matplotlib says"):
+        candidates().rankeval.plot.precision([10, 50], **{keyword: given}, measures=["G2"])
+    assert plt.get_fignums() == open_before
+
+
+@pytest.mark.parametrize("name", [None, np.nan, pd.NaT, pd.NA])
+def test_columns_whose_name_is_missing(name):
+    data = candidates().iloc[:40]
+    kept = data.set_axis(
+        pd.Index([name if x == "G2" else x for x in data.columns], dtype=object), axis=1
+    )
+    assert len(plotting.precision(kept).get_lines()) > 1
+    systems = items()
+    first = pd.Index([name, *systems.columns[1:]], dtype=object)
+    plotting.pairs(systems.set_axis(first, axis=1).iloc[:, :3])
+
+
+def test_bounds_and_bands_that_there_are_not():
+    with pytest.raises(ValueError, match="bound=True"):
+        candidates().rankeval.plot.gain(bound=True)
+    with pytest.raises(TypeError, match="bands="):
+        candidates().rankeval.plot.precision([10], bands=pd.Series([0.1]))
+
+
+def test_rows_of_names_on_axes_with_a_logarithmic_scale():
+    ax = plt.subplots()[1]
+    ax.set_yscale("log")
+    plotting.system_ranks(items(), ax=ax)
+    assert ax.get_yscale() == "linear"
+
+
+def test_groups_named_true():
+    data = candidates()
+    plotting.precision_recall(data.assign(**{"q": 1}).rename(columns={"q": True}), by=True)
+
+
 @pytest.mark.parametrize("keyword", ["line_kw", "band_kw", "marker_kw"])
 def test_keywords_of_artists_are_mappings(keyword):
     df, right = candidates(names=2), items(3)

@@ -116,7 +116,8 @@ def _published_model(
     check_choice("population", population, POPULATIONS)
     _check_given(n_candidates, n_positive, prior)
     if prior is not None:
-        share = 0.0 if prior == 0 else check_share("prior", prior, one=True)
+        none = isinstance(prior, int | float | np.number) and prior == 0 and prior is not False
+        share = 0.0 if none else check_share("prior", prior, one=True)
         return Infinite(share), share, None
     total, positive = (
         check_whole("n_candidates", n_candidates),

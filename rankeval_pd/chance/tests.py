@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from rankeval_pd.chance.populations import LOG_10, POPULATIONS, population_model, sum_tails
-from rankeval_pd.errors import check_choice, check_count
+from rankeval_pd.errors import check_choice, check_count, check_flag
 from rankeval_pd.forms.answers import answer
 from rankeval_pd.forms.choices import ListSizes, PopulationKind
 from rankeval_pd.forms.n import Shares, check_n, those
@@ -129,6 +129,7 @@ def random_test(
             f"n_candidates={collection} is the size of a finite collection, and holds without"
             f" population={population!r} or adjust={adjust!r}. Leave one of them out."
         )
+    check_flag("combine", combine)
     if combine and adjust is not None:
         raise ValueError(
             f"combine=True with adjust={adjust!r}: the sum over groups has no envelope. Adjust the"

@@ -310,8 +310,9 @@ def _check_rows(n: Sizes, results: Sequence[xr.Dataset]) -> None:
         lacking = n[~np.any([x.to_numpy() for x in listed], axis=0)]
         if lacking.size:
             raise ValueError(
-                f"n={int(lacking[0])} is above the number of candidates that take part: those that"
-                " are no padding and that, with missing='drop', the measures score. Give smaller n."
+                f"n={int(lacking.flat[0])} is above the number of candidates that take part: those"
+                " that are no padding and that, with missing='drop', the measures score. Give"
+                " smaller n."
             )
 
 

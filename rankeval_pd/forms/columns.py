@@ -159,6 +159,11 @@ def find_measures(
     beside = {*taken, *out, *CONTINGENCY}
     if roles.measures is not None:
         names = list(dict.fromkeys(as_names(roles.measures, columns)))
+        if not names:
+            raise ValueError(
+                f"measures={roles.measures!r} names no measure; there are {listed(columns)}. Give"
+                " the names of those that are meant, or leave it out for all."
+            )
         for name in names:
             if name in {taken[0]}:
                 raise ValueError(

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from rankeval_pd.errors import shown, unknown_name
+from rankeval_pd.errors import is_known, shown, unknown_name
 from rankeval_pd.forms import tables
 from rankeval_pd.forms.items import (
     check_items,
@@ -233,7 +233,7 @@ def asked_pairs(
         )
     for role, name in (("a", a), ("b", b), ("baseline", baseline)):
         if name is not None:
-            if name not in places:
+            if not is_known(name, places):
                 raise unknown_name(role, name, systems)
             numbers[role] = places[name]
     if b is not None:

@@ -25,6 +25,7 @@ from rankeval_pd.forms.identifiers import warn_of_identifiers
 from rankeval_pd.forms.metrics import Metric, find_metric
 from rankeval_pd.forms.per_query_tables import frame_as_items
 from rankeval_pd.forms.roles import Roles, as_names, excluded_names
+from rankeval_pd.forms.tables import is_missing
 from rankeval_pd.forms.values import as_floats, lifted
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.resampling.asked import Items
@@ -491,6 +492,11 @@ def system_scores(
                 f"by={roles.by!r}: the items of one domain are needed. Leave it out, or choose one."
             )
         items, systems = table.items(table.members[0]), table.systems
+    for name in filter(is_missing, systems):
+        raise ValueError(
+            f"a system is named {name!r}, which a table of pairs cannot tell from a name that is"
+            " missing. Rename it, or leave it out: measures=[...]."
+        )
     scores = items.sign * items.score(items.statistics.sum(axis=1))
     return dict(zip(systems, scores.tolist(), strict=True)), items.statistics.shape[1]
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import shown, unknown_name
+from rankeval_pd.errors import is_known, shown, unknown_name
 from rankeval_pd.forms import tables
 from rankeval_pd.forms.memory import check_rows
 from rankeval_pd.forms.roles import Names, as_names
@@ -27,6 +27,9 @@ def only_pair(data: Any, a: Hashable, b: Names, roles: Mapping[str, Any]) -> dic
     """Return the roles with the two measures that are compared, if both are named."""
     if b is not None and a is None:
         raise ValueError(f"b={b!r} without a: name the measure it is compared with first.")
+    for role, name in (("a", a), *(("b", x) for x in (b if isinstance(b, list) else [b]))):
+        if not is_known(name, [name]):  # what has no hash is no name
+            raise unknown_name(role, name, _known(data))
     if isinstance(data, pd.DataFrame):
         _check_measure("a", a, data.columns)
         for name in _others(b):
@@ -40,11 +43,11 @@ def only_pair(data: Any, a: Hashable, b: Names, roles: Mapping[str, Any]) -> dic
     if roles.get("measures") is not None:
         meant = as_names(roles["measures"], getattr(data, "columns", ()))
         for role, name in (("a", a), *(("b", other) for other in _others(b))):
-            if name not in meant:
+            if not is_known(name, meant):
                 raise unknown_name(role, name, meant)
         known = _known(data)
         for name in meant:
-            if name not in known:
+            if not is_known(name, known):
                 raise unknown_name("measures", name, known)
     return {**roles, "measures": [a, *_others(b)]}
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import xarray as xr
 
+from rankeval_pd.errors import check_count
+
 _NUMBER = 8  # bytes
 
 
@@ -23,6 +25,17 @@ def check_memory(numbers: float, what: str, less: str) -> None:
             f"{what}, which take {_shown(numbers * _NUMBER)} of memory, and {_shown(there)} are"
             f" there. {less}"
         )
+
+
+def check_draws(argument: str, value: object, for_each: int = 1) -> int:
+    """Return a number of draws, of each of which so many numbers are kept."""
+    draws = check_count(argument, value)
+    check_memory(
+        2.0 * for_each * draws,  # as they are drawn, and sorted
+        f"{argument}={draws} draws are kept together",
+        f"Give fewer, {argument}=...",
+    )
+    return draws
 
 
 def check_rows(inner: xr.Dataset, rows: int, columns: int, what: str) -> None:

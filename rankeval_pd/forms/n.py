@@ -66,6 +66,11 @@ def check_n(n: Any) -> Sizes:
                 " numbers from 1 to the number of candidates, or None for every n there is."
             )
         sizes = np.array([max(int(value), 0) for value in values], dtype=np.int64)
+    if not sizes.size:
+        raise ValueError(
+            f"n={n!r} asks for no list. Give whole numbers from 1 to the number of candidates, or"
+            " None for every n."
+        )
     if first:
         raise ValueError(
             f"n={first[0]!r}: a list has 1 candidate or more. Give whole numbers from 1 to the"

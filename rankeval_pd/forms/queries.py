@@ -38,7 +38,7 @@ from rankeval_pd.forms.roles import (
 )
 from rankeval_pd.forms.spelled_out import with_roles_and
 from rankeval_pd.forms.tie_keys import label_order
-from rankeval_pd.forms.values import lifted, score_values
+from rankeval_pd.forms.values import lifted, lifted_scores, score_values
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.queries import TieRanks
 
@@ -402,7 +402,7 @@ def read_dataset(data: xr.Dataset, roles: QueryOptions) -> QueryArrays:
 
     grade = read(data[gold], grade_values, gold)
     parts = [
-        sign * read(split[name], score_values, name)
+        sign * _one_chunk(lifted_scores(split[name], name), roles.dim).rename(dims)
         for name, sign in zip(measures, signs, strict=True)
     ]
     score = xr.concat(

@@ -57,7 +57,7 @@ from rankeval_pd.forms.suspicions import (
     warn_of_repeated,
 )
 from rankeval_pd.forms.tie_keys import column_order, label_order, value_keys, value_order
-from rankeval_pd.forms.values import admit, gold_values, lifted, score_values
+from rankeval_pd.forms.values import admit, gold_values, lifted, lifted_scores, score_values
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.ranking import Whole
 
@@ -203,7 +203,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
     cluster = None
     if roles.groups is not None:
         cluster = cluster_codes(frame_column(frame, roles.groups, "groups"), roles.groups)
-    levels = [pd.Index(frame_column(frame, name, "label"), tupleize_cols=False) for name in label]
+    levels = [_as_index(frame_column(frame, name, "label")) for name in label]
     labels = frame.index if not levels else levels if len(levels) > 1 else levels[0]
     if roles.key is None and not scored:  # counts alone: no order of candidates matters
         order, again = np.argsort(number, kind="stable"), np.zeros(len(frame), dtype=bool)
@@ -229,6 +229,12 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
     inner = {"score": score, "gold": true, "present": present, "draws": draws, "cluster": cluster}
     known = {name: values for name, values in inner.items() if values is not None}
     return Groups(keys, number, order, known, measures, signs, roles.ends, whole)
+
+
+def _as_index(values: pd.Series) -> pd.Index:
+    """Return a column as labels; there are none of 16 bits."""
+    wide = values.astype(np.float32) if values.dtype == np.float16 else values
+    return pd.Index(wide, tupleize_cols=False)
 
 
 def _group_numbers(frame: pd.DataFrame, by: list[Hashable]) -> tuple[pd.DataFrame, IntArray]:
@@ -284,8 +290,7 @@ def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.D
     truth = _one_chunk(lifted(true_of, data[gold], gold), roles.dim).rename(dims)
     split = split_measures(data, roles, named)
     parts = [
-        _one_chunk(lifted(score_values, split[name], name), roles.dim).rename(dims)
-        for name in measures
+        _one_chunk(lifted_scores(split[name], name), roles.dim).rename(dims) for name in measures
     ]
     missing = roles.missing if measures else "last"
     parts = parts or [xr.full_like(truth, np.nan)]  # no measure: no score at all

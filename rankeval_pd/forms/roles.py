@@ -192,6 +192,9 @@ class Roles:
             named = name in ("dim", "strata", "seeds")
             if not isinstance(given, Hashable) and (named or not are_values(given)):
                 raise TypeError(f"{name}={given!r}: give the name of one column, not several.")
+        for name in ("gold", "key", "dim", "groups", "strata", "seeds", "by", "label"):
+            if getattr(roles, name) is pd.NA:
+                raise TypeError(f"{name}=<NA> is equal to no name. Give the name of a column.")
         check_choice("ties", roles.ties, TIES)
         check_choice("missing", roles.missing, MISSING)
         _check_positive(roles.positive, roles.min_grade)

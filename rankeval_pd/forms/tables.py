@@ -19,6 +19,11 @@ def labels(names: Sequence[Any]) -> AnyArray:
     return values
 
 
+def is_missing(name: Any) -> bool:
+    """Return whether a name is None, NaN, NaT or NA: all the same in a table of results."""
+    return bool(pd.api.types.is_scalar(name) and pd.isna(name))
+
+
 GROUP = "_group"  # the dimension along which groups of a DataFrame are stacked
 _INNER = ("pair", "cut", "_point")  # dimensions of results that are no columns
 _TAKEN = (*_INNER, "row", "score", "present", "sign", "exists", "leaning", GROUP)

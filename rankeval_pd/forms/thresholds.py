@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from rankeval_pd.errors import listed, unknown_name
+from rankeval_pd.errors import is_known, listed, unknown_name
 from rankeval_pd.stats._types import FloatArray
 
 
@@ -27,7 +28,7 @@ def asked_thresholds(
             )
         threshold = {measures[0]: threshold}
     for name in threshold:
-        if name not in set(measures):
+        if not is_known(name, measures):
             raise unknown_name("threshold", name, measures)
     rows = [_numbers(name, threshold[name]) if name in threshold else [] for name in measures]
     rows = [list(dict.fromkeys(row)) for row in rows] if unique else rows
@@ -46,6 +47,11 @@ def _numbers(name: Hashable, given: Any) -> list[float]:
             raise TypeError(
                 f"threshold: {value!r} for {name!r} is of type {type(value).__name__}. Give a"
                 " number, or a list of numbers."
+            )
+        if isinstance(value, int) and abs(value) > sys.float_info.max:
+            raise ValueError(
+                f"threshold: a whole number for {name!r} is beyond all floats. Give a number; inf"
+                " and -inf are allowed."
             )
         if np.isnan(value):
             raise ValueError(

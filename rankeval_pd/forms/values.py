@@ -24,16 +24,27 @@ def score_values(values: pd.Series, name: Hashable) -> FloatArray:
     if isinstance(values.dtype, pd.CategoricalDtype) and values.dtype.ordered:
         codes = values.cat.codes.to_numpy(dtype=np.float64)
         return np.where(codes < 0, np.nan, codes)
-    if not (is_score(values.dtype) or pd.api.types.is_bool_dtype(values.dtype)):
-        raise TypeError(
-            f"measures: {name!r} has dtype {values.dtype}, and scores are numbers. Convert it,"
-            f" as by pd.to_numeric, or name the measures that are meant: measures=..."
-        )
+    _check_scores(values.dtype, name)
     return as_floats(
         values,
         f"measures: {name!r} has",
         f"and would be ties. Use their ranks: data[{name!r}].rank().",
     )
+
+
+def _check_scores(dtype: Any, name: Hashable) -> None:
+    if not (is_score(dtype) or pd.api.types.is_bool_dtype(dtype)):
+        raise TypeError(
+            f"measures: {name!r} has dtype {dtype}, and scores are numbers. Convert it,"
+            f" as by pd.to_numeric, or name the measures that are meant: measures=..."
+        )
+
+
+def lifted_scores(variable: xr.DataArray, name: Hashable) -> Any:
+    """Read scores of a variable; what can be none is refused before it is computed."""
+    if variable.dtype != object:
+        _check_scores(variable.dtype, name)
+    return lifted(score_values, variable, name)
 
 
 def lifted(function: Callable[..., AnyArray], variable: xr.DataArray, name: Hashable) -> Any:

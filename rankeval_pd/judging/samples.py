@@ -208,6 +208,11 @@ def _with_probability(
             values = given.reindex(data.index) if given.index.is_unique else given
         if isinstance(given, xr.DataArray):
             return data, given.rename({roles.dim: _ROWS}).astype(float).reset_coords(drop=True)
+        if np.ndim(values) != 1:
+            raise ValueError(
+                f"judged_with has values of shape {np.shape(values)}: give one probability for each"
+                " candidate, or the name of a column."
+            )
         return data, xr.DataArray(np.asarray(values, dtype=float), dims=(_ROWS,))
     if isinstance(data, pd.DataFrame):
         if given not in data.columns:

@@ -86,6 +86,8 @@ def acceptance_precision(
         asked = xr.DataArray(cuts, dims=("measure", "cut"))
         taken = np.flatnonzero(~np.isnan(cuts).all(axis=1))
         chosen, asked = inner.isel(measure=taken), asked.isel(measure=taken)
+        if not taken.size:
+            chosen = chosen.compute()  # Dask does not broadcast nothing
         names = ACCEPTANCE_COLUMNS[2:]
         whole: Whole | None = inner.attrs["whole"]
         if whole is not None and (whole.accepted is None or cuts.shape != whole.accepted.shape[1:]):

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import check_choice, unknown_name, warn
+from rankeval_pd.errors import check_choice, is_known, unknown_name, warn
 from rankeval_pd.forms.measure_pairs import (
     Pair,
     sides,
@@ -51,7 +51,8 @@ def of_pair(
     if b is None or not isinstance(threshold, Mapping):
         return threshold
     columns = data.columns if isinstance(data, pd.DataFrame) else data.variables
-    others = [name for name in threshold if name not in (a, b)]
+    meant = [a, *(b if isinstance(b, list) else [b])]
+    others = [name for name in threshold if not is_known(name, meant)]
     for name in others:
         if name not in columns:
             raise unknown_name("threshold", name, columns)

@@ -8,11 +8,12 @@ from typing import Any, Unpack
 import numpy as np
 import xarray as xr
 
-from rankeval_pd.errors import check_count, check_share, warn
+from rankeval_pd.errors import check_share, warn
 from rankeval_pd.forms.answers import answer
 from rankeval_pd.forms.choices import ListSizes
 from rankeval_pd.forms.measure_pairs import PairRanks, ask_pairs, only_pair, pair_names
 from rankeval_pd.forms.measures import ask_measures
+from rankeval_pd.forms.memory import check_draws
 from rankeval_pd.forms.n import check_n, those
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
@@ -136,7 +137,7 @@ def precision_band(
 
 def enough(n_resamples: Any, level: float) -> int:
     """Return the number of draws, or refuse: so few have no quantile of the level."""
-    draws, needed = check_count("n_resamples", n_resamples), bands.draws_needed(level)
+    draws, needed = check_draws("n_resamples", n_resamples), bands.draws_needed(level)
     if draws < needed:
         raise ValueError(
             f"n_resamples={draws} cannot reach level={level:g}: of so few draws none is expected"

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 import xarray as xr
 
-from rankeval_pd.errors import check_choice
+from rankeval_pd.errors import check_choice, check_flag
 from rankeval_pd.forms.answers import answer
 from rankeval_pd.forms.choices import (
     AdjustOver,
@@ -239,6 +239,7 @@ def compare(
             f"of={of!r} with threshold: two acceptance sets differ in size too, and their test is"
             " one of precision. Leave of out: recall_a and recall_b are columns there; or give n."
         )
+    check_flag("combine", combine)
     if combine or average is not None:
         only = {
             "of": (of, "precision"), "threshold": (threshold, None), "test": (test, None),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from rankeval_pd.errors import check_choice, check_share
+from rankeval_pd.errors import check_choice, check_share, is_known
 from rankeval_pd.forms.answers import answer
 from rankeval_pd.forms.choices import Alternative
 from rankeval_pd.forms.measure_pairs import PairRanks, ask_pairs, only_pair, pair_names
@@ -42,7 +42,7 @@ def check_joined(
     check_average(average, combine=combine)
     asked = "combine=True" if combine else f"average={average!r}"
     for name, (given, usual) in others.items():
-        if given != usual:
+        if given is not usual and not is_known(given, [usual]):
             raise ValueError(
                 f"{asked} with {name}={given!r}: all groups together have one test, and this"
                 f" option is of the rows of single groups. Leave it out, or leave {asked} out."

@@ -8,10 +8,11 @@ from typing import Unpack
 import numpy as np
 import xarray as xr
 
-from rankeval_pd.errors import check_choice, check_count, check_share
+from rankeval_pd.errors import check_choice, check_share
 from rankeval_pd.forms.answers import answer
 from rankeval_pd.forms.choices import Alternative, ListSizes
 from rankeval_pd.forms.measure_pairs import PairRanks, ask_pairs, only_pair, pair_names
+from rankeval_pd.forms.memory import check_draws
 from rankeval_pd.forms.n import check_n, those
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
@@ -102,7 +103,7 @@ def mean_difference(
     """
     check_choice("alternative", alternative, ALTERNATIVES)
     level, alpha = check_share("level", level), check_share("alpha", alpha)
-    draws = check_count("n_resamples", n_resamples)
+    draws = check_draws("n_resamples", n_resamples)
     sizes = check_n(n)
     chosen = Roles.of(roles)
     seed = chosen.swaps

@@ -119,6 +119,11 @@ def precision_interval(
             raise ValueError(
                 f"{name}={values.tolist()!r}: give counts, whole numbers of 0 or more."
             )
+    most = 10**12 if ci == "blaker" else 2**53  # of as many steps; all that float64 tells apart
+    if (n >= most).any():
+        raise ValueError(
+            f"n={n.tolist()!r}: with ci={ci!r} lists hold fewer than {most:,} candidates."
+        )
     if (tp > n).any():
         raise ValueError(
             f"tp={tp.tolist()!r} is above n={n.tolist()!r}: no list has more true positives than"

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 import xarray as xr
 
-from rankeval_pd.errors import check_choice, check_count, check_share, unknown_name
+from rankeval_pd.errors import check_choice, check_share, unknown_name
 from rankeval_pd.forms.answers import Question, answer
 from rankeval_pd.forms.choices import AreaKind, FamilyAdjustment, ListSizes
 from rankeval_pd.forms.measure_pairs import pair_names, with_names
+from rankeval_pd.forms.memory import check_draws
 from rankeval_pd.forms.n import Sizes, check_n
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
@@ -151,7 +152,7 @@ class Asked(NamedTuple):
             )
         check_choice("kind", kind, (None, *KINDS))
         check_choice("adjust", adjust, (None, "max-t", *ADJUSTMENTS))
-        draws = None if n_resamples is None else check_count("n_resamples", n_resamples)
+        draws = None if n_resamples is None else check_draws("n_resamples", n_resamples)
         level = check_share("level", level)
         return cls(check_n(n), kind, adjust, draws, level, progress, baseline)
 

@@ -10,10 +10,10 @@ import numpy as np
 from rankeval_pd.errors import (
     check_at_least_one,
     check_choice,
-    check_count,
     check_share,
 )
 from rankeval_pd.forms.families import OVER
+from rankeval_pd.forms.memory import check_draws
 from rankeval_pd.nbest.precision_intervals import TARGETS
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
@@ -65,7 +65,7 @@ class Options(NamedTuple):
             given[name] = check_share(name, given[name])
         given["phi"] = check_at_least_one("phi", given["phi"])
         if given["n_resamples"] is not None:
-            given["n_resamples"] = check_count("n_resamples", given["n_resamples"])
+            given["n_resamples"] = check_draws("n_resamples", given["n_resamples"])
         given["test"] = _test_with(given["phi"], given["test"], given["adjust"])
         return cls(**given)
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from rankeval_pd.errors import unknown_name
 from rankeval_pd.forms import tables
 from rankeval_pd.forms.answers import check_not_above, size_of
 from rankeval_pd.forms.heads import HeadFrame, head_of
@@ -97,14 +98,20 @@ def _of(data: Data, a: Hashable, b: Hashable, n: int, roles: RankingRoles) -> Da
     sizes = check_n(n)
     if sizes is None or np.size(sizes) != 1:
         raise ValueError(f"n={n!r}: give the size of the two lists, one whole number or share.")
+    if b is None or isinstance(b, list):
+        raise TypeError(f"b={b!r}: name one measure, whose list is compared with that of a.")
     chosen = Roles.of(only_pair(data, a, b, roles))
     chosen.check_ties()
-    present = data.columns if isinstance(data, pd.DataFrame) else data.variables
-    for name in ("list", "rank_a", "rank_b"):
+    frame = isinstance(data, pd.DataFrame)
+    present = data.columns if frame else {*data.variables, *data.dims}
+    added = ["list", "rank_a", "rank_b"]
+    added += [] if frame or chosen.dim == "row" else ["row"]
+    for name in added:
         if name in present:
+            how = "columns=" if frame else ""
             raise ValueError(
                 f"data has a column {name!r}, and so would the result. Rename it:"
-                f" data.rename(columns={{{name!r}: ...}})."
+                f" data.rename({how}{{{name!r}: ...}})."
             )
 
     def region(inner: xr.Dataset) -> _Region:
@@ -169,7 +176,15 @@ def _dataset_region(
     pick = {**dict(zip(batch, where.T, strict=True)), roles.dim: joined.pop("rows")}
     if not of_cell.size:
         data = data.compute()  # Dask does not choose nothing of nothing
-    picked = data.isel({d: xr.DataArray(x, dims="row") for d, x in pick.items()}).reset_coords()
+    names = list(data.variables)
+    whole = {  # which xarray takes by slices only
+        name: ("row", pd.Series(variable.data).array.take(pick[variable.dims[0]]))
+        for name, variable in data.variables.items()
+        if isinstance(variable.dtype, pd.api.extensions.ExtensionDtype)
+    }
+    plain = data.drop_vars(list(whole))
+    picked = plain.isel({d: xr.DataArray(x, dims="row") for d, x in pick.items()}).reset_coords()
+    picked = picked.assign(whole)[names]
     of_all = {
         name: picked[name].expand_dims(row=len(of_cell))
         for name, variable in picked.variables.items()
@@ -180,12 +195,17 @@ def _dataset_region(
 
 def _region(inner: xr.Dataset, *, a: Hashable, b: Hashable, n: IntArray, ties: str) -> _Region:
     measures = inner.indexes["measure"].tolist()
-    pair = inner.isel(measure=[measures.index(a), measures.index(b)])
+    places = {name: k for k, name in enumerate(measures)}  # pd.NA is equal to nothing
+    for role, name in (("a", a), ("b", b)):
+        if name not in places:
+            raise unknown_name(role, name, measures)
+    of_pair = [places[a], places[b]]
+    pair = inner.isel(measure=of_pair)
     score = pair["score"].transpose("measure", "candidate").to_numpy()
     present = pair["present"].transpose("measure", "candidate").to_numpy()
     both = np.asarray(present.all(axis=0))
     whole = inner.attrs["whole"]
-    whole = None if whole is None else whole.of(np.array([measures.index(a), measures.index(b)]))
+    whole = None if whole is None else whole.of(np.array(of_pair))
     ranking.nbest(score, inner["gold"].to_numpy(), both, n, ties, whole=whole)  # refuses cut ties
     rank_a, rank_b = ranking.restricted_ranks(ranking.order(score, both), both)
     listed = both & ~np.isnan(score) if inner.attrs["ends"] else both

@@ -8,10 +8,10 @@ from typing import Unpack
 import numpy as np
 import xarray as xr
 
-from rankeval_pd.errors import check_count
 from rankeval_pd.forms.answers import answer
 from rankeval_pd.forms.choices import ListSizes
 from rankeval_pd.forms.measure_pairs import PairRanks, ask_pairs, only_pair, pair_names
+from rankeval_pd.forms.memory import check_draws
 from rankeval_pd.forms.n import check_n, those
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
@@ -85,7 +85,7 @@ def tie_sensitivity(
     0        G2         f  3  0.333333       1.0    1.0      True
     1        G2         f  5  1.000000       1.0    1.0     False
     """
-    keys = check_count("n_keys", n_keys)
+    keys = check_draws("n_keys", n_keys)
     sizes = check_n(n)
     chosen = Roles.of(roles)
     seed = chosen.draws

@@ -16,6 +16,7 @@ from rankeval_pd.forms.columns import find_gold, find_measures
 from rankeval_pd.forms.rankings import read_dataset, read_frame
 from rankeval_pd.forms.roles import MEANINGS, AnyRoles, ItemRoles, RankingRoles, Roles, as_names
 from rankeval_pd.forms.spelled_out import with_roles_and
+from rankeval_pd.forms.tables import is_missing
 from rankeval_pd.nbest.precision import nbest_precision
 from rankeval_pd.plotting.drawing.canvas import seen
 from rankeval_pd.plotting.drawing.panels import check_look
@@ -154,7 +155,9 @@ def names_of(data: Drawable, options: Mapping[str, Any], *, every: bool = True) 
         taken = [gold, *as_names(roles.by, getattr(data, "columns", ()))]
         taken += [] if roles.key is None else [roles.key]
         with hushed():  # what is odd, the question itself says
-            return find_measures(data, roles, taken, needed=True)
+            found = find_measures(data, roles, taken, needed=True)
+        # in a table names that are missing are NaN
+        return [np.nan if is_missing(x) else x for x in found]
     except (ValueError, TypeError, KeyError):  # the question itself says what is wrong
         return []
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, get_args
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,7 @@ from rankeval_pd.curves import shapes
 from rankeval_pd.curves.areas import area as area_of
 from rankeval_pd.curves.references import isolines as isolines_of
 from rankeval_pd.curves.references import random_band
+from rankeval_pd.errors import check_choice
 from rankeval_pd.forms.choices import AreaKind, Bound, Space
 from rankeval_pd.forms.once import let_in_once
 from rankeval_pd.forms.rankings import Data
@@ -350,6 +351,7 @@ def _draw(
     **asked: Any,
 ) -> Axes:
     """Compute the curve and what stands beside it, and draw them."""
+    check_choice("bound", bound, get_args(Bound))
     if p is None and crossovers:
         raise ValueError(
             "crossovers=True without bands: name the levels at which a measure is to cross"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.errors import hushed
+from rankeval_pd.errors import check_flag, hushed
 from rankeval_pd.forms.choices import (
     Across,
     Alternative,
@@ -127,6 +127,8 @@ def precision(
     >>> rankeval_pd.plotting.precision(df.rankeval.nbest_precision()).get_ylabel()
     'precision'
     """
+    check_flag("intervals", intervals, none=True)
+    check_flag("bands", bands, none=True)
     look, roles = parted(options)
     with let_in_once():
         sizes = seen_of(data, n, roles)

@@ -13,6 +13,7 @@ import xarray as xr
 from rankeval_pd.errors import check_choice, check_share, unknown_name
 from rankeval_pd.forms.choices import CalibrationInterval
 from rankeval_pd.forms.items import check_better, item_order, item_roles, settled, system_scores
+from rankeval_pd.forms.memory import check_draws
 from rankeval_pd.forms.pairs import (
     as_came,
     check_sizes,
@@ -121,6 +122,7 @@ def calibration(
     edges = _bins(bins)
     seed = resamples.entropy(Roles.of(roles).rng)
     table, groups = pairs_table(data)
+    draws = check_draws("n_resamples", n_resamples, len(table) if ci == "systems" else 1)
     scores, n_other = system_scores(other, item_roles(_as_in_pairs(data.attrs, roles)))
     for name in pd.concat([table["system_a"], table["system_b"]]).drop_duplicates():
         if name not in scores:
@@ -133,7 +135,7 @@ def calibration(
     rows = [
         keys + row
         for keys, part in grouped(table, groups)
-        for row in _calibrated(part, edges, ci, level, n_resamples, seed)
+        for row in _calibrated(part, edges, ci, level, draws, seed)
     ]
     attrs = {**made_by(data), "ci": ci, "level": level, "prior": prior}
     return as_came(data, rows, groups, table, CALIBRATION_COLUMNS, attrs)
@@ -318,8 +320,8 @@ def population_calibration(
     tables = []
     for number in range(sets):
         child = np.random.SeedSequence(seed, spawn_key=(number, 3))
-        rows = order[np.random.default_rng(child).integers(0, total, size)]
-        sample = take_items(data, np.sort(rows), chosen)
+        drawn = np.sort(np.random.default_rng(child).integers(0, total, size))
+        sample = take_items(data, order[drawn], chosen)
         result = paired_bootstrap(sample, n_resamples=n_resamples, **named)
         pairs, groups = pairs_table(result)
         pairs = _shrunken(pairs, groups, prior)

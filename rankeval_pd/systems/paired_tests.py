@@ -396,7 +396,7 @@ def _ask_pairs(
 
         def ask(items: Items, pairs: IntArray, groups: int) -> Sequence[AnyArray]:
             settled = made.settled(options, len(pairs), groups)
-            _check_size(test, items, len(pairs), settled)
+            check_size(test, items, len(pairs), settled)
             computed = test(items, pairs, settled, step)
             made.see(items, settled, np.isfinite(computed.gain) & np.isnan(computed.ci_low))
             if "ci" in said:
@@ -415,7 +415,7 @@ def _ask_pairs(
     return result
 
 
-def _check_size(test: Callable[..., Pairs], items: Items, pairs: int, options: Options) -> None:
+def check_size(test: Callable[..., Any], items: Items, pairs: int, options: Options) -> None:
     """Raise a MemoryError where the draws of every pair, or of every system, cannot be held."""
     every = test is permutation.paired_permutation or studentises(options)
     rows, what = (pairs, "pairs") if every else (len(items.statistics), "systems")
@@ -423,7 +423,7 @@ def _check_size(test: Callable[..., Pairs], items: Items, pairs: int, options: O
         2.0 * rows * options.n_resamples,
         f"{rows:,} {what} ask for {options.n_resamples:,} numbers each",
         "Compare with one system, baseline=..., name fewer, measures=..., or draw fewer"
-        " resamples, n_resamples=...",
+        " resamples, n_resamples=...; a larger alpha needs fewer.",
     )
 
 

@@ -213,6 +213,8 @@ def check_numbers(
     elif infinite:
         allowed += ", or inf"
     given = given.item() if isinstance(given, np.generic) else given
+    if given is None or isinstance(given, bool):
+        raise TypeError(f"{argument}={given!r}: give {allowed}.")
     try:
         values = np.asarray(given, dtype=float)
     except (TypeError, ValueError, OverflowError):

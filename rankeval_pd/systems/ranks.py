@@ -19,7 +19,13 @@ from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.resampling.asked import Items, Options
 from rankeval_pd.stats.resampling.system_ranks import RANKS, SCORE_INTERVALS, Ranks, rank_limits
 from rankeval_pd.stats.resampling.system_ranks import system_ranks as system_ranks_of
-from rankeval_pd.systems.paired_tests import Made, of_all_groups, options_of, resampling_bar
+from rankeval_pd.systems.paired_tests import (
+    Made,
+    check_size,
+    of_all_groups,
+    options_of,
+    resampling_bar,
+)
 
 RANK_COLUMNS = (
     "system", "score", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "p_best",
@@ -120,6 +126,7 @@ def system_ranks(
 
         def ask(items: Items, pairs: IntArray, groups: int) -> Sequence[AnyArray]:
             settled = made.settled(options, len(pairs), groups)
+            check_size(system_ranks_of, items, len(pairs), settled)
             computed = system_ranks_of(items, settled, ranks, step)
             made.see(items, settled, np.isfinite(computed.score) & np.isnan(computed.ci_low))
             made.see_interval(ci or ("clopper-pearson" if items.binary else "wild"))

@@ -136,6 +136,11 @@ def _domains(data: Any, by: list[Hashable], roles: Roles, draw: str) -> list[Int
     """Return the rows of each domain in the order in which they are taken."""
     labels = item_labels(data, roles)
     number = np.zeros(len(labels), dtype=np.int64)
+    if by and isinstance(data, xr.Dataset):
+        raise ValueError(
+            f"by={roles.by!r}: in a Dataset, domains are a dimension of their own, and need no by."
+            " Leave it out, or give a DataFrame."
+        )
     if by:
         number = group_numbers([role_column(data, name, "by") for name in by], by)[1]
     order = np.arange(len(labels))

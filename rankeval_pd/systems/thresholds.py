@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from rankeval_pd.errors import check_choice, check_count, check_share, unknown_name
+from rankeval_pd.errors import check_choice, check_share, unknown_name
 from rankeval_pd.forms.choices import ThresholdInterval
+from rankeval_pd.forms.memory import check_draws
 from rankeval_pd.forms.pairs import as_came, made_by, numbers_of, pairs_table, related, two_sided
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import Roles
@@ -106,7 +107,7 @@ def gain_threshold(
     share = check_share("quantile", quantile)
     check_choice("ci", ci, ("order", "systems"))
     level = check_share("level", level)
-    n_resamples = check_count("n_resamples", n_resamples)
+    n_resamples = check_draws("n_resamples", n_resamples)
     seed = resamples.entropy(Roles.of({"rng": rng}).rng)
     table, groups = pairs_table(data)
     if relation is not None:

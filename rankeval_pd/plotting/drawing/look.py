@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -68,6 +69,37 @@ class Look:
                     " keywords of matplotlib's artists, {'linewidth': 2}, or of names to such"
                     " mappings."
                 )
+
+    @contextmanager
+    def blamed(self) -> Iterator[None]:
+        """Say which argument it was where matplotlib refuses a keyword, or its value."""
+        try:
+            yield
+        except (AttributeError, TypeError, ValueError) as error:
+            argument = self._refused(error)
+            if argument is None:
+                raise
+            raise ValueError(
+                f"{argument}={getattr(self, argument)!r}: matplotlib says '{error}'. Give keywords"
+                " that its artists here take, {'linewidth': 2}, or a mapping of names to such."
+            ) from error
+
+    def _refused(self, error: Exception) -> str | None:
+        """Return the argument that holds what an error of matplotlib speaks of, if one does."""
+        step = error.__traceback__
+        while step is not None and step.tb_next is not None:
+            step = step.tb_next
+        module = "" if step is None else str(step.tb_frame.f_globals.get("__name__"))
+        if not module.startswith("matplotlib"):
+            return None
+        for argument in ("line_kw", "band_kw", "marker_kw"):
+            given = dict(getattr(self, argument) or {})
+            own = [keywords for keywords in given.values() if isinstance(keywords, Mapping)]
+            for keywords in (given, *own):
+                for name, value in (*keywords.items(), *_long(keywords).items()):
+                    if str(name) in str(error) or repr(value) in str(error):
+                        return argument
+        return None
 
     def check_names(self, known: Sequence[Hashable]) -> None:
         """Raise a ValueError where a name to highlight is not drawn."""

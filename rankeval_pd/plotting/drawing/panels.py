@@ -48,19 +48,19 @@ def picture(
             look.check_names(list(names) or list(look.highlighted))
             look = _ordered(look, list(names))
             groups = groups_of(whole, needed)
-            keys = whole[groups].drop_duplicates() if groups else pd.DataFrame(index=[0])
+            keys = _columns(whole, groups).drop_duplicates() if groups else pd.DataFrame(index=[0])
             if len(keys) <= 1:
                 rest = [_part(x, groups, None) for x in beside]
                 more = {k: _part(x, groups, None) for k, x in options.items()}
                 place = one_of(ax, draw, whole)
-                with _no_torso(ax, place):
+                with _no_torso(ax, place), look.blamed():
                     draw(Canvas(place, look), whole, *rest, **more)
                 return place
             panels = panels_of(ax, len(keys), wrap, groups, keys, own)
             for panel, (_, key) in zip(panels, keys.iterrows(), strict=True):
                 rest = [_part(x, groups, key) for x in (whole, *beside)]
                 more = {k: _part(x, groups, key) for k, x in options.items()}
-                with _no_torso(ax, panel):
+                with _no_torso(ax, panel), look.blamed():
                     draw(Canvas(panel, look, alone=False), *rest, **more)
                 name = ", ".join(f"{group} = {key[group]}" for group in groups)
                 panel.set_title(escaped(name), fontsize="medium" if ax is not None else "small")
@@ -114,10 +114,17 @@ def _part(table: Any, groups: list[Any], key: pd.Series[Any] | None) -> Any:
         return table
     if not all(group in table for group in groups):
         return table
-    chosen = (table[groups] == key[groups]).all(axis=1)
+    chosen = (_columns(table, groups) == key.array).all(axis=1)
     part = table[chosen].drop(columns=groups)
     part.attrs = dict(table.attrs)
     return part
+
+
+def _columns(table: pd.DataFrame, names: list[Any]) -> pd.DataFrame:
+    """Return columns by their names, of which some may be True or False: no choice of rows."""
+    places: Any = [table.columns.get_loc(name) for name in names]
+    result: pd.DataFrame = table.iloc[:, places]
+    return result
 
 
 def one_of(ax: Any, draw: Drawing | None = None, table: pd.DataFrame | None = None) -> Axes:

@@ -298,6 +298,7 @@ def draw_system_ranks(canvas: Canvas, table: pd.DataFrame) -> None:
         }  # fmt: skip
         ax.plot(table["rank"][which], y[which], **look.mark(None, **mark))
     font = name_rows(ax, [canvas.text(name) for name in table["system"]])
+    ax.set_yscale("linear")  # where a row stands is no number
     ax.set_ylim(len(table) - 0.4, -0.6)
     set_ticks(ax.xaxis, compact, 3.0)
     high = float(max(table["rank_high"].max(), 2)) if len(table) else 2.0
@@ -369,6 +370,8 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     from matplotlib.colors import ListedColormap
 
     ax, look = canvas.ax, canvas.look
+    names = table[["system_a", "system_b"]].astype(object)
+    table = table.assign(**names.where(names.notna(), "nan"))  # no NaN is equal to another
     systems = _by_wins(table)
     place = {name: k for k, name in enumerate(systems)}
     adjusted = bool(table["p_adjusted"].notna().any())

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, FloatArray
 from rankeval_pd.stats.distributions.normal import z_of
+from rankeval_pd.stats.intervals.many_quantiles import LEAST, Expansion, expansion
 from rankeval_pd.stats.search import first_true
 
 Limits = tuple[FloatArray, FloatArray]
@@ -56,7 +58,7 @@ def _limits(
     low, high = np.zeros(tp.shape), np.ones(tp.shape)
     low[some] = beta_quantile(tp[some], fp[some], lower, tail, upper_tail=False)
     high[not_all] = beta_quantile(tp[not_all], fp[not_all], upper, tail, upper_tail=True)
-    return low, high
+    return np.minimum(low, high), high  # at the least levels they are one but for rounding
 
 
 _SETTLED = 1e-5  # Halley's steps are cubic: after one this small the error is below 1e-15
@@ -74,19 +76,59 @@ def beta_quantile(
 ) -> FloatArray:
     """Return p at which the mean tail of the distributions Beta(tp + a, fp + b) is ``tail``.
 
+    The result holds to some 1e-13, relative to p and to 1 - p. Where both counts are 100 or more,
+    the quantiles of a tail are one polynomial (:mod:`.many_quantiles`), elsewhere roots.
+    """
+    from scipy import special
+
+    shape, tp, fp = tp.shape, tp.ravel(), fp.ravel()
+    a, b = (x + sum(s[k] for s in shifts) / len(shifts) for k, x in enumerate((tp, fp)))
+    large = np.minimum(a, b) >= LEAST
+    # one is computed as millions are, so that no limit depends on what else is asked
+    law = _law_of(shifts, tail, upper_tail) if large.any() else None
+    if law is None:
+        return _expit(_logits(tp, fp, shifts, tail, upper_tail=upper_tail)).reshape(shape)
+    result = np.empty(tp.size)
+    result[large] = law.quantiles(a[large], b[large])
+    rest = ~large
+    logits = _logits(tp[rest], fp[rest], shifts, tail, upper_tail=upper_tail)
+    result[rest] = special.expit(logits)
+    return result.reshape(shape)
+
+
+@lru_cache(maxsize=64)
+def _law_of(
+    shifts: tuple[tuple[float, float], ...], tail: float, upper_tail: bool
+) -> Expansion | None:
+    """Return the polynomial of all quantiles of a tail, None where it does not hold."""
+    shift = [sum(s[k] for s in shifts) / len(shifts) for k in (0, 1)]
+    return expansion(
+        lambda a, b: _logits(a - shift[0], b - shift[1], shifts, tail, upper_tail=upper_tail)
+    )
+
+
+def _logits(
+    tp: FloatArray,
+    fp: FloatArray,
+    shifts: tuple[tuple[float, float], ...],
+    tail: float,
+    *,
+    upper_tail: bool,
+) -> FloatArray:
+    """Return the logits of the quantiles, for flat arrays.
+
     The logarithm of the tail is a concave function of logit p, so that Newton's steps converge
     from anywhere; Halley's finish them. Two or three evaluations of the incomplete beta function
-    suffice, and the result holds to some 1e-14, relative to p and to 1 - p. (SciPy's inverse is
-    about as precise: off by 1e-13 in SciPy 1.15, by 3e-12 in 1.17, at 49,001 of 50,000.)
+    suffice. (SciPy's inverse is about as precise: off by 1e-13 in SciPy 1.15, by 3e-12 in 1.17, at
+    49,001 of 50,000.)
     """
     from scipy import special
 
     sign = -1.0 if upper_tail else 1.0
     target = np.log(tail)
-    shape = tp.shape
-    x = _first_guess(tp.ravel(), fp.ravel(), shifts, tail, upper_tail=upper_tail)
+    x = _first_guess(tp, fp, shifts, tail, upper_tail=upper_tail)
     active = np.arange(x.size)
-    ab = [(tp.ravel() + a, fp.ravel() + b) for a, b in shifts]
+    ab = [(tp + a, fp + b) for a, b in shifts]
     log_beta = [special.betaln(a, b) for a, b in ab]
     for _ in range(100):
         p, q = special.expit(x[active]), special.expit(-x[active])
@@ -114,8 +156,7 @@ def beta_quantile(
         active = active[going]
         ab = [(a[going], b[going]) for a, b in ab]
         log_beta = [lb[going] for lb in log_beta]
-    quantile: FloatArray = special.expit(x).reshape(shape)
-    return quantile
+    return x
 
 
 _FEW, _MANY = 64.0, 1e6
@@ -169,7 +210,7 @@ def wilson(tp: AnyArray, n: AnyArray, level: float) -> Limits:
     """Return the limits of Wilson's score test; (0, 1) for an empty list."""
     tp, n = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp, n))
     z2 = z_of(level) ** 2
-    size = np.maximum(n, 1.0)
+    size = np.where(n > 0, n, 1.0)  # an overdispersion may leave less than one
     # The limits are the roots of (n + z2) p^2 - (2 tp + z2) p + tp^2/n = 0. The smaller root of
     # p and that of 1 - p follow from the product of the roots, without cancellation.
     spread = np.sqrt(z2 * (z2 + 4.0 * tp * (n - tp) / size))

@@ -144,6 +144,8 @@ def limits(
     if most < 0:
         return -np.inf, np.inf
     last = scores.size - 1 - most
+    if most > last:  # at the least levels every score is rejected: the middle is what remains
+        most = last = (scores.size - 1) // 2
     ordered = np.partition(scores, [most, last])
     return float(ordered[most]), float(ordered[last])
 
@@ -160,6 +162,8 @@ def agreeing(
         return min(low, 0.0), max(high, 0.0)
     if gain > 0.0 and low <= 0.0:
         low = float(near[near > 0.0].min(initial=gain))
+        high = max(low, high)
     if gain < 0.0 and high >= 0.0:
         high = float(near[near < 0.0].max(initial=gain))
+        low = min(low, high)
     return low, high

@@ -35,7 +35,7 @@ def overdispersion(
         return Overdispersion(
             chi2 / freedom,
             chi2 / special.chdtri(freedom, tail),
-            chi2 / special.chdtri(freedom, 1.0 - tail),
+            chi2 / (2.0 * special.gammaincinv(0.5 * freedom, tail)),
             special.chdtrc(freedom, chi2),
         )
 
