@@ -420,8 +420,9 @@ def test_groups_that_cannot_be_asked(queries, ask, message):
         ddf.rankeval(label="id").choose_threshold(recall=0.5)
 
 
-@pytest.mark.parametrize("missing", ["last", "raise"])
-@pytest.mark.parametrize("ci", ["newcombe", "delong", "logit"])
+@pytest.mark.parametrize(
+    ("missing", "ci"), [("last", "newcombe"), ("raise", "delong"), ("absent", "logit")]
+)
 def test_the_area_of_all_candidates(df, stores, missing, ci):
     roles = {**ROLES, "missing": missing, "label": "id"}
     if missing == "raise":
@@ -438,6 +439,71 @@ def test_the_area_of_few(gold):
     few = pd.DataFrame({"a": [4, 3, 2, 1], "b": [1, 1, 1, 1], "gold": gold})
     found = dd.from_pandas(few, npartitions=2).rankeval.area()
     pd.testing.assert_frame_equal(found, few.rankeval.area(), rtol=1e-11)
+
+
+CURVES = ("roc", "precision_recall", "det", "gain", "lift", "random_test")
+
+
+@pytest.mark.parametrize("ties", ["expected", "shared", "best", "worst", "blocks"])
+@pytest.mark.parametrize("missing", ["last", "absent"])
+def test_curves_of_all_candidates_have_the_rows_at_which_they_turn(df, missing, ties):
+    few = df.head(900).assign(gold=df["gold"] & (df["b"] > 0.5))
+    roles = {**ROLES, "missing": missing, "label": "id", "measures": ["a", "d"], "ties": ties}
+    ddf = dd.from_pandas(few, npartitions=3)
+    for name in CURVES[:: 1 if ties == "shared" else 5]:
+        found = getattr(ddf.rankeval(**roles), name)()
+        every = getattr(few.rankeval(**roles), name)()
+        rows = found.set_index(["measure", "n"]).index
+        expected = every.set_index(["measure", "n"]).loc[rows].reset_index()[every.columns]
+        same(found, expected.assign(n=expected["n"].astype(found["n"].dtype)))
+        for measure, curve in every.groupby("measure"):
+            corners = found[found["measure"] == measure]
+            y = "tp" if name == "random_test" else "tpr"
+            if y in every and ties != "blocks":  # nothing happens between the corners
+                between = np.interp(curve["n"], corners["n"], corners[y])
+                np.testing.assert_allclose(between, curve[y], atol=1e-12)
+
+
+def test_curves_by_row_numbers_and_by_a_key(df, stores):
+    ddf = dd.read_parquet(stores[7])
+    for roles in ({}, {"key": "id"}):
+        asked = {**ROLES, **roles, "missing": "last", "ties": "shared", "measures": "c"}
+        found = ddf.rankeval(**asked).gain()
+        every = df.rankeval(**asked).gain().set_index("n").loc[found["n"]].reset_index()
+        same(found, every[found.columns])
+
+
+@pytest.mark.parametrize("gold", [[1, 1, 1, 1], [0] * 4, [0, 1, 0, 1]])
+def test_curves_of_few(gold):
+    few = pd.DataFrame({"a": [4, 3, 2, 1], "b": [1, 1, 1, 1], "gold": gold})
+    ddf = dd.from_pandas(few, npartitions=2)
+    for name in CURVES:
+        found, every = getattr(ddf.rankeval, name)(), getattr(few.rankeval, name)()
+        rows = found.set_index(["measure", "n"]).index
+        same(found, every.set_index(["measure", "n"]).loc[rows].reset_index()[every.columns])
+        assert {4} <= set(found["n"])
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda r: r.roc(average="macro"), "average='macro' combines groups"),
+        (lambda r: r.lift([0.1]), r"nbest_precision\(\[0.01\]\)"),
+        (lambda r: r.roc(ties="error"), "ties='error'"),
+        (lambda r: r.random_test(adjust="envelope"), "Say which n"),
+        (lambda r: r(label="c").gain(ties="shared"), "repeats"),
+        (lambda r: r(label="twice").gain(ties="shared"), "repeats where scores are equal"),
+        (lambda r: r(missing="raise").gain(), "missing='raise'"),
+        (lambda r: r(missing="drop").gain(), "missing='drop'"),
+        (lambda r: r(gold="id", positive=["w1", "x"], measures="c").gain(), "the value 'x'"),
+    ],
+)
+def test_curves_that_cannot_be_asked(df, ask, message):
+    twice = df["id"].where(df["gold"] | (df.index > 2_000), df["id"][df["gold"]].iloc[0])
+    ddf = dd.from_pandas(df.assign(twice=twice), npartitions=3)
+    roles = {"lower_is_better": "d", "missing": "last", "measures": ["a", "d"], "label": "id"}
+    with pytest.raises(ValueError, match=message):
+        ask(ddf.rankeval(**roles))
 
 
 @pytest.mark.parametrize("first", ["rankeval_pd", "dask.dataframe"])
