@@ -77,6 +77,18 @@ class Batches(NamedTuple):
             level = [merge(level[i : i + _JOINED], merged) for i in range(0, len(level), _JOINED)]
         return level[0]
 
+    def collected(
+        self, batch: Sequence[Hashable], ask: Callable[[xr.Dataset], Any]
+    ) -> list[tuple[tuple[int, ...], Any]]:
+        """Return what is asked of each chunk, computed, and where in the batch the chunk begins."""
+        answers, sizes = self._asked(batch, ask)
+        starts = [np.cumsum([0, *along[:-1]]).tolist() for along in sizes]
+        found = answers.compute()
+        return [
+            (tuple(along[i] for along, i in zip(starts, place, strict=True)), found[place])
+            for place in np.ndindex(found.shape)
+        ]
+
     def _asked(
         self, batch: Sequence[Hashable], ask: Callable[..., Any], *given: Any
     ) -> tuple[Any, list[tuple[int, ...]]]:
@@ -217,7 +229,7 @@ def _joined(
     shape = [len(x) for x in sizes]
     shape[axis] = len(joined)
     name = f"joined-{answers.name}"
-    tasks = {}
+    tasks: dict[Any, Any] = {}
     for place in np.ndindex(*shape):
         first = together * place[axis]
         last = min(first + together, len(sizes[axis]))
@@ -263,7 +275,7 @@ def _column(
     )
     of_answer = {d: i for i, d in enumerate(template.dims)}
     key = f"column-{name}-{answers.name}"
-    tasks = {
+    tasks: dict[Any, Any] = {
         (key, *place): (
             _taken,
             (answers.name, *(place[of_answer[d]] if d in of_answer else 0 for d in batch)),
