@@ -9,7 +9,7 @@ import pandas as pd
 
 from rankeval_pd.chance import bounds, crossovers, distribution, envelope, tests
 from rankeval_pd.curves import areas, references, shapes
-from rankeval_pd.dask_forwarding import by_groups, of_head
+from rankeval_pd.dask_forwarding import by_groups, of_head, of_turns
 from rankeval_pd.errors import check_count, listed
 from rankeval_pd.forms.choices import AreaKind
 from rankeval_pd.forms.columns import find_gold, find_measures, with_roles_of
@@ -165,16 +165,17 @@ class DaskAccessor:
         if roles.by is not None:
             found: pd.DataFrame = _area_of_groups(self, kind, **options)
             return found
-        roles.check_groups()
-        roles.check_ends()
         own = {k: x for k, x in keywords.items() if k not in RankingRoles.__annotations__}
         if kind != "roc":
             raise ValueError(
                 f"kind={kind!r}: its chance level needs every block of equal scores, and no machine"
                 " holds the ranking. Ask for kind='roc', or of groups, by=..."
             )
-        request, found_outlines = outlines(self._data, roles)
-        return areas.area_of_outlines(request.measures, found_outlines, **own)
+        roles.check_groups()
+        found_outlines = outlines(self._data, roles)
+        return areas.area_of_outlines(
+            found_outlines.request.measures, found_outlines.outlines, **own
+        )
 
     def acceptance_precision(
         self, threshold: float | Mapping[Hashable, Any], **options: Any
@@ -215,7 +216,8 @@ class DaskAccessor:
         if sizes is None:
             raise ValueError(
                 "n=None asks for all ranks, which no machine holds: give the sizes of the lists,"
-                " n=..., or the longest of them, n_max=..., for all up to it."
+                " n=..., or the longest of them, n_max=..., for all up to it. What single measures"
+                " reach at every n: gain, precision_recall, roc, random_test, area."
             )
         if isinstance(sizes, Shares):
             sizes = sizes.of(len(self._data))
@@ -262,15 +264,17 @@ class DaskAccessor:
     random_cdf = of_head(distribution.random_cdf, counts=True)
     random_envelope = of_head(envelope.random_envelope, counts=True)
     tie_sensitivity = of_head(tie_sensitivity.tie_sensitivity)
-    random_test = of_head(tests.random_test)
+    random_test = of_turns(tests.random_test, tests.random_test_of_turns, {})
     crossovers = of_head(crossovers.crossovers)
     choose_threshold = by_groups(choose_threshold.choose_threshold)
     compare_area = by_groups(areas.compare_area)
-    roc = by_groups(shapes.roc)
-    precision_recall = by_groups(shapes.precision_recall)
-    det = by_groups(shapes.det)
-    gain = by_groups(shapes.gain)
-    lift = by_groups(shapes.lift)
+    roc = of_turns(shapes.roc, shapes.of_turns("roc"), shapes.OWN)
+    precision_recall = of_turns(
+        shapes.precision_recall, shapes.of_turns("precision_recall"), shapes.OWN
+    )
+    det = of_turns(shapes.det, shapes.of_turns("det"), shapes.OWN)
+    gain = of_turns(shapes.gain, shapes.of_turns("gain"), shapes.OWN)
+    lift = of_turns(shapes.lift, shapes.of_turns("lift"), shapes.OWN)
     random_band = of_head(references.random_band, counts=True)
     isolines = of_head(references.isolines, counts=True)
 

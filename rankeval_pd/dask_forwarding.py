@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import pandas as pd
 from rankeval_pd.forms.answers import check_not_above
 from rankeval_pd.forms.dask_frames import ROWS, groups_of
 from rankeval_pd.forms.dask_groups import ask_groups, together
+from rankeval_pd.forms.dask_outlines import curves
 from rankeval_pd.forms.heads import lower_of
 from rankeval_pd.forms.measure_pairs import only_pair
 from rankeval_pd.forms.n import check_n
@@ -70,6 +71,53 @@ def by_groups(question: Callable[..., Any]) -> Any:
 
     asked.__signature__ = whole.__signature__  # type: ignore[attr-defined]
     return asked
+
+
+def of_turns(
+    question: Callable[..., Any], of_all: Callable[..., pd.DataFrame], own: Mapping[str, Any]
+) -> Any:
+    """Return a method that is asked of groups, of a head, or of all ranks where a curve turns.
+
+    ``of_all`` takes what is known of these and the options; ``own`` are roles that differ from what
+    is otherwise taken.
+    """
+    whole = of_head(question)
+    signature = inspect.signature(question)
+    known = RankingRoles.__annotations__ | {"ties": None}
+
+    @functools.wraps(whole)
+    def asked(self: Any, *args: Any, **keywords: Any) -> Any:
+        longest = keywords.pop("n_max", None)
+        given = signature.bind(None, *args, **{**self._roles, **keywords}).arguments
+        roles = {**own, **{k: x for k, x in given.items() if k in known}}
+        listed = given.get("n") is not None or longest is not None
+        if listed or roles.get("by") is not None:
+            return whole(self, *args, n_max=longest, **keywords)
+        chosen = Roles.of(roles)
+        options = {k: x for k, x in given.items() if k not in known and x is not None}
+        for name in sorted({"average", "fractions"} & set(options)):
+            raise ValueError(f"{name}={options[name]!r} {_REFUSED[name]}")
+        return of_all(curves(self._data, chosen), ties=chosen.ties, **options)
+
+    asked.__signature__ = whole.__signature__  # type: ignore[attr-defined]
+    asked.__doc__ = f"{whole.__doc__ or ''}{_TURNS}"
+    return asked
+
+
+_REFUSED = {
+    "average": "combines groups, and there are none. Name the column that holds them, by=...",
+    "fractions": (
+        "asks for lists of any length, and no machine holds the ranking. The lift of lists that are"
+        " shares of it is a column of ddf.rankeval.nbest_precision([0.01])."
+    ),
+}
+_TURNS = """
+
+Of a whole Dask DataFrame there are the rows of lists at which the curve turns: those that end
+before a true positive, or a block of equal scores that has some, and with it. Between them the
+true positives are as many, or on a straight line. Two passes over the data, three with
+ties="shared"; nothing is sorted but the true positives, which a worker holds.
+"""
 
 
 def _of_groups(

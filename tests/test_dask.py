@@ -1,9 +1,11 @@
 """Lazy Datasets: the same numbers, nothing computed while the graph is built, bounded memory."""
 
+import itertools
 import multiprocessing
 import subprocess
 import sys
 import textwrap
+from collections.abc import Collection
 from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
@@ -13,7 +15,13 @@ import xarray as xr
 from rankeval_pd import RankevalWarning, datasets
 
 dask = pytest.importorskip("dask")
+pytest.importorskip("dask.callbacks")
 pytest.importorskip("dask.array")
+
+
+def at_length(parameters: object, kept: Collection[object]) -> list[object]:
+    """Mark all but a few as long tests."""
+    return [x if x in kept else pytest.param(*x, marks=pytest.mark.slow) for x in parameters]
 
 
 def raise_on_compute(*_, **__):
@@ -64,6 +72,11 @@ MORE = {
     "average precision": lambda r: r.area("ap"),
     "compare_area": lambda r: r.compare_area(adjust="holm"),
 }
+EVERY_TIME = (
+    "nbest_precision", "acceptance_precision", "nbest_precision of averaged ties",
+    "precision_band", "compare by swaps", "tie_sensitivity", "repetition", "random_bound",
+    "random_test, combined", "area",
+)  # fmt: skip
 CHUNKS = {
     "one": {},
     "candidate in parts": {"candidate": 17},
@@ -76,9 +89,18 @@ CHUNKS = {
 @pytest.mark.filterwarnings("ignore:acceptance sets of:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:precision is .* at one of the n:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:area. a class has:rankeval_pd.RankevalWarning")
-@pytest.mark.parametrize("chunks", CHUNKS.values(), ids=CHUNKS)
-@pytest.mark.parametrize("ask", [*QUESTIONS.values(), *MORE.values()], ids=[*QUESTIONS, *MORE])
-def test_same_numbers_and_nothing_computed_early(queries, ask, chunks):
+@pytest.mark.parametrize(
+    ("name", "chunks"),
+    at_length(
+        itertools.product([*QUESTIONS, *MORE], CHUNKS),
+        [
+            *((name, "both") for name in EVERY_TIME),
+            *((name, chunks) for name in ("compare", "roc") for chunks in CHUNKS),
+        ],
+    ),
+)
+def test_same_numbers_and_nothing_computed_early(queries, name, chunks):
+    ask, chunks = {**QUESTIONS, **MORE}[name], CHUNKS[chunks]
     eager = ask(queries.rankeval)
     with dask.config.set(scheduler=raise_on_compute):
         lazy = ask(queries.chunk(chunks).rankeval)
@@ -219,6 +241,38 @@ def test_a_store_larger_than_memory(tmp_path):
     assert done.stdout.strip() == "bounded", done.stderr[-2000:]
 
 
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+def test_few_tasks_for_each_chunk_and_one_run(queries):
+    """At most ten for a chunk of queries, whatever the columns; nothing for a single query."""
+    many = xr.concat([queries] * 5, "query", join="override")
+    many = many.assign_coords(query=range(30)).fillna({"good": 0.0, "fair": 0.0, "gold": 0.0})
+    lazy = many.chunk(query=3)
+    runs, tasks = [], []
+    counted = dask.callbacks.Callback(
+        start=lambda *_: runs.append(1), pretask=lambda *_: tasks.append(1)
+    )
+    asked = {
+        **QUESTIONS,
+        **MORE,
+        "random_cdf": lambda r: r.random_cdf([3]),
+        "isolines": lambda r: r.isolines([5]),
+        "significant_ranges": lambda r: r.significant_ranges("good", "fair", n=[5, 9], alpha=0.5),
+        "difference_region": lambda r: r.difference_region("good", "fair", 5),
+        "averaged": lambda r: r.nbest_precision([5, 10], average="macro"),
+    }
+    for name in ("compare", "repetition", *list(asked)[-5:]):
+        runs.clear()
+        tasks.clear()
+        with counted, dask.config.set(scheduler="synchronous"):
+            found = asked[name](lazy.rankeval)
+            if name != "difference_region":  # whose columns are chosen when they are asked for
+                found = found.compute()
+        assert len(runs) == 1, name
+        assert len(tasks) <= 10 * 10, name
+        if name not in QUESTIONS:  # they are compared above
+            xr.testing.assert_identical(found.compute(), asked[name](many.rankeval))
+
+
 def test_warning_when_computed(queries):
     cuts = {"good": 0.0, "fair": 2.0}
     lazy = queries.chunk(query=6).rankeval.compare("good", "fair", threshold=cuts)
@@ -259,41 +313,53 @@ ONE = {
 
 
 @pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
-@pytest.mark.parametrize("labels", ["rows", "index", "key", "padded"])
-@pytest.mark.parametrize("ask", ONE.values(), ids=ONE)
-def test_one_ranking_in_chunks_needs_its_head_alone(ask, labels):
-    df = datasets.simulate_candidates(3_000, baseline=0.3, decimals=1)
+@pytest.mark.parametrize(
+    ("name", "labels"),
+    at_length(
+        itertools.product(ONE, ["rows", "index", "key", "padded"]),
+        [
+            *((name, "rows") for name in ("nbest_precision", "averaged ties", "swaps")),
+            *(("tie_sensitivity", labels) for labels in ("index", "key", "padded")),
+        ],
+    ),
+)
+def test_one_ranking_in_chunks_needs_its_head_alone(name, labels):
+    ask = ONE[name]
+    df = datasets.simulate_candidates(1_500, baseline=0.3, decimals=1)
     ds = xr.Dataset({name: ("candidate", df[name].to_numpy()) for name in df})
     roles = {"key": "place"} if labels == "key" else {}
     if labels == "index":
-        ds = ds.assign_coords(candidate=[f"w{i}" for i in range(3_000)])
+        ds = ds.assign_coords(candidate=[f"w{i}" for i in range(1_500)])
     elif labels == "key":
-        place = np.random.default_rng(0).permutation(3_000)
+        place = np.random.default_rng(0).permutation(1_500)
         ds = ds.assign(place=("candidate", place), good=ds["good"].astype("float32"))
     elif labels == "padded":
-        ds = ds.where(xr.DataArray(np.arange(3_000) % 7 != 3, dims="candidate"))
+        ds = ds.where(xr.DataArray(np.arange(1_500) % 7 != 3, dims="candidate"))
     with dask.config.set(scheduler=raise_on_compute):
-        lazy = ask(ds.chunk(candidate=211).rankeval(**roles))
-    chunks = -(-3_000 // 211)
+        lazy = ask(ds.chunk(candidate=107).rankeval(**roles))
+    chunks = -(-1_500 // 107)
     assert len(dict(lazy.__dask_graph__())) <= 10 * chunks + 2 * len(lazy)
     eager = ask(ds.rankeval(**roles))
     xr.testing.assert_identical(lazy.compute(scheduler="threads"), eager)
 
 
 @pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
-@pytest.mark.parametrize("chunks", [1, 7, 60])
+@pytest.mark.parametrize(
+    "chunks", [pytest.param(1, marks=pytest.mark.slow), 7, pytest.param(60, marks=pytest.mark.slow)]
+)
 def test_one_ranking_in_a_store(tmp_path, chunks):
     pytest.importorskip("zarr")
-    df = datasets.simulate_candidates(3_000, baseline=0.3, decimals=1)
+    df = datasets.simulate_candidates(1_500, baseline=0.3, decimals=1)
     ds = xr.Dataset({name: ("candidate", df[name].to_numpy()) for name in df})
     ds = ds.assign(few=("candidate", (df["good"].to_numpy() > 1).astype("int8")))
     ds = ds.assign(fair=ds["fair"].where(ds["fair"] > -1), ident=("candidate", df.index[::-1]))
-    size = -(-3_000 // chunks)
+    size = -(-1_500 // chunks)
     ds.chunk(candidate=size).to_zarr(tmp_path / "store.zarr", consolidated=False, zarr_format=2)
     stored = xr.open_zarr(tmp_path / "store.zarr", consolidated=False, chunks={})
     roles = {"missing": "last", "label": "ident", "lower_is_better": "few"}
     roles["measures"] = ["good", "fair", "few"]  # the order of a store is its own
-    for ask in ONE.values():
+    names = ("tie_sensitivity", "nbest_precision", "precision_band")
+    for ask in [ONE[name] for name in (names if chunks == 7 else ONE)]:
         found = ask(stored.rankeval(**roles)).compute(scheduler="threads")
         expected = ask(ds.rankeval(**roles))
         for name in expected:

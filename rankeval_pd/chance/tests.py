@@ -7,12 +7,15 @@ from collections.abc import Hashable
 from typing import Unpack
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from rankeval_pd.chance.populations import LOG_10, POPULATIONS, population_model, sum_tails
 from rankeval_pd.errors import check_choice, check_count, check_flag
+from rankeval_pd.forms import tables
 from rankeval_pd.forms.answers import answer
 from rankeval_pd.forms.choices import ListSizes, PopulationKind
+from rankeval_pd.forms.dask_outlines import Curves
 from rankeval_pd.forms.n import Shares, check_n, those
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
@@ -207,6 +210,18 @@ def _test_columns(
     lists = ranking.nbest(score, gold, present, n, ties, ends=ends, whole=whole)
     n = ranking.every(score.shape[-1], whole) if n is None else n
     size = _in_collection(ranking.size(gold, present, whole), collection)
+    return _tested(lists, n, size, population=population, adjust=adjust, ties=ties)
+
+
+def _tested(
+    lists: ranking.NBest,
+    n: IntArray,
+    size: ranking.Size,
+    *,
+    population: str,
+    adjust: str | None,
+    ties: str,
+) -> tuple[AnyArray, ...]:
     total, positive = size.total[..., np.newaxis], size.positive[..., np.newaxis]
     inside = np.minimum(n, np.maximum(total, 1))  # lists that do not exist are cut out later
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -232,6 +247,47 @@ def _test_columns(
         )
     log10_p = log_ge / LOG_10
     return lists.tp, expected, lift, p_value, p_mid, p_strict, log10_p, p_adjusted, lists.exists
+
+
+def random_test_of_turns(
+    found: Curves,
+    *,
+    adjust: str | None = None,
+    combine: bool = False,
+    population: PopulationKind = "finite",
+    n_candidates: int | None = None,
+    ties: str = "shared",
+) -> pd.DataFrame:
+    """Return :func:`random_test` of rankings that no machine holds: where tp changes."""
+    check_choice("population", population, POPULATIONS)
+    check_choice("adjust", adjust, ADJUSTMENTS)
+    if adjust is not None or combine:
+        raise ValueError(
+            f"adjust={adjust!r}, combine={combine!r}: with all n of a whole Dask DataFrame, tests"
+            " are for one n each. Say which n were looked at, n=..., or ask groups, by=..."
+        )
+    collection = None if n_candidates is None else check_count("n_candidates", n_candidates)
+    every = ranking.Size(np.array(found.total), np.array(found.positive))
+    size = _in_collection(every, collection)
+    columns: dict[str, list[AnyArray]] = {}
+    for measure, lists in zip(found.measures, found.turns, strict=True):
+        n = np.union1d(lists.n[lists.n > 0], [found.total] if found.total else [])
+        n = n.astype(np.int64)
+        tp = lists.tp[np.searchsorted(lists.n, n, side="right") - 1]  # what ends gains no more
+        nobody = np.zeros_like(n)
+        nbest = ranking.NBest(
+            tp.astype(float) if ties == "expected" else tp,
+            nobody * np.nan,
+            nobody,
+            n > 0,
+            ranking.Block(nobody, nobody, nobody, nobody),
+        )
+        values = _tested(nbest, n, size, population=population, adjust=None, ties=ties)
+        rows = (tables.labels([measure] * n.size), n, *values[:-1])
+        for name, part in zip(TEST_COLUMNS, rows, strict=True):
+            columns.setdefault(name, []).append(part)
+    attrs = {"population": population, "ties": ties, "adjust": adjust, "combine": combine}
+    return tables.rows_of(columns, attrs=attrs)
 
 
 def _in_collection(size: ranking.Size, collection: int | None) -> ranking.Size:

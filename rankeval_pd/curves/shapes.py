@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any, Unpack
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import check_share, check_shares
+from rankeval_pd.forms import tables
 from rankeval_pd.forms.answers import answer
+from rankeval_pd.forms.dask_outlines import Curves
 from rankeval_pd.forms.measures import ask_measures
 from rankeval_pd.forms.n import Shares
 from rankeval_pd.forms.rankings import Data
@@ -26,7 +30,7 @@ SPACES: dict[str, tuple[str, str]] = {
     "lift": ("share", "lift"),
     "gain": ("share", "tpr"),
 }
-_OWN = {"ties": "expected"}  # the mean over all orders, as areas have it
+OWN = {"ties": "expected"}  # the mean over all orders, as areas have it
 _IDLE = {
     **dict.fromkeys(("key", "label", "rng"), "no effect here, but under ties='shared'."),
     "groups": "no effect here.",
@@ -62,7 +66,7 @@ def _curve(
     level: float = 0.95,
 ) -> Any:
     """Return a row for each list of every measure: n, threshold, and the two rates."""
-    roles = {**_OWN, **roles}  # type: ignore[typeddict-item]
+    roles = {**OWN, **roles}  # type: ignore[typeddict-item]
     ties = Roles.of(roles).ties
     check_average(average)
     level = check_share("level", level)
@@ -156,6 +160,26 @@ def _curve_columns(
     return columns if shares is None else (n, *columns)
 
 
+def of_turns(space: str) -> Callable[..., pd.DataFrame]:
+    """Return the function that gives a curve of rankings of which the turns are known."""
+    return functools.partial(_shape_of_turns, space)
+
+
+def _shape_of_turns(space: str, found: Curves, *, ties: str, level: float = 0.95) -> pd.DataFrame:
+    check_share("level", level)
+    columns: dict[str, list[AnyArray]] = {}
+    for measure, lists, threshold in zip(
+        found.measures, found.turns, found.thresholds, strict=True
+    ):
+        asked = lists.n >= (1 if space in _FROM_ONE else 0)
+        n, tp = lists.n[asked], lists.tp[asked]
+        x, y = rates(space, tp, n, found.total, found.positive)
+        rows = (tables.labels([measure] * n.size), n, threshold[asked], x, y)
+        for name, values in zip(("measure", "n", "threshold", *SPACES[space]), rows, strict=True):
+            columns.setdefault(name, []).append(values)
+    return tables.rows_of(columns, attrs={"space": space, "ties": ties})
+
+
 def _at_shares(
     score: FloatArray,
     gold: BoolArray,
@@ -178,7 +202,7 @@ def _at_shares(
     return n, tp, threshold, exists
 
 
-@with_roles_and(_OWN, _IDLE)
+@with_roles_and(OWN, _IDLE)
 def roc(
     data: Data,
     *,
@@ -239,7 +263,7 @@ def roc(
     return _answered(data, _curve(data, "roc", roles, None, average, level))
 
 
-@with_roles_and(_OWN, _IDLE)
+@with_roles_and(OWN, _IDLE)
 def precision_recall(
     data: Data,
     *,
@@ -284,7 +308,7 @@ def precision_recall(
     return _answered(data, _curve(data, "precision_recall", roles, None, average, level))
 
 
-@with_roles_and(_OWN, _IDLE)
+@with_roles_and(OWN, _IDLE)
 def det(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     """Return the detection error trade-off of each measure: both kinds of error.
 
@@ -322,7 +346,7 @@ def det(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     return _answered(data, _curve(data, "det", roles))
 
 
-@with_roles_and(_OWN, _IDLE)
+@with_roles_and(OWN, _IDLE)
 def gain(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     """Return the gain curve of each measure: true positives found against candidates looked at.
 
@@ -359,7 +383,7 @@ def gain(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     return _answered(data, _curve(data, "gain", roles))
 
 
-@with_roles_and(_OWN, _IDLE)
+@with_roles_and(OWN, _IDLE)
 def lift(
     data: Data, fractions: float | Sequence[float] | None = None, **roles: Unpack[RankingRoles]
 ) -> Data:

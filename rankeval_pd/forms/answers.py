@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,11 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.forms import tables
+from rankeval_pd.forms.dask_batches import find_batches
 from rankeval_pd.forms.dask_datasets import Columns, answered, chunked_ranking, lazy_head, stand_in
 from rankeval_pd.forms.heads import HeadFrame, refuse_head
 from rankeval_pd.forms.n import Shares, Sizes
-from rankeval_pd.forms.rankings import Data, check_data, read_dataset, read_frame
+from rankeval_pd.forms.rankings import Data, check_data, read_dataset, read_frame, read_part
 from rankeval_pd.forms.roles import Roles
 from rankeval_pd.stats._types import AnyArray, BoolArray, IntArray
 from rankeval_pd.stats.rankings import ranking
@@ -113,17 +115,36 @@ def answer(
                 data, columns_of, question, columns, n=n, n_keys=n_keys, any_ties=any_ties,
                 any_ends=any_ends, finish=finish, attrs=attrs,
             )  # fmt: skip
-        inner = read_dataset(data, chosen, scored=scored)
+        batches = find_batches(data, chosen, partial(read_part, scored=scored), scored=scored)
+        inner = read_dataset(data if batches is None else batches.stand_in, chosen, scored=scored)
         batch: list[Hashable] = inner.attrs["batch"]
         tables.check_names("the dimension ", batch, columns)
         beside = [x for x, c in inner.coords.items() if c.dims and set(c.dims) <= {*batch}]
         tables.check_names("the coordinate ", [x for x in beside if x not in batch], columns)
         check_not_above(n, inner.sizes["candidate"])
+        if rows_only and batches is not None:  # how many rows there are depends on the sizes
+            known = batches.filled(_sizes(inner), batch, _sizes)
+            inner, batches = inner.assign(known), None
         parts = _parts(inner, n)
         n_groups = math.prod(data.sizes[d] for d in inner.attrs["batch"])
         results = [
             _ask(question, part.assign_attrs(n_groups=n_groups), n, total) for part, total in parts
         ]
+
+        def ask(some: xr.Dataset) -> xr.Dataset:
+            return _ask(question, some.assign_attrs(n_groups=n_groups), n, some.sizes["candidate"])
+
+        def leave(result: xr.Dataset) -> xr.Dataset:
+            found = _along_share(result, n, inner.sizes["candidate"])
+            return tables.leave_dataset(
+                found, _with_share(columns, found), ragged=inner.attrs["ragged"], attrs=attrs
+            )
+
+        rows_leave = rows_only or (cuts_lists and n is None and chosen.ties == "blocks")
+        if batches is not None and finish is None and combine is None and not rows_leave:
+            return batches.filled(leave(results[0]), batch, lambda some: leave(ask(some)))
+        if batches is not None:
+            results = [batches.filled(results[0], batch, ask)]
         if results[0]["exists"].chunks is None:
             _check_rows(n, results)
         if finish is not None:
@@ -133,8 +154,8 @@ def answer(
         columns = _with_share(columns, result)
         if combine is not None:
             _check_groups(inner.attrs["batch"])
-            result = combine(result, inner.attrs["batch"])
-        if rows_only or (cuts_lists and n is None and chosen.ties == "blocks"):
+            result = combine(_whole_batch(result, batch), batch)
+        if rows_leave:
             return tables.leave_rows(result, columns, attrs=attrs)
         return tables.leave_dataset(result, columns, ragged=inner.attrs["ragged"], attrs=attrs)
     if not any_heads:
@@ -334,6 +355,22 @@ def check_not_above(n: Sizes, largest: int, whole: Whole | None = None) -> None:
         )
 
 
+def _whole_batch(result: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
+    """Return the answers with the batch in one chunk: sums are in the order of NumPy's."""
+    if result["exists"].chunks is None:
+        return result
+    long = {"n": "auto"} if "n" in result.dims else {}
+    return result.chunk({**dict.fromkeys(batch, -1), **long})
+
+
+def _sizes(inner: xr.Dataset) -> xr.Dataset:
+    """Return N and N+ under the names by which :func:`common_size` knows them."""
+    return xr.Dataset(dict(zip(_KNOWN, common_size(inner), strict=True)))
+
+
+_KNOWN = ("_n_candidates", "_n_positive")
+
+
 def size_now(inner: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
     """Return N and N+ as :func:`common_size` does, computed."""
     total, positive = common_size(inner)
@@ -348,6 +385,8 @@ def common_size(inner: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
         size = ranking.size(gold[..., np.newaxis, :], present, inner.attrs["whole"])
         return _same(size.total), _same(size.positive)
 
+    if _KNOWN[0] in inner:
+        return inner[_KNOWN[0]], inner[_KNOWN[1]]
     if "total" in inner:  # all groups together
         total, positive = (
             xr.DataArray(_same(inner[name].to_numpy()), dims=tables.GROUP)

@@ -27,6 +27,7 @@ from rankeval_pd.forms.columns import (
 from rankeval_pd.forms.heads import HeadFrame, Part, Request
 from rankeval_pd.forms.roles import Roles, are_values, as_names
 from rankeval_pd.forms.thresholds import asked_thresholds
+from rankeval_pd.forms.values import true_values
 from rankeval_pd.stats._types import FloatArray
 
 
@@ -273,8 +274,8 @@ def _check_measure(column: pd.Series, name: Hashable) -> None:
 
 def _check_gold(column: pd.Series, name: Hashable, roles: Roles) -> None:
     text = pd.api.types.is_string_dtype(column.dtype) and column.dtype != object
-    wanted = heads.wanted(roles.positive)
-    if text and (not wanted or not all(isinstance(value, str) for value in wanted)):
+    among = true_values(roles.positive)
+    if text and not (among and all(isinstance(value, str) for value in among)):
         raise ValueError(
             f"gold={name!r} is text, dtype {column.dtype}: Dask makes text of columns of objects,"
             " True and False among them. Say which texts are true positives, positive='True', or"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,79 +12,199 @@ import pandas as pd
 from rankeval_pd.forms import dask_frames, heads
 from rankeval_pd.forms.heads import Request
 from rankeval_pd.forms.roles import Roles
+from rankeval_pd.forms.suspicions import warn_of_counts
 from rankeval_pd.forms.values import refuse_unlabelled, refuse_unscored
+from rankeval_pd.forms.whole_ranks import in_tree, ranks_of
 from rankeval_pd.stats._types import FloatArray, IntArray
-from rankeval_pd.stats.rankings.outlines import Outline
-
-_MERGED = 16  # counts that are added up at a time
+from rankeval_pd.stats.rankings.outlines import Outline, Turns, scores_at, turns
 
 
 class _Positives(NamedTuple):
-    scores: FloatArray  #: (measure, true positive) with the sign turned
+    rows: pd.DataFrame  #: the true positives, with the columns in use
+    counts: _Counts
+
+
+class _Counts(NamedTuple):
+    positive: int
     total: int
     unlabelled: int
-    unscored: IntArray
+    unscored: IntArray  #: (measure)
+    seen: frozenset[int]  #: which of the values of true positives occur
 
 
-def positives(frame: pd.DataFrame, request: Request) -> _Positives:
-    """Return the scores of the true positives of a partition, and what is missing in it."""
+class _Known(NamedTuple):
+    """The different scores of the true positives of each measure, rising, and how many have it."""
+
+    scores: list[FloatArray]
+    tp: list[IntArray]
+
+
+class _Others(NamedTuple):
+    """Of each measure, the others at the scores of true positives, and between them."""
+
+    counts: list[IntArray]
+    last: list[FloatArray]  #: between them, the smallest score, its sign turned; -inf: none
+
+
+class Found(NamedTuple):
+    """What is known of the rankings when their outlines are."""
+
+    request: Request
+    outlines: list[Outline]
+    scores: list[FloatArray]  #: of each measure, those of true positives, the best first, turned
+    last: list[FloatArray]  #: the last score of the others above each of these, and of the last
+    rows: Any  #: the true positives, delayed
+    counts: _Counts
+
+
+def positives(frame: pd.DataFrame, request: Request, start: int = 0) -> _Positives:
+    """Return the true positives of a partition, and what is missing in it."""
     worse, truth = heads.turned(frame, request), heads.truth_of(frame, request)
+    if request.numbered:
+        frame = frame.set_axis(pd.RangeIndex(start, start + len(frame)), axis=0)
+    rows = frame.loc[truth == 1.0]
+    lacking = np.isnan(worse).sum(axis=1)
+    unlabelled = int(np.isnan(truth).sum())
+    counts = _Counts(len(rows), len(frame), unlabelled, lacking, heads.seen(frame, request))
+    return _Positives(rows, counts)
+
+
+def _together(parts: Sequence[_Positives]) -> _Positives:
+    rows = pd.concat([one.rows for one in parts if len(one.rows)] or [parts[0].rows])
+    positive, total, unlabelled, unscored, seen = zip(*(one.counts for one in parts), strict=True)
+    lacking = np.sum(unscored, axis=0)
+    seen_of_all = frozenset().union(*seen)
     return _Positives(
-        worse[:, truth == 1.0],
-        len(frame),
-        int(np.isnan(truth).sum()),
-        np.isnan(worse).sum(axis=1),
+        rows, _Counts(sum(positive), sum(total), sum(unlabelled), lacking, seen_of_all)
     )
 
 
-def others(frame: pd.DataFrame, request: Request, scores: Sequence[FloatArray]) -> list[IntArray]:
-    """Return how many others there are at each of the scores, rising, and between them.
+def _known(of_all: _Positives, request: Request, *, ends: bool) -> _Known:
+    found = [
+        np.unique(scores[~np.isnan(scores)] if ends else scores, return_counts=True)
+        for scores in heads.turned(of_all.rows, request)
+    ]
+    return _Known([scores for scores, _ in found], [tp for _, tp in found])
 
-    O(rows log rows).
+
+def others(frame: pd.DataFrame, request: Request, known: _Known, *, ends: bool = False) -> _Others:
+    """Return how many others there are at each score of true positives, and between them.
+
+    ``ends``: those without a score are not counted. O(rows log rows).
     """
     worse, truth = heads.turned(frame, request), heads.truth_of(frame, request)
-    counts = []
-    for own, values in zip(worse[:, truth == 0.0], scores, strict=True):
-        rising = np.sort(own)
+    found = _Others([], [])
+    for own, values in zip(worse[:, truth == 0.0], known.scores, strict=True):
+        rising = np.sort(own[~np.isnan(own)] if ends else own)
         first = np.searchsorted(values, rising, side="left")
         tied = first < np.searchsorted(values, rising, side="right")
-        counts.append(np.bincount(2 * first + tied, minlength=2 * values.size + 1))
-    return counts
+        found.counts.append(np.bincount(2 * first + tied, minlength=2 * values.size + 1))
+        last = np.full(values.size + 1, -np.inf)
+        last[first[~tied]] = rising[~tied]  # rising: the last one of each gap stays
+        found.last.append(last)
+    return found
 
 
-def _added(parts: Sequence[list[IntArray]]) -> list[IntArray]:
-    return [np.sum(counts, axis=0) for counts in zip(*parts, strict=True)]
+def _added(parts: Sequence[_Others]) -> _Others:
+    return _Others(
+        [np.sum(counts, axis=0) for counts in zip(*(part.counts for part in parts), strict=True)],
+        [np.max(last, axis=0) for last in zip(*(part.last for part in parts), strict=True)],
+    )
 
 
-def outlines(ddf: Any, roles: Roles) -> tuple[Request, list[Outline]]:
+def outlines(ddf: Any, roles: Roles, *, ends: bool = False, labelled: bool = False) -> Found:
     """Return the outline of each measure's ranking.
 
-    A worker holds a partition, the scores of all true positives, and up to sixteen counts of them.
+    ``ends``: of the candidates that have a score. ``labelled``: the true positives are returned
+    with what identifies them. A worker holds a partition, the scores of all true positives, and up
+    to eight counts of them.
     """
-    from dask.base import compute
+    from dask.base import compute, persist
     from dask.delayed import delayed
 
-    request = dask_frames.request_of(ddf, roles)
-    frames, _ = dask_frames.frames_of(ddf, request._replace(numbered=False))
-    found = compute(*[delayed(positives, pure=False)(frame, request) for frame in frames])
-    total = sum(one.total for one in found)
-    refuse_unlabelled(sum(one.unlabelled for one in found), total, request.gold)
-    unscored = np.sum([one.unscored for one in found], axis=0)
+    request = dask_frames.request_of(ddf, roles)._replace(groups=None)
+    if not labelled:
+        request = request._replace(key=None, label=(), numbered=False)
+    frames, starts = dask_frames.frames_of(ddf, request)
+    collect, join, know, count, item = (
+        delayed(f, pure=False) for f in (positives, _together, _known, others, operator.getitem)
+    )
+    of_all = join(
+        [collect(frame, request, at) for frame, at in zip(frames, starts[:-1], strict=True)]
+    )
+    known = know(of_all, request, ends=ends)
+    of_all, known = persist(of_all, known)  # they stay with the workers, and out of the graphs
+    [counts] = compute(item(of_all, 1))
+    _check(counts, request, roles)
+    parts = [count(frame, request, known, ends=ends) for frame in frames]
+    between, (scores, tp) = compute(in_tree(parts, _added), known)
+    found = [
+        Outline(number, here[1::2], here[0::2])
+        for number, here in zip(tp, between.counts, strict=True)
+    ]
+    return Found(request, found, scores, between.last, item(of_all, 0), counts)
+
+
+def _check(counts: _Counts, request: Request, roles: Roles) -> None:
+    """Refuse what is wrong with the candidates; warn where they are of one class."""
+    refuse_unlabelled(counts.unlabelled, counts.total, request.gold)
     if roles.missing == "raise":
-        refuse_unscored(unscored, np.full(unscored.shape, total), total, request.measures)
-    elif roles.missing == "drop" and unscored.any():
+        every = np.full(counts.unscored.shape, counts.total)
+        refuse_unscored(counts.unscored, every, counts.total, request.measures)
+    elif roles.missing == "drop" and counts.unscored.any():
         raise ValueError(
             "missing='drop' leaves other candidates out of each measure. Leave them out before:"
             " ddf.dropna(subset=[...])."
         )
-    every = np.concatenate([one.scores for one in found], axis=1)
-    known = [np.unique(scores, return_counts=True, equal_nan=True) for scores in every]
-    given = delayed([values for values, _ in known], pure=False)
-    counted, added = delayed(others, pure=False), delayed(_added, pure=False)
-    level = [counted(frame, request, given) for frame in frames]
-    while len(level) > 1:
-        level = [added(level[i : i + _MERGED]) for i in range(0, len(level), _MERGED)]
-    counts: list[IntArray] = level[0].compute()
-    return request, [
-        Outline(tp, count[1::2], count[0::2]) for (_, tp), count in zip(known, counts, strict=True)
+    heads.refuse_unseen(counts.seen, request)
+    warn_of_counts(counts.positive, counts.total, request.gold)
+
+
+class Curves(NamedTuple):
+    """The lists at which the curve of each measure turns."""
+
+    measures: tuple[Hashable, ...]
+    turns: list[Turns]
+    thresholds: list[FloatArray]  #: the score of the last candidate of each of these lists
+    total: int  #: N
+    positive: int  #: N+
+
+
+def curves(ddf: Any, roles: Roles) -> Curves:
+    """Return the lists at which the curves turn: before true positives, and with them.
+
+    Two passes over the data; with ``ties="shared"`` three, the third counting ranks.
+    """
+    if roles.ties == "error":
+        raise ValueError(
+            "ties='error': who is tied with whom is not looked at where no true positive is among"
+            " them. Give 'expected', 'blocks', 'shared', 'best' or 'worst'."
+        )
+    shared = roles.ties == "shared"
+    found = outlines(ddf, roles, ends=roles.ends, labelled=shared)
+    request = found.request
+    ranks: list[IntArray | None] = [None] * len(found.outlines)
+    if shared:
+        ranks = list(_ranks(ddf, found, ends=roles.ends))
+    turning = [
+        turns(outline, roles.ties, own) for outline, own in zip(found.outlines, ranks, strict=True)
     ]
+    thresholds = [
+        sign * -scores_at(lists.n, outline, scores, last) + 0.0
+        for lists, sign, outline, scores, last in zip(
+            turning, request.signs, found.outlines, found.scores, found.last, strict=True
+        )
+    ]
+    total, positive = found.counts.total, found.counts.positive
+    return Curves(request.measures, turning, thresholds, total, positive)
+
+
+def _ranks(ddf: Any, found: Found, *, ends: bool) -> list[IntArray]:
+    """Return the ranks of the true positives of each measure, of those with a score or of all."""
+    rows = found.rows.compute()
+    heads.refuse_repeated(rows, found.request)
+    ranks = ranks_of(ddf, found.request, found.rows)
+    if not ends:
+        return list(ranks)
+    worse = heads.turned(rows, found.request)
+    return [own[~np.isnan(scores)] for own, scores in zip(ranks, worse, strict=True)]

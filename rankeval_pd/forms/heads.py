@@ -27,6 +27,7 @@ from rankeval_pd.forms.values import (
     refuse_unlabelled,
     refuse_unscored,
     score_values,
+    true_values,
 )
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import ranking
@@ -102,15 +103,14 @@ def reduced(
 
     ``limit`` has a score for each measure, and what is worse is known to be of no list. O(rows).
     """
-    gold, truth = frame_column(frame, request.gold, "gold"), truth_of(frame, request)
-    worse = turned(frame, request)
+    truth, worse = truth_of(frame, request), turned(frame, request)
     if request.numbered:
         frame = frame.set_axis(pd.RangeIndex(start, start + len(frame)), axis=0)
     rows = np.arange(len(frame))
     if request.padded:
         real = ~(np.isnan(truth) & np.isnan(worse).all(axis=0))
         if not real.all():
-            frame, truth, worse, gold = frame[real], truth[real], worse[:, real], gold[real]
+            frame, truth, worse = frame[real], truth[real], worse[:, real]
             rows = np.arange(len(frame))
     worse_of_all = worse
     if limit is not None:
@@ -135,7 +135,7 @@ def reduced(
         int((truth == 1.0).sum()),
         int(np.isnan(truth).sum()),
         np.isnan(worse).sum(axis=1),
-        _seen(gold, request.positive),
+        seen(frame, request),
         clusters,
         _accepted(worse_of_all, truth, request),
     )
@@ -266,14 +266,14 @@ def tie_keys(rows: pd.DataFrame, request: Request) -> AnyArray:
                 " other has. Fill them, or leave key out: then a hash of the label breaks ties."
             )
         try:
-            order = pd.Series(values.to_numpy()).sort_values(kind="stable").index
+            rising = pd.Series(values.to_numpy()).sort_values(kind="stable")
         except TypeError as error:
             raise TypeError(
                 f"key={request.key!r} has values that cannot be ordered ({error}). Give a column of"
                 " numbers, strings or dates."
             ) from None
         keys = np.empty(len(rows), dtype=np.int64)
-        keys[order] = np.arange(len(rows))
+        keys[rising.index] = np.cumsum((rising != rising.shift()).to_numpy(dtype=bool))
         return keys
     return _draw_keys(rows, request)
 
@@ -295,17 +295,11 @@ def _equal(one: FloatArray, other: FloatArray | float) -> BoolArray:
     return np.asarray((one == other) | (np.isnan(one) & np.isnan(other)))
 
 
-def _seen(gold: pd.Series, positive: Any) -> frozenset[int]:
+def seen(frame: pd.DataFrame, request: Request) -> frozenset[int]:
     """Return the numbers of the values of true positives that occur."""
-    return frozenset(i for i, x in enumerate(wanted(positive)) if gold.isin([x]).any())
-
-
-def wanted(positive: Any) -> list[Any]:
-    """Return the values of true positives, one or several, as a list."""
-    if positive is None:
-        return []
-    several = isinstance(positive, list | tuple | set | frozenset | np.ndarray | pd.Series)
-    return list(positive) if several else [positive]
+    values = true_values(request.positive)
+    gold = frame_column(frame, request.gold, "gold") if values else None
+    return frozenset(i for i, x in enumerate(values) if gold is not None and gold.isin([x]).any())
 
 
 def replace_label(roles: Roles) -> Roles:
@@ -405,13 +399,8 @@ def finished(part: Part, request: Request, roles: Roles, n_max: int) -> HeadFram
             " none of them a head in common. Leave the rows without a score out before:"
             " ddf.dropna(subset=[...]), or say what it means: missing='last' or 'absent'."
         )
-    for position, value in enumerate(wanted(request.positive)):
-        if position not in part.seen:
-            raise ValueError(
-                f"positive={request.positive!r}: no candidate has the value {value!r} in"
-                f" gold={request.gold!r}. Give values that occur."
-            )
-    _refuse_repeated(part.rows, request)
+    refuse_unseen(part.seen, request)
+    refuse_repeated(part.rows, request)
     order = np.argsort(part.place, kind="stable")
     frame = HeadFrame(part.rows.iloc[order].copy())
     frame.known = Head(
@@ -449,7 +438,17 @@ def _whole(part: Part, request: Request, n_max: int) -> Whole:
     )
 
 
-def _refuse_repeated(rows: pd.DataFrame, request: Request) -> None:
+def refuse_unseen(occurring: frozenset[int], request: Request) -> None:
+    """Raise a ValueError where a value of true positives occurs nowhere."""
+    for position, value in enumerate(true_values(request.positive)):
+        if position not in occurring:
+            raise ValueError(
+                f"positive={request.positive!r}: no candidate has the value {value!r} in"
+                f" gold={request.gold!r}. Give values that occur."
+            )
+
+
+def refuse_repeated(rows: pd.DataFrame, request: Request) -> None:
     """Raise a ValueError where candidates among the best cannot be told apart."""
     if request.key is not None:
         values = frame_column(rows, request.key, "key")

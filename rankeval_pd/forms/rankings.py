@@ -262,6 +262,19 @@ def check_dim(data: xr.Dataset, roles: Roles) -> None:
 @kept_once
 def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.Dataset:
     """Bring a Dataset into the inner form, lazily where it is lazy."""
+    return _read_dataset(data, roles, scored=scored, part=False)
+
+
+def read_part(data: xr.Dataset, roles: Roles, *, scored: bool) -> xr.Dataset:
+    """Bring a part of a lazy Dataset into the inner form.
+
+    What was said of the whole is not said again, and nothing that only the whole need have is
+    lacking.
+    """
+    return _read_dataset(data, roles, scored=scored, part=True)
+
+
+def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -> xr.Dataset:
     check_dim(data, roles)
     if not all(data.sizes.values()):  # where there is nothing, nothing is to be put off
         data = data.compute()
@@ -285,7 +298,7 @@ def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.D
         gold_values,
         positive=roles.positive,
         min_grade=roles.min_grade,
-        all_there=data[gold].chunks is None,
+        all_there=data[gold].chunks is None and not part,
     )
     truth = _one_chunk(lifted(true_of, data[gold], gold), roles.dim).rename(dims)
     split = split_measures(data, roles, named)
@@ -310,7 +323,7 @@ def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.D
     cluster = None
     if roles.groups is not None:
         cluster = _clusters(data, roles, truth.rename(candidate=roles.dim)).rename(dims)
-    if scored:
+    if scored and not part:
         if truth.chunks is None and not _lacks_gold(truth, score):
             warn_of_one_class(truth.to_numpy(), gold)
         if roles.measures is None:
@@ -318,7 +331,7 @@ def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.D
             columns = {name: pd.Series(split[name].to_numpy().ravel()) for name in eager}
             warn_of_identifiers(columns, taken_as="measures")
     score, truth, row, draws, again = _in_key_order(score, truth, data, roles)
-    if scored and again is not None and cluster is None:
+    if scored and not part and again is not None and cluster is None:
         warn_of_repeated(*again, by=[], label=as_names(roles.label, data.variables))
     if cluster is not None:
         cluster = _taken(cluster, row)

@@ -73,6 +73,18 @@ def leave_frame(
     return table
 
 
+def rows_of(
+    columns: Mapping[str, Sequence[AnyArray]], *, attrs: Mapping[str, Any] | None = None
+) -> pd.DataFrame:
+    """Return columns, each in parts, as a tidy table: that of one ranking without groups."""
+    whole = {name: ("row", np.concatenate(parts)) for name, parts in columns.items()}
+    size = sum(map(len, next(iter(columns.values()))))
+    inner = {"exists": ("row", np.ones(size, dtype=bool)), GROUP: ("row", np.zeros(size, int))}
+    return leave_frame(
+        [xr.Dataset(whole | inner)], pd.DataFrame(index=[0]), list(columns), attrs=attrs
+    )
+
+
 def _rows(result: xr.Dataset, columns: Sequence[str]) -> dict[str, AnyArray]:
     exists = result["exists"]
     keep = exists.to_numpy().ravel()

@@ -140,17 +140,24 @@ def _as_float(value: Any) -> float:
 
 def _among(values: pd.Series, name: Hashable, positive: Any, *, all_there: bool) -> FloatArray:
     """Return 1.0 where a value is one of those of true positives."""
-    several = isinstance(positive, list | tuple | set | frozenset | np.ndarray | pd.Series)
-    wanted = list(positive) if several else [positive]
     plain = values.astype(object) if values.dtype != object else values
-    for value in wanted if all_there else []:
+    among = true_values(positive)
+    for value in among if all_there else []:
         if not plain.isin([value]).any():
             raise ValueError(
                 f"positive={positive!r}: no candidate has the value {value!r}; gold={name!r} holds"
                 f" {counted(values)}. Give values that occur."
             )
-    result = plain.isin(wanted).to_numpy(dtype=np.float64)
+    result = plain.isin(among).to_numpy(dtype=np.float64)
     return np.where(plain.isna().to_numpy(dtype=bool), np.nan, result)
+
+
+def true_values(positive: Any) -> list[Any]:
+    """Return the values of true positives, one or several, as a list."""
+    if positive is None:
+        return []
+    several = isinstance(positive, list | tuple | set | frozenset | np.ndarray | pd.Series)
+    return list(positive) if several else [positive]
 
 
 def counted(values: pd.Series, most: int = 8) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
+from functools import partial
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -12,10 +13,11 @@ import xarray as xr
 from rankeval_pd.errors import unknown_name
 from rankeval_pd.forms import tables
 from rankeval_pd.forms.answers import check_not_above, size_of
+from rankeval_pd.forms.dask_batches import find_batches
 from rankeval_pd.forms.heads import HeadFrame, head_of
 from rankeval_pd.forms.measure_pairs import only_pair
 from rankeval_pd.forms.n import Shares, Sizes, check_n
-from rankeval_pd.forms.rankings import Data, check_data, read_dataset, read_frame
+from rankeval_pd.forms.rankings import Data, check_data, read_dataset, read_frame, read_part
 from rankeval_pd.forms.roles import RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles_but
 from rankeval_pd.stats._types import AnyArray, IntArray
@@ -159,10 +161,59 @@ def _frame_region(
 def _dataset_region(
     data: xr.Dataset, roles: Roles, n: Sizes, region: Callable[[xr.Dataset], _Region]
 ) -> xr.Dataset:
-    inner = read_dataset(data, roles).compute()
+    batches = find_batches(data, roles, partial(read_part, scored=True), scored=True)
+    inner = read_dataset(data if batches is None else batches.stand_in, roles)
     check_not_above(n, inner.sizes["candidate"])
-    batch = list(inner.attrs["batch"])
-    cells = list(np.ndindex(*(data.sizes[d] for d in batch)))
+    batch: list[Hashable] = list(inner.attrs["batch"])
+    if batches is None:
+        where, joined = _of_cells(inner.compute(), batch, data.sizes, region)
+    else:
+        parts = batches.collected(batch, partial(_of_chunk, batch=batch, region=region))
+        where = np.concatenate([np.array(start) + here for start, (here, _) in parts])
+        order = np.lexsort(where.T[::-1])  # stable: the candidates of one ranking stay in order
+        where = where[order]
+        joined = {
+            name: np.concatenate([x[name] for _, (_, x) in parts])[order]
+            for name in _Region._fields
+        }
+    pick = {**dict(zip(batch, where.T, strict=True)), roles.dim: joined.pop("rows")}
+    if not len(where):
+        data = data.compute()  # Dask does not choose nothing of nothing
+    picked = _picked(data, pick)
+    of_all = {
+        name: picked[name].expand_dims(row=len(where))
+        for name, variable in picked.variables.items()
+        if "row" not in variable.dims
+    }
+    return picked.assign({**of_all, **{name: ("row", x) for name, x in joined.items()}})
+
+
+def _picked(data: xr.Dataset, pick: Mapping[Hashable, IntArray]) -> xr.Dataset:
+    """Return the data at these places, a row for each."""
+    whole = {  # which xarray takes by slices only
+        name: ("row", pd.Series(variable.data).array.take(pick[variable.dims[0]]))
+        for name, variable in data.variables.items()
+        if isinstance(variable.dtype, pd.api.extensions.ExtensionDtype)
+    }
+    plain = data.drop_vars(list(whole))
+    rows = {d: xr.DataArray(x, dims="row") for d, x in pick.items()}
+    return plain.isel(rows).reset_coords().assign(whole)[list(data.variables)]
+
+
+def _of_chunk(
+    inner: xr.Dataset, *, batch: list[Hashable], region: Callable[[xr.Dataset], _Region]
+) -> tuple[IntArray, dict[str, AnyArray]]:
+    return _of_cells(inner, batch, inner.sizes, region)
+
+
+def _of_cells(
+    inner: xr.Dataset,
+    batch: list[Hashable],
+    sizes: Mapping[Hashable, int],
+    region: Callable[[xr.Dataset], _Region],
+) -> tuple[IntArray, dict[str, AnyArray]]:
+    """Return the regions of all rankings, one under the other, and where in the batch each is."""
+    cells = list(np.ndindex(*(sizes[d] for d in batch)))
     regions = [
         region(inner.isel({d: i for d, i in zip(batch, cell, strict=True) if d in inner.dims}))
         for cell in cells
@@ -172,25 +223,7 @@ def _dataset_region(
         for name in _Region._fields
     }
     of_cell = np.repeat(np.arange(len(cells)), [len(x.rows) for x in regions])
-    where = np.array(cells, dtype=np.int64).reshape(len(cells), len(batch))[of_cell]
-    pick = {**dict(zip(batch, where.T, strict=True)), roles.dim: joined.pop("rows")}
-    if not of_cell.size:
-        data = data.compute()  # Dask does not choose nothing of nothing
-    names = list(data.variables)
-    whole = {  # which xarray takes by slices only
-        name: ("row", pd.Series(variable.data).array.take(pick[variable.dims[0]]))
-        for name, variable in data.variables.items()
-        if isinstance(variable.dtype, pd.api.extensions.ExtensionDtype)
-    }
-    plain = data.drop_vars(list(whole))
-    picked = plain.isel({d: xr.DataArray(x, dims="row") for d, x in pick.items()}).reset_coords()
-    picked = picked.assign(whole)[names]
-    of_all = {
-        name: picked[name].expand_dims(row=len(of_cell))
-        for name, variable in picked.variables.items()
-        if "row" not in variable.dims
-    }
-    return picked.assign({**of_all, **{name: ("row", x) for name, x in joined.items()}})
+    return np.array(cells, dtype=np.int64).reshape(len(cells), len(batch))[of_cell], joined
 
 
 def _region(inner: xr.Dataset, *, a: Hashable, b: Hashable, n: IntArray, ties: str) -> _Region:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping
+from functools import partial
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -13,10 +14,18 @@ import xarray as xr
 from rankeval_pd.errors import check_choice, check_count, check_share, listed
 from rankeval_pd.forms import tables
 from rankeval_pd.forms.choices import ProportionInterval
-from rankeval_pd.forms.rankings import Data, check_data, read_dataset, read_frame
+from rankeval_pd.forms.dask_batches import Batches, find_batches
+from rankeval_pd.forms.rankings import Data, check_data, read_dataset, read_frame, read_part
 from rankeval_pd.forms.roles import RankingRoles, Roles, as_names
 from rankeval_pd.forms.spelled_out import with_roles_but
 from rankeval_pd.forms.thresholds import asked_thresholds
+from rankeval_pd.nbest.repetition_parts import (
+    accepted,
+    least_score,
+    least_scores,
+    top_of_all,
+    top_scores,
+)
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.proportions import INTERVALS
 from rankeval_pd.stats.significance import dispersion
@@ -224,6 +233,10 @@ class _Study(NamedTuple):
     ) -> xr.Dataset:
         """Ask for columns of every measure, from the candidates of all samples."""
         check_data(data)
+        if isinstance(data, xr.Dataset) and self.roles.dim in data.dims:
+            batches = find_batches(data, self.roles, partial(read_part, scored=True), scored=True)
+            if batches is not None:
+                return self._ask_chunks(batches, columns, types, per_sample=per_sample)
         inner, samples = self._all_samples(data)
         cuts = self._cuts(inner)
         core = [*samples, "candidate"]
@@ -245,6 +258,57 @@ class _Study(NamedTuple):
         )
         result = xr.Dataset(dict(zip(types, computed, strict=True)))
         return result.assign(exists=xr.ones_like(result["threshold"], dtype=bool))
+
+    def _ask_chunks(
+        self, batches: Batches, columns: Any, types: Mapping[str, type], *, per_sample: bool
+    ) -> xr.Dataset:
+        """Ask the same of samples in chunks: the thresholds are found first, then all counted."""
+        import dask.array as da
+        from dask.delayed import delayed
+
+        inner = read_dataset(batches.stand_in, self.roles)
+        samples: list[Hashable] = inner.attrs["batch"]
+        shape = [inner.sizes[d] for d in samples]
+        if math.prod(shape) < 2:
+            raise _too_few(math.prod(shape))
+        least: Any = (self._cuts(inner) * inner["sign"]).to_numpy()
+        if self.n is not None:
+            most = self.n * math.prod(shape)
+            top = partial(top_scores, most=most)
+            found = batches.reduced(samples, top, partial(top_of_all, most=most))
+            least = delayed(least_scores, pure=False)(found, most, self.n)
+        measures = inner.sizes["measure"]
+        nobody = da.zeros((measures, *shape), dtype=np.int64, chunks=-1)
+        template = xr.Dataset(dict.fromkeys(("sizes", "tp"), (("measure", *samples), nobody)))
+        counted = batches.filled(template, samples, accepted, least)
+        counted = counted.chunk(dict.fromkeys(samples, -1))
+        cuts = least if self.n is None else da.from_delayed(least, (measures,), dtype=float)
+        computed = xr.apply_ufunc(
+            self._of_counts,
+            counted["sizes"],
+            counted["tp"],
+            xr.DataArray(cuts, dims="measure"),
+            inner["sign"],
+            kwargs={"columns": columns},
+            input_core_dims=[samples, samples, [], []],
+            output_core_dims=[["sample"] if per_sample else []] * len(types),
+            dask="parallelized",
+            dask_gufunc_kwargs={"output_sizes": {"sample": math.prod(shape)}} if per_sample else {},
+            output_dtypes=[*types.values()],
+        )
+        result = xr.Dataset(dict(zip(types, computed, strict=True)))
+        result = result.assign_coords(measure=inner["measure"])
+        return result.assign(exists=xr.ones_like(result["threshold"], dtype=bool))
+
+    def _of_counts(
+        self, sizes: IntArray, tp: IntArray, least: FloatArray, sign: FloatArray, *, columns: Any
+    ) -> tuple[AnyArray, ...]:
+        """Return the columns of each measure; sizes and tp are (measure, dimensions of samples)."""
+        result = [
+            columns(size.ravel(), true.ravel(), cut * way + 0.0, self)
+            for size, true, cut, way in zip(sizes, tp, least, sign, strict=True)
+        ]
+        return tuple(np.array(column) for column in zip(*result, strict=True))
 
     def _cuts(self, inner: xr.Dataset) -> xr.DataArray:
         """Return the threshold of each measure, NaN where n is given in its place."""
@@ -331,9 +395,9 @@ class _Study(NamedTuple):
             usable = present[row] & ~np.isnan(score[row])
             least = sign[row] * cut[row]
             if self.n is not None:
-                least = _least_score(score[row][usable], self.n * len(score[row]), self.n)
-            accepted = usable & (score[row] >= least)
-            sizes, tp = accepted.sum(axis=-1), (accepted & gold[row]).sum(axis=-1)
+                least = least_score(score[row][usable], self.n * len(score[row]), self.n)
+            listed = usable & (score[row] >= least)
+            sizes, tp = listed.sum(axis=-1), (listed & gold[row]).sum(axis=-1)
             result.append(columns(sizes, tp, least * sign[row] + 0.0, self))
         return tuple(np.array(column) for column in zip(*result, strict=True))
 
@@ -343,24 +407,6 @@ def _too_few(samples: int) -> ValueError:
         f"there is {samples} sample: variation needs two or more. Name the column of the samples:"
         " by=..."
     )
-
-
-def _least_score(scores: FloatArray, most: int, n: int) -> float:
-    """Return the lowest score that at most so many of all candidates reach."""
-    falling = np.sort(scores)[::-1]
-    if most >= falling.size:
-        if most > falling.size:
-            raise ValueError(
-                f"n={n} is above the mean number of candidates of the samples. Give a smaller n."
-            )
-        return float(falling[-1])
-    higher = falling[falling > falling[most]]
-    if not higher.size:
-        raise ValueError(
-            f"n={n}: more candidates per sample than that have the best score of all, so that no"
-            " threshold accepts so few. Give a larger n."
-        )
-    return float(higher[-1])
 
 
 def _study_columns(

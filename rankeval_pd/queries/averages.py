@@ -50,8 +50,11 @@ def over_groups(
     """
 
     def ask(over: FloatArray, under: FloatArray) -> tuple[AnyArray, ...]:
-        over, under = (x.reshape(*x.shape[: x.ndim - len(batch)], -1) for x in (over, under))
-        over, under = np.broadcast_arrays(over, under)
+        # contiguous: the order in which sums are added up is that of the groups, in any form
+        over, under = (
+            np.ascontiguousarray(x.reshape(*x.shape[: x.ndim - len(batch)], -1))
+            for x in (over, under)
+        )
         columns = means.ratio(over, under, level)
         p = means.t_test(columns, alternative)
         return columns.value, columns.low, columns.high, p, columns.n, columns.se

@@ -34,6 +34,57 @@ class Outline(NamedTuple):
         return int(self.tied.sum() + self.between.sum())
 
 
+class Turns(NamedTuple):
+    """Lists at which a curve turns: between them the true positives are as many, or on a line."""
+
+    n: IntArray  #: rising from 0
+    tp: IntArray
+
+
+def turns(outline: Outline, ties: str, ranks: IntArray | None = None) -> Turns:
+    """Return the lists that end before and behind what has true positives, and the longest.
+
+    What has them is a block of equal scores, of which ``ties="best"`` and ``"worst"`` have an end
+    of their own inside; under ``"shared"`` each true positive, whose ``ranks`` are given.
+    """
+    start, end = _blocks(outline)
+    tp = np.cumsum(outline.tp)
+    before = tp - outline.tp
+    lists = [(start, before), (end, tp)]
+    if ties == "best":
+        lists.append((start + outline.tp, tp))
+    elif ties == "worst":
+        lists.append((end - outline.tp, before))
+    elif ties == "shared":
+        assert ranks is not None
+        rank, number = np.sort(ranks), np.arange(ranks.size)
+        lists = [(rank - 1, number), (rank, number + 1)]
+    lists.append((np.array([0, outline.positive + outline.negative]), np.array([0, tp[-1:].sum()])))
+    sizes, counts = (np.concatenate(parts) for parts in zip(*lists, strict=True))
+    n, first = np.unique(sizes, return_index=True)
+    return Turns(n, counts[first])
+
+
+def _blocks(outline: Outline) -> tuple[IntArray, IntArray]:
+    """Return how many candidates are above each score of true positives, and down to it."""
+    size = outline.tp + outline.tied
+    end = np.cumsum(outline.between[:-1] + size)
+    return end - size, end
+
+
+def scores_at(n: IntArray, outline: Outline, scores: FloatArray, last: FloatArray) -> FloatArray:
+    """Return the score of the n-th candidate, of lists at which a curve turns; -inf where n is 0.
+
+    ``scores`` are those of the true positives, ``last`` those of the last of the others above each
+    of them, and below all.
+    """
+    start, end = _blocks(outline)
+    block = np.searchsorted(end, n, side="left")
+    inside = n > np.concatenate([start, [np.inf]])[block]
+    found = np.where(inside, np.concatenate([scores, [np.nan]])[block], last[block])
+    return np.where(n == 0, -np.inf, found)
+
+
 def area(outline: Outline) -> tuple[float, Spread]:
     """Return the area under the ROC curve, and DeLong's variance with its degrees of freedom.
 

@@ -1,0 +1,63 @@
+"""Samples in parts: the threshold that accepts n on average, found from the best of each part."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+
+from rankeval_pd.stats._types import FloatArray
+
+
+def top_scores(inner: xr.Dataset, most: int) -> list[FloatArray]:
+    """Return the best scores of each measure in some samples, one more than are accepted."""
+    score, present = xr.broadcast(inner["score"], inner["present"])
+    usable = [
+        one.to_numpy()[there.to_numpy()]
+        for one, there in zip(
+            score.transpose("measure", ...), present.transpose("measure", ...), strict=True
+        )
+    ]
+    return [_top(scores[~np.isnan(scores)], most + 1) for scores in usable]
+
+
+def top_of_all(parts: list[list[FloatArray]], most: int) -> list[FloatArray]:
+    """Return those of several parts."""
+    return [_top(np.concatenate(scores), most + 1) for scores in zip(*parts, strict=True)]
+
+
+def _top(scores: FloatArray, count: int) -> FloatArray:
+    if scores.size <= count:
+        return scores
+    return np.partition(scores, scores.size - count)[-count:]
+
+
+def least_scores(tops: list[FloatArray], most: int, n: int) -> FloatArray:
+    """Return the threshold of each measure, from the best scores of all samples."""
+    return np.array([least_score(scores, most, n) for scores in tops])
+
+
+def accepted(inner: xr.Dataset, least: FloatArray) -> xr.Dataset:
+    """Return how many candidates of each sample are accepted, and true positives among them."""
+    cuts = xr.DataArray(least, dims="measure")
+    accepted = inner["present"] & (inner["score"] >= cuts)  # NaN is not
+    return xr.Dataset(
+        {"sizes": accepted.sum("candidate"), "tp": (accepted & inner["gold"]).sum("candidate")}
+    )
+
+
+def least_score(scores: FloatArray, most: int, n: int) -> float:
+    """Return the lowest score that at most so many of all candidates reach."""
+    falling = np.sort(scores)[::-1]
+    if most >= falling.size:
+        if most > falling.size:
+            raise ValueError(
+                f"n={n} is above the mean number of candidates of the samples. Give a smaller n."
+            )
+        return float(falling[-1])
+    higher = falling[falling > falling[most]]
+    if not higher.size:
+        raise ValueError(
+            f"n={n}: more candidates per sample than that have the best score of all, so that no"
+            " threshold accepts so few. Give a larger n."
+        )
+    return float(higher[-1])
