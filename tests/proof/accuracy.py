@@ -175,13 +175,13 @@ def page() -> str:
         opening(
             "accuracy",
             "How exact are the numbers?",
-            "Each statistic beside a reference from outside: exact fractions and enumeration, mpmath"
-            " with 50 digits, SciPy, statsmodels, scikit-learn, R, RDKit, trec_eval, sacrebleu."
-            " *values*: the smallest and the largest size of the reference values; *numbers*: how"
-            " many are compared. The error of a root is the residual of its equation over its slope;"
-            " of a probability, that of its logarithm, whose own last digit counts where it is far"
-            " below 1e-308. The references are those of the tests in the last column, and a test"
-            " fails where an error is above its limit.",
+            "Each statistic beside a reference from outside: exact fractions and enumeration,"
+            " mpmath with 50 digits, SciPy, statsmodels, scikit-learn, R, RDKit, trec_eval,"
+            " sacrebleu. *values*: the smallest and the largest size of the reference values;"
+            " *numbers*: how many are compared. The error of a root is the residual of its equation"
+            " over its slope; of a probability, that of its logarithm, whose own last digit counts"
+            " where it is far below 1e-308. The references are those of the tests in the last"
+            " column, and a test fails where an error is above its limit.",
         ),
         versions("numpy", "scipy", "mpmath", "statsmodels", "scikit-learn", "sacrebleu"),
     ]
