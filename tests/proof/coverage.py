@@ -79,7 +79,7 @@ def made_by(source: str) -> str:
 def settings_of(claim: Claim) -> pd.DataFrame:
     """Return every setting of a procedure: promised, simulated, error, shortfall."""
     rows = simulated(claim.source)
-    rows = rows.query(claim.where) if claim.where else rows
+    rows = rows.query(claim.where, engine="python") if claim.where else rows
     rows = rows[rows[claim.column].notna()]
     share = rows[claim.column]
     nominal = rows[claim.nominal] if claim.nominal in rows else float(claim.nominal) + 0 * share
