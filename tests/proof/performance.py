@@ -109,7 +109,8 @@ def growth_of_all_together() -> pd.DataFrame:
     """Return seconds of bands and tests that hold for all n."""
     rows = []
     for name, work in run.SIMULTANEOUS.items():
-        row = {"all n together": f"`{name}`"}
+        call, _, how = name.partition(", ")
+        row = {"all n together": f"`{call}`, {how}"}
         for size, n in SIMULTANEOUS:
             df = rankeval_pd.datasets.simulate_candidates(size)
             row[f"N = {size:,}, {len(n):,} n"] = _time(
@@ -130,7 +131,7 @@ def growth_with_pairs_and_resamples() -> pd.DataFrame:
     rows = []
     for count in SYSTEMS:
         items = data[list(range(count))].rankeval(metric="f1")
-        row = {"F1, 1,000 items": f"{count} systems, {count * (count - 1) // 2} pairs"}
+        row = {"F1, 1,000 items": f"{count} systems, pairs: {count * (count - 1) // 2}"}
         for size in RESAMPLES:
             row[f"{size:,} resamples"] = _time(
                 run.seconds(
