@@ -142,11 +142,27 @@ class Accessor(Generic[Data]):
 
 
 class FrameAccessor(Accessor[pd.DataFrame]):
-    """Evaluate rankings: one row per candidate, one column of scores per measure, a gold label."""
+    """Evaluate rankings: one row per candidate, one column of scores per measure, a gold label.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(500)
+    >>> df.rankeval(gold="gold", measures=["good"]).nbest_precision(50)["tp"].tolist()
+    [26]
+    """
 
 
 class DatasetAccessor(Accessor[xr.Dataset]):
-    """Evaluate rankings: one variable of scores per measure along a dimension of candidates."""
+    """Evaluate rankings: one variable of scores per measure along a dimension of candidates.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> ds = rankeval_pd.datasets.simulate_candidates(500).rename_axis("candidate").to_xarray()
+    >>> ds.rankeval(measures="good").nbest_precision(50)["tp"].values.tolist()
+    [[26]]
+    """
 
 
 class Plots(Generic[Data]):

@@ -19,7 +19,16 @@ from rankeval_pd.stats._types import FloatArray
 
 
 class RankevalWarning(UserWarning):
-    """A result that is easily misread: the only warning that this package gives."""
+    """A result that is easily misread: the only warning that this package gives.
+
+    Examples
+    --------
+    Turn these warnings, and no others, into errors:
+
+    >>> import warnings
+    >>> import rankeval_pd
+    >>> warnings.filterwarnings("error", category=rankeval_pd.RankevalWarning)  # doctest: +SKIP
+    """
 
 
 _unsaid: ContextVar[tuple[str, ...]] = ContextVar("unsaid", default=())

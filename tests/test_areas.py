@@ -30,6 +30,7 @@ def simulated() -> pd.DataFrame:
 
 
 def test_areas_and_intervals_of_r(simulated):
+    """R: DeLong's covariance from all pairs of candidates, and wilcox.test."""
     found = simulated.rankeval.area(ci="delong")
     same = R[R["measure_a"] == R["measure_b"]]
     assert found["measure"].tolist() == same["measure_a"].tolist()
@@ -42,6 +43,7 @@ def test_areas_and_intervals_of_r(simulated):
 
 
 def test_delongs_test_of_r(simulated):
+    """R: DeLong's covariance from all pairs of candidates."""
     found = simulated.rankeval.compare_area(test="delong")
     pairs = R[R["measure_a"] != R["measure_b"]]
     assert found[["measure_a", "measure_b"]].to_numpy().tolist() == (
@@ -83,6 +85,7 @@ FEW = pytest.mark.filterwarnings("ignore:(compare_)?area. a class has:rankeval_p
 @pytest.mark.filterwarnings("ignore:area. .*are below one half:rankeval_pd.RankevalWarning")
 @given(SCORED)
 def test_against_scikit_learn(rows):
+    """scikit-learn's roc_auc_score and average_precision_score."""
     score, gold = (np.array(x) for x in zip(*rows, strict=True))
     df = pd.DataFrame({"a": score, "gold": gold})
     roc, ap = df.rankeval.area().loc[0], df.rankeval.area("ap").loc[0]

@@ -59,6 +59,7 @@ def test_every_point_counted_by_hand(tied, space, ties):
     )
 )
 def test_blocks_are_scikit_learns_points(rows):
+    """scikit-learn's roc_curve, precision_recall_curve and det_curve."""
     score, gold = (np.array(x) for x in zip(*rows, strict=True))
     df = pd.DataFrame({"a": score.astype(float), "gold": gold})
     fpr, tpr, thresholds = metrics.roc_curve(gold, score, drop_intermediate=False)

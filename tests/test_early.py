@@ -32,6 +32,7 @@ def simulated() -> pd.DataFrame:
 @QUIET
 @pytest.mark.parametrize("row", list(RDKIT.itertuples()), ids=range(len(RDKIT)))
 def test_bedroc_and_enrichment_of_rdkit(row):
+    """RDKit's CalcBEDROC and CalcEnrichment."""
     gold = np.array([x == "1" for x in row.labels])
     df = pd.DataFrame({"a": -np.arange(gold.size), "gold": gold})
     found = df.rankeval.bedroc(row.alpha).loc[0]
@@ -88,6 +89,7 @@ def test_bedroc_of_ties_is_the_mean_over_orders_and_chance_that_over_labels(rows
 @QUIET
 @given(SCORED, st.sampled_from([0.05, 0.3, 0.77, 1.0]))
 def test_partial_areas_of_scikit_learn(rows, fpr):
+    """scikit-learn's roc_auc_score(max_fpr=...)."""
     score, gold = (np.array(x) for x in zip(*rows, strict=True))
     df = pd.DataFrame({"a": score, "gold": gold})
     found, back = (df.rankeval.partial_area(**asked).loc[0] for asked in ({"fpr": fpr}, {"tpr": 0}))

@@ -78,6 +78,7 @@ def test_counts_and_limits(rows):
 
 
 def test_the_region_is_clopper_and_pearsons(simulated):
+    """scipy.stats.binomtest(...).proportion_ci(method='exact')."""
     found = simulated.rankeval.nbest_recall([30, 100], target="region", measures="fair")
     positive = int(simulated["gold"].sum())
     for row in found.itertuples():

@@ -101,6 +101,7 @@ def test_identical_systems_have_p_one(test, method):
     st.sampled_from([1.0, 0.1, 1 / 3]),
 )
 def test_the_exact_bootstrap_is_full_enumeration(items, metric, step):
+    """All n^n resamples of up to five items."""
     data = pd.DataFrame(items, columns=["a", "b"])
     difference = (data["a"] - data["b"]).to_numpy()
     n = len(data)
@@ -122,6 +123,7 @@ def test_the_exact_bootstrap_is_full_enumeration(items, metric, step):
 
 @given(st.integers(2, 300), st.integers(0, 2**32))
 def test_the_exact_sign_flip_is_mcnemars_test(n, seed):
+    """scipy.stats.binomtest of the items that one system has right."""
     rng = np.random.default_rng(seed)
     a, b = rng.random((2, n)) < rng.random((2, 1))
     found = pd.DataFrame({"a": a, "b": b}).rankeval.paired_permutation("a", "b").iloc[0]
@@ -549,6 +551,7 @@ def test_step_down_p_values_never_fall():
 @pytest.mark.parametrize("method", ["holm", "bonferroni", "bh", "by"])
 @pytest.mark.parametrize("test", ["paired_bootstrap", "paired_permutation"])
 def test_adjustments_are_statsmodels(test, method):
+    """statsmodels' multipletests."""
     from statsmodels.stats.multitest import multipletests
 
     names = {"bh": "fdr_bh", "by": "fdr_by"}

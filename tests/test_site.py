@@ -6,6 +6,7 @@ import ast
 import importlib.util
 import re
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -62,14 +63,29 @@ def test_every_plot_is_in_the_gallery():
     assert lacking == []
 
 
-def test_glossary_links_are_of_words_that_are_defined():
-    place = DOCS / "_ext" / "glossary_links.py"
-    pytest.importorskip("sphinx")
-    spec = importlib.util.spec_from_file_location("glossary_links", place)
+def _module(place: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(place.stem, place)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    return module
+
+
+def test_the_notebooks_are_the_tutorials():
+    """``python docs/notebooks.py`` writes them; the site runs the same cells."""
+    notebooks = _module(DOCS / "notebooks.py")
+    pages = notebooks.pages()
+    assert len(pages) > 5
+    for page in pages:
+        place = ROOT / "examples" / f"{page.stem}.ipynb"
+        assert place.read_text("utf-8") == notebooks.notebook(page), page.name
+        assert f"<../../examples/{place.name}>" in page.read_text("utf-8")
+
+
+def test_glossary_links_are_of_words_that_are_defined():
+    pytest.importorskip("sphinx")
+    module = _module(DOCS / "_ext" / "glossary_links.py")
     glossary = (DOCS / "start" / "glossary.md").read_text("utf-8").splitlines()
     assert [word for word in module.UNMISTAKABLE if word not in glossary] == []
 

@@ -67,7 +67,7 @@ def load_docstring_search(depth: int = 100, *, progress: bool | None = None) -> 
     -----
     Source files are parsed, not imported; the result depends on the versions of the packages.
     What was read is cached like the corpus of :func:`load_docstring_terms`. The first reading
-    takes some twenty seconds, the two runs some seconds each time.
+    takes some twenty seconds, the two runs a few seconds each time.
 
     The judgements are mechanical: authors link to what they think of, and what is not linked may
     be as good an answer.
@@ -143,15 +143,18 @@ def _scores(corpus: list[Docstring], asked: list[int]) -> Iterator[tuple[str, An
 def _best(scores: Any, asked: list[int], depth: int) -> Run:
     """Return the best documents of each query but the query's own, rounded as runs are."""
     scores = scores.tocsr()
-    query = np.repeat(np.arange(len(asked)), np.diff(scores.indptr))
-    document, score = scores.indices, np.round(scores.data, 6)
-    itself = document == np.array(asked)[query]
-    query, document, score = query[~itself], document[~itself], score[~itself]
-    order = np.lexsort((document, -score, query))
-    query, document, score = query[order], document[order], score[order]
-    rank = np.arange(query.size) - np.searchsorted(query, query)
-    kept = (rank < depth) & (score > 0.0)
-    return np.array(asked)[query[kept]], document[kept], score[kept]
+    found = []
+    for number, start, end in zip(asked, scores.indptr, scores.indptr[1:], strict=False):
+        document, score = scores.indices[start:end], np.round(scores.data[start:end], 6)
+        score = np.where(document == number, 0.0, score)
+        # only what may be among the best is sorted
+        edge = np.partition(score, -depth)[-depth] if score.size > depth else 0.0
+        near = (score >= edge) & (score > 0.0)
+        document, score = document[near], score[near]
+        order = np.lexsort((document, -score))[:depth]
+        found.append((np.full(order.size, number), document[order], score[order]))
+    query, document, score = (np.concatenate(column) for column in zip(*found, strict=True))
+    return query, document, score
 
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")

@@ -1,4 +1,7 @@
-"""How fast is it, beside the best peer on the same work, and how does the cost grow?"""
+"""How fast is it, beside the best peer on the same work, and how does the cost grow?
+
+Times are the processor's seconds of one thread: what else the machine does changes them little.
+"""
 
 import argparse
 import platform
@@ -9,6 +12,7 @@ import time
 import warnings
 from collections.abc import Callable
 from importlib import metadata
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -22,21 +26,21 @@ from rankeval_pd.stats.random_model.bounds import bounds, parametric_bound
 
 
 def seconds(work: Callable[[], object], repeat: int = 3) -> float:
-    """Return the shortest of some runs."""
+    """Return the processor's seconds of the shortest of some runs."""
     taken = []
     for _ in range(repeat):
-        start = time.perf_counter()
+        start = time.process_time()
         work()
-        taken.append(time.perf_counter() - start)
+        taken.append(time.process_time() - start)
     return min(taken)
 
 
 def extrapolated(one: Callable[[int], object], rows: np.ndarray, total: int) -> float:
     """Return the time of ``total`` calls from that of the calls for the sample ``rows``."""
-    start = time.perf_counter()
+    start = time.process_time()
     for row in rows:
         one(int(row))
-    return (time.perf_counter() - start) / rows.size * total
+    return (time.process_time() - start) / rows.size * total
 
 
 def against_peers(n_candidates: int, sample: int) -> list[tuple[str, float, str, float]]:
@@ -175,7 +179,16 @@ def one(name: str, n_candidates: int) -> None:
     df = datasets.simulate_candidates(n_candidates)
     GROWTH[name](df.head(50))  # what is imported at first use
     took = seconds(lambda: GROWTH[name](df), repeat=1)
-    print(took, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    print(took, peak_memory())
+
+
+def peak_memory() -> float:
+    """Return the peak megabytes of this process, without those of the one that started it."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        line = next(x for x in status.read_text("utf-8").splitlines() if x.startswith("VmHWM"))
+        return int(line.split()[1]) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def main() -> None:

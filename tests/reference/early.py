@@ -48,7 +48,8 @@ def run(positives, prevalence, quality, kind, asked, repetitions, seed=1):
         value, _, low, high, error = bedroc_columns(score, gold, here, alpha=asked, level=0.95)
     return {
         "positives": positives, "prevalence": prevalence, "quality": quality,
-        "asked": f"{kind}={asked:g}", "truth": wanted, "mean": value.mean(),
+        "asked": f"{kind}={asked:g}", "repetitions": repetitions,
+        "truth": wanted, "mean": value.mean(),
         "covers": ((low <= wanted) & (wanted <= high)).mean(),
         "too_high": (low > wanted).mean(), "too_low": (high < wanted).mean(),
         "normal": (np.abs(value - wanted) <= 1.96 * error).mean(),

@@ -143,6 +143,14 @@ def root_error(tail_at: Callable[[mpf], mpf], root: float, target: float | mpf) 
     return float(abs((value - target) / slope))
 
 
+def assert_within(error: float | mpf, limit: float, at: float = float("nan")) -> None:
+    """Fail where the relative error of a number, about ``at``, is above a limit.
+
+    The page of accuracies takes the error from here.
+    """
+    assert error <= limit, f"the relative error at {at} is {float(error):.2g}, above {limit}"
+
+
 def fisher(tp_a: int, n_a: int, tp_b: int, n_b: int, alternative: str) -> tuple[Fraction, Fraction]:
     """Return the p-value and mid-p of Fisher's test by enumeration, equal to a relative 1e-7."""
     law = hypergeometric(n_a + n_b, tp_a + tp_b, n_a)

@@ -69,6 +69,7 @@ def either_way(request, monkeypatch):
 
 @pytest.mark.parametrize("seed", range(40))
 def test_every_order_counted(seed, either_way):
+    """All orders counted, in fractions."""
     rng = np.random.default_rng(seed)
     total = int(rng.integers(1, 60))
     positive = int(rng.integers(0, total + 1))
@@ -108,6 +109,7 @@ def test_nothing_is_random(positive):
     [(1e-20, 300, 80), (1e-90, 500, 350), (1e-114, 700, 200), (1e-250, 900, 450)],
 )
 def test_tiny_probabilities(level, total, positive, either_way):
+    """All orders counted, in whole numbers."""
     population = Finite(float(total), float(positive))
     k = np.arange(1.0, total + 1.0)
     asked = critical_counts(np.log([level]), k, population)

@@ -216,7 +216,7 @@ def test_parametric_bound_solves_its_equation(p, prior):
         if -np.expm1(size * np.log1p(-prior)) <= p:
             assert x == 0.0
         else:
-            assert parametric_error(x, p, size, prior) <= 1e-10
+            exact.assert_within(parametric_error(x, p, size, prior), 1e-10, x)
 
 
 @pytest.mark.parametrize("prior", [1e-4, 0.5, 0.97])
@@ -232,7 +232,7 @@ def test_parametric_bound_next_to_n(n, prior):
             assert exact.betainc(below + 1, mpf(n) - below, prior) > p
         else:
             assert n - 1 < x < n
-            assert parametric_error(x, p, n, prior) <= 1e-10
+            exact.assert_within(parametric_error(x, p, n, prior), 1e-10, x)
 
 
 @pytest.mark.parametrize("p", [0.05, 1e-17, 1e-300])
@@ -244,7 +244,7 @@ def test_parametric_bound_for_very_many(p, prior):
     assert (np.diff(found) >= 0).all()
     for size in np.random.default_rng(2).choice(n[3000:], 8):
         x = found[int(size) - 1]
-        assert parametric_error(x, p, size, prior) <= 1e-10
+        exact.assert_within(parametric_error(x, p, size, prior), 1e-10, x)
     few = np.unique(np.geomspace(1, 10**5, 60).round())
     assert_allclose(found[few.astype(int) - 1], parametric_bound(p, few, prior), rtol=1e-10)
 

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankeval_pd.stats.resampling.lattice import LARGEST, DrawnSum, SignedSum, lattice
+from tests.stats import exact
 
 
 def _power(coefficients: list[int], n: int) -> list[int]:
@@ -23,10 +24,11 @@ def _power(coefficients: list[int], n: int) -> list[int]:
     return [(packed >> (bits * i)) & mask for i in range((len(coefficients) - 1) * n + 1)]
 
 
-def _relative_error(found: float, exact: Fraction) -> float:
+def _assert_close(found: float, wanted: Fraction) -> None:
     with mpmath.workdps(40):
-        wanted = mpmath.mpf(exact.numerator) / exact.denominator
-        return float(abs(mpmath.mpf(found) / wanted - 1)) if wanted > 1e-300 else 0.0
+        value = mpmath.mpf(wanted.numerator) / wanted.denominator
+        if value > 1e-300:
+            exact.assert_within(abs(mpmath.mpf(found) / value - 1), 1e-11, float(value))
 
 
 @pytest.mark.parametrize(
@@ -34,6 +36,7 @@ def _relative_error(found: float, exact: Fraction) -> float:
     [(0, 49, 1), (1, 190, 9), (20, 200, 80), (10, 5, 3, 7, 20, 15), (1, 498, 1), (30, 0, 0, 0, 1)],
 )
 def test_drawn_sums_are_exact_in_the_far_tail(counts):
+    """The power of a polynomial in whole numbers."""
     numbers = np.repeat(np.arange(len(counts)) - 1, counts)
     n, lowest = numbers.size, int(numbers.min())
     law = _power(np.bincount(numbers - lowest).tolist(), n)
@@ -41,8 +44,7 @@ def test_drawn_sums_are_exact_in_the_far_tail(counts):
     tails = list(itertools.accumulate(reversed(law)))[::-1]
     edges = sorted({*range(1, len(law), max(1, len(law) // 40)), len(law) - 1, len(law) - 2})
     for edge in edges:
-        exact = Fraction(tails[edge], n**n)
-        assert _relative_error(drawn.tail(edge + n * lowest), exact) < 1e-11
+        _assert_close(drawn.tail(edge + n * lowest), Fraction(tails[edge], n**n))
     assert drawn.tail(n * lowest) == 1.0
     assert drawn.tail(n * lowest + len(law)) == 0.0
     np.testing.assert_allclose(drawn.law, [x / n**n for x in law], rtol=0, atol=1e-14)
@@ -55,6 +57,7 @@ def test_drawn_sums_are_exact_in_the_far_tail(counts):
     ids=str,
 )
 def test_signed_sums_are_exact_in_the_far_tail(sizes):
+    """All signs counted in whole numbers."""
     law = [1]
     for size in sizes:
         wider = [*law, *[0] * size]
@@ -65,9 +68,8 @@ def test_signed_sums_are_exact_in_the_far_tail(sizes):
     signed = SignedSum(np.array(sizes) * np.where(np.arange(len(sizes)) % 2, 1, -1))
     tails = list(itertools.accumulate(reversed(law)))[::-1]
     for edge in sorted({*range(1, total + 1, max(1, total // 40)), total}):
-        exact = Fraction(tails[edge], ways)
-        if exact:
-            assert _relative_error(signed.tail(2 * edge - total), exact) < 1e-11
+        if tails[edge]:
+            _assert_close(signed.tail(2 * edge - total), Fraction(tails[edge], ways))
             assert signed.tail(2 * edge - total - 1) == signed.tail(2 * edge - total)
     assert signed.tail(-total) == 1.0
     assert signed.tail(total + 1) == 0.0
@@ -84,14 +86,15 @@ def test_the_largest_laws_keep_their_precision():
     for hits in (5_200, 6_000, 9_000):
         with mpmath.workdps(40):
             term = mpmath.mpf(comb(n, hits)) * mpmath.mpf(3) ** (n - hits) / mpmath.mpf(4) ** n
-            exact, j = mpmath.mpf(0), hits
-            while term > exact * mpmath.mpf(10) ** -25:
-                exact += term
+            tail, j = mpmath.mpf(0), hits
+            while term > tail * mpmath.mpf(10) ** -25:
+                tail += term
                 term *= mpmath.mpf(n - j) / (3 * (j + 1))
                 j += 1
-            if exact < 1e-300:
+            if tail < 1e-300:
                 continue
-            assert abs(mpmath.mpf(drawn.tail(step * hits)) / exact - 1) < 1e-10
+            error = abs(mpmath.mpf(drawn.tail(step * hits)) / tail - 1)
+            exact.assert_within(error, 1e-10, float(tail))
 
 
 @given(st.lists(st.integers(-3, 4), min_size=2, max_size=6))

@@ -20,6 +20,7 @@ def _bleu_sums(rng: np.random.Generator) -> list[int]:
 
 
 def test_bleu_is_sacrebleus():
+    """sacrebleu's BLEU.compute_bleu."""
     sacre = pytest.importorskip("sacrebleu.metrics").BLEU
     rng = np.random.default_rng(0)
     sums = np.array([_bleu_sums(rng) for _ in range(500)])
@@ -35,6 +36,7 @@ def test_bleu_is_sacrebleus():
 
 
 def test_chrf_is_sacrebleus():
+    """sacrebleu's CHRF, with word bigrams."""
     sacre = pytest.importorskip("sacrebleu.metrics").CHRF(char_order=6, word_order=2)
     rng = np.random.default_rng(1)
     hyp, ref = rng.integers(0, 20, (2, 300, 8))

@@ -16,6 +16,7 @@ from scipy.stats.contingency import odds_ratio
 
 from rankeval_pd.stats.distributions import hypergeometric
 from rankeval_pd.stats.intervals.odds_ratio import conditional_odds_ratio
+from tests.stats import exact
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "regions.csv"
 TABLES = [
@@ -64,9 +65,10 @@ def test_equations_in_mpmath(table, level):
         def below(odds):
             return sum(p for i, p in law(table, odds).items() if i <= table[0])
 
-        assert log_error(mean, found.mle, table[0]) <= 1e-12
-        assert log_error(above, found.low, tail) <= 1e-12
-        assert log_error(below, found.high, tail) <= 1e-12
+        for function, root, target in zip(
+            (mean, above, below), found, (table[0], tail, tail), strict=True
+        ):
+            exact.assert_within(log_error(function, root, target), 1e-12, float(root))
 
 
 @pytest.mark.parametrize("table", [*TABLES[:6], *EDGES])

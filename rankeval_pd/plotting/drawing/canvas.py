@@ -208,7 +208,25 @@ def seen(sizes: Sequence[int]) -> list[int] | None:
 
 
 def shown(table: pd.DataFrame | xr.Dataset) -> list[int]:
-    """Return the n of a table that a picture shows, fewer than there are where they are many."""
+    """Return the n of a table that a picture shows, fewer than there are where they are many.
+
+    Parameters
+    ----------
+    table : DataFrame or Dataset
+        A table with a column ``n``.
+
+    Returns
+    -------
+    list of int
+        The n, evenly spread where there are many.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> table = rankeval_pd.datasets.simulate_candidates(500).rankeval.nbest_precision([10, 20])
+    >>> rankeval_pd.plotting.shown(table)
+    [10, 20]
+    """
     n = np.unique(np.asarray(table["n"]))
     return [int(x) for x in thinned(pd.DataFrame({"n": n}), _BAND_POINTS)["n"]]
 

@@ -1,0 +1,82 @@
+"""Write the tutorials as notebooks for Jupyter, without output, into the folder ``examples``.
+
+    python docs/notebooks.py
+
+The pages in ``docs/tutorials`` are the source: the site runs and shows them. A notebook has the
+same cells, for who wants to run and change them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+DOCS = Path(__file__).parent
+TUTORIALS, EXAMPLES = DOCS / "tutorials", DOCS.parent / "examples"
+CELL = re.compile(r"^```\{code-cell\}[^\n]*\n(.*?)^```$", re.S | re.M)
+DOWNLOAD = re.compile(r"^\{download\}.*\n\n?", re.M)
+LINK = re.compile(r"\[([^\]]*)\]\(([^):]+\.md)([^)]*)\)")
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+
+
+def pages() -> list[Path]:
+    """Return the pages that are notebooks."""
+    found = sorted(TUTORIALS.glob("*.md"))
+    return [path for path in found if path.read_text("utf-8").startswith("---\nfile_format: myst")]
+
+
+def notebook(page: Path) -> str:
+    """Return a page as the text of a notebook."""
+    text = page.read_text("utf-8").split("---\n", 2)[2]
+    cells = [
+        _cell(number, kind, source)
+        for number, (kind, source) in enumerate(_parts(DOWNLOAD.sub("", text), page))
+    ]
+    made = {"cells": cells, "metadata": {"kernelspec": KERNEL}, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(made, ensure_ascii=False, indent=1) + "\n"
+
+
+def _parts(text: str, page: Path) -> Iterator[tuple[str, str]]:
+    """Yield what stands between cells of code, and these."""
+    end = 0
+    for found in CELL.finditer(text):
+        yield "markdown", _linked(text[end : found.start()], page)
+        yield "code", found[1]
+        end = found.end()
+    yield "markdown", _linked(text[end:], page)
+
+
+def _linked(text: str, page: Path) -> str:
+    """Return text whose links lead from the folder of examples to the pages, by their titles."""
+
+    def linked(found: re.Match[str]) -> str:
+        target = (page.parent / found[2]).resolve()
+        title = found[1] or next(
+            line[2:] for line in target.read_text("utf-8").splitlines() if line.startswith("# ")
+        )
+        return f"[{title}](../{target.relative_to(DOCS.parent.resolve()).as_posix()}{found[3]})"
+
+    return LINK.sub(linked, text)
+
+
+def _cell(number: int, kind: str, source: str) -> dict[str, Any]:
+    lines = source.strip().splitlines(keepends=True)
+    cell: dict[str, Any] = {"cell_type": kind, "id": f"cell-{number}", "metadata": {}}
+    if kind == "code":
+        cell |= {"execution_count": None, "outputs": []}
+    return cell | {"source": lines}
+
+
+def main() -> None:
+    """Write all notebooks."""
+    for page in pages():
+        place = EXAMPLES / f"{page.stem}.ipynb"
+        place.write_text(notebook(page), encoding="utf-8")
+        print(place)
+
+
+if __name__ == "__main__":
+    main()

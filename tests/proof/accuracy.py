@@ -1,0 +1,192 @@
+"""How near is each number to a reference from outside?
+
+The references are those of the tests: this page runs the tests that ``accuracy.csv`` names and
+notes, at each comparison, how far the two numbers are from each other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.proof.pages import ROOT, as_table, opening, versions
+from tests.stats import exact
+
+
+class Check(NamedTuple):
+    """A statistic and the test that holds its reference."""
+
+    group: str
+    statistic: str
+    test: str
+    only: str  # the parameters of the test that are meant
+    log: str  # logarithms are compared: their difference is the relative error
+
+
+@dataclass
+class Compared:
+    """What was compared in a test."""
+
+    reference: str = ""
+    errors: list[float] = field(default_factory=list)
+    sizes: list[float] = field(default_factory=list)  # log10 of the reference values
+
+
+@dataclass
+class Recorder:
+    """A plugin of pytest that notes the numbers which the chosen tests compare."""
+
+    found: dict[str, Compared] = field(default_factory=dict)
+    logs: frozenset[str] = frozenset()
+    now: str = ""
+    failed: list[str] = field(default_factory=list)
+
+    def pytest_runtest_call(self, item: pytest.Function) -> None:
+        self.now = item.nodeid
+        note = (item.function.__doc__ or "").strip().split("\n")[0]
+        self.found[self.now] = Compared(note or item.originalname.replace("_", " "))
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.outcome != "passed":
+            self.failed.append(f"{report.nodeid}: {report.outcome}")
+
+    @property
+    def of_logs(self) -> bool:
+        """Whether the test that runs compares logarithms."""
+        return self.now.split("[")[0] in self.logs
+
+    def values(self, ours: Any, wanted: Any) -> None:
+        """Note the relative errors of numbers."""
+        ours, wanted = np.broadcast_arrays(*(np.asarray(x, dtype=float) for x in (ours, wanted)))
+        here = np.isfinite(wanted) & (wanted != 0)
+        ours, wanted = ours[here], wanted[here]
+        if self.of_logs:
+            error, size = np.abs(ours - wanted), wanted / math.log(10)
+        else:
+            error, size = np.abs(ours / wanted - 1), np.log10(np.abs(wanted))
+        self.found[self.now].errors.extend(error.tolist())
+        self.found[self.now].sizes.extend(size.tolist())
+
+    def error(self, value: Any, at: float = math.nan) -> None:
+        """Note a relative error that the test has computed."""
+        self.found[self.now].errors.append(float(value))
+        self.found[self.now].sizes.append(math.log10(abs(at)) if at else math.nan)
+
+
+@contextlib.contextmanager
+def _comparisons_noted(recorder: Recorder) -> Iterator[None]:
+    """Let the ways in which tests compare numbers tell the recorder.
+
+    Not noted: what is printed with some digits, or drawn, and so compared with a wide margin.
+    """
+    close, equal = np.testing.assert_allclose, np.testing.assert_array_equal
+    approx, within = pytest.approx, exact.assert_within
+
+    def noted_close(actual: Any, desired: Any, rtol: float = 1e-7, atol: float = 0.0) -> None:
+        if rtol or recorder.of_logs:
+            recorder.values(actual, desired)
+        close(actual, desired, rtol=rtol, atol=atol)
+
+    def noted_equal(actual: Any, desired: Any) -> None:
+        recorder.values(actual, desired)
+        equal(actual, desired)
+
+    def noted_approx(expected: Any, **margin: float) -> Any:
+        result = approx(expected, **margin)
+        plain = type(result)
+        if "rel" not in margin and margin.get("abs", 0.0) > 1e-9:
+            return result
+
+        def is_close(self: Any, actual: Any) -> bool:
+            recorder.values(actual, expected)
+            return bool(plain.__eq__(self, actual))
+
+        result.__class__ = type("Noted", (plain,), {"__eq__": is_close, "__hash__": None})
+        return result
+
+    def noted_within(error: Any, limit: float, at: float = math.nan) -> None:
+        recorder.error(error, at)
+        within(error, limit, at)
+
+    np.testing.assert_allclose, np.testing.assert_array_equal = noted_close, noted_equal
+    pytest.approx, exact.assert_within = noted_approx, noted_within
+    try:
+        yield
+    finally:
+        np.testing.assert_allclose, np.testing.assert_array_equal = close, equal
+        pytest.approx, exact.assert_within = approx, within
+
+
+def checks() -> list[Check]:
+    """Return all checks."""
+    listed = pd.read_csv(Path(__file__).with_suffix(".csv"), dtype=str, keep_default_na=False)
+    return [Check(*row) for row in listed.itertuples(index=False)]
+
+
+def run(chosen: list[Check]) -> Recorder:
+    """Run the tests of some checks and return what they compared."""
+    recorder = Recorder(logs=frozenset(f"tests/{c.test}" for c in chosen if c.log))
+    tests = list(dict.fromkeys(str(ROOT / "tests" / c.test) for c in chosen))
+    options = ["-q", "-n0", "-m", "", "-p", "no:cacheprovider", "--tb=short", "--hypothesis-seed=0"]
+    with _comparisons_noted(recorder), contextlib.redirect_stdout(io.StringIO()) as said:
+        code = pytest.main([*options, f"--rootdir={ROOT}", *tests], plugins=[recorder])
+    if code != 0 or recorder.failed:
+        raise SystemExit(said.getvalue()[-5000:])
+    return recorder
+
+
+def _power(log10: float) -> str:
+    """Return a number from its logarithm, which may be far below what a float holds."""
+    return f"{10**log10:.2g}" if abs(log10) < 300 else f"1e{log10:.0f}"
+
+
+def _row(check: Check, recorder: Recorder) -> dict[str, object]:
+    start = f"tests/{check.test}"
+    mine = [
+        compared for name, compared in recorder.found.items()
+        if name.split("[")[0] == start and check.only in name
+    ]  # fmt: skip
+    errors = np.array([error for compared in mine for error in compared.errors])
+    sizes = [size for compared in mine for size in compared.sizes if math.isfinite(size)]
+    return {
+        "statistic": check.statistic,
+        "reference": mine[0].reference,
+        "values": f"{_power(min(sizes))} to {_power(max(sizes))}" if sizes else math.nan,
+        "numbers": f"{errors.size:,}",
+        "worst relative error": f"{errors.max():.1e}" if errors.max() else "0",
+        "test": f"`{check.test.split('/')[-1].split('::')[0]}`",
+    }
+
+
+def page() -> str:
+    """Return the page."""
+    recorder = run(checks())
+    parts = [
+        opening(
+            "accuracy",
+            "How exact are the numbers?",
+            "Each statistic beside a reference from outside: exact fractions and enumeration,"
+            " mpmath with 50 digits, SciPy, statsmodels, scikit-learn, R, RDKit, trec_eval,"
+            " sacrebleu. *values*: the smallest and the largest size of the reference values;"
+            " *numbers*: how many are compared. The error of a root is the residual of its equation"
+            " over its slope; of a probability, that of its logarithm, whose own last digit counts"
+            " where it is far below 1e-308. The references are those of the tests in the last"
+            " column, and a test fails where an error is above its limit.",
+        ),
+        versions("numpy", "scipy", "mpmath", "statsmodels", "scikit-learn", "sacrebleu"),
+    ]
+    right = ["numbers", "worst relative error"]
+    for title, group in itertools.groupby(checks(), key=lambda check: check.group):
+        table = pd.DataFrame([_row(check, recorder) for check in group])
+        parts += [f"## {title}", as_table(table, right)]
+    return "\n\n".join(parts) + "\n"

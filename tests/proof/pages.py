@@ -1,0 +1,50 @@
+"""What all pages of the proof share: their places, how they were made, tables."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+
+import pandas as pd
+
+NAMES = ("accuracy", "coverage", "performance", "papers")
+ROOT = Path(__file__).parents[2]
+REFERENCE = ROOT / "tests" / "reference"
+
+
+def place(name: str) -> Path:
+    """Return where a page is."""
+    return ROOT / "docs" / f"{name}.md"
+
+
+def command(name: str) -> str:
+    """Return the command that makes a page."""
+    return f"python -m tests.proof {name}"
+
+
+def opening(name: str, title: str, *said: str) -> str:
+    """Return the first lines of a page: title, what it shows, and the command that made it."""
+    made = f"Made by `{command(name)}`; no number on this page was typed."
+    return "\n\n".join([f"# {title}", *said, made])
+
+
+def versions(*packages: str) -> str:
+    """Return the versions with which a page was made."""
+    named = ", ".join(f"{name} {metadata.version(name)}" for name in packages)
+    return f"Python {platform.python_version()}, {named}."
+
+
+def cell(value: object) -> str:
+    """Return what stands in a cell: no stroke that would end it, NaN as a dash."""
+    return "–" if pd.isna(value) else str(value).replace("|", "\\|")
+
+
+def as_table(frame: pd.DataFrame, right: Sequence[str] = ()) -> str:
+    """Return a Markdown table, numbers to the right."""
+    head = [str(name) for name in frame.columns]
+    numeric = {name for name in frame if pd.api.types.is_numeric_dtype(frame[name])} | set(right)
+    edges = ["---:" if name in numeric else "---" for name in frame.columns]
+    rows = [[cell(value) for value in row] for row in frame.itertuples(index=False)]
+    return "\n".join("| " + " | ".join(row) + " |" for row in [head, edges, *rows])

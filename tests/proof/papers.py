@@ -1,0 +1,387 @@
+"""Which numbers of the three papers reproduce?
+
+Evert's data are read from RANKEVAL_PD_DATA or fetched. The cells of Macskassy's tables are those of
+``tests/test_macskassy.py``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+import rankeval_pd
+from rankeval_pd import random_bound_for, random_pvalue
+from tests import test_macskassy as macskassy_tables
+from tests.proof.pages import as_table, opening, versions
+from tests.test_gains import table as pairs_near
+
+YES, NO, CLOSED = "reproduces", "does not", "cannot be computed"
+TITLES = {
+    "evert": "Evert (2004), significance tests for the evaluation of ranking methods",
+    "macskassy": "Macskassy (2005), significance testing against the random model",
+    "berg_kirkpatrick": "Berg-Kirkpatrick, Burkett and Klein (2012), significance in NLP",
+}
+GUIDES = {
+    "evert": "evert2004.md",
+    "macskassy": "macskassy2005.md",
+    "berg_kirkpatrick": "digits_study.md",
+}
+
+
+class Number(NamedTuple):
+    """A number of a paper: printed, computed anew, and what becomes of it."""
+
+    where: str
+    printed: str
+    ours: str
+    verdict: str
+    because: str
+
+
+def equal(where: str, printed: str, ours: str, because: str = "") -> Number:
+    """Return a number that reproduces where the digits are the same."""
+    return claim(where, printed, ours, printed == ours, because)
+
+
+def claim(where: str, printed: str, ours: str, holds: bool, because: str = "") -> Number:
+    """Return a claim that was checked; one that fails says why."""
+    if not holds and not because:
+        raise ValueError(f"{where}: {printed} became {ours}, and nothing says why")
+    return Number(where, printed, ours, YES if holds else NO, "" if holds else because)
+
+
+def closed(where: str, printed: str, because: str) -> Number:
+    """Return what cannot be computed, and why."""
+    return Number(where, printed, "–", CLOSED, because)
+
+
+def _percent(share: float, digits: int = 1) -> str:
+    return f"{100 * share:.{digits}f}%"
+
+
+# ------------------------------------------------------------------------------------------- Evert
+
+
+def evert() -> list[Number]:
+    """Return the numbers of sections 1 to 4."""
+    names = {"log.like": "G2", "t.score": "t", "chisq": "X2", "freq": "f"}
+    frame = rankeval_pd.datasets.load_krenn_ppv().set_index(["PP", "verb"]).rename(columns=names)
+    data = frame.rankeval(gold="is.colloc", measures=["G2", "t", "X2", "f"])
+    n = range(100, 2001)
+    table = data.nbest_precision(n)
+    tp, low, high = (
+        table.pivot(index="n", columns="measure", values=v)  # noqa: PD010
+        for v in ("tp", "ci_low", "ci_high")
+    )
+    baseline = float(frame["is.colloc"].mean())
+    at = data.compare("t", "G2", 800).iloc[0]
+    ahead = tp.index[(tp["G2"] > tp["t"])]
+    both = (tp["G2"] > tp["X2"]) & (tp["t"] > tp["X2"])
+    apart = low.index[low["G2"] > high["X2"]]
+    first = data.significant_ranges("G2", "X2", n).iloc[0]
+    together = data.significant_ranges("G2", "X2", n, adjust="max-t")
+    interval = rankeval_pd.precision_interval(200, 500)
+    ratios = [0.057 / 0.044, 0.066 / 0.047]
+    samples = "the 80 samples were never published"
+    return [
+        equal("section 1, candidates", "5102", str(len(frame))),
+        equal("section 1, figure 1, baseline", "11.09%", _percent(baseline, 2)),
+        claim(
+            "section 1, G² and t are the best", "n = 100 to 2000",
+            f"both above X² at {int(both.sum()):,} of {len(both):,} n, above f at all",
+            bool(both.all()), f"t is below X² from n = {int(both.index[~both].min()):,} on",
+        ),
+        claim(
+            "section 1, t marginally better", "n ≈ 800",
+            f"{int(at['tp_only_a'] - at['tp_only_b'])} true positives ahead at 800,"
+            f" p = {at['p_value']:.3f}",
+            bool(at["precision_a"] > at["precision_b"]),
+        ),
+        claim(
+            "section 1, G² better", "n ≥ 1500", f"ahead at every n from {_since(ahead, n)} on",
+            _since(ahead, n) <= 1500,
+        ),
+        claim(
+            "section 1, G² and t by far superior to f", "n = 100 to 2000",
+            f"at {int(((tp['G2'] > tp['f']) & (tp['t'] > tp['f'])).sum()):,} of {len(tp):,} n",
+            bool(((tp["G2"] > tp["f"]) & (tp["t"] > tp["f"])).all()),
+        ),
+        equal(
+            "section 2, footnote 8, 5 % point of the normal law", "1.65",
+            f"{stats.norm.isf(0.05):.2f}",
+            f"it is {stats.norm.isf(0.05):.4f}",
+        ),
+        equal("section 3.2, lower limit of 200 of 500", "35.7%", _percent(interval.ci_low)),
+        equal("section 3.2, upper limit of 200 of 500", "44.4%", _percent(interval.ci_high)),
+        claim(
+            "figure 2, both above the baseline", "every n",
+            f"at {int((low[['G2', 'X2']] > baseline).all(axis=1).sum()):,} of {len(low):,} n",
+            bool((low[["G2", "X2"]] > baseline).all(axis=None)),
+        ),
+        claim(
+            "figure 2, the intervals of G² and X² overlap", "every n",
+            f"not at {len(apart)} n, from {apart.min()} to {apart.max()}", apart.empty,
+            "the lower limit of G² is above the upper one of X²",
+        ),
+        claim(
+            "figure 3, G² significantly better than X²", "up to n = 1250",
+            f"each n alone: at every n from {first['n_first']} to {first['n_last']}",
+            bool(first["n_first"] == 100 and first["n_last"] >= 1250),
+        ),
+        claim(
+            "figure 3, read as one statement of all n", "up to n = 1250",
+            "all n together (max-t): " + ", ".join(
+                f"{a} to {b}" for a, b in together[["n_first", "n_last"]].to_numpy() if b > a
+            ),
+            False, "the paper tests each n alone",
+        ),
+        claim(
+            "section 4, s is larger than σ", "20% to 40%",
+            " and ".join(f"{100 * (x - 1):.0f}%" for x in ratios),
+            all(1.2 <= round(x, 1) <= 1.4 for x in ratios),
+        ),
+        equal("section 4, failures expected of 80 intervals", "4", f"{0.05 * 80:.0f}"),
+        claim(
+            "section 4, 12 failures of 80", "p < .001",
+            f"p = {rankeval_pd.coverage_for(12, 80, 0.05):.6f}",
+            bool(rankeval_pd.coverage_for(12, 80, 0.05) < 0.001),
+        ),
+        claim(
+            "section 4, 9 failures of 80", "not called significant",
+            f"p = {rankeval_pd.coverage_for(9, 80, 0.05):.4f}", False, "it is significant at .05",
+        ),
+        *(
+            closed(f"section 4, {what}", printed, samples)
+            for what, printed in (
+                ("cutoff of G²", "32.5"), ("cutoff of t", "2.09"), ("cutoff of X²", "239.0"),
+                ("s of G²", "0.057"), ("s of t", "0.066"), ("σ of G²", "0.044"),
+                ("σ of t", "0.047"), ("failures of G², X²", "9"), ("failures of t", "12"),
+                ("candidates annotated anew", "1913"),
+                ("figure 4, Kolmogorov's test", "not rejected"),
+            )
+        ),
+    ]  # fmt: skip
+
+
+def _since(ahead: pd.Index, n: range) -> int:
+    """Return the first n from which a measure is ahead at all the rest."""
+    behind = sorted(set(n) - set(ahead))
+    return behind[-1] + 1 if behind else n[0]
+
+
+# --------------------------------------------------------------------------------------- Macskassy
+
+TEXT = [  # sizes that a cell was made with, and those that the paper's text gives
+    ({"prior": 0.1862}, macskassy_tables.STOCKS),
+    (macskassy_tables.HYPERTEXT, {"n_candidates": 117, "n_positive": 47}),
+    (macskassy_tables.BENCHMARKS, {"n_candidates": 8269, "n_positive": 3308}),
+    ({"prior": 0.0701}, macskassy_tables.AAAI),
+]
+
+
+def macskassy() -> list[Number]:
+    """Return the cells of tables 2 to 4, from the sizes of the text, and the claims of the text."""
+    return [*_cells(), *_claims()]
+
+
+def _cells() -> Iterable[Number]:
+    for cell in macskassy_tables.cells():
+        given = next((text for made, text in TEXT if made == cell.size), cell.size)
+        if cell.table == 3 and cell.tp == 5.7:
+            given = TEXT[1][1]
+        what = f"p = {cell.p:g}" if cell.p is not None else f"p of {cell.tp:g}"
+        kinds = "/".join(cell.kinds)
+        ours = cell._replace(size=given).ours()
+        reason = "as printed with " + _said(cell.size) + f", not with the text's {_said(given)}"
+        assert cell.ours() == cell.printed
+        yield equal(
+            f"table {cell.table}, k = {cell.n}, {what}, {kinds}", cell.printed, ours, reason
+        )
+
+
+def _said(size: dict[str, Any]) -> str:
+    if "prior" in size:
+        return f"a share of {size['prior']:g}"
+    return f"{size['n_positive']:,} of {size['n_candidates']:,}"
+
+
+def _claims() -> Iterable[Number]:
+    stocks = macskassy_tables.STOCKS
+    papers = {"n_candidates": 117, "n_positive": 47}
+    for k, printed in ((5, "0.93"), (10, "1.86"), (20, "3.72"), (100, "18.62")):
+        expected = random_bound_for(0.5, k, **stocks).loc[0, "expected"]
+        yield equal(f"table 2, prior, k = {k}", printed, f"{expected:.2f}")
+    for k, printed in ((10, "0.70"), (30, "2.10")):
+        yield equal(
+            f"table 4, prior, k = {k}", printed, f"{k * 18 / 256:.2f}",
+            "as printed with a share of 0.07, not with 18 of 256",
+        )  # fmt: skip
+    share = 10 * papers["n_positive"] / papers["n_candidates"]
+    yield equal("table 3, prior, 117 papers", "4.0", f"{share:.1f}")
+    yield equal("section 3.1, P(+)", "0.186", f"{3123 / 16769:.3f}")
+    figure = random_bound_for(0.5, 20, n_candidates=200, n_positive=40).loc[0]
+    for kind, printed in (("discrete", "4"), ("interpolated", "3.43"), ("parametric", "3.40")):
+        found = f"{figure[kind]:.0f}" if kind == "discrete" else f"{figure[kind]:.2f}"
+        yield equal(f"figure 1, {kind} bound", printed, found)
+    rare = {"n_candidates": 10**6, "n_positive": 100}
+    one = random_pvalue(1, 10, **rare)
+    yield claim(
+        "section 3.1, one of 10 at 100 of a million", "p = 0.001", f"{one:.5f}", one <= 0.001
+    )
+    most = max(
+        p
+        for p in (0.1, 0.18, 0.19, 0.5, 0.8)
+        if random_bound_for(p, 1, **stocks).loc[0, "discrete"] == 1
+    )
+    yield claim(
+        "section 2.1, n(1, p) = 1 where p < N⁻/N", f"p < {1 - 3123 / 16769:.2f}",
+        f"of .1, .18, .19, .5, .8 up to {most:g}", most == 0.8, "it holds for p ≤ N⁺/N",
+    )  # fmt: skip
+    for what, tp, k, printed in (("Rocchio", 5, 10, "0.025"), ("Maximum Entropy", 9, 20, "0.006")):
+        found = random_pvalue(tp, k, **stocks, method="discrete", strict=True)
+        yield equal(
+            f"section 3.2, {what}, k = {k}", printed, f"{found:.3f}",
+            "the text contradicts the paper's own table, which reproduces",
+        )  # fmt: skip
+    for tp, printed in ((5.7, "0.081"), (5.9, "0.059")):
+        found = random_pvalue(tp, 10, **papers, method="interpolated", strict=True)
+        yield equal(f"section 3.2, interpolated p of {tp}", printed, f"{found:.3f}")
+    yield claim(
+        "section 3.1, documents of ten benchmarks", "8629", "8269 in table 3", False,
+        "two digits have changed places",
+    )  # fmt: skip
+    for population in ("infinite", "finite"):
+        bound = random_bound_for(1e-17, 486, **stocks, population=population).loc[0, "discrete"]
+        yield equal(
+            f"section 3.3, Rocchio's crossover at 1e-17, k = 486, {population} population", "170",
+            f"{bound:.0f}", "the paper's is the bound of an infinite population",
+        )  # fmt: skip
+    many = rankeval_pd.random_pvalue_mean(5.7, 10, **papers, n_queries=15, decimals=1)
+    yield claim(
+        "table 3, a mean of 15 reviewers tested as one list", "0.079", f"{many:.1e}", False,
+        "the sum of 15 lists varies less than one list",
+    )  # fmt: skip
+    rankings = "the rankings of the stories were never published"
+    for what in ("figures 4 to 7, curves", "section 3.3, other crossovers"):
+        yield closed(what, "drawn", rankings)
+
+
+# -------------------------------------------------------------------------------- Berg-Kirkpatrick
+
+BINS = (0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08)
+SECTION_22 = (97, 92, 92, 88, 87, 83)
+SECTION_24 = (95, 92, 85, 92, 78, 74)
+BROWN = (73, 60, 56, 54, 51, 48)
+SENTENCES = {"22": 1700, "23": 2416, "24": 1346}
+
+
+def berg_kirkpatrick() -> list[Number]:
+    """Return the numbers of sections 2 to 4."""
+    outputs = "the systems' outputs were not published with the paper"
+    noise = np.sqrt(0.05 * 0.95 / 1e6)
+    slope = np.log(3.00 / 0.22) / np.log(24_000 / 100)
+    threshold = rankeval_pd.gain_threshold(pairs_near([0.05] * 47, np.arange(1.0, 48.0))).iloc[0]
+    ends = bool(np.isfinite(threshold["threshold_high"]))
+    found = [
+        claim(
+            "figure 1, 10⁶ resamples are enough", "p stabilises",
+            f"error {noise:.4f} at p = .05", noise < 1e-3,
+        ),
+        equal("section 4.2, tests with the right sign", "92%", _percent(869 / 942, 0)),
+        claim(
+            "section 3.1.1, a threshold from 47 comparisons", "95th percentile",
+            f"its 95 % interval begins at the {threshold['threshold_low']:.0f}th gain and has"
+            f" {'an end' if ends else 'no end'}",
+            ends, "47 gains are too few for an upper limit",
+        ),
+        claim(
+            "section 4.1, thresholds fall with the square root of the size", "slope 1/2",
+            f"{slope:.3f}, from 3.00 at 100 and 0.22 at 24,000 sentences", abs(slope - 0.5) < 0.05,
+        ),
+    ]  # fmt: skip
+    for printed, where in (("83%", "section 22"), ("71%", "section 24"), ("48%", "Brown")):
+        fitting = [k for k in range(59) if _percent(k / 58, 0) == printed]
+        found.append(
+            claim(
+                f"section 4.2, share of 58 pairs, {where}", printed,
+                " or ".join(f"{k} of 58" for k in fitting) or "no count of 58", bool(fitting),
+                "no whole number of pairs",
+            )
+        )  # fmt: skip
+    for section, printed in (("22", SECTION_22), ("24", SECTION_24)):
+        for low, high, share in zip(BINS, BINS[1:], printed, strict=False):
+            expected = rankeval_pd.expected_agreement(
+                np.sqrt(low * high), SENTENCES["23"], SENTENCES[section]
+            )
+            found.append(
+                closed(
+                    f"table 1, section {section}, p from {low:g} to {high:g}", f"{share}%",
+                    f"{outputs}; a replicate alone would give {_percent(float(expected), 0)}",
+                )
+            )  # fmt: skip
+    for low, high, share in zip(BINS, BINS[1:], BROWN, strict=False):
+        found.append(closed(f"table 1, Brown, p from {low:g} to {high:g}", f"{share}%", outputs))
+    for what, printed in (
+        ("section 3.1.1, threshold, ROUGE", "1.10"),
+        ("section 3.2.2, dependency accuracy, same model", "1.20"),
+        ("section 3.2.2, dependency accuracy, different models", "1.51"),
+        ("section 3.2.3, BLEU, same model", "0.28"),
+        ("section 3.2.3, BLEU, different models", "0.37"),
+        ("section 3.2.4, AER, same model", "0.50"),
+        ("section 3.2.4, AER, different models", "1.12"),
+        ("section 3.2.5, F1, same model", "0.47"),
+        ("section 3.2.5, F1, different models", "0.57"),
+        ("section 4.1, F1, 24,000 sentences", "0.22"),
+        ("section 4.1, F1, 100 sentences", "3.00"),
+        ("section 4.2, tests near .05 of 4,000", "942"),
+        ("section 4.2, of them with the right sign", "869"),
+    ):
+        found.append(closed(what, printed, outputs))
+    return found
+
+
+# -------------------------------------------------------------------------------------------- page
+
+PAPERS = {"evert": evert, "macskassy": macskassy, "berg_kirkpatrick": berg_kirkpatrick}
+
+
+def page() -> str:
+    """Return the page."""
+    numbers = {name: paper() for name, paper in PAPERS.items()}
+    counts = pd.DataFrame(
+        [
+            {"paper": f"[{TITLES[name]}](#{name.replace('_', '-')})"}
+            | {verdict: Counter(x.verdict for x in found)[verdict] for verdict in (YES, NO, CLOSED)}
+            for name, found in numbers.items()
+        ]
+    )
+    parts = [
+        opening(
+            "papers",
+            "The three papers, number by number",
+            "Every number of the papers that statistics can say something of: printed, computed"
+            " anew, and, where the two differ or nothing can be computed, why. Figures and what"
+            " they mean: [Evert](evert2004.md), [Macskassy](macskassy2005.md), a study like that of"
+            " [Berg-Kirkpatrick et al.](digits_study.md).",
+        ),
+        versions("numpy", "pandas", "scipy"),
+        as_table(counts),
+    ]
+    for name, found in numbers.items():
+        table = pd.DataFrame(found)
+        parts += [f"({name.replace('_', '-')})=\n## {TITLES[name]}"]
+        for verdict, title in (
+            (NO, "What does not reproduce"),
+            (YES, "What reproduces"),
+            (CLOSED, "What cannot be computed"),
+        ):
+            mine = table[table["verdict"] == verdict]
+            columns = {YES: ["where", "printed", "ours"], CLOSED: ["where", "printed", "because"]}
+            shown = mine[columns.get(verdict, ["where", "printed", "ours", "because"])]
+            parts += [f"### {title}: {len(mine)}", as_table(shown)]
+    return "\n\n".join(parts) + "\n"
