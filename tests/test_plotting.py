@@ -282,6 +282,15 @@ def test_random_bound_draws_critical_over_n(frame):
     np.testing.assert_array_equal(line.get_ydata(), rows["critical"] / rows["n"])
 
 
+def test_bounds_that_no_list_can_reach_are_not_drawn():
+    """Without curves the table alone says that there are three true positives."""
+    df = pd.DataFrame({"a": np.arange(60.0), "gold": np.arange(60) < 3})
+    bound = df.rankeval.random_bound(1e-3, range(1, 40))
+    drawn = line(plotting.random_bound(bound), "each n alone").get_ydata()
+    assert 0 < bound["attainable"].sum() < len(bound)
+    np.testing.assert_array_equal(np.isfinite(drawn), bound["attainable"])
+
+
 @pytest.mark.slow
 def test_dataset_and_frame_give_the_same_lines(frame):
     data = xr.Dataset({c: ("candidate", frame[c].to_numpy()) for c in frame})

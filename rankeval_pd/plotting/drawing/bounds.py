@@ -69,7 +69,10 @@ def _draw_counts(
     """Draw counts as precision, where a list can have as many."""
     rows = thinned(rows)
     most = np.minimum(rows["n"], positive if np.isfinite(positive) else rows["n"])
-    share = (rows[column] / rows["n"]).where(rows[column] <= most + 1e-6)
+    possible = rows[column] <= most + 1e-6
+    if "attainable" in rows:  # without curves nothing else tells how many true positives there are
+        possible &= rows["attainable"].astype(bool)
+    share = (rows[column] / rows["n"]).where(possible)
     dash = BAND_DASHES[number % len(BAND_DASHES)]
     look = {"color": colour, "linewidth": 1, "linestyle": dash, "label": name}
     canvas.ax.plot(rows["n"], share, **canvas.look.band(None, **look))
