@@ -119,7 +119,7 @@ def measure_ranks(
     1    fair   0.32     2         2          2
     """
     asked = Asked.of(n, kind, adjust, n_resamples, level, progress, None)
-    return _by_rank(ranked(data, asked, RANKED, roles), asked)
+    return best_first(ranked(data, asked, RANKED, roles))
 
 
 class Asked(NamedTuple):
@@ -260,14 +260,15 @@ def _tested(
     return result.assign_coords(n=("n", sizes)) if over_n else result
 
 
-def _by_rank(table: Data, asked: Asked) -> Data:
-    """Return the rows of each group and n with the best first."""
+def best_first(table: Data) -> Data:
+    """Return the rows of each group and n with the highest value first; a Dataset as it is."""
     if isinstance(table, xr.Dataset):
         return table
     before: list[Any] = list(table.columns[: list(table.columns).index("measure")])
-    before += ["n"] if asked.kind is None else []
+    before += ["n"] if "n" in table else []
     number = table.groupby(before, sort=False, observed=True).ngroup() if before else 0
-    order = table.assign(_group=number).sort_values(["_group", "rank"], kind="stable").index
+    keys = table.assign(_group=number, _lower=-table["value"])
+    order = keys.sort_values(["_group", "_lower"], kind="stable").index
     result = table.loc[order].reset_index(drop=True)
     result.attrs.update(table.attrs)
     return result

@@ -15,7 +15,7 @@ from rankeval_pd.forms.choices import FamilyAdjustment, ListSizes
 from rankeval_pd.forms.rankings import Data, check_data
 from rankeval_pd.forms.roles import AnyRoles
 from rankeval_pd.forms.spelled_out import with_roles
-from rankeval_pd.nbest.ranks import VERDICT, Asked, ranked
+from rankeval_pd.nbest.ranks import VERDICT, Asked, best_first, ranked
 from rankeval_pd.queries.per_query import Undefined
 from rankeval_pd.queries.summary import query_summary
 from rankeval_pd.systems.paired_tests import paired_bootstrap
@@ -118,8 +118,7 @@ def summary(
             raise ValueError(f"n={n!r}: systems over test items have no n-best lists. Leave n out.")
         return _of_items(data, baseline, adjust, level, progress, roles)
     asked = Asked.of(n, "ap" if n is None else None, adjust, None, level, progress, baseline)
-    table = ranked(data, asked, VERDICT, roles)
-    return table if isinstance(table, xr.Dataset) else _best_first(table, "measure")
+    return best_first(ranked(data, asked, VERDICT, roles))
 
 
 def _are_metrics(n: object) -> bool:
@@ -134,18 +133,6 @@ def _are_items(data: pd.DataFrame | xr.Dataset, roles: Mapping[str, Any]) -> boo
     if isinstance(data, xr.Dataset):
         return "system" in data.dims
     return data.columns.nlevels == 2
-
-
-def _best_first(table: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Return the rows of each group and n with the highest value first."""
-    before: list[Any] = list(table.columns[: list(table.columns).index(name)])
-    before += ["n"] if "n" in table else []
-    number = table.groupby(before, sort=False, observed=True).ngroup() if before else 0
-    keys = table.assign(_group=number, _lower=-table["value"])
-    order = keys.sort_values(["_group", "_lower"], kind="stable").index
-    result = table.loc[order].reset_index(drop=True)
-    result.attrs.update(table.attrs)
-    return result
 
 
 def _of_items(
