@@ -29,7 +29,7 @@ class Influence(NamedTuple):
 
     Times N+ / (N+ - 1), which makes the tests hold their level, not the variance true: that is 1.3
     to 2 times the true one where there are 5 positives, 1.0 to 1.6 where there are 15. Without the
-    factor it is .84 to 1.4 times the true one, and the interval of one average precision covers
+    factor it is .84 to 1.5 times the true one, and the interval of one average precision covers
     .935 or more all the same, but tests of two samples at 5 % err in up to .073
     (``tests/reference/average_precision.csv``, ``unpaired.csv``).
     """
