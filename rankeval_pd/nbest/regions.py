@@ -191,13 +191,17 @@ def _dataset_region(
 def _picked(data: xr.Dataset, pick: Mapping[Hashable, IntArray]) -> xr.Dataset:
     """Return the data at these places, a row for each."""
     whole = {  # which xarray takes by slices only
-        name: ("row", pd.Series(variable.data).array.take(pick[variable.dims[0]]))
+        name: ("row", _taken(variable.data, pick[variable.dims[0]]))
         for name, variable in data.variables.items()
         if isinstance(variable.dtype, pd.api.extensions.ExtensionDtype)
     }
     plain = data.drop_vars(list(whole))
     rows = {d: xr.DataArray(x, dims="row") for d, x in pick.items()}
     return plain.isel(rows).reset_coords().assign(whole)[list(data.variables)]
+
+
+def _taken(values: Any, places: IntArray) -> Any:
+    return pd.Series(values).array.take(places)
 
 
 def _of_chunk(
