@@ -619,6 +619,9 @@ def test_odd_roles_and_flags(df, items):
             batches(q=2, candidate=5).rankeval.random_bound(n=none)
     with pytest.raises(ValueError, match="judged_with has values of shape"):
         df.rankeval.judged_precision(3, judged_with=odd)
+    named = df.set_axis(pd.Index([pd.NA, "y", "gold"], dtype=object), axis=1).assign(x=df["x"])
+    table = named.rankeval.compare("x", "y", threshold={"x": 0.5, "y": 0.5, pd.NA: 0.5})
+    assert len(table) == 1
     half = df.assign(word=np.arange(40, dtype="f2"))
     pd.testing.assert_frame_equal(
         half.rankeval(measures=["x"]).area(label="word"),
