@@ -39,9 +39,9 @@ def progress_bar(
 
 @contextmanager
 def drawing_bar(
-    inner: xr.Dataset, progress: bool | None, *, draws: int, what: str
+    inner: xr.Dataset, progress: bool | None, *, draws: int, what: str, unit: str = "draws"
 ) -> Iterator[Callable[[int], object]]:
-    """Give the function for so many draws in every batch of the inner form.
+    """Give the function for so many draws, or other units, in every batch of the inner form.
 
     Of a lazy one nothing is drawn yet, and where it will be, no bar can be moved.
     """
@@ -49,7 +49,7 @@ def drawing_bar(
         yield _pass
         return
     batches = inner["gold"].size // max(1, inner.sizes["candidate"])
-    with progress_bar(progress, total=batches * draws, what=what, unit="draws") as advance:
+    with progress_bar(progress, total=batches * draws, what=what, unit=unit) as advance:
         yield advance
 
 

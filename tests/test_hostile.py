@@ -604,7 +604,21 @@ def test_what_numbers_cannot_be(df, items):
     assert (low.phi, low.phi_low, low.phi_high) == (0.0, 0.0, 0.0)
 
 
+def test_bars_move_as_far_as_they_say(df, capfd):
+    many = df.assign(**{f"m{k}": df["x"] + k * df["y"] for k in range(4)})
+    many.rankeval.compare(n=[3, 5], progress=True)
+    many.rankeval.compare_area(progress=True)
+    df.rankeval.random_envelope(progress=True)
+    shown = capfd.readouterr().err
+    for said in ("comparing lists", "comparing areas", "trying levels"):
+        assert said in shown
+
+
 def test_odd_roles_and_flags(df, items):
+    pairs = items.rankeval.paired_bootstrap(n_resamples=999)
+    for bins in ([np.nan, 0.5], [0.1, np.nan]):
+        with pytest.raises(ValueError, match="bins="):
+            pairs.rankeval.calibration(items, bins=bins)
     for role in ("dim", "key", "label", "by", "gold", "groups"):
         with pytest.raises(TypeError, match=f"{role}=<NA>"):
             df.rankeval.area(**{role: pd.NA})
@@ -619,6 +633,10 @@ def test_odd_roles_and_flags(df, items):
             batches(q=2, candidate=5).rankeval.random_bound(n=none)
     with pytest.raises(ValueError, match="judged_with has values of shape"):
         df.rankeval.judged_precision(3, judged_with=odd)
+    named = df.set_axis(pd.Index([pd.NA, "y", "gold"], dtype=object), axis=1).assign(x=df["x"])
+    with pytest.warns(rankeval_pd.RankevalWarning, match="acceptance sets"):
+        table = named.rankeval.compare("x", "y", threshold={"x": 0.5, "y": 0.5, pd.NA: 0.5})
+    assert len(table) == 1
     half = df.assign(word=np.arange(40, dtype="f2"))
     pd.testing.assert_frame_equal(
         half.rankeval(measures=["x"]).area(label="word"),

@@ -10,6 +10,7 @@ import pytest
 # the address space of a process: what is loaded takes two thirds of it
 PROCESS = """
 import resource, sys, warnings
+import matplotlib.pyplot
 import numpy as np, pandas as pd, xarray, scipy.stats, scipy.special
 import rankeval_pd
 
@@ -35,6 +36,8 @@ CALLS = {
     "areas of many measures": "ranking(100_000, 12).rankeval.compare_area()",
     "every distribution": "ranking(5_000, 1).rankeval.random_cdf(None)",
     "every measure at every n": "ranking(1_000_000, 20).rankeval.nbest_precision()",
+    "curves of many measures": "ranking(200_000, 20).rankeval.roc()",
+    "a picture of them": "ranking(200_000, 20).rankeval.plot.roc()",
     "draws of every pair": (
         "pd.DataFrame(rng.random((100, 1000))).rankeval.paired_permutation("
         "measures=list(range(1000)))"

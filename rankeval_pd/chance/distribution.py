@@ -76,17 +76,19 @@ def random_cdf(
         count, exists = _grid(size, total, positive)
         if population == "finite":
             exists = exists & (size <= total)
+        known = (size, total, positive)
+        step = np.arange(count.sizes["_point"])
+        # the exact tails at whole counts, of which both others are made
+        whole = xr.DataArray(np.arange(step.size // _STEPS + 2), dims="_whole")
+        exact = _tail(count.isel(_point=0, drop=True) + whole, *known, "discrete", population)
+        at, after = (
+            exact.isel(_whole=xr.DataArray(step // _STEPS + k, dims="_point")) for k in (0, 1)
+        )
+        rest = xr.DataArray(step % _STEPS / _STEPS, dims="_point")
         columns = {
-            method: 1.0
-            - xr.apply_ufunc(
-                _strict_tail,
-                count,
-                size,
-                total,
-                positive,
-                kwargs={"method": method, "population": population},
-            )
-            for method in METHODS
+            "discrete": 1.0 - at,
+            "interpolated": 1.0 - ((1.0 - rest) * at + rest * after),
+            "parametric": 1.0 - _tail(count, *known, "parametric", population),
         }
         result = xr.Dataset({"tp": count, **columns, "exists": exists})
         return result.transpose(*total.dims, "n", "_point").assign_coords(n=("n", size.to_numpy()))
@@ -127,6 +129,20 @@ def _grid(
     )
     step = xr.DataArray(np.arange(points), dims="_point") / _STEPS
     return step + first, (step <= last - first) & (total > 0)
+
+
+def _tail(
+    count: xr.DataArray,
+    n: xr.DataArray,
+    total: xr.DataArray,
+    positive: xr.DataArray,
+    method: str,
+    population: str,
+) -> xr.DataArray:
+    """Return P(X > count) by one of the methods."""
+    options = {"method": method, "population": population}
+    result: xr.DataArray = xr.apply_ufunc(_strict_tail, count, n, total, positive, kwargs=options)
+    return result
 
 
 def _strict_tail(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Unpack
 
 import numpy as np
@@ -15,6 +15,7 @@ from rankeval_pd.forms.n import check_n
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles
 from rankeval_pd.forms.spelled_out import with_roles_but
+from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.populations import Finite
 from rankeval_pd.stats.random_model.boundary import envelope
@@ -30,6 +31,8 @@ def random_envelope(
     data: Data,
     alpha: float | Sequence[float] = 0.05,
     n: ListSizes = None,
+    *,
+    progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Return counts that a random ranking reaches at any n asked for with probability alpha.
@@ -42,6 +45,9 @@ def random_envelope(
         Levels, 0 < alpha < 1.
     n : int, sequence of int, range or None
         The sizes of lists that are looked at; None is every n from 1 to the number of candidates.
+    progress : bool, optional
+        Whether to count the levels that are tried; by default where the work takes more than two
+        seconds.
     **roles
         Which column is what, see :func:`nbest_precision`.
 
@@ -88,16 +94,20 @@ def random_envelope(
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
         names = (*ENVELOPE_COLUMNS[2:], "exists")
-        columns = xr.apply_ufunc(
-            _envelope_columns,
-            *common_size(inner),
-            kwargs={"alpha": levels, "n": sizes},
-            input_core_dims=[[], []],
-            output_core_dims=[["alpha", "n"]] * len(names),
-            dask="parallelized",
-            dask_gufunc_kwargs={"output_sizes": {"alpha": levels.size, "n": sizes.size}},
-            output_dtypes=[float, np.int64, float, bool, bool],
-        )
+        lazy = any(variable.chunks is not None for variable in inner.variables.values())
+        with progress_bar(
+            False if lazy else progress, total=None, what="trying levels", unit="boundaries"
+        ) as step:
+            columns = xr.apply_ufunc(
+                _envelope_columns,
+                *common_size(inner),
+                kwargs={"alpha": levels, "n": sizes, "step": step},
+                input_core_dims=[[], []],
+                output_core_dims=[["alpha", "n"]] * len(names),
+                dask="parallelized",
+                dask_gufunc_kwargs={"output_sizes": {"alpha": levels.size, "n": sizes.size}},
+                output_dtypes=[float, np.int64, float, bool, bool],
+            )
         result = xr.Dataset(dict(zip(names, columns, strict=True)))
         return result.assign_coords(alpha=("alpha", levels), n=("n", sizes))
 
@@ -114,7 +124,12 @@ def random_envelope(
 
 
 def _envelope_columns(
-    total: IntArray, positive: IntArray, *, alpha: FloatArray, n: IntArray
+    total: IntArray,
+    positive: IntArray,
+    *,
+    alpha: FloatArray,
+    n: IntArray,
+    step: Callable[[int], object],
 ) -> tuple[AnyArray, ...]:
     total, positive = np.asarray(total), np.asarray(positive)
     shape = (*total.shape, alpha.size, n.size)
@@ -127,7 +142,7 @@ def _envelope_columns(
         fits = n <= size[0]
         model = Finite(*size.astype(float).tolist())
         for level in range(alpha.size):
-            result = envelope(float(alpha[level]), n[fits].astype(float), model)
+            result = envelope(float(alpha[level]), n[fits].astype(float), model, step)
             where = np.ix_(np.flatnonzero(same), np.array([level]), np.flatnonzero(fits))
             for column, values in (
                 (expected, n[fits] * model.prior),

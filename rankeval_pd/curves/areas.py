@@ -37,6 +37,7 @@ from rankeval_pd.forms.measures import ask_measures
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles_but
+from rankeval_pd.progress import drawing_bar
 from rankeval_pd.queries.averages import Average, check_average, of_areas
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.normal import z_of
@@ -293,6 +294,7 @@ def compare_area(
     adjust: Adjustment | None = None,
     adjust_over: AdjustOver = "all",
     level: float = 0.95,
+    progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Compare the areas under the ROC curves, or average precision, of two measures or all pairs.
@@ -322,6 +324,8 @@ def compare_area(
         Whether the pairs of all groups of ``by`` are one family, or those of each group.
     level : float
         Confidence level of the interval of the difference.
+    progress : bool, optional
+        Whether to show a progress bar; by default where the work takes more than two seconds.
     **roles
         Which column is what, see :func:`nbest_precision`. ``ties`` changes nothing: equal scores
         count one half.
@@ -397,7 +401,9 @@ def compare_area(
             options["test"] = test
             placed = [_placements(inner)]
 
-        def compared(block: Sequence[Pair]) -> xr.Dataset:
+        batches = inner["gold"].size // max(1, inner.sizes["candidate"])
+
+        def compared(block: Sequence[Pair], advance: Callable[[int], object]) -> xr.Dataset:
             two = [inner["score"], inner["present"], *placed]
             given = [x for array in two for x in sides(array, block)]
             given += [inner["gold"], *clusters]
@@ -411,9 +417,13 @@ def compare_area(
                 output_dtypes=[float] * (len(_COMPARED) + 1) + [np.int64] * len(clusters),
             )
             names = (*_COMPARED, "se", "n_groups")[: len(computed)]
+            advance(len(block) * batches)
             return xr.Dataset(dict(zip(names, computed, strict=True)))
 
-        blocks = [compared(block) for block in in_blocks(pairs, inner, _TOGETHER)]
+        with drawing_bar(
+            inner, progress, draws=len(pairs), what="comparing areas", unit="pairs"
+        ) as advance:
+            blocks = [compared(block, advance) for block in in_blocks(pairs, inner, _TOGETHER)]
         result = with_names(joined(blocks, "pair"), pairs)
         return result.assign(exists=xr.ones_like(result["p_value"], dtype=bool))
 

@@ -176,6 +176,7 @@ def ask_pairs(
     ties: str,
     over_n: bool = True,
     options: Mapping[str, Any] | None = None,
+    advance: Callable[[int], object] = lambda _: None,
 ) -> xr.Dataset:
     """Ask a kernel of the two rankings of every pair.
 
@@ -196,6 +197,8 @@ def ask_pairs(
         Whether the columns have the dimension ``n``.
     options : mapping, optional
         Keywords of the kernel.
+    advance : callable, optional
+        Is told how many pairs, times batches, were asked.
 
     Returns
     -------
@@ -242,6 +245,7 @@ def ask_pairs(
             output_dtypes=[*columns.values(), bool],
         )  # fmt: skip
         blocks.append(xr.Dataset(dict(zip(names, computed, strict=True))))
+        advance(len(block) * (inner["gold"].size // max(1, inner.sizes["candidate"])))
     result = joined(blocks, "pair")
     if over_n:
         result = result.assign_coords(n=("n", asked))

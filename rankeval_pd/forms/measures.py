@@ -11,10 +11,12 @@ from typing import Any
 
 import xarray as xr
 
+from rankeval_pd.forms.measure_pairs import in_blocks, joined
 from rankeval_pd.forms.memory import check_rows
 from rankeval_pd.stats._types import AnyArray
 
 MeasureKernel = Callable[..., Any]
+_TOGETHER = 1_000_000  # scores of as many measures as are asked at a time
 
 
 def ask_measures(
@@ -58,19 +60,38 @@ def ask_measures(
         what = f"{number:,} measures at {wide:,} {' and '.join(map(str, along))}"
         check_rows(inner, number * wide, len(columns), what)
     core, inside = ["candidate"], {"candidate", *along}
-    computed = xr.apply_ufunc(
-        kernel,
-        inner["score"],
-        inner["gold"],
-        inner["present"],
-        *beside,
-        kwargs=dict(options or {}),
-        input_core_dims=[core, core, core, *([d for d in x.dims if d in inside] for x in beside)],
-        output_core_dims=[[] if name in single else list(along) for name in columns],
-        dask="parallelized",
-        dask_gufunc_kwargs={"output_sizes": {d: len(labels) for d, labels in along.items()}},
-        output_dtypes=list(columns.values()),
-    )
-    arrays = computed if len(columns) > 1 else [computed]
-    result = xr.Dataset(dict(zip(columns, arrays, strict=True)))
+
+    def asked(inner: xr.Dataset, beside: Sequence[xr.DataArray]) -> xr.Dataset:
+        computed = xr.apply_ufunc(
+            kernel,
+            inner["score"],
+            inner["gold"],
+            inner["present"],
+            *beside,
+            kwargs=dict(options or {}),
+            input_core_dims=[core] * 3 + [[d for d in x.dims if d in inside] for x in beside],
+            output_core_dims=[[] if name in single else list(along) for name in columns],
+            dask="parallelized",
+            dask_gufunc_kwargs={"output_sizes": {d: len(labels) for d, labels in along.items()}},
+            output_dtypes=list(columns.values()),
+        )
+        arrays = computed if len(columns) > 1 else [computed]
+        return xr.Dataset(dict(zip(columns, arrays, strict=True)))
+
+    measures = range(inner.sizes["measure"])
+    blocks = [*in_blocks(measures, inner, _TOGETHER)]
+    if not along or inner.attrs["whole"] is not None:
+        blocks = [measures]
+    if len(blocks) == 1 or any(x.chunks is not None for x in inner.variables.values()):
+        result = asked(inner, beside)
+    else:
+        result = joined([asked(*_of_block(block, inner, beside)) for block in blocks], "measure")
     return result.assign_coords({d: (d, labels) for d, labels in along.items()})
+
+
+def _of_block(
+    block: Sequence[int], inner: xr.Dataset, beside: Sequence[xr.DataArray]
+) -> tuple[xr.Dataset, list[xr.DataArray]]:
+    """Return the data of some of the measures, and what stands beside them."""
+    part = {"measure": list(block)}
+    return inner.isel(part), [x.isel(part, missing_dims="ignore") for x in beside]

@@ -47,7 +47,7 @@ def check_rows(inner: xr.Dataset, rows: int, columns: int, what: str) -> None:
         return
     every = rows * (inner["gold"].size // max(inner.sizes["candidate"], 1))
     check_memory(
-        2.0 * every * columns,  # as it is computed, and as it leaves
+        every * (3.0 * columns + 5.0),  # as computed, as rows with their names, as a table
         f"{what} make a table of {every:,} rows",
         "Give the sizes of lists that matter, n=..., or fewer measures.",
     )

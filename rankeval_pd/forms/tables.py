@@ -52,7 +52,7 @@ def leave_frame(
     ``attrs`` is a note of how the table was made.
     """
     parts = [_rows(result, [GROUP, *columns]) for result in results]
-    number = np.concatenate([part[GROUP] for part in parts])
+    number = _one_after_the_other([part[GROUP] for part in parts])
     order = np.argsort(number, kind="stable") if len(parts) > 1 else slice(None)
     known = [
         x
@@ -62,7 +62,7 @@ def leave_frame(
     ]
     table = pd.DataFrame(
         {
-            name: _column(np.concatenate([part[name] for part in parts])[order], known)
+            name: _column(_one_after_the_other([part.pop(name) for part in parts])[order], known)
             for name in columns
         }
     )
@@ -83,6 +83,11 @@ def rows_of(
     return leave_frame(
         [xr.Dataset(whole | inner)], pd.DataFrame(index=[0]), list(columns), attrs=attrs
     )
+
+
+def _one_after_the_other(parts: list[AnyArray]) -> AnyArray:
+    """Return parts as one array, a single one as it is."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _rows(result: xr.Dataset, columns: Sequence[str]) -> dict[str, AnyArray]:

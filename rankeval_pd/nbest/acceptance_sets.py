@@ -56,7 +56,7 @@ def of_pair(
     for name in others:
         if name not in columns:
             raise unknown_name("threshold", name, columns)
-    return {name: given for name, given in threshold.items() if name not in others}
+    return {name: given for name, given in threshold.items() if is_known(name, meant)}
 
 
 def compare_sets(

@@ -318,9 +318,13 @@ def _compare_lists(
     columns = {**REGION_TYPES, "leaning": float, "cuts_tie": bool}
     columns |= {"n_groups": np.int64} if options.test == "cluster" else {}
     if options.adjust != "max-t":
-        return ask_pairs(
-            inner, pairs, _list_columns, columns, n=n, ties=ties, options={"options": options}
-        )
+        with drawing_bar(
+            inner, options.progress, draws=len(pairs), what="comparing lists", unit="pairs"
+        ) as advance:
+            return ask_pairs(
+                inner, pairs, _list_columns, columns, n=n, ties=ties,
+                options={"options": options}, advance=advance,
+            )  # fmt: skip
     draws = len(pairs) * (options.n_resamples or 0)
     with drawing_bar(inner, options.progress, draws=draws, what="swapping labels") as advance:
         return ask_pairs(

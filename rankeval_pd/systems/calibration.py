@@ -208,7 +208,7 @@ def _bins(bins: Sequence[float]) -> list[float]:
         raise TypeError(
             f"bins={bins!r}: give p-values, numbers that rise, the bins' edges."
         ) from None
-    if len(edges) < 2 or any(a >= b for a, b in pairwise(edges)):
+    if len(edges) < 2 or not all(a < b for a, b in pairwise(edges)):  # nor is NaN below any
         raise ValueError(f"bins={bins!r}: give two p-values or more, rising: the bins' edges.")
     if edges[0] < 0.0 or edges[-1] > 1.0:
         raise ValueError(f"bins={bins!r}: p-values lie between 0 and 1.")

@@ -17,6 +17,7 @@ very many k do they go on step by step, as rows of one array.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -251,13 +252,18 @@ class Envelope(NamedTuple):
     local_level: float  #: the largest P(X_n >= count)
 
 
-def envelope(alpha: float, n: FloatArray, population: Population) -> Envelope:
+def envelope(
+    alpha: float,
+    n: FloatArray,
+    population: Population,
+    step: Callable[[int], object] = lambda _: None,
+) -> Envelope:
     """Return the envelope of equal local level for the list sizes n, each once, in any order.
 
     The count at n is min{i: P(X_n >= i) <= t} with one t for all n, the largest t that keeps the
     probability of reaching it anywhere at alpha or below. Below alpha / (number of n) lies no such
     t, and none above alpha; in between, two t at a time are tried, on both sides of the most
-    likely one.
+    likely one. ``step`` is told of every few that were tried.
     """
     if n.size == 0:
         return Envelope(n.copy(), math.nan)
@@ -269,6 +275,7 @@ def envelope(alpha: float, n: FloatArray, population: Population) -> Envelope:
     while levels.size:
         boundaries = critical_counts(levels, n, population)
         reached = reached_somewhere(boundaries, n, population)
+        step(levels.size)
         tried |= dict(zip(levels.tolist(), reached.tolist(), strict=True))
         counts |= dict(zip(levels.tolist(), boundaries, strict=True))
         low = max([low, *(t for t, p in tried.items() if p <= alpha * (1.0 + _EQUAL))])
