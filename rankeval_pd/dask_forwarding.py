@@ -140,12 +140,12 @@ def _of_groups(
             "adjust='max-t' takes the smallest p-values of all groups together, and they are spread"
             " over the workers. Give adjust_over='group', or adjust='holm'."
         )
-    meta, measures, frames, by = groups_of(ddf, chosen)
-    frames, largest = together(frames, by, meta)
+    meta, measures, frames, named, by = groups_of(ddf, chosen)
+    frames, largest = together(frames, named, by, meta)
     sizes = check_n(given.get("n"))
-    named = {"measures": measures, "lower_is_better": lower_of(chosen, measures), "exclude": None}
+    decided = {"measures": measures, "lower_is_better": lower_of(chosen, measures), "exclude": None}
     label = {"label": None} if roles.get("label") is ROWS else {}
-    plain = {**roles, **named, **label}
+    plain = {**roles, **decided, **label}
     if isinstance(sizes, np.ndarray):
         check_not_above(sizes, largest)
 

@@ -13,6 +13,7 @@ import pytest
 import xarray as xr
 
 from rankeval_pd import RankevalWarning, datasets
+from rankeval_pd.forms import dask_head_batches
 
 dask = pytest.importorskip("dask")
 pytest.importorskip("dask.callbacks")
@@ -341,6 +342,47 @@ def test_one_ranking_in_chunks_needs_its_head_alone(name, labels):
     assert len(dict(lazy.__dask_graph__())) <= 10 * chunks + 2 * len(lazy)
     eager = ask(ds.rankeval(**roles))
     xr.testing.assert_identical(lazy.compute(scheduler="threads"), eager)
+
+
+LARGE = {
+    **ONE,
+    "compare": lambda r: r.compare(n=[5, 20], adjust="holm"),
+    "shares": lambda r: r.nbest_precision([0.01, 0.02]),
+}
+
+
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.parametrize(
+    ("name", "labels"),
+    at_length(
+        itertools.product(LARGE, ["plain", "padded", "one gold label"]),
+        [("compare", "padded"), ("tie_sensitivity", "one gold label")],
+    ),
+)
+def test_large_rankings_in_chunks_need_their_heads_alone(monkeypatch, name, labels):
+    """Chunked along the rankings and along their candidates, and too large to be put together."""
+    asked = []
+    parts = [datasets.simulate_candidates(600, baseline=0.3, decimals=1, rng=k) for k in range(5)]
+    parts = [x.rename_axis("candidate").to_xarray() for x in parts]
+    ds = xr.concat(parts, "query", join="exact").assign_coords(query=list("abcde"))
+    if labels == "padded":
+        if name == "shares":
+            return
+        sizes = xr.DataArray([600, 550, 600, 15, 600], dims="query")
+        ds = ds.where(xr.DataArray(np.arange(600), dims="candidate") < sizes)
+    elif labels == "one gold label":
+        ds = ds.assign(gold=ds["gold"].isel(query=0, drop=True))
+    large = dask_head_batches.HeadBatches.answered
+    monkeypatch.setattr(dask_head_batches, "_LARGE", 0)
+    monkeypatch.setattr(
+        dask_head_batches.HeadBatches,
+        "answered",
+        lambda self, *given: asked.append(self) or large(self, *given),
+    )
+    with dask.config.set(scheduler=raise_on_compute):
+        lazy = LARGE[name](ds.chunk(query=2, candidate=107).rankeval)
+    assert len(asked) == 1
+    xr.testing.assert_identical(lazy.compute(scheduler="threads"), LARGE[name](ds.rankeval))
 
 
 @pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")

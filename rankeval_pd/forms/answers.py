@@ -20,6 +20,7 @@ import xarray as xr
 from rankeval_pd.forms import tables
 from rankeval_pd.forms.dask_batches import find_batches
 from rankeval_pd.forms.dask_datasets import Columns, answered, chunked_ranking, lazy_head, stand_in
+from rankeval_pd.forms.dask_head_batches import with_heads
 from rankeval_pd.forms.heads import HeadFrame, refuse_head
 from rankeval_pd.forms.n import Shares, Sizes
 from rankeval_pd.forms.rankings import Data, check_data, read_dataset, read_frame, read_part
@@ -116,6 +117,9 @@ def answer(
                 any_ends=any_ends, finish=finish, attrs=attrs,
             )  # fmt: skip
         batches = find_batches(data, chosen, partial(read_part, scored=scored), scored=scored)
+        if batches is not None and any_heads and scored and n is not None and combine is None:
+            longest = n.of(data.sizes[chosen.dim]) if isinstance(n, Shares) else n
+            batches = with_heads(batches, int(longest.max(initial=1)), n_keys)
         inner = read_dataset(data if batches is None else batches.stand_in, chosen, scored=scored)
         batch: list[Hashable] = inner.attrs["batch"]
         tables.check_names("the dimension ", batch, columns)
@@ -131,13 +135,15 @@ def answer(
             _ask(question, part.assign_attrs(n_groups=n_groups), n, total) for part, total in parts
         ]
 
+        width, ragged = inner.sizes["candidate"], inner.attrs["ragged"]  # travel with the tasks
+
         def ask(some: xr.Dataset) -> xr.Dataset:
-            return _ask(question, some.assign_attrs(n_groups=n_groups), n, some.sizes["candidate"])
+            return _ask(question, some.assign_attrs(n_groups=n_groups), n, size_of(some))
 
         def leave(result: xr.Dataset) -> xr.Dataset:
-            found = _along_share(result, n, inner.sizes["candidate"])
+            found = _along_share(result, n, width)
             return tables.leave_dataset(
-                found, _with_share(columns, found), ragged=inner.attrs["ragged"], attrs=attrs
+                found, _with_share(columns, found), ragged=ragged, attrs=attrs
             )
 
         rows_leave = rows_only or (cuts_lists and n is None and chosen.ties == "blocks")

@@ -10,8 +10,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import numpy as np
 import xarray as xr
@@ -25,7 +25,8 @@ _JOINED = 16  # neighbouring chunks whose answers are put together, at most
 _ROOM = 2**25  # bytes of the answers that are
 
 
-class Batches(NamedTuple):
+@dataclass(frozen=True)
+class Batches:
     """Rankings that come in chunks."""
 
     data: xr.Dataset  #: the variables in use
@@ -47,11 +48,7 @@ class Batches(NamedTuple):
         lazy = {name: x for name, x in template.data_vars.items() if x.chunks is not None}
         dims = {name: x.dims for name, x in lazy.items()}
 
-        def columns_of(inner: xr.Dataset, *given: Any) -> dict[Hashable, AnyArray]:
-            found = ask(inner, *given)
-            return {n: found[n].transpose(*along).to_numpy() for n, along in dims.items()}
-
-        answers, sizes = self._asked(batch, columns_of, *given)
+        answers, sizes = self.answered(batch, dims, ask, *given)
         bytes_ = sum(x.nbytes for x in lazy.values()) / math.prod(map(len, sizes))
         together = int(min(max(_ROOM // max(1.0, bytes_), 1), _JOINED))
         answers, sizes = _joined(answers, sizes, batch, dims, together)
@@ -60,6 +57,24 @@ class Batches(NamedTuple):
             for name, x in lazy.items()
         }
         return template.assign(columns)
+
+    def answered(
+        self,
+        batch: Sequence[Hashable],
+        dims: Mapping[Hashable, tuple[Hashable, ...]],
+        ask: Callable[..., xr.Dataset],
+        *given: Any,
+    ) -> tuple[Any, list[tuple[int, ...]]]:
+        """Return an array of the columns, an object for each chunk, and the sizes of the chunks.
+
+        ``dims`` are the names and the dimensions of the columns.
+        """
+
+        def columns_of(inner: xr.Dataset, *given: Any) -> dict[Hashable, AnyArray]:
+            found = ask(inner, *given)
+            return {n: found[n].transpose(*along).to_numpy() for n, along in dims.items()}
+
+        return self._asked(batch, columns_of, *given)
 
     def reduced(
         self,
@@ -192,18 +207,18 @@ def _answer(
     cut = {
         name: (along, block) for (name, along), block in zip(variables.items(), blocks, strict=True)
     }
-    return _held(ask(read(beside.assign(cut), roles), *given), count)
+    return held(ask(read(beside.assign(cut), roles), *given), count)
 
 
 def _merged(parts: list[Any], merged: Callable[[list[Any]], Any]) -> Any:
     return merged([part.item() if isinstance(part, np.ndarray) else part for part in parts])
 
 
-def _held(columns: Any, count: int) -> AnyArray:
+def held(columns: Any, count: int) -> AnyArray:
     """Return an array of one object, of so many dimensions."""
-    held = np.empty((1,) * count, dtype=object)
-    held[(0,) * count] = columns
-    return held
+    one = np.empty((1,) * count, dtype=object)
+    one[(0,) * count] = columns
+    return one
 
 
 def _joined(
@@ -247,7 +262,7 @@ def _joined(
 
 def _put_together(parts: list[AnyArray], places: Mapping[Hashable, int]) -> AnyArray:
     columns: list[dict[Hashable, AnyArray]] = [part.item() for part in parts]
-    return _held(
+    return held(
         {
             name: np.concatenate([x[name] for x in columns], axis=places[name])
             if name in places

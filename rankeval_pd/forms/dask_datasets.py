@@ -45,6 +45,8 @@ def chunked_ranking(data: xr.Dataset, roles: Roles) -> Columns | None:
         return None
     if any(are_values(getattr(roles, role)) for role in ("gold", "key", "label")):
         return None
+    if roles.dim not in data.dims:
+        return None
     gold = find_gold(data, roles)
     named = with_roles_of(gold, roles, data.variables)
     measures = find_measures(data, roles, named, needed=True)

@@ -127,8 +127,8 @@ def frames_of(
 
 def groups_of(
     ddf: Any, roles: Roles
-) -> tuple[pd.DataFrame, list[Hashable], list[Any], list[Hashable]]:
-    """Return what the partitions look like, measures, partitions, and the columns of groups."""
+) -> tuple[pd.DataFrame, list[Hashable], list[Any], list[Any], list[Hashable]]:
+    """Return what partitions look like, measures, partitions, their groups, and their columns."""
     from dask.delayed import delayed
 
     meta: pd.DataFrame = ddf._meta
@@ -142,7 +142,9 @@ def groups_of(
     if numbered:
         number = delayed(dask_groups.numbered, pure=False)
         frames = [number(frame, at) for frame, at in zip(frames, starts[:-1], strict=True)]
-    return meta[columns], list(request.measures), frames, by
+    few = ddf[by].to_delayed()  # which may come in fewer pieces, files being fused
+    named = few if len(few) == len(frames) else frames
+    return meta[columns], list(request.measures), frames, named, by
 
 
 def _others(roles: Roles, by: list[Hashable]) -> list[Hashable]:

@@ -63,17 +63,21 @@ def _of_groups(
 
 
 def together(
-    frames: Sequence[Any], by: list[Hashable], meta: pd.DataFrame
+    frames: Sequence[Any], named: Sequence[Any], by: list[Hashable], meta: pd.DataFrame
 ) -> tuple[list[Any], int]:
     """Return delayed frames that have whole groups, and the size of the largest group.
 
     One run of the scheduler counts the groups: 16 bytes for each, in each partition that has it.
+    ``named`` are the partitions' columns of groups alone.
     """
     from dask.base import compute
     from dask.delayed import delayed
 
-    counted = delayed(census, pure=False)
-    found = compute(*[counted(frame, by) for frame in frames])
+    counted, as_counted = delayed(census, pure=False), delayed(_as_counted, pure=False)
+    found = compute(*[counted(frame, by) for frame in named])
+    frames = [
+        as_counted(frame, int(one.sizes.sum())) for frame, one in zip(frames, found, strict=True)
+    ]
     groups = np.concatenate([one.groups for one in found])
     partition = np.repeat(np.arange(len(found)), [one.groups.size for one in found])
     _, first, number = np.unique(groups, return_index=True, return_inverse=True)
@@ -94,6 +98,17 @@ def together(
         ]  # fmt: skip
         result.append(joined([kept, *given]) if given else kept)
     return result, int(sizes.max(initial=0))
+
+
+def _as_counted(frame: pd.DataFrame, rows: int) -> pd.DataFrame:
+    """Return a partition, which has the rows that its groups were counted in."""
+    if len(frame) != rows:
+        raise RuntimeError(
+            f"the groups of a partition were counted in {rows:,} rows, and {len(frame):,} were"
+            " read: the files changed, or were read in other pieces. Ask again, or write them in"
+            " pieces of one size."
+        )
+    return frame
 
 
 def _shuffled(frames: Sequence[Any], by: list[Hashable], meta: pd.DataFrame) -> list[Any]:

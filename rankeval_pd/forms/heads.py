@@ -114,7 +114,7 @@ def reduced(
             rows = np.arange(len(frame))
     worse_of_all = worse
     if limit is not None:
-        rows = np.flatnonzero(_reach(worse, limit[:, np.newaxis]).any(axis=0))
+        rows = np.flatnonzero(_reach(worse, limit))
     here = frame.iloc[rows]
     found = _best(worse[:, rows], truth[rows] == 1.0, here, request)
     kept = rows[found.kept]
@@ -154,7 +154,10 @@ def turned(frame: pd.DataFrame, request: Request) -> FloatArray:
     """Return the scores with the sign turned: (measure, row)."""
     worse = np.empty((len(request.measures), len(frame)))
     for row, measure in enumerate(request.measures):
-        scores = score_values(frame_column(frame, measure, "measures"), measure)
+        column = frame_column(frame, measure, "measures")
+        # as they lie in memory, where they can be read so
+        plain = column.dtype == np.float64
+        scores = column.to_numpy() if plain else score_values(column, measure)
         np.multiply(scores, -request.signs[row], out=worse[row])
     return worse
 
@@ -288,7 +291,12 @@ def _labels(rows: pd.DataFrame, request: Request) -> Any:
 
 
 def _reach(worse: FloatArray, limit: FloatArray) -> BoolArray:
-    return np.asarray((worse <= limit) | np.isnan(limit))
+    """Return which rows some measure scores as well as its limit, NaN being none."""
+    found = np.full(worse.shape[1], bool(np.isnan(limit).any()))
+    here = np.empty_like(found)
+    for scores, least in zip(worse, limit, strict=True):
+        found |= np.less_equal(scores, least, out=here)
+    return found
 
 
 def _equal(one: FloatArray, other: FloatArray | float) -> BoolArray:
