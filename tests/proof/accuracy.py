@@ -160,10 +160,10 @@ def _row(check: Check, recorder: Recorder) -> dict[str, object]:
     sizes = [size for compared in mine for size in compared.sizes if math.isfinite(size)]
     return {
         "statistic": check.statistic,
-        "reference": mine[0].reference,
+        "worst relative error": f"{errors.max():.1e}" if errors.max() else "0",
         "values": f"{_power(min(sizes))} to {_power(max(sizes))}" if sizes else math.nan,
         "numbers": f"{errors.size:,}",
-        "worst relative error": f"{errors.max():.1e}" if errors.max() else "0",
+        "reference": mine[0].reference,
         "test": f"`{check.test.split('/')[-1].split('::')[0]}`",
     }
 
