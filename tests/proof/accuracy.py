@@ -185,7 +185,7 @@ def page() -> str:
         ),
         versions("numpy", "scipy", "mpmath", "statsmodels", "scikit-learn", "sacrebleu"),
     ]
-    right = ["numbers", "worst relative error"]
+    right = ["worst relative error", "values", "numbers"]
     for title, group in itertools.groupby(checks(), key=lambda check: check.group):
         table = pd.DataFrame([_row(check, recorder) for check in group])
         parts += [f"## {title}", as_table(table, right)]
