@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import xarray as xr
-from pandas.api.types import is_bool_dtype, is_string_dtype
+from pandas.api.types import is_bool_dtype
 
 from rankeval_pd.errors import listed
 from rankeval_pd.forms.columns import (
@@ -28,9 +28,8 @@ from rankeval_pd.forms.queries import QueryOptions
 from rankeval_pd.forms.queries import read_frame as read_queries
 from rankeval_pd.forms.rankings import check_dim, read_frame
 from rankeval_pd.forms.roles import Roles, are_values, as_names
+from rankeval_pd.forms.suspicions import maybe_gold
 from rankeval_pd.guide import PLOTS, QUESTIONS, Form
-
-LOOKED_AT = 10_000  # rows in which a column of two values is looked for
 
 
 class Overview(NamedTuple):
@@ -201,27 +200,8 @@ def _item_facts(
         ("groups", "none" if roles.groups is None else repr(roles.groups)),
         *drawn,
         beside,
-        *_maybe_labels(data, keywords),
+        *maybe_gold(data, keywords),
     ]
-
-
-def _maybe_labels(
-    data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]
-) -> list[tuple[str, str]]:
-    """Return the column of two values beside scores that have more, which may be a gold label."""
-    if isinstance(data, xr.Dataset) or data.columns.nlevels > 1 or any(keywords.values()):
-        return []
-    head = data.head(LOOKED_AT)
-    plain = [name for name in head if is_score(head[name].dtype) or is_string_dtype(head[name])]
-    counts = {name: head[name].value_counts() for name in plain}
-    two = [name for name, found in counts.items() if len(found) == 2]
-    if len(two) != 1 or not any(
-        len(found) > 2 and is_score(head[name].dtype) for name, found in counts.items()
-    ):
-        return []
-    rarer = counts[two[0]].index[-1]
-    positive = "" if is_score(head[two[0]].dtype) else f", positive={rarer!r}"
-    return [("a gold label?", f"{two[0]!r} has two values: rankeval(gold={two[0]!r}{positive})")]
 
 
 def _statistics(chosen: list[Any]) -> str:
