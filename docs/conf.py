@@ -99,7 +99,6 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "show_memory": False,
     "remove_config_comments": True,
-    "image_srcset": ["2x"],
 }
 
 autosummary_generate = True

@@ -187,9 +187,20 @@ def _from_margins(data: Data, names: list[str], margins: Sequence[str | int]) ->
     return result
 
 
+# what other packages call them, in small letters and without signs
+_PLAIN = str.maketrans("", "", "-_ .")
+_ALSO_CALLED = {
+    "pmi": "MI", "pmi2": "MI2", "pmi3": "MI3", "npmi": "NPMI", "ll": "G2", "llr": "G2",
+    "loglikelihood": "G2", "likelihoodratio": "G2", "chi2": "X2", "chisq": "X2",
+    "chisquared": "X2", "tscore": "t", "studentt": "t", "zscore": "z", "freq": "f",
+    "frequency": "f", "oddsratio": "log_odds_ratio", "deltap": "deltaP_forward",
+}  # fmt: skip
+
+
 def _check_name(name: object) -> None:
     if not isinstance(name, str) or name not in MEASURES:
-        hint = near_miss(name, MEASURES)
+        meant = _ALSO_CALLED.get(str(name).lower().translate(_PLAIN))
+        hint = f" It is called {meant!r} here." if meant else near_miss(name, MEASURES)
         raise ValueError(
             f"measures={name!r} is not one of {listed(MEASURES, most=len(MEASURES))}.{hint} Give"
             " one of these, or None for all."

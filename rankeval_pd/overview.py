@@ -28,6 +28,7 @@ from rankeval_pd.forms.queries import QueryOptions
 from rankeval_pd.forms.queries import read_frame as read_queries
 from rankeval_pd.forms.rankings import check_dim, read_frame
 from rankeval_pd.forms.roles import Roles, are_values, as_names
+from rankeval_pd.forms.suspicions import maybe_gold
 from rankeval_pd.guide import PLOTS, QUESTIONS, Form
 
 
@@ -199,6 +200,7 @@ def _item_facts(
         ("groups", "none" if roles.groups is None else repr(roles.groups)),
         *drawn,
         beside,
+        *maybe_gold(data, keywords),
     ]
 
 

@@ -514,3 +514,15 @@ def test_repr_of_a_frame_without_gold_says_so():
     text = repr(pd.DataFrame({"bleu": [0.1, 0.2]}).rankeval)
     assert "gold is not given" in text
     assert "paired_bootstrap" in text
+
+
+def test_an_overview_of_systems_says_what_may_be_a_gold_label():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"svm": rng.normal(size=30), "forest": rng.normal(size=30)})
+    number = frame.assign(y_true=np.arange(30) % 2)
+    assert "'y_true' has two values: rankeval(gold='y_true')" in repr(number.rankeval)
+    word = frame.assign(verdict=["yes"] * 10 + ["no"] * 20)
+    assert "rankeval(gold='verdict', positive='yes')" in repr(word.rankeval)
+    right = pd.DataFrame(rng.integers(0, 2, (30, 3)), columns=["a", "b", "c"])
+    for systems in (frame, right, number.rankeval(metric="mean")):
+        assert "gold label" not in repr(getattr(systems, "rankeval", systems))

@@ -293,3 +293,11 @@ def test_margins_are_cells(tables):
         sizes.rankeval.with_association_measures("MI", margins=("f", "f1"))
     with pytest.raises(ValueError, match="'O22 of margins' is -"):
         sizes.rankeval.with_association_measures("MI", margins=("f", "f1", "f2", 1))
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"), [("PMI", "MI"), ("log-likelihood", "G2"), ("chi2", "X2")]
+)
+def test_a_name_of_other_packages_leads_to_ours(tables, theirs, ours):
+    with pytest.raises(ValueError, match=f"It is called '{ours}' here"):
+        tables.rankeval.with_association_measures(theirs)

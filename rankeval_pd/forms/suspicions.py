@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_string_dtype
 
 from rankeval_pd.errors import listed, warn
+from rankeval_pd.forms.columns import is_score
 from rankeval_pd.forms.tie_keys import label_hashes
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+
+LOOKED_AT = 10_000  # rows in which a column of two values is looked for
 
 
 def cluster_codes(values: pd.Series, name: Hashable) -> IntArray:
@@ -70,3 +75,21 @@ def warn_of_counts(positive: int, total: int, name: Hashable) -> None:
             f"gold={name!r}: {which} among {total:,} candidates, so that no ranking of them is"
             " better than another. Is it the right column, and the whole of the data?"
         )
+
+
+def maybe_gold(data: object, keywords: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Say which column of two values, beside scores that have more, may be a gold label."""
+    if not isinstance(data, pd.DataFrame) or data.columns.nlevels > 1 or any(keywords.values()):
+        return []
+    head = data.head(LOOKED_AT)
+    scores = [name for name in head if is_score(head[name].dtype)]
+    counts = {
+        name: head[name].value_counts()
+        for name in head
+        if name in scores or is_string_dtype(head[name])
+    }
+    two = [name for name, found in counts.items() if len(found) == 2]
+    if len(two) != 1 or not any(len(counts[name]) > 2 for name in scores):
+        return []
+    positive = "" if two[0] in scores else f", positive={counts[two[0]].index[-1]!r}"
+    return [("a gold label?", f"{two[0]!r} has two values: rankeval(gold={two[0]!r}{positive})")]

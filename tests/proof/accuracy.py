@@ -160,10 +160,10 @@ def _row(check: Check, recorder: Recorder) -> dict[str, object]:
     sizes = [size for compared in mine for size in compared.sizes if math.isfinite(size)]
     return {
         "statistic": check.statistic,
-        "reference": mine[0].reference,
+        "worst relative error": f"{errors.max():.1e}" if errors.max() else "0",
         "values": f"{_power(min(sizes))} to {_power(max(sizes))}" if sizes else math.nan,
         "numbers": f"{errors.size:,}",
-        "worst relative error": f"{errors.max():.1e}" if errors.max() else "0",
+        "reference": mine[0].reference,
         "test": f"`{check.test.split('/')[-1].split('::')[0]}`",
     }
 
@@ -185,7 +185,7 @@ def page() -> str:
         ),
         versions("numpy", "scipy", "mpmath", "statsmodels", "scikit-learn", "sacrebleu"),
     ]
-    right = ["numbers", "worst relative error"]
+    right = ["worst relative error", "values", "numbers"]
     for title, group in itertools.groupby(checks(), key=lambda check: check.group):
         table = pd.DataFrame([_row(check, recorder) for check in group])
         parts += [f"## {title}", as_table(table, right)]

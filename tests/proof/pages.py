@@ -12,6 +12,8 @@ import pandas as pd
 NAMES = ("accuracy", "coverage", "performance", "papers")
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "tests" / "reference"
+# the tables are wide: no list of headings beside them
+WIDE = "---\nhtml_theme.sidebar_secondary.remove: true\n---\n\n"
 
 
 def place(name: str) -> Path:
@@ -27,7 +29,7 @@ def command(name: str) -> str:
 def opening(name: str, title: str, *said: str) -> str:
     """Return the first lines of a page: title, what it shows, and the command that made it."""
     made = f"Made by `{command(name)}`; no number on this page was typed."
-    return "\n\n".join([f"# {title}", *said, made])
+    return "\n\n".join([WIDE + f"# {title}", *said, made])
 
 
 def versions(*packages: str) -> str:
@@ -47,4 +49,5 @@ def as_table(frame: pd.DataFrame, right: Sequence[str] = ()) -> str:
     numeric = {name for name in frame if pd.api.types.is_numeric_dtype(frame[name])} | set(right)
     edges = ["---:" if name in numeric else "---" for name in frame.columns]
     rows = [[cell(value) for value in row] for row in frame.itertuples(index=False)]
-    return "\n".join("| " + " | ".join(row) + " |" for row in [head, edges, *rows])
+    table = "\n".join("| " + " | ".join(row) + " |" for row in [head, edges, *rows])
+    return f":::{{container}} wide\n\n{table}\n\n:::"
