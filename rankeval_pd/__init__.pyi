@@ -13,8 +13,8 @@ from .chance.published import random_bound_for as random_bound_for
 from .chance.published import random_pvalue as random_pvalue
 from .chance.published import random_pvalue_mean as random_pvalue_mean
 from .chance.tests import random_test as random_test
+from .curves.area_pairs import compare_area as compare_area
 from .curves.areas import area as area
-from .curves.areas import compare_area as compare_area
 from .curves.early import bedroc as bedroc
 from .curves.early import enrichment as enrichment
 from .curves.early import partial_area as partial_area

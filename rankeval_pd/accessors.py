@@ -10,7 +10,7 @@ import xarray as xr
 
 from rankeval_pd import association, plotting
 from rankeval_pd.chance import bounds, crossovers, distribution, envelope, tests
-from rankeval_pd.curves import areas, early, references, shapes, unpaired
+from rankeval_pd.curves import area_pairs, areas, early, references, shapes, unpaired
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import AnyRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
@@ -125,7 +125,7 @@ class Accessor(Generic[Data]):
     random_band = method(references.random_band)
     isolines = method(references.isolines)
     area = method(areas.area)
-    compare_area = method(areas.compare_area)
+    compare_area = method(area_pairs.compare_area)
     unpaired_area = method(unpaired.unpaired_area)
     partial_area = method(early.partial_area)
     bedroc = method(early.bedroc)

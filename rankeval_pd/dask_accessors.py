@@ -8,7 +8,7 @@ from typing import Any, Unpack
 import pandas as pd
 
 from rankeval_pd.chance import bounds, crossovers, distribution, envelope, tests
-from rankeval_pd.curves import areas, references, shapes
+from rankeval_pd.curves import area_pairs, areas, references, shapes
 from rankeval_pd.dask_forwarding import by_groups, of_head, of_turns
 from rankeval_pd.errors import check_count, listed
 from rankeval_pd.forms.choices import AreaKind
@@ -267,7 +267,7 @@ class DaskAccessor:
     random_test = of_turns(tests.random_test, tests.random_test_of_turns, {})
     crossovers = of_head(crossovers.crossovers)
     choose_threshold = by_groups(choose_threshold.choose_threshold)
-    compare_area = by_groups(areas.compare_area)
+    compare_area = by_groups(area_pairs.compare_area)
     roc = of_turns(shapes.roc, shapes.of_turns("roc"), shapes.OWN)
     precision_recall = of_turns(
         shapes.precision_recall, shapes.of_turns("precision_recall"), shapes.OWN

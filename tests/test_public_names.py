@@ -12,7 +12,7 @@ import pytest
 import rankeval_pd
 from rankeval_pd.chance import published
 from rankeval_pd.chance.populations import POPULATIONS
-from rankeval_pd.curves import areas
+from rankeval_pd.curves import area_pairs, areas
 from rankeval_pd.curves.shapes import SPACES
 from rankeval_pd.forms import choices
 from rankeval_pd.forms.families import OVER
@@ -74,7 +74,7 @@ def test_choices_are_those_of_the_tables():
     wanted = {
         choices.AreaInterval: areas.INTERVALS,
         choices.AreaKind: areas.KINDS,
-        choices.AreaTest: areas.TESTS,
+        choices.AreaTest: area_pairs.TESTS,
         choices.Adjustment: ADJUSTMENTS,
         choices.FamilyAdjustment: (*ADJUSTMENTS, "max-t"),
         choices.AdjustOver: OVER,

@@ -8,7 +8,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 import xarray as xr
 
-from rankeval_pd.forms.answers import answer
+from rankeval_pd.forms.answers import Question, answer
 from rankeval_pd.forms.choices import ListSizes
 from rankeval_pd.forms.measure_pairs import only_pair, with_names
 from rankeval_pd.forms.measures import ask_measures
@@ -248,14 +248,8 @@ def judged_average_precision(
         result = ask_measures(inner, _average_precision, AVERAGE, beside=beside, options=options)
         return result.assign(exists=xr.ones_like(result["n_judged"], dtype=bool))
 
-    columns = ("measure", *AVERAGE)
-    result: Data = quietly(
-        sample.gold,
-        lambda: answer(
-            sample.data, sample.roles, question, columns, any_ties=True, attrs=asked.attrs
-        ),
-    )
-    return result
+    answered: Data = _answered(sample, question, ("measure", *AVERAGE), any_ties=True)
+    return answered
 
 
 @with_roles
@@ -340,20 +334,8 @@ def judged_difference(
         return result.assign_coords(n=("n", asked_n))
 
     columns = ("measure_a", "measure_b", "n", *DIFFERENCE)
-    result: Data = quietly(
-        sample.gold,
-        lambda: answer(
-            sample.data,
-            sample.roles,
-            question,
-            columns,
-            n=sizes,
-            cuts_lists=True,
-            any_ends=True,
-            attrs=asked.attrs,
-        ),
-    )
-    return result
+    answered: Data = _answered(sample, question, columns, n=sizes, cuts_lists=True, any_ends=True)
+    return answered
 
 
 def _of_lists(sample: Sample, sizes: Sizes, columns: dict[str, type]) -> Any:
@@ -370,18 +352,16 @@ def _of_lists(sample: Sample, sizes: Sizes, columns: dict[str, type]) -> Any:
             },
         )  # fmt: skip
 
+    named = ("measure", "n", *columns)
+    return _answered(sample, question, named, n=sizes, cuts_lists=True, any_ends=True)
+
+
+def _answered(sample: Sample, question: Question, columns: tuple[str, ...], **taken: Any) -> Any:
+    """Ask the question of a sample, whose labels may all be alike."""
+    attrs = sample.asked.attrs
     return quietly(
         sample.gold,
-        lambda: answer(
-            sample.data,
-            sample.roles,
-            question,
-            ("measure", "n", *columns),
-            n=sizes,
-            cuts_lists=True,
-            any_ends=True,
-            attrs=sample.asked.attrs,
-        ),
+        lambda: answer(sample.data, sample.roles, question, columns, attrs=attrs, **taken),
     )
 
 
