@@ -35,7 +35,8 @@ from rankeval_pd.systems import calibration as calibrations
 from rankeval_pd.systems import ranks as ranked
 from rankeval_pd.systems import sizes as test_set_sizes
 from rankeval_pd.systems.calibration import PAPER_BINS
-from rankeval_pd.systems.paired_tests import Families, paired_bootstrap
+from rankeval_pd.systems.paired_tests import paired_bootstrap
+from rankeval_pd.systems.relations import Families
 from rankeval_pd.systems.thresholds import gain_threshold
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.resampling.asked import Items, Options
 from rankeval_pd.stats.resampling.system_ranks import RANKS, SCORE_INTERVALS, Ranks, rank_limits
 from rankeval_pd.stats.resampling.system_ranks import system_ranks as system_ranks_of
-from rankeval_pd.systems.paired_tests import (
+from rankeval_pd.systems.made import (
     Made,
     check_size,
     of_all_groups,

@@ -27,7 +27,8 @@ from rankeval_pd.forms.spelled_out import with_roles
 from rankeval_pd.forms.tables import check_names
 from rankeval_pd.stats._types import IntArray
 from rankeval_pd.stats.resampling import resamples
-from rankeval_pd.systems.paired_tests import Families, paired_bootstrap
+from rankeval_pd.systems.paired_tests import paired_bootstrap
+from rankeval_pd.systems.relations import Families
 
 
 @with_roles
