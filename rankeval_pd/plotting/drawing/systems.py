@@ -297,8 +297,8 @@ def draw_system_ranks(canvas: Canvas, table: pd.DataFrame) -> None:
             "color": COLOURS[0], "markerfacecolor": face, "label": name,
         }  # fmt: skip
         ax.plot(table["rank"][which], y[which], **look.mark(None, **mark))
-    font = name_rows(ax, [canvas.text(name) for name in table["system"]])
     ax.set_yscale("linear")  # where a row stands is no number
+    font = name_rows(ax, [canvas.text(name) for name in table["system"]])
     ax.set_ylim(len(table) - 0.4, -0.6)
     set_ticks(ax.xaxis, compact, 3.0)
     high = float(max(table["rank_high"].max(), 2)) if len(table) else 2.0
