@@ -681,3 +681,17 @@ def test_lazy_scores_that_are_no_numbers_are_refused_at_once():
         lazy.rankeval.nbest_precision(2, measures=["x"])
     none = data.chunk({"q": 1}).rankeval.acceptance_precision({"x": []}, measures=["x"])
     assert none["tp"].sizes["cut"] == 0
+
+
+@pytest.mark.parametrize("how", [{"q": 1}, {"q": 2, "candidate": 7}])
+def test_partly_judged_lists_of_lazy_batches(how):
+    pytest.importorskip("dask")
+    data = batches(q=3, candidate=20)
+    data = data.assign(gold=data["gold"].where(data["x"] < 0.7))
+    lazy = data.chunk(how)
+    for ask in (
+        lambda x: x.rankeval.judged_difference("x", "y", [2, 5]),
+        lambda x: x.rankeval.judged_precision([2, 5]),
+        lambda x: x.rankeval.judged_average_precision(),
+    ):
+        xr.testing.assert_allclose(ask(lazy).compute(), ask(data))

@@ -49,6 +49,7 @@ def answer(
     any_groups: bool = False,
     counted: bool = False,
     any_heads: bool = False,
+    in_parts: bool = True,
     n_keys: int = 1,
     combine: Combination | None = None,
     finish: Finish | None = None,
@@ -88,6 +89,9 @@ def answer(
         groups are then asked together where n is given, whatever their sizes.
     any_heads : bool
         Whether it has one where the best candidates alone are there.
+    in_parts : bool
+        Whether it can be asked of some of the rankings alone: not where it knows of values that
+        stand beside all of them.
     n_keys : int
         How many orders of equal scores it takes.
     combine : callable, optional
@@ -116,7 +120,9 @@ def answer(
                 data, columns_of, question, columns, n=n, n_keys=n_keys, any_ties=any_ties,
                 any_ends=any_ends, finish=finish, attrs=attrs,
             )  # fmt: skip
-        batches = find_batches(data, chosen, partial(read_part, scored=scored), scored=scored)
+        batches = None
+        if in_parts:
+            batches = find_batches(data, chosen, partial(read_part, scored=scored), scored=scored)
         if batches is not None and any_heads and scored and n is not None and combine is None:
             longest = n.of(data.sizes[chosen.dim]) if isinstance(n, Shares) else n
             batches = with_heads(batches, int(longest.max(initial=1)), n_keys)

@@ -361,7 +361,9 @@ def _answered(sample: Sample, question: Question, columns: tuple[str, ...], **ta
     attrs = sample.asked.attrs
     return quietly(
         sample.gold,
-        lambda: answer(sample.data, sample.roles, question, columns, attrs=attrs, **taken),
+        lambda: answer(
+            sample.data, sample.roles, question, columns, in_parts=False, attrs=attrs, **taken
+        ),
     )
 
 

@@ -94,10 +94,11 @@ def _paired_cuts(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the thresholds of both measures (pair, cut), NaN where a pair has fewer."""
     measures = inner.indexes["measure"].tolist()
+    place = {name: k for k, name in enumerate(measures)}  # pd.NA is equal to nothing
     cuts = asked_thresholds(threshold, measures, unique=False)
     sides: tuple[list[FloatArray], list[FloatArray]] = ([], [])
     for pair in pairs:
-        rows = [row[~np.isnan(row)] for row in (cuts[measures.index(name)] for name in pair)]
+        rows = [row[~np.isnan(row)] for row in (cuts[place[name]] for name in pair)]
         longest = max(row.size for row in rows)
         if not all(row.size for row in rows):
             name = pair[0] if not rows[0].size else pair[1]
