@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from pathlib import Path
 
@@ -94,8 +93,3 @@ def ragged() -> pd.DataFrame:
         for seed, (query, size) in enumerate({"q2": 9, "q1": 12, "q3": 5}.items())
     ]
     return pd.concat(parts)
-
-
-def pytest_collection_finish(session):
-    """What thousands of tests are made of stays: no collection of garbage looks at it again."""
-    gc.freeze()

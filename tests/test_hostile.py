@@ -502,14 +502,19 @@ def test_no_batch_of_partly_judged_candidates():
     assert none.rankeval.judged_precision(2).sizes["q"] == 0
 
 
+def lists_or_refusal(named, name):
+    try:
+        return set(named.rankeval.difference_region(name, "y", 5)["list"])
+    except KeyError as error:
+        return str(error)
+
+
 @pytest.mark.parametrize("name", [pd.NA, pd.NaT, np.nan])
 def test_names_that_are_missing_in_a_difference_region_and_in_pairs(df, items, name):
     named = df.set_axis(pd.Index([name, "y", "gold"], dtype=object), axis=1)
-    if name is pd.NA:  # xarray takes it as NaN
-        with pytest.raises(KeyError, match="a: no column <NA>"):
-            named.rankeval.difference_region(name, "y", 5)
-    else:
-        assert set(named.rankeval.difference_region(name, "y", 5)["list"]) == {"a", "b"}
+    found = lists_or_refusal(named, name)
+    # newer versions of xarray take NA as NaN
+    assert found == {"a", "b"} or (name is pd.NA and "a: no column <NA>" in found)
     systems = items.set_axis(pd.Index([name, "b", "c"], dtype=object), axis=1)
     for ask in (
         lambda: systems.rankeval.population_calibration(20, n_test_sets=2),

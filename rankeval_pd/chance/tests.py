@@ -277,7 +277,7 @@ def random_test_of_turns(
         nobody = np.zeros_like(n)
         nbest = ranking.NBest(
             tp.astype(float) if ties == "expected" else tp,
-            nobody * np.nan,
+            np.full(n.shape, np.nan),
             nobody,
             n > 0,
             ranking.Block(nobody, nobody, nobody, nobody),

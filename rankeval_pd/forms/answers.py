@@ -9,21 +9,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from rankeval_pd.forms import tables
-from rankeval_pd.forms.dask_batches import find_batches
+from rankeval_pd.forms.dask_batches import Batches, find_batches
 from rankeval_pd.forms.dask_datasets import Columns, answered, chunked_ranking, lazy_head, stand_in
 from rankeval_pd.forms.dask_head_batches import with_heads
 from rankeval_pd.forms.heads import HeadFrame, refuse_head
 from rankeval_pd.forms.n import Shares, Sizes
-from rankeval_pd.forms.rankings import Data, check_data, read_dataset, read_frame, read_part
+from rankeval_pd.forms.rankings import Data, Groups, check_data, read_dataset, read_frame, read_part
 from rankeval_pd.forms.roles import Roles
 from rankeval_pd.stats._types import AnyArray, BoolArray, IntArray
 from rankeval_pd.stats.rankings import ranking
@@ -111,19 +110,20 @@ def answer(
     if not any_groups and scored:
         chosen.check_groups()
     check_data(data)
+    call = _Call(question, columns, n, combine, finish, attrs)
+    rows_leave = rows_only or (cuts_lists and n is None and chosen.ties == "blocks")
     if isinstance(data, xr.Dataset):
-        columns_of = (
-            chunked_ranking(data, chosen) if any_heads and scored and n is not None else None
-        )
+        of_lists = any_heads and scored and n is not None
+        columns_of = chunked_ranking(data, chosen) if of_lists else None
         if columns_of is not None and combine is None and not rows_only:
             return _from_head(
                 data, columns_of, question, columns, n=n, n_keys=n_keys, any_ties=any_ties,
                 any_ends=any_ends, finish=finish, attrs=attrs,
             )  # fmt: skip
-        batches = None
+        batches: Batches | None = None
         if in_parts:
             batches = find_batches(data, chosen, partial(read_part, scored=scored), scored=scored)
-        if batches is not None and any_heads and scored and n is not None and combine is None:
+        if batches is not None and n is not None and of_lists and combine is None:
             longest = n.of(data.sizes[chosen.dim]) if isinstance(n, Shares) else n
             batches = with_heads(batches, int(longest.max(initial=1)), n_keys)
         inner = read_dataset(data if batches is None else batches.stand_in, chosen, scored=scored)
@@ -133,78 +133,126 @@ def answer(
         tables.check_names("the coordinate ", [x for x in beside if x not in batch], columns)
         check_not_above(n, inner.sizes["candidate"])
         if rows_only and batches is not None:  # how many rows there are depends on the sizes
-            known = batches.filled(_sizes(inner), batch, _sizes)
-            inner, batches = inner.assign(known), None
-        parts = _parts(inner, n)
-        n_groups = math.prod(data.sizes[d] for d in inner.attrs["batch"])
-        results = [
-            _ask(question, part.assign_attrs(n_groups=n_groups), n, total) for part, total in parts
-        ]
-
-        width, ragged = inner.sizes["candidate"], inner.attrs["ragged"]  # travel with the tasks
-
-        def ask(some: xr.Dataset) -> xr.Dataset:
-            return _ask(question, some.assign_attrs(n_groups=n_groups), n, size_of(some))
-
-        def leave(result: xr.Dataset) -> xr.Dataset:
-            found = _along_share(result, n, width)
-            return tables.leave_dataset(
-                found, _with_share(columns, found), ragged=ragged, attrs=attrs
-            )
-
-        rows_leave = rows_only or (cuts_lists and n is None and chosen.ties == "blocks")
-        if batches is not None and finish is None and combine is None and not rows_leave:
-            return batches.filled(leave(results[0]), batch, lambda some: leave(ask(some)))
-        if batches is not None:
-            results = [batches.filled(results[0], batch, ask)]
-        if results[0]["exists"].chunks is None:
-            _check_rows(n, results)
-        if finish is not None:
-            results = finish(results, inner.attrs["batch"] if len(parts) == 1 else [tables.GROUP])
-        results = [_along_share(x, n, total) for x, (_, total) in zip(results, parts, strict=True)]
-        result = results[0] if len(parts) == 1 else _joined(results, inner, n)
-        columns = _with_share(columns, result)
-        if combine is not None:
-            _check_groups(inner.attrs["batch"])
-            result = combine(_whole_batch(result, batch), batch)
-        if rows_leave:
-            return tables.leave_rows(result, columns, attrs=attrs)
-        return tables.leave_dataset(result, columns, ragged=inner.attrs["ragged"], attrs=attrs)
+            inner, batches = inner.assign(batches.filled(_sizes(inner), batch, _sizes)), None
+        n_groups = math.prod(data.sizes[d] for d in batch)
+        inner = inner.assign_attrs(n_groups=n_groups)
+        if batches is None:
+            return _of_batch(inner, call, rows_leave=rows_leave)
+        return _of_batches(inner, batches, call, rows_leave=rows_leave)
     if not any_heads:
         refuse_head(data)
     groups = read_frame(data, chosen, scored=scored)
-    tables.check_names("by=", groups.keys.columns, columns)
-    whole = groups.whole
-    check_not_above(n, groups.largest, whole if scored else None)
-    if combine is not None:
-        _check_groups(list(groups.keys.columns))
     together = counted and isinstance(n, np.ndarray) and len(groups.keys) > 0
-    members = [groups.counts] if together else groups.members
+    members = [groups.counts] if together else list(groups.members)
+    tables.check_names("by=", groups.keys.columns, columns)
+    check_not_above(n, groups.largest, groups.whole if scored else None)
+    if not members:  # no rows, no groups: the columns of an empty group
+        nothing = read_frame(data, Roles.of({**roles, "by": None}), scored=scored).members[0]
+        return _of_groups(groups, [nothing], call, empty=True)
+    return _of_groups(groups, members, call)
+
+
+class _Call(NamedTuple):
+    """What is asked, whatever the form of the data."""
+
+    question: Question
+    columns: Sequence[str]
+    n: Sizes
+    combine: Combination | None
+    finish: Finish | None
+    attrs: Mapping[str, Any] | None
+
+
+def _of_batch(inner: xr.Dataset, call: _Call, *, rows_leave: bool) -> xr.Dataset:
+    """Ask of all rankings of a Dataset, or of those of each size where n is a share."""
+    parts = _parts(inner, call.n)
+    results = [_ask(call.question, part, call.n, total) for part, total in parts]
+    return _left(results, parts, inner, call, rows_leave=rows_leave)
+
+
+def _of_batches(
+    inner: xr.Dataset, batches: Batches, call: _Call, *, rows_leave: bool
+) -> xr.Dataset:
+    """Ask of the rankings of a lazy Dataset chunk by chunk; ``inner`` stands for all of them."""
+    batch: list[Hashable] = inner.attrs["batch"]
+    # what travels with the tasks
+    n_groups, width, ragged = (
+        inner.attrs["n_groups"], inner.sizes["candidate"], inner.attrs["ragged"],
+    )  # fmt: skip
+
+    def ask(some: xr.Dataset) -> xr.Dataset:
+        return _ask(call.question, some.assign_attrs(n_groups=n_groups), call.n, size_of(some))
+
+    def leave(result: xr.Dataset) -> xr.Dataset:
+        along = _along_share(result, call.n, width)
+        columns = _with_share(call.columns, along)
+        return tables.leave_dataset(along, columns, ragged=ragged, attrs=call.attrs)
+
+    parts = _parts(inner, call.n)
+    template = _ask(call.question, parts[0][0], call.n, parts[0][1])
+    if call.finish is None and call.combine is None and not rows_leave:
+        return batches.filled(leave(template), batch, lambda some: leave(ask(some)))
+    results = [batches.filled(template, batch, ask)]
+    return _left(results, parts, inner, call, rows_leave=rows_leave)
+
+
+def _left(
+    results: list[xr.Dataset],
+    parts: Sequence[tuple[xr.Dataset, int]],
+    inner: xr.Dataset,
+    call: _Call,
+    *,
+    rows_leave: bool,
+) -> xr.Dataset:
+    """Finish the answers of all parts of a Dataset, put them together, and let them leave."""
+    batch: list[Hashable] = inner.attrs["batch"]
+    if results[0]["exists"].chunks is None:
+        _check_rows(call.n, results)
+    if call.finish is not None:
+        results = call.finish(results, batch if len(parts) == 1 else [tables.GROUP])
+    results = [_along_share(x, call.n, total) for x, (_, total) in zip(results, parts, strict=True)]
+    result = results[0] if len(parts) == 1 else _joined(results, inner, call.n)
+    columns = _with_share(call.columns, result)
+    if call.combine is not None:
+        _check_groups(batch)
+        result = call.combine(_whole_batch(result, batch), batch)
+    if rows_leave:
+        return tables.leave_rows(result, columns, attrs=call.attrs)
+    return tables.leave_dataset(result, columns, ragged=inner.attrs["ragged"], attrs=call.attrs)
+
+
+def _of_groups(
+    groups: Groups, members: Sequence[xr.Dataset], call: _Call, *, empty: bool = False
+) -> pd.DataFrame:
+    """Ask of the groups of a DataFrame, those of one size together."""
+    n, whole, keys = call.n, groups.whole, groups.keys
+    if call.combine is not None:
+        _check_groups(list(keys.columns))
     sizes = [
         inner.sizes.get("candidate", groups.largest) if whole is None else whole.total
         for inner in members
-    ] or [0]
-    results = [
-        _ask(question, inner.assign_attrs(n_groups=len(groups.keys)), n, size)
-        for inner, size in zip(members, sizes, strict=False)
     ]
-    if not results:  # no rows, no groups: the columns of an empty group
-        nothing = read_frame(data, Roles.of({**roles, "by": None}), scored=scored).members[0]
-        result = _ask(question, nothing.assign_attrs(n_groups=0), n, 0)
-        results = [result.assign(exists=xr.zeros_like(result["exists"]))]
+    if empty:
+        sizes = [0]
+    results = [
+        _ask(call.question, inner.assign_attrs(n_groups=len(keys)), n, size)
+        for inner, size in zip(members, sizes, strict=True)
+    ]
+    if empty:
+        results = [x.assign(exists=xr.zeros_like(x["exists"])) for x in results]
     _check_rows(n, results)
-    if finish is not None:
-        results = finish(results, [tables.GROUP])
+    if call.finish is not None:
+        results = call.finish(results, [tables.GROUP])
     if isinstance(n, Shares):
         results = [_along_share(x, n, total) for x, total in zip(results, sizes, strict=True)]
-    if combine is not None:
+    if call.combine is not None:
         lacking = {"exists": False, "tp": 0}  # of the n that only larger groups have
         every = xr.concat(results, tables.GROUP, join="outer", fill_value=lacking)
-        one = combine(every, [tables.GROUP])
+        one = call.combine(every, [tables.GROUP])
         results = [one.assign({tables.GROUP: xr.zeros_like(one["exists"], dtype=int)})]
-        groups = replace(groups, keys=pd.DataFrame(index=[0]))
-    columns = _with_share(columns, results[0])
-    return tables.leave_frame(results, groups.keys, columns, attrs=attrs)
+        keys = pd.DataFrame(index=[0])
+    columns = _with_share(call.columns, results[0])
+    return tables.leave_frame(results, keys, columns, attrs=call.attrs)
 
 
 def _from_head(

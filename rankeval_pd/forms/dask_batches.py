@@ -113,7 +113,7 @@ class Batches:
         cut = {n: x for n, x in self.data.variables.items() if _is_cut(x, batch)}
         number = {d: i for i, d in enumerate(dict.fromkeys([*batch, *self.data.dims]))}
         pairs = [(_as_lazy(x), tuple(number[d] for d in x.dims)) for x in cut.values()]
-        chunks, arrays = da.core.unify_chunks(*itertools.chain.from_iterable(pairs))
+        chunks, arrays = cast(Any, da).core.unify_chunks(*itertools.chain.from_iterable(pairs))
         asked = cast(Any, da.blockwise)(
             _answer,
             tuple(number[d] for d in batch),

@@ -97,7 +97,7 @@ class HeadBatches(Batches):
         for x in variables.values():
             data = x.data if x.chunks else cast(Any, da.from_array)(np.asarray(x), chunks=-1)
             pairs.append((data, tuple(number[d] for d in x.dims)))
-        chunks, arrays = da.core.unify_chunks(*itertools.chain.from_iterable(pairs))
+        chunks, arrays = cast(Any, da).core.unify_chunks(*itertools.chain.from_iterable(pairs))
         candidates = chunks[number[self.roles.dim]]
         indices = [places for _, places in pairs]
         parts = cast(Any, da.blockwise)(

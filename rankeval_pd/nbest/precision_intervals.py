@@ -105,8 +105,8 @@ def precision_interval(
     --------
     >>> import rankeval_pd
     >>> low, high = rankeval_pd.precision_interval(200, 500)
-    >>> print(f"{low:.15f} {high:.15f}")
-    0.356761372060110 0.444428200757038
+    >>> print(f"{low:.12f} {high:.12f}")
+    0.356761372060 0.444428200757
     """
     kind = IntervalKind.of(ci=ci, level=level, phi=phi)
     check_together(tp=tp, n=n)

@@ -7,6 +7,7 @@ import itertools
 import mpmath
 import numpy as np
 import pytest
+import scipy
 from mpmath import mpf
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -43,6 +44,15 @@ def tail_and_density(a: float, b: float, p: mpf) -> tuple[mpf, mpf]:
             return mass * value / a, mass / (p * (1 - p))
 
 
+def law_of(shifts, tail: float, upper: bool):
+    """Return the polynomial; some tails of older versions of SciPy are too noisy to find one."""
+    law = proportions._law_of(shifts, tail, upper)
+    if law is None and int(scipy.__version__.split(".")[1]) < 17:
+        pytest.skip("of this SciPy's tails no polynomial is found, and limits are solved for")
+    assert law is not None
+    return law
+
+
 def errors(tp: float, fp: float, shifts, tail: float, p: float, *, upper: bool) -> float:
     """The error of p, the tail's residual over its slope, relative to p and to 1 - p.
 
@@ -64,8 +74,7 @@ def proven(corners, levels, kinds) -> float:
     worst = 0.0
     for kind, level, upper in itertools.product(kinds, levels, (False, True)):
         shifts, tail = KINDS[kind][upper], (1.0 - level) / 2.0
-        law = proportions._law_of(shifts, tail, upper)
-        assert law is not None, (kind, level)
+        law = law_of(shifts, tail, upper)
         shift = np.mean(shifts, axis=0)
         for a, b in itertools.product(corners, corners):
             p = float(law.quantiles(np.array([float(a)]), np.array([float(b)]))[0])
@@ -99,8 +108,7 @@ def test_as_by_tails(kind, level):
     a, b = LEAST * np.exp(rng.random((2, 500)) * np.log(1e4))
     for upper in (False, True):
         shifts, tail = KINDS[kind][upper], (1.0 - level) / 2.0
-        law = proportions._law_of(shifts, tail, upper)
-        assert law is not None
+        law = law_of(shifts, tail, upper)
         shift = np.mean(shifts, axis=0)
         logits = proportions._logits(a - shift[0], b - shift[1], shifts, tail, upper_tail=upper)
         found = law.quantiles(a, b)

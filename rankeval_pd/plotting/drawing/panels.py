@@ -122,9 +122,8 @@ def _part(table: Any, groups: list[Any], key: pd.Series[Any] | None) -> Any:
 
 def _columns(table: pd.DataFrame, names: list[Any]) -> pd.DataFrame:
     """Return columns by their names, of which some may be True or False: no choice of rows."""
-    places: Any = [table.columns.get_loc(name) for name in names]
-    result: pd.DataFrame = table.iloc[:, places]
-    return result
+    places = [table.columns.get_loc(name) for name in names]
+    return table.take(cast("list[int]", places), axis=1)
 
 
 def one_of(ax: Any, draw: Drawing | None = None, table: pd.DataFrame | None = None) -> Axes:

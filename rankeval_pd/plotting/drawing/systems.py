@@ -371,7 +371,8 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
 
     ax, look = canvas.ax, canvas.look
     names = table[["system_a", "system_b"]].astype(object)
-    table = table.assign(**names.where(names.notna(), "nan"))  # no NaN is equal to another
+    named = names.where(names.notna(), "nan")  # no NaN is equal to another
+    table = table.assign(system_a=named["system_a"], system_b=named["system_b"])
     systems = _by_wins(table)
     place = {name: k for k, name in enumerate(systems)}
     adjusted = bool(table["p_adjusted"].notna().any())
