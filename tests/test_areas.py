@@ -150,6 +150,7 @@ def test_average_precision_as_the_mean_over_orders(rows, test_pairs):
     assert found["chance"] == pytest.approx(no_ties["chance"], rel=1e-13)
 
 
+@pytest.mark.slow
 def test_standard_error_of_average_precision_is_that_of_resamples(simulated):
     """Of both ways of ties and of a difference, from 4,000 stratified resamples."""
     rng = np.random.default_rng(5)

@@ -99,6 +99,7 @@ def test_macro_difference_is_the_paired_t_test():
     assert found["ci_high"][0] == pytest.approx(interval.high)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunks", [None, {"query": 3}], ids=["dataset", "dask"])
 @pytest.mark.parametrize("options", [{"average": "macro"}, {"average": "micro"}, {"combine": True}])
 def test_a_dataset_says_the_same(options, chunks):

@@ -242,6 +242,7 @@ def test_a_store_larger_than_memory(tmp_path):
     assert done.stdout.strip() == "bounded", done.stderr[-2000:]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 def test_few_tasks_for_each_chunk_and_one_run(queries):
     """At most ten for a chunk of queries, whatever the columns; nothing for a single query."""

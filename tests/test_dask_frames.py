@@ -154,6 +154,7 @@ def test_lists_that_end(df, stores):
         same(QUESTIONS[name](ddf.rankeval(**roles)), QUESTIONS[name](few.rankeval(**roles)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("files", [pytest.param(1, marks=pytest.mark.slow), 7])
 def test_one_head_answers_all(df, stores, files):
     roles = {**ROLES, "missing": "last", "label": "id"}

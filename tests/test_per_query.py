@@ -75,7 +75,10 @@ def ours(frame: pd.DataFrame, metrics: list[str], **roles) -> pd.DataFrame:
     )[metrics]
 
 
-@pytest.mark.parametrize("block", range(20))
+MORE = [pytest.param(block, marks=pytest.mark.slow) for block in range(8, 20)]
+
+
+@pytest.mark.parametrize("block", [*range(8), *MORE])
 def test_equal_to_trec_eval_to_the_last_bit(block):
     """trec_eval, by way of ir_measures, on 200 collections."""
     for seed in range(10 * block, 10 * block + 10):  # 200 collections in all

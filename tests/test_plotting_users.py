@@ -305,6 +305,7 @@ def test_empty_tables_on_every_axis(x):
     laid_out(df.iloc[:0].rankeval.plot.precision(x=x).figure)
 
 
+@pytest.mark.slow
 def test_empty_tables_of_the_other_plots():
     df, right = candidates(), items(3)
     pairs = right.rankeval.paired_bootstrap(**B)

@@ -39,7 +39,11 @@ def _tail(i: int, n: int, total: int, positive: int) -> Fraction:
     return Fraction(ways, math.comb(total, n))
 
 
-SMALL = [(total, positive) for total in (1, 2, 7, 12) for positive in {0, 1, total // 2, total}]
+SMALL = [
+    pytest.param(total, positive, marks=pytest.mark.slow if total > 7 else ())
+    for total in (1, 2, 7, 12)
+    for positive in sorted({0, 1, total // 2, total})
+]
 
 
 @pytest.mark.parametrize(("total", "positive"), SMALL)

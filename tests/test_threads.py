@@ -56,7 +56,8 @@ print(kept)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="fresh processes by fork")
-@pytest.mark.parametrize("number", [2, pytest.param(25, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [25])
 def test_fresh_processes_of_eight_threads_keep_their_filters(number):
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run(

@@ -164,6 +164,7 @@ def test_walk_equals_search(p, population):
         assert_allclose(walked, searched, rtol=1e-10, atol=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [0.05, 1e-17])
 @pytest.mark.parametrize("population", [Finite(10**6, 110_937), Finite(10**6, 7), Infinite(0.11)])
 def test_long_walk(p, population):

@@ -213,6 +213,7 @@ def acceptability(tp, n, p):
     return sum(mass for mass, tail in zip(law, smaller, strict=True) if tail <= limit)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "level"), [(4, 0.5), (9, 0.8), (12, 0.95), (13, 0.999)])
 def test_blaker_by_scanning(n, level):
     """Acceptability in mpmath: at most 1 - level all over outside, above just inside."""
