@@ -54,6 +54,17 @@ def test_every_tail(lists, often, data):
         assert (found.ge == 0.0) == (at_least == 1) or at_least > 1 - 1e-15
 
 
+def test_one_is_said_only_of_what_is_certain():
+    """10 or more of lists of 7 from 11 with 6, and 7 from 12 with 5, four times each."""
+    lists = [(11, 6, 7), (12, 5, 7)]
+    law = summed([exact.hypergeometric(*size) for size in lists] * 4)
+    found = tails_of_sum(10.0, sized(lists), np.array([4, 4]))
+    at_least, at = exact.tail(law, 10), law[10]
+    rest = [1 - at_least, 1 - at_least + at, 1 - at_least + at / 2]
+    assert list(found)[:3] == pytest.approx([-float(p) for p in rest], rel=1e-11)
+    assert 0.0 < -found.ge < 2e-15
+
+
 @pytest.mark.parametrize("count", [60, 100, 200, 390, 400])
 def test_far_below_what_a_float_holds(count):
     """400 positives of 40,000, one of 100 in each of 400 lists: p from 0.1 to 1e-800."""

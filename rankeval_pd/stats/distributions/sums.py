@@ -65,9 +65,13 @@ def tails_of_sum(count: float, laws: FloatArray, times: IntArray) -> Tails:
     x = first + np.arange(law.size) - count
     at = float(law[x == 0.0].sum())
     above = float((law[x > 0.0] * np.exp(-theta * x[x > 0.0])).sum())
+    upper = np.array([at + above, above, above + 0.5 * at, at])
     with np.errstate(divide="ignore"):
-        result = np.log([1.0 if count == lowest else at + above, above, above + 0.5 * at, at])
-    result += float((times * log_scales).sum()) - theta * count
+        result = np.log(upper) + float((times * log_scales).sum()) - theta * count
+        if theta == 0.0:  # near one it is the rest that is exact
+            below = float(law[x < 0.0].sum())
+            lower = np.minimum([below, below + at, below + 0.5 * at, 1.0 - at], 1.0)
+            result = np.where(upper < 0.5, result, np.log1p(-lower))
     return Tails(*np.minimum(result, 0.0))
 
 
