@@ -10,6 +10,7 @@ import xarray as xr
 
 from rankeval_pd.chance.populations import POPULATIONS, population_model
 from rankeval_pd.errors import check_choice, check_shares
+from rankeval_pd.forms import tables
 from rankeval_pd.forms.answers import answer, common_size
 from rankeval_pd.forms.choices import ListSizes, PopulationKind
 from rankeval_pd.forms.n import check_n
@@ -117,7 +118,7 @@ def random_bound(
             dask_gufunc_kwargs={"output_sizes": {"p": levels.size, "n": asked.size}},
             output_dtypes=[float, np.int64, float, float, np.int64, bool, bool],
         )
-        result = xr.Dataset(dict(zip(names, columns, strict=True)))
+        result = tables.as_columns(names, columns)
         return result.assign_coords(p=("p", levels), n=("n", asked))
 
     within = None if population == "infinite" and isinstance(sizes, np.ndarray) else sizes

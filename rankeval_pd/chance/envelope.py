@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from rankeval_pd.errors import check_shares
+from rankeval_pd.forms import tables
 from rankeval_pd.forms.answers import answer, common_size
 from rankeval_pd.forms.choices import ListSizes
 from rankeval_pd.forms.n import check_n
@@ -108,7 +109,7 @@ def random_envelope(
                 dask_gufunc_kwargs={"output_sizes": {"alpha": levels.size, "n": sizes.size}},
                 output_dtypes=[float, np.int64, float, bool, bool],
             )
-        result = xr.Dataset(dict(zip(names, columns, strict=True)))
+        result = tables.as_columns(names, columns)
         return result.assign_coords(alpha=("alpha", levels), n=("n", sizes))
 
     return answer(

@@ -174,7 +174,7 @@ def random_test(
             dask_gufunc_kwargs={"output_sizes": {"n": sizes.size}},
             output_dtypes=[float if ties == "expected" else np.int64, *[float] * 7, bool],
         )
-        return xr.Dataset(dict(zip(names, columns, strict=True))).assign_coords(n=("n", sizes))
+        return tables.as_columns(names, columns).assign_coords(n=("n", sizes))
 
     def together(counted: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
         return _combined(counted, batch, population, collection)
@@ -348,7 +348,7 @@ def _combined(
         dask="parallelized",
         output_dtypes=[np.int64, *[float] * 7, np.int64, np.int64, bool],
     )
-    return xr.Dataset(dict(zip(names, columns, strict=True))).assign_coords(n=counted["n"])
+    return tables.as_columns(names, columns).assign_coords(n=counted["n"])
 
 
 def _combined_columns(

@@ -12,6 +12,7 @@ from rankeval_pd.curves import average_precision
 from rankeval_pd.curves.areas import EQUAL, KINDS
 from rankeval_pd.curves.spreads import p_of_t, spread_of
 from rankeval_pd.errors import check_choice, check_share
+from rankeval_pd.forms import tables
 from rankeval_pd.forms.answers import answer
 from rankeval_pd.forms.choices import (
     Adjustment,
@@ -186,7 +187,7 @@ def compare_area(
             )
             names = (*_COMPARED, "se", "n_groups")[: len(computed)]
             advance(len(block) * batches)
-            return xr.Dataset(dict(zip(names, computed, strict=True)))
+            return tables.as_columns(names, computed)
 
         with drawing_bar(
             inner, progress, draws=len(pairs), what="comparing areas", unit="pairs"

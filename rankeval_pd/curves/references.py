@@ -11,6 +11,7 @@ import xarray as xr
 
 from rankeval_pd.curves.shapes import SPACES, rates
 from rankeval_pd.errors import check_choice, check_shares
+from rankeval_pd.forms import tables
 from rankeval_pd.forms.answers import answer, common_size, size_now
 from rankeval_pd.forms.choices import Bound, ListSizes, Space
 from rankeval_pd.forms.n import check_n
@@ -104,7 +105,7 @@ def random_band(
             dask_gufunc_kwargs={"output_sizes": {"p": levels.size, "n": sizes.size}},
             output_dtypes=[float, float, bool],
         )  # fmt: skip
-        result = xr.Dataset(dict(zip((*names, "exists"), columns, strict=True)))
+        result = tables.as_columns((*names, "exists"), columns)
         return result.assign_coords(p=("p", levels), n=("n", sizes))
 
     attrs = {"space": space, "simultaneous": simultaneous, "bound": bound}

@@ -173,7 +173,7 @@ def _of_dataset(each: xr.Dataset, options: dict[str, Any]) -> xr.Dataset:
         output_core_dims=[core] * len(_FOUND), dask="parallelized",
         output_dtypes=[float] * len(_FOUND),
     )  # fmt: skip
-    result = xr.Dataset(dict(zip(_FOUND, found, strict=True)))
+    result = tables.as_columns(_FOUND, found)
     sides = (tables.labels([samples[pair[side]] for pair in pairs]) for side in (0, 1))
     first, second = sides
     return result.assign_coords(

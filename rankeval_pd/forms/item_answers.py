@@ -196,7 +196,7 @@ def _answer_dataset(
         dask_gufunc_kwargs={"output_sizes": {dim: sizes[dim] for dim in over}},
         output_dtypes=list(question.dtypes),
     )
-    result = xr.Dataset(dict(zip(question.names, computed, strict=True)))
+    result = tables.as_columns(question.names, computed)
     result = result.drop_vars([name for name in result.coords if name not in batch])
     result = _labelled(result, systems, pairs, question.over)
     if relate is not None:

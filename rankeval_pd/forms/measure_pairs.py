@@ -108,9 +108,12 @@ def with_names(result: xr.Dataset, pairs: Sequence[Pair]) -> xr.Dataset:
 def sides(array: xr.DataArray, pairs: Sequence[Pair]) -> tuple[xr.DataArray, xr.DataArray]:
     """Return the array for the first and for the second measure of each pair."""
     places = {name: k for k, name in enumerate(array.indexes["measure"].tolist())}
-    bare = array.drop_vars("measure")
+    coords = {name: x for name, x in array.coords.items() if "measure" not in x.dims}
+    dims = ["pair" if name == "measure" else name for name in array.dims]
     a, b = (
-        bare.isel(measure=xr.DataArray([places[pair[side]] for pair in pairs], dims="pair"))
+        xr.DataArray(
+            array.variable.isel(measure=[places[pair[side]] for pair in pairs]).data, coords, dims
+        )
         for side in (0, 1)
     )
     return a, b
@@ -244,7 +247,7 @@ def ask_pairs(
             dask_gufunc_kwargs={"output_sizes": {"n": asked.size}},
             output_dtypes=[*columns.values(), bool],
         )  # fmt: skip
-        blocks.append(xr.Dataset(dict(zip(names, computed, strict=True))))
+        blocks.append(tables.as_columns(names, computed))
         advance(len(block) * (inner["gold"].size // max(1, inner.sizes["candidate"])))
     result = joined(blocks, "pair")
     if over_n:

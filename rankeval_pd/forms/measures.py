@@ -11,6 +11,7 @@ from typing import Any
 
 import xarray as xr
 
+from rankeval_pd.forms import tables
 from rankeval_pd.forms.measure_pairs import in_blocks, joined
 from rankeval_pd.forms.memory import check_rows
 from rankeval_pd.stats._types import AnyArray
@@ -76,7 +77,7 @@ def ask_measures(
             output_dtypes=list(columns.values()),
         )
         arrays = computed if len(columns) > 1 else [computed]
-        return xr.Dataset(dict(zip(columns, arrays, strict=True)))
+        return tables.as_columns(columns, arrays)
 
     measures = range(inner.sizes["measure"])
     blocks = [*in_blocks(measures, inner, _TOGETHER)]

@@ -110,21 +110,22 @@ class Groups:
 
     def _stacked(self, chosen: IntArray, rows: IntArray) -> xr.Dataset:
         """Return groups of one size as the inner form; ``rows`` is (group, candidate)."""
-        coords = {"measure": ("measure", tables.labels(self.measures)), tables.GROUP: chosen}
-        inner = xr.Dataset(
-            {"row": ((tables.GROUP, "candidate"), rows), "sign": ("measure", self.signs)},
-            coords=coords,
-            attrs={"ends": self.ends, "whole": self.whole},
-        )
         between = {1: (), 2: ("measure",)}
-        return inner.assign(
+        columns = {
+            name: (
+                (tables.GROUP, *between[values.ndim], "candidate"),
+                np.moveaxis(values[..., rows], -2, 0),
+            )
+            for name, values in self.columns.items()
+        }
+        return xr.Dataset(
             {
-                name: (
-                    (tables.GROUP, *between[values.ndim], "candidate"),
-                    np.moveaxis(values[..., rows], -2, 0),
-                )
-                for name, values in self.columns.items()
-            }
+                "row": ((tables.GROUP, "candidate"), rows),
+                "sign": ("measure", self.signs),
+                **columns,
+            },
+            coords={"measure": ("measure", tables.labels(self.measures)), tables.GROUP: chosen},
+            attrs={"ends": self.ends, "whole": self.whole},
         )
 
     @cached_property

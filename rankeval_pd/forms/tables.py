@@ -24,6 +24,15 @@ def is_missing(name: Any) -> bool:
     return bool(pd.api.types.is_scalar(name) and pd.isna(name))
 
 
+def as_columns(names: Iterable[str], arrays: Sequence[xr.DataArray]) -> xr.Dataset:
+    """Return what one call of a kernel gave, under these names.
+
+    The arrays have the coordinates of the kernel's arguments, all the same, and are not aligned.
+    """
+    variables = {name: x.variable for name, x in zip(names, arrays, strict=True)}
+    return xr.Dataset(variables, coords=max((x.coords for x in arrays), key=len))
+
+
 GROUP = "_group"  # the dimension along which groups of a DataFrame are stacked
 _INNER = ("pair", "cut", "_point")  # dimensions of results that are no columns
 _TAKEN = (*_INNER, "row", "score", "present", "sign", "exists", "leaning", GROUP)
@@ -97,7 +106,7 @@ def _rows(result: xr.Dataset, columns: Sequence[str]) -> dict[str, AnyArray]:
     shape = dict(zip(exists.dims, exists.shape, strict=True))
     rows = {}
     for name in columns:
-        values = result[name].variable.set_dims(shape).transpose(*exists.dims).to_numpy().ravel()
+        values = result.variables[name].set_dims(shape).transpose(*exists.dims).to_numpy().ravel()
         rows[name] = values if everything else values[keep]
     return rows
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 import xarray as xr
 
+from rankeval_pd.forms import tables
 from rankeval_pd.forms.answers import Question, answer
 from rankeval_pd.forms.choices import ListSizes
 from rankeval_pd.forms.measure_pairs import only_pair, with_names
@@ -330,7 +331,7 @@ def judged_difference(
             output_dtypes=[*DIFFERENCE.values(), bool],
         )  # fmt: skip
         names = [*DIFFERENCE, "exists"]
-        result = with_names(xr.Dataset(dict(zip(names, computed, strict=True))), [(a, b)])
+        result = with_names(tables.as_columns(names, computed), [(a, b)])
         return result.assign_coords(n=("n", asked_n))
 
     columns = ("measure_a", "measure_b", "n", *DIFFERENCE)

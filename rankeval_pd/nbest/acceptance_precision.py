@@ -8,6 +8,7 @@ from typing import Any, Unpack
 import numpy as np
 import xarray as xr
 
+from rankeval_pd.forms import tables
 from rankeval_pd.forms.answers import answer
 from rankeval_pd.forms.choices import ProportionInterval
 from rankeval_pd.forms.heads import refuse_head
@@ -104,7 +105,7 @@ def acceptance_precision(
             dask="parallelized",
             output_dtypes=[np.int64, np.int64, *[float] * 5],
         )
-        result = xr.Dataset(dict(zip(names, columns, strict=True)))
+        result = tables.as_columns(names, columns)
         exists = xr.ones_like(result["tp"], dtype=bool) & asked.notnull()
         return result.assign(threshold=asked.broadcast_like(exists), exists=exists)
 

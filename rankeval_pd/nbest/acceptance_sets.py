@@ -10,6 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import check_choice, is_known, unknown_name, warn
+from rankeval_pd.forms import tables
 from rankeval_pd.forms.measure_pairs import (
     Pair,
     sides,
@@ -86,7 +87,7 @@ def compare_sets(
         dask="parallelized",
         output_dtypes=[*types.values()],
     )
-    return with_names(xr.Dataset(dict(zip(types, columns, strict=True))), pairs)
+    return with_names(tables.as_columns(types, columns), pairs)
 
 
 def _paired_cuts(

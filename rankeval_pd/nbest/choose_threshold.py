@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from rankeval_pd.errors import check_share
+from rankeval_pd.forms import tables
 from rankeval_pd.forms.answers import answer
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles
@@ -104,7 +105,7 @@ def choose_threshold(
             dask="parallelized",
             output_dtypes=list(_TYPES),
         )
-        result = xr.Dataset(dict(zip(COLUMNS[1:], columns, strict=True)))
+        result = tables.as_columns(COLUMNS[1:], columns)
         return result.assign(exists=xr.ones_like(result["threshold"], dtype=bool))
 
     attrs = {"precision": precision, "recall": recall, "level": level}

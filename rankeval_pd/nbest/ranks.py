@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 
 from rankeval_pd.errors import check_choice, check_share, unknown_name
+from rankeval_pd.forms import tables
 from rankeval_pd.forms.answers import Question, answer
 from rankeval_pd.forms.choices import AreaKind, FamilyAdjustment, ListSizes
 from rankeval_pd.forms.measure_pairs import pair_names, with_names
@@ -256,7 +257,7 @@ def _tested(
             },
             output_dtypes=[*columns.values(), bool],
         )  # fmt: skip
-    result = xr.Dataset(dict(zip([*columns, "exists"], computed, strict=True)))
+    result = tables.as_columns([*columns, "exists"], computed)
     return result.assign_coords(n=("n", sizes)) if over_n else result
 
 

@@ -256,7 +256,7 @@ class _Study(NamedTuple):
             dask_gufunc_kwargs={"output_sizes": {"sample": size}} if per_sample else {},
             output_dtypes=[*types.values()],
         )
-        result = xr.Dataset(dict(zip(types, computed, strict=True)))
+        result = tables.as_columns(types, computed)
         return result.assign(exists=xr.ones_like(result["threshold"], dtype=bool))
 
     def _ask_chunks(
@@ -296,7 +296,7 @@ class _Study(NamedTuple):
             dask_gufunc_kwargs={"output_sizes": {"sample": math.prod(shape)}} if per_sample else {},
             output_dtypes=[*types.values()],
         )
-        result = xr.Dataset(dict(zip(types, computed, strict=True)))
+        result = tables.as_columns(types, computed)
         result = result.assign_coords(measure=inner["measure"])
         return result.assign(exists=xr.ones_like(result["threshold"], dtype=bool))
 
