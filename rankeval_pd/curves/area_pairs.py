@@ -174,7 +174,7 @@ def compare_area(
 
         def compared(block: Sequence[Pair], advance: Callable[[int], object]) -> xr.Dataset:
             two = [inner["score"], inner["present"], *placed]
-            given = [x for array in two for x in sides(array, block)]
+            given: list[Any] = [x for array in two for x in sides(array, block)]
             given += [inner["gold"], *clusters]
             computed = xr.apply_ufunc(
                 kernel,

@@ -105,15 +105,12 @@ def with_names(result: xr.Dataset, pairs: Sequence[Pair]) -> xr.Dataset:
     return result.assign_coords(measure_a=("pair", first), measure_b=("pair", second))
 
 
-def sides(array: xr.DataArray, pairs: Sequence[Pair]) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return the array for the first and for the second measure of each pair."""
+def sides(array: xr.DataArray, pairs: Sequence[Pair]) -> tuple[xr.Variable, xr.Variable]:
+    """Return the array for the first and for the second measure of each pair, without labels."""
     places = {name: k for k, name in enumerate(array.indexes["measure"].tolist())}
-    coords = {name: x for name, x in array.coords.items() if "measure" not in x.dims}
     dims = ["pair" if name == "measure" else name for name in array.dims]
     a, b = (
-        xr.DataArray(
-            array.variable.isel(measure=[places[pair[side]] for pair in pairs]).data, coords, dims
-        )
+        xr.Variable(dims, array.variable.isel(measure=[places[pair[side]] for pair in pairs]).data)
         for side in (0, 1)
     )
     return a, b
@@ -270,6 +267,8 @@ def in_blocks(
 
 def joined(blocks: Sequence[xr.Dataset], along: str) -> xr.Dataset:
     """Return what was computed in blocks along the dimension of the pairs, or of the measures."""
+    if len(blocks) == 1:
+        return blocks[0]
     how: Any = {"coords": "minimal", "compat": "override", "join": "override"}
     result: xr.Dataset = xr.concat(blocks, along, **how)
     return result

@@ -106,7 +106,10 @@ def _rows(result: xr.Dataset, columns: Sequence[str]) -> dict[str, AnyArray]:
     shape = dict(zip(exists.dims, exists.shape, strict=True))
     rows = {}
     for name in columns:
-        values = result.variables[name].set_dims(shape).transpose(*exists.dims).to_numpy().ravel()
+        column = result.variables[name]
+        if column.dims != exists.dims:
+            column = column.set_dims(shape).transpose(*exists.dims)
+        values = column.to_numpy().ravel()
         rows[name] = values if everything else values[keep]
     return rows
 
@@ -120,7 +123,10 @@ def _column(values: AnyArray, known: list[Any]) -> Any:
         return values
     codes, names = pd.factorize(values)
     index = pd.Index(list(names) or known, tupleize_cols=False)
-    return pd.Series(index).reindex(codes).array  # -1 is nobody's number, and becomes NaN
+    named = pd.Series(index)
+    if codes.min(initial=0) < 0:
+        return named.reindex(codes).array  # -1 is nobody's number, and becomes NaN
+    return named.array.take(codes)
 
 
 def leave_dataset(
