@@ -18,6 +18,7 @@ import rankeval_pd
 from rankeval_pd.stats.intervals.differences import agreeing, newcombe, overlapping, score
 from rankeval_pd.stats.significance.fisher import fisher_test
 from rankeval_pd.stats.significance.score import score_test
+from tests.conftest import examples
 
 REFERENCE = Path(__file__).parent / "reference"
 
@@ -74,7 +75,7 @@ def test_rows_agree(alternative):
 
 
 @given(st.integers(1, 40), st.integers(1, 40), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_the_score_test_and_its_interval_agree(n_a, n_b, data):
     tp_a = data.draw(st.integers(0, n_a))
     tp_b = data.draw(st.integers(0, n_b))

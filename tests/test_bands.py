@@ -15,6 +15,7 @@ from scipy import optimize, stats
 import rankeval_pd
 from rankeval_pd import RankevalWarning, datasets
 from rankeval_pd.stats.intervals import bands
+from tests.conftest import examples
 
 N = range(100, 2001)
 
@@ -219,7 +220,7 @@ def test_equal_rankings(frame):
 
 @pytest.mark.slow
 @given(seed=st.integers(0, 10_000), size=st.integers(1, 12), share=st.sampled_from([0, 0.3, 1]))
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:precision is .* at one of the n:rankeval_pd.RankevalWarning")
 def test_any_frame(seed, size, share):

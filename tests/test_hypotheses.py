@@ -9,6 +9,7 @@ import pytest
 from hypothesis import strategies as st
 
 import rankeval_pd
+from tests.conftest import examples
 
 metrics = pytest.importorskip("sacrebleu.metrics")
 
@@ -69,7 +70,7 @@ def test_the_score_is_that_of_sacrebleu(metric, options, several):
     st.lists(st.tuples(*[st.text("ab .,(C", max_size=12)] * 3), min_size=1, max_size=6),
     st.sampled_from(["bleu", "chrf", "ter"]),
 )
-@hypothesis.settings(deadline=None, max_examples=60)
+@hypothesis.settings(max_examples=examples(60))
 def test_sums_of_any_texts_make_the_score(rows, metric):
     texts, *streams = (list(column) for column in zip(*rows, strict=True))
     table = rankeval_pd.from_sacrebleu({"a": texts}, streams, metric)["a"]

@@ -13,6 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from statsmodels.stats.multitest import multipletests
 
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, adjust, step_down
+from tests.conftest import examples
 
 STATSMODELS = {"holm": "holm", "bonferroni": "bonferroni", "bh": "fdr_bh", "by": "fdr_by"}
 
@@ -28,7 +29,7 @@ def reference(p, method):
 
 
 @pytest.mark.parametrize("method", ADJUSTMENTS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(arrays(float, st.integers(1, 12), elements=st.floats(0, 1) | st.just(np.nan)))
 def test_against_statsmodels(method, p):
     """statsmodels' multipletests of the entries that are not NaN."""
@@ -62,7 +63,7 @@ def test_one_test_and_none(method):
 
 
 @pytest.mark.parametrize("method", ADJUSTMENTS)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 @given(p=arrays(float, 8, elements=st.floats(0, 1)), order=st.permutations(range(8)))
 def test_relations(method, p, order):
     """Never below p, above 1 or above Bonferroni (times the harmonic sum), in any order."""

@@ -11,6 +11,7 @@ from scipy import special
 
 from rankeval_pd.stats.distributions import binomial
 from rankeval_pd.stats.distributions.beta import log_betainc
+from tests.conftest import examples
 from tests.stats import exact
 
 CASES = [  # a, b, z: around 1, next to the switch at 1e-200, and far below any float
@@ -63,7 +64,7 @@ def test_smooth_at_the_switch(z):
     assert_allclose(slopes[1:], slopes[:-1], rtol=1e-3)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(st.integers(1, 10**5), st.floats(0, 1), st.floats(1e-6, 1 - 1e-6))
 def test_is_a_binomial_tail(n, share, z):
     """For whole numbers, I_z(i, n - i + 1) = P(X >= i): the sum of another kernel; falls in a."""

@@ -16,6 +16,7 @@ from rankeval_pd.stats.distributions.populations import Finite, Infinite
 from rankeval_pd.stats.random_model import boundary, bounds
 from rankeval_pd.stats.random_model.boundary import adjusted, crossing_probability, envelope
 from rankeval_pd.stats.random_model.bounds import critical_counts
+from tests.conftest import examples
 from tests.stats import exact
 
 SIZES = st.integers(0, 16).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n)))
@@ -168,7 +169,7 @@ def test_rows_do_not_meet():
     np.testing.assert_allclose(together[::23], alone, rtol=1e-12)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(SIZES.filter(lambda s: s[0] > 0), st.floats(0.001, 0.999), st.data())
 def test_envelope_is_the_largest_level(size, alpha, data):
     total, positive = size

@@ -14,6 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from rankeval_pd.stats.distributions.populations import Finite, Infinite
 from rankeval_pd.stats.random_model.bounds import _search, _walk, bounds, parametric_bound
+from tests.conftest import examples
 from tests.stats import exact
 
 LEVELS = [1e-9, 1e-4, 0.05, 0.1, 0.5, 0.9]
@@ -180,7 +181,7 @@ def test_long_walk(p, population):
     assert set(np.diff(walked.critical)) <= {0.0, 1.0}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(st.data())
 def test_relations(data):
     """Bounds rise by 0 or 1 with n; discrete <= critical <= discrete + 1; smaller p, larger bound.

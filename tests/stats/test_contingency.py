@@ -16,6 +16,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from rankeval_pd.stats.contingency import MEASURES, expected
+from tests.conftest import examples
 from tests.stats import exact
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "ucs.csv"
@@ -321,7 +322,7 @@ def test_arrays(name):
     assert MEASURES[name](*np.empty((4, 0))).shape == (0,)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(st.tuples(*[st.integers(0, 10**5)] * 4).filter(any))
 def test_relations(table):
     """Transposing changes nothing, exchanging the rows turns the sign, which is O11 - E11's."""
@@ -340,7 +341,7 @@ ONE_SIDED = ("log_relative_risk", "liddell", "deltaP_forward", "deltaP_backward"
 SYMMETRIC = [x for x in MEASURES if x not in ONE_SIDED]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(st.tuples(*[st.integers(0, 10**5)] * 4).filter(any))
 def test_symmetries(table):
     """Most measures treat both words alike; some turn their sign with the rows."""
@@ -354,7 +355,7 @@ def test_symmetries(table):
         assert_allclose(turned, -found, err_msg=name, **close)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(st.tuples(st.integers(0, 300), *[st.integers(1, 300)] * 2, st.integers(1, 10**5)))
 def test_more_together_scores_higher(table):
     """With the same margins, a pair that occurs once more has the higher score, but for two."""
@@ -373,7 +374,7 @@ def test_more_together_scores_higher(table):
             assert high > low, name
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(st.tuples(*[st.integers(0, 10**4)] * 4).filter(any))
 def test_signs(table):
     """Measures with a sign have that of O11 - E11."""

@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from rankeval_pd.stats.significance.fisher import ALTERNATIVES, fisher_test
+from tests.conftest import examples
 from tests.stats import exact
 
 SIZES = [(1, 1), (1, 4), (5, 5), (7, 3), (6, 12), (11, 11), (20, 13)]
@@ -95,7 +96,7 @@ def test_arrays():
         assert_array_equal([x.size for x in found], 0)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(st.tuples(*[st.integers(1, 10**5), st.floats(0, 1)] * 2))
 def test_relations(drawn):
     """Exchanging a and b, or positives and negatives; mid-p below p; the tails make two sides."""

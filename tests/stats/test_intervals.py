@@ -22,6 +22,7 @@ from rankeval_pd.stats.intervals.differences import (
     score,
 )
 from rankeval_pd.stats.intervals.proportions import INTERVALS, blaker, clopper_pearson, wilson
+from tests.conftest import examples
 from tests.stats import exact
 
 # shifts (a, b) of the distributions Beta(tp + a, fp + b) whose mean tail is (1 - level)/2
@@ -145,7 +146,7 @@ def test_shapes(ci):
 
 
 @pytest.mark.parametrize("ci", INTERVALS)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 @given(st.data())
 def test_relations(ci, data):
     """Symmetric under tp -> n - tp, holds tp/n, and grows with the level and with tp."""
@@ -292,7 +293,7 @@ def test_newcombe_of_an_empty_region():
     assert_array_equal([low, high], np.full((2, 2), np.nan))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 @given(st.tuples(*[st.integers(1, 10**5), st.floats(0, 1)] * 2))
 def test_newcombe_is_antisymmetric(drawn):
     """Exchanging a and b turns the interval's sign."""
@@ -425,7 +426,7 @@ def test_difference_intervals_of_an_empty_region(ci):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ci", ["agresti-caffo", "miettinen-nurminen"])
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 @given(st.tuples(*[st.integers(1, 10**5), st.floats(0, 1)] * 2), st.floats(0.5, 0.999))
 def test_difference_intervals_are_antisymmetric(ci, drawn, level):
     """Exchanging a and b, or positives and negatives, turns the sign; a higher level widens."""

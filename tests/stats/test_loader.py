@@ -15,6 +15,7 @@ from rankeval_pd.stats.distributions.loader import (
     real_stirling_remainder,
     stirling_remainder,
 )
+from tests.conftest import examples
 from tests.stats.exact import precisely
 
 
@@ -75,7 +76,7 @@ def test_deviance_of_nothing():
     assert deviance(np.empty(0), np.empty(0)).shape == (0,)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(st.floats(1e-3, 1e9), st.floats(1e-3, 1e9))
 def test_deviance_is_a_distance(x, mean):
     """It is 0 only at x = mean, and D(x, mean) + D(mean, x) = (x - mean) log(x/mean)."""

@@ -16,6 +16,7 @@ from scipy.stats.contingency import odds_ratio
 
 from rankeval_pd.stats.distributions import hypergeometric
 from rankeval_pd.stats.intervals.odds_ratio import conditional_odds_ratio
+from tests.conftest import examples
 from tests.stats import exact
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "regions.csv"
@@ -136,7 +137,7 @@ def test_arrays():
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(st.tuples(*[st.integers(1, 10**4), st.floats(0, 1)] * 2), st.floats(0.5, 0.999))
 def test_relations(drawn, level):
     """Exchanging a and b, or positives and negatives, inverts; the estimate is inside, near 1."""

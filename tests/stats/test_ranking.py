@@ -13,6 +13,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
 
 from rankeval_pd.stats.rankings import ranking
+from tests.conftest import examples
 
 SCORES = st.sampled_from([-np.inf, -1.0, -0.0, 0.0, 0.5, 1.0, 2.0, np.inf, np.nan])
 CUTS = np.array([-np.inf, -1.0, 0.0, 0.7, 2.0, np.inf, np.nan])
@@ -43,7 +44,7 @@ def same(x, y):
     return x == y or (isnan(x) and isnan(y))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(batches())
 def test_order_and_ranks(batch):
     """sorted() with a key, and list.index for the ranks."""
@@ -56,7 +57,7 @@ def test_order_and_ranks(batch):
         assert ranking.ranks(positions)[row].tolist() == ranks
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(batches())
 def test_restricted_ranks(batch):
     """Ranks of the sorted list without who is absent; the rest follows in the old order."""
@@ -68,7 +69,7 @@ def test_restricted_ranks(batch):
         assert [new.index(i) + 1 for i in range(len(new))] == found[row].tolist()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(batches())
 def test_nbest(batch):
     """Lists cut from the sorted list, counted one by one, n above N included."""
@@ -90,7 +91,7 @@ def test_nbest(batch):
             assert found.tied[row, column] == sum(same(score[row, i], threshold) for i in rest)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(batches())
 def test_blocks(batch):
     """Candidates with a higher score, and with at least the same, by comparing all pairs."""
@@ -103,7 +104,7 @@ def test_blocks(batch):
         assert end.tolist() == [max(j + 1 for j, y in enumerate(row) if same(x, y)) for x in row]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(batches(fewest=1))
 def test_ties_over_all_orders(batch):
     """Mean, standard deviation, most and least true positives over every order of equal scores."""
@@ -132,7 +133,7 @@ def test_ties_over_all_orders(batch):
         assert blocks.exists[0, column] == (len({frozenset(o[: column + 1]) for o in orders}) == 1)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(batches(scores=2))
 def test_acceptance_sets(batch):
     """score >= threshold, one by one; NaN neither accepts nor is accepted."""
@@ -152,7 +153,7 @@ def test_acceptance_sets(batch):
         assert [x[row, column] for x in both] == sizes + true
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(batches(scores=2, fewest=1))
 def test_nbest_regions(batch):
     """Intersections of sets cut from two sorted lists of the same candidates."""

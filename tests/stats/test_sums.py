@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rankeval_pd.stats.distributions.sums import binomial_laws, hypergeometric_laws, tails_of_sum
+from tests.conftest import examples
 from tests.stats import exact
 
 LISTS = st.lists(
@@ -40,7 +41,7 @@ def sized(lists) -> np.ndarray:
     return hypergeometric_laws(n, total, positive)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(LISTS, st.integers(1, 4), st.data())
 def test_every_tail(lists, often, data):
     law = summed([exact.hypergeometric(*size) for size in lists] * often)

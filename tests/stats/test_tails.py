@@ -14,6 +14,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from rankeval_pd.stats.distributions import binomial, hypergeometric
+from tests.conftest import examples
 from tests.stats import exact
 
 SMALL = [
@@ -136,7 +137,7 @@ def check_relations(found):
     assert_allclose(found.gt[:-1], found.ge[1:], rtol=1e-14, atol=1e-10)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(st.data())
 def test_hypergeometric_relations(data):
     """Tails fall in i; ge = gt + pmf; lists and positives may be exchanged."""
@@ -151,7 +152,7 @@ def test_hypergeometric_relations(data):
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(st.integers(0, 10**5), st.floats(1e-6, 1 - 1e-6), st.floats(0, 1))
 def test_binomial_relations(n, z, share):
     """Tails fall in i; ge = gt + pmf."""
