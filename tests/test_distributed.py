@@ -6,6 +6,7 @@ import os
 import pickle
 from pathlib import Path
 
+import dask
 import pandas as pd
 import pytest
 
@@ -30,7 +31,9 @@ N = [10, 100, 400]
 
 @pytest.fixture(scope="module")
 def client():
+    patient = {f"distributed.comm.timeouts.{name}": "300s" for name in ("connect", "tcp")}
     with (
+        dask.config.set(patient),  # a worker starts anew where everything else runs too
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
