@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Generic, Unpack
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd import association, plotting
+from rankeval_pd import association
 from rankeval_pd.chance import bounds, crossovers, distribution, envelope, tests
 from rankeval_pd.curves import area_pairs, areas, early, references, shapes, unpaired
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import AnyRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
-from rankeval_pd.forwarding import frame_method, method, plot_method
-from rankeval_pd.guide import PLOT_SYNONYMS, PLOTS, SYNONYMS, methods_of, not_there
+from rankeval_pd.forwarding import frame_method, method
+from rankeval_pd.guide import SYNONYMS, methods_of, not_there
 from rankeval_pd.judging import partial, planning, sheets
 from rankeval_pd.nbest import (
     acceptance_precision,
@@ -35,6 +35,7 @@ from rankeval_pd.nbest import (
 )
 from rankeval_pd.nbest import ranks as nbest_ranks
 from rankeval_pd.overview import form_of, overview, overview_html
+from rankeval_pd.plot_accessor import Plots
 from rankeval_pd.queries import per_query
 from rankeval_pd.systems import calibration, paired_tests, ranks, sizes, thresholds
 
@@ -163,50 +164,3 @@ class DatasetAccessor(Accessor[xr.Dataset]):
     >>> ds.rankeval(measures="good").nbest_precision(50)["tp"].values.tolist()
     [[26]]
     """
-
-
-class Plots(Generic[Data]):
-    """The plots of ``.rankeval.plot``: those of :mod:`rankeval_pd.plotting`, the data filled in."""
-
-    __slots__ = ("_data", "_roles")
-
-    def __init__(self, data: Data, roles: Mapping[str, Any]) -> None:
-        self._data: Data = data
-        self._roles = roles
-
-    def __repr__(self) -> str:
-        return "\n".join(
-            ["<plots of a rankeval accessor>", *(f"  .{name}()" for name in dir(self))]
-        )
-
-    def __dir__(self) -> list[str]:
-        return list(PLOTS[form_of(self._data, self._roles)])
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            known = dict.fromkeys(plot for plots in PLOTS.values() for plot in plots)
-            raise AttributeError(not_there(name, "plot", known, PLOT_SYNONYMS))
-
-    precision = plot_method(plotting.precision)
-    comparison = plot_method(plotting.comparison)
-    repetition = plot_method(plotting.repetition)
-    random_bound = plot_method(plotting.random_bound)
-    random_cdf = plot_method(plotting.random_cdf)
-    roc = plot_method(plotting.roc)
-    precision_recall = plot_method(plotting.precision_recall)
-    det = plot_method(plotting.det)
-    lift = plot_method(plotting.lift)
-    gain = plot_method(plotting.gain)
-    confidence = plot_method(plotting.confidence)
-    pairs = plot_method(plotting.pairs)
-    system_ranks = plot_method(plotting.system_ranks)
-    gain_by_size = plot_method(plotting.gain_by_size)
-    calibration = plot_method(plotting.calibration)
-    area = plot_method(plotting.area)
-    measure_ranks = plot_method(plotting.measure_ranks)
-    odds_ratios = plot_method(plotting.odds_ratios)
-    tie_sensitivity = plot_method(plotting.tie_sensitivity)
-    mean_difference = plot_method(plotting.mean_difference)
-    paired_differences = plot_method(plotting.paired_differences)
-    critical_difference = plot_method(plotting.critical_difference)
