@@ -244,15 +244,12 @@ def ask_pairs(
             dask_gufunc_kwargs={"output_sizes": {"n": asked.size}},
             output_dtypes=[*columns.values(), bool],
         )  # fmt: skip
-        blocks.append(tables.as_columns(names, computed))
+        blocks.append(tables.as_columns(names, computed, {"n": asked} if over_n else None))
         advance(len(block) * (inner["gold"].size // max(1, inner.sizes["candidate"])))
     result = joined(blocks, "pair")
-    if over_n:
-        result = result.assign_coords(n=("n", asked))
-    elif n is None:
-        result["exists"] = result["exists"].any("n")
-    else:  # a row for all n together: there is none where one of them is missing
-        result["exists"] = result["exists"].all("n")
+    if not over_n:  # a row for all n together: there is none where one that is named is missing
+        exists = result["exists"]
+        result["exists"] = exists.any("n") if n is None else exists.all("n")
     return with_names(result, pairs)
 
 

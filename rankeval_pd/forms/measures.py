@@ -77,17 +77,15 @@ def ask_measures(
             output_dtypes=list(columns.values()),
         )
         arrays = computed if len(columns) > 1 else [computed]
-        return tables.as_columns(columns, arrays)
+        return tables.as_columns(columns, arrays, along)
 
     measures = range(inner.sizes["measure"])
     blocks = [*in_blocks(measures, inner, _TOGETHER)]
     if not along or inner.attrs["whole"] is not None:
         blocks = [measures]
     if len(blocks) == 1 or any(x.chunks is not None for x in inner.variables.values()):
-        result = asked(inner, beside)
-    else:
-        result = joined([asked(*_of_block(block, inner, beside)) for block in blocks], "measure")
-    return result.assign_coords({d: (d, labels) for d, labels in along.items()})
+        return asked(inner, beside)
+    return joined([asked(*_of_block(block, inner, beside)) for block in blocks], "measure")
 
 
 def _of_block(

@@ -11,6 +11,7 @@ import xarray as xr
 from rankeval_pd.errors import check_count
 
 _NUMBER = 8  # bytes
+_SMALL = 10_000  # numbers of a table that is not worth a look at the memory
 
 
 def check_memory(numbers: float, what: str, less: str) -> None:
@@ -43,9 +44,9 @@ def check_rows(inner: xr.Dataset, rows: int, columns: int, what: str) -> None:
 
     What is lazy is not yet computed, and may be computed in parts.
     """
-    if any(variable.chunks is not None for variable in inner.variables.values()):
-        return
     every = rows * (inner["gold"].size // max(inner.sizes["candidate"], 1))
+    if every * columns < _SMALL or any(x.chunks is not None for x in inner.variables.values()):
+        return
     check_memory(
         every * (3.0 * columns + 5.0),  # as computed, as rows with their names, as a table
         f"{what} make a table of {every:,} rows",

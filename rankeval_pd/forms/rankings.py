@@ -149,7 +149,9 @@ class Groups:
     @property
     def largest(self) -> int:
         """The most candidates that a measure has in a group."""
-        return int(self.counts["total"].to_numpy().max(initial=0))
+        if self.whole is not None:
+            return int(np.max(self.whole.total, initial=0))
+        return int(self._tally(self.columns["present"]).max(initial=0))
 
     def _tally(self, of: BoolArray) -> IntArray:
         """Return how many rows of each group there are: of (measure, row), (group, measure)."""

@@ -24,13 +24,19 @@ def is_missing(name: Any) -> bool:
     return bool(pd.api.types.is_scalar(name) and pd.isna(name))
 
 
-def as_columns(names: Iterable[str], arrays: Sequence[xr.DataArray]) -> xr.Dataset:
-    """Return what one call of a kernel gave, under these names.
+def as_columns(
+    names: Iterable[str],
+    arrays: Sequence[xr.DataArray],
+    along: Mapping[str, AnyArray] | None = None,
+) -> xr.Dataset:
+    """Return what one call of a kernel gave, under these names, with the labels along dimensions.
 
     The arrays have the coordinates of the kernel's arguments, all the same, and are not aligned.
     """
-    variables = {name: x.variable for name, x in zip(names, arrays, strict=True)}
-    return xr.Dataset(variables, coords=max((x.coords for x in arrays), key=len))
+    variables: dict[str, Any] = {n: x.variable for n, x in zip(names, arrays, strict=True)}
+    coords = max((x.coords for x in arrays), key=len)
+    variables |= {d: (d, labels) for d, labels in (along or {}).items()}
+    return xr.Dataset(variables, coords=coords)
 
 
 GROUP = "_group"  # the dimension along which groups of a DataFrame are stacked

@@ -485,7 +485,7 @@ def _named(result: xr.Dataset) -> xr.Dataset:
         dask="parallelized",
         output_dtypes=[object],
     )
-    return result.assign(better=better)
+    return result.assign(better=better.variable)
 
 
 def _decide(results: list[xr.Dataset], batch: list[Hashable], options: Options) -> list[xr.Dataset]:
@@ -493,7 +493,9 @@ def _decide(results: list[xr.Dataset], batch: list[Hashable], options: Options) 
     bare = [result["p_value"].where(result["exists"]) for result in results]
     if options.adjust is None:
         return [
-            result.assign(p_adjusted=xr.full_like(p, np.nan), significant=p <= options.alpha)
+            result.assign(
+                p_adjusted=xr.full_like(p.variable, np.nan), significant=p.variable <= options.alpha
+            )
             for result, p in zip(results, bare, strict=True)
         ]
     simultaneous = options.adjust == "max-t"
