@@ -38,11 +38,11 @@ def _walk(node: ast.AST, where: str) -> Iterator[Import]:
         elif isinstance(child, ast.ImportFrom):
             assert child.level == 0, "relative import"
             yield from (Import(child.module or "", alias.name, where) for alias in child.names)
-        elif isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        elif isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield from _walk(child, "function")
         elif isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
             yield from _walk(child, "types")
-        else:
+        elif not isinstance(child, ast.expr):  # no expression imports
             yield from _walk(child, where)
 
 
