@@ -8,8 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from tests.conftest import examples
 
 # every method that ranks, with arguments that suit the frames with measures a, b and c
 CUTS = {"a": [0, 2, 4], "b": 1, "c": [0.25, -0.3]}
@@ -144,6 +146,7 @@ def scored(draw: st.DrawFn) -> tuple[pd.DataFrame, list[int]]:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")
+@settings(max_examples=examples(15))
 @given(scored())
 def test_the_order_of_rows_changes_no_number(drawn):
     frame, rows = drawn
@@ -158,6 +161,7 @@ def test_the_order_of_rows_changes_no_number(drawn):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:.*rows repeat the label:rankeval_pd.RankevalWarning")
+@settings(max_examples=examples(15))
 @given(scored(), st.data())
 def test_nor_with_repeated_labels_of_identical_rows(drawn, data):
     frame, _ = drawn

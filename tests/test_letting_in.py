@@ -12,11 +12,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankeval_pd import RankevalWarning
 from rankeval_pd.forms.tie_keys import label_hashes, label_order
+from tests.conftest import examples
 
 # ------------------------------------------------------------------------- the hash of a label
 
@@ -332,6 +333,7 @@ def test_compare_lists_that_end():
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:area. a class has:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:area. .*are below one half:rankeval_pd.RankevalWarning")
+@settings(max_examples=examples(15))
 @given(st.integers(0, 10_000))
 def test_absent_is_last_where_nothing_is_missing(seed):
     rng = np.random.default_rng(seed)

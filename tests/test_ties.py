@@ -54,11 +54,12 @@ def test_every_order_of_equal_scores(seed, size):
     rng = np.random.default_rng(seed)
     df = pd.DataFrame({"a": rng.integers(0, 3, size).astype(float), "gold": rng.random(size) < 0.5})
     df["gold"] = df["gold"].astype(bool)
-    keyed = [
-        df.assign(id=np.array(order)).rankeval(key="id", measures="a").nbest_precision()["tp"]
-        for order in permutations(range(size))
-    ]
-    counts = np.array(keyed)
+    orders = pd.concat(
+        df.assign(id=np.array(order), number=number)
+        for number, order in enumerate(permutations(range(size)))
+    )
+    keyed = orders.rankeval(key="id", measures="a", by="number").nbest_precision()
+    counts = keyed["tp"].to_numpy().reshape(-1, size)
     for ties, wanted in (
         ("expected", counts.mean(axis=0)),
         ("best", counts.max(axis=0)),
@@ -284,10 +285,12 @@ def test_tie_sensitivity_spans_the_orders(tied):
     """With many orders, the least and the largest p-value of all orders; compare's is between."""
     small = tied.iloc[:5]
     found = small.rankeval.tie_sensitivity("a", "b", [2, 3], n_keys=500)
-    every = pd.concat(
-        small.assign(id=np.array(order)).rankeval(key="id").compare("a", "b", [2, 3])
-        for order in permutations(range(5))
-    ).groupby("n")["p_value"]
+    orders = pd.concat(
+        small.assign(id=np.array(order), number=number)
+        for number, order in enumerate(permutations(range(5)))
+    )
+    roles = {"key": "id", "by": "number"}
+    every = orders.rankeval(**roles).compare("a", "b", [2, 3]).groupby("n")["p_value"]
     assert found["p_min"].to_numpy() == pytest.approx(every.min().to_numpy())
     assert found["p_max"].to_numpy() == pytest.approx(every.max().to_numpy())
     own = small.rankeval.compare("a", "b", [2, 3])["p_value"]
