@@ -265,36 +265,37 @@ def largest(
     ``of_true`` what those of all true positives are raised by. Of two rankings the influences are
     subtracted. What the candidates of a cell draw is summed first.
     """
-    n_lists = centre.size
     true = found.tp > 0
-    order = [np.argsort(first, kind="stable") for first in found.first]
-    ends = [
-        np.searchsorted(first[by], np.arange(n_lists), side="right")
-        for first, by in zip(found.first, order, strict=True)
-    ]
+    lists = [_entering(first, true, centre.size) for first in found.first]
     scale = np.sqrt(np.maximum(influence, 0.0))
     varies = scale > _NOTHING
     result = np.empty(n_resamples)
     width = keyed.WORD * max(1, _BLOCK // (keyed.WORD * max(1, found.size.size)))
     for start in range(0, n_resamples, width):
         stop = min(start + width, n_resamples)
-        drawn = found.multipliers(seed, start, stop).T
-        z = -centre * drawn.sum(axis=-1, keepdims=True)
+        drawn = found.multipliers(seed, start, stop)
+        z = -np.outer(centre, drawn.sum(axis=0))
         if of_true is not None:
-            z = z + of_true * drawn[:, true].sum(axis=-1, keepdims=True)
-        for sign, by, end, edge in zip((1.0, -1.0), order, ends, edges, strict=False):
-            sums = drawn[:, by]
-            z += sign * (_up_to(sums * true[by], end) - edge * _up_to(sums, end))
-        result[start:stop] = np.abs(z[:, varies] / scale[varies]).max(axis=-1, initial=0.0)
+            z += np.outer(of_true, drawn[true].sum(axis=0))
+        for sign, (every, trues), edge in zip((1.0, -1.0), lists, edges, strict=False):
+            listed, tp = (np.cumsum(entering @ drawn, axis=0) for entering in (every, trues))
+            z += sign * (tp - edge[:, np.newaxis] * listed)
+        deviations = np.abs(z[varies] / scale[varies, np.newaxis])
+        result[start:stop] = deviations.max(axis=0, initial=0.0)
         advance(stop - start)
     return result
 
 
-def _up_to(values: FloatArray, ends: IntArray) -> FloatArray:
-    """Return the sums of the values before each end."""
-    sums = np.zeros((values.shape[0], values.shape[1] + 1))
-    np.cumsum(values, axis=-1, out=sums[:, 1:])
-    return sums[:, ends]
+def _entering(first: IntArray, true: BoolArray, n_lists: int) -> tuple[Any, Any]:
+    """Return which cells the list of each n has first (n, cell), and which true ones."""
+    from scipy import sparse
+
+    def of(chosen: BoolArray) -> Any:
+        cells = np.flatnonzero(chosen & (first < n_lists))
+        shape = (n_lists, first.size)
+        return sparse.csr_array((np.ones(cells.size), (first[cells], cells)), shape=shape)
+
+    return of(np.ones_like(true)), of(true)
 
 
 def draws_needed(level: float) -> int:
