@@ -128,6 +128,7 @@ FAULTS = [
         "distributions/sums.py", "stats/sums",
         ("above + 0.5 * at, at])", "above + at, at])"),
         ("np.exp(-theta * x[x > 0.0])", "np.exp(theta * x[x > 0.0])"),
+        ("[below, below + at, below", "[below + at, below + at, below"),
         ("_NEGLIGIBLE = 1e-30", "_NEGLIGIBLE = 1e-6"),
         ("if often % 2:", "if often % 2 == 0:"),
     ),
@@ -273,7 +274,8 @@ FAULTS = [
         ("sums[signs] += 2.0 * heads", "sums[signs] += heads"),
         ("(ordered.size + 1) * level", "(ordered.size - 1) * level"),
         ("apart * np.sqrt(self.size[beyond])", "apart * (self.size[beyond])"),
-        ('np.arange(n_lists), side="right")', 'np.arange(n_lists), side="left")'),
+        ("z += sign * (tp - edge[", "z += (tp - edge["),
+        ("return of(np.ones_like(true)), of(true)", "return of(~true), of(true)"),
     ),
     *_in(
         "intervals/clusters.py", "stats/clusters dependent",
