@@ -31,6 +31,7 @@ extensions = [
     "mathml",
     "alternative_texts",
     "glossary_links",
+    "plain_warnings",
 ]
 exclude_patterns = [
     "_build",
@@ -52,8 +53,8 @@ html_theme_options = {
     "navigation_with_keys": False,
     "show_toc_level": 2,
     "secondary_sidebar_items": ["page-toc"],
-    "pygments_light_style": "tango",
-    "pygments_dark_style": "monokai",
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
     "search_bar_text": "AUC, P@10, PMI, TREC, BLEU, ...",
 }
 html_show_sourcelink = False
@@ -67,6 +68,7 @@ myst_heading_anchors = 3
 nb_execution_mode = os.environ.get("RANKEVAL_PD_DOCS", "force")
 nb_execution_raise_on_error = True
 nb_execution_timeout = 180
+nb_merge_streams = True
 suppress_warnings = [
     "myst-nb.lexer",  # a page that is not executed does not know its language
     "config.cache",  # sphinx-gallery's settings hold functions
@@ -99,6 +101,7 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "show_memory": False,
     "remove_config_comments": True,
+    "capture_repr": (),  # pictures, and not what they are in memory
 }
 
 autosummary_generate = True

@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from rankeval_pd.stats.resampling.metrics import WRITTEN
+
 _NEEDED = ("value", "ci_low", "ci_high", "rank_low", "rank_high", "tied_for_best")
 
 
@@ -147,7 +149,8 @@ class _Scale:
             else kinds.get(attrs.get("kind", ""), "lowest score" if lower else "highest score")
         )
         if not self.share and attrs.get("metric") is not None:
-            self.what = f"{'lowest' if lower else 'highest'} {attrs['metric']}"
+            metric = WRITTEN.get(attrs["metric"], attrs["metric"])
+            self.what = f"{'lowest' if lower else 'highest'} {metric}"
 
     def value(self, value: float) -> str:
         return f"{100 * value:.1f} %" if self.share else f"{value:.4g}"

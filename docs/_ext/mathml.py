@@ -22,6 +22,9 @@ def mathml(node: Any, *, inline: bool) -> str:
     same = {"\\tfrac": "\\frac", "\\dfrac": "\\frac", "\\dots": "\\ldots", "½": "\\frac{1}{2}"}
     for command, known in same.items():
         source = source.replace(command, known)
+    # \frac12 is one half, and not 12 over what follows
+    source = re.sub(r"\\frac\s*(\d)\s*(\d)", r"\\frac{\1}{\2}", source)
+    source = re.sub(r"(\\text\{[^{}]*\})", lambda found: found[1].replace("\\_", "_"), source)
     # a space between a function's name and the letter that it is of
     source = re.sub(r"(\\operatorname\{\w+\}|\\ln)\s*(?=[A-Za-z])", r"\1\\,", source)
     try:

@@ -297,7 +297,8 @@ def random_pvalue_mean(
 
     Notes
     -----
-    The exact convolution of the queries' hypergeometric laws; relative errors are about 1e-12.
+    The exact convolution of the queries' hypergeometric distributions; relative errors are about
+    1e-12.
 
     References
     ----------

@@ -104,16 +104,16 @@ def random_test(
     for: eight seconds for a measure at every n of 5,102 candidates, and a tenth of a second for
     each n where the largest is 100,000.
 
-    With ``combine``, tp is the sum of independent counts, each of its group's own law, and the
-    p-values are the exact tails of their sum. To test the average as if it were one list, as the
-    paper's Tables 3 and 4 do, is wrong by orders of magnitude. The counts of groups that share
+    With ``combine``, tp is the sum of independent counts, each of its group's own distribution, and
+    the p-values are the exact tails of their sum. To test the average as if it were one list, as
+    the paper's Tables 3 and 4 do, is wrong by orders of magnitude. The counts of groups that share
     candidates, as the queries of one collection do, are not independent where the same candidates
     rank high in all of them: the combined p-value is then too small.
 
     References
     ----------
     Macskassy (2005), Eqs 5, 6, and 12 to 15, section 3.2. Smallest p-values: P. H. Westfall
-    and S. S. Young (1993), Resampling-based multiple testing; here the law is exact.
+    and S. S. Young (1993), Resampling-based multiple testing; here the distribution is exact.
 
     Examples
     --------

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import zlib
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,11 @@ def cache_folder() -> Path | None:
     named = os.environ.get("RANKEVAL_PD_CACHE")
     if named:
         return Path(named).expanduser()
-    try:
-        import pooch
-    except ImportError:
+    if find_spec("pooch") is None:
         return None
-    return Path(pooch.os_cache("rankeval_pd"))
+    import platformdirs  # pooch's own dependency: to import pooch takes long, and may warn
+
+    return Path(platformdirs.user_cache_dir("rankeval_pd"))
 
 
 def data_folder() -> Path | None:

@@ -71,11 +71,12 @@ def measure_ranks(
         In place of n: rank by average precision, or by the area under the ROC curve.
     adjust : {"max-t", "holm", "bonferroni", "bh", "by", None}
         Adjustment of the tests of all pairs, and of all n asked for. Lists are compared by label
-        swaps, as in ``compare(adjust="max-t")``, areas by Student's joint law of all differences.
-        The others adjust the p-values of single tests. Each group of ``by`` is a family of its own.
+        swaps, as in ``compare(adjust="max-t")``, areas by Student's joint distribution of all
+        differences. The others adjust the p-values of single tests. Each group of ``by`` is a
+        family of its own.
     n_resamples : int, optional
-        Number of swaps, or of draws from the joint law; None is as many as the pairs and the level
-        need, and at least 999 swaps or 9,999 draws.
+        Number of swaps, or of draws from the joint distribution; None is as many as the pairs and
+        the level need, and at least 999 swaps or 9,999 draws.
     level : float
         Of the intervals of the values, each alone, and of the ranks, all together.
     progress : bool, optional

@@ -226,11 +226,11 @@ def recall_band(
     Notes
     -----
     The band is a sup-t band, as :func:`precision_band`: the factor is the quantile of the largest
-    of all standardised deviations, whose joint law is drawn by normal multipliers of the influence
-    of each candidate. In simulations 95 % bands covered .955 or more; "emproc", which has no width
-    where a list finds all, .01 to .94, and "emproc-plus" .39 to .98, because both are cut at the
-    recall of a perfect ranking of the sample (``tests/reference/recall.csv``). chemmodlab's bands
-    of a virtual screening are reproduced to the Monte-Carlo error of its factor.
+    of all standardised deviations, whose joint distribution is drawn by normal multipliers of the
+    influence of each candidate. In simulations 95 % bands covered .955 or more; "emproc", which has
+    no width where a list finds all, .01 to .94, and "emproc-plus" .39 to .98, because both are cut
+    at the recall of a perfect ranking of the sample (``tests/reference/recall.csv``). chemmodlab's
+    bands of a virtual screening are reproduced to the Monte-Carlo error of its factor.
 
     Cost: as :func:`precision_band`; "emproc" O(2,001) more for each n.
 

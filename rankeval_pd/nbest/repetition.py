@@ -87,8 +87,8 @@ def repetition(
         * ``phi``, ``phi_low``, ``phi_high``, ``p_dispersion``: overdispersion, how many times as
           much as binomial counts the true positives vary, its interval, and the probability of as
           much or more if the model holds. Give phi to ``phi=`` of the intervals;
-        * ``ks_statistic``, ``p_ks``: Kolmogorov's distance from the normal law of the model, and
-          its p-value;
+        * ``ks_statistic``, ``p_ks``: Kolmogorov's distance from the normal distribution of the
+          model, and its p-value;
         * ``ci_failures``, ``ci_failures_expected``, ``p_coverage``: samples whose interval leaves
           out the precision of the other samples, how many would if all samples had the same
           average precision, and the probability of as many or more: exact, given the pooled

@@ -267,7 +267,7 @@ def population_calibration(
     bins : sequence of float
         Edges of the bins of p_value; a bin holds its upper edge.
     n_resamples : int
-        Of each paired bootstrap; where the exact law exists it is taken.
+        Of each paired bootstrap; where the exact distribution exists it is taken.
     ci, level, prior
         As in :func:`calibration`; the variance is estimated from the pairs of each test set.
     **roles

@@ -82,7 +82,7 @@ def paired_bootstrap(
         centred at δ (of means and sums without ``groups`` the mean δ* is known to be δ, and not
         estimated). "studentised": (δ* − δ)/se* ≥ δ/se, for skewed differences.
     method : {"auto", "exact", "monte-carlo"}
-        "auto" computes the law itself where it can, and draws elsewhere.
+        "auto" computes the distribution itself where it can, and draws elsewhere.
     ci : {None, "wild", "bca", "percentile", "basic", "studentised", "tango", "newcombe"}
         Interval of the gain. None is the one that agrees with ``event``: it leaves out 0 where
         p_two_sided ≤ 1 − level. For "wild" these are the gains that the test does not reject; of
@@ -134,8 +134,9 @@ def paired_bootstrap(
         * ``confidence`` = 1 − p_value;
         * ``undecided``: the Monte-Carlo interval of the p-value that decides, ``p_adjusted`` or
           without ``adjust`` ``p_two_sided``, holds alpha: draw more resamples;
-        * ``exact``: p_value is computed from its law and has no Monte-Carlo error. That says
-          nothing of the level of the test: the law may be the wrong one for few items;
+        * ``exact``: p_value is computed from its distribution and has no Monte-Carlo error. That
+          says nothing of the level of the test: the distribution may be the wrong one for few
+          items;
         * ``n_items``; ``n_resamples``: draws behind p_value, 0 where exact;
         * ``relation``, with ``families``; ``n_groups``, with ``groups``.
 
@@ -148,17 +149,17 @@ def paired_bootstrap(
     ------
     ValueError
         If an item is missing for a system; if there is one system or one item; if a count is
-        negative; if ``method="exact"`` and there is no exact law; if no adjusted p-value could
-        reach alpha with so few resamples.
+        negative; if ``method="exact"`` and there is no exact distribution; if no adjusted p-value
+        could reach alpha with so few resamples.
 
     Notes
     -----
     "wild" holds its level at any number of items or groups, equal or not, if differences are
-    symmetric: then random signs are their law. The price is that n items allow no two-sided p below
-    2^(1−n): with five items or groups nothing is significant at .05. Of skewed differences it is
-    too liberal, below 100 items clearly; "studentised" is less so, and worse for 0/1 metrics and
-    long tails. The paper's events are too liberal for few items, and far too liberal for few
-    groups. The docs' page on paired tests tables the sizes.
+    symmetric: random signs then have the right distribution. The price is that n items allow no
+    two-sided p below 2^(1−n): with five items or groups nothing is significant at .05. Of skewed
+    differences it is too liberal, below 100 items clearly; "studentised" is less so, and worse for
+    0/1 metrics and long tails. The paper's events are too liberal for few items, and far too
+    liberal for few groups. The docs' page on paired tests tables the sizes.
 
     The score is linearised for "wild": exact for means, sums and accuracy; every other metric by
     its derivatives at the sums. All pairs share the same signs, and all events but "wild" one
@@ -169,9 +170,9 @@ def paired_bootstrap(
     scale (linearised: 1e-8). A resample in which the metric is undefined (a denominator of 0)
     counts against the claim: as one in which the event happened, and as beyond both limits.
 
-    Exact laws exist for mean, sum and accuracy, where the items' differences are whole multiples of
-    one step and their sum has at most a million values, relative error below 1e-10: of "wild"
-    always, of the paper's events without ``groups``. Of up to 16 items or groups (20 with
+    Exact distributions exist for mean, sum and accuracy, where the items' differences are whole
+    multiples of one step and their sum has at most a million values, relative error below 1e-10: of
+    "wild" always, of the paper's events without ``groups``. Of up to 16 items or groups (20 with
     method="exact"), "wild" looks at all signs, whatever the metric. "studentised" resamples always.
 
     "max-t" is the step-down method of Romano and Wolf with t statistics: of "wild" with the same

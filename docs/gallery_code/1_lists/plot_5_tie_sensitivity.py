@@ -16,4 +16,4 @@ rankings = df.rankeval(gold="gold", measures=["G2", "t", "X2", "f"])
 
 # %%
 
-rankings.plot.tie_sensitivity("X2", "f", [100, 200, 500, 1000], n_keys=50)
+rankings.plot.tie_sensitivity("G2", "f", [500, 1000, 2000, 3000, 4000], n_keys=50)

@@ -11,8 +11,8 @@ import pandas as pd
 from sklearn.datasets import load_digits
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.model_selection import cross_val_predict
-from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import rankeval_pd
@@ -21,7 +21,7 @@ X, y = load_digits(return_X_y=True)
 models = {
     "Bayes": GaussianNB(),
     "linear": LinearDiscriminantAnalysis(),
-    "centroid": NearestCentroid(),
+    "Bernoulli": BernoulliNB(),
     "1 neighbour": KNeighborsClassifier(1),
     "5 neighbours": KNeighborsClassifier(5),
     "tree": DecisionTreeClassifier(random_state=0),

@@ -19,6 +19,7 @@ from rankeval_pd.plotting.drawing.scales import (
     small,
     use_confidences,
 )
+from rankeval_pd.stats.resampling.metrics import WRITTEN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +45,7 @@ def gain_of(table: pd.DataFrame) -> str:
     metric = table.attrs.get("metric")
     if metric in (None, "mean", "sum"):
         return "gain in score"
-    return f"gain in {metric}"
+    return f"gain in {WRITTEN.get(metric, metric)}"
 
 
 def score_of(table: pd.DataFrame) -> str:
@@ -52,7 +53,7 @@ def score_of(table: pd.DataFrame) -> str:
     if "what" in table.attrs:  # of measures
         return str(table.attrs["what"])
     metric = table.attrs.get("metric")
-    return "score" if metric in (None, "mean", "sum") else str(metric)
+    return "score" if metric in (None, "mean", "sum") else str(WRITTEN.get(metric, metric))
 
 
 def name_rows(ax: Axes, names: list[str]) -> float:

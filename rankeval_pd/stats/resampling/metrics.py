@@ -119,6 +119,9 @@ METRICS: dict[str, Formula] = {
 }
 
 
+#: How papers write them, in sentences and on axes.
+WRITTEN = {"f1": "F1", "aer": "AER", "bleu": "BLEU", "chrf": "chrF", "rouge": "ROUGE"}
+
 #: Metrics that are better one way by what they are; a mean may be one of errors.
 DIRECTED = frozenset(METRICS) - {"mean", "sum", "ratio"}
 
