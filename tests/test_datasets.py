@@ -206,6 +206,26 @@ def test_nothing_is_imported_and_cache_is_used(tmp_path, monkeypatch):
     assert len(list(folder.iterdir())) == 2
 
 
+def test_the_usual_candidates_are_kept_as_they_were_counted(tmp_path, monkeypatch):
+    package = tmp_path / "tinypkg"
+    package.mkdir()
+    text = "A good name is here. " * 12 + "Names are good names. " * 11
+    (package / "__init__.py").write_text(f'"""{text}"""\ndef good_name(): ...\n')
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(docstring_terms, "PACKAGES", ("tinypkg",))
+    monkeypatch.setattr(docstring_terms.metadata, "version", lambda name: "1.0")
+    monkeypatch.setenv("RANKEVAL_PD_CACHE", str(tmp_path / "cache"))
+    every = datasets.load_docstring_terms(1, progress=False)
+    first = datasets.load_docstring_terms(progress=False)
+    monkeypatch.setattr(docstring_terms, "_corpus", lambda _: pytest.fail("counted again"))
+    for least in (None, 10, 12):
+        wanted = every[every["O11"] >= (least or 10)].reset_index(drop=True)
+        found = datasets.load_docstring_terms(least, progress=False)
+        pd.testing.assert_frame_equal(found, wanted)
+        assert len(found) > 1
+    pd.testing.assert_frame_equal(first, datasets.load_docstring_terms(progress=False))
+
+
 def test_where_nothing_can_be_kept_nothing_is(tmp_path, monkeypatch):
     """Without pooch, which knows the user's cache folder, and no folder named."""
     monkeypatch.delenv("RANKEVAL_PD_CACHE", raising=False)

@@ -115,7 +115,7 @@ def _frame(
 def _scores(corpus: list[Docstring], asked: list[int]) -> Iterator[tuple[str, Any]]:
     """Yield the runs: the name, and the sparse scores (query, document)."""
     try:
-        from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+        from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
     except ModuleNotFoundError:
         raise ModuleNotFoundError(
             "load_docstring_search ranks documents with scikit-learn, which is not installed:"
@@ -124,20 +124,19 @@ def _scores(corpus: list[Docstring], asked: list[int]) -> Iterator[tuple[str, An
     texts = [f"{_spoken(one.name)} {one.text}" for one in corpus]
     queries = [f"{_spoken(corpus[k].name)} {corpus[k].text.partition(chr(10))[0]}" for k in asked]
     counter = CountVectorizer(stop_words="english")
-    counts: Any = counter.fit_transform(texts)
-    counts = counts.tocsr().astype(float)
+    found: Any = counter.fit_transform(texts)
+    words: Any = counter.transform(queries)
+    counts = found.tocsr().astype(float)
     lengths = np.asarray(counts.sum(axis=1)).ravel()
     frequency = np.bincount(counts.indices, minlength=counts.shape[1])
     rarity = np.log1p((len(corpus) - frequency + 0.5) / (frequency + 0.5))
     row = np.repeat(np.arange(len(corpus)), np.diff(counts.indptr))
     norm = 1.2 * (1.0 - 0.75 + 0.75 * lengths[row] / lengths.mean())
     counts.data = counts.data * 2.2 / (counts.data + norm) * rarity[counts.indices]
-    words: Any = counter.transform(queries)
     yield "bm25", (words > 0).astype(float) @ counts.T
-    vectors = TfidfVectorizer(stop_words="english", sublinear_tf=True)
-    documents: Any = vectors.fit_transform(texts)
-    asking: Any = vectors.transform(queries)
-    yield "tfidf", asking @ documents.T
+    weights = TfidfTransformer(sublinear_tf=True)
+    documents: Any = weights.fit_transform(found)
+    yield "tfidf", weights.transform(words) @ documents.T
 
 
 def _best(scores: Any, asked: list[int], depth: int) -> Run:

@@ -23,6 +23,7 @@ from rankeval_pd.progress import progress_bar
 
 PACKAGES = ("numpy", "scipy", "pandas", "xarray", "matplotlib")
 _FORMAT = 2  # of the cache; another number when the reading of docstrings changes
+_USUAL = 10  # the least frequency unless given: from it on, candidates are kept as a table
 _Pair = tuple[str, str]
 
 
@@ -88,8 +89,11 @@ def load_docstring_terms(
     >>> terms = terms.rankeval.with_association_measures(["G2", "t"])
     >>> best = terms.rankeval.nbest_precision(500)
     """
-    least = _check_count("min_frequency", min_frequency, 4 if samples is not None else 10)
+    least = _check_count("min_frequency", min_frequency, 4 if samples is not None else _USUAL)
     parts = None if samples is None else _check_count("samples", samples, 1)
+    if parts is None and least >= _USUAL:
+        usual = _usual(progress)
+        return usual[usual["O11"] >= least].reset_index(drop=True)
     corpus = _corpus(progress)
     if parts is None:
         return _candidates((run for file in corpus.files for run in file), corpus.names, least)
@@ -151,14 +155,33 @@ def _candidates(runs: Iterable[list[str]], names: set[_Pair], min_frequency: int
 # Reading, and keeping what was read
 
 
-def _corpus(progress: bool | None) -> Corpus:
+def _place(what: str) -> tuple[str, Path | None]:
+    """Return of which versions it is, and the file where it is kept, if any."""
     versions = {package: metadata.version(package) for package in PACKAGES}
     stamp = json.dumps([_FORMAT, versions], sort_keys=True)
-    name = f"docstring_terms-{hashlib.sha256(stamp.encode()).hexdigest()[:16]}.json.gz"
     folder = cache_folder()
-    if folder is None:
+    name = f"{what}-{hashlib.sha256(stamp.encode()).hexdigest()[:16]}.json.gz"
+    return stamp, None if folder is None else folder / name
+
+
+def _usual(progress: bool | None) -> pd.DataFrame:
+    """Return the candidates of the usual frequency: kept, since to count words takes a second."""
+    stamp, path = _place("docstring_candidates")
+    before = None if path is None else kept(path)
+    if before is not None:
+        return pd.DataFrame(before["candidates"])
+    corpus = _corpus(progress)
+    found = _candidates((run for file in corpus.files for run in file), corpus.names, _USUAL)
+    if path is not None and len(found):
+        keep(path, {"made of": json.loads(stamp), "candidates": found.to_dict("list")})
+    return found
+
+
+def _corpus(progress: bool | None) -> Corpus:
+    stamp, path = _place("docstring_terms")
+    if path is None:
         return _read(progress)
-    before = kept(folder / name)
+    before = kept(path)
     if before is not None:
         files = [[run.split() for run in text] for text in before["files"]]
         return Corpus(files, {(a, b) for a, b in before["names"]})
@@ -168,7 +191,7 @@ def _corpus(progress: bool | None) -> Corpus:
         "files": [[" ".join(run) for run in file] for file in corpus.files],
         "names": sorted(corpus.names),
     }
-    keep(folder / name, content)
+    keep(path, content)
     return corpus
 
 
