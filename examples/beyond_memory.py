@@ -84,13 +84,13 @@ def main(arguments: list[str] | None = None) -> pd.DataFrame:
             with (
                 LocalCluster(
                     n_workers=2, threads_per_worker=1, memory_limit=chosen.memory,
-                    dashboard_address=None,
+                    dashboard_address=":0",
                 ) as cluster,
                 Client(cluster) as client,
             ):  # fmt: skip
                 table = evaluate(folder, min(int(chosen.n_max), size), client)
     shown = ["measure_a", "measure_b", "n", "precision_a", "precision_b", "p_value", "better"]
-    print(table[shown].round(4).to_string(index=False))
+    print(table[shown].to_string(index=False, float_format="{:.4g}".format))
     return table
 
 

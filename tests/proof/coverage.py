@@ -136,6 +136,7 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
         here = table["procedure"].eq(claim.procedure) & table["promise"].eq(claim.promise)
         mine = table[here & table["source"].eq(claim.source)]
         worst = mine.loc[mine["lacking"].idxmax()]
+        alike = mine[mine["nominal"] == worst["nominal"]]
         rows.append(
             {
                 "procedure": claim.procedure,
@@ -144,7 +145,7 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
                 "nominal": f"{worst['nominal']:.3g}",
                 "settings": len(mine),
                 "short": int(mine["short"].sum()),
-                "median": _share(mine["simulated"].median()),
+                "median": _share(alike["simulated"].median()),
                 "worst": f"{_share(worst['simulated'])} ± {_share(worst['error'])}",
                 "worst at": worst["setting"],
             }
@@ -179,7 +180,7 @@ def page() -> str:
         as_table(_printed(options.groupby("procedure", sort=False).head(1)), numbers),
         "## Every procedure",
         "*other*: what people do instead, for comparison; no method of the package does it"
-        " unless a warning says so.",
+        " unless a warning says so. *median*: of the settings with this nominal value.",
     ]
     found = summary(table)
     for question in dict.fromkeys(claim.question for claim in claims()):
