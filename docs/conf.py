@@ -58,7 +58,7 @@ html_theme_options = {
     "search_bar_text": "AUC, P@10, PMI, TREC, BLEU, ...",
 }
 html_show_sourcelink = False
-html_search_scorer = "_ext/search_scorer.js"
+html_search_scorer = str(Path(__file__).parent / "_ext" / "search_scorer.js")
 html_sidebars = {"index": []}
 
 # formulas are MathML, which browsers draw by themselves
