@@ -7,6 +7,7 @@ import importlib.util
 import re
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple
 
 import pytest
 
@@ -88,6 +89,37 @@ def test_glossary_links_are_of_words_that_are_defined():
     module = _module(DOCS / "_ext" / "glossary_links.py")
     glossary = (DOCS / "start" / "glossary.md").read_text("utf-8").splitlines()
     assert [word for word in module.UNMISTAKABLE if word not in glossary] == []
+
+
+class _Source(NamedTuple):
+    source: str
+
+    def astext(self) -> str:
+        return self.source
+
+
+@pytest.mark.parametrize(
+    ("source", "drawn"),
+    [
+        (r"\tfrac12\left[s\right]", "<mn>1</mn> <mn>2</mn>"),
+        (r"P + \tfrac12 P", "<mn>1</mn> <mn>2</mn>"),
+        (r"\frac1N", "<mn>1</mn> <mi>N</mi>"),
+        (r"\text{rank\_low}", "rank_low"),
+    ],
+)
+def test_formulas_say_what_is_written(source, drawn):
+    """docutils takes the digits of one half together, as 12, over what follows."""
+    pytest.importorskip("sphinx")
+    found = _module(DOCS / "_ext" / "mathml.py").mathml(_Source(source), inline=True)
+    fraction = re.search(r"<mfrac>(.*?)</mfrac>", found, re.S)
+    assert drawn in " ".join((fraction[1] if fraction else found).split())
+
+
+def test_warnings_on_pages_do_not_name_the_machine():
+    pytest.importorskip("sphinx")
+    placed = _module(DOCS / "_ext" / "plain_warnings.py")._PLACED
+    said = "/tmp/ipykernel_1/2.py:5: RankevalWarning: 5 groups of 'user': few.\n  pd.concat(\n"
+    assert placed.sub(r"\1", said) == "RankevalWarning: 5 groups of 'user': few.\n"
 
 
 @pytest.mark.filterwarnings("ignore:target='region'")
