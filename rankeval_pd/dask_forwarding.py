@@ -141,7 +141,7 @@ def _of_groups(
             " over the workers. Give adjust_over='group', or adjust='holm'."
         )
     meta, measures, frames, named, by = groups_of(ddf, chosen)
-    frames, largest = together(frames, named, by, meta)
+    frames, each, largest = together(frames, named, by, meta)
     sizes = check_n(given.get("n"))
     decided = {"measures": measures, "lower_is_better": lower_of(chosen, measures), "exclude": None}
     label = {"label": None} if roles.get("label") is ROWS else {}
@@ -160,7 +160,7 @@ def _of_groups(
         table: pd.DataFrame = question(frame, **options, **plain)
         return table
 
-    table = ask_groups(frames, ask, by, largest)
+    table = ask_groups(frames, ask, by, each, largest)
     if over_all:
         table["p_adjusted"] = adjusted(table["p_value"].to_numpy(), str(adjust))
         if "significant" in table:

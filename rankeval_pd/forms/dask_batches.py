@@ -11,7 +11,7 @@ import itertools
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import xarray as xr
@@ -20,6 +20,8 @@ from rankeval_pd.forms.columns import find_gold, find_measures, with_roles_of
 from rankeval_pd.forms.given import with_given_dataset
 from rankeval_pd.forms.roles import Roles, are_values
 from rankeval_pd.stats._types import AnyArray
+
+AnyRoles = TypeVar("AnyRoles")
 
 _JOINED = 16  # neighbouring chunks whose answers are put together, at most
 _ROOM = 2**25  # bytes of the answers that are
@@ -31,8 +33,8 @@ class Batches:
 
     data: xr.Dataset  #: the variables in use
     stand_in: xr.Dataset  #: of the same form, without the values that are lazy
-    roles: Roles  #: by name
-    read: Callable[[xr.Dataset, Roles], xr.Dataset]
+    roles: Any  #: by name, of rankings or of queries
+    read: Callable[[xr.Dataset, Any], Any]  #: what ``ask`` takes of a chunk
 
     def filled(
         self,
@@ -149,22 +151,36 @@ def find_batches(
     if any(are_values(name) or name not in data.variables for name in named):
         return None
     measures = find_measures(data, roles, named, needed=scored)
+    chosen = replace(roles, gold=gold, exclude=None, lower_is_better=roles.lower_is_better)
+    if scored or measures:
+        chosen = replace(chosen, measures=list(measures))
+    return in_chunks(data, roles.dim, named, measures, chosen, read)
+
+
+def in_chunks(
+    data: xr.Dataset,
+    dim: Hashable,
+    named: Sequence[Hashable],
+    measures: Sequence[Hashable],
+    roles: AnyRoles,
+    read: Callable[[xr.Dataset, AnyRoles], Any],
+) -> Batches | None:
+    """Return the rankings along ``dim`` in chunks, or None if they are no such.
+
+    ``named`` are the variables with a role, ``roles`` what ``read`` takes with each chunk.
+    """
     scores = [x for x in measures if x in data.data_vars]
     if len(scores) < len(measures):
         scores += [n for n, x in data.data_vars.items() if "measure" in x.dims and n not in scores]
     kept = data[list(dict.fromkeys([*named, *scores]))]
-    batch = [d for d in kept.dims if d not in (roles.dim, "measure")]
-    lazy = {n: x for n, x in kept.variables.items() if x.chunks is not None and roles.dim in x.dims}
+    batch = [d for d in kept.dims if d not in (dim, "measure")]
+    lazy = {n: x for n, x in kept.variables.items() if x.chunks is not None and dim in x.dims}
     if not batch or not lazy:
         return None
     idle = [
         name for name, x in kept.coords.items() if name not in named and set(x.dims) & set(batch)
     ]
-    kept = kept.drop_vars(idle)
-    chosen = replace(roles, gold=gold, exclude=None, lower_is_better=roles.lower_is_better)
-    if scored or measures:
-        chosen = replace(chosen, measures=list(measures))
-    return Batches(kept, data.assign(_without_values(lazy, data)), chosen, read)
+    return Batches(kept.drop_vars(idle), data.assign(_without_values(lazy, data)), roles, read)
 
 
 def _without_values(lazy: Mapping[Hashable, Any], data: xr.Dataset) -> dict[Hashable, Any]:
@@ -197,8 +213,8 @@ def _answer(
     *blocks: AnyArray,
     variables: Mapping[Hashable, tuple[Hashable, ...]],
     beside: xr.Dataset,
-    roles: Roles,
-    read: Callable[[xr.Dataset, Roles], xr.Dataset],
+    roles: Any,
+    read: Callable[[xr.Dataset, Any], Any],
     ask: Callable[..., Any],
     given: list[Any],
     count: int,

@@ -15,7 +15,7 @@ import pandas as pd
 
 from rankeval_pd.forms.columns import frame_column
 from rankeval_pd.forms.tie_keys import label_hashes
-from rankeval_pd.stats._types import AnyArray, IntArray
+from rankeval_pd.stats._types import IntArray
 from rankeval_pd.stats.resampling.keyed import Keys
 
 _HANDED = 2  # groups that a partition hands on, on average; with more, all are shuffled
@@ -55,20 +55,21 @@ def numbered(frame: pd.DataFrame, start: int) -> pd.DataFrame:
     return frame.set_axis(pd.RangeIndex(start, start + len(frame)), axis=0)
 
 
-def _of_groups(
-    frame: pd.DataFrame, by: Sequence[Hashable], groups: Keys, *, inside: bool
-) -> pd.DataFrame:
-    here: pd.DataFrame = frame.loc[np.isin(_hashes(frame, by), groups) == inside]
-    return here
+def _parted(frame: pd.DataFrame, by: Sequence[Hashable], given: list[Keys]) -> list[pd.DataFrame]:
+    """Return the rows that stay in a partition, and those of the groups that are handed on."""
+    hashes = _hashes(frame, by)
+    handed = [np.isin(hashes, groups) for groups in given]
+    return [frame.loc[~np.any(handed, axis=0)], *(frame.loc[rows] for rows in handed)]
 
 
 def together(
     frames: Sequence[Any], named: Sequence[Any], by: list[Hashable], meta: pd.DataFrame
-) -> tuple[list[Any], int]:
-    """Return delayed frames that have whole groups, and the size of the largest group.
+) -> tuple[list[Any], list[int | None], int]:
+    """Return delayed frames that have whole groups, the largest group of each, and that of all.
 
     One run of the scheduler counts the groups: 16 bytes for each, in each partition that has it.
-    ``named`` are the partitions' columns of groups alone.
+    ``named`` are the partitions' columns of groups alone. Where groups are shuffled is not known
+    before, nor the largest of each frame.
     """
     from dask.base import compute
     from dask.delayed import delayed
@@ -81,23 +82,28 @@ def together(
     groups = np.concatenate([one.groups for one in found])
     partition = np.repeat(np.arange(len(found)), [one.groups.size for one in found])
     _, first, number = np.unique(groups, return_index=True, return_inverse=True)
-    sizes = np.bincount(number, weights=np.concatenate([one.sizes for one in found]))
+    sizes = np.bincount(number, weights=np.concatenate([one.sizes for one in found])).astype(int)
     owner = partition[first][number]
     moved = owner != partition
     if moved.sum() > _HANDED * len(frames):
-        return _shuffled(frames, by, meta), int(sizes.max(initial=0))
-    part, joined = delayed(_of_groups, pure=False), delayed(pd.concat, pure=False)
-    result: list[Any] = []
-    for place, frame in enumerate(frames):
-        away = groups[moved & (partition == place)]
-        kept = part(frame, by, away, inside=False) if away.size else frame
-        given = [
-            part(frames[other], by, groups[moved & (partition == other) & (owner == place)],
-                 inside=True)
-            for other in np.unique(partition[moved & (owner == place)])
-        ]  # fmt: skip
-        result.append(joined([kept, *given]) if given else kept)
-    return result, int(sizes.max(initial=0))
+        shuffled = _shuffled(frames, by, meta)
+        return shuffled, [None] * len(shuffled), int(sizes.max(initial=0))
+    joined = delayed(pd.concat, pure=False)
+    kept: list[Any] = list(frames)
+    given: list[list[Any]] = [[] for _ in frames]
+    for place in np.unique(partition[moved]):
+        away = moved & (partition == place)
+        to = np.unique(owner[away])
+        parts = delayed(_parted, pure=False, nout=1 + to.size)(
+            frames[place], by, [groups[away & (owner == other)] for other in to]
+        )
+        kept[place] = parts[0]
+        for other, part in zip(to, list(parts)[1:], strict=True):
+            given[other].append(part)
+    largest = np.zeros(len(frames), dtype=int)
+    np.maximum.at(largest, owner, sizes[number])
+    whole = [joined([x, *more]) if more else x for x, more in zip(kept, given, strict=True)]
+    return whole, largest.tolist(), int(sizes.max(initial=0))
 
 
 def _as_counted(frame: pd.DataFrame, rows: int) -> pd.DataFrame:
@@ -119,13 +125,21 @@ def _shuffled(frames: Sequence[Any], by: list[Hashable], meta: pd.DataFrame) -> 
     return shuffled
 
 
-def ask_groups(frames: Sequence[Any], ask: Asked, by: list[Hashable], largest: int) -> pd.DataFrame:
-    """Return the answers of all partitions, the groups sorted."""
+def ask_groups(
+    frames: Sequence[Any], ask: Asked, by: list[Hashable], each: Sequence[int | None], largest: int
+) -> pd.DataFrame:
+    """Return the answers of all partitions, the groups sorted.
+
+    ``each`` is the size of the largest group of each frame, where it is known, ``largest`` that of
+    all.
+    """
     from dask.base import compute
     from dask.delayed import delayed
 
     answered = delayed(_answered, pure=False)
-    found = compute(*[answered(frame, ask, by) for frame in frames])
+    found = compute(
+        *[answered(frame, ask, by, here) for frame, here in zip(frames, each, strict=True)]
+    )
     tables = [table for table in found if table is not None]
     if not tables:
         raise ValueError(
@@ -138,8 +152,9 @@ def ask_groups(frames: Sequence[Any], ask: Asked, by: list[Hashable], largest: i
     return result
 
 
-def _answered(frame: pd.DataFrame, ask: Asked, by: list[Hashable]) -> pd.DataFrame | None:
+def _answered(
+    frame: pd.DataFrame, ask: Asked, by: list[Hashable], largest: int | None
+) -> pd.DataFrame | None:
     if not len(frame):
         return None
-    sizes: AnyArray = census(frame, by).sizes
-    return ask(frame, int(sizes.max()))
+    return ask(frame, int(census(frame, by).sizes.max()) if largest is None else largest)

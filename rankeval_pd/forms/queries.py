@@ -24,6 +24,7 @@ from rankeval_pd.forms.columns import (
     signs_of,
     split_measures,
 )
+from rankeval_pd.forms.dask_batches import Batches, in_chunks
 from rankeval_pd.forms.given import with_given_frame
 from rankeval_pd.forms.groups import group_numbers
 from rankeval_pd.forms.identifiers import warn_of_identifiers
@@ -386,9 +387,7 @@ def read_dataset(data: xr.Dataset, roles: QueryOptions) -> QueryArrays:
             f" {roles.dim!r} and need no by. Leave it out."
         )
     gold = _find_grades(data, common)
-    key = roles.key
-    if key is None and "document" in data.variables and "document" not in data.dims:
-        key = "document"
+    key = _document(data, roles)
     if key is not None and key not in data.variables:
         raise unknown_name("key", key, data.variables)
     taken = [gold, *([] if key is None else [key])]
@@ -428,6 +427,30 @@ def read_dataset(data: xr.Dataset, roles: QueryOptions) -> QueryArrays:
     tables.check_names("the dimension ", batch, ())
     kept = {name: c for name, c in data.coords.items() if c.dims and set(c.dims) <= set(batch)}
     return QueryArrays(grade.assign_coords(kept), score, document, key, measures, batch)
+
+
+def find_query_batches(data: xr.Dataset, roles: QueryOptions) -> Batches | None:
+    """Return the queries of a lazy Dataset in chunks, or None if the data are no such."""
+    if roles.dim not in data.dims or not all(data.sizes.values()):
+        return None
+    gold, key = _find_grades(data, roles.common), _document(data, roles)
+    named = [gold, *([] if key is None else [key])]
+    if any(name not in data.variables for name in named):
+        return None
+    measures = find_measures(data, roles.common, named, needed=True)
+    chosen = replace(roles, gold=gold, key=key, measures=list(measures), exclude=None)
+    return in_chunks(data, roles.dim, named, measures, chosen, _as_it_is)
+
+
+def _as_it_is(data: xr.Dataset, roles: QueryOptions) -> tuple[xr.Dataset, QueryOptions]:
+    return data, roles
+
+
+def _document(data: xr.Dataset, roles: QueryOptions) -> Any:
+    """Return the variable that names the documents, None where their labels do."""
+    if roles.key is None and "document" in data.variables and "document" not in data.dims:
+        return "document"
+    return roles.key
 
 
 def _one_chunk(variable: xr.DataArray, dim: Hashable) -> xr.DataArray:

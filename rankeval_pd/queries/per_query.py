@@ -16,6 +16,7 @@ from rankeval_pd.forms.queries import (
     Collection,
     QueryOptions,
     admitted,
+    find_query_batches,
     read_dataset,
     read_frame,
     rows_of,
@@ -295,6 +296,22 @@ def _wide(
 
 
 def _of_dataset(
+    data: xr.Dataset, roles: QueryOptions, asked: Sequence[Named], undefined: str
+) -> xr.Dataset:
+    """Return the metrics, those of a lazy Dataset chunk by chunk."""
+    batches = find_query_batches(data, roles)
+    if batches is None:
+        return _of_whole(data, roles, asked, undefined)
+    template = _of_whole(batches.stand_in, roles, asked, undefined)
+    batch = [d for d in template.dims if d not in ("measure", "metric")]
+
+    def ask(part: tuple[xr.Dataset, QueryOptions]) -> xr.Dataset:
+        return _of_whole(*part, asked, undefined)
+
+    return batches.filled(template, batch, ask)
+
+
+def _of_whole(
     data: xr.Dataset, roles: QueryOptions, asked: Sequence[Named], undefined: str
 ) -> xr.Dataset:
     form = read_dataset(data, roles)
