@@ -66,6 +66,9 @@ MORE = {
     "random_envelope": lambda r: r.random_envelope(0.2, [3, 9]),
     "random_test, adjusted": lambda r: r.random_test([5, 10, 20], adjust="envelope"),
     "random_test, combined": lambda r: r.random_test([5, 10, 60], combine=True),
+    "compare, combined": lambda r: r.compare(n=[5, 10], combine=True, adjust="holm"),
+    "compare, averaged": lambda r: r.compare("good", "fair", n=[5, 10], average="macro"),
+    "per_query": lambda r: r.per_query(["AP", "P@5"]),
     "roc": lambda r: r.roc(),
     "lift": lambda r: r.lift([0.1, 0.5], ties="expected"),
     "random_band": lambda r: r.random_band("lift", [0.05, 0.001]),
@@ -76,7 +79,7 @@ MORE = {
 EVERY_TIME = (
     "nbest_precision", "acceptance_precision", "nbest_precision of averaged ties",
     "precision_band", "compare by swaps", "tie_sensitivity", "repetition", "random_bound",
-    "random_test, combined", "area",
+    "random_test, combined", "compare, combined", "per_query", "area",
 )  # fmt: skip
 CHUNKS = {
     "one": {},
@@ -262,7 +265,8 @@ def test_few_tasks_for_each_chunk_and_one_run(queries):
         "difference_region": lambda r: r.difference_region("good", "fair", 5),
         "averaged": lambda r: r.nbest_precision([5, 10], average="macro"),
     }
-    for name in ("compare", "repetition", *list(asked)[-5:]):
+    more = ("compare", "compare, combined", "compare, averaged", "per_query", "repetition")
+    for name in (*more, *list(asked)[-5:]):
         runs.clear()
         tasks.clear()
         with counted, dask.config.set(scheduler="synchronous"):

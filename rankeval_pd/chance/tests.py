@@ -330,12 +330,11 @@ def _combined(
 ) -> xr.Dataset:
     """Return the test of the sum over the groups that have a list of n."""
     names = (*TEST_COLUMNS[2:], *_COMBINED, "exists")
-    whole = dict.fromkeys(batch, -1)
     columns = xr.apply_ufunc(
         _combined_columns,
         *(
-            (x.chunk(whole) if x.chunks is not None else x)
-            for x in (counted[name] for name in ("tp", "exists", "total", "positive"))
+            tables.in_one_chunk(counted[name], batch)
+            for name in ("tp", "exists", "total", "positive")
         ),
         kwargs={
             "n": counted["n"].to_numpy(),

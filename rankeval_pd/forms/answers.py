@@ -419,8 +419,11 @@ def _whole_batch(result: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
     """Return the answers with the batch in one chunk: sums are in the order of NumPy's."""
     if result["exists"].chunks is None:
         return result
-    long = {"n": "auto"} if "n" in result.dims else {}
-    return result.chunk({**dict.fromkeys(batch, -1), **long})
+    lazy = {name: x.variable for name, x in result.data_vars.items() if x.chunks is not None}
+    sizes: dict[Hashable, Any] = {**dict.fromkeys(batch, -1), "n": "auto"}
+    return result.assign(  # what is here, the names of pairs among it, stays here
+        {name: x.chunk({d: sizes[d] for d in x.dims if d in sizes}) for name, x in lazy.items()}
+    )
 
 
 def _sizes(inner: xr.Dataset) -> xr.Dataset:

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 import xarray as xr
 
+from rankeval_pd.forms.tables import in_one_chunk
 from rankeval_pd.stats._types import FloatArray
 from rankeval_pd.stats.significance.adjust import adjust, scaled, step_down_factors
 
@@ -56,7 +57,7 @@ def _one_part(part: xr.DataArray, method: str, groups: list[Hashable]) -> xr.Dat
 
     result: xr.DataArray = xr.apply_ufunc(
         alone,
-        part.chunk(dict.fromkeys(core, -1)) if part.chunks else part,
+        in_one_chunk(part, core),
         input_core_dims=[core],
         output_core_dims=[core],
         dask="parallelized",

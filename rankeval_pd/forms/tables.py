@@ -19,6 +19,16 @@ def labels(names: Sequence[Any]) -> AnyArray:
     return values
 
 
+def in_one_chunk(values: xr.DataArray, dims: Iterable[Hashable]) -> xr.DataArray:
+    """Return values that are lazy with these dimensions in one chunk each.
+
+    Their coordinates stay as they are: those that are here, DataArray.chunk would make lazy.
+    """
+    if values.chunks is None:
+        return values
+    return values.copy(data=values.variable.chunk(dict.fromkeys(dims, -1)).data)
+
+
 def is_missing(name: Any) -> bool:
     """Return whether a name is None, NaN, NaT or NA: all the same in a table of results."""
     return bool(pd.api.types.is_scalar(name) and pd.isna(name))

@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from rankeval_pd.errors import check_choice, check_share, is_known
+from rankeval_pd.forms import tables
 from rankeval_pd.forms.answers import answer
 from rankeval_pd.forms.choices import Alternative
 from rankeval_pd.forms.measure_pairs import PairRanks, ask_pairs, only_pair, pair_names
@@ -113,8 +114,7 @@ def _tested(lists: xr.Dataset, batch: list[Hashable], alternative: str, level: f
     there = lists["exists"]
     groups, total = there.sum(batch), (lists["n"] * there).sum(batch)
     columns = [lists[name].where(there, 0) for name in ("tp_only_a", "tp_only_b", "n_only_a")]
-    whole = dict.fromkeys(batch, -1)
-    columns = [x.chunk(whole) if x.chunks is not None else x for x in columns]
+    columns = [tables.in_one_chunk(x, batch) for x in columns]
     result = xr.apply_ufunc(
         _strata, *columns, total,
         kwargs={"alternative": alternative, "level": level, "groups": len(batch)},
@@ -178,11 +178,10 @@ def _decided(result: xr.Dataset, adjust: str | None, alpha: float) -> xr.Dataset
     computed = xr.full_like(p, np.nan)
     if adjust is not None:
         core = list(p.dims)
-        whole = p.chunk(dict.fromkeys(core, -1)) if p.chunks is not None else p
         computed = xr.apply_ufunc(
             lambda x: adjusted(x.ravel(), adjust).reshape(x.shape),
-            whole, input_core_dims=[core], output_core_dims=[core], dask="parallelized",
-            output_dtypes=[float],
+            tables.in_one_chunk(p, core), input_core_dims=[core], output_core_dims=[core],
+            dask="parallelized", output_dtypes=[float],
         )  # fmt: skip
     return result.assign(
         p_adjusted=computed, significant=(p if adjust is None else computed) <= alpha

@@ -10,6 +10,7 @@ import xarray as xr
 
 from rankeval_pd.errors import check_choice
 from rankeval_pd.forms.choices import Alternative
+from rankeval_pd.forms.tables import in_one_chunk
 from rankeval_pd.stats._types import AnyArray, FloatArray
 from rankeval_pd.stats.intervals import means
 
@@ -59,10 +60,9 @@ def over_groups(
         p = means.t_test(columns, alternative)
         return columns.value, columns.low, columns.high, p, columns.n, columns.se
 
-    whole = dict.fromkeys(batch, -1)
     given = [above, xr.ones_like(above).where(above.notnull()) if below is None else below]
     given = [x.astype(float) for x in xr.broadcast(*given)]
-    given = [x.chunk(whole) if x.chunks is not None else x for x in given]
+    given = [in_one_chunk(x, batch) for x in given]
     columns = xr.apply_ufunc(
         ask, *given, input_core_dims=[batch, batch], output_core_dims=[[]] * 6,
         dask="parallelized", output_dtypes=[float, float, float, float, np.int64, float],
