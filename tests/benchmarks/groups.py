@@ -82,8 +82,9 @@ def main() -> None:
         workers = [after[worker][0] - before[worker][0] for worker in after]
         peak = max(used[1] for used in after.values())
         print(
-            f"two workers: {wall:.1f} s, processor seconds {' + '.join(f'{x:.1f}' for x in workers)}"
-            f" and of the client {own:.1f}, {peak:,.0f} MB a worker",
+            f"two workers: {wall:.1f} s, processor seconds"
+            f" {' + '.join(f'{x:.1f}' for x in workers)} and of the client {own:.1f},"
+            f" {peak:,.0f} MB a worker",
             flush=True,
         )
     with tempfile.TemporaryDirectory() as folder:
