@@ -7,8 +7,10 @@ import pickle
 from pathlib import Path
 
 import dask
+import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 import rankeval_pd
 
@@ -108,6 +110,55 @@ def test_a_worker_that_dies(client, df, tmp_path, number):
         found = ask(mortal.rankeval)
         assert seen.exists()
         pd.testing.assert_frame_equal(found, ask(df.rankeval), check_exact=True)
+
+
+def block_dies_once(block: np.ndarray, seen: str, block_info=None) -> np.ndarray:
+    """End the worker when it comes to the sixth chunk of rankings for the first time."""
+    if block_info and block_info[0]["chunk-location"][0] == 5 and not Path(seen).exists():
+        Path(seen).touch()
+        os._exit(1)
+    return block
+
+
+OF_RANKINGS = {
+    "compare, combined": lambda r: r.compare(n=[5, 10], combine=True),
+    "area": lambda r: r.area(),
+    "significant_ranges": lambda r: r.significant_ranges("good", "fair", n=[5, 10], alpha=0.5),
+    "difference_region": lambda r: r.difference_region("good", "fair", 10),
+    "repetition": lambda r: r.repetition(n=10),
+}
+
+
+@pytest.mark.parametrize("name", OF_RANKINGS)
+def test_a_worker_that_dies_among_many_rankings(client, df, tmp_path, name):
+    ask, seen = OF_RANKINGS[name], tmp_path / "seen"
+    ds = xr.Dataset(
+        {x: (("query", "candidate"), df[x].to_numpy().reshape(200, 100)) for x in df.columns}
+    )
+    lazy = ds.chunk(query=20)
+    mortal = lazy.assign(
+        good=lazy["good"].copy(
+            data=lazy["good"].data.map_blocks(block_dies_once, str(seen), dtype=float)
+        )
+    )
+    found = ask(mortal.rankeval).compute()
+    assert seen.exists()
+    xr.testing.assert_identical(found, ask(ds.rankeval))
+
+
+@pytest.mark.parametrize("order", ["in turn", "shuffled"])
+def test_a_worker_that_dies_among_groups(client, df, tmp_path, order):
+    """Where partitions hand on their edges, and where all is shuffled."""
+    seen = tmp_path / "seen"
+    queries = df.assign(query=np.arange(len(df)) // 70)
+    spread = queries if order == "in turn" else queries.sample(frac=1.0, random_state=1)
+    mortal = dd.from_pandas(spread, npartitions=20, sort=False)
+    number = int(mortal.get_partition(15).index.compute()[0])
+    mortal = mortal.map_partitions(dies_once, str(seen), number, meta=mortal._meta)
+    found = mortal.rankeval(by="query").compare("good", "fair", n=[5, 10])
+    assert seen.exists()
+    expected = queries.rankeval(by="query").compare("good", "fair", n=[5, 10])
+    pd.testing.assert_frame_equal(found, expected, check_exact=True)
 
 
 def test_a_head_travels(client, df, ddf):
