@@ -1,6 +1,6 @@
 """A Dataset of many rankings on two workers, beside the same Dataset in memory, method by method.
 
-    python tests/benchmarks/batches.py --queries 2e4 --only compare area
+    python tests/benchmarks/batches.py --queries 2e4 --csv tests/proof/batches.csv
 
 makes a Zarr store of so many rankings, 200 candidates and four measures, in chunks of 1,000
 rankings, and asks every method once of each form. What is compared is seconds of the processor:
@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 CANDIDATES = 200
@@ -30,11 +31,13 @@ CHUNK = 1_000
 QUALITY = {"a": 1.0, "b": 0.8, "c": 0.5, "d": 0.2}
 N = [5, 10, 50]
 FEW = {"n_resamples": 19, "progress": False}
-# the cluster's diagnostics, whose cost is one of wall-clock time, and so of what else there runs
+# diagnostics of the cluster, whose cost is one of wall-clock time, and so of what else there runs
 OFF = {
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "10s",
+    # else each larger array is asked of the system, and handed back: up to half of NumPy's time
+    "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 2**25,
 }
 
 ASK: Mapping[str, Callable[[Any], Any]] = {
@@ -223,9 +226,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--queries", type=float, default=2e4)
     parser.add_argument("--only", nargs="*", choices=ASK)
+    parser.add_argument("--csv", type=Path, help="where the table is to be written")
     chosen = parser.parse_args()
     asked = {name: ask for name, ask in ASK.items() if not chosen.only or name in chosen.only}
-    costs(int(chosen.queries), asked)
+    found = costs(int(chosen.queries), asked)
+    if chosen.csv is not None:
+        rows = {name: one._asdict() for name, one in found.items()}
+        table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
+        table.round(2).to_csv(chosen.csv, lineterminator="\n")
 
 
 if __name__ == "__main__":

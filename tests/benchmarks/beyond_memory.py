@@ -43,12 +43,15 @@ def with_polars(folder: Path, count: int) -> None:
 
 
 def with_rankeval(folder: Path, count: int) -> None:
+    import dask
     import dask.dataframe as dd
     from distributed import Client, LocalCluster
 
     import rankeval_pd.dask  # noqa: F401
+    from tests.benchmarks.batches import OFF
 
     with (
+        dask.config.set(OFF),
         LocalCluster(
             n_workers=2, threads_per_worker=1, memory_limit="2GB", dashboard_address=None
         ) as cluster,
