@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Unpack
 
 import numpy as np
@@ -19,7 +20,7 @@ from rankeval_pd.forms.spelled_out import with_roles_but
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.populations import Finite
-from rankeval_pd.stats.random_model.boundary import envelope
+from rankeval_pd.stats.random_model.boundary import Envelope, envelope
 
 ENVELOPE_COLUMNS = ("alpha", "n", "expected", "envelope", "local_level", "attainable")
 
@@ -124,6 +125,15 @@ def random_envelope(
     )
 
 
+_MOST_KEPT = 2**14  # n of an envelope that is kept for other groups
+
+
+@lru_cache(maxsize=256)
+def _kept(alpha: float, n: bytes, model: Finite) -> Envelope:
+    """Return an envelope, which groups of one size share, chunk after chunk in one process."""
+    return envelope(alpha, np.frombuffer(n), model)
+
+
 def _envelope_columns(
     total: IntArray,
     positive: IntArray,
@@ -143,7 +153,11 @@ def _envelope_columns(
         fits = n <= size[0]
         model = Finite(*size.astype(float).tolist())
         for level in range(alpha.size):
-            result = envelope(float(alpha[level]), n[fits].astype(float), model, step)
+            asked = n[fits].astype(float)
+            if total.size > 1 and asked.size <= _MOST_KEPT:
+                result = _kept(float(alpha[level]), asked.tobytes(), model)
+            else:
+                result = envelope(float(alpha[level]), asked, model, step)
             where = np.ix_(np.flatnonzero(same), np.array([level]), np.flatnonzero(fits))
             for column, values in (
                 (expected, n[fits] * model.prior),

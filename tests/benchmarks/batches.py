@@ -1,6 +1,6 @@
 """A Dataset of many rankings on two workers, beside the same Dataset in memory, method by method.
 
-    python tests/benchmarks/batches.py --queries 2e4 --csv tests/proof/batches.csv
+    python tests/benchmarks/batches.py --queries 2e4 --csv batches.csv
 
 makes a Zarr store of so many rankings, 200 candidates and four measures, in chunks of 1,000
 rankings, and asks every method once of each form. What is compared is seconds of the processor:
@@ -75,10 +75,10 @@ ASK: Mapping[str, Callable[[Any], Any]] = {
     "random_test": lambda r: r.random_test(N),
     "random_test(combine=True)": lambda r: r.random_test(N, combine=True),
     "crossovers": lambda r: r.crossovers([0.05], measures="a"),
-    "roc": lambda r: r.roc(),
-    "precision_recall": lambda r: r.precision_recall(),
-    "det": lambda r: r.det(),
-    "gain": lambda r: r.gain(),
+    "roc": lambda r: r.roc(N),
+    "precision_recall": lambda r: r.precision_recall(N),
+    "det": lambda r: r.det(N),
+    "gain": lambda r: r.gain(N),
     "lift": lambda r: r.lift([0.1, 0.5]),
     "random_band": lambda r: r.random_band("roc", 0.05, N),
     "isolines": lambda r: r.isolines(N),

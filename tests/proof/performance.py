@@ -149,24 +149,6 @@ def random_model() -> pd.DataFrame:
     )
 
 
-def on_two_workers() -> pd.DataFrame:
-    """Return what each method of many rankings takes in memory, and on two workers.
-
-    Of the last run of ``tests/benchmarks/batches.py --csv``, which takes a quarter of an hour.
-    """
-    found = pd.read_csv(Path(__file__).with_name("batches.csv"))
-    both = found["workers"] + found["client"]
-    return pd.DataFrame(
-        {
-            f"{20_000:,} rankings x 200 x 4 measures": "`" + found["method"] + "`",
-            "in memory": found["eager"].map(_time),
-            "two workers and client": both.map(_time),
-            "times the seconds": (both / found["eager"]).map("{:.2f}".format),
-            "of a worker": found["peak"].map("{:,.0f} MB".format),
-        }
-    )
-
-
 def processor() -> str:
     """Return the name of the processor, where the system tells it."""
     try:
@@ -184,7 +166,6 @@ TABLES = {
     "All n together": growth_of_all_together,
     "With pairs and resamples": growth_with_pairs_and_resamples,
     "The random model": random_model,
-    "Many rankings on two workers": on_two_workers,
 }
 
 
