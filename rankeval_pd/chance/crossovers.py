@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Unpack
 
 import numpy as np
@@ -114,6 +114,16 @@ def crossovers(
     return tables.as_rows(_runs(frame, shortest), attrs=attrs)
 
 
+_MOST_KEPT = 2**14  # candidates of groups whose bounds are kept for other chunks
+
+
+@lru_cache(maxsize=256)
+def _needed(kind: str, p: float, longest: int, model: Finite) -> FloatArray:
+    """Return the bound at each n below N, less what rounding may do."""
+    inside = np.arange(1.0, min(model.total, longest + 1.0))
+    return bounds.bound(kind, p, inside, model) - _EQUAL
+
+
 def _reached(
     score: FloatArray,
     gold: BoolArray,
@@ -134,17 +144,15 @@ def _reached(
     )
     reached = np.zeros(tp.shape, dtype=bool)
 
-    @cache  # groups of one size share their bounds
-    def needed(model: Finite, level: int) -> FloatArray:
-        inside = np.arange(1.0, min(model.total, lists.tp.shape[-1] + 1.0))
-        return bounds.bound(bound, float(p[level]), inside, model) - _EQUAL
-
+    # groups of one size share their bounds, and small ones chunk after chunk in one process
+    needed = _needed if lists.tp.shape[-1] <= _MOST_KEPT else cache(_needed.__wrapped__)
     for row in np.ndindex(lists.tp.shape[:-1]):
         model = Finite(float(size.total[row]), float(size.positive[row]))
         below = min(max(int(model.total) - 1, 0), lists.tp.shape[-1])
         for level in range(p.size):
             counts = lists.tp[(*row, slice(below))]
-            reached[(*row, level, slice(below))] = counts >= needed(model, level)
+            least = needed(bound, float(p[level]), lists.tp.shape[-1], model)
+            reached[(*row, level, slice(below))] = counts >= least
     return tp, reached, exists
 
 
