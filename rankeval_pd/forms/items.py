@@ -497,8 +497,8 @@ def system_scores(
             f"a system is named {name!r}, which a table of pairs cannot tell from a name that is"
             " missing. Rename it, or leave it out: measures=[...]."
         )
-    scores = items.sign * items.score(items.statistics.sum(axis=1))
-    return dict(zip(systems, scores.tolist(), strict=True)), items.statistics.shape[1]
+    scores = items.sign * items.score(items.totals)
+    return dict(zip(systems, scores.tolist(), strict=True)), items.n_items
 
 
 def to_items(

@@ -57,7 +57,7 @@ def options_of(
 def check_size(test: Callable[..., Any], items: Items, pairs: int, options: Options) -> None:
     """Raise a MemoryError where the draws of every pair, or of every system, cannot be held."""
     every = test is permutation.paired_permutation or studentises(options)
-    rows, what = (pairs, "pairs") if every else (len(items.statistics), "systems")
+    rows, what = (pairs, "pairs") if every else (items.n_systems, "systems")
     check_memory(
         2.0 * rows * options.n_resamples,
         f"{rows:,} {what} ask for {options.n_resamples:,} numbers each",
@@ -129,10 +129,7 @@ class Made:
     def see(self, items: Items, options: Options, flat: AnyArray) -> None:
         """Note the size of what was drawn, and whether an interval was not to be had."""
         self.attrs["n_resamples"] = options.n_resamples
-        fewest = items.statistics.shape[1]
-        if items.cluster is not None:
-            fewest = int(items.cluster.max()) + 1
-        self._fewest = min(self._fewest, fewest)
+        self._fewest = min(self._fewest, items.n_drawn)
         self._flat = self._flat or bool(np.any(flat))
         if self._late:
             self.warn()

@@ -52,7 +52,7 @@ def test_all_swaps_are_every_subset_once():
 
 def test_whole_numbers_are_summed_exactly():
     rng = np.random.default_rng(0)
-    counts = resamples.counts(300, 100, 0).astype(np.float32)
+    counts = resamples.counts(300, 100, 0)
     small, big = rng.integers(0, 50, (300, 7)), rng.integers(0, 10**7, (300, 7))
     for values, dtype in ((small, np.float32), (big, np.float64), (small / 3, np.float64)):
         prepared = resamples.for_sums(values.astype(float), 300)

@@ -9,6 +9,8 @@ import numpy as np
 from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.resampling import bootstrap, resamples, wild
 from rankeval_pd.stats.resampling.asked import Items, Options, Step
+from rankeval_pd.stats.resampling.lattice import Lattice, lattice
+from rankeval_pd.stats.resampling.spread import Level, Spread, spread_of, squares
 
 
 def studentises(options: Options) -> bool:
@@ -22,8 +24,18 @@ class Draws:
 
     def __init__(self, items: Items, pairs: IntArray, options: Options, step: Step) -> None:
         self.items, self.pairs, self.options, self.step = items, pairs, options, step
-        self.drawn = items.drawn
-        self.theta = items.sign * items.score(items.statistics.sum(axis=1))
+        self.theta = items.sign * items.score(items.totals)
+
+    @cached_property
+    def drawn(self) -> FloatArray:
+        """The statistics of what is drawn, (system, drawn, statistic)."""
+        return self.items.drawn
+
+    def lattice(self, k: int, *, drawn: bool) -> Lattice | None:
+        """Return the lattice of a pair's differences: of items, or of what is ``drawn``."""
+        values = self.drawn if drawn else self.items.statistics
+        a, b = self.pairs[k]
+        return lattice(self.items.sign * values[a, :, 0] - self.items.sign * values[b, :, 0])
 
     @cached_property
     def parts(self) -> wild.Contributions:
@@ -34,6 +46,46 @@ class Draws:
     def subsets(self) -> wild.Subsets:
         """The sums of these over subsets of the items."""
         return wild.subset_sums(self.parts, self.items, self.options, self.step)
+
+    @cached_property
+    def level(self) -> Level:
+        """How large the contributions are."""
+        return Level.of(self.parts.values, self.parts.weights)
+
+    @cached_property
+    def spread(self) -> Spread:
+        """How far they are spread, (system,) and (pair,)."""
+        parts = self.parts
+        summed = squares(parts.values, parts.weights, self.level, self.pairs)
+        return spread_of(summed, len(parts.values))
+
+    @property
+    def unit(self) -> float:
+        """How much 1 in a contribution adds to the score."""
+        return self.parts.unit
+
+    @property
+    def factor(self) -> float:
+        """From a sum of contributions over a sum of weights to a score."""
+        return self.unit * self.level.weight
+
+    @cached_property
+    def moved(self) -> FloatArray:
+        """The sums of the statistics that are swapped, (trial, system, statistic)."""
+        n, systems, width = self.drawn.shape[1], len(self.drawn), self.drawn.shape[2]
+        every = resamples.swaps_every(n, self.options.method)
+        size = 2**n if every else self.options.n_resamples
+        chunks = (
+            resamples.all_swaps(n)
+            if every
+            else resamples.swap_chunks(n, size, self.options.seed)
+        )
+        columns = resamples.for_sums(resamples.flat(self.drawn), n)
+        result = np.empty((size, systems, width))
+        for rows, swaps in resamples.placed(chunks):
+            result[rows] = resamples.weighted_sums(swaps, columns).reshape(-1, systems, width)
+            self.step(len(swaps))
+        return result
 
     @cached_property
     def scores(self) -> FloatArray:
@@ -110,18 +162,21 @@ class Draws:
         """Return the sums of a pair's contributions over the subsets whose sign is turned."""
         return np.asarray(self.subsets.values[a] - self.subsets.values[b])
 
-    def own(self, a: int, b: int) -> FloatArray:
-        """Return what the items, or clusters, add to the gain of a pair."""
-        return np.asarray(self.parts.values[a] - self.parts.values[b])
+    def room(self, *systems: int) -> float:
+        """Return up to which size a sum of their contributions is rounding alone."""
+        return self.accuracy * float(self.level.sizes[list(systems)].max())
 
-    def room(self, a: int, b: int) -> float:
-        """Return up to which size a sum of a pair's contributions is rounding alone."""
-        size = max(np.abs(self.parts.values[k]).max(initial=0.0) for k in (a, b))
-        return self.parts.accuracy * float(size)
+    @property
+    def accuracy(self) -> float:
+        """How exact contributions are, relative to the largest."""
+        return self.parts.accuracy
 
-    def linear_error(self, a: int, b: int) -> float:
-        """Return the standard error of a pair's gain by linearisation."""
-        own, weights = self.own(a, b), self.parts.weights
-        rest = own - weights * (own.sum() / weights.sum())
-        error = float(np.sqrt((rest**2).sum()))
-        return self.parts.unit * error if error > self.room(a, b) else 0.0
+    def linear_error(self, k: int) -> float:
+        """Return the standard error of the gain of the k-th pair by linearisation."""
+        error = float(np.sqrt(self.spread.pairs[k]))
+        return self.unit * error if error > self.room(*self.pairs[k]) else 0.0
+
+
+def draws_of(items: Items, pairs: IntArray, options: Options, step: Step) -> Draws:
+    """Return what is drawn of the items, when it is first needed."""
+    return Draws(items, pairs, options, step)
