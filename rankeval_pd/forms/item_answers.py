@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,10 @@ import xarray as xr
 
 from rankeval_pd.errors import is_known, shown, unknown_name
 from rankeval_pd.forms import tables
+from rankeval_pd.forms.dask_frames import is_dask_frame
+from rankeval_pd.forms.dask_items import FEW, OF_FRAME, Asked, check_asked, frame_items, gather
 from rankeval_pd.forms.items import (
+    ItemTable,
     check_items,
     item_roles,
     read_dataset,
@@ -27,7 +31,7 @@ from rankeval_pd.forms.per_query_tables import frame_as_items
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import Roles
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
-from rankeval_pd.stats.resampling.asked import Items
+from rankeval_pd.stats.resampling.asked import Tested
 
 Finish = Callable[[list[xr.Dataset], list[Hashable]], list[xr.Dataset]]
 
@@ -36,13 +40,15 @@ class Question(NamedTuple):
     """What is asked of the items of one group."""
 
     #: also given the pairs, and how many groups there are in all
-    ask: Callable[[Items, IntArray, int], Sequence[AnyArray]]
+    ask: Callable[[Tested, IntArray, int], Sequence[AnyArray]]
     names: tuple[str, ...]  #: of the arrays that it returns
     dtypes: tuple[type, ...]
     over: str  #: "pair" or "system"
     of_pairs: tuple[str, ...] = ()  #: of these arrays those that have the pairs nevertheless
     #: from all answers and the names of the groups' dimensions to the answers that leave
     finish: Finish | None = None
+    #: what it needs of items that are spread over workers, given the number of pairs
+    spread: Callable[[int], Asked] | None = None
 
     def dim(self, name: str) -> str:
         """Return the dimension of an array."""
@@ -84,6 +90,11 @@ def answer(
         How the result was made.
     """
     chosen = item_roles(roles)
+    ddf: Any = data
+    spread = is_dask_frame(ddf)
+    if spread:
+        check_asked(None if question.spread is None else question.spread(1), chosen, OF_FRAME)
+        data = ddf._meta
     check_items(data)
     if isinstance(data, xr.Dataset):
         return _answer_dataset(
@@ -91,7 +102,8 @@ def answer(
         )
     data = frame_as_items(data)
     table = read_frame(data, chosen)
-    warn_of_shape(data, chosen, table.systems)
+    if not spread:
+        warn_of_shape(data, chosen, table.systems)
     tables.check_names("by=", table.keys.columns, columns)
     pairs = asked_pairs(table.systems, a, b, baseline, needed=question.over == "pair")
     relation: dict[Hashable, Any] = {}
@@ -99,7 +111,8 @@ def answer(
         relation["relation"] = ("pair", relate(table.systems, pairs))
     results = []
     for number, rows in enumerate(table.members):
-        computed = question.ask(table.items(rows), pairs, len(table.members))
+        items = _gathered(ddf, table, chosen, question, pairs) if spread else table.items(rows)
+        computed = question.ask(items, pairs, len(table.members))
         result = xr.Dataset(
             {
                 name: (question.dim(name), np.asarray(values))
@@ -119,6 +132,21 @@ def answer(
     return tables.leave_frame(
         results, table.keys, columns, attrs={**_metric_notes(table.metric, chosen), **(attrs or {})}
     )
+
+
+def _gathered(
+    ddf: Any, table: ItemTable, roles: Roles, question: Question, pairs: IntArray
+) -> Tested:
+    """Return what the items of a Dask DataFrame say, added up by those who have them."""
+    parts, n_items = frame_items(ddf, table, roles)
+    if n_items <= FEW:
+        whole = ddf.compute()
+        few = read_frame(whole, replace(roles, measures=table.systems, exclude=None))
+        return few.items(np.arange(n_items))
+    assert question.spread is not None
+    asked = question.spread(len(pairs))
+    gathered: Tested = gather(parts, n_items, table.metric, table.systems, pairs, asked).compute()
+    return gathered
 
 
 def _metric_notes(metric: Metric, roles: Roles) -> dict[str, Any]:

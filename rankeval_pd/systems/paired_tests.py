@@ -10,6 +10,7 @@ import xarray as xr
 
 from rankeval_pd.errors import check_choice, check_count
 from rankeval_pd.forms.choices import AdjustOver, Event, FamilyAdjustment, GainInterval, LawMethod
+from rankeval_pd.forms.dask_items import Asked
 from rankeval_pd.forms.item_answers import Finish, Question, answer
 from rankeval_pd.forms.memory import check_memory
 from rankeval_pd.forms.rankings import Data
@@ -17,7 +18,7 @@ from rankeval_pd.forms.roles import ItemRoles
 from rankeval_pd.forms.spelled_out import with_roles
 from rankeval_pd.stats._types import AnyArray, IntArray
 from rankeval_pd.stats.resampling import paired, permutation, resamples
-from rankeval_pd.stats.resampling.asked import Items, Options
+from rankeval_pd.stats.resampling.asked import Options, Tested
 from rankeval_pd.stats.resampling.bootstrap import DUAL, EVENTS, INTERVALS
 from rankeval_pd.stats.resampling.pairs import Pairs, is_undecided
 from rankeval_pd.systems.made import (
@@ -365,7 +366,7 @@ def _ask_pairs(
     made = Made(options, roles, said, adjust_over)
     with resampling_bar(data, progress, options.n_resamples, "resampling items") as step:
 
-        def ask(items: Items, pairs: IntArray, groups: int) -> Sequence[AnyArray]:
+        def ask(items: Tested, pairs: IntArray, groups: int) -> Sequence[AnyArray]:
             settled = made.settled(options, len(pairs), groups)
             check_size(test, items, len(pairs), settled)
             computed = test(items, pairs, settled, step)
@@ -376,7 +377,10 @@ def _ask_pairs(
             return computed
 
         finish = _over_groups(options) if made.over_all else None
-        question = Question(ask, Pairs._fields, _PAIR_DTYPES, "pair", finish=finish)
+        question = Question(
+            ask, Pairs._fields, _PAIR_DTYPES, "pair", finish=finish,
+            spread=lambda n_pairs: _spread(test, made.settled(options, n_pairs, 1)),
+        )  # fmt: skip
         relate = None if families is None else relation_of(families)
         result: Data = answer(
             data, roles, question, made.columns(columns), a=a, b=b, baseline=baseline,
@@ -384,6 +388,13 @@ def _ask_pairs(
         )  # fmt: skip
     made.warn()
     return result
+
+
+def _spread(test: Callable[..., Pairs], options: Options) -> Asked:
+    """Return what the test needs of items that are spread over workers."""
+    if test is permutation.paired_permutation:
+        return Asked(options, swaps=True)
+    return Asked(options, signs="wild" in (options.event, options.ci))
 
 
 def _over_groups(options: Options) -> Finish:

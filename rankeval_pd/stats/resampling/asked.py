@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -20,6 +20,63 @@ Step = Callable[[int], object]
 
 def quiet(count: int) -> None:
     """Show no progress."""
+
+
+class Tested(Protocol):
+    """What a test has to know of systems over items beside what is drawn: see :class:`Items`."""
+
+    @property
+    def score(self) -> Score:
+        """The metric."""
+        ...
+
+    @property
+    def sign(self) -> float:
+        """-1 where smaller scores are better."""
+        ...
+
+    @property
+    def seeds(self) -> factors.Seeds | None:
+        """How far the systems' trainings vary."""
+        ...
+
+    @property
+    def totals(self) -> FloatArray:
+        """The sums over all items, (system, statistic)."""
+        ...
+
+    @property
+    def n_systems(self) -> int:
+        """How many systems there are."""
+        ...
+
+    @property
+    def n_items(self) -> int:
+        """How many items there are."""
+        ...
+
+    @property
+    def n_groups(self) -> int:
+        """How many clusters there are, 0 if items are drawn one by one."""
+        ...
+
+    @property
+    def n_drawn(self) -> int:
+        """How many are drawn: items, or clusters."""
+        ...
+
+    @property
+    def binary(self) -> bool:
+        """Whether every item is right or wrong, on its own."""
+        ...
+
+    def unit(self) -> float | None:
+        """Return how much one unit of the first statistic adds to the score, if constant."""
+        ...
+
+    def cells(self, a: int, b: int) -> paired_proportions.Counts:
+        """Return how often both systems are right, the first alone, the second alone, neither."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Protocol, cast
 
 import numpy as np
 
 from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.resampling import bootstrap, resamples, wild
-from rankeval_pd.stats.resampling.asked import Items, Options, Step
+from rankeval_pd.stats.resampling.asked import Items, Options, Step, Tested
 from rankeval_pd.stats.resampling.lattice import Lattice, lattice
 from rankeval_pd.stats.resampling.spread import Level, Spread, spread_of, squares
 
@@ -22,30 +23,36 @@ def studentises(options: Options) -> bool:
 class Draws:
     """What is drawn of the items, when it is first needed."""
 
-    def __init__(self, items: Items, pairs: IntArray, options: Options, step: Step) -> None:
+    def __init__(self, items: Tested, pairs: IntArray, options: Options, step: Step) -> None:
         self.items, self.pairs, self.options, self.step = items, pairs, options, step
         self.theta = items.sign * items.score(items.totals)
+
+    @property
+    def there(self) -> Items:
+        """The items, which this machine holds."""
+        assert isinstance(self.items, Items)
+        return self.items
 
     @cached_property
     def drawn(self) -> FloatArray:
         """The statistics of what is drawn, (system, drawn, statistic)."""
-        return self.items.drawn
+        return self.there.drawn
 
     def lattice(self, k: int, *, drawn: bool) -> Lattice | None:
         """Return the lattice of a pair's differences: of items, or of what is ``drawn``."""
-        values = self.drawn if drawn else self.items.statistics
+        values = self.drawn if drawn else self.there.statistics
         a, b = self.pairs[k]
         return lattice(self.items.sign * values[a, :, 0] - self.items.sign * values[b, :, 0])
 
     @cached_property
     def parts(self) -> wild.Contributions:
         """What items, or clusters, add to the scores."""
-        return wild.contributions(self.items)
+        return wild.contributions(self.there)
 
     @cached_property
     def subsets(self) -> wild.Subsets:
         """The sums of these over subsets of the items."""
-        return wild.subset_sums(self.parts, self.items, self.options, self.step)
+        return wild.subset_sums(self.parts, self.there, self.options, self.step)
 
     @cached_property
     def level(self) -> Level:
@@ -76,9 +83,7 @@ class Draws:
         every = resamples.swaps_every(n, self.options.method)
         size = 2**n if every else self.options.n_resamples
         chunks = (
-            resamples.all_swaps(n)
-            if every
-            else resamples.swap_chunks(n, size, self.options.seed)
+            resamples.all_swaps(n) if every else resamples.swap_chunks(n, size, self.options.seed)
         )
         columns = resamples.for_sums(resamples.flat(self.drawn), n)
         result = np.empty((size, systems, width))
@@ -104,13 +109,13 @@ class Draws:
         """The standard error of every pair's gain, (pair,), as those of resamples are found."""
         once, sums = np.ones((1, self.drawn.shape[1])), self.drawn.sum(axis=1)[np.newaxis]
         result = bootstrap.standard_errors(
-            once, sums, self.drawn, self.items.score, self.pairs, self.items.drawn_strata
+            once, sums, self.drawn, self.items.score, self.pairs, self.there.drawn_strata
         )
         return np.asarray(self._with_seeds(result)[:, 0])
 
     @cached_property
     def _resampled(self) -> tuple[FloatArray, FloatArray | None]:
-        items, drawn, options = self.items, self.drawn, self.options
+        items, drawn, options = self.there, self.drawn, self.options
         n = drawn.shape[1]
         strata = items.drawn_strata
         chunks = resamples.count_chunks(n, options.n_resamples, options.seed, strata)
@@ -177,6 +182,16 @@ class Draws:
         return self.unit * error if error > self.room(*self.pairs[k]) else 0.0
 
 
-def draws_of(items: Items, pairs: IntArray, options: Options, step: Step) -> Draws:
-    """Return what is drawn of the items, when it is first needed."""
-    return Draws(items, pairs, options, step)
+class Elsewhere(Tested, Protocol):
+    """Items that are spread over workers, and what was drawn of them there."""
+
+    def draws(self, pairs: IntArray, options: Options) -> Draws:
+        """Return what was drawn."""
+        ...
+
+
+def draws_of(items: Tested, pairs: IntArray, options: Options, step: Step) -> Draws:
+    """Return what is drawn of the items, when it is first needed, or what was drawn of them."""
+    if isinstance(items, Items):
+        return Draws(items, pairs, options, step)
+    return cast(Elsewhere, items).draws(pairs, options)

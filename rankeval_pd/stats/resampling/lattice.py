@@ -60,9 +60,7 @@ class Counted(NamedTuple):
 
     def plus(self, other: Counted) -> Counted:
         """Return the numbers of both."""
-        values, place = np.unique(
-            np.concatenate([self.values, other.values]), return_inverse=True
-        )
+        values, place = np.unique(np.concatenate([self.values, other.values]), return_inverse=True)
         times = np.zeros(values.size, dtype=np.int64)
         np.add.at(times, place, np.concatenate([self.times, other.times]))
         return Counted(values, times)

@@ -7,7 +7,7 @@ import numpy as np
 from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.intervals import paired_proportions
 from rankeval_pd.stats.resampling import bootstrap, wild
-from rankeval_pd.stats.resampling.asked import Items, Options, Step, quiet
+from rankeval_pd.stats.resampling.asked import Options, Step, Tested, quiet
 from rankeval_pd.stats.resampling.draws import Draws, draws_of
 from rankeval_pd.stats.resampling.enough import check_enough, settled
 from rankeval_pd.stats.resampling.lattice import DrawnSum, Lattice, SignedSum
@@ -25,7 +25,7 @@ PROPORTIONS = {"tango": paired_proportions.tango, "newcombe": paired_proportions
 
 
 def paired_bootstrap(
-    items: Items,
+    items: Tested,
     pairs: IntArray,
     options: Options,
     step: Step = quiet,
@@ -36,7 +36,7 @@ def paired_bootstrap(
 
     Parameters
     ----------
-    items : Items
+    items : Items, or what is known of them
     pairs : array (pair, 2)
         The numbers of the systems.
     options : Options
@@ -195,7 +195,7 @@ def _interval(
             near = factor * sums / np.maximum(subsets.weights, 1.0)
             result = as_p_says(result, gain, p_two_sided, near, options)
         return result
-    lean = draws.without[a] - draws.without[b]
+    lean = draws.without[a] - draws.without[b] if kind == "bca" else np.empty(0)
     if options.event == "wild":  # an exact law of signs is not that of items drawn again
         drawn_again = options._replace(
             method="auto" if options.method == "exact" else options.method

@@ -8,6 +8,7 @@ that are added up. What is below 2^-60 of the column's largest number is rounded
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -90,12 +91,30 @@ class WholeColumns:
 
         They are whole numbers, which can be added to those of other items.
         """
-        rows, items = weights.shape
+        return self._summed(len(weights), lambda part: weights[:, part])
+
+    def sums_of_bits(self, packed: AnyArray, places: IntArray) -> FloatArray:
+        """Return the sums for weights 0 and 1, eight to a byte (resample, byte).
+
+        ``places`` says which bit each item has. See :meth:`sums`.
+        """
+
+        def bits(part: slice) -> AnyArray:
+            own = places[part]
+            if own.size and own[-1] - own[0] == own.size - 1 and (np.diff(own) == 1).all():
+                start, stop = own[0] // 8, own[-1] // 8 + 1
+                unpacked = np.unpackbits(packed[:, start:stop], axis=1)
+                return unpacked[:, own[0] % 8 :][:, : own.size]
+            return (packed[:, own // 8] >> (7 - own % 8).astype(np.uint8)) & np.uint8(1)
+
+        return self._summed(len(packed), bits)
+
+    def _summed(self, rows: int, weights: Callable[[slice], AnyArray]) -> FloatArray:
         result = np.zeros((rows, self._listed.shape[1] + 1))
-        step = max(1, _TOGETHER // max(rows, 1))
-        for start in range(0, items, step):
+        step = max(8, _TOGETHER // max(rows, 1) // 8 * 8)
+        for start in range(0, len(self._listed), step):
             part = slice(start, start + step)
-            result[:, 1:] += weights[:, part].astype(self.dtype, copy=False) @ self._listed[part]
+            result[:, 1:] += weights(part).astype(self.dtype, copy=False) @ self._listed[part]
         result *= 2.0**self.shift
         return np.asarray(np.moveaxis(result[:, self._place], 0, 1))
 

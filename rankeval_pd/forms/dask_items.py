@@ -1,0 +1,430 @@
+"""Items that no machine holds: systems over a Dask DataFrame, or a Dataset in chunks of items.
+
+Each worker adds up the items that it has, for the resamples that all share; what is added are exact
+sums, so that the numbers are those of one machine, bit for bit, however the items are spread. One
+graph holds all of it. Nothing of Dask is imported before it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.forms.dask_frames import cluster
+from rankeval_pd.forms.identifiers import warn_of_identifiers
+from rankeval_pd.forms.item_checks import check_complete, check_counts, check_size
+from rankeval_pd.forms.items import ItemTable, item_order, read_frame
+from rankeval_pd.forms.metrics import Metric
+from rankeval_pd.forms.roles import Roles
+from rankeval_pd.stats._types import FloatArray, IntArray
+from rankeval_pd.stats.resampling import blocks, resamples
+from rankeval_pd.stats.resampling.asked import Options
+from rankeval_pd.stats.resampling.blocks import Facts, Plan
+from rankeval_pd.stats.resampling.bootstrap import INTERVALS
+from rankeval_pd.stats.resampling.draws import studentises
+from rankeval_pd.stats.resampling.gathered import Gathered
+
+FEW = resamples.ENUMERATED  # up to so many items are looked at by one machine, in every way
+_BLOCK = 2**22  # numbers of a block of items: 32 MB
+_MERGED = 16  # answers of blocks that are put together at a time
+_LOOKED_AT = 1_000  # rows that are to show whether a column is an identifier
+
+
+class Asked(NamedTuple):
+    """What a question needs of items that are spread over workers."""
+
+    options: Options
+    signs: bool = False  #: what items add to the scores, and random signs of it
+    swaps: bool = False  #: sums over items that are swapped
+    ranked: bool = False  #: resampled scores in any case
+
+
+class Part(NamedTuple):
+    """A block of items: what gives its statistics, and which items it has."""
+
+    block: Any  #: delayed, (system, item, statistic)
+    positions: Any  #: a slice, or numbers of items; delayed perhaps
+
+
+# ---------------------------------------------------------------------------------- what is refused
+
+
+def check_asked(asked: Asked | None, roles: Roles, instead: str) -> Asked:
+    """Raise a ValueError where items that are spread over workers cannot be asked.
+
+    ``instead`` says how to ask one machine.
+    """
+    for role in ("by", "groups", "strata", "seeds"):
+        if getattr(roles, role) is not None:
+            raise ValueError(
+                f"{role}={getattr(roles, role)!r}: items of one {_ONE[role]} are spread over the"
+                f" workers, and are added up one by one. {_NEXT[role]} {instead}"
+            )
+    if roles.missing != "raise":
+        raise ValueError(
+            f"missing={roles.missing!r}: items are spread over the workers, and every system needs"
+            f" every one of them. Drop the others, ddf.dropna(). {instead}"
+        )
+    if asked is None:
+        raise ValueError(f"this question takes all items together, which are spread. {instead}")
+    options = asked.options
+    if studentises(options) and not asked.swaps:
+        raise ValueError(
+            "event='studentised', ci='studentised' and adjust='max-t' with draws of items need a"
+            " standard error of every pair in every resample, for which workers would have to go"
+            " through all items again. Give event='wild', which adjust='max-t' is there for, or"
+            f" another ci and adjust='holm'. {instead}"
+        )
+    if options.ci == "bca":
+        raise ValueError(
+            "ci='bca' leaves out every item in turn, and they are spread over the workers. Give"
+            f" {' or '.join(repr(x) for x in INTERVALS if x in _OTHER)}, or leave ci out. {instead}"
+        )
+    return asked
+
+
+_OTHER = ("wild", "percentile", "basic")
+_ONE = {"by": "domain", "groups": "cluster", "strata": "stratum", "seeds": "training"}
+_NEXT = {
+    "by": "Ask for each domain, ddf[ddf['domain'] == ...].",
+    "groups": (
+        "Add up each cluster first, ddf.groupby(...).sum().compute(), and give metric='ratio' or"
+        " another of sums."
+    ),
+    "strata": "Leave it out.",
+    "seeds": "Take each system's mean over its seeds, and say so.",
+}
+OF_FRAME = "What fits a machine is asked as ddf.compute()."
+
+# ---------------------------------------------------------------------------------- Dask DataFrames
+
+
+def frame_items(ddf: Any, table: ItemTable, roles: Roles) -> tuple[list[Part], int]:
+    """Return the blocks of items of a Dask DataFrame, and how many items there are.
+
+    One run over an index, or the first column, to number the items.
+    """
+    from dask.base import compute
+    from dask.delayed import delayed
+
+    systems, metric = table.systems, table.metric
+    meta: pd.DataFrame = ddf._meta
+    columns = [c for c in meta.columns if _system_of(c, systems)]
+    frames = ddf[columns].to_delayed()
+    numbered = isinstance(meta.index, pd.RangeIndex) and not ddf.known_divisions
+    one = ddf[columns[:1]].to_delayed()
+    cheap = one if len(one) == len(frames) else frames
+    look = delayed(_labels, pure=False)
+    looked = [look(frame, plain=numbered) for frame in cheap]
+    first = None if roles.measures is not None else delayed(_first_rows, pure=False)(frames[0])
+    found, rows = compute(looked, first)
+    if rows is not None and meta.columns.nlevels == 1:
+        warn_of_identifiers({name: rows[name] for name in systems}, taken_as="systems")
+    sizes = [len(labels) for labels in found]
+    in_order = numbered or _ascend(found)
+    ranks = None
+    if not in_order:
+        ranks = delayed(_ranks, pure=False)([_index(frame, delayed) for frame in cheap])
+    named = {"measures": systems, "metric": roles.metric, "better": roles.higher_is_better}
+    read = delayed(_read, pure=False)
+    cut = delayed(_cut, pure=False)
+    parts = []
+    for pieces in _pieces(sizes, len(systems) * len(metric.chosen)):
+        listed = [frames[number] for number, _, _ in pieces]
+        spans = [(start, stop, sizes[number]) for number, start, stop in pieces]
+        begins = [sum(sizes[:number]) + start for number, start, _ in pieces]
+        stop = begins[0] + sum(stop - start for start, stop, _ in spans)
+        at: Any = slice(begins[0], stop)
+        parts.append(Part(read(listed, spans, named), at if ranks is None else cut(ranks, at)))
+    return parts, sum(sizes)
+
+
+def _system_of(column: Any, systems: Sequence[Hashable]) -> bool:
+    return any(x in systems for x in (column if isinstance(column, tuple) else (column,))) or (
+        column in systems
+    )
+
+
+def _first_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.head(_LOOKED_AT)
+
+
+class Labels(NamedTuple):
+    """What the labels of a partition are like."""
+
+    size: int
+    ascending: bool
+    ends: tuple[Any, Any] | None
+
+    def __len__(self) -> int:
+        return self.size
+
+
+def _labels(frame: pd.DataFrame, *, plain: bool) -> Labels:
+    if plain or not len(frame):
+        return Labels(len(frame), True, None)
+    index = frame.index
+    return Labels(len(frame), bool(index.is_monotonic_increasing), (index[0], index[-1]))
+
+
+def _ascend(found: Sequence[Labels]) -> bool:
+    """Return whether all labels ascend, through all partitions."""
+    filled = [labels for labels in found if labels.ends is not None]
+    if not all(labels.ascending for labels in filled):
+        return False
+    ends = [x for labels in filled for x in labels.ends or ()]
+    try:
+        return all(not last > first for last, first in zip(ends[1::2], ends[2::2], strict=False))
+    except TypeError:  # labels of several types
+        return False
+
+
+def _index(frame: Any, delayed: Callable[..., Any]) -> Any:
+    return delayed(_index_of, pure=False)(frame)
+
+
+def _index_of(frame: pd.DataFrame) -> pd.Index:
+    return frame.index
+
+
+def _ranks(indexes: Sequence[pd.Index]) -> IntArray:
+    """Return where each item stands in the order of all labels."""
+    order = item_order(indexes[0].append(list(indexes[1:])))
+    ranks = np.empty(order.size, dtype=np.int64)
+    ranks[order] = np.arange(order.size)
+    return ranks
+
+
+def _cut(ranks: IntArray, at: slice) -> IntArray:
+    return ranks[at].copy()
+
+
+def _pieces(sizes: Sequence[int], width: int) -> list[list[tuple[int, int, int]]]:
+    """Return what goes into each block: numbers of partitions, and which of their rows."""
+    most = max(1, _BLOCK // max(1, width))
+    listed: list[list[tuple[int, int, int]]] = []
+    filled = most
+    for number, size in enumerate(sizes):
+        for start in range(0, size, most):
+            stop = min(size, start + most)
+            if filled + stop - start > most:
+                listed.append([])
+                filled = 0
+            listed[-1].append((number, start, stop))
+            filled += stop - start
+    return listed
+
+
+def _read(
+    frames: Sequence[pd.DataFrame], spans: Sequence[tuple[int, int, int]], named: dict[str, Any]
+) -> FloatArray:
+    """Return the statistics of rows of some partitions, checked, (system, item, statistic)."""
+    for frame, (_, _, size) in zip(frames, spans, strict=True):
+        if len(frame) != size:
+            raise RuntimeError(
+                f"a partition was counted as {size:,} rows and read as {len(frame):,}: the files"
+                " changed, or were read in other pieces. Give the files an index, or read them"
+                " anew."
+            )
+    rows = [frame.iloc[start:stop] for frame, (start, stop, _) in zip(frames, spans, strict=True)]
+    frame = pd.concat(rows) if len(rows) > 1 else rows[0]
+    roles = Roles.of(
+        {
+            "dim": "item", "measures": named["measures"], "metric": named["metric"],
+            "higher_is_better": named["better"],
+        }
+    )  # fmt: skip
+    table = read_frame(frame.reset_index(drop=True), roles)
+    return checked(table.statistics, table.metric, table.systems, frame.index)
+
+
+def checked(
+    values: FloatArray, metric: Metric, systems: list[Hashable], labels: pd.Index
+) -> FloatArray:
+    """Return statistics (system, item, statistic) of some items, checked and complete."""
+    check_complete(values, systems, labels)
+    if metric.ones:
+        values = np.concatenate([values, np.ones((*values.shape[:2], 1))], axis=2)
+    if metric.counts:
+        check_counts(values, metric, systems, labels)
+    return values
+
+
+# ----------------------------------------------------------------------------------------- Datasets
+
+
+def dataset_items(values: xr.DataArray, order: IntArray | None, check: Any) -> list[Part]:
+    """Return the blocks of items of lazy values (system, item, statistic) in chunks of items.
+
+    ``order`` are the places of the items in the order of their labels, None where they are in it;
+    ``check`` completes the values of a block, given where they begin.
+    """
+    from dask.delayed import delayed
+
+    width = values.sizes["system"] * values.sizes["statistic"]
+    data = values.data.rechunk({0: -1, 2: -1})
+    sizes, at = list(data.chunks[1]), 0
+    delays = data.to_delayed()[0, :, 0]
+    take, finish = delayed(_take, pure=False), delayed(check, pure=False)
+    ranks = None
+    if order is not None:
+        ranks = np.empty(order.size, dtype=np.int64)
+        ranks[order] = np.arange(order.size)
+    parts = []
+    for pieces in _pieces(sizes, width):
+        spans = [(start, stop) for _, start, stop in pieces]
+        size = sum(stop - start for start, stop in spans)
+        own: Any = slice(at, at + size)
+        block = finish(take([delays[number] for number, _, _ in pieces], spans), at)
+        parts.append(Part(block, own if ranks is None else ranks[own]))
+        at += size
+    return parts
+
+
+def _take(chunks: Sequence[FloatArray], spans: Sequence[tuple[int, int]]) -> FloatArray:
+    return np.concatenate(
+        [chunk[:, start:stop] for chunk, (start, stop) in zip(chunks, spans, strict=True)], axis=1
+    )
+
+
+# ---------------------------------------------------------------------------------------- the graph
+
+
+def gather(
+    parts: Sequence[Part],
+    n_items: int,
+    metric: Metric,
+    systems: Sequence[Hashable],
+    pairs: IntArray,
+    asked: Asked,
+) -> Any:
+    """Return, delayed, what all blocks of items say: a :class:`Gathered`."""
+    from dask.delayed import delayed
+
+    def task(function: Callable[..., Any]) -> Any:
+        return delayed(function, pure=False)
+
+    plan = task(Plan)(
+        n_items, metric.score, metric.sign, metric.linear, asked.options, pairs, asked.signs,
+        asked.swaps, asked.ranked,
+    )  # fmt: skip
+    values = [part.block for part in parts]
+    positions = [
+        task(_same)(p) if isinstance(p, np.ndarray) else p for p in (x.positions for x in parts)
+    ]
+
+    def of_all(function: Callable[..., Any], *known: Any) -> Any:
+        return _merged([task(function)(block, *known) for block in values], task(_sum))
+
+    facts = of_all(blocks.facts_of)
+    known = task(_known)(facts, plan, list(systems))
+    linear = task(blocks.linear_of)(of_all(blocks.first_sums, known), known)
+    added = of_all(blocks.added_of, known, linear)
+    squares = of_all(blocks.squares_of, known, linear, added)
+    laws = _merged([task(blocks.laws_of)(x, known) for x in values], task(_laws), n_items)
+    needs = task(blocks.needs_of)(known, laws)
+    each = range(-(-asked.options.n_resamples // resamples.BLOCK))
+    together = task(blocks.together)
+    one_after_another = task(blocks.one_after_another)
+    signed = swapped = counted = None
+    places = list(zip(values, positions, strict=True))
+    if asked.signs:
+        sums = [
+            together(
+                [
+                    task(blocks.signed_sums)(x, at, known, linear, added, needs, k)
+                    for x, at in places
+                ]
+            )
+            for k in each
+        ]
+        signed = one_after_another(sums, task(_sizes_added)(added), n_items)
+    if asked.swaps:
+        sums = [
+            together([task(blocks.swapped_sums)(x, at, known, needs, k) for x, at in places])
+            for k in each
+        ]
+        swapped = one_after_another(sums, task(_sizes_known)(known), n_items)
+    else:
+        columns = [task(blocks.columns_of)(x, known, needs) for x in values]
+        sums = _counts(
+            list(zip(columns, positions, strict=True)), n_items, asked, known, needs, task
+        )
+        counted = one_after_another(sums, task(_sizes_known)(known), n_items)
+    return task(Gathered)(known, laws, linear, added, squares, signed, swapped, counted)
+
+
+def _counts(
+    columns: Sequence[tuple[Any, Any]],
+    n_items: int,
+    asked: Asked,
+    known: Any,
+    needs: Any,
+    task: Callable[..., Any],
+) -> list[Any]:
+    """Return the sums of each few resamples, as often as items are drawn.
+
+    Blocks of resamples are drawn side by side, as many as there are threads; and in each of these
+    lanes nothing is drawn before what was drawn two steps earlier is used up.
+    """
+    total = asked.options.n_resamples
+    draw, rest, own, add, together = (
+        task(f)
+        for f in (
+            blocks.drawn_counts, blocks.generator_of, blocks.of_items, blocks.counted_sums,
+            blocks.together,
+        )
+    )  # fmt: skip
+    threads = max(2, cluster()[1])
+    lanes: list[list[Any]] = [[] for _ in range(threads)]
+    every = []
+    for block in range(-(-total // resamples.BLOCK)):
+        done = lanes[block % threads]
+        before = None
+        for size in resamples.units(n_items, min(resamples.BLOCK, total - block * resamples.BLOCK)):
+            drawn = draw(before, known, needs, block, size, done[-2] if len(done) > 1 else None)
+            before = rest(drawn)
+            done.append(together([add(x, own(drawn, at)) for x, at in columns]))
+            every.append(done[-1])
+    return every
+
+
+def _merged(parts: Sequence[Any], merge: Callable[..., Any], *known: Any) -> Any:
+    while len(parts) > 1:
+        parts = [
+            merge(list(parts[start : start + _MERGED]), *known)
+            for start in range(0, len(parts), _MERGED)
+        ]
+    return parts[0]
+
+
+def _same(x: IntArray) -> IntArray:
+    return x
+
+
+def _sum(parts: Sequence[Any]) -> Any:
+    found = parts[0]
+    for part in parts[1:]:
+        found = None if found is None else found.plus(part)
+    return found
+
+
+def _laws(parts: Sequence[blocks.Laws], n_items: int) -> blocks.Laws:
+    return parts[0].merged(parts[1:], n_items)
+
+
+def _known(facts: Facts, plan: Plan, systems: list[Hashable]) -> blocks.Known:
+    check_size(facts.sizes.max(axis=1), systems)
+    return blocks.known_of(facts, plan)
+
+
+def _sizes_added(added: blocks.Added | None) -> FloatArray | None:
+    return None if added is None else added.sizes
+
+
+def _sizes_known(known: blocks.Known) -> FloatArray:
+    return known.sizes.reshape(-1)
