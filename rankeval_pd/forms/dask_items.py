@@ -7,6 +7,9 @@ graph holds all of it. Nothing of Dask is imported before it is asked for.
 
 from __future__ import annotations
 
+import functools
+import operator
+import uuid
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
 
@@ -46,8 +49,40 @@ class Asked(NamedTuple):
 class Part(NamedTuple):
     """A block of items: what gives its statistics, and which items it has."""
 
-    block: Any  #: delayed, (system, item, statistic)
-    positions: Any  #: a slice, or numbers of items; delayed perhaps
+    block: str  #: the task that gives (system, item, statistic)
+    positions: Any  #: a slice; or numbers of items, or the task that gives these
+
+
+class Graph:
+    """Tasks of one call, which depend on others of theirs and on those of the data."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[Any, Any] = {}
+        self._data: list[Any] = []
+        self._token = uuid.uuid4().hex
+
+    def add(self, function: Callable[..., Any], *given: Any) -> str:
+        """Add a task, whose arguments may be tasks or lists of them; return its name."""
+        plain = getattr(function, "func", function)
+        called = getattr(plain, "__name__", "take").strip("_")
+        name = f"{called}-{self._token}-{len(self._tasks)}"
+        self._tasks[name] = (function, *given)
+        return name
+
+    def of(self, data: Any) -> str:
+        """Return the name of what is delayed already: a partition, or a chunk."""
+        self._data.append(data)
+        name: str = data.key
+        return name
+
+    def delayed(self, name: str) -> Any:
+        """Return a task as Dask knows it."""
+        from dask.delayed import Delayed
+        from dask.highlevelgraph import HighLevelGraph
+
+        layer = f"rankeval-{self._token}"
+        graph = HighLevelGraph.from_collections(layer, self._tasks, dependencies=self._data)
+        return Delayed(name, graph, layer=layer)
 
 
 # ---------------------------------------------------------------------------------- what is refused
@@ -103,7 +138,7 @@ OF_FRAME = "What fits a machine is asked as ddf.compute()."
 # ---------------------------------------------------------------------------------- Dask DataFrames
 
 
-def frame_items(ddf: Any, table: ItemTable, roles: Roles) -> tuple[list[Part], int]:
+def frame_items(graph: Graph, ddf: Any, table: ItemTable, roles: Roles) -> tuple[list[Part], int]:
     """Return the blocks of items of a Dask DataFrame, and how many items there are.
 
     One run over an index, or the first column, to number the items.
@@ -124,22 +159,21 @@ def frame_items(ddf: Any, table: ItemTable, roles: Roles) -> tuple[list[Part], i
     found, rows = compute(looked, first)
     if rows is not None and meta.columns.nlevels == 1:
         warn_of_identifiers({name: rows[name] for name in systems}, taken_as="systems")
-    sizes = [len(labels) for labels in found]
+    sizes = [labels.size for labels in found]
     in_order = numbered or _ascend(found)
     ranks = None
     if not in_order:
-        ranks = delayed(_ranks, pure=False)([_index(frame, delayed) for frame in cheap])
+        ranks = graph.add(_ranks, [graph.add(_index_of, graph.of(frame)) for frame in cheap])
     named = {"measures": systems, "metric": roles.metric, "better": roles.higher_is_better}
-    read = delayed(_read, pure=False)
-    cut = delayed(_cut, pure=False)
     parts = []
     for pieces in _pieces(sizes, len(systems) * len(metric.chosen)):
-        listed = [frames[number] for number, _, _ in pieces]
+        listed = [graph.of(frames[number]) for number, _, _ in pieces]
         spans = [(start, stop, sizes[number]) for number, start, stop in pieces]
         begins = [sum(sizes[:number]) + start for number, start, _ in pieces]
         stop = begins[0] + sum(stop - start for start, stop, _ in spans)
-        at: Any = slice(begins[0], stop)
-        parts.append(Part(read(listed, spans, named), at if ranks is None else cut(ranks, at)))
+        at = slice(begins[0], stop)
+        block = graph.add(functools.partial(_read, spans=spans, named=named), listed)
+        parts.append(Part(block, at if ranks is None else graph.add(_cut, ranks, at)))
     return parts, sum(sizes)
 
 
@@ -160,9 +194,6 @@ class Labels(NamedTuple):
     ascending: bool
     ends: tuple[Any, Any] | None
 
-    def __len__(self) -> int:
-        return self.size
-
 
 def _labels(frame: pd.DataFrame, *, plain: bool) -> Labels:
     if plain or not len(frame):
@@ -181,10 +212,6 @@ def _ascend(found: Sequence[Labels]) -> bool:
         return all(not last > first for last, first in zip(ends[1::2], ends[2::2], strict=False))
     except TypeError:  # labels of several types
         return False
-
-
-def _index(frame: Any, delayed: Callable[..., Any]) -> Any:
-    return delayed(_index_of, pure=False)(frame)
 
 
 def _index_of(frame: pd.DataFrame) -> pd.Index:
@@ -220,7 +247,7 @@ def _pieces(sizes: Sequence[int], width: int) -> list[list[tuple[int, int, int]]
 
 
 def _read(
-    frames: Sequence[pd.DataFrame], spans: Sequence[tuple[int, int, int]], named: dict[str, Any]
+    frames: Sequence[pd.DataFrame], *, spans: Sequence[tuple[int, int, int]], named: dict[str, Any]
 ) -> FloatArray:
     """Return the statistics of rows of some partitions, checked, (system, item, statistic)."""
     for frame, (_, _, size) in zip(frames, spans, strict=True):
@@ -257,146 +284,154 @@ def checked(
 # ----------------------------------------------------------------------------------------- Datasets
 
 
-def dataset_items(values: xr.DataArray, order: IntArray | None, check: Any) -> list[Part]:
-    """Return the blocks of items of lazy values (system, item, statistic) in chunks of items.
-
-    ``order`` are the places of the items in the order of their labels, None where they are in it;
-    ``check`` completes the values of a block, given where they begin.
-    """
-    from dask.delayed import delayed
-
-    width = values.sizes["system"] * values.sizes["statistic"]
+def dataset_items(
+    graph: Graph, values: xr.DataArray, labels: pd.Index, metric: Metric, systems: list[Hashable]
+) -> list[Part]:
+    """Return the blocks of items of lazy values (system, item, statistic) in chunks of items."""
     data = values.data.rechunk({0: -1, 2: -1})
-    sizes, at = list(data.chunks[1]), 0
-    delays = data.to_delayed()[0, :, 0]
-    take, finish = delayed(_take, pure=False), delayed(check, pure=False)
-    ranks = None
-    if order is not None:
-        ranks = np.empty(order.size, dtype=np.int64)
-        ranks[order] = np.arange(order.size)
-    parts = []
+    width, sizes = data.shape[0] * data.shape[2], list(data.chunks[1])
+    chunks = data.to_delayed()[0, :, 0]
+    ranks = None if _in_order(labels) else _ranks([labels])
+    parts, at = [], 0
     for pieces in _pieces(sizes, width):
         spans = [(start, stop) for _, start, stop in pieces]
-        size = sum(stop - start for start, stop in spans)
-        own: Any = slice(at, at + size)
-        block = finish(take([delays[number] for number, _, _ in pieces], spans), at)
-        parts.append(Part(block, own if ranks is None else ranks[own]))
-        at += size
+        own = slice(at, at + sum(stop - start for start, stop in spans))
+        take = functools.partial(_take, spans=spans, metric=metric, systems=systems, at=at)
+        block = graph.add(take, [graph.of(chunks[number]) for number, _, _ in pieces])
+        parts.append(Part(block, own if ranks is None else graph.add(_same, ranks[own])))
+        at = own.stop
     return parts
 
 
-def _take(chunks: Sequence[FloatArray], spans: Sequence[tuple[int, int]]) -> FloatArray:
-    return np.concatenate(
-        [chunk[:, start:stop] for chunk, (start, stop) in zip(chunks, spans, strict=True)], axis=1
-    )
+def _in_order(labels: pd.Index) -> bool:
+    """Return whether the items are in the order of their labels, without sorting these."""
+    if isinstance(labels, pd.MultiIndex):  # whose order of equal labels may be any
+        return labels.is_monotonic_increasing and labels.is_unique
+    return bool(labels.is_monotonic_increasing)
+
+
+def _take(
+    chunks: Sequence[FloatArray],
+    *,
+    spans: Sequence[tuple[int, int]],
+    metric: Metric,
+    systems: list[Hashable],
+    at: int,
+) -> FloatArray:
+    """Return the statistics of items of some chunks, checked; their numbers begin at ``at``."""
+    parts = [chunk[:, start:stop] for chunk, (start, stop) in zip(chunks, spans, strict=True)]
+    values = np.concatenate(parts, axis=1)
+    return checked(values, metric, systems, pd.RangeIndex(at, at + values.shape[1]))
+
+
+def later(
+    graph: Graph,
+    function: Callable[[Any], tuple[Any, ...]],
+    given: str,
+    shapes: Sequence[tuple[Hashable, int]],
+    dtypes: Sequence[type],
+) -> list[xr.DataArray]:
+    """Return what a function will return of a task's result: lazy arrays of one dimension."""
+    import dask.array as da
+
+    found = graph.add(function, given)
+    names = [graph.add(operator.itemgetter(k), found) for k in range(len(shapes))]
+    return [
+        xr.DataArray(da.from_delayed(graph.delayed(name), (size,), np.dtype(dtype)), dims=[dim])
+        for name, (dim, size), dtype in zip(names, shapes, dtypes, strict=True)
+    ]
 
 
 # ---------------------------------------------------------------------------------------- the graph
 
 
 def gather(
+    graph: Graph,
     parts: Sequence[Part],
     n_items: int,
     metric: Metric,
     systems: Sequence[Hashable],
     pairs: IntArray,
     asked: Asked,
-) -> Any:
-    """Return, delayed, what all blocks of items say: a :class:`Gathered`."""
-    from dask.delayed import delayed
-
-    def task(function: Callable[..., Any]) -> Any:
-        return delayed(function, pure=False)
-
-    plan = task(Plan)(
+) -> str:
+    """Return the task that gives what all blocks of items say: a :class:`Gathered`."""
+    plan = Plan(
         n_items, metric.score, metric.sign, metric.linear, asked.options, pairs, asked.signs,
         asked.swaps, asked.ranked,
     )  # fmt: skip
-    values = [part.block for part in parts]
-    positions = [
-        task(_same)(p) if isinstance(p, np.ndarray) else p for p in (x.positions for x in parts)
-    ]
+    task, places = graph.add, [(part.block, part.positions) for part in parts]
 
-    def of_all(function: Callable[..., Any], *known: Any) -> Any:
-        return _merged([task(function)(block, *known) for block in values], task(_sum))
+    def of_all(function: Callable[..., Any], *known: str) -> str:
+        return _merged(graph, [task(function, x, *known) for x, _ in places], _sum)
 
     facts = of_all(blocks.facts_of)
-    known = task(_known)(facts, plan, list(systems))
-    linear = task(blocks.linear_of)(of_all(blocks.first_sums, known), known)
+    known = task(functools.partial(_known, plan=plan, systems=list(systems)), facts)
+    linear = task(blocks.linear_of, of_all(blocks.first_sums, known), known)
     added = of_all(blocks.added_of, known, linear)
     squares = of_all(blocks.squares_of, known, linear, added)
-    laws = _merged([task(blocks.laws_of)(x, known) for x in values], task(_laws), n_items)
-    needs = task(blocks.needs_of)(known, laws)
+    merge = functools.partial(_laws, n_items=n_items)
+    laws = _merged(graph, [task(blocks.laws_of, x, known) for x, _ in places], merge)
+    needs = task(blocks.needs_of, known, laws)
     each = range(-(-asked.options.n_resamples // resamples.BLOCK))
-    together = task(blocks.together)
-    one_after_another = task(blocks.one_after_another)
-    signed = swapped = counted = None
-    places = list(zip(values, positions, strict=True))
+
+    def of_resamples(sums: list[str], sizes: str) -> str:
+        return task(functools.partial(blocks.one_after_another, n_items=n_items), sums, sizes)
+
+    signed: str | None = None
+    swapped: str | None = None
+    counted: str | None = None
+    sizes = task(_sizes_known, known)
     if asked.signs:
+        given: tuple[str, ...] = (known, linear, added, needs)
         sums = [
-            together(
-                [
-                    task(blocks.signed_sums)(x, at, known, linear, added, needs, k)
-                    for x, at in places
-                ]
+            task(blocks.together, [task(blocks.signed_sums, *at, *given, k) for at in places])
+            for k in each
+        ]
+        signed = of_resamples(sums, task(_sizes_added, added))
+    if asked.swaps:
+        sums = [
+            task(
+                blocks.together, [task(blocks.swapped_sums, *at, known, needs, k) for at in places]
             )
             for k in each
         ]
-        signed = one_after_another(sums, task(_sizes_added)(added), n_items)
-    if asked.swaps:
-        sums = [
-            together([task(blocks.swapped_sums)(x, at, known, needs, k) for x, at in places])
-            for k in each
-        ]
-        swapped = one_after_another(sums, task(_sizes_known)(known), n_items)
+        swapped = of_resamples(sums, sizes)
     else:
-        columns = [task(blocks.columns_of)(x, known, needs) for x in values]
-        sums = _counts(
-            list(zip(columns, positions, strict=True)), n_items, asked, known, needs, task
-        )
-        counted = one_after_another(sums, task(_sizes_known)(known), n_items)
-    return task(Gathered)(known, laws, linear, added, squares, signed, swapped, counted)
+        counted = of_resamples(_counts(graph, places, plan, known, needs), sizes)
+    return task(Gathered, known, laws, linear, added, squares, signed, swapped, counted)
 
 
 def _counts(
-    columns: Sequence[tuple[Any, Any]],
-    n_items: int,
-    asked: Asked,
-    known: Any,
-    needs: Any,
-    task: Callable[..., Any],
-) -> list[Any]:
+    graph: Graph, places: Sequence[tuple[str, Any]], plan: Plan, known: str, needs: str
+) -> list[str]:
     """Return the sums of each few resamples, as often as items are drawn.
 
     Blocks of resamples are drawn side by side, as many as there are threads; and in each of these
     lanes nothing is drawn before what was drawn two steps earlier is used up.
     """
-    total = asked.options.n_resamples
-    draw, rest, own, add, together = (
-        task(f)
-        for f in (
-            blocks.drawn_counts, blocks.generator_of, blocks.of_items, blocks.counted_sums,
-            blocks.together,
-        )
-    )  # fmt: skip
+    task, total, n_items = graph.add, plan.options.n_resamples, plan.n_items
+    ready = [(task(blocks.columns_of, x, known, needs), at) for x, at in places]
     threads = max(2, cluster()[1])
-    lanes: list[list[Any]] = [[] for _ in range(threads)]
+    lanes: list[list[str]] = [[] for _ in range(threads)]
     every = []
     for block in range(-(-total // resamples.BLOCK)):
         done = lanes[block % threads]
-        before = None
+        before: str | None = None
         for size in resamples.units(n_items, min(resamples.BLOCK, total - block * resamples.BLOCK)):
-            drawn = draw(before, known, needs, block, size, done[-2] if len(done) > 1 else None)
-            before = rest(drawn)
-            done.append(together([add(x, own(drawn, at)) for x, at in columns]))
+            used = done[-2] if len(done) > 1 else None
+            drawn = task(blocks.drawn_counts, before, known, needs, block, size, used)
+            before = task(blocks.generator_of, drawn)
+            own = [(x, task(blocks.of_items, drawn, at)) for x, at in ready]
+            sums = [task(blocks.counted_sums, x, counts) for x, counts in own]
+            done.append(task(blocks.together, sums))
             every.append(done[-1])
     return every
 
 
-def _merged(parts: Sequence[Any], merge: Callable[..., Any], *known: Any) -> Any:
+def _merged(graph: Graph, parts: list[str], merge: Callable[..., Any]) -> str:
     while len(parts) > 1:
         parts = [
-            merge(list(parts[start : start + _MERGED]), *known)
+            graph.add(merge, parts[start : start + _MERGED])
             for start in range(0, len(parts), _MERGED)
         ]
     return parts[0]
@@ -413,11 +448,11 @@ def _sum(parts: Sequence[Any]) -> Any:
     return found
 
 
-def _laws(parts: Sequence[blocks.Laws], n_items: int) -> blocks.Laws:
+def _laws(parts: Sequence[blocks.Laws], *, n_items: int) -> blocks.Laws:
     return parts[0].merged(parts[1:], n_items)
 
 
-def _known(facts: Facts, plan: Plan, systems: list[Hashable]) -> blocks.Known:
+def _known(facts: Facts, *, plan: Plan, systems: list[Hashable]) -> blocks.Known:
     check_size(facts.sizes.max(axis=1), systems)
     return blocks.known_of(facts, plan)
 

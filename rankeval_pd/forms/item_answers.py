@@ -16,7 +16,17 @@ import xarray as xr
 from rankeval_pd.errors import is_known, shown, unknown_name
 from rankeval_pd.forms import tables
 from rankeval_pd.forms.dask_frames import is_dask_frame
-from rankeval_pd.forms.dask_items import FEW, OF_FRAME, Asked, check_asked, frame_items, gather
+from rankeval_pd.forms.dask_items import (
+    FEW,
+    OF_FRAME,
+    Asked,
+    Graph,
+    check_asked,
+    dataset_items,
+    frame_items,
+    gather,
+    later,
+)
 from rankeval_pd.forms.items import (
     ItemTable,
     check_items,
@@ -138,14 +148,16 @@ def _gathered(
     ddf: Any, table: ItemTable, roles: Roles, question: Question, pairs: IntArray
 ) -> Tested:
     """Return what the items of a Dask DataFrame say, added up by those who have them."""
-    parts, n_items = frame_items(ddf, table, roles)
+    graph = Graph()
+    parts, n_items = frame_items(graph, ddf, table, roles)
     if n_items <= FEW:
         whole = ddf.compute()
         few = read_frame(whole, replace(roles, measures=table.systems, exclude=None))
         return few.items(np.arange(n_items))
     assert question.spread is not None
     asked = question.spread(len(pairs))
-    gathered: Tested = gather(parts, n_items, table.metric, table.systems, pairs, asked).compute()
+    name = gather(graph, parts, n_items, table.metric, table.systems, pairs, asked)
+    gathered: Tested = graph.delayed(name).compute()
     return gathered
 
 
@@ -196,15 +208,18 @@ def _answer_dataset(
     relate: Relate | None,
     attrs: Mapping[str, Any] | None,
 ) -> xr.Dataset:
-    values, metric, systems, beside, labels = read_dataset(data, roles)
+    spread = _is_spread(data, roles, question)
+    values, metric, systems, beside, labels = read_dataset(data, roles, spread=spread)
     pairs = asked_pairs(systems, a, b, baseline, needed=question.over == "pair")
     batch = [d for d in values.dims if d not in beside.inner]
     tables.check_names("the dimension ", batch, columns)
     n_groups = math.prod(values.sizes[d] for d in batch)
 
+    def asked_of(items: Tested) -> tuple[AnyArray, ...]:
+        return tuple(np.asarray(x) for x in question.ask(items, pairs, n_groups))
+
     def asked(array: FloatArray) -> tuple[AnyArray, ...]:
-        computed = question.ask(to_items(array, metric, systems, labels, beside), pairs, n_groups)
-        return tuple(np.asarray(x) for x in computed)
+        return asked_of(to_items(array, metric, systems, labels, beside))
 
     sizes = {"pair": len(pairs), "system": len(systems)}
     over = [question.dim(name) for name in question.names]
@@ -214,16 +229,24 @@ def _answer_dataset(
         before = array.shape[: array.ndim - len(beside.inner)]
         return tuple(np.empty((*before, sizes[dim])) for dim in over)
 
-    computed = xr.apply_ufunc(
-        nothing if empty else asked,
-        values,
-        input_core_dims=[beside.inner],
-        output_core_dims=[[dim] for dim in over],
-        vectorize=not empty,  # of nothing NumPy would not know how many columns there are
-        dask="parallelized",
-        dask_gufunc_kwargs={"output_sizes": {dim: sizes[dim] for dim in over}},
-        output_dtypes=list(question.dtypes),
-    )
+    if spread:
+        assert question.spread is not None
+        graph, needed = Graph(), question.spread(len(pairs))
+        parts = dataset_items(graph, values, labels, metric, systems)
+        gathered = gather(graph, parts, len(labels), metric, systems, pairs, needed)
+        shapes = [(dim, sizes[dim]) for dim in over]
+        computed = later(graph, asked_of, gathered, shapes, question.dtypes)
+    else:
+        computed = xr.apply_ufunc(
+            nothing if empty else asked,
+            values,
+            input_core_dims=[beside.inner],
+            output_core_dims=[[dim] for dim in over],
+            vectorize=not empty,  # of nothing NumPy would not know how many columns there are
+            dask="parallelized",
+            dask_gufunc_kwargs={"output_sizes": {dim: sizes[dim] for dim in over}},
+            output_dtypes=list(question.dtypes),
+        )
     result = tables.as_columns(question.names, computed)
     result = result.drop_vars([name for name in result.coords if name not in batch])
     result = _labelled(result, systems, pairs, question.over)
@@ -238,6 +261,21 @@ def _answer_dataset(
         ragged=False,
         attrs={**_metric_notes(metric, roles), **(attrs or {})},
     )
+
+
+def _is_spread(data: xr.Dataset, roles: Roles, question: Question) -> bool:
+    """Return whether lazy items in several chunks can be added up by those who have them."""
+    if set(data.dims) != {roles.dim, "system"} or question.spread is None:
+        return False
+    if len(data.chunks.get(roles.dim, ())) < 2 or data.sizes[roles.dim] <= FEW:
+        return False
+    if any(len(v.chunks or ()) != len(v.dims) for v in data.data_vars.values()):
+        return False
+    try:
+        check_asked(question.spread(1), roles, "")
+    except ValueError:
+        return False  # one worker holds them all, and answers
+    return True
 
 
 def asked_pairs(

@@ -388,12 +388,13 @@ def codes(values: pd.Series, role: str, name: Hashable) -> IntArray:
 
 
 def read_dataset(
-    data: xr.Dataset, roles: Roles
+    data: xr.Dataset, roles: Roles, *, spread: bool = False
 ) -> tuple[xr.DataArray, Metric, list[Hashable], Beside, pd.Index]:
     """Bring a Dataset into the inner form, lazily where it is lazy.
 
     Returns the values (..., system[, seed], item, statistic), the metric, the systems, what is
-    known beside, and the items' labels.
+    known beside, and the items' labels. With ``spread`` the items stay in their order, and in
+    chunks; else they are in the order of their labels, and in one.
     """
     if as_names(roles.by, ()):
         raise ValueError(
@@ -423,7 +424,7 @@ def read_dataset(
     metric = find_metric(roles, list(by_name), one_level=False)
     labels = data.indexes.get(roles.dim)
     labels = pd.RangeIndex(data.sizes[roles.dim]) if labels is None else labels
-    order = item_order(labels)
+    order = np.arange(len(labels)) if spread else item_order(labels)
 
     def numbered(role: str) -> IntArray | None:
         name = getattr(roles, role)
@@ -453,12 +454,13 @@ def read_dataset(
         if "system" not in bare.dims:
             bare = bare.expand_dims(system=data.sizes["system"])
         if bare.chunks is not None:
-            bare = bare.chunk({roles.dim: -1, "system": -1})
-        parts.append(bare.isel({roles.dim: order, "system": keep}))
+            bare = bare.chunk({"system": -1} if spread else {roles.dim: -1, "system": -1})
+        parts.append(bare.isel({"system": keep} if spread else {roles.dim: order, "system": keep}))
     values = xr.concat(xr.broadcast(*parts), "statistic").rename({roles.dim: "item"})
     inner = ["system", *seeded, "item", "statistic"]
     if values.chunks is not None:
-        values = values.chunk(dict.fromkeys(inner, -1))
+        whole = [dim for dim in inner if dim != "item" or not spread]
+        values = values.chunk(dict.fromkeys(whole, -1))
     batch = [d for d in data.dims if d in values.dims and d not in (roles.dim, *inner)]
     kept = {
         n: c.reset_coords(drop=True)

@@ -360,10 +360,10 @@ def together(parts: Sequence[FloatArray | None]) -> FloatArray | None:
 
 
 def one_after_another(
-    parts: Sequence[FloatArray | None], sizes: FloatArray, n_items: int
+    parts: Sequence[FloatArray | None], sizes: FloatArray | None, *, n_items: int
 ) -> FloatArray | None:
     """Return the sums of all resamples (resample, column), from those of some after another."""
     listed = [part for part in parts if part is not None]
-    if not listed:
+    if sizes is None or not listed:
         return None
     return Scale.of(sizes, n_items).floats(np.concatenate(listed, axis=1))

@@ -86,6 +86,10 @@ class WholeColumns:
         self.dtype = np.dtype(np.float32 if single else np.float64)
         self._listed = np.ascontiguousarray(listed * 2.0**-self.shift, dtype=self.dtype)
 
+    def __sizeof__(self) -> int:
+        """Return the bytes in memory: schedulers ask before they move an object."""
+        return object.__sizeof__(self) + self._listed.nbytes
+
     def sums(self, weights: AnyArray) -> FloatArray:
         """Return the sums of pieces (level, resample, column), for weights (resample, item).
 
