@@ -38,7 +38,7 @@ def items(kind: str) -> pd.DataFrame:
     """Real scores; right and wrong, with ties; sevenths, which lie on a lattice; counts of F1."""
     rng = np.random.default_rng(0)
     if kind == "real":
-        values = rng.normal(size=(ITEMS, 4)) + [0.0, 0.1, 0.2, 0.2]
+        values = rng.normal([0.0, 0.1, 0.2, 0.2], size=(ITEMS, 4))
     elif kind == "right":
         values = (rng.random((ITEMS, 4)) < [0.5, 0.55, 0.6, 0.6]).astype("int8")
     elif kind == "sevenths":

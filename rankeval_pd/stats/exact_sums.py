@@ -6,6 +6,7 @@ exactly; sums of pieces are whole numbers of Python, and one rounding ends it.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -88,5 +89,5 @@ def _pieces(values: FloatArray, undefined: BoolArray, top: IntArray) -> list[Flo
 
 def total(values: FloatArray) -> FloatArray:
     """Return the sums over the last axis, each the float nearest to the exact sum."""
-    rows = np.reshape(values, (-1, values.shape[-1]))
+    rows = np.reshape(values, (math.prod(values.shape[:-1]), values.shape[-1]))
     return exact_sums(np.asarray(rows, dtype=float)).rounded().reshape(values.shape[:-1])
