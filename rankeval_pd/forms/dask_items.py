@@ -26,7 +26,7 @@ from rankeval_pd.forms.roles import Roles
 from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.resampling import blocks, resamples
 from rankeval_pd.stats.resampling.asked import Options
-from rankeval_pd.stats.resampling.blocks import Facts, Plan
+from rankeval_pd.stats.resampling.blocks import Block, Facts, Plan
 from rankeval_pd.stats.resampling.bootstrap import INTERVALS
 from rankeval_pd.stats.resampling.draws import studentises
 from rankeval_pd.stats.resampling.gathered import Gathered
@@ -248,7 +248,7 @@ def _pieces(sizes: Sequence[int], width: int) -> list[list[tuple[int, int, int]]
 
 def _read(
     frames: Sequence[pd.DataFrame], *, spans: Sequence[tuple[int, int, int]], named: dict[str, Any]
-) -> FloatArray:
+) -> Block:
     """Return the statistics of rows of some partitions, checked, (system, item, statistic)."""
     for frame, (_, _, size) in zip(frames, spans, strict=True):
         if len(frame) != size:
@@ -269,16 +269,13 @@ def _read(
     return checked(table.statistics, table.metric, table.systems, frame.index)
 
 
-def checked(
-    values: FloatArray, metric: Metric, systems: list[Hashable], labels: pd.Index
-) -> FloatArray:
+def checked(values: FloatArray, metric: Metric, systems: list[Hashable], labels: pd.Index) -> Block:
     """Return statistics (system, item, statistic) of some items, checked and complete."""
     check_complete(values, systems, labels)
-    if metric.ones:
-        values = np.concatenate([values, np.ones((*values.shape[:2], 1))], axis=2)
+    block = Block(values, metric.ones)
     if metric.counts:
-        check_counts(values, metric, systems, labels)
-    return values
+        check_counts(block.statistics, metric, systems, labels)
+    return block
 
 
 # ----------------------------------------------------------------------------------------- Datasets
@@ -317,7 +314,7 @@ def _take(
     metric: Metric,
     systems: list[Hashable],
     at: int,
-) -> FloatArray:
+) -> Block:
     """Return the statistics of items of some chunks, checked; their numbers begin at ``at``."""
     parts = [chunk[:, start:stop] for chunk, (start, stop) in zip(chunks, spans, strict=True)]
     values = np.concatenate(parts, axis=1)

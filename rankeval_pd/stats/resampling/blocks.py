@@ -40,6 +40,20 @@ class Plan(NamedTuple):
     ranked: bool  #: resampled scores in any case
 
 
+class Block(NamedTuple):
+    """The statistics of some items."""
+
+    own: FloatArray  #: (system, item, statistic)
+    ones: bool  #: whether the last statistic is the number of items, which is not kept
+
+    @property
+    def statistics(self) -> FloatArray:
+        """All statistics, (system, item, statistic)."""
+        if not self.ones:
+            return self.own
+        return np.concatenate([self.own, np.ones((*self.own.shape[:2], 1))], axis=2)
+
+
 class Facts(NamedTuple):
     """What a block says of its items: sums, and what all of them have in common."""
 
@@ -61,8 +75,9 @@ class Facts(NamedTuple):
         )  # fmt: skip
 
 
-def facts_of(values: FloatArray) -> Facts:
+def facts_of(block: Block) -> Facts:
     """Return what a block says of its items."""
+    values = block.statistics
     systems, items, width = values.shape
     rows = np.moveaxis(values, 1, 2).reshape(systems * width, items)
     below = (np.inf, -np.inf)
@@ -127,10 +142,11 @@ class Linear(NamedTuple):
     weight: float
 
 
-def first_sums(values: FloatArray, known: Known) -> Sums | None:
+def first_sums(block: Block, known: Known) -> Sums | None:
     """Return the sums of what items add by the derivatives, and of their weights."""
     if not known.plan.signs or known.unit is not None:
         return None
+    values = block.statistics
     slopes = gradients(known.totals, known.plan.score)
     return exact_sums(
         np.vstack([wild.first_order(values, slopes), _weights(values, known.plan.linear)])
@@ -151,12 +167,13 @@ def _weights(values: FloatArray, linear: str | None) -> FloatArray:
 
 
 def contributions(
-    values: FloatArray, known: Known, linear: Linear | None
+    block: Block, known: Known, linear: Linear | None
 ) -> tuple[FloatArray, FloatArray]:
     """Return what the items of a block add, (system, item), and weigh: as of all items together."""
     sign = known.plan.sign
     if linear is None:
-        return sign * values[..., 0], np.ones(values.shape[1])
+        return sign * block.own[..., 0], np.ones(block.own.shape[1])
+    values = block.statistics
     weights = _weights(values, known.plan.linear)
     added = wild.first_order(values, linear.slopes)
     return sign * (added + weights / linear.weight * linear.about[:, np.newaxis]), weights
@@ -179,21 +196,21 @@ class Added(NamedTuple):
         return Level(summed[:-1], self.sizes[:-1], float(summed[-1]))
 
 
-def added_of(values: FloatArray, known: Known, linear: Linear | None) -> Added | None:
+def added_of(block: Block, known: Known, linear: Linear | None) -> Added | None:
     """Return the sums of contributions and weights, and the largest of them."""
     if not known.plan.signs:
         return None
-    rows = np.vstack(contributions(values, known, linear))
+    rows = np.vstack(contributions(block, known, linear))
     return Added(exact_sums(rows), sizes_of(rows))
 
 
 def squares_of(
-    values: FloatArray, known: Known, linear: Linear | None, added: Added | None
+    block: Block, known: Known, linear: Linear | None, added: Added | None
 ) -> Sums | None:
     """Return the sums of squared contributions, and of the pairs' differences."""
     if added is None:
         return None
-    own, weights = contributions(values, known, linear)
+    own, weights = contributions(block, known, linear)
     return squares(own, weights, added.level, known.plan.pairs)
 
 
@@ -224,14 +241,14 @@ def _together(parts: Sequence[Counted | None], n_items: int) -> Counted | None:
     return None if found is None or is_hopeless(found.values, n_items) else found
 
 
-def laws_of(values: FloatArray, known: Known) -> Laws:
+def laws_of(block: Block, known: Known) -> Laws:
     """Return the differences of the pairs, None where there is no exact law."""
     plan = known.plan
     wanted = known.unit is not None and plan.options.method != "monte-carlo"
-    if not wanted or values.shape[1] == 0:
+    if not wanted or block.own.shape[1] == 0:
         empty = Counted(np.empty(0), np.empty(0, dtype=np.int64)) if wanted else None
         return Laws((empty,) * len(plan.pairs))
-    better = plan.sign * values[..., 0]
+    better = plan.sign * block.own[..., 0]
     return Laws(tuple(counted(better[a] - better[b], plan.n_items) for a, b in plan.pairs))
 
 
@@ -265,13 +282,13 @@ _DRAWN = ("basic", "percentile")
 
 
 def signed_sums(
-    values: FloatArray,
+    block: Block,
     positions: Positions,
     known: Known,
     linear: Linear | None,
     added: Added | None,
     needs: Needs,
-    block: int,
+    number: int,
 ) -> FloatArray | None:
     """Return sums of what a block's items add over those whose sign is turned, and of weights.
 
@@ -279,42 +296,39 @@ def signed_sums(
     """
     if not needs.signs or added is None:
         return None
-    rows = np.vstack(contributions(values, known, linear))
+    rows = np.vstack(contributions(block, known, linear))
     columns = WholeColumns(rows.T, added.sizes, known.plan.n_items)
-    return _turned(columns, positions, known.plan, block)
+    return _turned(columns, positions, known.plan, number)
 
 
 def swapped_sums(
-    values: FloatArray, positions: Positions, known: Known, needs: Needs, block: int
+    block: Block, positions: Positions, known: Known, needs: Needs, number: int
 ) -> FloatArray | None:
     """Return sums of the statistics of a block's items over those that are swapped."""
     if not needs.swaps:
         return None
-    return _turned(_of_statistics(values, known), positions, known.plan, block)
+    return _turned(_of_statistics(block, known), positions, known.plan, number)
 
 
-def _of_statistics(values: FloatArray, known: Known) -> WholeColumns:
-    return WholeColumns(resamples.flat(values), known.sizes.reshape(-1), known.plan.n_items)
+def _of_statistics(block: Block, known: Known) -> WholeColumns:
+    return WholeColumns(
+        resamples.flat(block.statistics), known.sizes.reshape(-1), known.plan.n_items
+    )
 
 
-def _turned(columns: WholeColumns, positions: Positions, plan: Plan, block: int) -> FloatArray:
+def _turned(columns: WholeColumns, positions: Positions, plan: Plan, number: int) -> FloatArray:
     n, seed = plan.n_items, plan.options.seed
-    size = block_size(plan, block)
+    size = min(resamples.BLOCK, plan.options.n_resamples - number * resamples.BLOCK)
     first, last = (0, n) if not isinstance(positions, slice) else (positions.start, positions.stop)
-    packed = resamples.swaps_of(n, first, last, block, size, seed)
+    packed = resamples.swaps_of(n, first, last, number, size, seed)
     if isinstance(positions, slice):
         return columns.sums_of_bits(packed, np.arange(first % 8, first % 8 + last - first))
     return columns.sums_of_bits(packed, positions)
 
 
-def block_size(plan: Plan, block: int) -> int:
-    """Return how many resamples a block of them has."""
-    return min(resamples.BLOCK, plan.options.n_resamples - block * resamples.BLOCK)
-
-
-def columns_of(values: FloatArray, known: Known, needs: Needs) -> WholeColumns | None:
+def columns_of(block: Block, known: Known, needs: Needs) -> WholeColumns | None:
     """Return the statistics of a block's items, ready for sums with counts."""
-    return _of_statistics(values, known) if needs.counts else None
+    return _of_statistics(block, known) if needs.counts else None
 
 
 class Drawn(NamedTuple):
@@ -325,13 +339,13 @@ class Drawn(NamedTuple):
 
 
 def drawn_counts(
-    before: Drawn | None, known: Known, needs: Needs, block: int, size: int, _after: object
+    before: Drawn | None, known: Known, needs: Needs, number: int, size: int, _after: object
 ) -> Drawn:
-    """Return how often each item is in the next resamples of a block."""
+    """Return how often each item is in the next resamples of a block of these."""
     if not needs.counts:
         return Drawn(None, None)
     rng = None if before is None else before.rng
-    rng = rng or resamples.block_generator(known.plan.options.seed, block)
+    rng = rng or resamples.block_generator(known.plan.options.seed, number)
     return Drawn(resamples.drawn_counts(rng, known.plan.n_items, size), rng)
 
 

@@ -19,6 +19,7 @@ _KEPT = 60  # bits below the largest number of a column
 _EXACT = 52  # bits that a sum of pieces may have
 _LEAST = -1022  # the exponent of the smallest float that has all its digits
 _SINGLE = 24  # the same in float32, which is faster
+_CUT = 500_000  # pieces that are cut at a time
 _TOGETHER = 4_000_000  # weights that are made floats at a time
 
 
@@ -74,17 +75,25 @@ class WholeColumns:
         alike = np.flatnonzero((sizes == 1.0) & (values == 1.0).all(axis=0))
         kept = np.setdiff1d(np.arange(columns), alike[1:])  # of ones, one column is enough
         own = Scale(self.scale.exponents[:, kept], self.scale.undefined[kept])
-        pieces = own.pieces(values[:, kept])
-        filled = pieces.any(axis=1)
+        step = max(1, _CUT // max(kept.size * levels, 1))
+        runs = [slice(start, start + step) for start in range(0, len(values), step)]
+        filled: BoolArray = np.zeros((levels, kept.size), dtype=bool)
+        bits, largest = 0, 0.0
+        for run in runs:  # twice, because pieces of all take more memory than what is kept
+            sizes_of_pieces = np.abs(own.pieces(values[run][:, kept]))
+            filled |= sizes_of_pieces.any(axis=1)
+            bits |= int(np.bitwise_or.reduce(sizes_of_pieces.astype(np.int64), axis=None))
+            largest = max(largest, float(sizes_of_pieces.max(initial=0.0)))
         self._place = np.zeros((levels, columns), dtype=np.int64)  # 0 for what adds nothing
-        self._place[:, kept] = (np.cumsum(filled).reshape(filled.shape)) * filled
+        self._place[:, kept] = np.cumsum(filled).reshape(filled.shape) * filled
         self._place[:, alike] = self._place[:, alike[:1]]
-        listed = np.moveaxis(pieces, 1, 0)[:, filled]
-        self.shift = _common_bits(listed)
-        largest = np.abs(listed).max(initial=0.0) * max(most, 1.0)
-        single = largest * 2.0**-self.shift < 2.0**_SINGLE
+        self.shift = (bits & -bits).bit_length() - 1 if bits else 0  # 2^shift divides all pieces
+        single = largest * 2.0**-self.shift * max(most, 1.0) < 2.0**_SINGLE
         self.dtype = np.dtype(np.float32 if single else np.float64)
-        self._listed = np.ascontiguousarray(listed * 2.0**-self.shift, dtype=self.dtype)
+        self._listed = np.empty((len(values), int(filled.sum())), dtype=self.dtype)
+        for run in runs:
+            pieces = np.moveaxis(own.pieces(values[run][:, kept]), 1, 0)
+            self._listed[run] = pieces[:, filled] * 2.0**-self.shift
 
     def __sizeof__(self) -> int:
         """Return the bytes in memory: schedulers ask before they move an object."""
@@ -125,9 +134,3 @@ class WholeColumns:
     def weighted(self, weights: AnyArray) -> FloatArray:
         """Return the sums (resample, column) for weights (resample, item)."""
         return self.scale.floats(self.sums(weights))
-
-
-def _common_bits(pieces: FloatArray) -> int:
-    """Return the largest k of which 2^k divides all pieces."""
-    bits = int(np.bitwise_or.reduce(np.abs(pieces).astype(np.int64), axis=None))
-    return (bits & -bits).bit_length() - 1 if bits else 0
