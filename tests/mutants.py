@@ -652,7 +652,7 @@ FAULTS = [
     ),
     *_in(
         "resampling/spread.py", "resampling dask_items::test_the_numbers_of_pandas",
-        ("differences - share * gains, differences]", "differences, differences]"),
+        ("differences - share * gains]", "differences]"),
         ("own - share * level.sums[:, np.newaxis], ", "own, "),
     ),
     *_in(

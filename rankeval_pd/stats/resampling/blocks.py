@@ -211,7 +211,8 @@ def squares_of(
     if added is None:
         return None
     own, weights = contributions(block, known, linear)
-    return squares(own, weights, added.level, known.plan.pairs)
+    raw = known.plan.options.adjust == "max-t"
+    return squares(own, weights, added.level, known.plan.pairs, raw=raw)
 
 
 # ------------------------------------------------------------------------------------- exact laws

@@ -63,8 +63,9 @@ class Draws:
     def spread(self) -> Spread:
         """How far they are spread, (system,) and (pair,)."""
         parts = self.parts
-        summed = squares(parts.values, parts.weights, self.level, self.pairs)
-        return spread_of(summed, len(parts.values))
+        raw = self.options.adjust == "max-t"
+        summed = squares(parts.values, parts.weights, self.level, self.pairs, raw=raw)
+        return spread_of(summed, len(parts.values), len(self.pairs))
 
     @property
     def unit(self) -> float:

@@ -117,8 +117,10 @@ class GatheredDraws(Draws):
     def spread(self) -> Spread:
         """How far they are spread, (system,) and (pair,)."""
         assert self._gathered.squares is not None
-        found = spread_of(self._gathered.squares, self.items.n_systems)
-        return Spread(found.systems, found.pairs[self._place], found.raw[self._place])
+        planned = len(self._gathered.known.plan.pairs)
+        found = spread_of(self._gathered.squares, self.items.n_systems, planned)
+        raw = found.raw[self._place] if found.raw.size else found.raw
+        return Spread(found.systems, found.pairs[self._place], raw)
 
     @property
     def unit(self) -> float:

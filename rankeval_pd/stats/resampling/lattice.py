@@ -75,8 +75,8 @@ def counted(differences: FloatArray, of_items: int) -> Counted | None:
 
     They are those of some of so many items.
     """
-    few = np.unique(differences[:: max(1, differences.size // _LOOKED_AT)])
-    if is_hopeless(few, of_items):
+    step = differences.size // _LOOKED_AT
+    if step > 1 and is_hopeless(np.unique(differences[::step]), of_items):
         return None
     values, times = np.unique(differences, return_counts=True)
     return None if is_hopeless(values, of_items) else Counted(values, times)

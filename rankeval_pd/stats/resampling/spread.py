@@ -31,7 +31,7 @@ class Spread(NamedTuple):
 
     systems: FloatArray  #: (system,)
     pairs: FloatArray  #: (pair,): less their mean
-    raw: FloatArray  #: (pair,): as they are
+    raw: FloatArray  #: (pair,): as they are; none where they are not asked for
 
 
 def sizes_of(values: FloatArray) -> FloatArray:
@@ -39,7 +39,9 @@ def sizes_of(values: FloatArray) -> FloatArray:
     return np.asarray(np.abs(values).max(axis=1, initial=0.0))
 
 
-def squares(values: FloatArray, weights: FloatArray, level: Level, pairs: IntArray) -> Sums:
+def squares(
+    values: FloatArray, weights: FloatArray, level: Level, pairs: IntArray, *, raw: bool
+) -> Sums:
     """Return the sums of squares of contributions (system, drawn): see :func:`spread_of`."""
     step = max(1, _TOGETHER // (len(values) + 2 * len(pairs)))
     found = None
@@ -49,15 +51,15 @@ def squares(values: FloatArray, weights: FloatArray, level: Level, pairs: IntArr
         share = w / level.weight
         differences = own[pairs[:, 0]] - own[pairs[:, 1]]
         gains = (level.sums[pairs[:, 0]] - level.sums[pairs[:, 1]])[:, np.newaxis]
-        rows = [own - share * level.sums[:, np.newaxis], differences - share * gains, differences]
+        rows = [own - share * level.sums[:, np.newaxis], differences - share * gains]
+        rows += [differences] if raw else []
         added = exact_sums(np.square(np.concatenate(rows)))
         found = added if found is None else found.plus(added)
     assert found is not None
     return found
 
 
-def spread_of(summed: Sums, systems: int) -> Spread:
+def spread_of(summed: Sums, systems: int, pairs: int) -> Spread:
     """Return the sums of squares by what they are of."""
     found = summed.rounded()
-    pairs = (found.size - systems) // 2
     return Spread(found[:systems], found[systems : systems + pairs], found[systems + pairs :])
