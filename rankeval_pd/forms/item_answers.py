@@ -16,17 +16,8 @@ import xarray as xr
 from rankeval_pd.errors import is_known, shown, unknown_name
 from rankeval_pd.forms import tables
 from rankeval_pd.forms.dask_frames import is_dask_frame
-from rankeval_pd.forms.dask_items import (
-    FEW,
-    OF_FRAME,
-    Asked,
-    Graph,
-    check_asked,
-    dataset_items,
-    frame_items,
-    gather,
-    later,
-)
+from rankeval_pd.forms.dask_items import FEW, OF_FRAME, check_asked, dataset_items, frame_items
+from rankeval_pd.forms.dask_sums import Asked, Graph, gather, later
 from rankeval_pd.forms.items import (
     ItemTable,
     check_items,

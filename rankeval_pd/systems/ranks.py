@@ -11,7 +11,7 @@ import xarray as xr
 
 from rankeval_pd.errors import check_choice
 from rankeval_pd.forms.choices import AdjustOver, FamilyAdjustment, RankKind, ScoreInterval
-from rankeval_pd.forms.dask_items import Asked
+from rankeval_pd.forms.dask_sums import Asked
 from rankeval_pd.forms.item_answers import Finish, Question, answer
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import ItemRoles, as_names
