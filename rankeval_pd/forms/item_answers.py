@@ -32,7 +32,7 @@ from rankeval_pd.forms.per_query_tables import frame_as_items
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import Roles
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
-from rankeval_pd.stats.resampling.asked import Tested
+from rankeval_pd.stats.resampling.asked import AnyItems
 
 Finish = Callable[[list[xr.Dataset], list[Hashable]], list[xr.Dataset]]
 
@@ -41,7 +41,7 @@ class Question(NamedTuple):
     """What is asked of the items of one group."""
 
     #: also given the pairs, and how many groups there are in all
-    ask: Callable[[Tested, IntArray, int], Sequence[AnyArray]]
+    ask: Callable[[AnyItems, IntArray, int], Sequence[AnyArray]]
     names: tuple[str, ...]  #: of the arrays that it returns
     dtypes: tuple[type, ...]
     over: str  #: "pair" or "system"
@@ -137,7 +137,7 @@ def answer(
 
 def _gathered(
     ddf: Any, table: ItemTable, roles: Roles, question: Question, pairs: IntArray
-) -> Tested:
+) -> AnyItems:
     """Return what the items of a Dask DataFrame say, added up by those who have them."""
     graph = Graph()
     parts, n_items = frame_items(graph, ddf, table, roles)
@@ -148,7 +148,7 @@ def _gathered(
     assert question.spread is not None
     asked = question.spread(len(pairs))
     name = gather(graph, parts, n_items, table.metric, table.systems, pairs, asked)
-    gathered: Tested = graph.delayed(name).compute()
+    gathered: AnyItems = graph.delayed(name).compute()
     return gathered
 
 
@@ -206,7 +206,7 @@ def _answer_dataset(
     tables.check_names("the dimension ", batch, columns)
     n_groups = math.prod(values.sizes[d] for d in batch)
 
-    def asked_of(items: Tested) -> tuple[AnyArray, ...]:
+    def asked_of(items: AnyItems) -> tuple[AnyArray, ...]:
         return tuple(np.asarray(x) for x in question.ask(items, pairs, n_groups))
 
     def asked(array: FloatArray) -> tuple[AnyArray, ...]:

@@ -17,7 +17,7 @@ from rankeval_pd.forms.roles import Roles
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats._types import AnyArray
 from rankeval_pd.stats.resampling import permutation, resamples
-from rankeval_pd.stats.resampling.asked import Options, Tested, quiet
+from rankeval_pd.stats.resampling.asked import AnyItems, Options, quiet
 from rankeval_pd.stats.resampling.draws import studentises
 from rankeval_pd.stats.resampling.enough import settled
 from rankeval_pd.stats.resampling.pairs import METHODS
@@ -55,7 +55,7 @@ def options_of(
     )  # fmt: skip
 
 
-def check_size(test: Callable[..., Any], items: Tested, pairs: int, options: Options) -> None:
+def check_size(test: Callable[..., Any], items: AnyItems, pairs: int, options: Options) -> None:
     """Raise a MemoryError where the draws of every pair, or of every system, cannot be held."""
     every = test is permutation.paired_permutation or studentises(options)
     rows, what = (pairs, "pairs") if every else (items.n_systems, "systems")
@@ -127,7 +127,7 @@ class Made:
         """Return the columns, the number of groups last where there are groups."""
         return (*columns, *(["n_groups"] if self._groups is not None else []))
 
-    def see(self, items: Tested, options: Options, flat: AnyArray) -> None:
+    def see(self, items: AnyItems, options: Options, flat: AnyArray) -> None:
         """Note the size of what was drawn, and whether an interval was not to be had."""
         self.attrs["n_resamples"] = options.n_resamples
         self._fewest = min(self._fewest, items.n_drawn)

@@ -18,7 +18,7 @@ from rankeval_pd.forms.roles import ItemRoles
 from rankeval_pd.forms.spelled_out import with_roles
 from rankeval_pd.stats._types import AnyArray, IntArray
 from rankeval_pd.stats.resampling import paired, permutation, resamples
-from rankeval_pd.stats.resampling.asked import Options, Tested
+from rankeval_pd.stats.resampling.asked import AnyItems, Options
 from rankeval_pd.stats.resampling.bootstrap import DUAL, EVENTS, INTERVALS
 from rankeval_pd.stats.resampling.pairs import Pairs, is_undecided
 from rankeval_pd.systems.made import (
@@ -373,7 +373,7 @@ def _ask_pairs(
     made = Made(options, roles, said, adjust_over)
     with resampling_bar(data, progress, options.n_resamples, "resampling items") as step:
 
-        def ask(items: Tested, pairs: IntArray, groups: int) -> Sequence[AnyArray]:
+        def ask(items: AnyItems, pairs: IntArray, groups: int) -> Sequence[AnyArray]:
             settled = made.settled(options, len(pairs), groups)
             check_size(test, items, len(pairs), settled)
             computed = test(items, pairs, settled, step)

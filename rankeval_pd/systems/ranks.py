@@ -17,7 +17,7 @@ from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import ItemRoles, as_names
 from rankeval_pd.forms.spelled_out import with_roles
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
-from rankeval_pd.stats.resampling.asked import Options, Tested
+from rankeval_pd.stats.resampling.asked import AnyItems, Options
 from rankeval_pd.stats.resampling.system_ranks import RANKS, SCORE_INTERVALS, Ranks, rank_limits
 from rankeval_pd.stats.resampling.system_ranks import system_ranks as system_ranks_of
 from rankeval_pd.systems.made import (
@@ -125,7 +125,7 @@ def system_ranks(
     made.attrs |= {"ranks": ranks} | ({} if ci is None else {"ci": ci})
     with resampling_bar(data, progress, options.n_resamples, "resampling items") as step:
 
-        def ask(items: Tested, pairs: IntArray, groups: int) -> Sequence[AnyArray]:
+        def ask(items: AnyItems, pairs: IntArray, groups: int) -> Sequence[AnyArray]:
             settled = made.settled(options, len(pairs), groups)
             check_size(system_ranks_of, items, len(pairs), settled)
             computed = system_ranks_of(items, settled, ranks, step)

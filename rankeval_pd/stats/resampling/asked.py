@@ -22,7 +22,7 @@ def quiet(count: int) -> None:
     """Show no progress."""
 
 
-class Tested(Protocol):
+class AnyItems(Protocol):
     """What a test has to know of systems over items beside what is drawn: see :class:`Items`."""
 
     @property

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.resampling import bootstrap, resamples, wild
-from rankeval_pd.stats.resampling.asked import Items, Options, Step, Tested
+from rankeval_pd.stats.resampling.asked import AnyItems, Items, Options, Step
 from rankeval_pd.stats.resampling.lattice import Lattice, lattice
 from rankeval_pd.stats.resampling.spread import Level, Spread, spread_of, squares
 
@@ -23,7 +23,7 @@ def studentises(options: Options) -> bool:
 class Draws:
     """What is drawn of the items, when it is first needed."""
 
-    def __init__(self, items: Tested, pairs: IntArray, options: Options, step: Step) -> None:
+    def __init__(self, items: AnyItems, pairs: IntArray, options: Options, step: Step) -> None:
         self.items, self.pairs, self.options, self.step = items, pairs, options, step
         self.theta = items.sign * items.score(items.totals)
 
@@ -183,7 +183,7 @@ class Draws:
         return self.unit * error if error > self.room(*self.pairs[k]) else 0.0
 
 
-class Elsewhere(Tested, Protocol):
+class Elsewhere(AnyItems, Protocol):
     """Items that are spread over workers, and what was drawn of them there."""
 
     def draws(self, pairs: IntArray, options: Options) -> Draws:
@@ -191,7 +191,7 @@ class Elsewhere(Tested, Protocol):
         ...
 
 
-def draws_of(items: Tested, pairs: IntArray, options: Options, step: Step) -> Draws:
+def draws_of(items: AnyItems, pairs: IntArray, options: Options, step: Step) -> Draws:
     """Return what is drawn of the items, when it is first needed, or what was drawn of them."""
     if isinstance(items, Items):
         return Draws(items, pairs, options, step)

@@ -7,7 +7,7 @@ import numpy as np
 from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.intervals import paired_proportions
 from rankeval_pd.stats.resampling import bootstrap, wild
-from rankeval_pd.stats.resampling.asked import Options, Step, Tested, quiet
+from rankeval_pd.stats.resampling.asked import AnyItems, Options, Step, quiet
 from rankeval_pd.stats.resampling.draws import Draws, draws_of
 from rankeval_pd.stats.resampling.enough import check_enough, settled
 from rankeval_pd.stats.resampling.lattice import DrawnSum, Lattice, SignedSum
@@ -25,7 +25,7 @@ PROPORTIONS = {"tango": paired_proportions.tango, "newcombe": paired_proportions
 
 
 def paired_bootstrap(
-    items: Tested,
+    items: AnyItems,
     pairs: IntArray,
     options: Options,
     step: Step = quiet,

@@ -10,7 +10,7 @@ import numpy as np
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.proportions import clopper_pearson
 from rankeval_pd.stats.resampling import wild
-from rankeval_pd.stats.resampling.asked import Options, Tested
+from rankeval_pd.stats.resampling.asked import AnyItems, Options
 from rankeval_pd.stats.resampling.draws import Draws
 from rankeval_pd.stats.resampling.lattice import Lattice
 from rankeval_pd.stats.resampling.resamples import ENUMERATED
@@ -56,7 +56,7 @@ class Row(NamedTuple):
 
 
 def oriented(
-    items: Tested, pairs: IntArray, options: Options
+    items: AnyItems, pairs: IntArray, options: Options
 ) -> tuple[FloatArray, IntArray, BoolArray]:
     """Return the systems' scores, the larger the better, and the pairs with the better one first.
 
@@ -95,7 +95,9 @@ def wants_lattices(options: Options, unit: float | None, *, clusters: bool, sign
     return options.method != "monte-carlo" and unit is not None
 
 
-def _why_not_exact(items: Tested, options: Options, *, bootstraps: bool, unit: float | None) -> str:
+def _why_not_exact(
+    items: AnyItems, options: Options, *, bootstraps: bool, unit: float | None
+) -> str:
     if bootstraps and items.n_groups:
         reason = "groups= draws clusters, whose sizes vary, and there is no exact law for that"
     elif unit is None:
@@ -136,7 +138,7 @@ def sd(gains: FloatArray) -> float:
 
 
 def table(
-    items: Tested,
+    items: AnyItems,
     theta: FloatArray,
     pairs: IntArray,
     swapped: BoolArray,

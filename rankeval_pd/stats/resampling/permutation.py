@@ -6,7 +6,7 @@ import numpy as np
 
 from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.resampling import bootstrap
-from rankeval_pd.stats.resampling.asked import Options, Step, Tested, quiet
+from rankeval_pd.stats.resampling.asked import AnyItems, Options, Step, quiet
 from rankeval_pd.stats.resampling.draws import draws_of
 from rankeval_pd.stats.resampling.enough import check_enough, settled
 from rankeval_pd.stats.resampling.lattice import Lattice, SignedSum
@@ -25,7 +25,7 @@ _TOGETHER = 4_000_000  # sums that are scored together
 
 
 def paired_permutation(
-    items: Tested, pairs: IntArray, options: Options, step: Step = quiet
+    items: AnyItems, pairs: IntArray, options: Options, step: Step = quiet
 ) -> Pairs:
     """Return the approximate randomization test of all pairs, with the same swaps for all."""
     if items.seeds is not None:
@@ -91,7 +91,7 @@ def _reached(gains: FloatArray, gain: float, scale: float) -> int:
     return int(gains.size - np.count_nonzero(gains < gain - 1e-12 * scale))
 
 
-def _swapped_gains(items: Tested, pairs: IntArray, moved: FloatArray) -> FloatArray:
+def _swapped_gains(items: AnyItems, pairs: IntArray, moved: FloatArray) -> FloatArray:
     """Return the gain of every pair in every trial, (pair, trial), from the sums that are swapped.
 
     ``moved`` has them, (trial, system, statistic).

@@ -9,7 +9,7 @@ import numpy as np
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.proportions import clopper_pearson
 from rankeval_pd.stats.resampling import bootstrap, paired, wild
-from rankeval_pd.stats.resampling.asked import Options, Step, Tested, quiet
+from rankeval_pd.stats.resampling.asked import AnyItems, Options, Step, quiet
 from rankeval_pd.stats.resampling.draws import Draws, draws_of
 from rankeval_pd.stats.resampling.enough import settled
 
@@ -32,7 +32,7 @@ class Ranks(NamedTuple):
     family_p: FloatArray  #: (pair,), what is adjusted over groups of the data
 
 
-def system_ranks(items: Tested, options: Options, ranks: str, step: Step = quiet) -> Ranks:
+def system_ranks(items: AnyItems, options: Options, ranks: str, step: Step = quiet) -> Ranks:
     """Return the ranks of systems and how sure they are, from the draws that all share."""
     systems = items.n_systems
     pairs = np.stack(np.triu_indices(systems, 1), axis=1)

@@ -17,7 +17,7 @@ import numpy as np
 from rankeval_pd.stats._types import FloatArray
 from rankeval_pd.stats.exact_sums import total
 from rankeval_pd.stats.resampling import factors, resamples
-from rankeval_pd.stats.resampling.asked import Items, Options, Step, Tested
+from rankeval_pd.stats.resampling.asked import AnyItems, Items, Options, Step
 from rankeval_pd.stats.resampling.bootstrap import gradients
 
 _EVERY = 2**16  # so many subsets are always looked at, all of them
@@ -97,7 +97,7 @@ class Subsets(NamedTuple):
     every: bool  #: whether these are all subsets, each once
 
 
-def looks_at_every(items: Tested, options: Options) -> bool:
+def looks_at_every(items: AnyItems, options: Options) -> bool:
     """Return whether all subsets of the items, or clusters, are looked at."""
     drawn = items.n_drawn
     if options.method == "monte-carlo" or items.seeds is not None:
