@@ -111,9 +111,13 @@ class Items:
         """How many are drawn: items, or clusters."""
         return self.n_items if self.cluster is None else self.n_groups
 
-    @cached_property
+    @property
     def totals(self) -> FloatArray:
         """The sums over all items, (system, statistic): exact ones, rounded once."""
+        return self._totals
+
+    @cached_property
+    def _totals(self) -> FloatArray:
         return total(np.moveaxis(self.statistics, 1, 2))
 
     def cells(self, a: int, b: int) -> paired_proportions.Counts:

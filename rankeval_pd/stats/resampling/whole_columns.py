@@ -50,9 +50,9 @@ class Scale(NamedTuple):
         """Return values (item, column) as pieces (level, item, column)."""
         rest = np.where(self.undefined, 0.0, values)
         result = np.empty((len(self.exponents), *rest.shape))
-        for piece, exponent in zip(result, self.exponents, strict=True):
-            np.rint(np.ldexp(rest, -exponent), out=piece)
-            rest -= np.ldexp(piece, exponent)
+        for level, exponent in enumerate(self.exponents):
+            result[level] = np.rint(np.ldexp(rest, -exponent))
+            rest -= np.ldexp(result[level], exponent)
         return result
 
 
