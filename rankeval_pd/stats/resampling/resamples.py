@@ -118,10 +118,16 @@ def t_draws(freedom: FloatArray, n_resamples: int, seed: Seed) -> FloatArray:
 
 def swap_chunks(n_items: int, n_resamples: int, seed: Seed) -> Iterator[AnyArray]:
     """Yield which items are swapped in each trial, 0 or 1 (trials, items), in chunks."""
-    width = -(-n_items // 8)
+    width, few = -(-n_items // 8), _COUNTS if n_items > _SMALL else 0
+    together: list[AnyArray] = []
     for rng, size in _chunks(n_items, n_resamples, seed, _SWAPS):
         bits = np.frombuffer(rng.bytes(size * width), dtype=np.uint8).reshape(size, width)
-        yield np.unpackbits(bits, axis=1, count=n_items)
+        together.append(np.unpackbits(bits, axis=1, count=n_items))
+        if sum(part.size for part in together) >= few:  # products of few rows are slow
+            yield np.concatenate(together)
+            together = []
+    if together:
+        yield np.concatenate(together)
 
 
 def swaps_of(n_items: int, first: int, last: int, block: int, size: int, seed: Seed) -> AnyArray:
