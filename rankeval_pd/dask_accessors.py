@@ -18,9 +18,10 @@ from rankeval_pd.forms.dask_outlines import outlines
 from rankeval_pd.forms.heads import HeadFrame
 from rankeval_pd.forms.measure_pairs import only_pair
 from rankeval_pd.forms.n import Shares, check_n
-from rankeval_pd.forms.roles import RankingRoles, Roles
+from rankeval_pd.forms.roles import AnyRoles, RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
 from rankeval_pd.forms.whole_ranks import ranks_of
+from rankeval_pd.forwarding import method
 from rankeval_pd.guide import SYNONYMS, methods_of, not_there
 from rankeval_pd.head_accessor import HeadAccessor
 from rankeval_pd.nbest import (
@@ -39,16 +40,18 @@ from rankeval_pd.nbest import (
 )
 from rankeval_pd.nbest import ranks as nbest_ranks
 from rankeval_pd.stats._types import IntArray
+from rankeval_pd.systems import paired_tests, ranks
 
-METHODS = methods_of("rankings")
+METHODS = list(dict.fromkeys([*methods_of("rankings"), *methods_of("items")]))
 
 
 class DaskAccessor:
-    """Evaluate rankings that no machine holds: of a Dask DataFrame, a row per candidate.
+    """Evaluate what no machine holds: a Dask DataFrame, a row per candidate, or per test item.
 
     A method about n-best lists collects the head of the ranking, up to the largest n asked for,
     in one pass over the data, and is asked of that; several are asked of one head,
-    ``head = ddf.rankeval.head(n_max)``. What leaves is a DataFrame.
+    ``head = ddf.rankeval.head(n_max)``. Paired tests of systems over items are added up by the
+    workers that have the items. What leaves is a DataFrame.
     """
 
     def __init__(self, data: Any) -> None:
@@ -56,7 +59,7 @@ class DaskAccessor:
         self._roles: Mapping[str, Any] = {}
 
     @with_roles
-    def __call__(self, **roles: Unpack[RankingRoles]) -> DaskAccessor:
+    def __call__(self, **roles: Unpack[AnyRoles]) -> DaskAccessor:
         """Return an accessor of the same data with these roles filled in.
 
         Parameters
@@ -277,9 +280,14 @@ class DaskAccessor:
     lift = of_turns(shapes.lift, shapes.of_turns("lift"), shapes.OWN)
     random_band = of_head(references.random_band, counts=True)
     isolines = of_head(references.isolines, counts=True)
+    paired_bootstrap = method(paired_tests.paired_bootstrap)
+    paired_permutation = method(paired_tests.paired_permutation)
+    system_ranks = method(ranks.system_ranks)
 
 
 _WHY = {
+    "gain_by_size": "it takes parts of the items; ask for them, ddf.sample(frac=...), one by one",
+    "population_calibration": "it takes random halves of all items, which no machine holds",
     "plot": "a picture is drawn of a head, ddf.rankeval.head(n_max).plot",
 }
 _area_of_groups = by_groups(areas.area)

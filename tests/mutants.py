@@ -551,6 +551,9 @@ FAULTS = [
         ("np.expm1(-theta * self.sizes) / 2.0", "np.expm1(-theta * self.sizes)"),
         ("place = -(-(edge + self.total) // 2)", "place = (edge + self.total) // 2"),
         ("_LARGE = 0.01", "_LARGE = 1e-14"),
+        ("0.9 * spread * of_items", "9.0 * spread * of_items"),
+        ("n * _dot(self.times, self.multiples, self.multiples) - total**2",
+         "n * _dot(self.times, self.multiples, self.multiples)"),
         ("float(chances[-1] ** n)", "float(chances[-1] * n)"),
     ),
     *_in(
@@ -565,7 +568,8 @@ FAULTS = [
     *_in(
         "resampling/resamples.py", "stats/resamples factors",
         ("spawn_key=(block, *purpose)", "spawn_key=(0, *purpose)"),
-        ("_SINGLE = 2.0**24", "_SINGLE = 2.0**60"),
+        ("octets[place % 8 :][: stop", "octets[: stop"),
+        ("chunk * 4 * -(-step * width // 4)", "chunk * step * width"),
         ("((numbers >> powers) & 1)", "((numbers >> (powers + 1)) & 1)"),
         ("drawn = order[start + rng.integers", "drawn = order[rng.integers"),
         ("values.sum(axis=1, keepdims=True) - values",
@@ -574,7 +578,7 @@ FAULTS = [
     *_in(
         "resampling/asked.py", "stats/asked resampling items",
         ("summed.swapaxes(0, 1), self.cluster,", "summed.swapaxes(0, 1), self.cluster[::-1],"),
-        ("return 1.0 / float(below[0].sum())", "return 1.0 / float(below.sum())"),
+        ("return 1.0 / float(self.totals[0, 1])", "return 1.0 / float(self.totals[:, 1].sum())"),
         ("bool((self.statistics[..., 1] == 1.0).all())", "True"),
     ),
     *_in(
@@ -605,7 +609,7 @@ FAULTS = [
         ("np.count_nonzero(sums > room)", "np.count_nonzero(sums > -room)"),
         ("added = 0 if every else 1", "added = 0"),
         ("(1.0 - level) / 2.0 * (sums.size", "(1.0 - level) * (sums.size"),
-        ("share = weights / weights.sum()", "share = 1.0 / weights.size"),
+        ("weights / float(total(weights)) * about", "1.0 / weights.size * about"),
         ("last = scores.size - 1 - most", "last = scores.size - 2 - most"),
     ),
     *_in(
@@ -624,7 +628,7 @@ FAULTS = [
     *_in(
         "resampling/permutation.py", "resampling",
         ("gains < gain - 1e-12 * scale", "gains <= gain + 1e-12 * scale"),
-        ("change = moved[:, b] - moved[:, a]", "change = moved[:, b] - 2.0 * moved[:, a]"),
+        ("change = moved[rows, b] - moved", "change = moved[rows, b] - 2.0 * moved"),
     ),
     *_in(
         "resampling/pairs.py", "resampling",
@@ -636,16 +640,47 @@ FAULTS = [
     *_in(
         "resampling/paired.py", "resampling",
         ("tail(2 * total + 1)", "tail(2 * total)"),
-        ("DrawnSum(-multiples).tail(0)", "DrawnSum(-multiples).tail(1)"),
-        ("np.sqrt(on.multiples.size) * on.multiples.std()", "on.multiples.std()"),
-        ("return result if result > 0.0 else float(2.0**-multiples.size)", "return result"),
+        ("DrawnSum(-multiples, times).tail(0)", "DrawnSum(-multiples, times).tail(1)"),
+        ("error *= on.spread", "error *= on.size"),
+        ("return result if result > 0.0 else float(2.0**-law.n)", "return result"),
     ),
     *_in(
         "resampling/draws.py", "factors resampling",
         ("variance = (self.items.seeds.error[self.pairs] ** 2).sum(axis=1)",
          "variance = self.items.seeds.error[self.pairs].sum(axis=1) ** 2"),
-        ("rest = own - weights * (own.sum() / weights.sum())", "rest = own"),
         ("items.sign * result + self.trained, None", "items.sign * result, None"),
+    ),
+    *_in(
+        "resampling/spread.py", "resampling dask_items::test_the_numbers_of_pandas",
+        ("differences - share * gains]", "differences]"),
+        ("own - share * level.sums[:, np.newaxis], ", "own, "),
+    ),
+    *_in(
+        "exact_sums.py", "stats/exact_sums",
+        ("self.undefined | other.undefined", "self.undefined"),
+        ("_PIECE = 26", "_PIECE = 46"),
+        ("whole / 2**-_LEAST", "whole / 2 ** (1 - _LEAST)"),
+    ),
+    *_in(
+        "resampling/whole_columns.py", "stats/whole_columns stats/resamples",
+        ("_KEPT = 60", "_KEPT = 40"),
+        ("_EXACT = 52", "_EXACT = 62"),
+        ("_SINGLE = 24", "_SINGLE = 60"),
+        ("alike[1:]", "alike"),
+        ("(7 - own % 8)", "(own % 8)"),
+        ("unpacked[:, own[0] % 8 :]", "unpacked"),
+    ),
+    *_in(
+        "resampling/blocks.py", "dask_items::test_the_numbers_of_pandas",
+        ("weights / linear.weight * linear.about", "linear.about / weights.size"),
+        ("self.both + other.both", "self.both"),
+        ("np.maximum(self.sizes, other.sizes), (min", "self.sizes, (min"),
+    ),
+    *_in(
+        "resampling/gathered.py", "dask_items::test_the_numbers_of_pandas",
+        ("found.negative() if self._turned[k] else found", "found"),
+        ("self.n_items - right_a - right_b + both", "self.n_items - right_a - right_b"),
+        ("found.pairs[self._place]", "found.pairs"),
     ),
     *_in(
         "resampling/enough.py",

@@ -166,3 +166,62 @@ def test_a_head_travels(client, df, ddf):
     again = pickle.loads(pickle.dumps(head))
     found = client.submit(lambda h: h.compare(n=[10, 100]), again).result()
     pd.testing.assert_frame_equal(found, df.rankeval.compare(n=[10, 100]), check_exact=True)
+
+
+@pytest.fixture(scope="module")
+def items() -> pd.DataFrame:
+    """More items than two bytes tell apart: counts of a block of resamples take several steps."""
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(rng.normal([0.0, 0.01, 0.02], size=(70_000, 3)), columns=list("xyz"))
+
+
+OF_ITEMS = (
+    lambda r: r.paired_bootstrap(n_resamples=1_100, adjust="max-t"),
+    lambda r: r.paired_permutation(n_resamples=300),
+    lambda r: r.system_ranks(n_resamples=1_100),
+)
+
+
+@pytest.mark.parametrize("ask", OF_ITEMS)
+@pytest.mark.parametrize("sort", [True, False])
+def test_items_on_two_workers(client, items, tmp_path, ask, sort):
+    """From files, their rows in the order of their labels and in any other."""
+    data = items if sort else items.sample(frac=1, random_state=1)
+    for number in range(7):
+        data.iloc[10_000 * number : 10_000 * (number + 1)].to_parquet(
+            tmp_path / f"{number}.parquet"
+        )
+    ddf = dd.read_parquet(tmp_path)
+    if not sort:
+        assert not ddf.index.compute().is_monotonic_increasing
+    found, wanted = ask(ddf.rankeval), ask(items.rankeval)
+    pd.testing.assert_frame_equal(found, wanted, check_exact=True)
+    assert found.attrs == wanted.attrs
+
+
+def dies_while_drawing(seen: str) -> None:
+    """End the worker when it is to draw counts for the third time."""
+    from rankeval_pd.stats.resampling import resamples
+
+    plain, calls = resamples.drawn_counts, []
+
+    def drawn_counts(*given):
+        calls.append(None)
+        if len(calls) == 3 and not Path(seen).exists():
+            Path(seen).touch()
+            os._exit(1)
+        return plain(*given)
+
+    resamples.drawn_counts = drawn_counts
+
+
+def test_a_worker_that_dies_between_two_steps_of_drawing(client, items, tmp_path):
+    """Blocks of items, counts and generators that it had are made anew."""
+    seen = str(tmp_path / "seen")
+    [first, _] = client.run(dies_while_drawing, seen)
+    ddf = dd.from_pandas(items, npartitions=6)
+    found = ddf.rankeval.paired_bootstrap(n_resamples=2_500, event="recentred")
+    assert first
+    assert Path(seen).exists()
+    wanted = items.rankeval.paired_bootstrap(n_resamples=2_500, event="recentred")
+    pd.testing.assert_frame_equal(found, wanted, check_exact=True)

@@ -95,7 +95,7 @@ def _in_rounds(
     from dask.delayed import delayed
 
     reduced, merged = (delayed(f, pure=False) for f in (heads.reduced, heads.merged))
-    memory, workers = _cluster()
+    memory, workers = cluster()
     split = _split(request, row_bytes, memory)
     stops = _stops(len(frames), workers) if request.keep and request.measures else [len(frames)]
     limit = None
@@ -192,7 +192,7 @@ def _split(request: Request, row_bytes: int, memory: int) -> int:
     return int(min(max(memory // 4 // max(1, largest), 2), _MERGED))
 
 
-def _cluster() -> tuple[int, int]:
+def cluster() -> tuple[int, int]:
     """Return the memory of a thread of the smallest worker in use, and how many threads there are.
 
     Without a cluster, the threads of this process.

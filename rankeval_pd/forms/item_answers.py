@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,11 @@ import xarray as xr
 
 from rankeval_pd.errors import is_known, shown, unknown_name
 from rankeval_pd.forms import tables
+from rankeval_pd.forms.dask_frames import is_dask_frame
+from rankeval_pd.forms.dask_items import FEW, OF_FRAME, check_asked, dataset_items, frame_items
+from rankeval_pd.forms.dask_sums import Asked, Graph, gather, later
 from rankeval_pd.forms.items import (
+    ItemTable,
     check_items,
     item_roles,
     read_dataset,
@@ -27,7 +32,7 @@ from rankeval_pd.forms.per_query_tables import frame_as_items
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import Roles
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
-from rankeval_pd.stats.resampling.asked import Items
+from rankeval_pd.stats.resampling.asked import AnyItems
 
 Finish = Callable[[list[xr.Dataset], list[Hashable]], list[xr.Dataset]]
 
@@ -36,13 +41,15 @@ class Question(NamedTuple):
     """What is asked of the items of one group."""
 
     #: also given the pairs, and how many groups there are in all
-    ask: Callable[[Items, IntArray, int], Sequence[AnyArray]]
+    ask: Callable[[AnyItems, IntArray, int], Sequence[AnyArray]]
     names: tuple[str, ...]  #: of the arrays that it returns
     dtypes: tuple[type, ...]
     over: str  #: "pair" or "system"
     of_pairs: tuple[str, ...] = ()  #: of these arrays those that have the pairs nevertheless
     #: from all answers and the names of the groups' dimensions to the answers that leave
     finish: Finish | None = None
+    #: what it needs of items that are spread over workers, given the number of pairs
+    spread: Callable[[int], Asked] | None = None
 
     def dim(self, name: str) -> str:
         """Return the dimension of an array."""
@@ -84,6 +91,11 @@ def answer(
         How the result was made.
     """
     chosen = item_roles(roles)
+    ddf: Any = data
+    spread = is_dask_frame(ddf)
+    if spread:
+        check_asked(None if question.spread is None else question.spread(1), chosen, OF_FRAME)
+        data = ddf._meta
     check_items(data)
     if isinstance(data, xr.Dataset):
         return _answer_dataset(
@@ -91,7 +103,8 @@ def answer(
         )
     data = frame_as_items(data)
     table = read_frame(data, chosen)
-    warn_of_shape(data, chosen, table.systems)
+    if not spread:
+        warn_of_shape(data, chosen, table.systems)
     tables.check_names("by=", table.keys.columns, columns)
     pairs = asked_pairs(table.systems, a, b, baseline, needed=question.over == "pair")
     relation: dict[Hashable, Any] = {}
@@ -99,7 +112,8 @@ def answer(
         relation["relation"] = ("pair", relate(table.systems, pairs))
     results = []
     for number, rows in enumerate(table.members):
-        computed = question.ask(table.items(rows), pairs, len(table.members))
+        items = _gathered(ddf, table, chosen, question, pairs) if spread else table.items(rows)
+        computed = question.ask(items, pairs, len(table.members))
         result = xr.Dataset(
             {
                 name: (question.dim(name), np.asarray(values))
@@ -119,6 +133,23 @@ def answer(
     return tables.leave_frame(
         results, table.keys, columns, attrs={**_metric_notes(table.metric, chosen), **(attrs or {})}
     )
+
+
+def _gathered(
+    ddf: Any, table: ItemTable, roles: Roles, question: Question, pairs: IntArray
+) -> AnyItems:
+    """Return what the items of a Dask DataFrame say, added up by those who have them."""
+    graph = Graph()
+    parts, n_items = frame_items(graph, ddf, table, roles)
+    if n_items <= FEW:
+        whole = ddf.compute()
+        few = read_frame(whole, replace(roles, measures=table.systems, exclude=None))
+        return few.items(np.arange(n_items))
+    assert question.spread is not None
+    asked = question.spread(len(pairs))
+    name = gather(graph, parts, n_items, table.metric, table.systems, pairs, asked)
+    gathered: AnyItems = graph.delayed(name).compute()
+    return gathered
 
 
 def _metric_notes(metric: Metric, roles: Roles) -> dict[str, Any]:
@@ -168,15 +199,18 @@ def _answer_dataset(
     relate: Relate | None,
     attrs: Mapping[str, Any] | None,
 ) -> xr.Dataset:
-    values, metric, systems, beside, labels = read_dataset(data, roles)
+    spread = _is_spread(data, roles, question)
+    values, metric, systems, beside, labels = read_dataset(data, roles, spread=spread)
     pairs = asked_pairs(systems, a, b, baseline, needed=question.over == "pair")
     batch = [d for d in values.dims if d not in beside.inner]
     tables.check_names("the dimension ", batch, columns)
     n_groups = math.prod(values.sizes[d] for d in batch)
 
+    def asked_of(items: AnyItems) -> tuple[AnyArray, ...]:
+        return tuple(np.asarray(x) for x in question.ask(items, pairs, n_groups))
+
     def asked(array: FloatArray) -> tuple[AnyArray, ...]:
-        computed = question.ask(to_items(array, metric, systems, labels, beside), pairs, n_groups)
-        return tuple(np.asarray(x) for x in computed)
+        return asked_of(to_items(array, metric, systems, labels, beside))
 
     sizes = {"pair": len(pairs), "system": len(systems)}
     over = [question.dim(name) for name in question.names]
@@ -186,16 +220,24 @@ def _answer_dataset(
         before = array.shape[: array.ndim - len(beside.inner)]
         return tuple(np.empty((*before, sizes[dim])) for dim in over)
 
-    computed = xr.apply_ufunc(
-        nothing if empty else asked,
-        values,
-        input_core_dims=[beside.inner],
-        output_core_dims=[[dim] for dim in over],
-        vectorize=not empty,  # of nothing NumPy would not know how many columns there are
-        dask="parallelized",
-        dask_gufunc_kwargs={"output_sizes": {dim: sizes[dim] for dim in over}},
-        output_dtypes=list(question.dtypes),
-    )
+    if spread:
+        assert question.spread is not None
+        graph, needed = Graph(), question.spread(len(pairs))
+        parts = dataset_items(graph, values, labels, metric, systems)
+        gathered = gather(graph, parts, len(labels), metric, systems, pairs, needed)
+        shapes = [(dim, sizes[dim]) for dim in over]
+        computed = later(graph, asked_of, gathered, shapes, question.dtypes)
+    else:
+        computed = xr.apply_ufunc(
+            nothing if empty else asked,
+            values,
+            input_core_dims=[beside.inner],
+            output_core_dims=[[dim] for dim in over],
+            vectorize=not empty,  # of nothing NumPy would not know how many columns there are
+            dask="parallelized",
+            dask_gufunc_kwargs={"output_sizes": {dim: sizes[dim] for dim in over}},
+            output_dtypes=list(question.dtypes),
+        )
     result = tables.as_columns(question.names, computed)
     result = result.drop_vars([name for name in result.coords if name not in batch])
     result = _labelled(result, systems, pairs, question.over)
@@ -210,6 +252,21 @@ def _answer_dataset(
         ragged=False,
         attrs={**_metric_notes(metric, roles), **(attrs or {})},
     )
+
+
+def _is_spread(data: xr.Dataset, roles: Roles, question: Question) -> bool:
+    """Return whether lazy items in several chunks can be added up by those who have them."""
+    if set(data.dims) != {roles.dim, "system"} or question.spread is None:
+        return False
+    if len(data.chunks.get(roles.dim, ())) < 2 or data.sizes[roles.dim] <= FEW:
+        return False
+    if any(len(v.chunks or ()) != len(v.dims) for v in data.data_vars.values()):
+        return False
+    try:
+        check_asked(question.spread(1), roles, "")
+    except ValueError:
+        return False  # one worker holds them all, and answers
+    return True
 
 
 def asked_pairs(

@@ -22,6 +22,7 @@ from rankeval_pd.forms.beside_items import Beside, crossed
 from rankeval_pd.forms.columns import frame_column
 from rankeval_pd.forms.groups import group_numbers
 from rankeval_pd.forms.identifiers import warn_of_identifiers
+from rankeval_pd.forms.item_checks import check_complete, check_counts, check_size
 from rankeval_pd.forms.metrics import Metric, find_metric
 from rankeval_pd.forms.per_query_tables import frame_as_items
 from rankeval_pd.forms.roles import Roles, as_names, excluded_names
@@ -387,12 +388,13 @@ def codes(values: pd.Series, role: str, name: Hashable) -> IntArray:
 
 
 def read_dataset(
-    data: xr.Dataset, roles: Roles
+    data: xr.Dataset, roles: Roles, *, spread: bool = False
 ) -> tuple[xr.DataArray, Metric, list[Hashable], Beside, pd.Index]:
     """Bring a Dataset into the inner form, lazily where it is lazy.
 
     Returns the values (..., system[, seed], item, statistic), the metric, the systems, what is
-    known beside, and the items' labels.
+    known beside, and the items' labels. With ``spread`` the items stay in their order, and in
+    chunks; else they are in the order of their labels, and in one.
     """
     if as_names(roles.by, ()):
         raise ValueError(
@@ -422,7 +424,7 @@ def read_dataset(
     metric = find_metric(roles, list(by_name), one_level=False)
     labels = data.indexes.get(roles.dim)
     labels = pd.RangeIndex(data.sizes[roles.dim]) if labels is None else labels
-    order = item_order(labels)
+    order = np.arange(len(labels)) if spread else item_order(labels)
 
     def numbered(role: str) -> IntArray | None:
         name = getattr(roles, role)
@@ -452,12 +454,13 @@ def read_dataset(
         if "system" not in bare.dims:
             bare = bare.expand_dims(system=data.sizes["system"])
         if bare.chunks is not None:
-            bare = bare.chunk({roles.dim: -1, "system": -1})
-        parts.append(bare.isel({roles.dim: order, "system": keep}))
+            bare = bare.chunk({"system": -1} if spread else {roles.dim: -1, "system": -1})
+        parts.append(bare.isel({"system": keep} if spread else {roles.dim: order, "system": keep}))
     values = xr.concat(xr.broadcast(*parts), "statistic").rename({roles.dim: "item"})
     inner = ["system", *seeded, "item", "statistic"]
     if values.chunks is not None:
-        values = values.chunk(dict.fromkeys(inner, -1))
+        whole = [dim for dim in inner if dim != "item" or not spread]
+        values = values.chunk(dict.fromkeys(whole, -1))
     batch = [d for d in data.dims if d in values.dims and d not in (roles.dim, *inner)]
     kept = {
         n: c.reset_coords(drop=True)
@@ -497,8 +500,8 @@ def system_scores(
             f"a system is named {name!r}, which a table of pairs cannot tell from a name that is"
             " missing. Rename it, or leave it out: measures=[...]."
         )
-    scores = items.sign * items.score(items.statistics.sum(axis=1))
-    return dict(zip(systems, scores.tolist(), strict=True)), items.statistics.shape[1]
+    scores = items.sign * items.score(items.totals)
+    return dict(zip(systems, scores.tolist(), strict=True)), items.n_items
 
 
 def to_items(
@@ -530,11 +533,12 @@ def to_items(
     if beside.missing == "ratio":
         values, ones = values.copy(), ones.copy()
         values[there], ones[there] = _of_those_there(values[there], metric, names)
-    _check_complete(values[there], names, labels)
+    check_complete(values[there], names, labels)
+    check_size(np.abs(values[there]).max(axis=(1, 2), initial=0.0), names)
     if metric.ones:
         values = np.concatenate([values, ones], axis=3)
     if metric.counts:
-        _check_counts(values[there], metric, names, labels)
+        check_counts(values[there], metric, names, labels)
     cluster = beside.cluster
     if cluster is not None:
         cluster = np.unique(cluster, return_inverse=True)[1]
@@ -562,57 +566,3 @@ def _of_those_there(
                 f"system {shown(name)} has no number for any item. Leave it out: exclude=..."
             )
     return np.where(known, values, 0.0), known.astype(float)
-
-
-def _check_complete(values: FloatArray, systems: list[Hashable], labels: pd.Index) -> None:
-    lacking: BoolArray = np.asarray(~np.isfinite(values).all(axis=2))
-    if not lacking.any():
-        return _check_size(values, systems)
-    k = int(lacking.any(axis=1).argmax())
-    infinite = labels[np.isinf(values[k]).any(axis=1)]
-    if len(infinite):
-        raise ValueError(
-            f"system {shown(systems[k])} has an infinite number for {len(infinite)} of"
-            f" {len(labels)} items: {listed(infinite, most=6)}. Sums over items need finite"
-            " numbers: check how they were made, or drop these items for all systems."
-        )
-    items = labels[lacking[k]]
-    raise ValueError(
-        f"system {shown(systems[k])} has no number for {len(items)} of {len(labels)} items:"
-        f" {listed(items, most=6)}. A paired test needs every system on every item. Drop these"
-        " items for all systems, data.dropna(), or run the system on them; a missing run is no 0."
-        " Ratings with holes: missing='ratio'."
-    )
-
-
-def _check_size(values: FloatArray, systems: list[Hashable]) -> None:
-    """Raise a ValueError where squares of numbers, which are summed, are infinite or 0."""
-    size = np.abs(values).max(axis=(1, 2), initial=0.0)
-    for name, largest in zip(systems, size, strict=True):
-        if largest > 1e150 or 0.0 < largest < 1e-150:
-            raise ValueError(
-                f"system {shown(name)} has {largest:.3g} as its largest number, and squares of it"
-                " are beyond what float64 holds. Divide the numbers of all systems by the same"
-                " one, or take their logarithms."
-            )
-
-
-def _check_counts(
-    values: FloatArray, metric: Metric, systems: list[Hashable], labels: pd.Index
-) -> None:
-    """Raise a ValueError where a count is negative, or a part is more than its whole."""
-
-    def refuse(where: BoolArray, what: str) -> None:
-        if where.any():
-            k, item = (int(x) for x in np.argwhere(where)[0])
-            raise ValueError(
-                f"metric={metric.name!r}: system {shown(systems[k])} has {what} at item"
-                f" {shown(labels[item])}. The statistics are counts: check how they were made."
-            )
-
-    places = {name: k for k, name in enumerate(metric.names)}
-    for name, place in places.items():
-        refuse(values[..., place] < 0.0, f"a negative {name!r}")
-    for part, whole in metric.parts:
-        above = values[..., places[part]] > values[..., places[whole]]
-        refuse(above, f"more {part!r} than {whole!r}")

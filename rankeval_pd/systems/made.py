@@ -10,13 +10,14 @@ import numpy as np
 import xarray as xr
 
 from rankeval_pd.errors import check_choice, check_count, check_share, warn
+from rankeval_pd.forms.dask_frames import is_dask_frame
 from rankeval_pd.forms.families import OVER, adjusted_together
 from rankeval_pd.forms.memory import check_memory
 from rankeval_pd.forms.roles import Roles
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats._types import AnyArray
 from rankeval_pd.stats.resampling import permutation, resamples
-from rankeval_pd.stats.resampling.asked import Items, Options, quiet
+from rankeval_pd.stats.resampling.asked import AnyItems, Options, quiet
 from rankeval_pd.stats.resampling.draws import studentises
 from rankeval_pd.stats.resampling.enough import settled
 from rankeval_pd.stats.resampling.pairs import METHODS
@@ -54,10 +55,10 @@ def options_of(
     )  # fmt: skip
 
 
-def check_size(test: Callable[..., Any], items: Items, pairs: int, options: Options) -> None:
+def check_size(test: Callable[..., Any], items: AnyItems, pairs: int, options: Options) -> None:
     """Raise a MemoryError where the draws of every pair, or of every system, cannot be held."""
     every = test is permutation.paired_permutation or studentises(options)
-    rows, what = (pairs, "pairs") if every else (len(items.statistics), "systems")
+    rows, what = (pairs, "pairs") if every else (items.n_systems, "systems")
     check_memory(
         2.0 * rows * options.n_resamples,
         f"{rows:,} {what} ask for {options.n_resamples:,} numbers each",
@@ -84,7 +85,7 @@ def resampling_bar(
     ``draws`` is 0 where it is not known yet how many they will be. Of lazy data nothing is drawn
     yet, and where it will be, no bar can be moved.
     """
-    if isinstance(data, xr.Dataset) and data.chunks:
+    if is_dask_frame(data) or (isinstance(data, xr.Dataset) and data.chunks):
         yield quiet
         return
     with progress_bar(progress, total=draws or None, what=what, unit="draws") as step:
@@ -126,13 +127,10 @@ class Made:
         """Return the columns, the number of groups last where there are groups."""
         return (*columns, *(["n_groups"] if self._groups is not None else []))
 
-    def see(self, items: Items, options: Options, flat: AnyArray) -> None:
+    def see(self, items: AnyItems, options: Options, flat: AnyArray) -> None:
         """Note the size of what was drawn, and whether an interval was not to be had."""
         self.attrs["n_resamples"] = options.n_resamples
-        fewest = items.statistics.shape[1]
-        if items.cluster is not None:
-            fewest = int(items.cluster.max()) + 1
-        self._fewest = min(self._fewest, fewest)
+        self._fewest = min(self._fewest, items.n_drawn)
         self._flat = self._flat or bool(np.any(flat))
         if self._late:
             self.warn()

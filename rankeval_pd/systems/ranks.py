@@ -11,12 +11,13 @@ import xarray as xr
 
 from rankeval_pd.errors import check_choice
 from rankeval_pd.forms.choices import AdjustOver, FamilyAdjustment, RankKind, ScoreInterval
+from rankeval_pd.forms.dask_sums import Asked
 from rankeval_pd.forms.item_answers import Finish, Question, answer
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import ItemRoles, as_names
 from rankeval_pd.forms.spelled_out import with_roles
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
-from rankeval_pd.stats.resampling.asked import Items, Options
+from rankeval_pd.stats.resampling.asked import AnyItems, Options
 from rankeval_pd.stats.resampling.system_ranks import RANKS, SCORE_INTERVALS, Ranks, rank_limits
 from rankeval_pd.stats.resampling.system_ranks import system_ranks as system_ranks_of
 from rankeval_pd.systems.made import (
@@ -124,7 +125,7 @@ def system_ranks(
     made.attrs |= {"ranks": ranks} | ({} if ci is None else {"ci": ci})
     with resampling_bar(data, progress, options.n_resamples, "resampling items") as step:
 
-        def ask(items: Items, pairs: IntArray, groups: int) -> Sequence[AnyArray]:
+        def ask(items: AnyItems, pairs: IntArray, groups: int) -> Sequence[AnyArray]:
             settled = made.settled(options, len(pairs), groups)
             check_size(system_ranks_of, items, len(pairs), settled)
             computed = system_ranks_of(items, settled, ranks, step)
@@ -134,8 +135,11 @@ def system_ranks(
 
         finish = _over_groups(options, ranks) if made.over_all else None
         question = Question(
-            ask, Ranks._fields, _RANK_DTYPES, "system", of_pairs=("family_p",), finish=finish
-        )
+            ask, Ranks._fields, _RANK_DTYPES, "system", of_pairs=("family_p",), finish=finish,
+            spread=lambda n_pairs: Asked(
+                made.settled(options, n_pairs, 1), signs=True, ranked=True
+            ),
+        )  # fmt: skip
         result: Data = answer(data, roles, question, made.columns(RANK_COLUMNS), attrs=made.attrs)
     made.warn()
     return _by_rank(result, as_names(roles.get("by"), getattr(data, "columns", ())))

@@ -12,7 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankeval_pd.stats.resampling.lattice import LARGEST, DrawnSum, SignedSum, lattice
+from rankeval_pd.stats.resampling.lattice import (
+    LARGEST,
+    Counted,
+    DrawnSum,
+    SignedSum,
+    counted,
+    is_hopeless,
+    lattice,
+    lattice_of,
+)
 from tests.stats import exact
 
 
@@ -136,7 +145,9 @@ def test_the_step_is_found(differences, step):
     differences = np.array(differences)
     found = lattice(differences)
     assert found.step == pytest.approx(step, rel=1e-9)
-    np.testing.assert_allclose(found.multiples * found.step, differences, atol=1e-9 * step)
+    values, times = np.unique(differences, return_counts=True)
+    np.testing.assert_allclose(found.multiples * found.step, values, atol=1e-9 * step)
+    assert found.times.tolist() == times.tolist()
 
 
 @pytest.mark.parametrize(
@@ -165,4 +176,43 @@ def test_multiples_of_any_step_are_recognised(multiples, step):
     differences = np.array(multiples) * step
     found = lattice(differences)
     assert found is not None
-    np.testing.assert_allclose(found.multiples * found.step, differences, atol=1e-9 * step)
+    values, times = np.unique(differences, return_counts=True)
+    np.testing.assert_allclose(found.multiples * found.step, values, atol=1e-9 * step)
+    assert found.times.tolist() == times.tolist()
+
+
+@given(
+    st.lists(st.integers(-9, 9), min_size=2, max_size=30),
+    st.sampled_from([1.0, 0.1, 1 / 3, 7.7]),
+    st.sampled_from([0.0, 1e-12, 1e-4]),
+    st.integers(2, 300_000),
+    st.integers(0, 30),
+)
+def test_what_is_called_hopeless_lies_on_no_lattice(multiples, step, noise, n, cut):
+    """Nor does what is looked at in parts: that is counted as the whole is."""
+    rng = np.random.default_rng(cut)
+    differences = np.array(multiples) * step + noise * step * rng.normal(size=len(multiples))
+    values, times = np.unique(differences, return_counts=True)
+    times[0] += n - times.sum() if n > times.sum() else 0
+    found = lattice_of(Counted(values, times))
+    of_items = int(times.sum())
+    assert found is None or not is_hopeless(values, of_items)
+    assert found is None or not is_hopeless(np.unique(differences[:cut]), of_items)
+    parts = [counted(x, differences.size) for x in (differences[:cut], differences[cut:])]
+    if None not in parts:
+        together = parts[0].plus(parts[1])
+        assert together.values.tolist() == values.tolist()
+        mirrored = counted(-differences, differences.size)
+        assert mirrored is None or mirrored.values.tolist() == together.negative().values.tolist()
+
+
+def test_the_moments_of_multiples():
+    numbers = np.array([3, -1, 3, 7, 0, 3])
+    found = lattice(numbers.astype(float))
+    assert found.total == numbers.sum()
+    assert found.spread == pytest.approx(np.sqrt(6) * numbers.std(), rel=1e-15)
+    assert found.size == pytest.approx(np.sqrt((numbers**2).sum()), rel=1e-15)
+    for law, plain in ((DrawnSum, DrawnSum(numbers)), (SignedSum, SignedSum(numbers))):
+        again = law(found.multiples, found.times)
+        np.testing.assert_array_equal(again.law, plain.law)
+        np.testing.assert_array_equal(again.values, plain.values)

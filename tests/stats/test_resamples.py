@@ -45,6 +45,24 @@ def test_blocks_are_children_of_one_seed():
         np.testing.assert_array_equal(part, wanted[: len(part)])
 
 
+@pytest.mark.parametrize(("n", "first", "last"), [(5, 0, 5), (999, 100, 777), (9_001, 8, 9_001)])
+def test_swaps_of_some_items_alone(n, first, last):
+    """What is drawn for the others is leapt over."""
+    every = np.concatenate(list(resamples.swap_chunks(n, 1_003, 3)))
+    for block, size in enumerate((1_000, 3)):
+        packed = resamples.swaps_of(n, first, last, block, size, 3)
+        found = np.unpackbits(packed, axis=1)[:, first % 8 :][:, : last - first]
+        np.testing.assert_array_equal(found, every[1_000 * block :][:size, first:last])
+
+
+@pytest.mark.parametrize("n", [900, 70_000])
+def test_counts_are_drawn_in_any_number_of_steps(n, monkeypatch):
+    wanted = resamples.counts(n, 7, 5)
+    monkeypatch.setattr(resamples, "_COUNTS", 2 * n)
+    assert sum(resamples.units(n, 7)) == 7
+    np.testing.assert_array_equal(resamples.counts(n, 7, 5), wanted)
+
+
 def test_all_swaps_are_every_subset_once():
     swaps = np.concatenate(list(resamples.all_swaps(6)))
     assert len(swaps) == len(np.unique(swaps, axis=0)) == 64
@@ -52,14 +70,14 @@ def test_all_swaps_are_every_subset_once():
 
 def test_whole_numbers_are_summed_exactly():
     rng = np.random.default_rng(0)
-    counts = resamples.counts(300, 100, 0).astype(np.float32)
+    counts = resamples.counts(300, 100, 0)
     small, big = rng.integers(0, 50, (300, 7)), rng.integers(0, 10**7, (300, 7))
     for values, dtype in ((small, np.float32), (big, np.float64), (small / 3, np.float64)):
         prepared = resamples.for_sums(values.astype(float), 300)
         assert prepared.dtype == dtype
         found = resamples.weighted_sums(counts, prepared)
         if values.dtype.kind == "i":
-            np.testing.assert_array_equal(found, counts.astype(int) @ values)
+            np.testing.assert_array_equal(found, counts @ values)
         else:
             np.testing.assert_allclose(found, counts.astype(float) @ values, rtol=1e-13)
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Protocol, cast
 
 import numpy as np
 
 from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.resampling import bootstrap, resamples, wild
-from rankeval_pd.stats.resampling.asked import Items, Options, Step
+from rankeval_pd.stats.resampling.asked import AnyItems, Items, Options, Step
+from rankeval_pd.stats.resampling.lattice import Lattice, lattice
+from rankeval_pd.stats.resampling.spread import Level, Spread, spread_of, squares
 
 
 def studentises(options: Options) -> bool:
@@ -20,20 +23,75 @@ def studentises(options: Options) -> bool:
 class Draws:
     """What is drawn of the items, when it is first needed."""
 
-    def __init__(self, items: Items, pairs: IntArray, options: Options, step: Step) -> None:
+    def __init__(self, items: AnyItems, pairs: IntArray, options: Options, step: Step) -> None:
         self.items, self.pairs, self.options, self.step = items, pairs, options, step
-        self.drawn = items.drawn
-        self.theta = items.sign * items.score(items.statistics.sum(axis=1))
+        self.theta = items.sign * items.score(items.totals)
+
+    @property
+    def there(self) -> Items:
+        """The items, which this machine holds."""
+        assert isinstance(self.items, Items)
+        return self.items
+
+    @cached_property
+    def drawn(self) -> FloatArray:
+        """The statistics of what is drawn, (system, drawn, statistic)."""
+        return self.there.drawn
+
+    def lattice(self, k: int, *, drawn: bool) -> Lattice | None:
+        """Return the lattice of a pair's differences: of items, or of what is ``drawn``."""
+        values = self.drawn if drawn else self.there.statistics
+        a, b = self.pairs[k]
+        return lattice(self.items.sign * values[a, :, 0] - self.items.sign * values[b, :, 0])
 
     @cached_property
     def parts(self) -> wild.Contributions:
         """What items, or clusters, add to the scores."""
-        return wild.contributions(self.items)
+        return wild.contributions(self.there)
 
     @cached_property
     def subsets(self) -> wild.Subsets:
         """The sums of these over subsets of the items."""
-        return wild.subset_sums(self.parts, self.items, self.options, self.step)
+        return wild.subset_sums(self.parts, self.there, self.options, self.step)
+
+    @cached_property
+    def level(self) -> Level:
+        """How large the contributions are."""
+        return Level.of(self.parts.values, self.parts.weights)
+
+    @cached_property
+    def spread(self) -> Spread:
+        """How far they are spread, (system,) and (pair,)."""
+        parts = self.parts
+        raw = self.options.adjust == "max-t"
+        summed = squares(parts.values, parts.weights, self.level, self.pairs, raw=raw)
+        return spread_of(summed, len(parts.values), len(self.pairs))
+
+    @property
+    def unit(self) -> float:
+        """How much 1 in a contribution adds to the score."""
+        return self.parts.unit
+
+    @property
+    def factor(self) -> float:
+        """From a sum of contributions over a sum of weights to a score."""
+        return self.unit * self.level.weight
+
+    @cached_property
+    def moved(self) -> FloatArray:
+        """The sums of the statistics that are swapped, (trial, system, statistic)."""
+        n, systems, width = self.drawn.shape[1], len(self.drawn), self.drawn.shape[2]
+        every = resamples.swaps_every(n, self.options.method)
+        size = 2**n if every else self.options.n_resamples
+        chunks = (
+            resamples.all_swaps(n) if every else resamples.swap_chunks(n, size, self.options.seed)
+        )
+        columns = resamples.for_sums(resamples.flat(self.drawn), n)
+        result = np.empty((size, systems, width))
+        for rows, swaps in resamples.placed(chunks):
+            result[rows] = resamples.weighted_sums(swaps, columns).reshape(-1, systems, width)
+            self.step(len(swaps))
+        return result
 
     @cached_property
     def scores(self) -> FloatArray:
@@ -52,13 +110,13 @@ class Draws:
         """The standard error of every pair's gain, (pair,), as those of resamples are found."""
         once, sums = np.ones((1, self.drawn.shape[1])), self.drawn.sum(axis=1)[np.newaxis]
         result = bootstrap.standard_errors(
-            once, sums, self.drawn, self.items.score, self.pairs, self.items.drawn_strata
+            once, sums, self.drawn, self.items.score, self.pairs, self.there.drawn_strata
         )
         return np.asarray(self._with_seeds(result)[:, 0])
 
     @cached_property
     def _resampled(self) -> tuple[FloatArray, FloatArray | None]:
-        items, drawn, options = self.items, self.drawn, self.options
+        items, drawn, options = self.there, self.drawn, self.options
         n = drawn.shape[1]
         strata = items.drawn_strata
         chunks = resamples.count_chunks(n, options.n_resamples, options.seed, strata)
@@ -110,18 +168,31 @@ class Draws:
         """Return the sums of a pair's contributions over the subsets whose sign is turned."""
         return np.asarray(self.subsets.values[a] - self.subsets.values[b])
 
-    def own(self, a: int, b: int) -> FloatArray:
-        """Return what the items, or clusters, add to the gain of a pair."""
-        return np.asarray(self.parts.values[a] - self.parts.values[b])
+    def room(self, *systems: int) -> float:
+        """Return up to which size a sum of their contributions is rounding alone."""
+        return self.accuracy * float(self.level.sizes[list(systems)].max())
 
-    def room(self, a: int, b: int) -> float:
-        """Return up to which size a sum of a pair's contributions is rounding alone."""
-        size = max(np.abs(self.parts.values[k]).max(initial=0.0) for k in (a, b))
-        return self.parts.accuracy * float(size)
+    @property
+    def accuracy(self) -> float:
+        """How exact contributions are, relative to the largest."""
+        return self.parts.accuracy
 
-    def linear_error(self, a: int, b: int) -> float:
-        """Return the standard error of a pair's gain by linearisation."""
-        own, weights = self.own(a, b), self.parts.weights
-        rest = own - weights * (own.sum() / weights.sum())
-        error = float(np.sqrt((rest**2).sum()))
-        return self.parts.unit * error if error > self.room(a, b) else 0.0
+    def linear_error(self, k: int) -> float:
+        """Return the standard error of the gain of the k-th pair by linearisation."""
+        error = float(np.sqrt(self.spread.pairs[k]))
+        return self.unit * error if error > self.room(*self.pairs[k]) else 0.0
+
+
+class Elsewhere(AnyItems, Protocol):
+    """Items that are spread over workers, and what was drawn of them there."""
+
+    def draws(self, pairs: IntArray, options: Options) -> Draws:
+        """Return what was drawn."""
+        ...
+
+
+def draws_of(items: AnyItems, pairs: IntArray, options: Options, step: Step) -> Draws:
+    """Return what is drawn of the items, when it is first needed, or what was drawn of them."""
+    if isinstance(items, Items):
+        return Draws(items, pairs, options, step)
+    return cast(Elsewhere, items).draws(pairs, options)

@@ -8,6 +8,7 @@ back. The relative error so stays near that of one addition per item, however sm
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
@@ -18,6 +19,7 @@ from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 
 LARGEST = 1_000_000  # points of a law
 _LARGE = 0.01  # so large tails need no tilting
+_LOOKED_AT = 4096  # differences that mostly show that there is no lattice
 _EQUAL = 1e-9  # a difference is a multiple of the step up to this share of the step
 
 
@@ -25,7 +27,75 @@ class Lattice(NamedTuple):
     """Differences as whole multiples of a step."""
 
     step: float
-    multiples: IntArray
+    multiples: IntArray  #: those that occur
+    times: IntArray  #: how often
+
+    @property
+    def total(self) -> int:
+        """The sum of all multiples."""
+        return _dot(self.times, self.multiples)
+
+    @property
+    def spread(self) -> float:
+        """The root of the sum of their squared deviations from the mean."""
+        n, total = int(self.times.sum()), self.total
+        return math.sqrt((n * _dot(self.times, self.multiples, self.multiples) - total**2) / n)
+
+    @property
+    def size(self) -> float:
+        """The root of the sum of their squares."""
+        return math.sqrt(_dot(self.times, self.multiples, self.multiples))
+
+
+def _dot(*numbers: IntArray) -> int:
+    """Return the sum of products, in whole numbers of any size."""
+    return sum(math.prod(row) for row in zip(*(x.tolist() for x in numbers), strict=True))
+
+
+class Counted(NamedTuple):
+    """The numbers that occur, in ascending order, and how often each does."""
+
+    values: FloatArray
+    times: IntArray
+
+    def plus(self, other: Counted) -> Counted:
+        """Return the numbers of both."""
+        values, place = np.unique(np.concatenate([self.values, other.values]), return_inverse=True)
+        times = np.zeros(values.size, dtype=np.int64)
+        np.add.at(times, place, np.concatenate([self.times, other.times]))
+        return Counted(values, times)
+
+    def negative(self) -> Counted:
+        """Return the numbers with the other sign."""
+        return Counted(-self.values[::-1], self.times[::-1])
+
+
+def counted(differences: FloatArray, of_items: int) -> Counted | None:
+    """Return the differences and how often each occurs, None where they can have no lattice.
+
+    They are those of some of so many items.
+    """
+    step = differences.size // _LOOKED_AT
+    if step > 1 and is_hopeless(np.unique(differences[::step]), of_items):
+        return None
+    values, times = np.unique(differences, return_counts=True)
+    return None if is_hopeless(values, of_items) else Counted(values, times)
+
+
+def is_hopeless(values: FloatArray, of_items: int) -> bool:
+    """Return whether numbers in ascending order, some of those of the items, lie on no lattice.
+
+    The steps of a lattice are no smaller than the spread of its numbers allows, and between two
+    multiples of a step there is nothing.
+    """
+    if values.size < 2:
+        return False
+    spread = float(values[-1] - values[0])
+    if max(abs(values[0]), abs(values[-1])) >= 1e8 * spread:
+        return False
+    gaps = np.diff(values)
+    between = (gaps > 4.0 * _EQUAL * spread) & (gaps < 0.9 * spread * of_items / LARGEST)
+    return bool(between.any())
 
 
 def lattice(differences: FloatArray) -> Lattice | None:
@@ -33,23 +103,32 @@ def lattice(differences: FloatArray) -> Lattice | None:
 
     None too where the law of the sum of so many of them would have too many points.
     """
-    sizes = np.unique(np.abs(differences))
+    found = counted(differences, differences.size)
+    return None if found is None else lattice_of(found)
+
+
+def lattice_of(found: Counted) -> Lattice | None:
+    """Return the lattice of all differences, counted."""
+    values, times = found
+    n = int(times.sum())
+    sizes = np.unique(np.abs(values))
     sizes = sizes[sizes > 0.0]
     if sizes.size == 0:
-        return Lattice(1.0, np.zeros(differences.size, dtype=np.int64))
-    spread = float(differences.max() - differences.min()) or float(sizes[-1])
-    smallest = spread * differences.size / LARGEST
+        return Lattice(1.0, np.zeros(1, dtype=np.int64), np.array([n]))
+    spread = float(values[-1] - values[0]) or float(sizes[-1])
+    smallest = spread * n / LARGEST
     step = float(sizes[0])
     for size in sizes[1:]:
         step = _common_step(float(size), step, smallest)
         if step < smallest:
             return None
-    multiples = np.rint(differences / step)
-    step = float(differences @ multiples / (multiples @ multiples))  # free of Euclid's rounding
-    multiples = np.rint(differences / step)
-    on_it = bool((np.abs(differences - multiples * step) <= _EQUAL * step).all())
-    points = (multiples.max() - multiples.min()) * differences.size + 1
-    return Lattice(step, multiples.astype(np.int64)) if on_it and points <= LARGEST else None
+    multiples = np.rint(values / step)
+    # free of Euclid's rounding
+    step = math.fsum(times * multiples * values) / math.fsum(times * multiples * multiples)
+    multiples = np.rint(values / step)
+    on_it = bool((np.abs(values - multiples * step) <= _EQUAL * step).all())
+    points = (multiples.max() - multiples.min()) * n + 1
+    return Lattice(step, multiples.astype(np.int64), times) if on_it and points <= LARGEST else None
 
 
 def _common_step(a: float, b: float, smallest: float) -> float:
@@ -72,10 +151,10 @@ def _common_step(a: float, b: float, smallest: float) -> float:
 class DrawnSum:
     """The sum of n draws with replacement from n whole numbers."""
 
-    def __init__(self, numbers: IntArray) -> None:
-        self.n = int(numbers.size)
+    def __init__(self, numbers: IntArray, times: IntArray | None = None) -> None:
+        self.n = int(numbers.size if times is None else times.sum())
         self.lowest = int(numbers.min())
-        self.chances = np.bincount(numbers - self.lowest) / self.n
+        self.chances = np.bincount(numbers - self.lowest, times) / self.n
         self.values = self.n * self.lowest + np.arange(self.n * (self.chances.size - 1) + 1)
 
     def tail(self, edge: int) -> float:
@@ -155,10 +234,12 @@ def _power(chances: FloatArray, n: int) -> FloatArray:
 class SignedSum:
     """The sum of whole numbers with random signs, each + or - with chance 1/2."""
 
-    def __init__(self, numbers: IntArray) -> None:
+    def __init__(self, numbers: IntArray, times: IntArray | None = None) -> None:
         sizes = np.abs(numbers)
-        self.sizes, self.times = np.unique(sizes[sizes > 0], return_counts=True)
-        self.total = int(sizes.sum())
+        self.sizes, place = np.unique(sizes[sizes > 0], return_inverse=True)
+        often = None if times is None else times[sizes > 0]
+        self.times = np.bincount(place, often, minlength=self.sizes.size).astype(np.int64)
+        self.total = _dot(self.sizes, self.times)
         self.values = np.arange(-self.total, self.total + 1, 2)
 
     def tail(self, edge: int) -> float:

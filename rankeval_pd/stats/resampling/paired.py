@@ -7,8 +7,8 @@ import numpy as np
 from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.intervals import paired_proportions
 from rankeval_pd.stats.resampling import bootstrap, wild
-from rankeval_pd.stats.resampling.asked import Items, Options, Step, quiet
-from rankeval_pd.stats.resampling.draws import Draws
+from rankeval_pd.stats.resampling.asked import AnyItems, Options, Step, quiet
+from rankeval_pd.stats.resampling.draws import Draws, draws_of
 from rankeval_pd.stats.resampling.enough import check_enough, settled
 from rankeval_pd.stats.resampling.lattice import DrawnSum, Lattice, SignedSum
 from rankeval_pd.stats.resampling.pairs import (
@@ -25,7 +25,7 @@ PROPORTIONS = {"tango": paired_proportions.tango, "newcombe": paired_proportions
 
 
 def paired_bootstrap(
-    items: Items,
+    items: AnyItems,
     pairs: IntArray,
     options: Options,
     step: Step = quiet,
@@ -36,7 +36,7 @@ def paired_bootstrap(
 
     Parameters
     ----------
-    items : Items
+    items : Items, or what is known of them
     pairs : array (pair, 2)
         The numbers of the systems.
     options : Options
@@ -60,9 +60,9 @@ def paired_bootstrap(
     if not options.ci and not items.binary:
         options = options._replace(ci=bootstrap.DUAL[options.event])
     asked = draws is None
-    draws = draws or Draws(items, pairs, options, step)
+    draws = draws or draws_of(items, pairs, options, step)
     signs = options.event == "wild"
-    lattices = lattices_of(items, pairs, options, draws.drawn if signs else None)
+    lattices = lattices_of(draws, options, range(len(pairs)), signs=signs)
     every = signs and wild.looks_at_every(items, options)
     if not every and (options.adjust == "max-t" or None in lattices):
         check_enough(options, len(pairs))
@@ -86,9 +86,9 @@ _Found = tuple[float, float, float, int]  # standard error, p, p of the better f
 def _wild_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
     """Return the wild bootstrap of one pair, its null hypothesis imposed."""
     a, b = draws.pairs[k]
-    gain, error = draws.theta[a] - draws.theta[b], draws.linear_error(a, b)
+    gain, error = draws.theta[a] - draws.theta[b], draws.linear_error(k)
     if on is not None:
-        law, total = SignedSum(on.multiples), int(on.multiples.sum())
+        law, total = SignedSum(on.multiples, on.times), on.total
         p = law.tail(total)
         return error, p, law.tail(-total) if gain < 0.0 else p, -1
     sums, room = draws.turned(a, b), draws.room(a, b)
@@ -108,12 +108,10 @@ def _wild_max_t(draws: Draws) -> FloatArray:
     Signs leave the sum of squares as it is, so that the t statistic of every draw rises with its
     gain over the root of that sum.
     """
-    gains, scale = np.empty(len(draws.pairs)), np.empty(len(draws.pairs))
-    for k, (a, b) in enumerate(draws.pairs):
-        own = draws.own(a, b)
-        gains[k], scale[k] = own.sum(), np.sqrt((own**2).sum())
-        if scale[k] <= draws.room(a, b):
-            gains[k], scale[k] = 0.0, 1.0
+    a, b = draws.pairs.T
+    gains, scale = draws.level.sums[a] - draws.level.sums[b], np.sqrt(draws.spread.raw)
+    nothing = scale <= [draws.room(*pair) for pair in draws.pairs]
+    gains, scale = np.where(nothing, 0.0, gains), np.where(nothing, 1.0, scale)
 
     def t_star(k: int) -> FloatArray:
         return np.asarray((gains[k] - 2.0 * draws.turned(*draws.pairs[k])) / scale[k])
@@ -129,9 +127,9 @@ def _resampled_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
     gain = float(draws.theta[a] - draws.theta[b])
     if on is not None:
         error = on.step * (items.unit() or 1.0)
-        error *= float(np.sqrt(on.multiples.size) * on.multiples.std())
-        p = _drawn_chance(on.multiples, options.event)
-        ordered = _drawn_chance(-on.multiples, options.event) if gain < 0.0 else p
+        error *= on.spread
+        p = _drawn_chance(on.multiples, on.times, options.event)
+        ordered = _drawn_chance(-on.multiples, on.times, options.event) if gain < 0.0 else p
         return error, p, ordered, -1
     gains = draws.scores[a] - draws.scores[b]
     size = float(max(draws.scale[a], draws.scale[b]))
@@ -142,7 +140,7 @@ def _resampled_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
             t = bootstrap.studentised(np.array(gain), float(draws.own_errors[k]), room)
             t_star = bootstrap.studentised(gains - gain, draws.errors[k], room)
             return bootstrap.beyond(sign * t_star, sign * float(t))
-        centred = items.cluster is None and items.unit() is not None
+        centred = items.n_groups == 0 and items.unit() is not None
         return bootstrap.happened(sign * gains, sign * gain, options.event, size, centred=centred)
 
     hits = count(1.0)
@@ -178,7 +176,7 @@ def _interval(
     kind, (a, b) = options.ci, draws.pairs[k]
     gain = float(draws.theta[a] - draws.theta[b])
     if kind in PROPORTIONS or not kind:
-        counts = paired_proportions.cells(*items.statistics[[a, b], :, 0])
+        counts = items.cells(a, b)
         low, high = PROPORTIONS[kind or "tango"](counts, options.level)
         if items.sign < 0.0:
             low, high = -high, -low
@@ -189,7 +187,7 @@ def _interval(
         return np.nan, np.nan  # nothing varies: the items say nothing of how far the gain could
     if kind == "wild":
         subsets, room, sums = draws.subsets, draws.room(a, b), draws.turned(a, b)
-        factor = draws.parts.factor
+        factor = draws.factor
         result = wild.limits(
             sums, subsets.weights, factor, every=subsets.every, level=options.level, room=room
         )
@@ -197,14 +195,14 @@ def _interval(
             near = factor * sums / np.maximum(subsets.weights, 1.0)
             result = as_p_says(result, gain, p_two_sided, near, options)
         return result
-    lean = draws.without[a] - draws.without[b]
+    lean = draws.without[a] - draws.without[b] if kind == "bca" else np.empty(0)
     if options.event == "wild":  # an exact law of signs is not that of items drawn again
         drawn_again = options._replace(
             method="auto" if options.method == "exact" else options.method
         )
-        on = lattices_of(items, draws.pairs[[k]], drawn_again)[0]
+        on = lattices_of(draws, drawn_again, [k], signs=False)[0]
     if on is not None and kind != "studentised":
-        law, step = DrawnSum(on.multiples), on.step * (items.unit() or 1.0)
+        law, step = DrawnSum(on.multiples, on.times), on.step * (items.unit() or 1.0)
         gains = np.asarray(step * law.values, dtype=np.float64)
         result = bootstrap.law_interval(
             kind, gain, gains, law.law, level=options.level, without=lean
@@ -238,16 +236,17 @@ def _of_event(
     return as_p_says(found, gain, p_two_sided, near, options)
 
 
-def _drawn_chance(multiples: IntArray, event: str) -> float:
+def _drawn_chance(multiples: IntArray, times: IntArray, event: str) -> float:
     """Return the chance of the event of section 2.2.
 
     The law may give 0, for a few items that differ by much the same. No test of n items is so sure:
     the least that their signs can say is 2^-n. Figure 1 to the letter stays as it is.
     """
-    total = int(multiples.sum())
+    law = DrawnSum(multiples, times)
+    total = int(times @ multiples)
     if event == "strict":
-        return DrawnSum(multiples).tail(2 * total + 1)
+        return law.tail(2 * total + 1)
     # the mean of the resampled gains is the gain: there is no bias to correct
     turned = event == "zero"
-    result = DrawnSum(-multiples).tail(0) if turned else DrawnSum(multiples).tail(2 * total)
-    return result if result > 0.0 else float(2.0**-multiples.size)
+    result = DrawnSum(-multiples, times).tail(0) if turned else law.tail(2 * total)
+    return result if result > 0.0 else float(2.0**-law.n)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,8 +10,9 @@ import numpy as np
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.proportions import clopper_pearson
 from rankeval_pd.stats.resampling import wild
-from rankeval_pd.stats.resampling.asked import Items, Options
-from rankeval_pd.stats.resampling.lattice import Lattice, lattice
+from rankeval_pd.stats.resampling.asked import AnyItems, Options
+from rankeval_pd.stats.resampling.draws import Draws
+from rankeval_pd.stats.resampling.lattice import Lattice
 from rankeval_pd.stats.resampling.resamples import ENUMERATED
 from rankeval_pd.stats.significance.adjust import adjust
 
@@ -54,13 +56,13 @@ class Row(NamedTuple):
 
 
 def oriented(
-    items: Items, pairs: IntArray, options: Options
+    items: AnyItems, pairs: IntArray, options: Options
 ) -> tuple[FloatArray, IntArray, BoolArray]:
     """Return the systems' scores, the larger the better, and the pairs with the better one first.
 
     Last comes where a pair's order was changed.
     """
-    theta = items.sign * items.score(items.statistics.sum(axis=1))
+    theta = items.sign * items.score(items.totals)
     swapped = theta[pairs[:, 0]] < theta[pairs[:, 1]]
     if options.keep_order:
         swapped = np.zeros_like(swapped)
@@ -68,30 +70,35 @@ def oriented(
 
 
 def lattices_of(
-    items: Items, pairs: IntArray, options: Options, drawn: FloatArray | None = None
+    draws: Draws, options: Options, which: Iterable[int], *, signs: bool
 ) -> list[Lattice | None]:
-    """Return the lattice of every pair's differences, None where there is none or none is wanted.
+    """Return the lattice of these pairs' differences, None where there is none or none is wanted.
 
     Differences are those of the first system's favour: the gain is their sum, times the unit.
-    ``drawn`` are the statistics of what is swapped, or gets a random sign; without it, items are
-    drawn one by one.
+    ``signs`` says that what is drawn is swapped, or gets a random sign; else items are drawn one by
+    one.
     """
-    bootstraps = drawn is None
-    drawn = items.statistics if drawn is None else drawn
+    items, bootstraps = draws.items, not signs
     unit = items.unit()
-    wanted = options.method != "monte-carlo" and unit is not None
-    if bootstraps and (items.cluster is not None or options.event == "studentised"):
-        wanted = False
-    better = items.sign * drawn[..., 0]
-    listed = [lattice(better[a] - better[b]) if wanted else None for a, b in pairs]
-    small = not bootstraps and drawn.shape[1] <= ENUMERATED
+    wanted = wants_lattices(options, unit, clusters=items.n_groups > 0, signs=signs)
+    listed = [draws.lattice(k, drawn=signs) if wanted else None for k in which]
+    small = signs and items.n_drawn <= ENUMERATED
     if options.method == "exact" and None in listed and not small:
         raise ValueError(_why_not_exact(items, options, bootstraps=bootstraps, unit=unit))
     return listed
 
 
-def _why_not_exact(items: Items, options: Options, *, bootstraps: bool, unit: float | None) -> str:
-    if bootstraps and items.cluster is not None:
+def wants_lattices(options: Options, unit: float | None, *, clusters: bool, signs: bool) -> bool:
+    """Return whether exact laws are asked for, and are those of differences on a lattice."""
+    if not signs and (clusters or options.event == "studentised"):
+        return False
+    return options.method != "monte-carlo" and unit is not None
+
+
+def _why_not_exact(
+    items: AnyItems, options: Options, *, bootstraps: bool, unit: float | None
+) -> str:
+    if bootstraps and items.n_groups:
         reason = "groups= draws clusters, whose sizes vary, and there is no exact law for that"
     elif unit is None:
         reason = (
@@ -131,7 +138,7 @@ def sd(gains: FloatArray) -> float:
 
 
 def table(
-    items: Items,
+    items: AnyItems,
     theta: FloatArray,
     pairs: IntArray,
     swapped: BoolArray,
@@ -173,11 +180,10 @@ def table(
     adjusted, *sides = (_adjusted(x, options.adjust) for x in listed)
     low_p, high_p = listed[1:] if options.adjust is None else sides
     undecided = is_undecided(low_p, high_p, options.alpha)
-    groups = 0 if items.cluster is None else int(items.cluster.max()) + 1
     return Pairs(
         swapped, items.sign * theta[a], items.sign * theta[b], gain, error, low, high, p, doubled,
         p_stderr, adjusted, 1.0 - p, undecided, exact,
-        np.full(len(pairs), items.statistics.shape[1]), n_resamples, np.full(len(pairs), groups),
+        np.full(len(pairs), items.n_items), n_resamples, np.full(len(pairs), items.n_groups),
         *listed,
     )  # fmt: skip
 

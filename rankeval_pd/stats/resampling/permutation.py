@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
-from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
-from rankeval_pd.stats.resampling import bootstrap, resamples
-from rankeval_pd.stats.resampling.asked import Items, Options, Step, quiet
+from rankeval_pd.stats._types import FloatArray, IntArray
+from rankeval_pd.stats.resampling import bootstrap
+from rankeval_pd.stats.resampling.asked import AnyItems, Options, Step, quiet
+from rankeval_pd.stats.resampling.draws import draws_of
 from rankeval_pd.stats.resampling.enough import check_enough, settled
 from rankeval_pd.stats.resampling.lattice import Lattice, SignedSum
 from rankeval_pd.stats.resampling.pairs import (
@@ -20,11 +19,13 @@ from rankeval_pd.stats.resampling.pairs import (
     sd,
     table,
 )
-from rankeval_pd.stats.resampling.resamples import ENUMERATED
+from rankeval_pd.stats.resampling.resamples import swaps_every
+
+_TOGETHER = 4_000_000  # sums that are scored together
 
 
 def paired_permutation(
-    items: Items, pairs: IntArray, options: Options, step: Step = quiet
+    items: AnyItems, pairs: IntArray, options: Options, step: Step = quiet
 ) -> Pairs:
     """Return the approximate randomization test of all pairs, with the same swaps for all."""
     if items.seeds is not None:
@@ -34,21 +35,13 @@ def paired_permutation(
         )
     options = settled(options, len(pairs))
     theta, pairs, swapped = oriented(items, pairs, options)
-    drawn = items.drawn
-    lattices = lattices_of(items, pairs, options, drawn)
-    n = drawn.shape[1]
-    every = n <= ENUMERATED and options.method != "monte-carlo"
+    draws = draws_of(items, pairs, options, step)
+    lattices = lattices_of(draws, options, range(len(pairs)), signs=True)
+    every = swaps_every(items.n_drawn, options.method)
     if options.adjust == "max-t" or None in lattices:
         if not every:
             check_enough(options, len(pairs))
-        chunks = (
-            resamples.all_swaps(n)
-            if every
-            else resamples.swap_chunks(n, options.n_resamples, options.seed)
-        )
-        gains = _swapped_gains(
-            items, drawn, pairs, chunks, 2**n if every else options.n_resamples, step
-        )
+        gains = _swapped_gains(items, pairs, draws.moved)
     else:
         gains = np.empty((len(pairs), 0))
     rows = []
@@ -98,34 +91,28 @@ def _reached(gains: FloatArray, gain: float, scale: float) -> int:
     return int(gains.size - np.count_nonzero(gains < gain - 1e-12 * scale))
 
 
-def _swapped_gains(
-    items: Items,
-    drawn: FloatArray,
-    pairs: IntArray,
-    chunks: Iterator[AnyArray],
-    size: int,
-    step: Step,
-) -> FloatArray:
-    """Return the gain of every pair in every trial, (pair, trial)."""
-    flat = resamples.for_sums(resamples.flat(drawn), drawn.shape[1])
-    totals = drawn.sum(axis=1)
+def _swapped_gains(items: AnyItems, pairs: IntArray, moved: FloatArray) -> FloatArray:
+    """Return the gain of every pair in every trial, (pair, trial), from the sums that are swapped.
+
+    ``moved`` has them, (trial, system, statistic).
+    """
+    totals, (size, _, width) = items.totals, moved.shape
     result = np.empty((len(pairs), size))
-    for rows, swaps in resamples.placed(chunks):
-        moved = resamples.weighted_sums(swaps, flat).reshape(-1, len(drawn), drawn.shape[2])
-        width = max(1, 4_000_000 // (len(swaps) * drawn.shape[2]))
-        for start in range(0, len(pairs), width):
-            block = slice(start, start + width)
-            a, b = pairs[block, 0], pairs[block, 1]
-            change = moved[:, b] - moved[:, a]
+    step = max(1, _TOGETHER // (size * width))
+    for start in range(0, len(pairs), step):
+        block = slice(start, start + step)
+        a, b = pairs[block, 0], pairs[block, 1]
+        for first in range(0, size, _TOGETHER // width):
+            rows = slice(first, first + _TOGETHER // width)
+            change = moved[rows, b] - moved[rows, a]
             gains = items.score(totals[a] + change) - items.score(totals[b] - change)
             result[block, rows] = items.sign * gains.T
-        step(len(swaps))
     return result
 
 
 def _signed_row(on: Lattice, unit: float, gain: float, options: Options) -> Row:
     """Return the exact sign-flip test of one pair."""
-    law = SignedSum(on.multiples)
+    law = SignedSum(on.multiples, on.times)
     size = on.step * unit
     limits = bootstrap.law_interval(
         "percentile",
@@ -135,8 +122,8 @@ def _signed_row(on: Lattice, unit: float, gain: float, options: Options) -> Row:
         level=options.level,
         without=np.empty(0),
     )
-    error = size * float(np.sqrt((on.multiples.astype(float) ** 2).sum()))
-    total = int(on.multiples.sum())
+    error = size * on.size
+    total = on.total
     p = law.tail(total)
     ordered = law.tail(-total) if gain < 0.0 else p  # the law is symmetric
     result = as_p_says(

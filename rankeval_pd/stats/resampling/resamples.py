@@ -12,10 +12,14 @@ import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.resampling.metrics import Score
+from rankeval_pd.stats.resampling.whole_columns import WholeColumns
 
 BLOCK = 1000  # resamples that are drawn from one child of the seed
 _ROOM = 8_000_000  # counts that are in memory together
-_SINGLE = 2.0**24  # whole numbers that float32 tells apart
+_COUNTS = 2**25  # bytes of counts that are drawn together
+_CACHED = 2**18  # counts that are counted together
+_SMALL = 2**16  # up to so many items, two bytes tell them apart
+_SWAPS = (1,)  # what the children of the seed that draw swaps are called
 ENUMERATED = 20  # up to so many items, every swap can be looked at
 
 Seed = int | Sequence[int]
@@ -35,7 +39,7 @@ def entropy(rng: int | np.random.Generator | None) -> Seed:
 def count_chunks(
     n_items: int, n_resamples: int, seed: Seed, strata: IntArray | None = None
 ) -> Iterator[AnyArray]:
-    """Yield how often each item is in each resample, float32 (resamples, items), in chunks.
+    """Yield how often each item is in each resample, small whole numbers (resamples, items).
 
     A resample is ``n_items`` items drawn with replacement: its counts are multinomial. With the
     number of each item's stratum, as many are drawn of each stratum as it has.
@@ -43,13 +47,49 @@ def count_chunks(
     if strata is not None:
         yield from _stratified(strata, n_resamples, seed)
         return
-    dtype = np.uint16 if n_items <= 2**16 else np.uint32
-    for rng, size in _chunks(n_items, n_resamples, seed, ()):
-        drawn = rng.integers(0, n_items, size=(size, n_items), dtype=dtype)
-        counts = np.empty((size, n_items), dtype=np.float32)
-        for row, items in enumerate(drawn):
-            counts[row] = np.bincount(items, minlength=n_items)
-        yield counts
+    for block in range(-(-n_resamples // BLOCK)):
+        rng = block_generator(seed, block)
+        left = min(BLOCK, n_resamples - block * BLOCK)
+        for rows in units(n_items, left):
+            yield drawn_counts(rng, n_items, rows)
+
+
+def block_generator(seed: Seed, block: int) -> np.random.Generator:
+    """Return what draws the counts of a block of resamples."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(block,)))
+
+
+def units(n_items: int, n_resamples: int) -> list[int]:
+    """Return how many resamples of a block are drawn at a time: so many counts take 32 MB."""
+    most = max(1, _COUNTS // n_items)
+    if n_items <= _SMALL:  # their generator keeps no rest from one call to the next
+        step = _step(n_items)
+        most = max(step, most // step * step)
+    return [min(most, n_resamples - start) for start in range(0, n_resamples, most)]
+
+
+def drawn_counts(rng: np.random.Generator, n_items: int, n_resamples: int) -> AnyArray:
+    """Return the counts of the next resamples of a block (resamples, items): 7 ns a draw."""
+    counts = np.zeros((n_resamples, n_items), dtype=np.uint8)
+    dtype = np.uint16 if n_items <= _SMALL else np.uint32
+    step = _step(n_items) if n_items <= _SMALL else 1
+    for start in range(0, n_resamples, step):
+        rows = min(step, n_resamples - start)
+        drawn = rng.integers(0, n_items, size=(rows, n_items), dtype=dtype)
+        _count(drawn, counts[start : start + rows])
+    if (counts.sum(axis=1, dtype=np.int64) == n_items).all():
+        return counts
+    raise OverflowError("an item was drawn more than 255 times, at a chance below 1e-500")
+
+
+def _count(drawn: AnyArray, counts: AnyArray) -> None:
+    """Count what was drawn, some resamples at a time: their counts are in the cache."""
+    size, n_items = drawn.shape
+    step = max(1, _CACHED // n_items)
+    for start in range(0, size, step):
+        places = drawn[start : start + step].astype(np.intp)
+        places += n_items * np.arange(len(places))[:, np.newaxis]
+        np.add.at(counts[start : start + step].reshape(-1), places.reshape(-1), np.uint8(1))
 
 
 def _stratified(strata: IntArray, n_resamples: int, seed: Seed) -> Iterator[AnyArray]:
@@ -77,11 +117,43 @@ def t_draws(freedom: FloatArray, n_resamples: int, seed: Seed) -> FloatArray:
 
 
 def swap_chunks(n_items: int, n_resamples: int, seed: Seed) -> Iterator[AnyArray]:
-    """Yield which items are swapped in each trial, float32 0 or 1 (trials, items), in chunks."""
-    width = -(-n_items // 8)
-    for rng, size in _chunks(n_items, n_resamples, seed, (1,)):
+    """Yield which items are swapped in each trial, 0 or 1 (trials, items), in chunks."""
+    width, few = -(-n_items // 8), _COUNTS if n_items > _SMALL else 0
+    together: list[AnyArray] = []
+    for rng, size in _chunks(n_items, n_resamples, seed, _SWAPS):
         bits = np.frombuffer(rng.bytes(size * width), dtype=np.uint8).reshape(size, width)
-        yield np.unpackbits(bits, axis=1, count=n_items).astype(np.float32)
+        together.append(np.unpackbits(bits, axis=1, count=n_items))
+        if sum(part.size for part in together) >= few:  # products of few rows are slow
+            yield np.concatenate(together)
+            together = []
+    if together:
+        yield np.concatenate(together)
+
+
+def swaps_of(n_items: int, first: int, last: int, block: int, size: int, seed: Seed) -> AnyArray:
+    """Return which of the items from first to before last are swapped in a block's first trials.
+
+    The columns of :func:`swap_chunks`, packed, eight items in a byte: the first byte has the item
+    ``first`` rounded down to a multiple of 8. What is drawn for other items is leapt over.
+    """
+    width, step = -(-n_items // 8), _step(n_items)
+    start, stop = first // 8, -(-last // 8)
+    child = np.random.SeedSequence(seed, spawn_key=(block, *_SWAPS))
+    drawn = np.empty((size, stop - start), dtype=np.uint8)
+    for trial in range(size):
+        chunk, row = divmod(trial, step)
+        begun = chunk * 4 * -(-step * width // 4)  # each chunk takes whole words of 4 bytes
+        place = begun + row * width + start
+        rng = np.random.PCG64(child)
+        words = rng.advance(place // 8).random_raw(-(-(place % 8 + stop - start) // 8))
+        octets = np.asarray(words, dtype="<u8").view(np.uint8)
+        drawn[trial] = octets[place % 8 :][: stop - start]
+    return drawn
+
+
+def swaps_every(n_items: int, method: str) -> bool:
+    """Return whether every swap of so many items is looked at."""
+    return n_items <= ENUMERATED and method != "monte-carlo"
 
 
 def all_swaps(n_items: int) -> Iterator[AnyArray]:
@@ -91,19 +163,24 @@ def all_swaps(n_items: int) -> Iterator[AnyArray]:
     powers = np.arange(n_items)
     for start in range(0, total, step):
         numbers = np.arange(start, min(total, start + step))[:, np.newaxis]
-        yield ((numbers >> powers) & 1).astype(np.float32)
+        yield ((numbers >> powers) & 1).astype(np.uint8)
 
 
 def _chunks(
     n_items: int, n_resamples: int, seed: Seed, purpose: tuple[int, ...]
 ) -> Iterator[tuple[np.random.Generator, int]]:
     """Yield generators and how many resamples to draw from them next."""
-    step = max(1, min(BLOCK, _ROOM // n_items))  # depends on the items only: so do the numbers
+    step = _step(n_items)
     for block in range(-(-n_resamples // BLOCK)):
         child = np.random.SeedSequence(seed, spawn_key=(block, *purpose))
         rng = np.random.default_rng(child)
         for start in range(0, min(BLOCK, n_resamples - block * BLOCK), step):
             yield rng, min(step, BLOCK - start, n_resamples - block * BLOCK - start)
+
+
+def _step(n_items: int) -> int:
+    """Return how many resamples are drawn by one call: it depends on the items alone."""
+    return max(1, min(BLOCK, _ROOM // n_items))
 
 
 def counts(n_items: int, n_resamples: int, seed: Seed) -> IntArray:
@@ -116,22 +193,20 @@ def counts(n_items: int, n_resamples: int, seed: Seed) -> IntArray:
     return result
 
 
-def weighted_sums(weights: AnyArray, values: AnyArray) -> FloatArray:
-    """Return weights @ values, exact where both are whole numbers.
+def weighted_sums(weights: AnyArray, values: WholeColumns) -> FloatArray:
+    """Return weights @ values, the same however items are ordered: (resample, column).
 
     ``values`` (items, columns) come from :func:`for_sums`.
     """
-    return np.asarray(weights.astype(values.dtype, copy=False) @ values, dtype=float)
+    return values.weighted(weights)
 
 
-def for_sums(values: FloatArray, largest_weight: float) -> AnyArray:
-    """Return values as float32 where their weighted sums are exact in it, which is faster.
+def for_sums(values: FloatArray, largest_weight: float) -> WholeColumns:
+    """Return values (items, columns) as whole numbers, whose weighted sums are exact.
 
     ``largest_weight`` is the most that the weights of a resample sum to.
     """
-    bound = float(np.abs(values).max(initial=0.0)) * largest_weight
-    whole = bound < _SINGLE and bool((values == np.rint(values)).all())
-    return values.astype(np.float32) if whole else values
+    return WholeColumns(values, np.abs(values).max(axis=0, initial=0.0), largest_weight)
 
 
 def resampled_scores(

@@ -9,8 +9,8 @@ import numpy as np
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.proportions import clopper_pearson
 from rankeval_pd.stats.resampling import bootstrap, paired, wild
-from rankeval_pd.stats.resampling.asked import Items, Options, Step, quiet
-from rankeval_pd.stats.resampling.draws import Draws
+from rankeval_pd.stats.resampling.asked import AnyItems, Options, Step, quiet
+from rankeval_pd.stats.resampling.draws import Draws, draws_of
 from rankeval_pd.stats.resampling.enough import settled
 
 RANKS = ("simultaneous", "percentile")
@@ -32,9 +32,9 @@ class Ranks(NamedTuple):
     family_p: FloatArray  #: (pair,), what is adjusted over groups of the data
 
 
-def system_ranks(items: Items, options: Options, ranks: str, step: Step = quiet) -> Ranks:
+def system_ranks(items: AnyItems, options: Options, ranks: str, step: Step = quiet) -> Ranks:
     """Return the ranks of systems and how sure they are, from the draws that all share."""
-    systems = len(items.statistics)
+    systems = items.n_systems
     pairs = np.stack(np.triu_indices(systems, 1), axis=1)
     options = settled(options, len(pairs))
     if options.ci == "clopper-pearson" and not items.binary:
@@ -45,7 +45,7 @@ def system_ranks(items: Items, options: Options, ranks: str, step: Step = quiet)
         )
     if not options.ci:
         options = options._replace(ci="clopper-pearson" if items.binary else "wild")
-    draws = Draws(items, pairs, options, step)
+    draws = draws_of(items, pairs, options, step)
     theta = draws.theta
     low, high, p_best = resampled_ranks(draws.scores, options.level)
     tested = paired.paired_bootstrap(items, pairs, options, draws=draws)
@@ -57,10 +57,9 @@ def system_ranks(items: Items, options: Options, ranks: str, step: Step = quiet)
         low, high = first, last
     limits = np.array([_score_limits(draws, k) for k in range(systems)])
     ci_low, ci_high = limits.T if items.sign > 0 else -limits[:, ::-1].T
-    groups = 0 if items.cluster is None else draws.drawn.shape[1]
     return Ranks(
         items.sign * theta, ci_low, ci_high, rank, low, high, p_best,
-        first == 1, np.full(systems, groups), tested.family_p,
+        first == 1, np.full(systems, items.n_groups), tested.family_p,
     )  # fmt: skip
 
 
@@ -86,28 +85,25 @@ def rank_limits(rank: IntArray, p_values: FloatArray, alpha: float) -> tuple[Int
 def _score_limits(draws: Draws, k: int) -> tuple[float, float]:
     """Return the interval of one system's score, the larger the better."""
     items, options = draws.items, draws.options
-    theta, own = draws.theta[k], draws.parts.values[k]
+    theta = draws.theta[k]
     if np.isnan(theta):
         return np.nan, np.nan
     if options.ci == "clopper-pearson":
-        n = own.size
-        right = np.array([items.statistics[k, :, 0].sum()])
-        low, high = (float(x[0]) for x in clopper_pearson(right, np.array([n]), options.level))
+        right, n = items.totals[k, :1], np.array([items.n_items])
+        low, high = (float(x[0]) for x in clopper_pearson(right, n, options.level))
         return (low, high) if items.sign > 0.0 else (-high, -low)
-    weights = draws.parts.weights
-    room = draws.parts.accuracy * float(np.abs(own).max(initial=0.0))
-    rest = own - weights * (own.sum() / weights.sum())
-    if np.sqrt((rest**2).sum()) <= room:
+    room = draws.room(k)
+    if np.sqrt(draws.spread.systems[k]) <= room:
         return np.nan, np.nan  # nothing varies
     if options.ci == "wild":
         subsets = draws.subsets
         return wild.limits(
-            subsets.values[k], subsets.weights, draws.parts.factor, every=subsets.every,
+            subsets.values[k], subsets.weights, draws.factor, every=subsets.every,
             level=options.level, room=room,
         )  # fmt: skip
     return bootstrap.interval(
         options.ci, theta, draws.scores[k], level=options.level, scale=float(draws.scale[k]),
-        without=draws.without[k],
+        without=draws.without[k] if options.ci == "bca" else np.empty(0),
     )  # fmt: skip
 
 

@@ -15,13 +15,14 @@ from typing import NamedTuple
 import numpy as np
 
 from rankeval_pd.stats._types import FloatArray
+from rankeval_pd.stats.exact_sums import total
 from rankeval_pd.stats.resampling import factors, resamples
-from rankeval_pd.stats.resampling.asked import Items, Options, Step
+from rankeval_pd.stats.resampling.asked import AnyItems, Items, Options, Step
 from rankeval_pd.stats.resampling.bootstrap import gradients
 
 _EVERY = 2**16  # so many subsets are always looked at, all of them
-_LINEARISED = 1e-8  # of the largest contribution: the accuracy of numeric derivatives
-_WHOLE = 1e-10  # the same, where they are not derived
+LINEARISED = 1e-8  # of the largest contribution: the accuracy of numeric derivatives
+WHOLE = 1e-10  # the same, where they are not derived
 
 
 class Contributions(NamedTuple):
@@ -32,21 +33,16 @@ class Contributions(NamedTuple):
     unit: float  #: so much does 1 in ``values`` add to the score
     accuracy: float  #: of ``values``, relative
 
-    @property
-    def factor(self) -> float:
-        """From a sum of values over a sum of weights to a score."""
-        return self.unit * float(self.weights.sum())
-
 
 def contributions(items: Items) -> Contributions:
     """Return what items, or clusters, add to the scores, so that it sums to the scores."""
-    drawn = np.ascontiguousarray(items.drawn)  # the order in memory changes no last digit
+    drawn = items.drawn
     sizes: FloatArray = np.ones(drawn.shape[1])
     if items.cluster is not None:
         sizes = np.bincount(items.cluster).astype(float)
     unit = items.unit()
     if unit is not None:
-        return Contributions(items.sign * drawn[..., 0], sizes, unit, _WHOLE)
+        return Contributions(items.sign * drawn[..., 0], sizes, unit, WHOLE)
     plain = _linearised(items, drawn, sizes)
     if items.drawn_strata is not None:
         plain = plain._replace(
@@ -57,14 +53,27 @@ def contributions(items: Items) -> Contributions:
 
 def _linearised(items: Items, drawn: FloatArray, sizes: FloatArray) -> Contributions:
     """Return contributions to any metric, by its derivatives."""
-    weights = np.asarray(drawn[..., 1].mean(axis=0)) if items.linear == "mean" else sizes
-    share = weights / weights.sum()
-    totals = drawn.sum(axis=1)
-    added = np.einsum("mik,mk->mi", drawn, gradients(totals, items.score))
-    about = items.score(totals) - added.sum(axis=1)
-    return Contributions(
-        items.sign * (added + share * about[:, np.newaxis]), weights, 1.0, _LINEARISED
-    )
+    weights = mean_weights(drawn) if items.linear == "mean" else sizes
+    added = first_order(drawn, gradients(items.totals, items.score))
+    about = items.score(items.totals) - total(added)
+    values = items.sign * (added + weights / float(total(weights)) * about[:, np.newaxis])
+    return Contributions(values, weights, 1.0, LINEARISED)
+
+
+def mean_weights(drawn: FloatArray) -> FloatArray:
+    """Return the mean of the second statistic over the systems, added up in their order."""
+    summed = np.zeros(drawn.shape[1])
+    for own in drawn[..., 1]:
+        summed += own
+    return summed / len(drawn)
+
+
+def first_order(drawn: FloatArray, slopes: FloatArray) -> FloatArray:
+    """Return statistics (system, drawn, statistic) times slopes (system, statistic), summed."""
+    added = np.zeros(drawn.shape[:2])
+    for k in range(drawn.shape[2]):  # in this order, whatever the shape
+        added += drawn[..., k] * slopes[:, k, np.newaxis]
+    return added
 
 
 def _with_seeds(parts: Contributions, seeds: factors.Seeds) -> Contributions:
@@ -88,9 +97,9 @@ class Subsets(NamedTuple):
     every: bool  #: whether these are all subsets, each once
 
 
-def looks_at_every(items: Items, options: Options) -> bool:
+def looks_at_every(items: AnyItems, options: Options) -> bool:
     """Return whether all subsets of the items, or clusters, are looked at."""
-    drawn = items.statistics.shape[1] if items.cluster is None else int(items.cluster.max()) + 1
+    drawn = items.n_drawn
     if options.method == "monte-carlo" or items.seeds is not None:
         return False
     return 2**drawn <= max(_EVERY, options.n_resamples) or (

@@ -1,0 +1,384 @@
+"""Blocks of items that are spread over workers: what each adds to the sums of all.
+
+Sums are exact, or whole numbers, so that neither the cut into blocks nor the order in which they
+are added changes a digit: they are those of :class:`rankeval_pd.stats.resampling.draws.Draws`.
+A block has statistics (system, item, statistic).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats.exact_sums import Sums, exact_sums
+from rankeval_pd.stats.intervals.paired_proportions import are_binary
+from rankeval_pd.stats.resampling import resamples, wild
+from rankeval_pd.stats.resampling.asked import Options
+from rankeval_pd.stats.resampling.bootstrap import gradients
+from rankeval_pd.stats.resampling.lattice import Counted, counted, is_hopeless, lattice_of
+from rankeval_pd.stats.resampling.metrics import Score
+from rankeval_pd.stats.resampling.spread import Level, sizes_of, squares
+from rankeval_pd.stats.resampling.whole_columns import Scale, WholeColumns
+
+Positions = slice | IntArray  #: where the items of a block stand in the order of all labels
+
+
+class Plan(NamedTuple):
+    """What is asked of the items, and what of them it may need."""
+
+    n_items: int
+    score: Score
+    sign: float
+    linear: str | None
+    options: Options
+    pairs: IntArray  #: (pair, 2), of all pairs that are asked for, in any order
+    signs: bool  #: what items add to the scores, and random signs of it
+    swaps: bool  #: sums over items that are swapped
+    ranked: bool  #: resampled scores in any case
+
+
+class Block(NamedTuple):
+    """The statistics of some items."""
+
+    own: FloatArray  #: (system, item, statistic)
+    ones: bool  #: whether the last statistic is the number of items, which is not kept
+
+    @property
+    def statistics(self) -> FloatArray:
+        """All statistics, (system, item, statistic)."""
+        if not self.ones:
+            return self.own
+        return np.concatenate([self.own, np.ones((*self.own.shape[:2], 1))], axis=2)
+
+
+class Facts(NamedTuple):
+    """What a block says of its items: sums, and what all of them have in common."""
+
+    items: int
+    sums: Sums  #: of the statistics, (system x statistic,)
+    sizes: FloatArray  #: (system, statistic): the largest absolute numbers
+    below: tuple[float, float]  #: the least and the largest second statistic
+    both: IntArray | None  #: (system, system): items that both have right, if all are 0 or 1
+
+    def plus(self, other: Facts) -> Facts:
+        """Return what both blocks say."""
+        least, largest = zip(self.below, other.below, strict=True)
+        both = None
+        if self.both is not None and other.both is not None:
+            both = self.both + other.both
+        return Facts(
+            self.items + other.items, self.sums.plus(other.sums),
+            np.maximum(self.sizes, other.sizes), (min(least), max(largest)), both,
+        )  # fmt: skip
+
+
+def facts_of(block: Block) -> Facts:
+    """Return what a block says of its items."""
+    values = block.statistics
+    systems, items, width = values.shape
+    rows = np.moveaxis(values, 1, 2).reshape(systems * width, items)
+    below = (np.inf, -np.inf)
+    if width > 1 and items:
+        below = float(values[..., 1].min()), float(values[..., 1].max())
+    both = None
+    if below in ((1.0, 1.0), (np.inf, -np.inf)):
+        first = values[..., 0]
+        both = _both_right(first) if are_binary(first) else None
+    return Facts(items, exact_sums(rows), sizes_of(rows).reshape(systems, width), below, both)
+
+
+def _both_right(right: FloatArray) -> IntArray:
+    """Return how many items each two systems both have right, from 0 and 1 (system, item)."""
+    result = np.zeros((len(right), len(right)))
+    for start in range(0, right.shape[1], 2**16):
+        part = right[:, start : start + 2**16]
+        result += part @ part.T
+    return result.astype(np.int64)
+
+
+class Known(NamedTuple):
+    """What is known of all items from their facts, with what is asked."""
+
+    plan: Plan
+    totals: FloatArray  #: (system, statistic)
+    sizes: FloatArray
+    unit: float | None
+    both: IntArray | None
+
+    @property
+    def theta(self) -> FloatArray:
+        """The scores, the larger the better."""
+        return self.plan.sign * self.plan.score(self.totals)
+
+
+def known_of(facts: Facts, plan: Plan) -> Known:
+    """Return what is known of all items."""
+    if facts.items != plan.n_items:
+        raise RuntimeError(
+            f"the items were counted as {plan.n_items:,} and read as {facts.items:,}: the files"
+            " changed, or were read in other pieces. Give the files an index, or read them anew."
+        )
+    totals = facts.sums.rounded().reshape(facts.sizes.shape)
+    unit = None
+    if plan.linear == "sum":
+        unit = 1.0
+    if plan.linear == "mean" and facts.below[0] == facts.below[1] != 0.0:
+        unit = 1.0 / float(totals[0, 1])
+    both = facts.both if plan.linear == "mean" and facts.below == (1.0, 1.0) else None
+    return Known(plan, totals, facts.sizes, unit, both)
+
+
+# ---------------------------------------------------------------------------------- contributions
+
+
+class Linear(NamedTuple):
+    """How items add to the score of a metric that is no sum over them."""
+
+    slopes: FloatArray  #: (system, statistic)
+    about: FloatArray  #: (system,): what is to be shared among all items
+    weight: float
+
+
+def first_sums(block: Block, known: Known) -> Sums | None:
+    """Return the sums of what items add by the derivatives, and of their weights."""
+    if not known.plan.signs or known.unit is not None:
+        return None
+    values = block.statistics
+    slopes = gradients(known.totals, known.plan.score)
+    return exact_sums(
+        np.vstack([wild.first_order(values, slopes), _weights(values, known.plan.linear)])
+    )
+
+
+def linear_of(summed: Sums | None, known: Known) -> Linear | None:
+    """Return how items add to the score, None where they do so without derivatives."""
+    if summed is None:
+        return None
+    found = summed.rounded()
+    about = known.plan.score(known.totals) - found[:-1]
+    return Linear(gradients(known.totals, known.plan.score), about, float(found[-1]))
+
+
+def _weights(values: FloatArray, linear: str | None) -> FloatArray:
+    return wild.mean_weights(values) if linear == "mean" else np.ones(values.shape[1])
+
+
+def contributions(
+    block: Block, known: Known, linear: Linear | None
+) -> tuple[FloatArray, FloatArray]:
+    """Return what the items of a block add, (system, item), and weigh: as of all items together."""
+    sign = known.plan.sign
+    if linear is None:
+        return sign * block.own[..., 0], np.ones(block.own.shape[1])
+    values = block.statistics
+    weights = _weights(values, known.plan.linear)
+    added = wild.first_order(values, linear.slopes)
+    return sign * (added + weights / linear.weight * linear.about[:, np.newaxis]), weights
+
+
+class Added(NamedTuple):
+    """Sums and largest numbers of contributions and of weights, those last."""
+
+    sums: Sums
+    sizes: FloatArray
+
+    def plus(self, other: Added) -> Added:
+        """Return those of both blocks."""
+        return Added(self.sums.plus(other.sums), np.maximum(self.sizes, other.sizes))
+
+    @property
+    def level(self) -> Level:
+        """How large the contributions are."""
+        summed = self.sums.rounded()
+        return Level(summed[:-1], self.sizes[:-1], float(summed[-1]))
+
+
+def added_of(block: Block, known: Known, linear: Linear | None) -> Added | None:
+    """Return the sums of contributions and weights, and the largest of them."""
+    if not known.plan.signs:
+        return None
+    rows = np.vstack(contributions(block, known, linear))
+    return Added(exact_sums(rows), sizes_of(rows))
+
+
+def squares_of(
+    block: Block, known: Known, linear: Linear | None, added: Added | None
+) -> Sums | None:
+    """Return the sums of squared contributions, and of the pairs' differences."""
+    if added is None:
+        return None
+    own, weights = contributions(block, known, linear)
+    raw = known.plan.options.adjust == "max-t"
+    return squares(own, weights, added.level, known.plan.pairs, raw=raw)
+
+
+# ------------------------------------------------------------------------------------- exact laws
+
+
+class Laws(NamedTuple):
+    """The differences of the pairs, where they may lie on a lattice."""
+
+    pairs: tuple[Counted | None, ...]
+
+    def merged(self, others: Sequence[Laws], n_items: int) -> Laws:
+        """Return the differences of all blocks."""
+        return Laws(
+            tuple(
+                _together([laws.pairs[k] for laws in (self, *others)], n_items)
+                for k in range(len(self.pairs))
+            )
+        )
+
+
+def _together(parts: Sequence[Counted | None], n_items: int) -> Counted | None:
+    found = parts[0]
+    for part in parts[1:]:
+        if found is None or part is None:
+            return None
+        found = found.plus(part)
+    return None if found is None or is_hopeless(found.values, n_items) else found
+
+
+def laws_of(block: Block, known: Known) -> Laws:
+    """Return the differences of the pairs, None where there is no exact law."""
+    plan = known.plan
+    wanted = known.unit is not None and plan.options.method != "monte-carlo"
+    if not wanted or block.own.shape[1] == 0:
+        empty = Counted(np.empty(0), np.empty(0, dtype=np.int64)) if wanted else None
+        return Laws((empty,) * len(plan.pairs))
+    better = plan.sign * block.own[..., 0]
+    return Laws(tuple(counted(better[a] - better[b], plan.n_items) for a, b in plan.pairs))
+
+
+class Needs(NamedTuple):
+    """What has to be drawn."""
+
+    signs: bool
+    swaps: bool
+    counts: bool
+
+
+def needs_of(known: Known, laws: Laws) -> Needs:
+    """Return what has to be drawn, where an exact law does not say all."""
+    plan, options = known.plan, known.plan.options
+    exact = all(law is not None and lattice_of(law) is not None for law in laws.pairs)
+    drawn = not exact or options.adjust == "max-t"
+    if plan.swaps:
+        return Needs(False, drawn, False)
+    by_signs = options.event == "wild"
+    interval = options.ci or ("" if known.both is not None else "wild")
+    return Needs(
+        plan.signs and ((by_signs and drawn) or interval == "wild"),
+        False,
+        plan.ranked or (not by_signs and drawn) or (interval in _DRAWN and not exact),
+    )
+
+
+_DRAWN = ("basic", "percentile")
+
+# ------------------------------------------------------------------------------------------ draws
+
+
+def signed_sums(
+    block: Block,
+    positions: Positions,
+    known: Known,
+    linear: Linear | None,
+    added: Added | None,
+    needs: Needs,
+    number: int,
+) -> FloatArray | None:
+    """Return sums of what a block's items add over those whose sign is turned, and of weights.
+
+    They are of one block of resamples, as whole numbers (level, resample, column).
+    """
+    if not needs.signs or added is None:
+        return None
+    rows = np.vstack(contributions(block, known, linear))
+    columns = WholeColumns(rows.T, added.sizes, known.plan.n_items)
+    return _turned(columns, positions, known.plan, number)
+
+
+def swapped_sums(
+    block: Block, positions: Positions, known: Known, needs: Needs, number: int
+) -> FloatArray | None:
+    """Return sums of the statistics of a block's items over those that are swapped."""
+    if not needs.swaps:
+        return None
+    return _turned(_of_statistics(block, known), positions, known.plan, number)
+
+
+def _of_statistics(block: Block, known: Known) -> WholeColumns:
+    return WholeColumns(
+        resamples.flat(block.statistics), known.sizes.reshape(-1), known.plan.n_items
+    )
+
+
+def _turned(columns: WholeColumns, positions: Positions, plan: Plan, number: int) -> FloatArray:
+    n, seed = plan.n_items, plan.options.seed
+    size = min(resamples.BLOCK, plan.options.n_resamples - number * resamples.BLOCK)
+    first, last = (0, n) if not isinstance(positions, slice) else (positions.start, positions.stop)
+    packed = resamples.swaps_of(n, first, last, number, size, seed)
+    if isinstance(positions, slice):
+        return columns.sums_of_bits(packed, np.arange(first % 8, first % 8 + last - first))
+    return columns.sums_of_bits(packed, positions)
+
+
+def columns_of(block: Block, known: Known, needs: Needs) -> WholeColumns | None:
+    """Return the statistics of a block's items, ready for sums with counts."""
+    return _of_statistics(block, known) if needs.counts else None
+
+
+class Drawn(NamedTuple):
+    """The next counts of a block of resamples, and what draws those after them."""
+
+    counts: AnyArray | None
+    rng: np.random.Generator | None
+
+
+def drawn_counts(
+    before: Drawn | None, known: Known, needs: Needs, number: int, size: int, _after: object
+) -> Drawn:
+    """Return how often each item is in the next resamples of a block of these."""
+    if not needs.counts:
+        return Drawn(None, None)
+    rng = None if before is None else before.rng
+    rng = rng or resamples.block_generator(known.plan.options.seed, number)
+    return Drawn(resamples.drawn_counts(rng, known.plan.n_items, size), rng)
+
+
+def generator_of(drawn: Drawn) -> Drawn:
+    """Return what draws the next counts, without those that were drawn."""
+    return Drawn(None, drawn.rng)
+
+
+def of_items(drawn: Drawn, positions: Positions) -> AnyArray | None:
+    """Return the counts of a block's items."""
+    return None if drawn.counts is None else np.ascontiguousarray(drawn.counts[:, positions])
+
+
+def counted_sums(columns: WholeColumns | None, counts: AnyArray | None) -> FloatArray | None:
+    """Return the sums of a block's items as often as they were drawn, as whole numbers."""
+    return None if columns is None or counts is None else columns.sums(counts)
+
+
+def together(parts: Sequence[FloatArray | None]) -> FloatArray | None:
+    """Return the sums over all blocks of items, None where nothing was drawn."""
+    found: FloatArray | None = None
+    for part in parts:
+        if part is not None:
+            found = part if found is None else found + part
+    return found
+
+
+def one_after_another(
+    parts: Sequence[FloatArray | None], sizes: FloatArray | None, *, n_items: int
+) -> FloatArray | None:
+    """Return the sums of all resamples (resample, column), from those of some after another."""
+    listed = [part for part in parts if part is not None]
+    if sizes is None or not listed:
+        return None
+    return Scale.of(sizes, n_items).floats(np.concatenate(listed, axis=1))
