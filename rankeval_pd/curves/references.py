@@ -20,7 +20,8 @@ from rankeval_pd.forms.roles import RankingRoles
 from rankeval_pd.forms.spelled_out import with_roles_but
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.populations import Finite
-from rankeval_pd.stats.random_model import boundary, bounds
+from rankeval_pd.stats.random_model import bounds
+from rankeval_pd.stats.random_model.envelope import envelope
 
 
 @with_roles_but(
@@ -135,7 +136,7 @@ def _band_columns(
     def counted(model: Finite, level: int) -> FloatArray:
         size = n[n <= model.total].astype(float)
         if simultaneous:
-            counts = boundary.envelope(float(p[level]), size, model).counts
+            counts = envelope(float(p[level]), size, model).counts
         else:
             counts = bounds.bound(bound, float(p[level]), size, model)
         fewest, most = model.support(size)
