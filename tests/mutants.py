@@ -567,6 +567,11 @@ FAULTS = [
         ("np.expm1(-theta * self.sizes) / 2.0", "np.expm1(-theta * self.sizes)"),
         ("place = -(-(edge + self.total) // 2)", "place = (edge + self.total) // 2"),
         ("_LARGE = 0.01", "_LARGE = 1e-14"),
+        ("np.where(sizes > smallest[:, np.newaxis], sizes, np.inf)",
+         "np.where(sizes >= smallest[:, np.newaxis], sizes, np.inf)"),
+        ("_common_steps(next_one[several], smallest[several], least) < least",
+         "smallest[several] > least"),
+        ("_ROUNDING = 1e-12", "_ROUNDING = 0.0"),
         ("float(chances[-1] ** n)", "float(chances[-1] * n)"),
     ),
     *_in(
@@ -607,7 +612,9 @@ FAULTS = [
          'theta - low) if kind == "bca" else (low, high)\n\n\ndef acc'),
         ("variance = both - 2.0 * products[:, a, b]", "variance = both"),
         ("np.maximum.accumulate(p[order])", "p[order]"),
-        ("moved = np.abs(t_star(int(k)))", "moved = t_star(int(k))"),
+        ("moved = np.abs(t_star(block))", "moved = t_star(block).copy()"),
+        ("np.maximum.accumulate(moved, axis=0, out=moved)", "pass"),
+        ("        moved[0] = np.maximum(largest, moved[0])\n", ""),
         ("share * (size - 1) for share", "share * size - 1 for share"),
         ("chances[at] / 2.0)", "chances[at])"),
     ),
@@ -618,11 +625,11 @@ FAULTS = [
         " small_samples::test_contributions_of_any_metric_are_its_influences"
         " small_samples::test_four_wins_without_a_loss"
         " small_samples::test_up_to_five_groups_nothing_is_significant_and_that_is_said",
-        ("np.count_nonzero(sums > room)", "np.count_nonzero(sums > -room)"),
+        ("np.count_nonzero(sums > room[", "np.count_nonzero(sums > -room["),
         ("added = 0 if every else 1", "added = 0"),
-        ("(1.0 - level) / 2.0 * (sums.size", "(1.0 - level) * (sums.size"),
+        ("(1.0 - level) / 2.0 * (weights.size", "(1.0 - level) * (weights.size"),
         ("share = weights / weights.sum()", "share = 1.0 / weights.size"),
-        ("last = scores.size - 1 - most", "last = scores.size - 2 - most"),
+        ("last = scores.shape[1] - 1 - most", "last = scores.shape[1] - 2 - most"),
     ),
     *_in(
         "resampling/wild.py", "stats/factors factors",
@@ -639,7 +646,7 @@ FAULTS = [
     ),
     *_in(
         "resampling/permutation.py", "resampling",
-        ("gains < gain - 1e-12 * scale", "gains <= gain + 1e-12 * scale"),
+        ("gains < (gain - 1e-12 * scale)", "gains <= (gain + 1e-12 * scale)"),
         ("change = moved[:, b] - moved[:, a]", "change = moved[:, b] - 2.0 * moved[:, a]"),
     ),
     *_in(
@@ -660,7 +667,8 @@ FAULTS = [
         "resampling/draws.py", "factors resampling",
         ("variance = (self.items.seeds.error[self.pairs] ** 2).sum(axis=1)",
          "variance = self.items.seeds.error[self.pairs].sum(axis=1) ** 2"),
-        ("rest = own - weights * (own.sum() / weights.sum())", "rest = own"),
+        ("rest = own - weights * (own.sum(axis=1) / weights.sum())[:, np.newaxis]",
+         "rest = own"),
         ("items.sign * result + self.trained, None", "items.sign * result, None"),
     ),
     *_in(
@@ -680,7 +688,8 @@ FAULTS = [
     *_in(
         "resampling/paired.py",
         "stats/paired small_samples::test_all_pairs_of_equal_systems_together_err_in_five_percent",
-        ("(gains[k] - 2.0 * draws.turned", "(gains[k] - draws.turned"),
+        ("gains[which, np.newaxis] - 2.0 * draws.turned",
+         "gains[which, np.newaxis] - draws.turned"),
     ),
     *_in(
         "resampling/studies.py", "stats/studies gains",
@@ -709,7 +718,7 @@ FAULTS = [
         ("np.argmax(share > tail)", "np.argmax(share > 2.0 * tail)"),
         ("tail = (1.0 - level) / 2.0", "tail = 1.0 - level"),
         ("-limits[:, ::-1].T", "limits.T"),
-        ("better += known[other] > known[k] + room", "better += known[other] > known[k] - room"),
+        ("column + room[resample]", "column - room[resample]"),
     ),
 ]
 # fmt: on

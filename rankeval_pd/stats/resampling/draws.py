@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from rankeval_pd.stats._types import FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.resampling import bootstrap, resamples, wild
 from rankeval_pd.stats.resampling.asked import Items, Options, Step
 
@@ -106,22 +106,32 @@ class Draws:
         """The scores without each item, or cluster, in turn."""
         return self.items.sign * resamples.leave_one_out(self.drawn, self.items.score)
 
-    def turned(self, a: int, b: int) -> FloatArray:
-        """Return the sums of a pair's contributions over the subsets whose sign is turned."""
+    def gains(self, which: AnyArray) -> FloatArray:
+        """Return the gains of some pairs, (pair,)."""
+        a, b = self.pairs[which].T
+        return np.asarray(self.theta[a] - self.theta[b])
+
+    def turned(self, which: AnyArray) -> FloatArray:
+        """Return the sums of pairs' contributions over subsets, (pair, subset): signs turned."""
+        a, b = self.pairs[which].T
         return np.asarray(self.subsets.values[a] - self.subsets.values[b])
 
-    def own(self, a: int, b: int) -> FloatArray:
-        """Return what the items, or clusters, add to the gain of a pair."""
+    def own(self, which: AnyArray) -> FloatArray:
+        """Return what the items, or clusters, add to the gains of pairs, (pair, item)."""
+        a, b = self.pairs[which].T
         return np.asarray(self.parts.values[a] - self.parts.values[b])
 
-    def room(self, a: int, b: int) -> float:
-        """Return up to which size a sum of a pair's contributions is rounding alone."""
-        size = max(np.abs(self.parts.values[k]).max(initial=0.0) for k in (a, b))
-        return self.parts.accuracy * float(size)
+    @cached_property
+    def _sizes(self) -> FloatArray:
+        return np.asarray(np.abs(self.parts.values).max(axis=1, initial=0.0))
 
-    def linear_error(self, a: int, b: int) -> float:
-        """Return the standard error of a pair's gain by linearisation."""
-        own, weights = self.own(a, b), self.parts.weights
-        rest = own - weights * (own.sum() / weights.sum())
-        error = float(np.sqrt((rest**2).sum()))
-        return self.parts.unit * error if error > self.room(a, b) else 0.0
+    def room(self, which: AnyArray) -> FloatArray:
+        """Return up to which size a sum of a pair's contributions is rounding alone, (pair,)."""
+        return np.asarray(self.parts.accuracy * self._sizes[self.pairs[which]].max(axis=1))
+
+    def linear_errors(self, which: AnyArray) -> FloatArray:
+        """Return the standard errors of pairs' gains by linearisation, (pair,)."""
+        own, weights = self.own(which), self.parts.weights
+        rest = own - weights * (own.sum(axis=1) / weights.sum())[:, np.newaxis]
+        error = np.sqrt((rest**2).sum(axis=1))
+        return np.where(error > self.room(which), self.parts.unit * error, 0.0)
