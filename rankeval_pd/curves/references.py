@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from rankeval_pd.curves.shapes import SPACES, rates
-from rankeval_pd.errors import check_choice, check_shares
+from rankeval_pd.errors import check_choice, check_flag, check_shares
 from rankeval_pd.forms import tables
 from rankeval_pd.forms.answers import answer, common_size, size_now
 from rankeval_pd.forms.choices import Bound, ListSizes, Space
@@ -84,6 +84,7 @@ def random_band(
     """
     check_choice("space", space, SPACES)
     check_choice("bound", bound, bounds.KINDS)
+    check_flag("simultaneous", simultaneous)
     if simultaneous and bound != "critical":
         raise ValueError(
             f"bound={bound!r} with simultaneous=True: the envelope is made of critical counts."

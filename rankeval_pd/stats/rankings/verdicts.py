@@ -210,7 +210,7 @@ def over_pairs(
 
     ``simultaneous`` says that max-t p-values hold for all pairs together already.
     """
-    if adjust is None or not p_value.shape[-2]:
+    if adjust is None or not p_value.size:
         return p_value
     if adjust == "max-t":
         return p_value if simultaneous else step_down(p_value)
