@@ -189,6 +189,7 @@ def _put_ends(
 
 
 _PARTS, _NO_LESS = 0.05, 1e-300
+_FARTHEST = 700.0  # logits of proportions that floats can tell from 0
 _FEW, _MANY = 64.0, 1e6
 
 
@@ -303,7 +304,8 @@ def _blaker_low(tp: FloatArray, fp: FloatArray, alpha: float) -> FloatArray:
         return np.maximum((risen - alpha) / (risen + alpha), (tail - left) / (tail + left))
 
     at = ((0.0, 1.0),)
-    start: FloatArray = special.logit(beta_quantile(tp, fp, at, 0.5 * alpha, upper_tail=False))
+    outermost = beta_quantile(tp, fp, at, 0.5 * alpha, upper_tail=False)
+    start: FloatArray = np.clip(special.logit(outermost), -_FARTHEST, _FARTHEST)
     k = first_true(
         lambda k: lower(start, k, tp, fp) > 0.5 * alpha, np.zeros(tp.shape), np.ceil(tp) - 1.0
     )
