@@ -193,7 +193,9 @@ def _laws(lengths: IntArray, prior: float, known: _Lengths) -> dict[int, tuple[i
     sizes = most - fewest + 1
     ends = np.cumsum(sizes)
     counts = np.arange(ends[-1]) - np.repeat(ends - sizes - fewest, sizes)
-    law = np.exp(log_pmf(counts.astype(float), np.repeat(lengths, sizes), np.array(prior)))
+    law = np.exp(
+        log_pmf(counts.astype(float), np.repeat(lengths.astype(float), sizes), np.array(prior))
+    )
     laws = zip(fewest.tolist(), np.split(law, ends[:-1]), strict=True)
     return dict(zip(lengths.tolist(), laws, strict=True))
 
