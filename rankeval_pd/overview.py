@@ -288,7 +288,7 @@ def _counts(data: xr.Dataset, roles: Roles, gold: Any) -> list[tuple[str, str]]:
         if known.size != data[gold].size:
             facts.append(("labelled", f"{known.size:,}; the others are padding"))
         try:
-            total = float(known.astype(float).sum())
+            total = math.inf if known.dtype.kind == "c" else float(known.astype(float).sum())
         except OverflowError:  # whole numbers beyond all floats, which are no labels
             total = math.inf
         if math.isfinite(total):

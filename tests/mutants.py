@@ -364,20 +364,36 @@ FAULTS = [
     ),
     *_in(
         "random_model/boundary.py", "stats/boundary",
-        ("max(bound - base, 0)\n", "max(bound - base, 0) + 1\n"),
-        ("(k - count <= total - positive)", "(k - count < total - positive)",
-         "a path at the lowest possible count is reached for sure, and was answered before"),
         ("critical_counts(log_p, k, population.opposite)[0]",
          "critical_counts(log_p, k, population)[0]"),
         ("_DROPPED = 1e-13", "_DROPPED = 1e-3"),
         ("powers = rest ** np.arange(1.0,", "powers = rest ** np.arange(0.0,"),
-        ("tried.items() if p <= alpha * (1.0", "tried.items() if p <= 2.0 * alpha * (1.0"),
         ("return (counts <= lowest).any(axis=-1)", "return (counts < lowest).any(axis=-1)"),
-        ("math.erfc(c / math.sqrt(2.0)) / 2.0", "math.erfc(c / math.sqrt(2.0))",
-         "where the search starts changes what it costs, not what it finds"),
         ("counts[:, ascending], n[ascending], population)",
          "counts, n[ascending], population)"),
         ("np.diff(path, append=int(highest[-1]) + 2) > 0", "np.diff(path, append=0) > 0"),
+    ),
+    *_in(
+        "random_model/jumps.py", "stats/boundary",
+        ("reached = max(reached, 0)\n", "reached = max(reached, 0) + 1\n"),
+        ("(k - count <= total - positive)", "(k - count < total - positive)",
+         "a path at the lowest possible count is reached for sure, and was answered before"),
+        ("_DROPPED = 1e-13", "_DROPPED = 1e-3"),
+        ("np.minimum.reduceat(path - lengths.most(m), s)",
+         "np.maximum.reduceat(path - lengths.most(m), s)"),
+        ("self.all - _most(rare, key, population.opposite)",
+         "self.all - _most(rare, key, population)"),
+        ("for half in (2 * stretch, 2 * stretch + 1):", "for half in (2 * stretch,):"),
+        ("np.convolve(law[:far], kernel), base + fewest", "np.convolve(law[:far], kernel), base"),
+        ("] += other", "] = other"),
+    ),
+    *_in(
+        "random_model/envelope.py", "stats/boundary",
+        ("tried.reached <= self.alpha * (1.0", "tried.reached <= 2.0 * self.alpha * (1.0"),
+        ("math.erfc(c / math.sqrt(2.0)) / 2.0", "math.erfc(c / math.sqrt(2.0))",
+         "where the search starts changes what it costs, not what it finds"),
+        ("return here, None", "return here._replace(counts=here.counts + 1.0), None"),
+        ("if tails.size < 2:", "if tails.size < 3:"),
     ),
     # ------------------------------------------------------------------------------------ rankings
     *_in(
@@ -554,6 +570,11 @@ FAULTS = [
         ("0.9 * spread * of_items", "9.0 * spread * of_items"),
         ("n * _dot(self.times, self.multiples, self.multiples) - total**2",
          "n * _dot(self.times, self.multiples, self.multiples)"),
+        ("np.where(sizes > smallest[:, np.newaxis], sizes, np.inf)",
+         "np.where(sizes >= smallest[:, np.newaxis], sizes, np.inf)"),
+        ("_common_steps(next_one[several], smallest[several], least) < least",
+         "smallest[several] > least"),
+        ("_ROUNDING = 1e-12", "_ROUNDING = 0.0"),
         ("float(chances[-1] ** n)", "float(chances[-1] * n)"),
     ),
     *_in(
@@ -595,7 +616,9 @@ FAULTS = [
          'theta - low) if kind == "bca" else (low, high)\n\n\ndef acc'),
         ("variance = both - 2.0 * products[:, a, b]", "variance = both"),
         ("np.maximum.accumulate(p[order])", "p[order]"),
-        ("moved = np.abs(t_star(int(k)))", "moved = t_star(int(k))"),
+        ("moved = np.abs(t_star(block))", "moved = t_star(block).copy()"),
+        ("np.maximum.accumulate(moved, axis=0, out=moved)", "pass"),
+        ("        moved[0] = np.maximum(largest, moved[0])\n", ""),
         ("share * (size - 1) for share", "share * size - 1 for share"),
         ("chances[at] / 2.0)", "chances[at])"),
     ),
@@ -606,11 +629,11 @@ FAULTS = [
         " small_samples::test_contributions_of_any_metric_are_its_influences"
         " small_samples::test_four_wins_without_a_loss"
         " small_samples::test_up_to_five_groups_nothing_is_significant_and_that_is_said",
-        ("np.count_nonzero(sums > room)", "np.count_nonzero(sums > -room)"),
+        ("np.count_nonzero(sums > room[", "np.count_nonzero(sums > -room["),
         ("added = 0 if every else 1", "added = 0"),
-        ("(1.0 - level) / 2.0 * (sums.size", "(1.0 - level) * (sums.size"),
+        ("(1.0 - level) / 2.0 * (weights.size", "(1.0 - level) * (weights.size"),
         ("weights / float(total(weights)) * about", "1.0 / weights.size * about"),
-        ("last = scores.size - 1 - most", "last = scores.size - 2 - most"),
+        ("last = scores.shape[1] - 1 - most", "last = scores.shape[1] - 2 - most"),
     ),
     *_in(
         "resampling/wild.py", "stats/factors factors",
@@ -627,7 +650,7 @@ FAULTS = [
     ),
     *_in(
         "resampling/permutation.py", "resampling",
-        ("gains < gain - 1e-12 * scale", "gains <= gain + 1e-12 * scale"),
+        ("gains < (gain - 1e-12 * scale)", "gains <= (gain + 1e-12 * scale)"),
         ("change = moved[rows, b] - moved", "change = moved[rows, b] - 2.0 * moved"),
     ),
     *_in(
@@ -699,7 +722,8 @@ FAULTS = [
     *_in(
         "resampling/paired.py",
         "stats/paired small_samples::test_all_pairs_of_equal_systems_together_err_in_five_percent",
-        ("(gains[k] - 2.0 * draws.turned", "(gains[k] - draws.turned"),
+        ("gains[which, np.newaxis] - 2.0 * draws.turned",
+         "gains[which, np.newaxis] - draws.turned"),
     ),
     *_in(
         "resampling/studies.py", "stats/studies gains",
@@ -728,7 +752,7 @@ FAULTS = [
         ("np.argmax(share > tail)", "np.argmax(share > 2.0 * tail)"),
         ("tail = (1.0 - level) / 2.0", "tail = 1.0 - level"),
         ("-limits[:, ::-1].T", "limits.T"),
-        ("better += known[other] > known[k] + room", "better += known[other] > known[k] - room"),
+        ("column + room[resample]", "column - room[resample]"),
     ),
 ]
 # fmt: on

@@ -15,6 +15,7 @@ from rankeval_pd.chance.populations import LOG_10, POPULATIONS, population_model
 from rankeval_pd.errors import check_choice, check_share, check_shares
 from rankeval_pd.forms.answers import check_not_above
 from rankeval_pd.forms.choices import ListSizes, PopulationKind, TailMethod
+from rankeval_pd.forms.memory import check_memory
 from rankeval_pd.forms.n import Shares, Sizes, check_n
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.beta import log_betainc
@@ -215,13 +216,15 @@ def random_pvalue(
         if np.asarray(given).dtype.kind not in "iuf":
             raise TypeError(f"{name}={given!r}: give a number, or an array of numbers.")
     if prior is not None:
-        count, size, share = np.broadcast_arrays(tp, n, prior)
+        count, size, share = _together(tp=tp, n=n, prior=prior)
         total = positive = np.zeros(count.shape)
         population = "infinite"
         if not ((share >= 0) & (share <= 1)).all():
             raise ValueError(f"prior={prior!r}: a share of positives is a number from 0 to 1.")
     else:
-        count, size, total, positive = np.broadcast_arrays(tp, n, n_candidates, n_positive)
+        count, size, total, positive = _together(
+            tp=tp, n=n, n_candidates=n_candidates, n_positive=n_positive
+        )
         check_counts(size, total, positive, finite=population == "finite")
         share = positive / np.maximum(total, 1)
     count, size, total, positive, share = (
@@ -257,6 +260,19 @@ def random_pvalue(
                 )
     result = np.asarray(log_p) / LOG_10 if log else np.exp(log_p)
     return float(result) if np.ndim(result) == 0 else result
+
+
+def _together(**given: Any) -> tuple[AnyArray, ...]:
+    """Return the values side by side, one for each of the same lists."""
+    shapes = {name: np.shape(values) for name, values in given.items()}
+    try:
+        np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        shown = ", ".join(f"{name} of shape {shape}" for name, shape in shapes.items() if shape)
+        raise ValueError(
+            f"{shown}: these are not of the same lists. Give as many values of each, or one."
+        ) from None
+    return np.broadcast_arrays(*given.values())
 
 
 def random_pvalue_mean(
@@ -325,6 +341,7 @@ def random_pvalue_mean(
                 f"{name} has {np.size(values)} values, and n_queries={queries}. Give one value, or"
                 " one per query."
             )
+    check_memory(3 * queries, f"n_queries={queries} queries", "Give fewer.")
     sizes, total, positive = (np.broadcast_to(np.asarray(x), (queries,)) for x in given.values())
     check_counts(sizes, total, positive, finite=True)
     means = np.asarray(mean_tp)

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from rankeval_pd.curves.shapes import SPACES, rates
-from rankeval_pd.errors import check_choice, check_shares
+from rankeval_pd.errors import check_choice, check_flag, check_shares
 from rankeval_pd.forms import tables
 from rankeval_pd.forms.answers import answer, common_size, size_now
 from rankeval_pd.forms.choices import Bound, ListSizes, Space
@@ -20,7 +20,8 @@ from rankeval_pd.forms.roles import RankingRoles
 from rankeval_pd.forms.spelled_out import with_roles_but
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.populations import Finite
-from rankeval_pd.stats.random_model import boundary, bounds
+from rankeval_pd.stats.random_model import bounds
+from rankeval_pd.stats.random_model.envelope import envelope
 
 
 @with_roles_but(
@@ -83,6 +84,7 @@ def random_band(
     """
     check_choice("space", space, SPACES)
     check_choice("bound", bound, bounds.KINDS)
+    check_flag("simultaneous", simultaneous)
     if simultaneous and bound != "critical":
         raise ValueError(
             f"bound={bound!r} with simultaneous=True: the envelope is made of critical counts."
@@ -135,7 +137,7 @@ def _band_columns(
     def counted(model: Finite, level: int) -> FloatArray:
         size = n[n <= model.total].astype(float)
         if simultaneous:
-            counts = boundary.envelope(float(p[level]), size, model).counts
+            counts = envelope(float(p[level]), size, model).counts
         else:
             counts = bounds.bound(bound, float(p[level]), size, model)
         fewest, most = model.support(size)

@@ -19,7 +19,8 @@ def frame_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
     try:
         result = _place(frame.columns, name)
     except (KeyError, TypeError, pd.errors.InvalidIndexError):
-        if role in ("by", "groups", "strata", "seeds") and name in frame.index.names:
+        in_index = isinstance(name, Hashable) and name in frame.index.names
+        if role in ("by", "groups", "strata", "seeds") and in_index:
             level = list(frame.index.names).index(name)
             return frame.index.get_level_values(level).to_series(index=frame.index)
         levels = [level for level in frame.index.names if level is not None]

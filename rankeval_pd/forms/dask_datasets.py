@@ -57,7 +57,7 @@ def chunked_ranking(data: xr.Dataset, roles: Roles) -> Columns | None:
     lazy = all(x.chunks is not None and x.dims == (roles.dim,) for x in variables.values())
     if not lazy or max(len(x.chunks[0]) for x in variables.values()) < 2:
         return None
-    if any(not isinstance(x.dtype, np.dtype) or x.dtype.kind == "O" for x in variables.values()):
+    if any(not isinstance(x.dtype, np.dtype) or x.dtype.kind in "Oc" for x in variables.values()):
         return None
     label = as_names(roles.label, data.variables)
     others = [*([] if roles.key is None else [roles.key]), *label]

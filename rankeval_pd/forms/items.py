@@ -442,10 +442,10 @@ def read_dataset(
     keep = [k for k, name in enumerate(systems) if name not in out]
     if roles.measures is not None:
         wanted = as_names(roles.measures, systems)
-        for name in wanted:
-            if name not in systems:
-                raise unknown_name("measures", name, systems)
         places = {name: k for k, name in enumerate(systems)}
+        for name in wanted:
+            if name not in places:
+                raise unknown_name("measures", name, systems)
         keep = [places[name] for name in wanted]
     systems = [systems[k] for k in keep]
     parts = []

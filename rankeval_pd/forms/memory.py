@@ -12,6 +12,7 @@ from rankeval_pd.errors import check_count
 
 _NUMBER = 8  # bytes
 _SMALL = 10_000  # numbers of a table that is not worth a look at the memory
+_ENDLESS = 2.0**1000  # more than any memory, and less than the largest float64
 
 
 def check_memory(numbers: float, what: str, less: str) -> None:
@@ -20,7 +21,7 @@ def check_memory(numbers: float, what: str, less: str) -> None:
     ``less`` says how to ask for less. Where the system does not say what there is, nothing is
     checked.
     """
-    there = free_memory()
+    there, numbers = free_memory(), min(numbers, _ENDLESS)
     if there is not None and numbers * _NUMBER > there:
         raise MemoryError(
             f"{what}, which take {_shown(numbers * _NUMBER)} of memory, and {_shown(there)} are"
@@ -32,7 +33,7 @@ def check_draws(argument: str, value: object, for_each: int = 1) -> int:
     """Return a number of draws, of each of which so many numbers are kept."""
     draws = check_count(argument, value)
     check_memory(
-        2.0 * for_each * draws,  # as they are drawn, and sorted
+        2 * for_each * draws,  # as they are drawn, and sorted
         f"{argument}={draws} draws are kept together",
         f"Give fewer, {argument}=...",
     )
@@ -85,4 +86,6 @@ def _of_process() -> int | None:
 
 
 def _shown(size: float) -> str:
+    if size >= 2.0**100:
+        return f"{size / 2**30:.1e} GB"
     return f"{size / 2**30:,.1f} GB" if size >= 2**30 else f"{size / 2**20:,.0f} MB"

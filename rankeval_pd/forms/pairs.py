@@ -41,13 +41,15 @@ def pairs_table(data: Any) -> tuple[pd.DataFrame, list[Hashable]]:
 
 def _in_numbers(table: pd.DataFrame) -> pd.DataFrame:
     """Return the table with numbers where numbers belong, or say what stands there."""
-    for name in _NEEDED[2:]:
-        column = table[name]
-        if isinstance(column, pd.DataFrame):
+    for name in (*_NEEDED, "relation"):
+        times = int((table.columns == name).sum())
+        if times > 1:
             raise ValueError(
-                f"the name {name!r} stands for {column.shape[1]} columns of the table of pairs."
+                f"the name {name!r} stands for {times} columns of the table of pairs."
                 " Drop all but one of them."
             )
+    for name in _NEEDED[2:]:
+        column = table[name]
         try:
             table = table.assign(**{name: column.to_numpy(dtype=float, na_value=np.nan)})
         except (TypeError, ValueError):

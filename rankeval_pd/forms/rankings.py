@@ -296,6 +296,11 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
         name = gold if role == "gold" else getattr(roles, role)
         if name is not None and name not in data.variables:
             raise unknown_name(role, name, data.data_vars)
+    if data[gold].dtype.kind == "c" and roles.positive is None:
+        raise ValueError(
+            f"gold={gold!r} holds complex numbers, and a gold label is True or False, 1 or 0. Say"
+            " which values are true positives: positive=..., a value or a list."
+        )
     dims = {roles.dim: "candidate"}
     true_of = partial(
         gold_values,
@@ -304,6 +309,11 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
         all_there=data[gold].chunks is None and not part,
     )
     truth = _one_chunk(lifted(true_of, data[gold], gold), roles.dim).rename(dims)
+    if "measure" in truth.dims:
+        raise ValueError(
+            f"gold={gold!r} has the dimension 'measure', along which scores lie: a candidate is a"
+            " true positive whatever ranks it. Take one, .isel(measure=0), or rename the dimension."
+        )
     split = split_measures(data, roles, named)
     parts = [
         _one_chunk(lifted_scores(split[name], name), roles.dim).rename(dims) for name in measures
@@ -333,7 +343,7 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
             eager = [name for name in result if split[name].chunks is None]
             columns = {name: pd.Series(split[name].to_numpy().ravel()) for name in eager}
             warn_of_identifiers(columns, taken_as="measures")
-    score, truth, row, draws, again = _in_key_order(score, truth, data, roles)
+    score, truth, row, draws, again = _in_key_order(score, truth, data, roles, scored=scored)
     if scored and not part and again is not None and cluster is None:
         warn_of_repeated(*again, by=[], label=as_names(roles.label, data.variables))
     if cluster is not None:
@@ -429,9 +439,15 @@ def _one_chunk(variable: xr.DataArray, dim: Hashable) -> xr.DataArray:
 
 
 def _in_key_order(
-    score: xr.DataArray, truth: xr.DataArray, data: xr.Dataset, roles: Roles
+    score: xr.DataArray, truth: xr.DataArray, data: xr.Dataset, roles: Roles, *, scored: bool
 ) -> tuple[xr.DataArray, xr.DataArray, xr.DataArray, xr.DataArray, Any]:
     """Return scores, truth, rows and keys in key order, and which labels are repeated."""
+    if roles.key is None and not scored:  # counts alone: no order of candidates matters
+        alone = np.arange(data.sizes[roles.dim])
+        row, draws = (
+            xr.DataArray(x, dims="candidate") for x in (alone, np.zeros(alone.shape, np.uint64))
+        )
+        return score, truth, row, draws, None
     if roles.key is None:
         labels = _labels(data, roles)
         alone = np.zeros(data.sizes[roles.dim], dtype=int)

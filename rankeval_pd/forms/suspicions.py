@@ -81,6 +81,8 @@ def maybe_gold(data: object, keywords: Mapping[str, Any]) -> list[tuple[str, str
     """Say which column of two values, beside scores that have more, may be a gold label."""
     if not isinstance(data, pd.DataFrame) or data.columns.nlevels > 1 or any(keywords.values()):
         return []
+    if not data.columns.is_unique:
+        return []
     head = data.head(LOOKED_AT)
     scores = [name for name in head if is_score(head[name].dtype)]
     counts = {

@@ -52,6 +52,8 @@ def lifted(function: Callable[..., AnyArray], variable: xr.DataArray, name: Hash
     bare = xr.DataArray(variable.variable)
     if isinstance(bare.dtype, pd.api.extensions.ExtensionDtype):
         return bare.copy(data=function(pd.Series(variable.data), name))
+    if bare.dtype.kind == "c":  # Dask would cast what is none to the numbers that come of it
+        bare = bare.astype(object)
     return xr.apply_ufunc(
         lambda values: function(pd.Series(values.ravel()), name).reshape(values.shape),
         bare,

@@ -215,12 +215,12 @@ def _with_probability(
             )
         return data, xr.DataArray(np.asarray(values, dtype=float), dims=(_ROWS,))
     if isinstance(data, pd.DataFrame):
-        if given not in data.columns:
+        if not isinstance(given, Hashable) or given not in data.columns:
             raise unknown_name("judged_with", given, data.columns)
         column = frame_column(data, given, "judged_with")
         array = column.to_numpy(dtype=float, na_value=np.nan)
         return data.drop(columns=given), xr.DataArray(array, dims=(_ROWS,))
-    if given not in data.variables:
+    if not isinstance(given, Hashable) or given not in data.variables:
         raise unknown_name("judged_with", given, data.data_vars)
     variable = xr.DataArray(data[given].variable.astype(float)).rename({roles.dim: _ROWS})
     return data.drop_vars(given), variable.compute()

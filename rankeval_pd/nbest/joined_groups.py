@@ -122,8 +122,10 @@ def _tested(lists: xr.Dataset, batch: list[Hashable], alternative: str, level: f
         dask="parallelized", output_dtypes=[float] * 5,
     )  # fmt: skip
     names = ("difference", "ci_low", "ci_high", "p_value", "p_mid")
+    listed = total.where(total > 0)
     precision = {
-        f"precision_{side}": lists[f"tp_{side}"].where(there, 0).sum(batch) / total for side in "ab"
+        f"precision_{side}": lists[f"tp_{side}"].where(there, 0).sum(batch) / listed
+        for side in "ab"
     }
     return xr.Dataset(
         {**precision, **dict(zip(names, result, strict=True)), **_sums(lists, batch)}

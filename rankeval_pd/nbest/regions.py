@@ -155,7 +155,23 @@ def _frame_region(
         name: np.concatenate([getattr(x, name) for x in listed])[order] if listed else []
         for name in _Region._fields[1:]
     }
-    return data.iloc[rows[order]].assign(**columns)
+    return _native(data).iloc[rows[order]].assign(**columns)
+
+
+def _native(data: pd.DataFrame) -> pd.DataFrame:
+    """Return the frame with numbers in the order of bytes of this machine, as pandas takes them."""
+    foreign = {
+        place: column.dtype.newbyteorder("=")
+        for place, (_, column) in enumerate(data.items())
+        if isinstance(column.dtype, np.dtype) and not column.dtype.isnative
+    }
+    if not foreign:
+        return data
+    columns = [
+        column.astype(foreign[place]) if place in foreign else column
+        for place, (_, column) in enumerate(data.items())
+    ]
+    return pd.concat(columns, axis=1).set_axis(data.columns, axis=1)
 
 
 def _dataset_region(

@@ -60,7 +60,7 @@ def check_size(test: Callable[..., Any], items: AnyItems, pairs: int, options: O
     every = test is permutation.paired_permutation or studentises(options)
     rows, what = (pairs, "pairs") if every else (items.n_systems, "systems")
     check_memory(
-        2.0 * rows * options.n_resamples,
+        2 * rows * options.n_resamples,
         f"{rows:,} {what} ask for {options.n_resamples:,} numbers each",
         "Compare with one system, baseline=..., name fewer, measures=..., or draw fewer"
         " resamples, n_resamples=...; a larger alpha needs fewer.",

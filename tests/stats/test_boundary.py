@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rankeval_pd.stats.distributions.populations import Finite, Infinite
-from rankeval_pd.stats.random_model import boundary, bounds
-from rankeval_pd.stats.random_model.boundary import adjusted, crossing_probability, envelope
+from rankeval_pd.stats.random_model import boundary, bounds, jumps
+from rankeval_pd.stats.random_model.boundary import adjusted, crossing_probability
 from rankeval_pd.stats.random_model.bounds import critical_counts
+from rankeval_pd.stats.random_model.envelope import envelope
 from tests.conftest import examples
 from tests.stats import exact
 
@@ -78,6 +79,37 @@ def test_every_order_counted(seed, either_way):
     found = crossing_probability(asked, Finite(float(total), float(positive)))
     for row, p in zip(asked, found, strict=True):
         assert p == pytest.approx(float(exactly(row, total, positive)), rel=1e-13)
+
+
+@pytest.fixture(params=[1, 3, 16])
+def shortest(request, monkeypatch):
+    """How many rises a stretch has that is not halved."""
+    monkeypatch.setattr(jumps, "_SHORTEST", request.param)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_stretches_are_halved(seed, shortest, monkeypatch):
+    """All orders counted: many rises, and few candidates of which any number may be positive."""
+    monkeypatch.setattr(boundary, "_jumps_cost_less", lambda *_: True)
+    total, positive = 300, 130 + seed
+    asked = boundaries(seed, total, positive)
+    found = crossing_probability(asked, Finite(float(total), float(positive)))
+    for row, p in zip(asked, found, strict=True):
+        assert p == pytest.approx(float(exactly(row, total, positive)), rel=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("total", "positive", "log_level"), [(9000, 900, -7.0), (4000, 3000, -90.0), (6000, 30, -3.0)]
+)
+def test_low_counts_walk_whole_stretches(total, positive, log_level):
+    """The same as from candidate to candidate, where most counts are far below the boundary."""
+    population, n = Finite(float(total), float(positive)), np.arange(1.0, total + 1.0)
+    counts = critical_counts(np.array([log_level]), n, population)
+    (p,) = boundary.reached_somewhere(counts, n, population)
+    prior = round(population.prior * 2.0**53) / 2.0**53
+    asked = np.clip(counts, 1.0, positive + 1.0).astype(np.int64)
+    (steps,) = boundary._by_steps(asked, n.astype(np.int64), prior, population)
+    assert p == pytest.approx(steps, rel=1e-11)
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -21,6 +21,7 @@ from rankeval_pd.stats.resampling.lattice import (
     is_hopeless,
     lattice,
     lattice_of,
+    off_lattice,
 )
 from tests.stats import exact
 
@@ -216,3 +217,33 @@ def test_the_moments_of_multiples():
         again = law(found.multiples, found.times)
         np.testing.assert_array_equal(again.law, plain.law)
         np.testing.assert_array_equal(again.values, plain.values)
+
+
+_ROWS = st.lists(
+    st.one_of(st.integers(-40, 40), st.floats(-9.0, 9.0), st.sampled_from([0.0, 0.1, 0.3, np.pi])),
+    min_size=1,
+    max_size=9,
+)
+
+
+@given(st.lists(_ROWS, min_size=1, max_size=4), st.sampled_from([1.0, 0.1, 1e-6]))
+def test_rows_off_every_lattice_have_none(rows, step):
+    size = min(len(row) for row in rows)
+    differences = step * np.array([row[:size] for row in rows], dtype=float)
+    found = off_lattice(differences)
+    assert not any(off and lattice(row) for off, row in zip(found, differences, strict=True))
+
+
+def test_nearly_all_rows_of_real_numbers_are_seen_at_once():
+    differences = np.random.default_rng(1).normal(size=(200, 30))
+    differences[0] = np.rint(9.0 * differences[0])
+    assert off_lattice(differences).tolist() == [False] + [True] * 199
+
+
+def test_what_is_equal_but_for_rounding_is_one_step():
+    """Scores that one system raises by the same everywhere."""
+    scores = np.random.default_rng(1).random(60)
+    found = lattice((scores + 0.01) - scores)
+    assert set(found.multiples.tolist()) == {1}
+    assert found.times.sum() == 60
+    assert found.step == pytest.approx(0.01)

@@ -41,8 +41,10 @@ def test_limits_are_the_outermost_scores_that_are_not_rejected(size, every):
     low, high = (
         [s for s in sums if added + (side * sums <= side * s).sum() > tail] for side in (1.0, -1.0)
     )
-    found = wild.limits(sums, np.ones(size), 1.0, every=every, level=0.9, room=1e-12)
-    assert found == (min(low), max(high))
+    least, most = wild.limits(
+        sums[np.newaxis], np.ones(size), 1.0, every=every, level=0.9, room=np.array([1e-12])
+    )
+    assert (least[0], most[0]) == (min(low), max(high))
 
 
 def test_contributions_of_items_of_unequal_size_are_residuals():

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+from unicodedata import category
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -256,6 +257,7 @@ def escaped(text: str) -> str:
     if not text.strip():  # matplotlib leaves out what is empty
         return repr(text)
     text = " ".join(text.splitlines())
+    text = "".join("\N{REPLACEMENT CHARACTER}" if category(x) == "Cc" else x for x in text)
     if mpl.rcParams["text.usetex"]:
         for sign in "\\{}$&#_%^~":
             text = text.replace(sign, _TEX.get(sign, f"\\{sign}"))

@@ -127,8 +127,9 @@ def _logits(
     sign = -1.0 if upper_tail else 1.0
     target = np.log(tail)
     x = _first_guess(tp, fp, shifts, tail, upper_tail=upper_tail)
-    active = np.arange(x.size)
-    ab = [(tp + a, fp + b) for a, b in shifts]
+    _put_ends(x, tp, fp, shifts, tail, upper_tail=upper_tail)
+    active = np.flatnonzero(np.isfinite(x))
+    ab = [(tp[active] + a, fp[active] + b) for a, b in shifts]
     log_beta = [special.betaln(a, b) for a, b in ab]
     for _ in range(100):
         p, q = special.expit(x[active]), special.expit(-x[active])
@@ -159,6 +160,36 @@ def _logits(
     return x
 
 
+def _put_ends(
+    x: FloatArray,
+    tp: FloatArray,
+    fp: FloatArray,
+    shifts: tuple[tuple[float, float], ...],
+    tail: float,
+    *,
+    upper_tail: bool,
+) -> None:
+    """Put in infinite logits where a quantile is nearer to 0, or to 1, than floats can tell.
+
+    So it is of tiny parts of a success: counts over a large factor of variance.
+    """
+    from scipy import special
+
+    few = np.flatnonzero(np.minimum(tp, fp) + min(min(s) for s in shifts) < _PARTS)
+    if not few.size:
+        return
+    ab = [(tp[few] + a, fp[few] + b) for a, b in shifts]
+    inside, outside = special.betainc, special.betaincc
+    at_zero, at_one = (outside, inside) if upper_tail else (inside, outside)
+    area_0 = sum(at_zero(a, b, _NO_LESS) for a, b in ab) / len(ab)
+    area_1 = sum(at_one(b, a, _NO_LESS) for a, b in ab) / len(ab)
+    sign = -1.0 if upper_tail else 1.0
+    x[few[sign * (area_0 - tail) > 0.0]] = -np.inf
+    x[few[sign * (area_1 - tail) < 0.0]] = np.inf
+
+
+_PARTS, _NO_LESS = 0.05, 1e-300
+_FARTHEST = 700.0  # logits of proportions that floats can tell from 0
 _FEW, _MANY = 64.0, 1e6
 
 
@@ -273,7 +304,8 @@ def _blaker_low(tp: FloatArray, fp: FloatArray, alpha: float) -> FloatArray:
         return np.maximum((risen - alpha) / (risen + alpha), (tail - left) / (tail + left))
 
     at = ((0.0, 1.0),)
-    start: FloatArray = special.logit(beta_quantile(tp, fp, at, 0.5 * alpha, upper_tail=False))
+    outermost = beta_quantile(tp, fp, at, 0.5 * alpha, upper_tail=False)
+    start: FloatArray = np.clip(special.logit(outermost), -_FARTHEST, _FARTHEST)
     k = first_true(
         lambda k: lower(start, k, tp, fp) > 0.5 * alpha, np.zeros(tp.shape), np.ceil(tp) - 1.0
     )

@@ -9,31 +9,25 @@ Three things make it fast. A random order of N candidates is an endless random s
 that N+ of the first N are positive: the recursion runs with constant chances (Eqs 17, 18), and
 what is taken out is weighted by the chance that the rest has the positives that are left. Counts
 so low that hardly any ranking has them are dropped: see :func:`_lowest_kept`. And as X_k never
-falls, only the last k before the boundary rises matter: from one of them to the next the law is
-convolved with a binomial one, a boundary at a time. Only where many boundaries are asked for at
-very many k do they go on step by step, as rows of one array.
+falls, only the last k before the boundary rises matter: see :mod:`.jumps`. Only where many
+boundaries are asked for at very many k do they go on step by step, as rows of one array.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 
 from rankeval_pd.stats._types import FloatArray, IntArray
-from rankeval_pd.stats.distributions.binomial import log_pmf
 from rankeval_pd.stats.distributions.populations import Finite, Population
 from rankeval_pd.stats.random_model.bounds import critical_counts
+from rankeval_pd.stats.random_model.jumps import completion, reached_by_jumps
 
 _DROPPED = 1e-13  # relative error by dropping low counts, at most
 _START = 2.0**800  # room for what is 1e-500 of it
 _GROWTH = 100.0 * math.log(2.0)  # of the unscaled recursion between two scalings
-_EQUAL = 1e-12  # two probabilities are equal up to this relative difference
-_NEAR = np.array([-0.25, 0.25])  # where a level is looked for, around the likely one
-_LISTED = 4096  # so many levels are listed
 _TOGETHER = 256  # boundaries of p-values that are computed at once
 _CELLS = 2**16  # counts of all rows: they stay in the processor's cache
 _MEMORY = 2**22  # k of all rows
@@ -54,8 +48,9 @@ def crossing_probability(boundary: FloatArray, population: Population) -> FloatA
 
     Notes
     -----
-    The cost is that of some ten standard deviations of X_k for every k and row, and less where few
-    k are asked for. The relative error is about 1e-12, down to 1e-300.
+    The cost of a row is some ten microseconds for every rise of its boundary; that of many rows
+    is some ten standard deviations of X_k for every k and row, where this is less. The relative
+    error is about 1e-12, down to 1e-300.
     """
     asked = np.flatnonzero(np.isfinite(boundary).any(axis=0))
     return reached_somewhere(boundary[:, asked], (asked + 1).astype(float), population)
@@ -81,7 +76,7 @@ def reached_somewhere(counts: FloatArray, n: FloatArray, population: Population)
         kept = _lowest_kept(k.tobytes(), population)
         for row in rows:
             end = ends[row]
-            result[row] = _by_jumps(path[row, end], k[end], kept[end], prior, population)
+            result[row] = reached_by_jumps(path[row, end], k[end], kept[end], prior, population)
     elif rows.size:
         result[rows] = _by_steps(path[rows], k, prior, population)
     return np.minimum(result, 1.0)
@@ -89,8 +84,8 @@ def reached_somewhere(counts: FloatArray, n: FloatArray, population: Population)
 
 def _jumps_cost_less(jumps: int, rows: int, last: int) -> bool:
     """Tell whether jumps of one row at a time cost less than steps of all rows: seconds, about."""
-    width = math.sqrt(last)
-    return jumps * (1.2e-5 + 2e-8 * width) < last * (6e-6 + 1e-9 * width * rows)
+    each = 6e-6 + 1e-9 * math.sqrt(last) * rows
+    return 1e-3 * rows + 8e-6 * jumps < last * each
 
 
 @lru_cache(maxsize=4)  # the same for all boundaries
@@ -108,62 +103,6 @@ def _lowest_kept(asked: bytes, population: Population) -> IntArray:
     return lowest
 
 
-def _by_jumps(
-    path: IntArray, k: IntArray, kept: IntArray, prior: float, population: Population
-) -> float:
-    """Return P(X_k >= path at some k) of one boundary, which rises from each k to the next.
-
-    From one k to the next, the law is convolved with that of the candidates between, which in an
-    endless sequence is binomial.
-    """
-    steps, kinds = np.unique(np.diff(k, prepend=0), return_inverse=True)
-    kernels = _kernels(steps, path, k, prior, population)
-    if not kernels:  # no count on the path is possible
-        return 0.0
-    law, base = np.array([_START]), 0
-    taken, firsts = [], []
-    for bound, low, kind in zip(path.tolist(), kept.tolist(), kinds.tolist(), strict=True):
-        fewest, kernel = kernels[kind]
-        law = np.convolve(law, kernel)
-        base += fewest
-        reached = max(bound - base, 0)
-        taken.append(law[reached:])
-        firsts.append(base + reached)
-        start = max(low - base, 0)
-        law, base = law[start:reached], base + start
-        if not law.size:  # nobody is left below the path
-            break
-    sizes = np.array([x.size for x in taken])
-    weights = np.concatenate(taken)
-    if isinstance(population, Finite):
-        place = np.arange(weights.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        counts = np.repeat(np.array(firsts), sizes) + place
-        weights *= _factor(counts, np.repeat(k[: sizes.size], sizes), prior, population)
-    return float(weights.sum()) / _START
-
-
-def _kernels(
-    steps: IntArray, path: IntArray, k: IntArray, prior: float, population: Population
-) -> list[tuple[int, FloatArray]]:
-    """Return the laws of the positives among so many candidates, each from its lowest count on.
-
-    Counts are left out that are so rare that all of them, in all stretches, are a share of
-    ``_DROPPED`` of the probability to reach the path at its best k, and so of that to reach it.
-    """
-    best = float(population.tails(path.astype(float), k.astype(float)).ge.max())
-    if best == -math.inf:
-        return []
-    log_p = np.array([best + math.log(_DROPPED / k.size)])
-    size = steps.astype(float)
-    most = critical_counts(log_p, size, population)[0] - 1.0
-    fewest = size - critical_counts(log_p, size, population.opposite)[0] + 1.0
-    kernels = []
-    for step, first, last in zip(size, np.maximum(fewest, 0.0), most, strict=True):
-        law = np.exp(log_pmf(np.arange(first, last + 1.0), step, np.array(prior)))
-        kernels.append((int(first), law))
-    return kernels
-
-
 def _by_steps(path: IntArray, k: IntArray, prior: float, population: Population) -> FloatArray:
     """Return P(X_k >= path at some k) of many boundaries, one candidate at a time."""
     last = int(k[-1])
@@ -176,7 +115,7 @@ def _by_steps(path: IntArray, k: IntArray, prior: float, population: Population)
         part = path[start : start + together]
         taken = _taken_out(part, kept, prior)
         if isinstance(population, Finite):
-            taken *= _completion(part, prior, population)
+            taken *= _completions(part, prior, population)
         values[start : start + together] = taken.sum(axis=-1) / _START
     return values
 
@@ -223,136 +162,14 @@ def _taken_out(path: IntArray, kept: IntArray, prior: float) -> FloatArray:
     return taken.T
 
 
-def _completion(path: IntArray, prior: float, population: Finite) -> FloatArray:
+def _completions(path: IntArray, prior: float, population: Finite) -> FloatArray:
     """Return by what factor N+ of N makes the counts on the path likelier than endless chance."""
     k, lowest = np.arange(1, path.shape[1] + 1), path.min(axis=0)
     rows = int((path - lowest).max()) + 1
     if rows >= path.shape[0]:
-        return _factor(path, k, prior, population)
-    table = _factor(lowest + np.arange(rows)[:, np.newaxis], k, prior, population)
+        return completion(path, k, prior, population)
+    table = completion(lowest + np.arange(rows)[:, np.newaxis], k, prior, population)
     return np.take_along_axis(table, path - lowest, axis=0)
-
-
-def _factor(count: IntArray, k: IntArray, prior: float, population: Finite) -> FloatArray:
-    total, positive = population.total, population.positive
-    possible = (count <= positive) & (k - count <= total - positive) & (count <= k)
-    needed: FloatArray = np.where(possible, positive - count, 0.0)
-    whole = log_pmf(np.array(positive), np.array(total), np.array(prior))
-    return np.where(
-        possible,
-        np.exp(log_pmf(needed, np.asarray(total - k, dtype=float), np.array(prior)) - whole),
-        0.0,
-    )
-
-
-class Envelope(NamedTuple):
-    """Counts that a random ranking reaches somewhere with a probability of alpha at the most."""
-
-    counts: FloatArray  #: one for each n
-    local_level: float  #: the largest P(X_n >= count)
-
-
-def envelope(
-    alpha: float,
-    n: FloatArray,
-    population: Population,
-    step: Callable[[int], object] = lambda _: None,
-) -> Envelope:
-    """Return the envelope of equal local level for the list sizes n, each once, in any order.
-
-    The count at n is min{i: P(X_n >= i) <= t} with one t for all n, the largest t that keeps the
-    probability of reaching it anywhere at alpha or below. Below alpha / (number of n) lies no such
-    t, and none above alpha; in between, two t at a time are tried, on both sides of the most
-    likely one. ``step`` is told of every few that were tried.
-    """
-    if n.size == 0:
-        return Envelope(n.copy(), math.nan)
-    given, n = n, np.sort(n)
-    low, high = math.log(alpha) - math.log(n.size), math.log(alpha)
-    tried: dict[float, float] = {}
-    counts: dict[float, FloatArray] = {}
-    levels = np.unique(np.clip(_likely_level(alpha, n, population) + _NEAR, low, high))
-    while levels.size:
-        boundaries = critical_counts(levels, n, population)
-        reached = reached_somewhere(boundaries, n, population)
-        step(levels.size)
-        tried |= dict(zip(levels.tolist(), reached.tolist(), strict=True))
-        counts |= dict(zip(levels.tolist(), boundaries, strict=True))
-        low = max([low, *(t for t, p in tried.items() if p <= alpha * (1.0 + _EQUAL))])
-        if low == high:
-            break
-        high = min([high, *(t for t in tried if t > low)])
-        levels = np.array([t for t in (low, high) if t not in tried])
-        if not levels.size:
-            share = _share_below(alpha, tried[low], tried[high])
-            levels = _levels_between(low, high, share, (counts[high], counts[low]), n, population)
-    local = population.tails(counts[low], n).ge
-    return Envelope(counts[low][np.searchsorted(n, given)], float(np.exp(local.max())))
-
-
-def _likely_level(alpha: float, n: FloatArray, population: Population) -> float:
-    """Return about which log t it will be, if X_n were a Brownian bridge in time n / N.
-
-    In its own standard deviations, and in the time log(n / (N - n)) / 2, a bridge is an
-    Ornstein-Uhlenbeck process, which in a time T climbs over c some T c phi(c) times.
-    """
-    from scipy import special
-
-    first, last = float(n[0]), float(n[-1])
-    time = math.log(last / first) / 2.0
-    if isinstance(population, Finite):
-        rest = max(population.total - last, 1.0)
-        time += math.log(max(population.total - first, 1.0) / rest) / 2.0
-    low, high = 0.0, 40.0
-    while high - low > 1e-3:
-        c = (low + high) / 2.0
-        above = math.erfc(c / math.sqrt(2.0)) / 2.0
-        climbs = time * c * math.exp(-c * c / 2.0) / math.sqrt(2.0 * math.pi)
-        low, high = (c, high) if above + climbs > -math.log1p(-alpha) else (low, c)
-    return float(special.log_ndtr(-low))
-
-
-def _share_below(wanted: float, low: float, high: float) -> float:
-    """Return where between two probabilities the wanted one lies.
-
-    By the logarithms of how often -- were it a Poisson process -- the boundary is reached.
-    """
-    if not 0.0 < low < high < 1.0:
-        return 0.5
-    low, wanted, high = (math.log(-math.log1p(-p)) for p in (low, wanted, high))
-    return (wanted - low) / (high - low)
-
-
-def _levels_between(
-    low: float,
-    high: float,
-    share: float,
-    counts: tuple[FloatArray, FloatArray],
-    n: FloatArray,
-    population: Population,
-) -> FloatArray:
-    """Return two levels between two, near ``share`` of the way.
-
-    Only the tails of X_n are levels at which the boundary changes: once they are few, they are
-    listed, and where there is none left between the two, the search is over. Each tail is a step
-    of the probability, of its own height: after M steps, half of them are known to some sqrt(M).
-    """
-    lower, upper = counts
-    many = (upper - lower).astype(np.int64)
-    if many.sum() > _LISTED:
-        near = min(max(0.05 * (high - low), 2.0 / math.sqrt(many.sum())), 0.25)
-        shares = np.unique(np.clip([share - near, share + near], 0.01, 0.99))
-        return np.asarray(low + (high - low) * shares, dtype=np.float64)
-    first = np.cumsum(many) - many
-    between = np.repeat(lower, many) + (np.arange(many.sum()) - np.repeat(first, many))
-    tails = np.unique(population.tails(between, np.repeat(n, many)).ge)
-    tails = tails[(tails > low + _EQUAL) & (tails < high - _EQUAL)]
-    if not tails.size:
-        return tails
-    tails = tails[np.diff(tails, prepend=-np.inf) > _EQUAL]
-    middle, steps = round(tails.size * share), math.isqrt(tails.size)
-    picked = np.clip([middle - steps, middle + steps - 1], 0, tails.size - 1)
-    return np.asarray(tails[np.unique(picked)])
 
 
 def adjusted(

@@ -24,6 +24,7 @@ from rankeval_pd.stats.distributions.populations import (
 
 _SMALL = -700.0  # log p
 _EQUAL = 1e-12  # a tail equals p up to this relative difference
+_NEARLY = 1e-9  # relative errors of walked tails are far smaller
 FEW = 64  # up to so many n, or if they are so far apart, they are searched one by one
 
 
@@ -109,6 +110,18 @@ def critical_counts(log_p: FloatArray, n: FloatArray, population: Population) ->
     else:
         critical = _found(log_p, n, population)[0]
     return np.where(log_p >= -_EQUAL, lowest, critical)
+
+
+def largest_tail(log_p: float, n: FloatArray, population: Population) -> float:
+    """Return the logarithm of the largest P(X >= critical count) of some lists: at most p."""
+    lowest, highest = population.support(n)
+    if (lowest == highest).all():
+        return -math.inf
+    critical, tail, _ = _found(np.array([[log_p]]), n, population)
+    if log_p < _SMALL:  # too small to compare in units of p
+        return float(population.tails(critical[0], n).ge.max())
+    near = tail[0] >= tail.max() * (1.0 - _NEARLY)  # those are known a little less exactly
+    return float(population.tails(critical[0, near], n[near]).ge.max())
 
 
 def _found(

@@ -27,7 +27,7 @@ def pairs(count: int) -> list[tuple[int, int]]:
     return list(itertools.combinations(range(count), 2))
 
 
-class AnyItems(NamedTuple):
+class Tested(NamedTuple):
     """What the tests of all pairs found: (..., pair, n)."""
 
     measures: int  #: how many
@@ -50,10 +50,10 @@ class AnyItems(NamedTuple):
         self.difference[at], self.half[at], self.p_value[at] = difference, half, p_value
 
 
-def empty(batch: tuple[int, ...], count: int, sizes: int) -> AnyItems:
+def empty(batch: tuple[int, ...], count: int, sizes: int) -> Tested:
     """Return a table of pairs with nothing in it."""
     shape = (*batch, count * (count - 1) // 2, sizes)
-    return AnyItems(count, *(np.full(shape, np.nan) for _ in range(3)))
+    return Tested(count, *(np.full(shape, np.nan) for _ in range(3)))
 
 
 def p_values(
@@ -79,7 +79,7 @@ def of_influences(
     n_resamples: int,
     seed: int,
     student: bool = False,
-) -> AnyItems:
+) -> Tested:
     """Return the tests of all pairs of areas, from the influence of every candidate.
 
     With "max-t" the adjusted p-value is the probability that the largest of all standardised
@@ -167,7 +167,7 @@ class Decided(NamedTuple):
 
 def decide(
     value: FloatArray,
-    tested: AnyItems,
+    tested: Tested,
     p_value: FloatArray,
     alpha: float,
     baseline: int | None,
@@ -210,7 +210,7 @@ def over_pairs(
 
     ``simultaneous`` says that max-t p-values hold for all pairs together already.
     """
-    if adjust is None or not p_value.shape[-2]:
+    if adjust is None or not p_value.size:
         return p_value
     if adjust == "max-t":
         return p_value if simultaneous else step_down(p_value)

@@ -7,7 +7,8 @@ beyond either limit of an interval.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import overload
 
 import numpy as np
 
@@ -21,7 +22,15 @@ DUAL = {
     "wild": "wild", "recentred": "basic", "strict": "basic", "bias-corrected": "basic",
     "zero": "percentile", "studentised": "studentised",
 }  # fmt: skip
+_TOGETHER = 2**18  # numbers of all pairs of a block: they stay in the processor's cache
 _EQUAL = 1e-12  # of the score's scale: as far as two gains are equal
+
+
+def blocks(which: IntArray, width: int) -> Iterator[IntArray]:
+    """Yield some of these pairs at a time, each with so many numbers that are looked at."""
+    size = max(1, _TOGETHER // max(width, 1))
+    for start in range(0, which.size, size):
+        yield which[start : start + size]
 
 
 def happened(
@@ -55,7 +64,13 @@ def _mean(gains: FloatArray) -> float:
     return float(known.mean()) if known.size else np.nan
 
 
-def monte_carlo(hits: int, n_resamples: int, event: str) -> float:
+@overload
+def monte_carlo(hits: int, n_resamples: int, event: str) -> float: ...
+@overload
+def monte_carlo(hits: IntArray, n_resamples: int, event: str) -> FloatArray: ...
+
+
+def monte_carlo(hits: int | IntArray, n_resamples: int, event: str) -> float | FloatArray:
     """Return p: (s + 1)/(b + 1), and s/b for the event of figure 1, which is how it has it."""
     return hits / n_resamples if event == "strict" else (hits + 1) / (n_resamples + 1)
 
@@ -141,6 +156,25 @@ def quantiles(samples: FloatArray, shares: tuple[float, float]) -> tuple[float, 
         between = low + part * (high - low) if finite else (low if np.isinf(low) else high)
         listed.append(float(low if part == 0.0 else between))
     return listed[0], listed[1]
+
+
+def row_quantiles(
+    samples: FloatArray, shares: tuple[float, float]
+) -> tuple[FloatArray, FloatArray]:
+    """Return what :func:`quantiles` does, of each row."""
+    ranks = [share * (samples.shape[1] - 1) for share in shares]
+    needed = sorted({int(k) for rank in ranks for k in (np.floor(rank), np.ceil(rank))})
+    ordered = np.partition(samples, needed, axis=1)
+    listed = []
+    for rank in ranks:
+        low, high = ordered[:, int(np.floor(rank))], ordered[:, int(np.ceil(rank))]
+        part = rank - np.floor(rank)
+        with np.errstate(invalid="ignore"):  # infinite ones come below
+            listed.append(low if part == 0.0 else low + part * (high - low))
+    below, above = listed
+    for k in np.flatnonzero(~np.isfinite(samples).all(axis=1)):
+        below[k], above[k] = quantiles(samples[k], shares)
+    return below, above
 
 
 def law_interval(
@@ -240,15 +274,19 @@ def standard_errors(
 
 
 def max_t(
-    t_star: Callable[[int], FloatArray], t: FloatArray, n_resamples: int, *, every: bool = False
+    t_star: Callable[[IntArray], FloatArray],
+    t: FloatArray,
+    n_resamples: int,
+    *,
+    every: bool = False,
 ) -> FloatArray:
     """Return p-values adjusted for all pairs by Romano and Wolf's step-down method.
 
     Parameters
     ----------
     t_star : callable
-        From the number of a pair to its studentised gain in every resample less its mean under the
-        null hypothesis, (resample,); the resamples are the same for all pairs.
+        From the numbers of some pairs to their studentised gains in every resample less their mean
+        under the null hypothesis, (pair, resample); the resamples are the same for all pairs.
     t : array (pair,)
         Studentised gains; NaN is no test, and stays NaN.
     n_resamples : int
@@ -259,17 +297,25 @@ def max_t(
     order = np.argsort(-size, kind="stable")[: np.count_nonzero(~np.isnan(size))]
     largest = np.zeros(n_resamples)
     p = np.full(size.size, np.nan)
-    for k in order[::-1]:  # the largest among this pair and all that are less significant
-        moved = np.abs(t_star(int(k)))
-        largest = np.maximum(largest, np.where(np.isnan(moved), np.inf, moved))
-        room = _EQUAL * max(float(size[k]), 1.0) if np.isfinite(size[k]) else 0.0
-        hits = int(np.count_nonzero(largest >= size[k] - room))
-        p[k] = hits / n_resamples if every else monte_carlo(hits, n_resamples, "recentred")
+    edge = size - np.where(np.isfinite(size), _EQUAL * np.maximum(size, 1.0), 0.0)
+    hits = np.zeros(size.size, dtype=np.int64)
+    for block in blocks(order[::-1], n_resamples):
+        moved = np.abs(t_star(block))
+        moved[np.isnan(moved)] = np.inf
+        # the largest among each pair and all that are less significant
+        moved[0] = np.maximum(largest, moved[0])
+        np.maximum.accumulate(moved, axis=0, out=moved)
+        largest = moved[-1]
+        hits[block] = np.count_nonzero(moved >= edge[block, np.newaxis], axis=1)
+    shares = hits / n_resamples if every else monte_carlo(hits, n_resamples, "recentred")
+    p[order] = shares[order]
     p[order] = np.maximum.accumulate(p[order])
     return p
 
 
-def studentised(differences: FloatArray, errors: FloatArray | float, room: float) -> FloatArray:
+def studentised(
+    differences: FloatArray, errors: FloatArray | float, room: float | FloatArray
+) -> FloatArray:
     """Return differences over their standard errors, 0 for 0/0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         t = differences / errors

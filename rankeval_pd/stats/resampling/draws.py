@@ -7,10 +7,10 @@ from typing import Protocol, cast
 
 import numpy as np
 
-from rankeval_pd.stats._types import FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.resampling import bootstrap, resamples, wild
 from rankeval_pd.stats.resampling.asked import AnyItems, Items, Options, Step
-from rankeval_pd.stats.resampling.lattice import Lattice, lattice
+from rankeval_pd.stats.resampling.lattice import Lattice, lattice, off_lattice
 from rankeval_pd.stats.resampling.spread import Level, Spread, spread_of, squares
 
 
@@ -38,11 +38,16 @@ class Draws:
         """The statistics of what is drawn, (system, drawn, statistic)."""
         return self.there.drawn
 
-    def lattice(self, k: int, *, drawn: bool) -> Lattice | None:
-        """Return the lattice of a pair's differences: of items, or of what is ``drawn``."""
-        values = self.drawn if drawn else self.there.statistics
-        a, b = self.pairs[k]
-        return lattice(self.items.sign * values[a, :, 0] - self.items.sign * values[b, :, 0])
+    def lattices(self, which: IntArray, *, drawn: bool) -> list[Lattice | None]:
+        """Return the lattices of pairs' differences: of items, or of what is ``drawn``."""
+        values = self.items.sign * (self.drawn if drawn else self.there.statistics)[..., 0]
+        result: list[Lattice | None] = [None] * which.size
+        for block in bootstrap.blocks(np.arange(which.size), values.shape[1]):
+            a, b = self.pairs[which[block]].T
+            differences = values[a] - values[b]
+            for row in np.flatnonzero(~off_lattice(differences)).tolist():
+                result[block[row]] = lattice(differences[row])
+        return result
 
     @cached_property
     def parts(self) -> wild.Contributions:
@@ -164,23 +169,33 @@ class Draws:
         """The scores without each item, or cluster, in turn."""
         return self.items.sign * resamples.leave_one_out(self.drawn, self.items.score)
 
-    def turned(self, a: int, b: int) -> FloatArray:
-        """Return the sums of a pair's contributions over the subsets whose sign is turned."""
+    def gains(self, which: AnyArray) -> FloatArray:
+        """Return the gains of some pairs, (pair,)."""
+        a, b = self.pairs[which].T
+        return np.asarray(self.theta[a] - self.theta[b])
+
+    def turned(self, which: AnyArray) -> FloatArray:
+        """Return the sums of pairs' contributions over subsets, (pair, subset): signs turned."""
+        a, b = self.pairs[which].T
         return np.asarray(self.subsets.values[a] - self.subsets.values[b])
 
-    def room(self, *systems: int) -> float:
-        """Return up to which size a sum of their contributions is rounding alone."""
-        return self.accuracy * float(self.level.sizes[list(systems)].max())
+    def room_of(self, systems: AnyArray) -> FloatArray:
+        """Return up to which size a sum of a system's contributions is rounding alone."""
+        return np.asarray(self.accuracy * self.level.sizes[systems])
+
+    def room(self, which: AnyArray) -> FloatArray:
+        """Return up to which size a sum of a pair's contributions is rounding alone, (pair,)."""
+        return np.asarray(self.room_of(self.pairs[which]).max(axis=1))
 
     @property
     def accuracy(self) -> float:
         """How exact contributions are, relative to the largest."""
         return self.parts.accuracy
 
-    def linear_error(self, k: int) -> float:
-        """Return the standard error of the gain of the k-th pair by linearisation."""
-        error = float(np.sqrt(self.spread.pairs[k]))
-        return self.unit * error if error > self.room(*self.pairs[k]) else 0.0
+    def linear_errors(self, which: AnyArray) -> FloatArray:
+        """Return the standard errors of pairs' gains by linearisation, (pair,)."""
+        error = np.sqrt(self.spread.pairs[which])
+        return np.where(error > self.room(which), self.unit * error, 0.0)
 
 
 class Elsewhere(AnyItems, Protocol):

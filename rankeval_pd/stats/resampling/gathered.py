@@ -100,8 +100,11 @@ class GatheredDraws(Draws):
         self._place = np.array([places[tuple(sorted(pair))] for pair in pairs.tolist()])
         self._turned = (planned[self._place] != pairs).any(axis=1)
 
-    def lattice(self, k: int, *, drawn: bool) -> Lattice | None:
-        """Return the lattice of a pair's differences."""
+    def lattices(self, which: IntArray, *, drawn: bool) -> list[Lattice | None]:
+        """Return the lattices of pairs' differences."""
+        return [self._lattice(k) for k in which.tolist()]
+
+    def _lattice(self, k: int) -> Lattice | None:
         found = self._gathered.laws.pairs[self._place[k]]
         if found is None:
             return None

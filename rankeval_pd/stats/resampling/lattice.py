@@ -15,11 +15,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 
 LARGEST = 1_000_000  # points of a law
 _LARGE = 0.01  # so large tails need no tilting
 _LOOKED_AT = 4096  # differences that mostly show that there is no lattice
+_ROUNDING = 1e-12  # differences that differ by so small a share of them are equal
 _EQUAL = 1e-9  # a difference is a multiple of the step up to this share of the step
 
 
@@ -34,6 +35,11 @@ class Lattice(NamedTuple):
     def total(self) -> int:
         """The sum of all multiples."""
         return _dot(self.times, self.multiples)
+
+    @property
+    def reach(self) -> int:
+        """The sum of their sizes: with random signs, their sum lies between it and its negative."""
+        return _dot(self.times, np.abs(self.multiples))
 
     @property
     def spread(self) -> float:
@@ -115,7 +121,9 @@ def lattice_of(found: Counted) -> Lattice | None:
     sizes = sizes[sizes > 0.0]
     if sizes.size == 0:
         return Lattice(1.0, np.zeros(1, dtype=np.int64), np.array([n]))
-    spread = float(values[-1] - values[0]) or float(sizes[-1])
+    spread = float(values[-1] - values[0])
+    if spread <= _ROUNDING * float(sizes[-1]):  # all are equal
+        spread = float(sizes[-1])
     smallest = spread * n / LARGEST
     step = float(sizes[0])
     for size in sizes[1:]:
@@ -129,6 +137,39 @@ def lattice_of(found: Counted) -> Lattice | None:
     on_it = bool((np.abs(values - multiples * step) <= _EQUAL * step).all())
     points = (multiples.max() - multiples.min()) * n + 1
     return Lattice(step, multiples.astype(np.int64), times) if on_it and points <= LARGEST else None
+
+
+def off_lattice(differences: FloatArray) -> BoolArray:
+    """Return of which rows :func:`lattice` is surely None: (row, number) to (row,).
+
+    Of real-valued differences, the two smallest sizes already have no common step.
+    """
+    sizes = np.abs(differences)
+    smallest = np.where(sizes > 0.0, sizes, np.inf).min(axis=1)
+    next_one = np.where(sizes > smallest[:, np.newaxis], sizes, np.inf).min(axis=1)
+    spread = differences.max(axis=1) - differences.min(axis=1)
+    largest = sizes.max(axis=1)
+    spread = np.where(spread <= _ROUNDING * largest, largest, spread)
+    result = np.zeros(len(differences), dtype=bool)
+    several = np.flatnonzero(np.isfinite(next_one))
+    least = spread[several] * differences.shape[1] / LARGEST
+    result[several] = _common_steps(next_one[several], smallest[several], least) < least
+    return result
+
+
+def _common_steps(a: FloatArray, b: FloatArray, smallest: FloatArray) -> FloatArray:
+    """Return what :func:`_common_step` does, of each."""
+    a, b = a.copy(), b.copy()
+    nothing = 1e-6 * smallest
+    going = np.arange(a.size)
+    while (going := going[b[going] > nothing[going]]).size:
+        few = b[going] < (1.0 - _EQUAL) * smallest[going]
+        a[going[few]], b[going[few]] = 0.0, 0.0
+        going = going[~few]
+        rest = a[going] % b[going]
+        a[going] = b[going]
+        b[going] = np.where(b[going] - rest <= nothing[going], 0.0, rest)
+    return a
 
 
 def _common_step(a: float, b: float, smallest: float) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankeval_pd.stats._types import FloatArray, IntArray
+from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import paired_proportions
 from rankeval_pd.stats.resampling import bootstrap, wild
 from rankeval_pd.stats.resampling.asked import AnyItems, Options, Step, quiet
@@ -13,9 +13,10 @@ from rankeval_pd.stats.resampling.enough import check_enough, settled
 from rankeval_pd.stats.resampling.lattice import DrawnSum, Lattice, SignedSum
 from rankeval_pd.stats.resampling.pairs import (
     Pairs,
-    Row,
+    Rows,
     as_p_says,
     lattices_of,
+    no_rows,
     oriented,
     sd,
     table,
@@ -66,14 +67,16 @@ def paired_bootstrap(
     every = signs and wild.looks_at_every(items, options)
     if not every and (options.adjust == "max-t" or None in lattices):
         check_enough(options, len(pairs))
-    test = _wild_p if signs else _resampled_p
-    rows = []
-    for k in range(len(pairs)):
-        error, p, ordered, hits = test(draws, k, lattices[k])
-        low = high = np.nan
-        if asked:
-            low, high = _interval(draws, k, lattices[k], error, min(1.0, 2.0 * ordered))
-        rows.append(Row(error, low, high, p, ordered, hits))
+    rows = no_rows(len(pairs))
+    scattered = np.array([on is None for on in lattices], dtype=bool)
+    together = scattered & signs
+    for block in bootstrap.blocks(np.flatnonzero(together), items.n_drawn):
+        rows.put(block, *_wild_p(draws, block))
+    alone = _law_p if signs else _resampled_p
+    for k in np.flatnonzero(~together).tolist():
+        rows.put(k, *alone(draws, k, lattices[k]))
+    if asked:
+        _put_limits(draws, lattices, scattered, rows)
     simultaneous = None
     if options.adjust == "max-t":
         simultaneous = _wild_max_t(draws) if signs else _resampled_max_t(draws)
@@ -81,23 +84,31 @@ def paired_bootstrap(
 
 
 _Found = tuple[float, float, float, int]  # standard error, p, p of the better first, hits
+_AllFound = tuple[FloatArray, FloatArray, FloatArray, IntArray]
 
 
-def _wild_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
-    """Return the wild bootstrap of one pair, its null hypothesis imposed."""
-    a, b = draws.pairs[k]
-    gain, error = draws.theta[a] - draws.theta[b], draws.linear_error(k)
-    if on is not None:
-        law, total = SignedSum(on.multiples, on.times), on.total
-        p = law.tail(total)
-        return error, p, law.tail(-total) if gain < 0.0 else p, -1
-    sums, room = draws.turned(a, b), draws.room(a, b)
+def _law_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
+    """Return the wild bootstrap of one pair by its exact law."""
+    assert on is not None
+    which = np.array([k])
+    gain, error = float(draws.gains(which)[0]), float(draws.linear_errors(which)[0])
+    law, total = SignedSum(on.multiples, on.times), on.total
+    p = law.tail(total)
+    return error, p, law.tail(-total) if gain < 0.0 else p, -1
+
+
+def _wild_p(draws: Draws, which: IntArray) -> _AllFound:
+    """Return the wild bootstrap of some pairs, their null hypotheses imposed."""
+    sums, room, error = draws.turned(which), draws.room(which), draws.linear_errors(which)
+    worse = draws.gains(which) < 0.0
     hits = wild.reached(sums, room)
-    better = wild.reached(-sums, room) if gain < 0.0 else hits
+    better = hits.copy()
+    better[worse] = wild.reached(-sums[worse], room[worse])
+    size = sums.shape[1]
     if draws.subsets.every:
-        return error, hits / sums.size, better / sums.size, -1
+        return error, hits / size, better / size, np.full(which.size, -1)
     p, ordered = (
-        bootstrap.monte_carlo(count, sums.size, draws.options.event) for count in (hits, better)
+        bootstrap.monte_carlo(count, size, draws.options.event) for count in (hits, better)
     )
     return error, p, ordered, better
 
@@ -110,11 +121,12 @@ def _wild_max_t(draws: Draws) -> FloatArray:
     """
     a, b = draws.pairs.T
     gains, scale = draws.level.sums[a] - draws.level.sums[b], np.sqrt(draws.spread.raw)
-    nothing = scale <= [draws.room(*pair) for pair in draws.pairs]
+    nothing = scale <= draws.room(np.arange(len(draws.pairs)))
     gains, scale = np.where(nothing, 0.0, gains), np.where(nothing, 1.0, scale)
 
-    def t_star(k: int) -> FloatArray:
-        return np.asarray((gains[k] - 2.0 * draws.turned(*draws.pairs[k])) / scale[k])
+    def t_star(which: IntArray) -> FloatArray:
+        moved = gains[which, np.newaxis] - 2.0 * draws.turned(which)
+        return np.asarray(moved / scale[which, np.newaxis])
 
     size = draws.subsets.weights.size
     return bootstrap.max_t(t_star, gains / scale, size, every=draws.subsets.every)
@@ -153,19 +165,43 @@ def _resampled_max_t(draws: Draws) -> FloatArray:
     """Return p-values adjusted for all pairs, each resample studentised by its own error."""
     gains = draws.theta[draws.pairs[:, 0]] - draws.theta[draws.pairs[:, 1]]
 
-    def room(k: int) -> float:
-        return 1e-12 * float(draws.scale[draws.pairs[k]].max())
+    room = 1e-12 * draws.scale[draws.pairs].max(axis=1)
 
-    def t_star(k: int) -> FloatArray:
-        a, b = draws.pairs[k]
-        moved = draws.scores[a] - draws.scores[b] - gains[k]
-        return bootstrap.studentised(moved, draws.errors[k], room(k))
+    def t_star(which: IntArray) -> FloatArray:
+        a, b = draws.pairs[which].T
+        moved = draws.scores[a] - draws.scores[b] - gains[which, np.newaxis]
+        return bootstrap.studentised(moved, draws.errors[which], room[which, np.newaxis])
 
-    t = [
-        float(bootstrap.studentised(gains[k], float(draws.own_errors[k]), room(k)))
-        for k in range(len(gains))
-    ]
-    return bootstrap.max_t(t_star, np.array(t), draws.options.n_resamples)
+    t = bootstrap.studentised(gains, draws.own_errors, room)
+    return bootstrap.max_t(t_star, t, draws.options.n_resamples)
+
+
+def _put_limits(
+    draws: Draws, lattices: list[Lattice | None], scattered: BoolArray, rows: Rows
+) -> None:
+    """Put the intervals of all gains into the rows."""
+    options = draws.options
+    doubled = np.minimum(1.0, 2.0 * rows.ordered)
+    together = np.zeros_like(scattered)
+    if options.ci == "wild":  # what is on a lattice is to say the same as its exact law
+        together = scattered if options.event == "wild" else ~together
+    for block in bootstrap.blocks(np.flatnonzero(together), draws.items.n_drawn):
+        rows.low[block], rows.high[block] = _wild_limits(draws, block, rows.error[block])
+    for k in np.flatnonzero(~together).tolist():
+        rows.low[k], rows.high[k] = _interval(
+            draws, k, lattices[k], float(rows.error[k]), float(doubled[k])
+        )
+
+
+def _wild_limits(draws: Draws, which: IntArray, error: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the limits of the gains that random signs do not reject."""
+    subsets = draws.subsets
+    low, high = wild.limits(
+        draws.turned(which), subsets.weights, draws.factor, every=subsets.every,
+        level=draws.options.level, room=draws.room(which),
+    )  # fmt: skip
+    varies = error > 0.0  # if not, the items say nothing of how far the gain could be
+    return np.where(varies, low, np.nan), np.where(varies, high, np.nan)
 
 
 def _interval(
@@ -186,13 +222,11 @@ def _interval(
     if not error > 0.0:
         return np.nan, np.nan  # nothing varies: the items say nothing of how far the gain could
     if kind == "wild":
-        subsets, room, sums = draws.subsets, draws.room(a, b), draws.turned(a, b)
-        factor = draws.factor
-        result = wild.limits(
-            sums, subsets.weights, factor, every=subsets.every, level=options.level, room=room
-        )
+        which, subsets = np.array([k]), draws.subsets
+        lowest, highest = _wild_limits(draws, which, np.array([error]))
+        result = float(lowest[0]), float(highest[0])
         if on is not None and not subsets.every and options.event == "wild":
-            near = factor * sums / np.maximum(subsets.weights, 1.0)
+            near = draws.factor * draws.turned(which)[0] / np.maximum(subsets.weights, 1.0)
             result = as_p_says(result, gain, p_two_sided, near, options)
         return result
     lean = draws.without[a] - draws.without[b] if kind == "bca" else np.empty(0)

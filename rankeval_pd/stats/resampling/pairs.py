@@ -7,15 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.proportions import clopper_pearson
 from rankeval_pd.stats.resampling import wild
 from rankeval_pd.stats.resampling.asked import AnyItems, Options
 from rankeval_pd.stats.resampling.draws import Draws
-from rankeval_pd.stats.resampling.lattice import Lattice
+from rankeval_pd.stats.resampling.lattice import LARGEST, Lattice
 from rankeval_pd.stats.resampling.resamples import ENUMERATED
 from rankeval_pd.stats.significance.adjust import adjust
 
+_WHOLE = 2**53  # up to here float64 holds every whole number
 METHODS = ("auto", "exact", "monte-carlo")
 
 
@@ -44,15 +45,26 @@ class Pairs(NamedTuple):
     family_high: FloatArray
 
 
-class Row(NamedTuple):
-    """What a test says of one pair."""
+class Rows(NamedTuple):
+    """What a test says of the pairs."""
 
-    error: float
-    low: float
-    high: float
-    p: float
-    ordered: float  #: p with the better system first, whatever the order of the pair
-    hits: int  #: resamples in which the event happened, that order; -1 where p is exact
+    error: FloatArray
+    p: FloatArray
+    ordered: FloatArray  #: p with the better system first, whatever the order of the pair
+    hits: IntArray  #: resamples in which the event happened, that order; -1 where p is exact
+    low: FloatArray
+    high: FloatArray
+
+    def put(self, which: int | IntArray, *values: Any) -> None:
+        """Put in what is known of a pair, or of some: the first columns, in their order."""
+        for column, value in zip(self, values, strict=False):
+            column[which] = value
+
+
+def no_rows(pairs: int) -> Rows:
+    """Return rows of which nothing is known yet."""
+    error, p, ordered, low, high = np.full((5, pairs), np.nan)
+    return Rows(error, p, ordered, np.full(pairs, -1), low, high)
 
 
 def oriented(
@@ -80,8 +92,15 @@ def lattices_of(
     """
     items, bootstraps = draws.items, not signs
     unit = items.unit()
-    wanted = wants_lattices(options, unit, clusters=items.n_groups > 0, signs=signs)
-    listed = [draws.lattice(k, drawn=signs) if wanted else None for k in which]
+    # the sum of random signs goes from -reach to reach; of others, whole numbers stay whole
+    most = LARGEST if signs else _WHOLE
+    asked = np.array([*which], dtype=np.int64)
+    listed: list[Lattice | None] = [None] * asked.size
+    if wants_lattices(options, unit, clusters=items.n_groups > 0, signs=signs):
+        listed = [
+            None if on is None or on.reach > most else on
+            for on in draws.lattices(asked, drawn=signs)
+        ]
     small = signs and items.n_drawn <= ENUMERATED
     if options.method == "exact" and None in listed and not small:
         raise ValueError(_why_not_exact(items, options, bootstraps=bootstraps, unit=unit))
@@ -131,6 +150,37 @@ def as_p_says(
     return wild.agreeing(found, gain, rejected=rejected, near=near)
 
 
+def as_each_p_says(
+    found: tuple[FloatArray, FloatArray],
+    gain: FloatArray,
+    p_two_sided: FloatArray,
+    near: FloatArray,
+    options: Options,
+) -> tuple[FloatArray, FloatArray]:
+    """Return what :func:`as_p_says` does, of many pairs: (pair,), near (pair, trial)."""
+    low, high = (limit.copy() for limit in found)
+    rejected = p_two_sided <= (1.0 - options.level) * (1.0 + 1e-12)
+    wrong = np.where(
+        rejected,
+        (gain > 0.0) & (low <= 0.0) | (gain < 0.0) & (high >= 0.0),
+        (low > 0.0) | (high < 0.0),
+    )
+    for k in np.flatnonzero(wrong):
+        low[k], high[k] = wild.agreeing(
+            (float(low[k]), float(high[k])), float(gain[k]),
+            rejected=bool(rejected[k]), near=near[k],
+        )  # fmt: skip
+    return low, high
+
+
+def row_sd(gains: FloatArray) -> FloatArray:
+    """Return what :func:`sd` does, of each row."""
+    result = np.asarray(gains.std(axis=1))
+    for k in np.flatnonzero(np.isnan(result)):
+        result[k] = sd(gains[k])
+    return result
+
+
 def sd(gains: FloatArray) -> float:
     """Return the standard deviation of the gains that are defined."""
     known = gains[~np.isnan(gains)]
@@ -142,7 +192,7 @@ def table(
     theta: FloatArray,
     pairs: IntArray,
     swapped: BoolArray,
-    rows: list[Row],
+    rows: Rows,
     options: Options,
     simultaneous: FloatArray | None,
     *,
@@ -153,10 +203,10 @@ def table(
     gain = theta[a] - theta[b]
     undefined = np.isnan(gain)
     error, low, high, p, ordered = (
-        np.where(undefined, np.nan, np.array([getattr(row, name) for row in rows], dtype=float))
-        for name in ("error", "low", "high", "p", "ordered")
+        np.where(undefined, np.nan, column)
+        for column in (rows.error, rows.low, rows.high, rows.p, rows.ordered)
     )
-    hits = np.array([row.hits for row in rows], dtype=np.int64)
+    hits = rows.hits
     exact = hits < 0
     draws = options.n_resamples
     n_resamples = np.where(exact, 0, draws)
@@ -165,16 +215,14 @@ def table(
     doubled = np.minimum(1.0, 2.0 * ordered)
     if simultaneous is not None:
         simultaneous = np.where(undefined, np.nan, simultaneous)
-    below, above = clopper_pearson(np.maximum(hits, 0), np.array(draws), options.level)
+    below, above = _clopper_pearson(np.maximum(hits, 0), draws, options.level)
     listed = [of_all_pairs(doubled, simultaneous)]
     for number, limit in enumerate((below, above)):
         side = np.where(exact, doubled, np.where(undefined, np.nan, np.minimum(1.0, 2.0 * limit)))
         together = simultaneous
         if simultaneous is not None and not every:
             reached = np.rint(np.nan_to_num(simultaneous) * (draws + 1)) - 1.0
-            together = clopper_pearson(np.maximum(reached, 0.0), np.array(draws), options.level)[
-                number
-            ]
+            together = _clopper_pearson(np.maximum(reached, 0.0), draws, options.level)[number]
             together = np.where(np.isnan(simultaneous), np.nan, together)
         listed.append(of_all_pairs(side, together))
     adjusted, *sides = (_adjusted(x, options.adjust) for x in listed)
@@ -186,6 +234,13 @@ def table(
         np.full(len(pairs), items.n_items), n_resamples, np.full(len(pairs), items.n_groups),
         *listed,
     )  # fmt: skip
+
+
+def _clopper_pearson(hits: AnyArray, draws: int, level: float) -> tuple[FloatArray, FloatArray]:
+    """Return the Monte-Carlo intervals of p-values: many pairs have few counts."""
+    counts, back = np.unique(hits, return_inverse=True)
+    low, high = clopper_pearson(counts, np.array(draws), level)
+    return low[back], high[back]
 
 
 def is_undecided(low: Any, high: Any, alpha: float) -> Any:

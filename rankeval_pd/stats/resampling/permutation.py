@@ -12,11 +12,12 @@ from rankeval_pd.stats.resampling.enough import check_enough, settled
 from rankeval_pd.stats.resampling.lattice import Lattice, SignedSum
 from rankeval_pd.stats.resampling.pairs import (
     Pairs,
-    Row,
+    as_each_p_says,
     as_p_says,
     lattices_of,
+    no_rows,
     oriented,
-    sd,
+    row_sd,
     table,
 )
 from rankeval_pd.stats.resampling.resamples import swaps_every
@@ -44,51 +45,58 @@ def paired_permutation(
         gains = _swapped_gains(items, pairs, draws.moved)
     else:
         gains = np.empty((len(pairs), 0))
-    rows = []
-    for k, (a, b) in enumerate(pairs):
-        gain = float(theta[a] - theta[b])
-        on = lattices[k]
-        if on is not None:
-            rows.append(_signed_row(on, items.unit() or 1.0, gain, options))
-            continue
-        largest = float(np.fmax.reduce(np.abs(gains[k])))
-        scale = max(abs(float(theta[a])), abs(float(theta[b])), largest)
-        hits = _reached(gains[k], gain, scale)
-        turned = _reached(-gains[k], -gain, scale) if gain < 0.0 else hits
-        p, ordered = (
-            count / gains.shape[1]
-            if every
-            else bootstrap.monte_carlo(count, gains.shape[1], "recentred")
-            for count in (hits, turned)
-        )
-        tails = (1.0 - options.level) / 2.0, (1.0 + options.level) / 2.0
-        low, high = (float(x) for x in bootstrap.quantiles(gains[k], tails))
-        limits = as_p_says(
-            (gain - high, gain - low), gain, min(1.0, 2.0 * ordered), gain - gains[k], options
-        )
-        rows.append(_varying(sd(gains[k]), *limits, p, ordered, -1 if every else turned))
+    rows = no_rows(len(pairs))
+    scattered = np.array([on is None for on in lattices], dtype=bool)
+    for k in np.flatnonzero(~scattered).tolist():
+        a, b = pairs[k]
+        unit = items.unit() or 1.0
+        rows.put(k, *_signed_row(lattices[k], unit, float(theta[a] - theta[b]), options))
+    for block in bootstrap.blocks(np.flatnonzero(scattered), gains.shape[1]):
+        rows.put(block, *_swapped_rows(gains[block], theta[pairs[block]], options, every=every))
     simultaneous = None
     if options.adjust == "max-t":
-        error = np.array([row.error for row in rows])
-        unit = np.where(error > 0.0, error, 1.0)
+        error = np.where(rows.error > 0.0, rows.error, 1.0)
         simultaneous = bootstrap.max_t(
-            lambda k: np.asarray(gains[k] / unit[k]),
-            (theta[pairs[:, 0]] - theta[pairs[:, 1]]) / unit,
+            lambda which: np.asarray(gains[which] / error[which, np.newaxis]),
+            (theta[pairs[:, 0]] - theta[pairs[:, 1]]) / error,
             gains.shape[1],
             every=every,
         )
     return table(items, theta, pairs, swapped, rows, options, simultaneous, every=every)
 
 
-def _varying(error: float, low: float, high: float, p: float, ordered: float, hits: int) -> Row:
-    """Return the row; where nothing varies, the items say nothing of an interval."""
-    limits = (low, high) if error > 0.0 else (np.nan, np.nan)
-    return Row(error, *limits, p, ordered, hits)
+_Row = tuple[float, float, float, int, float, float]  # as of Rows
+_Columns = tuple[FloatArray, FloatArray, FloatArray, IntArray, FloatArray, FloatArray]
 
 
-def _reached(gains: FloatArray, gain: float, scale: float) -> int:
-    """Return in how many trials the gain is at least the observed one, or undefined."""
-    return int(gains.size - np.count_nonzero(gains < gain - 1e-12 * scale))
+def _swapped_rows(
+    gains: FloatArray, theta: FloatArray, options: Options, *, every: bool
+) -> _Columns:
+    """Return what the trials say of pairs: gains (pair, trial), theta (pair, 2)."""
+    gain, trials = theta[:, 0] - theta[:, 1], gains.shape[1]
+    scale = np.fmax(np.abs(theta).max(axis=1), np.fmax.reduce(np.abs(gains), axis=1))
+    hits = _reached(gains, gain, scale)
+    turned, worse = hits.copy(), gain < 0.0
+    turned[worse] = _reached(-gains[worse], -gain[worse], scale[worse])
+    p, ordered = (
+        count / trials if every else bootstrap.monte_carlo(count, trials, "recentred")
+        for count in (hits, turned)
+    )
+    tails = (1.0 - options.level) / 2.0, (1.0 + options.level) / 2.0
+    below, above = bootstrap.row_quantiles(gains, tails)
+    limits = gain - above, gain - below
+    doubled = np.minimum(1.0, 2.0 * ordered)
+    low, high = as_each_p_says(limits, gain, doubled, gain[:, np.newaxis] - gains, options)
+    error = row_sd(gains)
+    varies = error > 0.0  # if not, the items say nothing of an interval
+    low, high = np.where(varies, low, np.nan), np.where(varies, high, np.nan)
+    return error, p, ordered, np.full(turned.size, -1) if every else turned, low, high
+
+
+def _reached(gains: FloatArray, gain: FloatArray, scale: FloatArray) -> IntArray:
+    """Return in how many trials the gains are at least the observed ones, or undefined."""
+    fewer = gains < (gain - 1e-12 * scale)[:, np.newaxis]
+    return np.asarray(gains.shape[1] - np.count_nonzero(fewer, axis=1))
 
 
 def _swapped_gains(items: AnyItems, pairs: IntArray, moved: FloatArray) -> FloatArray:
@@ -110,8 +118,9 @@ def _swapped_gains(items: AnyItems, pairs: IntArray, moved: FloatArray) -> Float
     return result
 
 
-def _signed_row(on: Lattice, unit: float, gain: float, options: Options) -> Row:
+def _signed_row(on: Lattice | None, unit: float, gain: float, options: Options) -> _Row:
     """Return the exact sign-flip test of one pair."""
+    assert on is not None
     law = SignedSum(on.multiples, on.times)
     size = on.step * unit
     limits = bootstrap.law_interval(
@@ -130,4 +139,5 @@ def _signed_row(on: Lattice, unit: float, gain: float, options: Options) -> Row:
         (gain - limits[1], gain - limits[0]), gain, min(1.0, 2.0 * ordered),
         np.asarray(gain - size * law.values, dtype=np.float64), options,
     )  # fmt: skip
-    return _varying(error, *result, p, ordered, -1)
+    low, high = result if error > 0.0 else (np.nan, np.nan)
+    return error, p, ordered, -1, low, high

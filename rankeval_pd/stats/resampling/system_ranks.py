@@ -92,15 +92,16 @@ def _score_limits(draws: Draws, k: int) -> tuple[float, float]:
         right, n = items.totals[k, :1], np.array([items.n_items])
         low, high = (float(x[0]) for x in clopper_pearson(right, n, options.level))
         return (low, high) if items.sign > 0.0 else (-high, -low)
-    room = draws.room(k)
+    room = float(draws.room_of(np.array(k)))
     if np.sqrt(draws.spread.systems[k]) <= room:
         return np.nan, np.nan  # nothing varies
     if options.ci == "wild":
         subsets = draws.subsets
-        return wild.limits(
-            subsets.values[k], subsets.weights, draws.factor, every=subsets.every,
-            level=options.level, room=room,
+        lowest, highest = wild.limits(
+            subsets.values[[k]], subsets.weights, draws.factor, every=subsets.every,
+            level=options.level, room=np.array([room]),
         )  # fmt: skip
+        return float(lowest[0]), float(highest[0])
     return bootstrap.interval(
         options.ci, theta, draws.scores[k], level=options.level, scale=float(draws.scale[k]),
         without=draws.without[k] if options.ci == "bca" else np.empty(0),
@@ -120,11 +121,12 @@ def resampled_ranks(scores: FloatArray, level: float) -> tuple[IntArray, IntArra
     top = known.max(axis=0) - room
     winners = np.maximum((known >= top).sum(axis=0), 1)
     tail = (1.0 - level) / 2.0
+    better = np.empty((systems, size), dtype=np.int64)
+    for resample, column in enumerate(known.T):
+        no_more = np.searchsorted(np.sort(column), column + room[resample], "right")
+        better[:, resample] = systems - no_more
     for k in range(systems):
-        better = np.zeros(size, dtype=np.int64)
-        for other in range(systems):
-            better += known[other] > known[k] + room
-        share = np.cumsum(np.bincount(better + 1, minlength=systems + 1)) / size
+        share = np.cumsum(np.bincount(better[k] + 1, minlength=systems + 1)) / size
         low[k] = int(np.argmax(share > tail))
         high[k] = int(np.argmax(share >= 1.0 - tail))
         wins = (known[k] >= top) & ~np.isnan(scores[k])

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankeval_pd.stats._types import FloatArray
+from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.exact_sums import total
 from rankeval_pd.stats.resampling import factors, resamples
 from rankeval_pd.stats.resampling.asked import AnyItems, Items, Options, Step
@@ -128,35 +128,47 @@ def subset_sums(parts: Contributions, items: Items, options: Options, step: Step
     return Subsets(sums[:-1], sums[-1], every)
 
 
-def reached(sums: FloatArray, room: float) -> int:
-    """Return for how many subsets the gain with these signs turned is at least the gain."""
-    return int(sums.size - np.count_nonzero(sums > room))  # undefined counts against the claim
+def reached(sums: FloatArray, room: FloatArray) -> IntArray:
+    """Return for how many subsets the gains with these signs turned are at least the gains.
+
+    ``sums`` (pair, subset) that are undefined count against the claim; ``room`` is (pair,).
+    """
+    return np.asarray(sums.shape[-1] - np.count_nonzero(sums > room[..., np.newaxis], axis=-1))
 
 
 def limits(
-    sums: FloatArray, weights: FloatArray, factor: float, *, every: bool, level: float, room: float
-) -> tuple[float, float]:
-    """Return the least and the largest score that the signs do not reject at 1 - level.
+    sums: FloatArray,
+    weights: FloatArray,
+    factor: float,
+    *,
+    every: bool,
+    level: float,
+    room: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the least and the largest scores that the signs do not reject at 1 - level.
+
+    ``sums`` are (pair, subset), ``weights`` (subset,), ``room`` and what is returned (pair,).
 
     A score s is rejected as too low where so few subsets have a score of at most s that their
     share, with one added to both counts unless these are all subsets, is at most half of that. The
     empty subset has any score. With few items there is no limit: that is infinite.
     """
-    if np.isnan(sums).any():
-        return np.nan, np.nan
+    undefined = np.isnan(sums).any(axis=1)
     added = 0 if every else 1
     filled = weights > 0.0
-    scores = factor * sums[filled] / weights[filled]
-    scores[np.abs(sums[filled]) <= room] = 0.0
-    tail = (1.0 - level) / 2.0 * (sums.size + added)
+    used = sums[:, filled]
+    scores = factor * used / weights[filled]
+    scores[np.abs(used) <= room[:, np.newaxis]] = 0.0
+    tail = (1.0 - level) / 2.0 * (weights.size + added)
     most = int(np.floor(tail * (1.0 + 1e-12))) - added - int(np.count_nonzero(~filled))
     if most < 0:
-        return -np.inf, np.inf
-    last = scores.size - 1 - most
-    if most > last:  # at the least levels every score is rejected: the middle is what remains
-        most = last = (scores.size - 1) // 2
-    ordered = np.partition(scores, [most, last])
-    return float(ordered[most]), float(ordered[last])
+        low, high = np.full((2, len(sums)), [[-np.inf], [np.inf]])
+    else:
+        last = scores.shape[1] - 1 - most
+        if most > last:  # at the least levels every score is rejected: the middle is what remains
+            most = last = (scores.shape[1] - 1) // 2
+        low, high = np.partition(scores, [most, last], axis=1)[:, [most, last]].T
+    return np.where(undefined, np.nan, low), np.where(undefined, np.nan, high)
 
 
 def agreeing(

@@ -1,0 +1,235 @@
+"""Counts that a random ranking reaches anywhere with a given probability: equal local levels.
+
+The probability of reaching the boundary of a level t is a step function of t: it changes at the
+tails of the counts alone, some tens of millions of them for every n of a million candidates.
+One evaluation is dear. So the level is looked for where a model says that it is, the heights of
+the steps are guessed, and the bracket is closed from both of its ends.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from rankeval_pd.stats._types import FloatArray
+from rankeval_pd.stats.distributions.populations import Finite, Population
+from rankeval_pd.stats.random_model.boundary import reached_somewhere
+from rankeval_pd.stats.random_model.bounds import critical_counts, largest_tail
+
+_EQUAL = 1e-12  # two probabilities are equal up to this relative difference
+_LISTED = 2**14  # so many of the highest steps are looked at one by one
+_MARGIN = 0.03  # by what share of the way a guess may be wrong
+_LEAST = 1e-4  # what is left of the margin next to an end
+_OWN_TIME = 0.3  # list sizes further apart in log-odds time are reached independently
+
+
+class Envelope(NamedTuple):
+    """Counts that a random ranking reaches somewhere with a probability of alpha at the most."""
+
+    counts: FloatArray  #: one for each n
+    local_level: float  #: the largest P(X_n >= count)
+
+
+def envelope(
+    alpha: float,
+    n: FloatArray,
+    population: Population,
+    step: Callable[[int], object] = lambda _: None,
+) -> Envelope:
+    """Return the envelope of equal local level for the list sizes n, each once, in any order.
+
+    The count at n is min{i: P(X_n >= i) <= t} with one t for all n, the largest t that keeps the
+    probability of reaching it anywhere at alpha or below. Below alpha / (number of n) lies no such
+    t, and none above alpha. ``step`` is told of every t that was tried.
+    """
+    if n.size == 0:
+        return Envelope(n.copy(), math.nan)
+    given, n = n, np.sort(n)
+    search = _Search(alpha, n, population, step)
+    best = search.found()
+    local_level = math.exp(largest_tail(best.log_t, n, population))
+    return Envelope(best.counts[np.searchsorted(n, given)], local_level)
+
+
+class _Tried(NamedTuple):
+    """A level, its boundary, and how likely a random ranking reaches it."""
+
+    log_t: float
+    counts: FloatArray
+    reached: float
+
+
+class _Search:
+    """The largest level whose boundary is reached with probability alpha at the most."""
+
+    def __init__(
+        self,
+        alpha: float,
+        n: FloatArray,
+        population: Population,
+        step: Callable[[int], object],
+    ) -> None:
+        self.alpha, self.n, self.population, self.step = alpha, n, population, step
+        self.time = _time(n, population)
+        self.heights = _heights(n, self.time, population)
+
+    def at(self, log_t: float) -> _Tried:
+        """Try a level."""
+        counts = critical_counts(np.array([log_t]), self.n, self.population)
+        (reached,) = reached_somewhere(counts, self.n, self.population)
+        self.step(1)
+        return _Tried(log_t, counts[0], float(reached))
+
+    def holds(self, tried: _Tried) -> bool:
+        """Tell whether a level keeps the promise."""
+        return tried.reached <= self.alpha * (1.0 + _EQUAL)
+
+    def found(self) -> _Tried:
+        """Close in on the level from both sides."""
+        low, high = self.bracket()
+        behind = 0  # how often the same end has moved
+        while high is not None:
+            log_t = self.between(low, high, _MARGIN * 4.0**behind)
+            if log_t is None:
+                break
+            middle = self.at(log_t)
+            share = _share_below(self.alpha, low.reached, high.reached)
+            far_end_moved = self.holds(middle) == (share >= 0.5)
+            behind = 0 if far_end_moved else behind + 1
+            low, high = (middle, high) if self.holds(middle) else (low, middle)
+        return low
+
+    def bracket(self) -> tuple[_Tried, _Tried | None]:
+        """Return a level that keeps the promise, and one that does not if there is one."""
+        lowest, highest = math.log(self.alpha) - math.log(self.n.size), math.log(self.alpha)
+        here = self.at(min(max(self.likely_level(0.0), lowest), highest))
+        step = 0.0
+        while not (self.holds(here) and here.log_t == highest):
+            up = self.holds(here)
+            off = _log_hazard(here.reached) - math.log(self.hazard(-_quantile(here.log_t)))
+            way = abs(self.likely_level(off) - here.log_t) if math.isfinite(off) else 0.5
+            step = max((1.0 + _MARGIN) * way, 2.0 * step, _LEAST)
+            there = self.at(min(max(here.log_t + (step if up else -step), lowest), highest))
+            if there.log_t == lowest or self.holds(there) != up:
+                return (here, there) if up else (there, here)
+            here = there
+        return here, None
+
+    def between(self, low: _Tried, high: _Tried, margin: float) -> float | None:
+        """Return a level behind the likely one, as seen from the end that is nearer to that.
+
+        None where there is no step between the two.
+        """
+        share = _share_below(self.alpha, low.reached, high.reached)
+        aside = max(min(share, 1.0 - share), _LEAST) * margin
+        upwards = share < 0.5
+        share = min(max(share + (aside if upwards else -aside), 0.0), 1.0)
+        tails, heights, rest = self.steps(low, high)
+        known = np.cumsum(heights)
+        if rest:  # the others are many small ones: a slope
+            slope = rest * (tails - low.log_t) / (high.log_t - low.log_t)
+            levels = [low.log_t, *np.repeat(tails, 2), high.log_t]
+            at = np.stack([known - heights + slope, known + slope], axis=1).reshape(-1)
+            whole = rest + heights.sum()
+            log_t = float(np.interp(share * whole, [0.0, *at, whole], levels))
+            return log_t if low.log_t < log_t < high.log_t else (low.log_t + high.log_t) / 2.0
+        if tails.size < 2:  # the last has the boundary of the higher level
+            return None
+        wanted = share * float(known[-1])
+        if upwards:
+            place = int(np.searchsorted(known, wanted, "left"))
+        else:
+            place = int(np.searchsorted(known, wanted, "right")) - 1
+        return float(tails[min(max(place, 0), tails.size - 2)])
+
+    def steps(self, low: _Tried, high: _Tried) -> tuple[FloatArray, FloatArray, float]:
+        """Return the tails between two levels, their heights, and that of those not listed.
+
+        The heights are in a unit of their own. Tails that are equal are one step.
+        """
+        many = (low.counts - high.counts).astype(np.int64)
+        whole = float((many * self.heights).sum())
+        listed = np.flatnonzero(many)
+        if many.sum() > _LISTED:
+            listed = listed[np.argsort(-self.heights[listed], kind="stable")]
+            listed = np.sort(listed[np.cumsum(many[listed]) <= _LISTED])
+        times = many[listed]
+        at = np.repeat(listed, times)
+        above = np.arange(at.size) - np.repeat(np.cumsum(times) - times, times)
+        tails = self.population.tails(high.counts[at] + above, self.n[at]).ge
+        order = np.argsort(tails)
+        tails, heights = tails[order], self.heights[at[order]]
+        new = np.diff(tails, prepend=low.log_t) > _EQUAL
+        which = np.cumsum(new)
+        sums = np.bincount(which, heights, minlength=1)[1:].astype(float)
+        rest = whole - float(self.heights[at].sum()) if listed.size < np.count_nonzero(many) else 0
+        return tails[new], sums, float(rest)
+
+    def likely_level(self, off: float) -> float:
+        """Return at which log t the model, off by so much, has the probability alpha."""
+        from scipy import special
+
+        wanted = -math.log1p(-self.alpha) / math.exp(off)
+        low, high = 0.0, 40.0
+        while high - low > 1e-6:
+            c = (low + high) / 2.0
+            low, high = (c, high) if self.hazard(c) > wanted else (low, c)
+        return float(special.log_ndtr(-low))
+
+    def hazard(self, c: float) -> float:
+        """Return about how often c is climbed over, if X_n were a Brownian bridge in time n / N.
+
+        In its own standard deviations, and in the time log(n / (N - n)) / 2, a bridge is an
+        Ornstein-Uhlenbeck process, which in a time T climbs over c some T c phi(c) times.
+        """
+        above = math.erfc(c / math.sqrt(2.0)) / 2.0
+        time = float(self.time[-1] - self.time[0])
+        return above + time * c * math.exp(-c * c / 2.0) / math.sqrt(2.0 * math.pi)
+
+
+def _quantile(log_t: float) -> float:
+    from scipy import special
+
+    return min(float(special.ndtri_exp(log_t)), 0.0)
+
+
+def _log_hazard(p: float) -> float:
+    """Return the logarithm of how often -- were it a Poisson process -- it happens."""
+    if 0.0 < p < 1.0:
+        return math.log(-math.log1p(-p))
+    return math.inf if p else -math.inf
+
+
+def _share_below(wanted: float, low: float, high: float) -> float:
+    """Return where between two probabilities the wanted one lies."""
+    first, wanted, last = (_log_hazard(p) for p in (low, wanted, high))
+    if not (first < last and math.isfinite(last - first)):
+        return 0.5
+    return min(max((wanted - first) / (last - first), 0.0), 1.0)
+
+
+def _time(n: FloatArray, population: Population) -> FloatArray:
+    """Return the time of each n in which X_n is much like an Ornstein-Uhlenbeck process."""
+    time: FloatArray = np.log(n) / 2.0
+    if isinstance(population, Finite):
+        time -= np.log(np.maximum(population.total - n, 1.0)) / 2.0
+    return time
+
+
+def _heights(n: FloatArray, time: FloatArray, population: Population) -> FloatArray:
+    """Return about how much a count more or less at each n matters, in one unit for all.
+
+    A standard deviation of level at every n is reached as often in equal times, and is so many
+    counts.
+    """
+    gaps = np.minimum(np.diff(time), _OWN_TIME)
+    around = np.append(gaps, _OWN_TIME) + np.insert(gaps, 0, _OWN_TIME)
+    prior = population.prior
+    variance = n * prior * (1.0 - prior)
+    if isinstance(population, Finite):
+        variance = variance * (1.0 - n / population.total)
+    heights: FloatArray = around / np.sqrt(variance + 0.25)
+    return heights

@@ -1,0 +1,197 @@
+"""What random calls of random data found: an answer, or an error that says what to do."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import rankeval_pd
+
+HUGE = 10**160
+
+
+@pytest.fixture
+def df() -> pd.DataFrame:
+    """Forty candidates, two measures."""
+    rng = np.random.default_rng(0)
+    scores = pd.DataFrame(rng.random((40, 2)), columns=["x", "y"])
+    return scores.assign(gold=rng.random(40) < 0.4)
+
+
+@pytest.fixture
+def items() -> pd.DataFrame:
+    """Sixty items, three systems, right or wrong."""
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(rng.integers(0, 2, size=(60, 3)), columns=list("abc"))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda d: d.difference_band(n_resamples=HUGE), MemoryError, "kept together"),
+        (lambda d: d.random_band(simultaneous=pd.NA), TypeError, "simultaneous"),
+        (lambda d: d.judged_precision(5, judged_with=[["x"]]), KeyError, "judged_with"),
+        (lambda d: d.compare(groups=np.array([[1, 2]])), (KeyError, ValueError), "groups"),
+    ],
+    ids=["draws", "flag", "judged_with", "groups"],
+)
+def test_odd_options_of_rankings(df, call, error, message):
+    with pytest.raises(error, match=message):
+        call(df.rankeval)
+
+
+@pytest.mark.parametrize(
+    "groups", [np.array([[1, 2]]), np.zeros((2, 2), dtype=object)], ids=["numbers", "objects"]
+)
+def test_groups_that_are_no_name(items, groups):
+    with pytest.raises((KeyError, ValueError), match="groups"):
+        items.rankeval.paired_bootstrap(groups=groups)
+
+
+def test_draws_beyond_all_floats(items):
+    with pytest.raises(MemoryError, match="numbers each"):
+        items.rankeval.paired_permutation(n_resamples=HUGE * HUGE)
+
+
+@pytest.mark.parametrize("adjust", ["holm", "bonferroni", "bh"])
+def test_no_groups_and_one_measure_have_no_pairs(df, adjust):
+    """No batch, and no pair."""
+    ds = xr.Dataset(
+        {name: (("query", "candidate"), np.zeros((0, 5))) for name in ("x", "y")}
+    ).assign(gold=(("query", "candidate"), np.zeros((0, 5), dtype=bool)))
+    assert ds.rankeval.measure_ranks([1, 2], adjust=adjust, n_resamples=99)["rank"].size == 0
+    found = df.rankeval.measure_ranks([5], measures=["x"], adjust=adjust, n_resamples=99)
+    assert found["rank"].tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [({"n": [10, 20, 30], "n_positive": [5, 6]}, "n of shape .3,., n_positive of shape .2,.")],
+)
+def test_published_lists_of_several_lengths(given, message):
+    with pytest.raises(ValueError, match=message):
+        rankeval_pd.random_pvalue(2, **{"n_candidates": 100, **given})
+
+
+def test_a_mean_of_more_queries_than_memory_holds():
+    with pytest.raises(MemoryError, match="queries"):
+        rankeval_pd.random_pvalue_mean(
+            1.0, 5, n_candidates=10, n_positive=5, n_queries=10**30, decimals=1
+        )
+
+
+@pytest.mark.parametrize("name", ["relation", "system_b", "gain"])
+def test_tables_of_pairs_with_a_column_twice(items, name):
+    pairs = items.rankeval.paired_bootstrap(n_resamples=99).assign(relation="")
+    twice = pd.concat([pairs, pairs[[name]]], axis=1)
+    twice.attrs = pairs.attrs
+    with pytest.raises(ValueError, match=f"{name}.*2 columns"):
+        twice.rankeval.calibration(items)
+
+
+def test_an_overview_of_a_table_with_a_name_twice(df):
+    twice = pd.concat([df.drop(columns="gold"), df[["x"]]], axis=1)
+    assert "the name 'x' stands for several columns" in repr(twice.rankeval)
+
+
+def test_systems_named_by_what_is_equal_to_nothing():
+    values = xr.DataArray(
+        np.random.default_rng(0).random((20, 2)),
+        dims=("item", "system"),
+        coords={"system": np.array([pd.NA, "a"], dtype=object)},
+    )
+    with pytest.raises(KeyError, match="measures"):
+        values.to_dataset(name="score").rankeval.paired_bootstrap(
+            n_resamples=99, measures=["b"], dim="item"
+        )
+
+
+def test_numbers_in_the_other_order_of_bytes(df):
+    swapped = df.assign(x=df["x"].to_numpy().astype(df["x"].dtype.newbyteorder("S")))
+    found = swapped.rankeval.difference_region("x", "y", 10)
+    pd.testing.assert_frame_equal(found, df.rankeval.difference_region("x", "y", 10))
+
+
+def test_a_gold_label_along_the_measures():
+    ds = xr.Dataset(
+        {
+            "score": (("candidate", "measure"), np.zeros((4, 2))),
+            "gold": (("candidate", "measure"), np.zeros((4, 2), dtype=bool)),
+        },
+        coords={"measure": ["x", "y"]},
+    )
+    with pytest.raises(ValueError, match="dimension 'measure'"):
+        ds.rankeval.nbest_precision(1)
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_complex_gold_labels(lazy):
+    """Named values are as good as any; else they are refused, and nothing else is said."""
+    gold = ("candidate", np.array([1, 0, 1, 0], dtype=complex))
+    ds = xr.Dataset({"x": ("candidate", np.arange(4.0)), "gold": gold})
+    ds = ds.chunk(candidate=2) if lazy else ds
+    with pytest.raises(ValueError, match="complex"):
+        ds.rankeval.random_bound(0.05)
+    named = ds.rankeval.nbest_precision(2, positive=1 + 0j).compute()
+    assert named["tp"].to_numpy().tolist() == [[1]]
+    assert "candidates" in repr(ds.rankeval)
+
+
+@pytest.mark.parametrize("method", ["random_envelope", "random_bound", "isolines"])
+def test_labels_that_break_no_ties_where_scores_play_no_part(method):
+    """A frame with them is answered: so is a Dataset."""
+    labels = np.empty(4, dtype=object)
+    labels[:] = [frozenset({k}) for k in range(4)]
+    values = {"x": np.arange(4.0), "gold": np.array([True, False, True, False])}
+    ds = xr.Dataset(
+        {name: ("candidate", column) for name, column in values.items()},
+        coords={"candidate": labels},
+    )
+    found = getattr(ds.rankeval, method)(n=[1, 2]).to_dataframe().reset_index()
+    wanted = getattr(pd.DataFrame(values, index=labels).rankeval, method)(n=[1, 2])
+    names = [name for name in wanted if name in found]
+    pd.testing.assert_frame_equal(found[names], wanted[names], check_dtype=False)
+
+
+def test_joined_groups_none_of_which_has_a_list_so_long():
+    """Lazily, divisions are of when it is computed."""
+    rng = np.random.default_rng(0)
+    padding = np.where(np.arange(30) < np.array([[20], [9]]), 0.0, np.nan)
+    ds = xr.Dataset(
+        {
+            name: (("query", "candidate"), values + padding)
+            for name, values in (
+                ("x", rng.random((2, 30))),
+                ("y", rng.random((2, 30))),
+                ("gold", (rng.random((2, 30)) < 0.4).astype(float)),
+            )
+        }
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rankeval_pd.RankevalWarning)
+        found = ds.chunk(query=1).rankeval.compare(combine=True).compute()
+    assert np.isnan(found["precision_a"].sel(n=[25, 30])).all()
+    assert (~np.isnan(found["precision_a"].sel(n=9))).all()
+
+
+@pytest.mark.parametrize("ci", ["midp", "clopper-pearson", "jeffreys", "wilson"])
+def test_parts_of_a_success_have_the_limits_that_floats_can_tell(ci):
+    """0.000001 of a million: half of the mass of Beta(1e-6, 1e6) is below 2^-1,000,000."""
+    found = rankeval_pd.precision_interval([1, 2, 3], 10**12, ci=ci, level=0.5, phi=1e6)
+    assert (np.diff(found.ci_low) >= 0).all()
+    if ci in ("midp", "clopper-pearson"):
+        assert found.ci_low.tolist() == [0.0] * 3
+    turned = rankeval_pd.precision_interval(10**6 - 1, 10**6, ci=ci, level=0.95, phi=1e6)
+    assert 0.0 <= turned.ci_low < turned.ci_high <= 1.0
+
+
+@pytest.mark.slow
+def test_names_with_characters_that_no_font_has(df):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    axes = df.rename(columns={"x": "a\x00b"}).rankeval.plot.roc()
+    axes.figure.canvas.draw()
+    pyplot.close(axes.figure)
