@@ -218,6 +218,7 @@ def dies_while_drawing(seen: str) -> None:
 def test_a_worker_that_dies_between_two_steps_of_drawing(client, items, tmp_path):
     """Blocks of items, counts and generators that it had are made anew."""
     seen = str(tmp_path / "seen")
+    client.wait_for_workers(2)  # one may have died in the test before
     [first, _] = client.run(dies_while_drawing, seen)
     ddf = dd.from_pandas(items, npartitions=6)
     found = ddf.rankeval.paired_bootstrap(n_resamples=2_500, event="recentred")

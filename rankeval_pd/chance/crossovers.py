@@ -117,7 +117,7 @@ def crossovers(
 _MOST_KEPT = 2**14  # candidates of groups whose bounds are kept for other chunks
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _needed(kind: str, p: float, longest: int, model: Finite) -> FloatArray:
     """Return the bound at each n below N, less what rounding may do."""
     inside = np.arange(1.0, min(model.total, longest + 1.0))

@@ -129,7 +129,7 @@ def random_envelope(
 _MOST_KEPT = 2**14  # n of an envelope that is kept for other groups
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _kept(alpha: float, n: bytes, model: Finite) -> Envelope:
     """Return an envelope, which groups of one size share, chunk after chunk in one process."""
     return envelope(alpha, np.frombuffer(n), model)

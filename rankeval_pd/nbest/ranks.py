@@ -284,7 +284,7 @@ class _Found(NamedTuple):
     high: FloatArray
     better: BoolArray
     exists: BoolArray
-    tested: verdicts.AnyItems
+    tested: verdicts.Tested
 
     def p_adjusted(self, asked: Asked) -> FloatArray:
         """Return the p-values of all pairs, adjusted for all that are tested together."""

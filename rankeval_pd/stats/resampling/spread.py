@@ -10,6 +10,7 @@ from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.exact_sums import Sums, exact_sums
 
 _TOGETHER = 1_000_000  # differences of pairs that are in memory together
+_WIDE = 2**12  # of these, as many of each row
 
 
 class Level(NamedTuple):
@@ -43,20 +44,46 @@ def squares(
     values: FloatArray, weights: FloatArray, level: Level, pairs: IntArray, *, raw: bool
 ) -> Sums:
     """Return the sums of squares of contributions (system, drawn): see :func:`spread_of`."""
-    step = max(1, _TOGETHER // (len(values) + 2 * len(pairs)))
+    own = np.arange(len(values))[:, np.newaxis]
+    asked = [(own, True), (pairs, True)] + ([(pairs, False)] if raw else [])
+    width = min(max(values.shape[1], 1), _WIDE)
+    height = max(1, _TOGETHER // width)
+    found = []
+    for of, centred in asked:
+        for start in range(0, len(of), height):
+            rows = of[start : start + height]
+            found.append(_squared(values, weights, level, rows, width, centred=centred))
+    return Sums(
+        np.concatenate([x.wholes for x in found]), np.concatenate([x.undefined for x in found])
+    )
+
+
+def _squared(
+    values: FloatArray,
+    weights: FloatArray,
+    level: Level,
+    rows: IntArray,
+    width: int,
+    *,
+    centred: bool,
+) -> Sums:
+    """Return the sums of squares of some systems, (row, 1), or of some pairs, (row, 2)."""
+    gains = _less(level.sums, rows)[:, np.newaxis]
     found = None
-    for start in range(0, max(values.shape[1], 1), step):
-        part = slice(start, start + step)
-        own, w = values[:, part], weights[part]
-        share = w / level.weight
-        differences = own[pairs[:, 0]] - own[pairs[:, 1]]
-        gains = (level.sums[pairs[:, 0]] - level.sums[pairs[:, 1]])[:, np.newaxis]
-        rows = [own - share * level.sums[:, np.newaxis], differences - share * gains]
-        rows += [differences] if raw else []
-        added = exact_sums(np.square(np.concatenate(rows)))
+    for start in range(0, max(values.shape[1], 1), width):
+        part = slice(start, start + width)
+        numbers = _less(values[:, part], rows)
+        if centred:
+            numbers = numbers - weights[part] / level.weight * gains
+        added = exact_sums(np.square(numbers))
         found = added if found is None else found.plus(added)
     assert found is not None
     return found
+
+
+def _less(values: FloatArray, rows: IntArray) -> FloatArray:
+    """Return the values of systems, or those of the first of a pair less those of the second."""
+    return values[rows[:, 0]] if rows.shape[1] == 1 else values[rows[:, 0]] - values[rows[:, 1]]
 
 
 def spread_of(summed: Sums, systems: int, pairs: int) -> Spread:
