@@ -74,7 +74,8 @@ def together(
     from dask.base import compute
     from dask.delayed import delayed
 
-    counted, as_counted = delayed(census, pure=False), delayed(_as_counted, pure=False)
+    counted: Any = delayed(census, pure=False)
+    as_counted: Any = delayed(_as_counted, pure=False)
     found = compute(*[counted(frame, by) for frame in named])
     frames = [
         as_counted(frame, int(one.sizes.sum())) for frame, one in zip(frames, found, strict=True)
@@ -94,7 +95,7 @@ def together(
     for place in np.unique(partition[moved]):
         away = moved & (partition == place)
         to = np.unique(owner[away])
-        parts = delayed(_parted, pure=False, nout=1 + to.size)(
+        parts: Any = delayed(_parted, pure=False, nout=1 + to.size)(
             frames[place], by, [groups[away & (owner == other)] for other in to]
         )
         kept[place] = parts[0]
