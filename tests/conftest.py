@@ -99,3 +99,18 @@ def ragged() -> pd.DataFrame:
         for seed, (query, size) in enumerate({"q2": 9, "q1": 12, "q3": 5}.items())
     ]
     return pd.concat(parts)
+
+
+@pytest.fixture
+def df() -> pd.DataFrame:
+    """Forty candidates, two measures."""
+    rng = np.random.default_rng(0)
+    scores = pd.DataFrame(rng.random((40, 2)), columns=["x", "y"])
+    return scores.assign(gold=rng.random(40) < 0.4)
+
+
+@pytest.fixture
+def items() -> pd.DataFrame:
+    """Sixty items, three systems, right or wrong."""
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(rng.integers(0, 2, size=(60, 3)), columns=list("abc"))

@@ -14,21 +14,6 @@ import rankeval_pd
 HUGE = 10**160
 
 
-@pytest.fixture
-def df() -> pd.DataFrame:
-    """Forty candidates, two measures."""
-    rng = np.random.default_rng(0)
-    scores = pd.DataFrame(rng.random((40, 2)), columns=["x", "y"])
-    return scores.assign(gold=rng.random(40) < 0.4)
-
-
-@pytest.fixture
-def items() -> pd.DataFrame:
-    """Sixty items, three systems, right or wrong."""
-    rng = np.random.default_rng(0)
-    return pd.DataFrame(rng.integers(0, 2, size=(60, 3)), columns=list("abc"))
-
-
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [

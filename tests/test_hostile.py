@@ -31,21 +31,6 @@ class Colour(enum.Enum):
     BLUE = 2
 
 
-@pytest.fixture
-def df() -> pd.DataFrame:
-    """Forty candidates, two measures."""
-    rng = np.random.default_rng(0)
-    scores = pd.DataFrame(rng.random((40, 2)), columns=["x", "y"])
-    return scores.assign(gold=rng.random(40) < 0.4)
-
-
-@pytest.fixture
-def items() -> pd.DataFrame:
-    """Sixty items, three systems, right or wrong."""
-    rng = np.random.default_rng(0)
-    return pd.DataFrame(rng.integers(0, 2, size=(60, 3)), columns=list("abc"))
-
-
 def batches(**sizes: int) -> xr.Dataset:
     """Return random rankings of these sizes."""
     rng = np.random.default_rng(1)

@@ -21,7 +21,7 @@ from rankeval_pd.forms.given import with_given_dataset
 from rankeval_pd.forms.roles import Roles, are_values
 from rankeval_pd.stats._types import AnyArray
 
-AnyRoles = TypeVar("AnyRoles")
+SomeRoles = TypeVar("SomeRoles")
 
 _JOINED = 16  # neighbouring chunks whose answers are put together, at most
 _ROOM = 2**25  # bytes of the answers that are
@@ -162,8 +162,8 @@ def in_chunks(
     dim: Hashable,
     named: Sequence[Hashable],
     measures: Sequence[Hashable],
-    roles: AnyRoles,
-    read: Callable[[xr.Dataset, AnyRoles], Any],
+    roles: SomeRoles,
+    read: Callable[[xr.Dataset, SomeRoles], Any],
 ) -> Batches | None:
     """Return the rankings along ``dim`` in chunks, or None if they are no such.
 

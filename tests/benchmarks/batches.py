@@ -37,7 +37,7 @@ OFF: Mapping[str, Any] = {
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "10s",
 }
-# else each larger array is asked of the system, and handed back: up to half of NumPy's time
+# else each larger array is asked of the system, and handed back
 HELD = {"distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 2**25}
 
 ASK: Mapping[str, Callable[[Any], Any]] = {
