@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -9,13 +10,12 @@ import pytest
 
 # the address space of a process: what is loaded takes two thirds of it
 PROCESS = """
-import resource, sys, warnings
+import os, resource, sys, warnings
 import matplotlib.pyplot
 import numpy as np, pandas as pd, xarray, scipy.stats, scipy.special
 import rankeval_pd
 
 warnings.simplefilter("ignore")
-resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
 rng = np.random.default_rng(0)
 
 
@@ -24,12 +24,21 @@ def ranking(size, measures):
     return scores.assign(gold=rng.random(size) < 0.2)
 
 
-try:
-    {call}
-except MemoryError as error:
-    print("refused" if " are there. " in str(error) else f"died: {{error}}")
-else:
-    print("answered")
+def said(call):
+    resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+    try:
+        eval(call)
+    except MemoryError as error:
+        return "refused" if " are there. " in str(error) else f"died: {error}"
+    return "answered"
+
+
+for call in sys.argv[1:]:
+    child = os.fork()
+    if not child:
+        print(said(call), flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
 """
 CALLS = {
     "every pair at every n": "ranking(10_000, 50).rankeval.compare()",
@@ -49,15 +58,21 @@ CALLS = {
 }
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_answered_or_refused(call, monkeypatch):
-    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
+@pytest.fixture(scope="module")
+def said() -> dict[str, str]:
+    """What a process of each call said. They share what is imported, and nothing else."""
     run = subprocess.run(
-        [sys.executable, "-c", PROCESS.format(call=call)],
+        [sys.executable, "-c", PROCESS, *CALLS.values()],
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
         check=True,
     )
-    assert run.stdout.split() in (["refused"], ["answered"]), run.stdout
+    return dict(zip(CALLS, run.stdout.splitlines(), strict=True))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
+@pytest.mark.parametrize("name", CALLS)
+def test_answered_or_refused(said, name):
+    assert said[name] in ("refused", "answered")

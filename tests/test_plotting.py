@@ -55,7 +55,7 @@ def legend(ax) -> str:
 def test_everything_lies_inside_and_legend_is_off_the_data(frame, name, width):
     figure, ax = plt.subplots(figsize=(width, 3.8), layout="constrained")
     assert DRAWN[name](frame, ax) is ax
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     canvas = figure.bbox
     for artist in (ax.get_legend(), ax.xaxis.label, ax.yaxis.label, ax.title):
         box = artist.get_window_extent()
@@ -107,7 +107,7 @@ def test_many_measures_have_different_lines():
 def test_axes_of_a_figure_without_layout(frame):
     figure, ax = plt.subplots()
     frame.rankeval.plot.precision(range(10, 90), ax=ax)
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     box = ax.get_legend().get_window_extent()
     assert figure.bbox.y0 <= box.y0
     assert box.x1 <= figure.bbox.x1

@@ -126,7 +126,7 @@ def test_small_panels_have_room(name, grid):
         width, height = 3.15, 2.36
     draw = OF_MEASURES[name.removesuffix(" of measures")] if " of " in name else PLOTS[name]
     draw(ax)
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     box = ax.get_window_extent()
     assert box.width / figure.dpi >= 0.65 * width
     assert box.height / figure.dpi >= 0.45 * height
@@ -144,7 +144,7 @@ def test_figure_that_was_given_keeps_its_layout(layout):
     before = figure.get_layout_engine()
     PLOTS["few"](ax)
     assert figure.get_layout_engine() is before
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     legend = ax.get_legend().get_window_extent()
     assert figure.bbox.x0 <= legend.x0
     assert figure.bbox.y0 <= legend.y0
@@ -186,7 +186,7 @@ def test_names_are_written_as_they_stand():
     ax = candidates().rankeval.plot.roc(area=False)
     texts = [text.get_text() for text in ax.get_legend().get_texts()]
     assert [text.strip() for text in texts[:3]] == ["G2", "_z", r"\$MI^3\$"]
-    ax.figure.canvas.draw()
+    ax.figure.draw_without_rendering()
     named = candidates().rankeval.plot.roc(area=False, labels={"G2": "$G^2$"})
     assert named.get_legend().get_texts()[0].get_text() == "$G^2$"
     with plt.rc_context({"text.usetex": True}):
@@ -226,7 +226,7 @@ def test_legends():
     texts = [text.get_text() for text in shared.get_texts()]
     assert texts.count("G2") == 1
     assert "ideal order" in texts
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     assert not any(shared.get_window_extent().overlaps(ax.get_tightbbox()) for ax in axes)
     with pytest.raises(ValueError, match="legend='left' is not one of"):
         df.rankeval.plot.gain(legend="left")
@@ -323,7 +323,7 @@ def test_every_panel_names_its_own_rows(name):
 
 def test_legend_beside_leaves_room_for_what_is_written():
     ax = candidates().rankeval.plot.measure_ranks(40, legend="outside")
-    ax.figure.canvas.draw()
+    ax.figure.draw_without_rendering()
     written = max(text.get_window_extent().x1 for text in ax.texts)
     assert ax.get_legend().get_window_extent().x0 >= written
     table = candidates().rankeval.measure_ranks(40)

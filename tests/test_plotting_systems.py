@@ -57,7 +57,7 @@ def legend(ax) -> str:
 def test_everything_lies_inside_and_legend_is_off_the_data(frame, name, width):
     figure, ax = plt.subplots(figsize=(width, 4.6), layout="constrained")
     assert DRAWN[name](frame, ax) is ax
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     canvas = figure.bbox
     box = ax.get_tightbbox()  # with tick labels and legend
     assert canvas.x0 - 1 <= box.x0 <= box.x1 <= canvas.x1 + 1

@@ -44,7 +44,7 @@ def systems(count: int, size: int = 200) -> pd.DataFrame:
 
 def laid_out(figure) -> None:
     """Draw, and see that no tick labels overlap, and that legends lie within the figure."""
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     for ax in figure.axes:
         assert not overlapping(ax.xaxis)
         assert not overlapping(ax.yaxis)
@@ -359,7 +359,7 @@ def test_samples_fit_their_panels():
 
 def test_no_tick_stands_beyond_shares():
     ax = candidates(names=4).rankeval.plot.comparison(n_resamples=120)
-    ax.figure.canvas.draw()
+    ax.figure.draw_without_rendering()
     low = ax.get_ylim()[0]
     assert low < 0
     assert min(ax.get_yticks()) >= 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import itertools
 import math
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -453,7 +454,7 @@ def test_families_of_all_domains_err_in_five_percent():
     """Of 60 studies of eight null domains, as many as a binomial law allows."""
     errs = {"all": 0, "group": 0}
     for seed in range(60):
-        for over in errs:
+        for over in list(errs)[: 2 if seed < 20 else 1]:
             found = (
                 null_domains(seed, 8, 30)
                 .rankeval(by="domain")
@@ -461,7 +462,7 @@ def test_families_of_all_domains_err_in_five_percent():
             )
             errs[over] += bool((found["p_adjusted"] <= 0.05).any())
     assert errs["all"] <= stats.binom.ppf(0.999, 60, 0.05)
-    assert errs["group"] >= 12  # 1 - .95^8 = .34
+    assert errs["group"] >= 4  # of 20: 1 - .95^8 = .34
 
 
 @pytest.mark.parametrize(
@@ -509,7 +510,7 @@ def test_datasets_lazy_or_not_have_one_family_too(adjust):
 
 @pytest.mark.slow
 def test_ranks_of_all_domains_hold_together():
-    ask = null_domains(1).rankeval(by="domain").system_ranks
+    ask = partial(null_domains(1).rankeval(by="domain").system_ranks, n_resamples=2_000)
     assert (ask(adjust_over="group")["rank_low"] > 1).sum() == 5
     found = ask()
     assert (found["rank_low"] == 1).all()

@@ -6,6 +6,7 @@ exactly; sums of pieces are whole numbers of Python, and one rounding ends it.
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 _PIECE = 26  # bits of a piece
 _MANY = 2**26  # numbers whose pieces float64 adds up exactly
 _TOGETHER = 2**15  # numbers in the processor's cache
+_WIDE = 2**10  # of a row at once, if it has so many
 _LEAST = -1074  # the exponent of the smallest float
 
 
@@ -69,19 +71,21 @@ def _pieces(values: FloatArray, undefined: BoolArray, top: IntArray) -> list[Flo
     """Return the sums of the first pieces, of the second ones, and so on, (row,) each."""
     rows, count = values.shape
     sums: list[FloatArray] = []
-    step = max(1, _TOGETHER // max(rows, 1))
-    for start in range(0, count, step):
-        rest = np.array(values[:, start : start + step], order="C")
-        rest[undefined] = 0.0
+    width = max(1, min(count, max(_WIDE, _TOGETHER // max(rows, 1))))
+    height = _TOGETHER // width
+    for first, start in itertools.product(range(0, rows, height), range(0, count, width)):
+        here = slice(first, first + height)
+        rest = np.array(values[here, start : start + width], order="C")
+        rest[undefined[here]] = 0.0
         level = 0
         while rest.any():
             if level == len(sums):
                 sums.append(np.zeros(rows))
-            unit = _unit(top, level)[:, np.newaxis]
+            unit = _unit(top[here], level)[:, np.newaxis]
             far = unit.min() < -1000  # where a power of two alone would be infinite, or 0
             piece = np.ldexp(rest, -unit) if far else rest * 2.0**-unit
             np.rint(piece, out=piece)
-            sums[level] += piece.sum(axis=1)
+            sums[level][here] += piece.sum(axis=1)
             rest -= np.ldexp(piece, unit) if far else np.multiply(piece, 2.0**unit, out=piece)
             level += 1
     return sums
