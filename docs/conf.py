@@ -30,6 +30,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "mathml",
     "alternative_texts",
+    "forked_kernels",
     "glossary_links",
     "plain_warnings",
 ]
