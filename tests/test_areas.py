@@ -193,6 +193,7 @@ def test_a_comparison_of_average_precision_agrees_with_itself(rows):
         _agrees(row)
 
 
+@pytest.mark.slow
 def test_coverage_of_average_precision_where_positives_are_few_and_rare():
     """The interval around AP alone begins above the truth in .055 of the samples."""
     rng = np.random.default_rng(6)

@@ -430,6 +430,7 @@ def test_pools_of_many_sizes_count_what_each_measure_scores():
         random_bound(frame, 0.05, measures=["a", "b"], **asked)
 
 
+@pytest.mark.slow
 def test_bounds_of_many_endless_supplies_are_those_of_each():
     frame = collection(40)
     frame.loc[frame["query"] == 3, "gold"] = False

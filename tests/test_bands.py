@@ -71,6 +71,7 @@ def test_krenn_t_is_not_better_at_800(call):
     assert not found["significant"].any()
 
 
+@pytest.mark.slow
 def test_krenn_pairs_step_down(call):
     """Holm over the pairs: the strongest pair counts for all of them, the next for one less."""
     n = range(100, 2001, 50)

@@ -354,6 +354,7 @@ def test_limits_are_within_the_bounds_and_hold_the_estimate(partly):
     assert recall["ci_low"] == pytest.approx(least[listed].sum() / least.sum())
 
 
+@pytest.mark.slow
 def test_padded_datasets_and_groups(partly):
     both = pd.concat({"x": partly, "y": partly.iloc[:400]}, names=["part", "item"])
     frame = both.reset_index()

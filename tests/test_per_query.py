@@ -209,6 +209,7 @@ def as_dataset(frame: pd.DataFrame):
     return frame.assign(candidate=size).set_index(["query", "candidate"]).to_xarray()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ties", ["trec", "shared", "expected"])
 @pytest.mark.parametrize("chunks", [None, {"query": 1}], ids=["dataset", "dask"])
 def test_a_dataset_says_the_same(ties, chunks):

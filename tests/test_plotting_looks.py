@@ -331,6 +331,7 @@ def test_legend_beside_leaves_room_for_what_is_written():
         plotting.pairs(table)
 
 
+@pytest.mark.slow
 def test_a_panel_for_each_n():
     df = candidates()
     panels = df.rankeval.plot.measure_ranks([20, 40])

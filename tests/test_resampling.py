@@ -400,6 +400,7 @@ def same_but_for_scores(found: pd.DataFrame, wanted: pd.DataFrame) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("named", [(), ("s0", "s3"), ("s3", "s0")])
 @pytest.mark.parametrize("method", ["auto", "monte-carlo"])
 @pytest.mark.parametrize(
@@ -417,6 +418,7 @@ def test_the_mirror_image_of_errors_has_the_same_bootstrap(event, metric, method
         same_but_for_scores(found, wanted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("groups", [False, True])
 @pytest.mark.parametrize("method", ["auto", "monte-carlo"])
 @pytest.mark.parametrize("adjust", [None, "holm", "max-t"])
@@ -839,6 +841,7 @@ def test_max_t_is_resampled_in_exact_rows_too():
     assert (np.isclose(draws, draws.round()) | (found["p_adjusted"] == found["p_two_sided"])).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("adjust", [None, "holm", "max-t"])
 @pytest.mark.parametrize("method", ["auto", "monte-carlo"])
 @pytest.mark.parametrize("event", [*EVENTS, "swaps"])
@@ -943,6 +946,7 @@ def test_datasets_give_the_same_numbers(test):
         assert {"system_a", "system_b"} <= set(found.coords)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", ASK)
 def test_batches_and_lazy_datasets(test):
     dask = pytest.importorskip("dask")

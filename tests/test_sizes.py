@@ -34,6 +34,7 @@ def table() -> pd.DataFrame:
     return pd.read_csv(REFERENCE / "sizes.csv").set_index(["differences", "rule"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", sizes.DISCORDANT)
 def test_sizes_for_0_1_metrics_are_enumerated(table, kind):
     found = sizes.enumerated(sizes.KINDS[kind][0], sizes.DISCORDANT[kind])

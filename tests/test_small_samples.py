@@ -493,6 +493,7 @@ def test_holm_over_domains_on_top_of_max_t():
         floor = max(floor, min(1.0, factor * least[name]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("adjust", ["holm", "max-t"])
 def test_datasets_lazy_or_not_have_one_family_too(adjust):
     data = null_domains(4, 6, 40)

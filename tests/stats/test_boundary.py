@@ -87,6 +87,7 @@ def shortest(request, monkeypatch):
     monkeypatch.setattr(jumps, "_SHORTEST", request.param)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_stretches_are_halved(seed, shortest, monkeypatch):
     """All orders counted: many rises, and few candidates of which any number may be positive."""
