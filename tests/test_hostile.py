@@ -600,9 +600,18 @@ def test_bars_move_as_far_as_they_say(df, capfd):
     many.rankeval.compare(n=[3, 5], progress=True)
     many.rankeval.compare_area(progress=True)
     df.rankeval.random_envelope(progress=True)
+    df.rankeval.random_cdf(5, progress=True)
     shown = capfd.readouterr().err
-    for said in ("comparing lists", "comparing areas", "trying levels"):
+    for said in ("comparing lists", "comparing areas", "trying levels", "distribution functions"):
         assert said in shown
+
+
+def test_distributions_of_many_lists_are_those_of_each(df, monkeypatch):
+    monkeypatch.setattr("rankeval_pd.chance.distribution._TOGETHER", 7)
+    every = df.rankeval.random_cdf(range(1, 41)).set_index("n")
+    for n in (1, 17, 40):
+        alone = df.rankeval.random_cdf(n).set_index("n")
+        pd.testing.assert_frame_equal(every.loc[[n]], alone, check_exact=True)
 
 
 def test_odd_roles_and_flags(df, items):

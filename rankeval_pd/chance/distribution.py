@@ -16,6 +16,7 @@ from rankeval_pd.forms.n import check_n
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles
 from rankeval_pd.forms.spelled_out import with_roles_but
+from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 
 
@@ -24,7 +25,12 @@ from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
     measures="no effect here, but under missing='drop'.",
 )  # fmt: skip
 def random_cdf(
-    data: Data, n: Any, *, population: str = "finite", **roles: Unpack[RankingRoles]
+    data: Data,
+    n: Any,
+    *,
+    population: str = "finite",
+    progress: bool | None = None,
+    **roles: Unpack[RankingRoles],
 ) -> Data:
     """Return how the true positives of a random list are distributed, whole counts and between.
 
@@ -36,6 +42,8 @@ def random_cdf(
         Sizes of the lists; None is every n.
     population : {"finite", "infinite"}
         See :func:`random_bound`.
+    progress : bool, optional
+        A progress bar: True from the start, None after two seconds, False never.
     **roles
         Which column is what, see :func:`nbest_precision`.
 
@@ -76,21 +84,17 @@ def random_cdf(
         count, exists = _grid(size, total, positive)
         if population == "finite":
             exists = exists & (size <= total)
-        known = (size, total, positive)
-        step = np.arange(count.sizes["_point"])
-        # the exact tails at whole counts, of which both others are made
-        whole = xr.DataArray(np.arange(step.size // _STEPS + 2), dims="_whole")
-        exact = _tail(count.isel(_point=0, drop=True) + whole, *known, "discrete", population)
-        at, after = (
-            exact.isel(_whole=xr.DataArray(step // _STEPS + k, dims="_point")) for k in (0, 1)
-        )
-        rest = xr.DataArray(step % _STEPS / _STEPS, dims="_point")
-        columns = {
-            "discrete": 1.0 - at,
-            "interpolated": 1.0 - ((1.0 - rest) * at + rest * after),
-            "parametric": 1.0 - _tail(count, *known, "parametric", population),
-        }
-        result = xr.Dataset({"tp": count, **columns, "exists": exists})
+        parts = []
+        with progress_bar(
+            progress, total=size.size, what="distribution functions", unit="lists"
+        ) as advance:
+            for start in range(0, max(size.size, 1), _TOGETHER):
+                part = {"n": slice(start, start + _TOGETHER)}
+                lists = count.isel(part), size.isel(part)
+                parts.append(_columns(*lists, total, positive, population))
+                advance(parts[-1].sizes["n"])
+        columns = parts[0] if len(parts) == 1 else xr.concat(parts, "n", join="exact")
+        result = columns.assign(tp=count, exists=exists)
         return result.transpose(*total.dims, "n", "_point").assign_coords(n=("n", size.to_numpy()))
 
     return answer(
@@ -109,6 +113,31 @@ def random_cdf(
 
 _STEPS = 20  # values of a distribution function from one whole count to the next
 _DEVIATIONS = 4.0
+_TOGETHER = 100  # lists between two moves of the bar
+
+
+def _columns(
+    count: xr.DataArray,
+    size: xr.DataArray,
+    total: xr.DataArray,
+    positive: xr.DataArray,
+    population: str,
+) -> xr.Dataset:
+    """Return the distribution functions of lists of these sizes at counts (..., n, _point)."""
+    known = (size, total, positive)
+    step = np.arange(count.sizes["_point"])
+    # the exact tails at whole counts, of which both others are made
+    whole = xr.DataArray(np.arange(step.size // _STEPS + 2), dims="_whole")
+    exact = _tail(count.isel(_point=0, drop=True) + whole, *known, "discrete", population)
+    at, after = (exact.isel(_whole=xr.DataArray(step // _STEPS + k, dims="_point")) for k in (0, 1))
+    rest = xr.DataArray(step % _STEPS / _STEPS, dims="_point")
+    return xr.Dataset(
+        {
+            "discrete": 1.0 - at,
+            "interpolated": 1.0 - ((1.0 - rest) * at + rest * after),
+            "parametric": 1.0 - _tail(count, *known, "parametric", population),
+        }
+    )
 
 
 def _grid(
