@@ -137,7 +137,9 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
         " min_grade=1. per_query('AP') and summary(['AP', 'P@10']) take it as it is."
         if "grade" in columns
         else " A table of systems over test items has no gold label: its methods are"
-        " paired_bootstrap, paired_permutation, system_ranks and gain_by_size."
+        " paired_bootstrap, paired_permutation, system_ranks and gain_by_size. Where nothing is"
+        " judged yet, judged_difference and plan_annotation take"
+        " data.assign(gold=float('nan'))."
     )
     raise ValueError(
         "gold is not given, and no column is named 'gold' or boolean; there are"

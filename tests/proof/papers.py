@@ -112,7 +112,7 @@ def evert() -> list[Number]:
             bool(((tp["G2"] > tp["f"]) & (tp["t"] > tp["f"])).all()),
         ),
         equal(
-            "section 2, footnote 8, 5 % point of the normal law", "1.65",
+            "section 2, footnote 8, 5 % point of the normal distribution", "1.65",
             f"{stats.norm.isf(0.05):.2f}",
             f"it is {stats.norm.isf(0.05):.4f}",
         ),
