@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import is_known, listed, near_miss, unknown_name
-from rankeval_pd.forms.columns import frame_column
+from rankeval_pd.forms.columns import frame_column, with_columns
 from rankeval_pd.forms.rankings import Data, check_data
 from rankeval_pd.forms.roles import as_names
 from rankeval_pd.stats._types import AnyArray, FloatArray
@@ -136,7 +136,7 @@ def with_association_measures(
     if isinstance(data, pd.DataFrame):
         observed = [_numbers(frame_column(data, cell, "cells"), cell) for cell in cells]
         scores = {name: _scores(*observed, measure=name, cells=cells) for name in map(str, names)}
-        return data.assign(**scores)
+        return with_columns(data, scores)
     for cell in cells:
         if not is_known(cell, data.variables):
             raise unknown_name("cells", cell, data.data_vars)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,32 @@ from rankeval_pd.forms.roles import CONTINGENCY, Roles, as_names, excluded_names
 from rankeval_pd.stats._types import FloatArray
 
 
+def native(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the frame with numbers in the order of bytes of this machine, as pandas takes them."""
+    result = frame
+    for place, (_, column) in enumerate(frame.items()):
+        if isinstance(column.dtype, np.dtype) and not column.dtype.isnative:
+            result = frame.copy(deep=False) if result is frame else result
+            result.isetitem(place, column.to_numpy().astype(column.dtype.newbyteorder("=")))
+    return result
+
+
+def with_columns(frame: pd.DataFrame, columns: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the frame with more columns, below a header of several levels too."""
+    if frame.columns.nlevels == 1:
+        return frame.assign(**columns)
+    result = frame.copy(deep=False)
+    for name, values in columns.items():
+        result[(name, *[""] * (frame.columns.nlevels - 1))] = values
+    return result
+
+
 def frame_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
     """Return a column by its label, or an index level of that name."""
     try:
         result = _place(frame.columns, name)
     except (KeyError, TypeError, pd.errors.InvalidIndexError):
-        in_index = isinstance(name, Hashable) and name in frame.index.names
-        if role in ("by", "groups", "strata", "seeds") and in_index:
+        if role in ("by", "groups", "strata", "seeds") and names_level(frame, name):
             level = list(frame.index.names).index(name)
             return frame.index.get_level_values(level).to_series(index=frame.index)
         levels = [level for level in frame.index.names if level is not None]
@@ -35,6 +54,14 @@ def frame_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
             " them; data.columns.duplicated() shows repeated names."
         )
     return frame.iloc[:, result]
+
+
+def names_level(frame: pd.DataFrame, name: object) -> bool:
+    """Return whether a level of the index has this name."""
+    try:
+        return name in set(frame.index.names)  # asks pd.NA nothing, as a list does
+    except TypeError:  # a list or the like names nothing
+        return False
 
 
 def _place(columns: pd.Index, name: Hashable) -> Any:

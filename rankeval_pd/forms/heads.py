@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.errors import listed
-from rankeval_pd.forms.columns import frame_column
+from rankeval_pd.forms.columns import frame_column, native
 from rankeval_pd.forms.roles import Roles, as_names
 from rankeval_pd.forms.tie_keys import label_hashes, value_keys
 from rankeval_pd.forms.values import (
@@ -103,6 +103,7 @@ def reduced(
 
     ``limit`` has a score for each measure, and what is worse is known to be of no list. O(rows).
     """
+    frame = native(frame)
     truth, worse = truth_of(frame, request), turned(frame, request)
     if request.numbered:
         frame = frame.set_axis(pd.RangeIndex(start, start + len(frame)), axis=0)

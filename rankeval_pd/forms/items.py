@@ -19,7 +19,7 @@ import xarray as xr
 
 from rankeval_pd.errors import listed, shown, unknown_name, warn
 from rankeval_pd.forms.beside_items import Beside, crossed
-from rankeval_pd.forms.columns import frame_column
+from rankeval_pd.forms.columns import frame_column, names_level
 from rankeval_pd.forms.groups import group_numbers
 from rankeval_pd.forms.identifiers import warn_of_identifiers
 from rankeval_pd.forms.item_checks import check_complete, check_counts, check_size
@@ -211,7 +211,7 @@ def settled(data: pd.DataFrame | xr.Dataset, roles: Mapping[str, Any]) -> dict[s
 
 def role_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
     """Return the column or index level of a role, below a two-level header too."""
-    if frame.columns.nlevels > 1 and name not in frame.index.names:
+    if frame.columns.nlevels > 1 and not names_level(frame, name):
         places = [i for i, c in enumerate(frame.columns) if name in {c, c[0]}]
         if len(places) == 1:
             return frame.iloc[:, places[0]]

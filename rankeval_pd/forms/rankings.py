@@ -406,6 +406,10 @@ def _clusters(data: xr.Dataset, roles: Roles, truth: xr.DataArray) -> xr.DataArr
     """Return the number of each candidate's group, -1 for padding, lazily where it is lazy."""
     name = roles.groups
     bare = _one_chunk(xr.DataArray(data[name].variable), roles.dim)
+    if isinstance(bare.dtype, pd.api.extensions.ExtensionDtype):  # which Dask does not know
+        bare = bare.copy(data=np.asarray(bare, dtype=object))
+    if truth.chunks is not None and bare.chunks is None:  # objects are not cut unless it is said
+        bare = xr.DataArray(bare.variable.to_base_variable()).chunk()
     if roles.dim not in bare.dims:
         raise ValueError(
             f"groups={name!r} has the dimensions {listed(bare.dims)}: give a variable along"

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.errors import check_count, listed
-from rankeval_pd.forms.columns import find_gold
+from rankeval_pd.forms.columns import find_gold, with_columns
 from rankeval_pd.forms.roles import RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles_but
 from rankeval_pd.judging.samples import Asked, check_frame, quietly, read_sample
@@ -70,9 +70,9 @@ def annotation_sheet(
     check_frame(candidates)
     chosen = Roles.of(roles)
     sample = read_sample(candidates, roles, Asked("estimate", None, None, "ratio", 0.95))
-    gold, place = sample.gold, "_place"
-    judged = sample.judged.to_numpy()
-    numbered = sample.data.assign(**{place: np.arange(judged.size)})
+    gold, judged = sample.gold, sample.judged.to_numpy()
+    numbered = with_columns(sample.data, {"_place": np.arange(judged.size)})
+    place = numbered.columns[-1]
     numbered[gold] = judged
     region: pd.DataFrame = quietly(
         gold, lambda: difference_region(numbered, a, b, n, **sample.roles)

@@ -13,6 +13,7 @@ import xarray as xr
 from rankeval_pd.errors import unknown_name
 from rankeval_pd.forms import tables
 from rankeval_pd.forms.answers import check_not_above, size_of
+from rankeval_pd.forms.columns import native, with_columns
 from rankeval_pd.forms.dask_batches import find_batches
 from rankeval_pd.forms.heads import HeadFrame, head_of
 from rankeval_pd.forms.measure_pairs import only_pair
@@ -155,23 +156,7 @@ def _frame_region(
         name: np.concatenate([getattr(x, name) for x in listed])[order] if listed else []
         for name in _Region._fields[1:]
     }
-    return _native(data).iloc[rows[order]].assign(**columns)
-
-
-def _native(data: pd.DataFrame) -> pd.DataFrame:
-    """Return the frame with numbers in the order of bytes of this machine, as pandas takes them."""
-    foreign = {
-        place: column.dtype.newbyteorder("=")
-        for place, (_, column) in enumerate(data.items())
-        if isinstance(column.dtype, np.dtype) and not column.dtype.isnative
-    }
-    if not foreign:
-        return data
-    columns = [
-        column.astype(foreign[place]) if place in foreign else column
-        for place, (_, column) in enumerate(data.items())
-    ]
-    return pd.concat(columns, axis=1).set_axis(data.columns, axis=1)
+    return with_columns(native(data).iloc[rows[order]], columns)
 
 
 def _dataset_region(

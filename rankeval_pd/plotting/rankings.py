@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.errors import check_flag, hushed
+from rankeval_pd.errors import check_flag, check_share, hushed
 from rankeval_pd.forms.choices import (
     Across,
     Alternative,
@@ -135,7 +135,7 @@ def precision(
         table = nbest_precision(data, sizes, ci=ci, level=level, target=target, phi=phi, **roles)
         band = None
         names = list(dict.fromkeys(np.asarray(table["measure"]).tolist()))
-        few = sparse(table["n"].nunique() if isinstance(table, pd.DataFrame) else table.sizes["n"])
+        few = sparse(np.unique(table["n"]).size)
         chosen = banded(names, Look(highlight=look.get("highlight")).highlighted, few=few)
         wanted = bands is not False and simultaneous and (bands or chosen)
         if wanted and Roles.of(roles).ties in CUTTING:
@@ -268,12 +268,14 @@ def comparison(
 
 def _draws(data: Any, a: Hashable, b: Hashable, alpha: float, roles: Mapping[str, Any]) -> int:
     """Return how many resamples of so many candidates take seconds, enough for the level."""
+    alpha = check_share("alpha", alpha)
     size = len(data) if isinstance(data, pd.DataFrame) else max(data.sizes.values(), default=1)
     count = len(names_of(data, roles, every=False))
     pairs = 1 if b is not None else max(count - 1, 1)
     pairs = pairs if a is not None else max(count * (count - 1) // 2, 1)
     affordable = int(_BUDGET / max(size * pairs, 1))
-    return max(min(999, affordable), int(np.ceil(pairs / alpha)) - 1, 99)
+    needed = min(np.ceil(pairs / alpha), 1e18)  # which no memory holds
+    return max(min(999, affordable), int(needed) - 1, 99)
 
 
 _BUDGET = 1e8  # candidates times resamples: some seconds

@@ -73,7 +73,8 @@ def gain_threshold(
         * ``relation``: NaN if the table has none;
         * ``threshold``: the quantile of the gains in the window (linear between neighbours), NaN if
           it is empty; ``threshold_low``, ``threshold_high``: its interval, inf where so few pairs
-          set no upper limit; ``n_pairs``: pairs in the window;
+          set no upper limit; ``n_pairs``: pairs in the window that
+          have a gain;
         * ``threshold_all_pairs``: z times the same quantile of ``gain_se``, z being the normal
           quantile of the middle of the window (two-sided: of its half): from all pairs, no window.
 
@@ -125,7 +126,7 @@ def gain_threshold(
     if alternative == "two-sided":
         table = table.assign(p_value=two_sided(table), gain=table["gain"].abs())
     for keys, name, part in related(table, groups):
-        inside = part[part["p_value"].between(low, high)]
+        inside = part[part["p_value"].between(low, high) & part["gain"].notna()]
         gains = inside["gain"].to_numpy(dtype=float)
         limits: tuple[float, float] = (np.nan, np.nan)
         if gains.size:

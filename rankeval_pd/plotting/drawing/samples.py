@@ -63,7 +63,8 @@ def _share(panels: npt.NDArray[Any], high: float) -> None:
     ends = np.array([panel.get_xlim() for panel in panels]).reshape(-1, 2)
     for panel in panels:
         panel.set_xlim(ends[:, 0].min(), ends[:, 1].max())
-        panel.set_ylim(0.0, 1.05 * high or 1.0)
+        least = 0.5 if panel.get_yscale() == "log" else 0.0  # half a sample has no bar
+        panel.set_ylim(least, 1.05 * high or 1.0)
 
 
 def _draw(canvas: Canvas, found: npt.NDArray[Any], row: pd.Series[Any]) -> float:

@@ -71,10 +71,22 @@ def in_percent(value: float, _: object = None) -> str:
     return f"{100 * value:.4g}%" if -1e-9 <= value <= 1.0 + 1e-9 else ""
 
 
+def settle(ax: Axes) -> None:
+    """Give logarithmic axes some width where their data give none: one value, or none above 0."""
+    for axis in (ax.xaxis, ax.yaxis):
+        low, high = float(axis.get_minpos()), float(axis.get_data_interval()[1])
+        if axis.get_scale() != "log" or low * (1.0 + 1e-9) < high or not np.isfinite(high):
+            continue
+        ends = (0.1 * high, 10.0 * high) if high > 0.0 else (0.001, 1.0)
+        across = axis.axis_name == "x"
+        ax.update_datalim([(end, end) for end in ends], updatex=across, updatey=not across)
+
+
 def set_ticks(axis: Axis, text: Callable[..., str], characters: float) -> None:
     """Put as many ticks as have room on an axis, written by ``text``."""
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
+    settle(axis.axes)
     most = int(np.clip(length(axis) / _needed(axis, characters), 2, 8))
     if axis.get_scale() == "log":
         low, high = sorted(axis.get_view_interval())

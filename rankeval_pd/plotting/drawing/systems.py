@@ -16,6 +16,7 @@ from rankeval_pd.plotting.drawing.scales import (
     compact,
     set_chosen_ticks,
     set_ticks,
+    settle,
     small,
     use_confidences,
 )
@@ -156,6 +157,7 @@ def draw_gain_by_size(
     if drawn.empty:
         canvas.note("no gain above 0")
         ax.set_ylim(0.001, 1.0)
+    settle(ax)
     if len(table):
         ends = table["size"].min(), table["size"].max()
         ax.set_xlim(ends[0] / 1.15, 1.15 * ends[1])

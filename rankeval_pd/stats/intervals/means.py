@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rankeval_pd.stats._types import FloatArray, IntArray
+from rankeval_pd.stats.distributions.normal import t_of
 
 
 class Mean(NamedTuple):
@@ -50,10 +51,7 @@ def ratio(above: FloatArray, below: FloatArray, level: float) -> Mean:
 
 def t_quantile(level: float, count: IntArray) -> FloatArray:
     """Return the factor of the standard error, NaN for fewer than two queries."""
-    from scipy import special
-
-    freedom = np.where(count > 1, count - 1.0, np.nan)
-    return np.asarray(special.stdtrit(freedom, 0.5 + 0.5 * level), dtype=np.float64)
+    return t_of(np.where(count > 1, count - 1.0, np.nan), level)
 
 
 def t_test(found: Mean, alternative: str) -> FloatArray:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.distributions.normal import z_of
+from rankeval_pd.stats.distributions.normal import t_of, z_of
 from rankeval_pd.stats.intervals.proportions import Limits
 from rankeval_pd.stats.rankings import ranking
 
@@ -188,10 +188,8 @@ def newcombe(
     by the ratio, and z is the quantile of Student's t with the freedom of DeLong's. Of clusters z
     is always that of t: the variance is estimated even where it looks small.
     """
-    from scipy import special
-
     at_once = _Newcombe.of(area, found, positive, negative)
-    t = special.stdtrit(at_once.freedom, 0.5 + 0.5 * level)
+    t = t_of(at_once.freedom, level)
     scale = at_once.ratio * np.where(at_once.normal, z_of(level), t) ** 2
 
     def limit(end: float) -> FloatArray:
@@ -287,11 +285,9 @@ def difference(
     rejects, ending at the test's limit on the side of 0. So 0 is in the interval where, and only
     where, the test does not reject it.
     """
-    from scipy import special
-
     (area_a, area_b), (a, b) = areas, spreads
     limits = newcombe(area_a, a, *sizes, level), newcombe(area_b, b, *sizes, level)
-    t = special.stdtrit(np.maximum(of_difference.freedom, 1.0), 0.5 + 0.5 * level)
+    t = t_of(np.maximum(of_difference.freedom, 1.0), level)
     half = np.asarray(t * np.sqrt(of_difference.variance), dtype=float)
     variances = a.variance, b.variance, of_difference.variance
     return of_two((area_a, area_b), limits, variances, half)

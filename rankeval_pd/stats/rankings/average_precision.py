@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.distributions.normal import t_of
 from rankeval_pd.stats.rankings import ranking
 
 
@@ -211,6 +212,4 @@ def _around(value: FloatArray, half: FloatArray) -> tuple[FloatArray, FloatArray
 
 def quantile(freedom: FloatArray | IntArray, level: float) -> FloatArray:
     """Return Student's quantile, two-sided, with one degree of freedom at least."""
-    from scipy import special
-
-    return np.asarray(special.stdtrit(np.maximum(freedom, 1.0), 0.5 + 0.5 * level), dtype=float)
+    return t_of(np.maximum(freedom, 1.0), level)

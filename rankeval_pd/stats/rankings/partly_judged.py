@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.distributions.normal import t_of
 from rankeval_pd.stats.intervals.partly_judged import Design
 from rankeval_pd.stats.rankings import ranking
 
@@ -146,8 +147,7 @@ def _limits(
     if not (error > 0.0 and 0.0 < value < 1.0):
         return sure
     middle = np.log(value / (1.0 - value))
-    half = special.stdtrit(max(positives - 1, 1), 0.5 + 0.5 * level)
-    half = half * error / (value * (1.0 - value))
+    half = t_of(max(positives - 1, 1), level) * error / (value * (1.0 - value))
     low, high = special.expit([middle - half, middle + half])
     return float(np.clip(low, *sure)), float(np.clip(high, *sure))
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.distributions.normal import z_of
+from rankeval_pd.stats.distributions.normal import t_of, z_of
 from rankeval_pd.stats.rankings import swaps
 from rankeval_pd.stats.significance.adjust import adjust as adjusted
 from rankeval_pd.stats.significance.adjust import step_down
@@ -110,7 +110,7 @@ def of_influences(
         if student:
             freedom = max(least - 1, 1)
             p_value = 2.0 * special.stdtr(freedom, -z)
-            quantile = float(special.stdtrit(freedom, 0.5 + 0.5 * level))
+            quantile = float(t_of(freedom, level))
         if adjust == "max-t" and count > 1 and np.isfinite(covariance).all():
             p_value = _largest(z, covariance, variance, (left, right), least - 1, n_resamples, seed)
         result.difference[row][:, 0], result.p_value[row][:, 0] = difference, p_value

@@ -132,8 +132,8 @@ def accelerated(
     if not (0.0 < share_below < 1.0) or not spread > 0.0:
         return tails
     acceleration = float((lean**3).sum()) / (6.0 * spread**1.5)
-    bias = float(ndtri(share_below))
-    moved = [bias + float(ndtri(tail)) for tail in tails]
+    bias, z = float(ndtri(share_below)), float(-ndtri(tails[0]))
+    moved = [bias - z, bias + z]
     if any(1.0 - acceleration * z <= 0.0 for z in moved):
         return tails
     low, high = (float(ndtr(bias + z / (1.0 - acceleration * z))) for z in moved)
