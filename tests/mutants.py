@@ -71,8 +71,9 @@ FAULTS = [
     ),
     # ------------------------------------------------------------------------------- distributions
     *_in(
-        "distributions/normal.py", "stats/intervals",
-        ("(1.0 - level) / 2.0", "1.0 - level"),
+        "distributions/normal.py", "stats/intervals averages fuzzed",
+        ("ndtri((1.0 - level) / 2.0)", "ndtri(1.0 - level)"),
+        ("stdtrit(freedom, (1.0 - level) / 2.0)", "stdtrit(freedom, 1.0 - level)"),
     ),
     *_in(
         "distributions/tails.py", "stats/tails stats/odds_ratio",
@@ -217,9 +218,8 @@ FAULTS = [
     *_in(
         "intervals/means.py", "averages",
         ("count / (count - 1.0), np.nan)", "1.0, np.nan)"),
-        ("freedom = np.where(count > 1, count - 1.0, np.nan)",
-         "freedom = np.where(count > 1, count, np.nan)"),
-        ("0.5 + 0.5 * level)", "level)"),
+        ("np.where(count > 1, count - 1.0, np.nan), level)",
+         "np.where(count > 1, count, np.nan), level)"),
         ("np.exp2(-np.maximum(found.n, 1.0))", "np.exp(-np.maximum(found.n, 1.0))"),
         ("return np.minimum(1.0, 2.0 * np.minimum(above, below))",
          "return np.minimum(1.0, np.minimum(above, below))"),

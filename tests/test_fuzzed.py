@@ -176,6 +176,20 @@ def test_parts_of_a_success_have_the_limits_that_floats_can_tell(ci):
     assert 0.0 <= turned.ci_low < turned.ci_high <= 1.0
 
 
+@pytest.mark.parametrize("level", [1e-300, 1e-17, 0.5, 1 - 1e-16])
+@pytest.mark.parametrize("n", [100, 10**6, 10**12])
+@pytest.mark.parametrize("phi", [1.0, 1e6])
+def test_wilson_limits_have_the_share_between_them(n, level, phi):
+    """No last digit that would put the lower one above the upper one, or above 1."""
+    tp = np.array([0, 1, 3, n // 2, n - 3, n - 1, n])
+    found = rankeval_pd.precision_interval(tp, n, ci="wilson", level=level, phi=phi)
+    share = tp / n
+    assert (found.ci_low <= share * (1 + 1e-15)).all()
+    assert (found.ci_high >= share * (1 - 1e-15)).all()
+    assert (found.ci_low <= found.ci_high).all()
+    assert (found.ci_high <= 1.0).all()
+
+
 @pytest.mark.parametrize("level", [0.5, 0.95, 1 - 1e-6, 1 - 1e-12, 1 - 1e-16])
 @pytest.mark.parametrize("freedom", [1, 2.5, 30, 1e6])
 def test_quantiles_of_student_close_to_a_level_of_one(freedom, level):

@@ -242,12 +242,15 @@ def wilson(tp: AnyArray, n: AnyArray, level: float) -> Limits:
     tp, n = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp, n))
     z2 = z_of(level) ** 2
     size = np.where(n > 0, n, 1.0)  # an overdispersion may leave less than one
+    share = tp / size
     # The limits are the roots of (n + z2) p^2 - (2 tp + z2) p + tp^2/n = 0. The smaller root of
     # p and that of 1 - p follow from the product of the roots, without cancellation.
     spread = np.sqrt(z2 * (z2 + 4.0 * tp * (n - tp) / size))
     twice = 2.0 * tp + z2 + spread
     high = twice / (2.0 * (size + z2))
-    low = 2.0 * tp * (tp / size) / np.where(twice > 0.0, twice, 1.0)
+    low = 2.0 * tp * share / np.where(twice > 0.0, twice, 1.0)
+    # the share lies between them, but for the last digit, and neither is beyond 1
+    low, high = np.minimum(low, share), np.clip(high, share, 1.0)
     return np.where(n > 0, low, 0.0), np.where((n > 0) & (tp < n), high, 1.0)
 
 
