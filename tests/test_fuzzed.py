@@ -8,6 +8,7 @@ import mpmath
 import numpy as np
 import pandas as pd
 import pytest
+import scipy
 import xarray as xr
 
 import rankeval_pd
@@ -199,7 +200,9 @@ def test_quantiles_of_student_close_to_a_level_of_one(freedom, level):
         share = freedom / (freedom + t * t)
         found = mpmath.betainc(mpmath.mpf(freedom) / 2, 0.5, 0, share, regularized=True) / 2
         slope = freedom if t > 5 * freedom else 1 + t * t  # of log tail by log t, at the most
-        assert abs(found / tail - 1) < 1e-13 * slope
+        # SciPy's quantile errs by up to 1e-11 in its lowest version that is allowed
+        exact = tuple(map(int, scipy.__version__.split(".")[:2])) >= (1, 17)
+        assert abs(found / tail - 1) < (1e-13 if exact else 1e-10) * slope
 
 
 @pytest.mark.parametrize("level", [1 - 1e-12, 1 - 1e-16])
