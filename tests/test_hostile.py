@@ -595,15 +595,25 @@ def test_what_numbers_cannot_be(df, items):
     assert (low.phi, low.phi_low, low.phi_high) == (0.0, 0.0, 0.0)
 
 
-def test_bars_move_as_far_as_they_say(df, capfd):
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+def test_bars_move_as_far_as_they_say(df, items, capfd):
     many = df.assign(**{f"m{k}": df["x"] + k * df["y"] for k in range(4)})
     many.rankeval.compare(n=[3, 5], progress=True)
     many.rankeval.compare_area(progress=True)
     df.rankeval.random_envelope(progress=True)
     df.rankeval.random_cdf(5, progress=True)
+    items.rankeval.population_calibration(30, n_test_sets=2, progress=True)
     shown = capfd.readouterr().err
-    for said in ("comparing lists", "comparing areas", "trying levels", "distribution functions"):
+    for said in (
+        "comparing lists", "comparing areas", "trying levels", "distribution functions",
+        "drawing test sets",
+    ):  # fmt: skip
         assert said in shown
+
+
+def test_test_sets_beyond_memory_are_refused(items):
+    with pytest.raises(MemoryError, match=r"n_test_sets=\d+ test sets .* Give fewer, n_test_sets="):
+        items.rankeval.population_calibration(30, n_test_sets=2**60)
 
 
 def test_distributions_of_many_lists_are_those_of_each(df, monkeypatch):

@@ -13,7 +13,7 @@ import xarray as xr
 from rankeval_pd.errors import check_choice, check_share, unknown_name
 from rankeval_pd.forms.choices import CalibrationInterval
 from rankeval_pd.forms.items import check_better, item_order, item_roles, settled, system_scores
-from rankeval_pd.forms.memory import check_draws
+from rankeval_pd.forms.memory import check_draws, check_memory
 from rankeval_pd.forms.pairs import (
     as_came,
     check_sizes,
@@ -27,6 +27,7 @@ from rankeval_pd.forms.pairs import (
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import ItemRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
+from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats.intervals.proportions import clopper_pearson
 from rankeval_pd.stats.resampling import resamples, studies
 from rankeval_pd.stats.resampling.metrics import DIRECTED, METRICS
@@ -242,6 +243,9 @@ def _calibrated(
         yield [low, high, count, agrees.mean(), *limits, float(inside["expected"].mean())]
 
 
+_COLUMNS = 25  # of a table of pairs
+
+
 @with_roles
 def population_calibration(
     data: Data,
@@ -253,6 +257,7 @@ def population_calibration(
     ci: CalibrationInterval = "clopper-pearson",
     level: float = 0.95,
     prior: Prior = "flat",
+    progress: bool | None = None,
     **roles: Unpack[ItemRoles],
 ) -> Data:
     """Return how often a test on a sample of the items finds the sign that all of them show.
@@ -270,6 +275,8 @@ def population_calibration(
         Of each paired bootstrap; where the exact distribution exists it is taken.
     ci, level, prior
         As in :func:`calibration`; the variance is estimated from the pairs of each test set.
+    progress : bool, optional
+        A progress bar: True from the start, None after two seconds, False never.
     **roles
         As in :func:`paired_bootstrap`; ``by`` and ``groups`` are not possible here.
 
@@ -314,18 +321,25 @@ def population_calibration(
     edges, level = _bins(bins), check_share("level", level)
     scores, total = system_scores(data, chosen)
     size, sets = check_sizes([n_items], None)[0], check_sizes([n_test_sets], None, least=1)[0]
+    check_memory(
+        _COLUMNS * sets * len(scores) * (len(scores) - 1) / 2,
+        f"n_test_sets={sets} test sets have a table of all pairs each",
+        "Give fewer, n_test_sets=...",
+    )
     seed = resamples.entropy(chosen.rng)
     order = item_order(item_labels(data, chosen))
     named = settled(data, roles)
     tables = []
-    for number in range(sets):
-        child = np.random.SeedSequence(seed, spawn_key=(number, 3))
-        drawn = np.sort(np.random.default_rng(child).integers(0, total, size))
-        sample = take_items(data, order[drawn], chosen)
-        result = paired_bootstrap(sample, n_resamples=n_resamples, **named)
-        pairs, groups = pairs_table(result)
-        pairs = _shrunken(pairs, groups, prior)
-        tables.append(pairs[pairs["gain"] > 0.0])
+    with progress_bar(progress, total=sets, what="drawing test sets", unit="sets") as advance:
+        for number in range(sets):
+            child = np.random.SeedSequence(seed, spawn_key=(number, 3))
+            drawn = np.sort(np.random.default_rng(child).integers(0, total, size))
+            sample = take_items(data, order[drawn], chosen)
+            result = paired_bootstrap(sample, n_resamples=n_resamples, progress=False, **named)
+            pairs, groups = pairs_table(result)
+            pairs = _shrunken(pairs, groups, prior)
+            tables.append(pairs[pairs["gain"] > 0.0])
+            advance(1)
     table = pd.concat(tables, ignore_index=True)
     agrees = np.array([scores[a] > scores[b] for a, b in _named(table)], dtype=bool)
     expected = studies.agreement(table["p_value"], table["n_items"], np.inf, table["_part"])
