@@ -36,6 +36,7 @@ def examples(number: int) -> int:
     return number if CI and not QUICK else max(10, number // 3)
 
 
+@pytest.hookimpl(trylast=True)  # of those that -m has left
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Of the cases of each test, keep the first and the last where it is quick."""
     if not QUICK:

@@ -1,7 +1,7 @@
 """The kernels of pages are forks of one process, which has imported what most pages import.
 
-A page has a kernel of its own, and one that starts anew takes two seconds, for each of fifty pages,
-until pandas, xarray and matplotlib are there. This package is not among them: a page that does not
+Each page that runs code has a kernel of its own, and one that starts anew takes two seconds until
+pandas, xarray and matplotlib are there. This package is not among them: a page that does not
 import it must not find its accessor. Where a process cannot be forked, kernels start as usual.
 """
 

@@ -73,8 +73,7 @@ def gain_threshold(
         * ``relation``: NaN if the table has none;
         * ``threshold``: the quantile of the gains in the window (linear between neighbours), NaN if
           it is empty; ``threshold_low``, ``threshold_high``: its interval, inf where so few pairs
-          set no upper limit; ``n_pairs``: pairs in the window that
-          have a gain;
+          set no upper limit; ``n_pairs``: pairs in the window that have a gain;
         * ``threshold_all_pairs``: z times the same quantile of ``gain_se``, z being the normal
           quantile of the middle of the window (two-sided: of its half): from all pairs, no window.
 
