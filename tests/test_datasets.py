@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from rankeval_pd import RankevalWarning, datasets
-from rankeval_pd.datasets import cache, docstring_terms
+from rankeval_pd.datasets import cache, docstring_terms, installed
 from rankeval_pd.datasets.cache import cache_folder
 from rankeval_pd.datasets.prose import sentences
 
@@ -184,8 +184,8 @@ def test_nothing_is_imported_and_cache_is_used(tmp_path, monkeypatch):
     (package / "tests").mkdir()
     (package / "tests" / "test_it.py").write_text('"""Words of tests do not count."""')
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(docstring_terms, "PACKAGES", ("tinypkg",))
-    monkeypatch.setattr(docstring_terms.metadata, "version", lambda name: "1.0")
+    monkeypatch.setattr(installed, "PACKAGES", ("tinypkg",))
+    monkeypatch.setattr(installed.metadata, "version", lambda name: "1.0")
     folder = tmp_path / "cache"
     monkeypatch.setenv("RANKEVAL_PD_CACHE", str(folder))
 
@@ -201,7 +201,7 @@ def test_nothing_is_imported_and_cache_is_used(tmp_path, monkeypatch):
     assert "changed" in set(load()["word1"])
     with gzip.open(kept, "rt") as file:
         assert json.loads(file.readlines()[1])["made of"][1] == {"tinypkg": "1.0"}
-    monkeypatch.setattr(docstring_terms.metadata, "version", lambda name: "2.0")
+    monkeypatch.setattr(installed.metadata, "version", lambda name: "2.0")
     load()
     assert len(list(folder.iterdir())) == 2
 
@@ -212,8 +212,8 @@ def test_the_usual_candidates_are_kept_as_they_were_counted(tmp_path, monkeypatc
     text = "A good name is here. " * 12 + "Names are good names. " * 11
     (package / "__init__.py").write_text(f'"""{text}"""\ndef good_name(): ...\n')
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(docstring_terms, "PACKAGES", ("tinypkg",))
-    monkeypatch.setattr(docstring_terms.metadata, "version", lambda name: "1.0")
+    monkeypatch.setattr(installed, "PACKAGES", ("tinypkg",))
+    monkeypatch.setattr(installed.metadata, "version", lambda name: "1.0")
     monkeypatch.setenv("RANKEVAL_PD_CACHE", str(tmp_path / "cache"))
     every = datasets.load_docstring_terms(1, progress=False)
     first = datasets.load_docstring_terms(progress=False)
@@ -231,7 +231,7 @@ def test_where_nothing_can_be_kept_nothing_is(tmp_path, monkeypatch):
     monkeypatch.delenv("RANKEVAL_PD_CACHE", raising=False)
     monkeypatch.setitem(sys.modules, "pooch", None)
     assert cache_folder() is None
-    monkeypatch.setattr(docstring_terms, "PACKAGES", ("tqdm",))
+    monkeypatch.setattr(installed, "PACKAGES", ("tqdm",))
     found = datasets.load_docstring_terms(1, progress=False)
     assert len(found) > 100
     monkeypatch.setenv("RANKEVAL_PD_CACHE", str(tmp_path))
@@ -322,7 +322,7 @@ def test_too_many_samples():
 
 def test_package_that_is_not_there(monkeypatch):
     with pytest.raises(ModuleNotFoundError, match="pip install no_such_package"):
-        docstring_terms._sources("no_such_package")
+        list(installed.source_files("no_such_package"))
 
 
 @pytest.mark.slow

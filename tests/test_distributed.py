@@ -37,8 +37,9 @@ def client():
     patient = {f"distributed.comm.timeouts.{name}": "300s" for name in ("connect", "tcp")}
     # a worker that is not there at a moment so long after its death, as it died again, is given up
     patient["distributed.deploy.lost-worker-timeout"] = "600s"
+    forked = {"distributed.worker.multiprocessing-method": "forkserver"}  # of what is imported
     with (
-        dask.config.set(patient),  # a worker starts anew where everything else runs too
+        dask.config.set(patient | forked),  # a worker starts anew where everything else runs too
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import sys
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 import pytest
 
 from rankeval_pd import datasets, per_query
-from rankeval_pd.datasets import docstring_search
+from rankeval_pd.datasets import docstring_search, installed
 
 CODE = '''
 """A module."""
@@ -66,8 +67,8 @@ def load(tmp_path, monkeypatch):
     (package / "tests" / "test_code.py").write_text('def test_it():\n    """Test the mean."""')
     monkeypatch.setenv("RANKEVAL_PD_CACHE", str(tmp_path / "cache"))
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(docstring_search, "PACKAGES", ("tinysearch",))
-    monkeypatch.setattr(docstring_search.metadata, "version", lambda name: "1.0")
+    monkeypatch.setattr(installed, "PACKAGES", ("tinysearch",))
+    monkeypatch.setattr(installed.metadata, "version", lambda name: "1.0")
     pytest.importorskip("sklearn")
     yield lambda **options: datasets.load_docstring_search(progress=False, **options)
     sys.modules.pop("tinysearch", None)
@@ -138,13 +139,13 @@ def test_bm25_is_its_formula(load):
 
 def test_the_corpus_is_kept(load, tmp_path, monkeypatch):
     first = load()
-    monkeypatch.setattr(docstring_search, "_read", lambda _: pytest.fail("read again"))
-    pd.testing.assert_frame_equal(load(), first)
-    for kept in (tmp_path / "cache").iterdir():
-        kept.write_bytes(b"no gzip")
-    monkeypatch.undo()
-
-
-def test_a_package_that_is_not_there(monkeypatch):
-    with pytest.raises(ModuleNotFoundError, match="no_such_package is not installed"):
-        list(docstring_search._sources("no_such_package"))
+    with monkeypatch.context() as patched:
+        patched.setattr(docstring_search, "_read", lambda _: pytest.fail("read again"))
+        pd.testing.assert_frame_equal(load(), first)
+    (kept,) = (tmp_path / "cache").iterdir()
+    whole = kept.read_bytes()
+    of_others = gzip.compress(b'[["a name", "a text", []]]')
+    for broken in (b"no gzip", whole[:50], of_others):
+        kept.write_bytes(broken)
+        pd.testing.assert_frame_equal(load(), first)
+        assert gzip.decompress(kept.read_bytes()) == gzip.decompress(whole)

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import ast
-import gzip
-import hashlib
-import json
 import re
-import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
-from importlib import metadata, util
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.datasets.cache import cache_folder
+from rankeval_pd.datasets.installed import once, parsed
 from rankeval_pd.errors import check_count
-from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats._types import FloatArray
 
-PACKAGES = ("numpy", "scipy", "pandas", "xarray", "matplotlib")
-_FORMAT = 1  # of the cache; another number when the reading changes
+_EDITION = 2  # of what is kept; another number when the reading changes
 _LEAST = 2  # links that make a docstring a query
 
 
@@ -190,64 +182,17 @@ def _resolved(corpus: list[Docstring]) -> list[list[int]]:
 
 
 def _corpus(progress: bool | None) -> list[Docstring]:
-    versions = {package: metadata.version(package) for package in PACKAGES}
-    stamp = json.dumps([_FORMAT, versions], sort_keys=True)
-    folder = cache_folder()
-    name = f"docstring_search-{hashlib.sha256(stamp.encode()).hexdigest()[:16]}.json.gz"
-    if folder is not None:
-        try:
-            with gzip.open(folder / name, "rt", encoding="utf-8") as file:
-                return [Docstring(*one) for one in json.load(file)]
-        except (OSError, EOFError, ValueError, TypeError):
-            pass  # not there, or not whole: it is made anew
-    corpus = _read(progress)
-    if folder is not None:
-        _keep(folder / name, corpus)
-    return corpus
-
-
-def _keep(path: Path, corpus: list[Docstring]) -> None:
-    """Write the cache as a whole or not at all; a folder that cannot be written is no error."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as raw:
-            temporary = Path(raw.name)
-            with gzip.open(raw, "wt", encoding="utf-8", compresslevel=5) as file:
-                json.dump(corpus, file)
-        temporary.replace(path)
-    except OSError:
-        return
+    return [Docstring(*one) for one in once("docstring_search", _EDITION, lambda: _read(progress))]
 
 
 def _read(progress: bool | None) -> list[Docstring]:
-    paths = [(package, root, path) for package in PACKAGES for root, path in _sources(package)]
     by_name: dict[str, Docstring] = {}
-    with progress_bar(
-        progress, total=len(paths), what="reading docstrings", unit="files"
-    ) as advance:
-        for package, root, path in paths:
-            parts = [*path.relative_to(root).parts[:-1], path.stem]
-            # numpy/_core/fromnumeric.py is where numpy's functions are written, not their name
-            public = [part for part in parts if not part.startswith("_")]
-            for one in _docstrings(ast.parse(path.read_bytes()), ".".join([package, *public])):
-                by_name.setdefault(one.name, one)
-            advance(1)
+    for package, path, tree in parsed(progress):
+        # numpy/_core/fromnumeric.py is where numpy's functions are written, not their name
+        public = [part for part in (*path.parts[:-1], path.stem) if not part.startswith("_")]
+        for one in _docstrings(tree, ".".join([package, *public])):
+            by_name.setdefault(one.name, one)
     return [by_name[name] for name in sorted(by_name)]
-
-
-def _sources(package: str) -> Iterator[tuple[Path, Path]]:
-    """Yield the source files of an installed package, without importing it, and its folder."""
-    spec = util.find_spec(package)
-    if spec is None or not spec.submodule_search_locations:
-        raise ModuleNotFoundError(
-            f"{package} is not installed as source files, and its docstrings are part of the"
-            f" corpus. Install it: pip install {package}."
-        )
-    root = Path(next(iter(spec.submodule_search_locations)))
-    for path in sorted(root.rglob("*.py")):
-        folders = path.relative_to(root).parts[:-1]
-        if not ({"tests", "testing", "_examples"} & {*folders} or path.stem == "conftest"):
-            yield root, path
 
 
 def _docstrings(tree: ast.Module | ast.ClassDef, within: str) -> Iterator[Docstring]:

@@ -187,21 +187,32 @@ def _walk(
     path = np.empty((3, *c.shape, steps))
     for step in range(steps):
         path[0, ..., step], path[1, ..., step], path[2, ..., step] = c, tail, below
-        up, stay = population.up(c, n), population.stay(c, n)
-        gain = below * population.up(c - 1.0, n)
-        rises = tail + gain > 1.0 + _EQUAL
-        # the same counts in lists of n + 1
-        below = below * population.stay(c - 1.0, n) * (n + 1.0) / (n + 2.0 - c)
-        at_next = at * stay + gain
-        # P(X >= c + 1) from what is at most p, where subtraction costs nothing that matters
-        tail = np.where(rises, np.maximum(tail - at, 0.0) + at * up, tail + gain)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            above = at_next * ((n + 1.0 - c) / (c + 1.0)) * (up / stay)
-        below, at = np.where(rises, at_next, below), np.where(rises, above, at_next)
-        c = c + rises
-        n = n + 1.0
+        c, tail, below, at = _next(c, tail, below, at, n + step, population)
     c_path, tail_path, below_path = path.reshape(3, *c.shape[:-1], -1)[..., :count]
     return c_path, tail_path, below_path
+
+
+def _next(
+    c: FloatArray,
+    tail: FloatArray,
+    below: FloatArray,
+    at: FloatArray,
+    n: FloatArray,
+    population: Population,
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return what :func:`_search` returns of lists of n, of lists of n + 1."""
+    up, stay = population.up(c, n), population.stay(c, n)
+    gain = below * population.up(c - 1.0, n)
+    rises = tail + gain > 1.0 + _EQUAL
+    # the same counts in lists of n + 1
+    below = below * population.stay(c - 1.0, n) * (n + 1.0) / (n + 2.0 - c)
+    at_next = at * stay + gain
+    # P(X >= c + 1) from what is at most p, where subtraction costs nothing that matters
+    tail = np.where(rises, np.maximum(tail - at, 0.0) + at * up, tail + gain)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        above = at_next * ((n + 1.0 - c) / (c + 1.0)) * (up / stay)
+    below, at = np.where(rises, at_next, below), np.where(rises, above, at_next)
+    return c + rises, tail, below, at
 
 
 def parametric_bound(p: float, n: FloatArray, prior: float) -> FloatArray:
