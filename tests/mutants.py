@@ -344,10 +344,18 @@ FAULTS = [
         ("special.chdtrc(freedom, chi2)", "special.chdtr(freedom, chi2)"),
         ("np.mean(1.0 / n))", "1.0 / np.mean(n))"),
         ("expected - steps[:-1])", "expected - steps[1:])"),
-        ("(1 + as_far) / (len(proper) + 1)", "as_far / len(proper)"),
+        ("(1 + as_far) / (proper + 1)", "as_far / proper"),
+    ),
+    *_in(
+        "significance/failures.py", "repetition",
         ("(positive - count) / max(total - size, 1)", "positive / max(total, 1)"),
         ("reach = 12.0 * math.sqrt", "reach = 1.0 * math.sqrt"),
-        ("weight if number == last else held", "held"),
+        ("turn[block[row]] * missed[place]", "missed[place]"),
+        ("_REACH = 14.0", "_REACH = -1.0"),
+        ("max(first, observed), first + width", "max(first, observed + 1), first + width"),
+        ("kind.times * (float(most)", "(float(most)"),
+        ("expected += times * float", "expected += float"),
+        ("if observed > center[0]:", "if False:"),
     ),
     # -------------------------------------------------------------------------------- random model
     *_in(

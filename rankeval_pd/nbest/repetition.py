@@ -29,6 +29,7 @@ from rankeval_pd.nbest.repetition_parts import (
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.proportions import INTERVALS
 from rankeval_pd.stats.significance import dispersion
+from rankeval_pd.stats.significance.failures import failures
 
 _STUDY: dict[str, type] = {
     "threshold": float, "n_samples": np.int64, "n_mean": float, "precision": float,
@@ -111,7 +112,8 @@ def repetition(
     That phi is 1 can only be tested on samples drawn under the same conditions; what differs
     between parts of one corpus (topic, author) is in phi too.
 
-    O(N log N).
+    O(N log N), and for each measure 999 draws of every sample and a transform for every size of a
+    sample: some four seconds a measure for 20,000 samples.
 
     References
     ----------
@@ -424,12 +426,12 @@ def _study_columns(
     spread = dispersion.overdispersion(dispersion.pearson(t, n), freedom, study.level)
     fit = dispersion.goodness_of_fit(t, n, n_resamples=_BOOTSTRAP, seed=study.seed)
     missed = int(np.count_nonzero(~_covered(n, t, study)))
-    failures = dispersion.failures(n, t, missed, study.ci, study.level)
+    as_many = failures(n, t, missed, study.ci, study.level)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.float64(sd_observed) / sd_expected
     return (
         threshold, samples, sizes.mean(), share, sd_expected, sd_observed, ratio, *spread, *fit,
-        missed, *failures,
+        missed, *as_many,
     )  # fmt: skip
 
 

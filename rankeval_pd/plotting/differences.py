@@ -59,9 +59,9 @@ def paired_differences(
         Of items: what the rows are, for the axis; "items" unless given, of queries "queries".
     **look
     line_kw, band_kw, marker_kw : mapping, optional
-        Keywords of the line of the gain on the whole (``Axes.axhline``), of the bars (``Axes.bar``;
-        of more than 400 items, which no paper shows one by one, ``Axes.fill_between``), and of
-        nothing.
+        ``line_kw`` and ``band_kw``: keywords of the line of the gain on the whole
+        (``Axes.axhline``) and of the bars (``Axes.bar``; of more than 400 items, which no paper
+        shows one by one, ``Axes.fill_between``). ``marker_kw`` has no effect here.
     **roles
         Of items: which column is what.
 
@@ -204,7 +204,7 @@ def critical_difference(
         The level at which two systems are told apart.
     **look
     line_kw, band_kw, marker_kw : mapping, optional
-        Keywords of nothing, of the bars (``Axes.plot``), and of nothing.
+        ``band_kw``: keywords of the bars (``Axes.plot``). The others have no effect here.
     **roles
         Of data: which column is what.
 

@@ -48,7 +48,8 @@ def area(
         Whether the largest area comes first; else the measures stand in their order.
     **look
     line_kw, band_kw, marker_kw : mapping, optional
-        Keywords of nothing, of the intervals (``Axes.hlines``), and of the points (``Axes.plot``).
+        ``band_kw`` and ``marker_kw``: keywords of the intervals (``Axes.hlines``) and of the
+        points (``Axes.plot``). ``line_kw`` has no effect here.
     **roles
         Of data: which column is what.
 
@@ -208,7 +209,8 @@ def mean_difference(
         Of data: as in :func:`rankeval_pd.mean_difference`.
     **look
     line_kw, band_kw, marker_kw : mapping, optional
-        Keywords of the line of the mean, of its interval (``Axes.fill_between``), and of nothing.
+        ``line_kw`` and ``band_kw``: keywords of the line of the mean and of its interval
+        (``Axes.fill_between``). ``marker_kw`` has no effect here.
     **roles
         Of data: which column is what.
 
