@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any, Unpack
 
 import numpy as np
@@ -18,8 +17,8 @@ from rankeval_pd.forms.n import check_n
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles
 from rankeval_pd.forms.spelled_out import with_roles_but
-from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
-from rankeval_pd.stats.distributions.populations import Finite
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.distributions.populations import Finite, FiniteEach
 from rankeval_pd.stats.random_model import bounds
 from rankeval_pd.stats.random_model.envelope import envelope
 
@@ -127,31 +126,52 @@ def _band_columns(
     simultaneous: bool,
     bound: str,
 ) -> tuple[AnyArray, ...]:
-    total, positive = np.asarray(total), np.asarray(positive)
-    x, y = (np.full((*total.shape, p.size, n.size), np.nan) for _ in range(2))
-    exists = np.broadcast_to(
-        (n <= total[..., np.newaxis])[..., np.newaxis, :], (*total.shape, p.size, n.size)
-    )
+    shape = np.shape(total)
+    (total, positive), back = bounds.distinct(
+        np.ravel(total), np.ravel(positive)
+    )  # equal ones once
+    fits = n <= total[:, np.newaxis]
+    if simultaneous or (n.size > bounds.FEW and bound != "parametric"):
+        counts = _one_by_one(total, positive, p, n, fits, "envelope" if simultaneous else bound)
+    else:
+        counts = _side_by_side(total, positive, p, n, fits, bound)
+    exists = np.repeat(fits[:, np.newaxis], p.size, axis=1)
+    every = [x[:, np.newaxis, np.newaxis].astype(float) for x in (total, positive)]
+    fewest, most = FiniteEach(*every).support(n.astype(float))
+    counts = np.where((counts >= fewest) & (counts <= most), counts, np.nan)
+    x, y = (np.where(exists, one, np.nan) for one in rates(space, counts, n, *every))
+    return tuple(one[back].reshape(*shape, *one.shape[1:]) for one in (x, y, exists))
 
-    @cache  # groups of one size share their bounds
-    def counted(model: Finite, level: int) -> FloatArray:
-        size = n[n <= model.total].astype(float)
-        if simultaneous:
-            counts = envelope(float(p[level]), size, model).counts
-        else:
-            counts = bounds.bound(bound, float(p[level]), size, model)
-        fewest, most = model.support(size)
-        return np.where((counts >= fewest) & (counts <= most), counts, np.nan)
 
-    for row in np.ndindex(total.shape):
-        model = Finite(float(total[row]), float(positive[row]))
-        inside = n <= model.total
-        for level in range(p.size if model.total else 0):
-            where = (*row, level, inside)
-            x[where], y[where] = rates(
-                space, counted(model, level), n[inside], model.total, model.positive
+def _side_by_side(
+    total: IntArray, positive: IntArray, p: FloatArray, n: IntArray, fits: BoolArray, bound: str
+) -> FloatArray:
+    """Return the counts of a few n for many groups: a search of all lists at once."""
+    counts = np.full((total.size, p.size, n.size), np.nan)
+    group, place = np.nonzero(fits)
+    size, of_all, of_gold = (x.astype(float) for x in (n[place], total[group], positive[group]))
+    for level in range(p.size if size.size else 0):
+        counts[group, level, place] = bounds.bound_each(
+            bound, float(p[level]), size, FiniteEach(of_all, of_gold)
+        )
+    return counts
+
+
+def _one_by_one(
+    total: IntArray, positive: IntArray, p: FloatArray, n: IntArray, fits: BoolArray, kind: str
+) -> FloatArray:
+    """Return the counts of many n, or of all together, for one group after the other."""
+    counts = np.full((total.size, p.size, n.size), np.nan)
+    for group in range(total.size):
+        model = Finite(float(total[group]), float(positive[group]))
+        size = n[fits[group]].astype(float)
+        for level in range(p.size if size.size else 0):
+            counts[group, level, fits[group]] = (
+                envelope(float(p[level]), size, model).counts
+                if kind == "envelope"
+                else bounds.bound(kind, float(p[level]), size, model)
             )
-    return x, y, exists
+    return counts
 
 
 @with_roles_but(

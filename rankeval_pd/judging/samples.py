@@ -95,7 +95,7 @@ class Sample(NamedTuple):
 
     def beside(self, inner: xr.Dataset) -> list[xr.DataArray]:
         """Return judged, probability and stratum of the candidates in the inner form."""
-        judged, probability = (_taken(x, inner["row"]) for x in (self.judged, self.probability))
+        judged, probability = _taken(self.judged, inner["row"]), self._per_candidate(inner)
         if self.asked.windows is not None:
             stratum = xr.apply_ufunc(
                 windows_of,
@@ -108,9 +108,26 @@ class Sample(NamedTuple):
                 output_dtypes=[np.int64],
             )
         else:
-            numbers = np.searchsorted(self.kinds, self.probability).astype(np.int64)
-            stratum = _taken(self.probability.copy(data=numbers), inner["row"])
+            stratum = xr.apply_ufunc(
+                np.searchsorted,
+                self.kinds,
+                probability,
+                input_core_dims=[["_kind"], []],
+                dask="parallelized",
+                output_dtypes=[np.int64],
+            )
         return [judged, probability, stratum]
+
+    def _per_candidate(self, inner: xr.Dataset) -> xr.DataArray:
+        """Return the probabilities of the candidates in the inner form; one rate is not spread."""
+        known = not bool(np.isnan(self.probability).any())
+        if known and self.probability.dims == (_ROWS,) and self.kinds.size == 1:
+            return _of_all(self.kinds[0], inner.sizes["candidate"], "candidate")
+        return _taken(self.probability, inner["row"])
+
+
+def _of_all(rate: float, size: int, dim: str) -> xr.DataArray:
+    return xr.DataArray(np.full(size, rate), dims=dim)
 
 
 def _taken(values: xr.DataArray, row: xr.DataArray) -> xr.DataArray:
@@ -198,10 +215,10 @@ def _with_probability(
     """Return the data without the column of probabilities, and these for each candidate."""
     given = asked.judged_with
     if given is None:
-        return data, xr.ones_like(judged, dtype=float)
+        return data, _of_all(1.0, judged.sizes[_ROWS], _ROWS)
     if isinstance(given, int | float | np.integer | np.floating) and not isinstance(given, bool):
         rate = check_share("judged_with", given, one=True)
-        return data, xr.full_like(judged, rate, dtype=float)
+        return data, _of_all(rate, judged.sizes[_ROWS], _ROWS)
     if are_values(given):
         values: Any = given
         if isinstance(given, pd.Series) and isinstance(data, pd.DataFrame):

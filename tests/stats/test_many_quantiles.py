@@ -7,7 +7,7 @@ import itertools
 import mpmath
 import numpy as np
 import pytest
-import scipy
+import scipy.special
 from mpmath import mpf
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -115,6 +115,15 @@ def test_as_by_tails(kind, level):
         found = law.quantiles(a, b)
         assert_allclose(found, proportions._expit(logits), rtol=3e-13)
         assert_allclose(1.0 - found, proportions._expit(-logits), rtol=3e-13, atol=2e-16)
+
+
+def test_few_of_very_many_are_roots():
+    """SciPy's quantiles of the Beta distribution, which hold there."""
+    few = np.array([1.0, 2.0, 7.0, 30.0])
+    for tp in (few, 1e5 - few):
+        low, high = proportions.clopper_pearson(tp, np.full(4, 1e5), 0.95)
+        assert_allclose(low, scipy.special.betaincinv(tp, 1e5 - tp + 1.0, 0.025), rtol=1e-11)
+        assert_allclose(high, scipy.special.betaincinv(tp + 1.0, 1e5 - tp, 0.975), rtol=1e-11)
 
 
 @pytest.mark.parametrize("level", [0.95, 1e-300, 1 - 2**-53])

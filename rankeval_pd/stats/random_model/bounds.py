@@ -47,6 +47,14 @@ def bound(kind: str, p: float, n: FloatArray, population: Population) -> FloatAr
     return result
 
 
+def bound_each(kind: str, p: float, n: FloatArray, population: FiniteEach) -> FloatArray:
+    """Return one of the bounds, by name, where each list is drawn from a population of its own."""
+    if kind == "parametric":
+        return parametric_each(p, n, population.prior)
+    result: FloatArray = getattr(bounds_each(p, n, population), kind)
+    return result
+
+
 def bounds(p: float, n: FloatArray, population: Population) -> Bounds:
     """Return the bounds at level p for lists of n, whole numbers of at least 1 in any order."""
     n = np.asarray(n, dtype=float)
