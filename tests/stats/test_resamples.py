@@ -46,8 +46,9 @@ def test_blocks_are_children_of_one_seed():
 
 
 @pytest.mark.parametrize(("n", "first", "last"), [(5, 0, 5), (999, 100, 777), (9_001, 8, 9_001)])
-def test_swaps_of_some_items_alone(n, first, last):
-    """What is drawn for the others is leapt over."""
+def test_swaps_of_some_items_alone(n, first, last, monkeypatch):
+    """What is drawn for the others is leapt over, also where a chunk ends within a word."""
+    monkeypatch.setattr(resamples, "_ROOM", 7 * n)
     every = np.concatenate(list(resamples.swap_chunks(n, 1_003, 3)))
     for block, size in enumerate((1_000, 3)):
         packed = resamples.swaps_of(n, first, last, block, size, 3)
