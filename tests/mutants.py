@@ -702,7 +702,7 @@ FAULTS = [
         ("unpacked[:, own[0] % 8 :]", "unpacked"),
     ),
     *_in(
-        "resampling/blocks.py", "dask_items::test_the_numbers_of_pandas",
+        "resampling/blocks.py", "dask_items::test_any_partitions",
         ("weights / linear.weight * linear.about", "linear.about / weights.size"),
         ("self.both + other.both", "self.both"),
         ("np.maximum(self.sizes, other.sizes), (min", "self.sizes, (min"),
@@ -711,7 +711,8 @@ FAULTS = [
         "resampling/gathered.py", "dask_items::test_the_numbers_of_pandas",
         ("found.negative() if self._turned[k] else found", "found"),
         ("self.n_items - right_a - right_b + both", "self.n_items - right_a - right_b"),
-        ("found.pairs[self._place]", "found.pairs"),
+        ("found.pairs[self._place]", "found.pairs",
+         "a call asks its pairs in the order of their plan, whichever system is first"),
     ),
     *_in(
         "resampling/enough.py",

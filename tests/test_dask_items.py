@@ -35,12 +35,14 @@ def smoothed(sums: np.ndarray) -> np.ndarray:
 
 @functools.cache
 def items(kind: str) -> pd.DataFrame:
-    """Real scores; right and wrong, with ties; sevenths, which lie on a lattice; counts of F1."""
+    """Real scores, also growing ones; right and wrong; sevenths, on a lattice; counts of F1."""
     rng = np.random.default_rng(0)
     if kind == "real":
         values = rng.normal([0.0, 0.1, 0.2, 0.2], size=(ITEMS, 4))
     elif kind == "right":
         values = (rng.random((ITEMS, 4)) < [0.5, 0.55, 0.6, 0.6]).astype("int8")
+    elif kind == "growing":  # the largest are in the last block
+        values = rng.normal(size=(ITEMS, 4)) * np.logspace(0, 9, ITEMS)[:, np.newaxis]
     elif kind == "sevenths":
         values = rng.integers(0, 50, (ITEMS, 4)) / 7
     else:
@@ -70,6 +72,7 @@ QUESTIONS: dict[str, tuple[str, Ask]] = {
     "newcombe": ("right", lambda r: r.paired_bootstrap(ci="newcombe")),
     "ranks": ("right", lambda r: r.system_ranks(**DRAWS)),
     "ranks by draws": ("right", lambda r: r.system_ranks(**DRAWS, ranks="percentile", ci="basic")),
+    "growing": ("growing", lambda r: r.paired_bootstrap(**DRAWS, event="recentred")),
     "a lattice": ("sevenths", lambda r: r.paired_permutation(**DRAWS, adjust="max-t")),
     "off a lattice": ("sevenths", lambda r: r.paired_bootstrap(**DRAWS, method="monte-carlo")),
     "f1": ("f1", lambda r: r(metric="f1").paired_bootstrap(**DRAWS)),
