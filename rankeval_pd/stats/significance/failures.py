@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions import binomial, hypergeometric
 from rankeval_pd.stats.intervals.proportions import INTERVALS
 
@@ -191,7 +191,7 @@ def _at_sum(kinds: list[_Samples], total: int, length: int, width: int) -> Float
                 logs += times * np.log(held[place] + turn[block[row]] * missed[place])
             near = logs.real > _DROPPED
             row, place, logs = row[near], place[near], logs[near]
-        terms = np.exp(logs) * back[place]
+        terms: AnyArray = np.exp(logs) * back[place]
         found[block] = np.bincount(row, terms.real, block.size) + 1j * np.bincount(
             row, terms.imag, block.size
         )
