@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions import binomial, hypergeometric
 from rankeval_pd.stats.intervals.proportions import INTERVALS
 
@@ -191,8 +191,8 @@ def _at_sum(kinds: list[_Samples], total: int, length: int, width: int) -> Float
                 logs += times * np.log(held[place] + turn[block[row]] * missed[place])
             near = logs.real > _DROPPED
             row, place, logs = row[near], place[near], logs[near]
-        terms: AnyArray = np.exp(logs) * back[place]
-        found[block] = np.bincount(row, terms.real, block.size) + 1j * np.bincount(
-            row, terms.imag, block.size
+        terms = (np.exp(logs) * back[place]).view(float).reshape(-1, 2)  # real, imaginary
+        found[block] = np.bincount(row, terms[:, 0], block.size) + 1j * np.bincount(
+            row, terms[:, 1], block.size
         )
     return np.fft.irfft(found / length, width)
