@@ -113,7 +113,7 @@ def repetition(
     between parts of one corpus (topic, author) is in phi too.
 
     O(N log N), and for each measure 999 draws of every sample and a transform for every size of a
-    sample: some four seconds a measure for 20,000 samples.
+    sample: some three seconds a measure for 20,000 samples.
 
     References
     ----------
