@@ -104,6 +104,14 @@ def listed(names: Iterable[object], most: int = 12) -> str:
     return f"{text}, ... ({len(names)} in all)" if len(names) > most else text or "none"
 
 
+def brief(values: object) -> str:
+    """Return numbers as text: one as it is, of many the first few."""
+    array = np.asarray(values)
+    if array.ndim == 0:
+        return shown(array.item())
+    return f"[{listed(array.ravel().tolist())}]" if array.size else "[]"
+
+
 def check_choice(argument: str, value: object, allowed: Iterable[str | None]) -> None:
     """Raise a ValueError unless ``value`` is one of ``allowed``."""
     choices = list(allowed)

@@ -24,7 +24,7 @@ def progress_bar(
     """
     check_flag("progress", progress, none=True)
     if progress is not None and not progress:
-        yield _pass
+        yield nothing_moves
         return
     with _bar()(
         total=total,
@@ -39,16 +39,24 @@ def progress_bar(
 
 @contextmanager
 def drawing_bar(
-    inner: xr.Dataset, progress: bool | None, *, draws: int, what: str, unit: str = "draws"
+    inner: xr.Dataset,
+    progress: bool | None,
+    *,
+    draws: int,
+    what: str,
+    unit: str = "draws",
+    whole: bool = False,
 ) -> Iterator[Callable[[int], object]]:
     """Give the function for so many draws, or other units, in every batch of the inner form.
+
+    Of its whole they are all at once.
 
     Of a lazy one nothing is drawn yet, and where it will be, no bar can be moved.
     """
     if any(variable.chunks is not None for variable in inner.variables.values()):
-        yield _pass
+        yield nothing_moves
         return
-    batches = inner["gold"].size // max(1, inner.sizes["candidate"])
+    batches = 1 if whole else inner["gold"].size // max(1, inner.sizes["candidate"])
     with progress_bar(progress, total=batches * draws, what=what, unit=unit) as advance:
         yield advance
 
@@ -67,5 +75,5 @@ def _bar() -> Any:
     return std.tqdm
 
 
-def _pass(_: int) -> None:
+def nothing_moves(_: int) -> None:
     """Move nothing."""

@@ -318,7 +318,7 @@ def test_numbers_of_any_size_agree():
     [
         ({"n_resamples": 0}, "n_resamples=0"),
         ({"n_resamples": True}, "n_resamples=True"),
-        ({"n_items": [2, 3]}, "give one number"),
+        ({"n_items": [2, 3]}, "give one whole number"),
         ({"n_items": np.nan}, "n_items=nan"),
         ({"window": "ab"}, "give two p-values"),
         ({"window": 0.05}, "give two p-values"),
@@ -655,9 +655,34 @@ def test_odd_roles_and_flags(df, items):
     lacking = batches(q=3, candidate=5).assign(x=lambda data: data["x"].where(data["x"] < 0.0))
     with (
         pytest.warns(rankeval_pd.RankevalWarning, match="judges 'x' without"),
-        pytest.raises(ValueError, match="n=3 is above"),
+        pytest.warns(rankeval_pd.RankevalWarning, match=r"n=3 is above.*of every batch.*NaN"),
     ):
-        lacking.rankeval.nbest_precision([3], measures=["x"], missing="drop")
+        found = lacking.rankeval.nbest_precision([3], measures=["x"], missing="drop")
+    assert np.isnan(found["precision"]).all()
+    short = batches(q=3, candidate=5)
+    short = short.assign(gold=short["gold"].where(short["candidate"] < 2).astype(float))
+    with pytest.warns(rankeval_pd.RankevalWarning, match="n=3 is above"):
+        compared = short.where(~np.isnan(short["gold"])).rankeval.compare("x", "y", n=[1, 3])
+    assert not np.isnan(compared["difference"].sel(n=1)).any()
+    assert np.isnan(compared["difference"].sel(n=3)).all()
+
+
+def test_more_than_there_can_be(df, items):
+    with pytest.raises(ValueError, match=r"n_candidates=10{80}: give a whole number below 2\*\*53"):
+        df.rankeval.random_test(2, n_candidates=10**80)
+    with pytest.raises(MemoryError, match=r"n_items=9223372036854775808 items.*Give fewer"):
+        items.rankeval.population_calibration(2**63, n_test_sets=2, n_resamples=20)
+    with pytest.raises(TypeError, match=r"n_items=1.5: give one whole number"):
+        items.rankeval.gain_by_size([20]).rankeval.gain_threshold(n_items=1.5)
+    with pytest.raises(ValueError, match=r"n=\[-1, -1, .*\(100 in all\)\]: give counts"):
+        rankeval_pd.random_pvalue(1, np.full(100, -1), n_candidates=10, n_positive=5)
+
+
+@pytest.mark.parametrize("missing", ["raise", "drop"])
+def test_measures_in_two_dimensions(missing):
+    data = batches(q=2, candidate=5)
+    with pytest.raises(TypeError, match=r"array\(\[\[1, 2\]\]\) names no columns"):
+        data.rankeval.judged_precision(1, measures=np.array([[1, 2]]), missing=missing)
 
 
 def test_least_levels_of_intervals_by_signs():
@@ -695,13 +720,45 @@ def test_lazy_scores_that_are_no_numbers_are_refused_at_once():
 
 @pytest.mark.parametrize("how", [{"q": 1}, {"q": 2, "candidate": 7}])
 def test_partly_judged_lists_of_lazy_batches(how):
-    pytest.importorskip("dask")
+    dask = pytest.importorskip("dask")
     data = batches(q=3, candidate=20)
     data = data.assign(gold=data["gold"].where(data["x"] < 0.7))
     lazy = data.chunk(how)
     for ask in (
         lambda x: x.rankeval.judged_difference("x", "y", [2, 5]),
         lambda x: x.rankeval.judged_precision([2, 5]),
+        lambda x: x.rankeval.judged_precision(None, unjudged="bounds"),
+        lambda x: x.rankeval.judged_recall([2, 5], windows=[3, 10]),
         lambda x: x.rankeval.judged_average_precision(),
     ):
-        xr.testing.assert_allclose(ask(lazy).compute(), ask(data))
+        with dask.config.set(scheduler=_refused):  # nothing is computed before it is asked for
+            found = ask(lazy)
+        xr.testing.assert_identical(found.compute(), ask(data))
+    for ask in (
+        lambda x: x.rankeval.judged_precision([0.1, 0.5]),
+        lambda x: x.rankeval.judged_precision([2, 5], judged_with=0.7),
+        lambda x: x.rankeval.judged_precision(None, ties="blocks"),
+    ):
+        xr.testing.assert_identical(ask(lazy).compute(), ask(data))
+
+
+def test_partly_judged_lists_of_padded_lazy_batches():
+    pytest.importorskip("dask")
+    data = batches(q=3, candidate=20).assign(size=("q", [20, 7, 13]))
+    real = data["candidate"] < data["size"]
+    judged = np.random.default_rng(0).random((3, 20)) < 0.5
+    data = data.drop_vars("size").where(real)
+    data = data.assign(gold=data["gold"].where(judged))
+    for ask in (
+        lambda x: x.rankeval.judged_precision([2, 10], measures=["x", "y"]),
+        lambda x: x.rankeval.judged_recall([2, 10], measures="x"),
+        lambda x: x.rankeval.judged_average_precision(measures=["x", "y"]),
+        lambda x: x.rankeval.judged_difference("x", "y", [2, 10]),
+    ):
+        found, expected = ask(data.chunk(q=1)).compute(), ask(data)
+        xr.testing.assert_identical(found, expected)
+        assert {x: found[x].dtype for x in found} == {x: expected[x].dtype for x in expected}
+
+
+def _refused(*_args, **_how):
+    raise AssertionError("computed")

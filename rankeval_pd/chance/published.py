@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from rankeval_pd.chance.populations import LOG_10, POPULATIONS, population_model, sum_tails
-from rankeval_pd.errors import check_choice, check_share, check_shares
+from rankeval_pd.errors import brief, check_choice, check_share, check_shares
 from rankeval_pd.forms.answers import check_not_above
 from rankeval_pd.forms.choices import ListSizes, PopulationKind, TailMethod
 from rankeval_pd.forms.memory import check_memory
@@ -386,12 +386,10 @@ def check_counts(n: AnyArray, total: AnyArray, positive: AnyArray, *, finite: bo
             or (values != np.floor(values)).any()
             or (values < 0).any()
         ):
-            raise ValueError(
-                f"{name}={values.tolist()!r}: give counts, whole numbers of 0 or more."
-            )
+            raise ValueError(f"{name}={brief(values)}: give counts, whole numbers of 0 or more.")
     if (positive > total).any() or (finite and (n > total).any()):
         raise ValueError(
-            f"n={n.tolist()!r}, n_candidates={total.tolist()!r}, n_positive={positive.tolist()!r}:"
+            f"n={brief(n)}, n_candidates={brief(total)}, n_positive={brief(positive)}:"
             " neither n nor n_positive can be above n_candidates. population='infinite' allows"
             " any n."
         )

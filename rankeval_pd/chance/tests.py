@@ -295,6 +295,11 @@ def _in_collection(size: ranking.Size, collection: int | None) -> ranking.Size:
     if collection is None:
         return size
     largest = int(size.total.max(initial=0))
+    if collection >= 2**53:
+        raise ValueError(
+            f"n_candidates={collection}: give a whole number below 2**53, which float64 tells from"
+            " its neighbours. So large a collection is as one without end: population='infinite'."
+        )
     if largest > collection:
         raise ValueError(
             f"n_candidates={collection} is below the number of candidates in the data, {largest}:"

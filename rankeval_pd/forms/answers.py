@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from rankeval_pd.errors import warn
 from rankeval_pd.forms import tables
 from rankeval_pd.forms.dask_batches import Batches, find_batches
 from rankeval_pd.forms.dask_datasets import Columns, answered, chunked_ranking, lazy_head, stand_in
@@ -28,6 +29,7 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, IntArray
 from rankeval_pd.stats.rankings import ranking
 from rankeval_pd.stats.rankings.ranking import Whole
 
+Reading = Callable[..., xr.Dataset]
 Question = Callable[[xr.Dataset, IntArray], xr.Dataset]
 Combination = Callable[[xr.Dataset, list[Hashable]], xr.Dataset]
 Finish = Callable[[list[xr.Dataset], list[Hashable]], list[xr.Dataset]]
@@ -49,6 +51,7 @@ def answer(
     counted: bool = False,
     any_heads: bool = False,
     in_parts: bool = True,
+    read: Reading = read_part,
     n_keys: int = 1,
     combine: Combination | None = None,
     finish: Finish | None = None,
@@ -91,6 +94,8 @@ def answer(
     in_parts : bool
         Whether it can be asked of some of the rankings alone: not where it knows of values that
         stand beside all of them.
+    read : callable
+        How the rankings of a chunk of a lazy Dataset come into the inner form.
     n_keys : int
         How many orders of equal scores it takes.
     combine : callable, optional
@@ -122,7 +127,7 @@ def answer(
             )  # fmt: skip
         batches: Batches | None = None
         if in_parts:
-            batches = find_batches(data, chosen, partial(read_part, scored=scored), scored=scored)
+            batches = find_batches(data, chosen, partial(read, scored=scored), scored=scored)
         if batches is not None and n is not None and of_lists and combine is None:
             longest = n.of(data.sizes[chosen.dim]) if isinstance(n, Shares) else n
             batches = with_heads(batches, int(longest.max(initial=1)), n_keys)
@@ -206,8 +211,11 @@ def _left(
 ) -> xr.Dataset:
     """Finish the answers of all parts of a Dataset, put them together, and let them leave."""
     batch: list[Hashable] = inner.attrs["batch"]
-    if results[0]["exists"].chunks is None:
-        _check_rows(call.n, results)
+    if results[0]["exists"].chunks is None and (above := _above_all(call.n, results)):
+        warn(
+            f"{above}, of every batch: these rows are NaN. A lazy Dataset, whose values are not"
+            " seen, has them too, without this warning."
+        )
     if call.finish is not None:
         results = call.finish(results, batch if len(parts) == 1 else [tables.GROUP])
     results = [_along_share(x, call.n, total) for x, (_, total) in zip(results, parts, strict=True)]
@@ -240,7 +248,8 @@ def _of_groups(
     ]
     if empty:
         results = [x.assign(exists=xr.zeros_like(x["exists"])) for x in results]
-    _check_rows(n, results)
+    if above := _above_all(n, results):
+        raise ValueError(f"{above}. Give smaller n.")
     if call.finish is not None:
         results = call.finish(results, [tables.GROUP])
     if isinstance(n, Shares):
@@ -383,18 +392,18 @@ def _check_groups(names: Collection[Hashable]) -> None:
         )
 
 
-def _check_rows(n: Sizes, results: Sequence[xr.Dataset]) -> None:
-    """Raise a ValueError where no group has a row for a list size that was asked for."""
+def _above_all(n: Sizes, results: Sequence[xr.Dataset]) -> str:
+    """Return what is to be said where no group has a row for a list size that was asked for."""
     results = [result for result in results if result["exists"].size]  # no batch: no answer
     if isinstance(n, np.ndarray) and n.size and results:
         listed = [r["exists"].any([d for d in r["exists"].dims if d != "n"]) for r in results]
         lacking = n[~np.any([x.to_numpy() for x in listed], axis=0)]
         if lacking.size:
-            raise ValueError(
+            return (
                 f"n={int(lacking.flat[0])} is above the number of candidates that take part: those"
-                " that are no padding and that, with missing='drop', the measures score. Give"
-                " smaller n."
+                " that are no padding and that, with missing='drop', the measures score"
             )
+    return ""
 
 
 def check_not_above(n: Sizes, largest: int, whole: Whole | None = None) -> None:

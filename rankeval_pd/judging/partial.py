@@ -13,11 +13,12 @@ from rankeval_pd.forms.answers import Question, answer
 from rankeval_pd.forms.choices import ListSizes
 from rankeval_pd.forms.measure_pairs import only_pair, with_names
 from rankeval_pd.forms.measures import ask_measures
-from rankeval_pd.forms.n import Sizes, check_n
+from rankeval_pd.forms.n import Shares, Sizes, check_n
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import PartlyJudged, RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles, with_roles_but
-from rankeval_pd.judging.samples import Asked, Sample, counts_of, quietly, read_sample
+from rankeval_pd.judging.lazy_samples import LazySample, find_sample
+from rankeval_pd.judging.samples import Asked, Sample, counts_of, quietly
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import partly_judged as totals
 from rankeval_pd.stats.rankings import partly_judged, ranking
@@ -132,8 +133,9 @@ def judged_precision(
     1    fair  100        32         10       0.31    0.19     0.46
     """
     asked = Asked(unjudged, judged_with, windows, estimator, level)
-    sample = read_sample(data, roles, asked)
-    result: Data = _of_lists(sample, check_n(n), PRECISION)
+    sizes = check_n(n)
+    sample = find_sample(data, roles, asked, in_chunks=not isinstance(sizes, Shares))
+    result: Data = _of_lists(sample, sizes, PRECISION)
     return result
 
 
@@ -182,8 +184,9 @@ def judged_recall(
     0    good  100        30         17    0.59    0.45     0.71
     """
     asked = Asked(unjudged, judged_with, windows, estimator, level)
-    sample = read_sample(data, roles, asked)
-    result: Data = _of_lists(sample, check_n(n), RECALL)
+    sizes = check_n(n)
+    sample = find_sample(data, roles, asked, in_chunks=not isinstance(sizes, Shares))
+    result: Data = _of_lists(sample, sizes, RECALL)
     return result
 
 
@@ -241,7 +244,7 @@ def judged_average_precision(
     0    good       303         29               0.61    0.46     0.74
     """
     asked = Asked(unjudged, judged_with, windows, estimator, level)
-    sample = read_sample(data, roles, asked)
+    sample = find_sample(data, roles, asked)
     design = sample.design()
 
     def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
@@ -308,8 +311,9 @@ def judged_difference(
     0  100      63        0.24    0.08     0.37
     """
     asked = Asked(unjudged, judged_with, windows, estimator, level)
-    sample = read_sample(data, only_pair(data, a, b, roles), asked)
     sizes = check_n(n)
+    pair = only_pair(data, a, b, roles)
+    sample = find_sample(data, pair, asked, in_chunks=not isinstance(sizes, Shares))
     design, chosen = sample.design(), Roles.of(sample.roles)
 
     def question(inner: xr.Dataset, asked_n: IntArray) -> xr.Dataset:
@@ -339,7 +343,7 @@ def judged_difference(
     return answered
 
 
-def _of_lists(sample: Sample, sizes: Sizes, columns: dict[str, type]) -> Any:
+def _of_lists(sample: Sample | LazySample, sizes: Sizes, columns: dict[str, type]) -> Any:
     """Ask for the precision or the recall of the lists of every measure."""
     design, chosen = sample.design(), Roles.of(sample.roles)
 
@@ -357,14 +361,17 @@ def _of_lists(sample: Sample, sizes: Sizes, columns: dict[str, type]) -> Any:
     return _answered(sample, question, named, n=sizes, cuts_lists=True, any_ends=True)
 
 
-def _answered(sample: Sample, question: Question, columns: tuple[str, ...], **taken: Any) -> Any:
+def _answered(
+    sample: Sample | LazySample, question: Question, columns: tuple[str, ...], **taken: Any
+) -> Any:
     """Ask the question of a sample, whose labels may all be alike."""
+    how: dict[str, Any] = {"in_parts": False}
+    if isinstance(sample, LazySample):
+        how = {"read": sample.reader()}
     attrs = sample.asked.attrs
     return quietly(
         sample.gold,
-        lambda: answer(
-            sample.data, sample.roles, question, columns, in_parts=False, attrs=attrs, **taken
-        ),
+        lambda: answer(sample.data, sample.roles, question, columns, attrs=attrs, **how, **taken),
     )
 
 

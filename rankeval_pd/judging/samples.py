@@ -14,7 +14,7 @@ from rankeval_pd.errors import check_choice, check_count, check_share, hushed, u
 from rankeval_pd.forms.columns import find_gold, frame_column, split_measures, with_roles_of
 from rankeval_pd.forms.given import with_given_dataset, with_given_frame
 from rankeval_pd.forms.rankings import check_data
-from rankeval_pd.forms.roles import PartlyJudged, Roles, are_values
+from rankeval_pd.forms.roles import PartlyJudged, Roles, are_values, as_names
 from rankeval_pd.forms.values import gold_values
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.partly_judged import MOST_STRATA, Design
@@ -64,6 +64,10 @@ class Asked(NamedTuple):
         """What readers of the table need to know."""
         return {"unjudged": self.unjudged, "estimator": self.estimator, "level": self.level}
 
+    def design(self, strata: int, heaviest: float = 0.0) -> Design:
+        """Return how the sums of so many strata are put together."""
+        return Design(strata, self.unjudged, self.estimator, self.level, heaviest)
+
 
 class Sample(NamedTuple):
     """Data whose gold label says "is judged, and true", and what is known of the others."""
@@ -83,15 +87,11 @@ class Sample(NamedTuple):
 
     def design(self) -> Design:
         """Return how the sums are put together: by strata where the probabilities are few."""
-        asked, strata = self.asked, 1
-        heaviest = 0.0
-        if asked.windows is not None:
-            strata = len(asked.ends) + 1
-        elif asked.judged_with is not None:
-            strata = self.kinds.size if self.kinds.size <= MOST_STRATA else 0
-            least = float(self.probability.where(~self.judged).min())
-            heaviest = 0.0 if np.isnan(least) else 1.0 / least
-        return Design(strata, asked.unjudged, asked.estimator, asked.level, heaviest)
+        if self.asked.judged_with is None:
+            return self.asked.design(len(self.asked.ends) + 1)
+        strata = self.kinds.size if self.kinds.size <= MOST_STRATA else 0
+        least = float(self.probability.where(~self.judged).min())
+        return self.asked.design(strata, 0.0 if np.isnan(least) else 1.0 / least)
 
     def beside(self, inner: xr.Dataset) -> list[xr.DataArray]:
         """Return judged, probability and stratum of the candidates in the inner form."""
@@ -181,13 +181,13 @@ def read_sample(data: Any, roles: Mapping[str, Any], asked: Asked) -> Sample:
         data = data.assign({gold: label.rename({_ROWS: chosen.dim}).variable})
     settled = replace(chosen, gold=gold, positive=None, min_grade=None)
     given = {f.name for f in fields(Roles)} & {*roles, "gold"}
-    kept = {name: x for name, x in _by_name(settled).items() if name in given}
+    kept = {name: x for name, x in by_name(settled).items() if name in given}
     if asked.judged_with is not None:
         _check_probability(judged, probability, filled)
     return Sample(data, kept, gold, judged, probability, asked)
 
 
-def _by_name(roles: Roles) -> dict[str, Any]:
+def by_name(roles: Roles) -> dict[str, Any]:
     """Return the roles by name, values as they are."""
     return {field.name: getattr(roles, field.name) for field in fields(roles)}
 
@@ -199,7 +199,7 @@ def _shape(gold: xr.DataArray, roles: Roles) -> tuple[tuple[int, ...], tuple[Has
 def _scored(data: xr.Dataset, roles: Roles, gold: Hashable) -> xr.DataArray:
     """Return which candidates some measure scores: the others, without a label, are padding."""
     parts = split_measures(data, roles, with_roles_of(gold, roles, data.variables))
-    named = roles.measures if isinstance(roles.measures, list | tuple) else [roles.measures]
+    named = as_names(roles.measures, parts)
     chosen = [x for name, x in parts.items() if roles.measures is None or name in named]
     numbers = [x for x in chosen if x.dtype.kind in "iuf"]
     there = [xr.DataArray((~np.isnan(x)).variable) for x in numbers]

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rankeval_pd.errors import (
+    brief,
     check_at_least_one,
     check_choice,
     check_share,
@@ -116,17 +117,13 @@ def precision_interval(
             values.dtype.kind not in "iuf"
             or not (np.isfinite(values) & (values >= 0) & (values == np.floor(values))).all()
         ):
-            raise ValueError(
-                f"{name}={values.tolist()!r}: give counts, whole numbers of 0 or more."
-            )
+            raise ValueError(f"{name}={brief(values)}: give counts, whole numbers of 0 or more.")
     most = 10**12 if ci == "blaker" else 2**53  # of as many steps; all that float64 tells apart
     if (n >= most).any():
-        raise ValueError(
-            f"n={n.tolist()!r}: with ci={ci!r} lists hold fewer than {most:,} candidates."
-        )
+        raise ValueError(f"n={brief(n)}: with ci={ci!r} lists hold fewer than {most:,} candidates.")
     if (tp > n).any():
         raise ValueError(
-            f"tp={tp.tolist()!r} is above n={n.tolist()!r}: no list has more true positives than"
+            f"tp={brief(tp)} is above n={brief(n)}: no list has more true positives than"
             " candidates. Is it tp first, then n?"
         )
     low, high = kind.limits(tp, n)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rankeval_pd.errors import check_share, check_together
+from rankeval_pd.errors import brief, check_share, check_together
 from rankeval_pd.stats._types import AnyArray
 from rankeval_pd.stats.distributions import binomial
 from rankeval_pd.stats.significance import dispersion
@@ -117,9 +117,9 @@ def coverage_for(
         failures.dtype.kind not in "iuf"
         or not ((failures >= 0) & (failures <= samples) & (failures == np.floor(failures))).all()
     ):
-        raise ValueError(f"failures={failures.tolist()!r}: give whole numbers from 0 to n_samples.")
+        raise ValueError(f"failures={brief(failures)}: give whole numbers from 0 to n_samples.")
     if rate.dtype.kind not in "iuf" or not ((rate >= 0) & (rate <= 1)).all():
-        raise ValueError(f"failure_rate={rate.tolist()!r}: give a probability, from 0 to 1.")
+        raise ValueError(f"failure_rate={brief(rate)}: give a probability, from 0 to 1.")
     p_value = np.exp(binomial.tails(failures, samples, rate).ge)
     return float(p_value) if p_value.ndim == 0 else p_value
 
@@ -129,7 +129,7 @@ def check_positive(argument: str, values: AnyArray, *, zero: bool) -> None:
     kind = values.dtype.kind in "iuf"
     if not kind or not (np.isfinite(values) & ((values >= 0) if zero else (values > 0))).all():
         least = "of 0 or more" if zero else "above 0"
-        raise ValueError(f"{argument}={values.tolist()!r}: give finite numbers {least}.")
+        raise ValueError(f"{argument}={brief(values)}: give finite numbers {least}.")
 
 
 def check_samples(samples: AnyArray, least: int) -> None:
@@ -139,4 +139,4 @@ def check_samples(samples: AnyArray, least: int) -> None:
         and (np.isfinite(samples) & (samples == np.floor(samples))).all()
     )
     if not whole or (samples < least).any():
-        raise ValueError(f"n_samples={samples.tolist()!r}: give whole numbers of {least} or more.")
+        raise ValueError(f"n_samples={brief(samples)}: give whole numbers of {least} or more.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from functools import partial
 from typing import Any, NamedTuple, Unpack
 
@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import check_choice, check_count, check_share, listed
+from rankeval_pd.errors import check_choice, check_count, check_flag, check_share, listed
 from rankeval_pd.forms import tables
 from rankeval_pd.forms.choices import ProportionInterval
 from rankeval_pd.forms.dask_batches import Batches, find_batches
@@ -26,6 +26,7 @@ from rankeval_pd.nbest.repetition_parts import (
     top_of_all,
     top_scores,
 )
+from rankeval_pd.progress import drawing_bar, nothing_moves
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.proportions import INTERVALS
 from rankeval_pd.stats.significance import dispersion
@@ -54,6 +55,7 @@ def repetition(
     *,
     ci: ProportionInterval = "clopper-pearson",
     level: float = 0.95,
+    progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Compare the variation of precision over repeated samples with what the model expects.
@@ -73,6 +75,8 @@ def repetition(
         The interval whose coverage is counted.
     level : float
         Confidence level of this interval, and of that of phi.
+    progress : bool, optional
+        True shows a bar, False none; unless given, one appears after two seconds.
     **roles
         Which column is what, see :func:`nbest_precision`.
 
@@ -132,7 +136,8 @@ def repetition(
       measure  n_samples  n_mean  sd_ratio   phi  p_dispersion
     0    good         40    50.0      0.92  0.81          0.79
     """
-    study = _Study.of(threshold, n, ci, level, roles)
+    check_flag("progress", progress, none=True)
+    study = _Study.of(threshold, n, ci, level, roles)._replace(progress=progress)
     result = study.ask(data, _study_columns, _STUDY)
     if isinstance(data, pd.DataFrame):
         computed = tables.as_frame(result, COLUMNS)
@@ -212,6 +217,8 @@ class _Study(NamedTuple):
     level: float
     roles: Roles
     seed: int  #: of the test of fit
+    progress: bool | None = False
+    advance: Callable[[int], object] = nothing_moves  #: told of draws of the test of fit
 
     @classmethod
     def of(cls, threshold: Any, n: Any, ci: str, level: float, roles: Mapping[str, Any]) -> _Study:
@@ -244,20 +251,24 @@ class _Study(NamedTuple):
         core = [*samples, "candidate"]
         out = [["sample"] if per_sample else []] * len(types)
         size = int(np.prod([inner.sizes[d] for d in samples]))
-        computed = xr.apply_ufunc(
-            self._of_measures,
-            inner["score"],
-            inner["gold"],
-            inner["present"],
-            inner["sign"],
-            cuts,
-            kwargs={"columns": columns},
-            input_core_dims=[core, core, core, [], []],
-            output_core_dims=out,
-            dask="parallelized",
-            dask_gufunc_kwargs={"output_sizes": {"sample": size}} if per_sample else {},
-            output_dtypes=[*types.values()],
-        )
+        draws = inner.sizes["measure"] * _BOOTSTRAP
+        with drawing_bar(
+            inner, self.progress, draws=draws, what="testing the fit", whole=True
+        ) as advance:
+            computed = xr.apply_ufunc(
+                self._replace(advance=advance)._of_measures,
+                inner["score"],
+                inner["gold"],
+                inner["present"],
+                inner["sign"],
+                cuts,
+                kwargs={"columns": columns},
+                input_core_dims=[core, core, core, [], []],
+                output_core_dims=out,
+                dask="parallelized",
+                dask_gufunc_kwargs={"output_sizes": {"sample": size}} if per_sample else {},
+                output_dtypes=[*types.values()],
+            )
         result = tables.as_columns(types, computed)
         return result.assign(exists=xr.ones_like(result["threshold"], dtype=bool))
 
@@ -424,7 +435,9 @@ def _study_columns(
     sd_expected, sd_observed = float(dispersion.model_sd(share, n)), float((t / n).std(ddof=1))
     freedom = samples - 1
     spread = dispersion.overdispersion(dispersion.pearson(t, n), freedom, study.level)
-    fit = dispersion.goodness_of_fit(t, n, n_resamples=_BOOTSTRAP, seed=study.seed)
+    fit = dispersion.goodness_of_fit(
+        t, n, n_resamples=_BOOTSTRAP, seed=study.seed, advance=study.advance
+    )
     missed = int(np.count_nonzero(~_covered(n, t, study)))
     as_many = failures(n, t, missed, study.ci, study.level)
     with np.errstate(divide="ignore", invalid="ignore"):

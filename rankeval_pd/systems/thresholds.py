@@ -117,8 +117,8 @@ def gain_threshold(
         table = table[table["relation"] == relation]
     if n_items is not None:
         check_numbers("n_items", n_items, 0.0, above=True, missing=False)
-        if np.ndim(n_items):
-            raise TypeError(f"n_items={n_items!r}: give one number.")
+        if np.ndim(n_items) or n_items % 1:
+            raise TypeError(f"n_items={n_items!r}: give one whole number.")
     scale = np.ones(len(table)) if n_items is None else np.sqrt(table["n_items"] / n_items)
     table = table.assign(gain=table["gain"] * scale, gain_se=table["gain_se"] * scale)
     rows: list[list[Any]] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -77,8 +78,15 @@ class Fit(NamedTuple):
     p_value: float
 
 
-def goodness_of_fit(tp: IntArray, n: IntArray, *, n_resamples: int, seed: int) -> Fit:
-    """Test Eq. 4 by a parametric bootstrap.
+def goodness_of_fit(
+    tp: IntArray,
+    n: IntArray,
+    *,
+    n_resamples: int,
+    seed: int,
+    advance: Callable[[int], object] = lambda _: None,
+) -> Fit:
+    """Test Eq. 4 by a parametric bootstrap; ``advance`` is told of the draws that are done.
 
     The mean is estimated from the same samples, and counts are whole: both change the law of the
     distance, so that it is simulated, the mean estimated anew each time.
@@ -96,4 +104,5 @@ def goodness_of_fit(tp: IntArray, n: IntArray, *, n_resamples: int, seed: int) -
         drawn = drawn[(sums > 0) & (sums < n.sum())]
         as_far += int(np.count_nonzero(normal_distance(drawn, n) >= observed - _EQUAL))
         proper += len(drawn)
+        advance(min(at_once, n_resamples - start))
     return Fit(observed, (1 + as_far) / (proper + 1))
