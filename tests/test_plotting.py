@@ -182,7 +182,8 @@ def test_positions_to_the_right(frame, x):
     ideal = {"n": table["n"], "share": table["n"] / len(frame), "recall": best / positive}[x]
     assert lines["ideal order"].get_xdata() == pytest.approx(ideal.to_numpy())
     assert lines["ideal order"].get_ydata() == pytest.approx((best / table["n"]).to_numpy())
-    assert "50" in [text.get_text() for text in ax.texts]
+    texts = [*ax.texts, *(label for top in ax.child_axes for label in top.get_xticklabels())]
+    assert "50" in [text.get_text() for text in texts]
     gain = lines["relevant: baseline + 10 points"].get_ydata()[0]
     assert gain == pytest.approx(frame["gold"].mean() + 0.1)
 

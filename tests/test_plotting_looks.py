@@ -38,6 +38,9 @@ PLOTS = {
     "precision": lambda ax: candidates().rankeval.plot.precision(
         n_resamples=50, target="nbest", ax=ax
     ),
+    "marked": lambda ax: candidates().rankeval.plot.precision(
+        mark=[50, 100, 200], n_resamples=50, target="nbest", ax=ax
+    ),
     "few": lambda ax: candidates().rankeval.plot.precision([20, 50, 90], n_resamples=50, ax=ax),
     "comparison": lambda ax: candidates(names=3).rankeval.plot.comparison(n_resamples=99, ax=ax),
     "random_bound": lambda ax: candidates().rankeval.plot.random_bound([0.05, 0.001], ax=ax),
@@ -108,7 +111,7 @@ def many() -> pd.DataFrame:
 
 def test_every_plot_is_measured():
     plots = set(plotting.__all__) - {"shared_legend", "shown"}
-    assert plots == set(PLOTS) - {"few"}
+    assert plots == set(PLOTS) - {"few", "marked"}
 
 
 @pytest.mark.slow
@@ -136,6 +139,19 @@ def test_small_panels_have_room(name, grid):
     assert not legend.overlaps(box)
     assert not overlapping(ax.xaxis)
     assert not overlapping(ax.yaxis)
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_a_later_title_stands_on_nothing(name):
+    figure, ax = plt.subplots(layout="constrained")
+    PLOTS[name](ax)
+    ax.set_title("a title, which is about as wide as the panel below it")
+    figure.draw_without_rendering()
+    title = ax.title.get_window_extent()
+    above = [x for top in ax.child_axes for x in (*top.get_xticklabels(), top.xaxis.label)]
+    for text in (*ax.texts, *above):
+        if text.get_text() and text.get_visible():
+            assert not title.overlaps(text.get_window_extent()), text.get_text()
 
 
 @pytest.mark.parametrize("layout", [None, "tight", "constrained"])

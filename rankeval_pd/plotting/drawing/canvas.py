@@ -19,6 +19,7 @@ from rankeval_pd.plotting.drawing.scales import (
     in_percent,
     set_ticks,
     small,
+    write_on_top,
 )
 
 if TYPE_CHECKING:
@@ -290,6 +291,7 @@ def draw_marks(
     ax: Axes, curve: pd.DataFrame, column: str, mark: Sequence[int], x: str, *, first: bool
 ) -> None:
     """Draw a line at each n that is marked, once; with recall to the right, a tick on the curve."""
+    on_top = {}
     for n in mark:
         here = curve[curve["n"] == n]
         if here.empty:  # a measure that scores fewer candidates
@@ -303,10 +305,9 @@ def draw_marks(
             )  # fmt: skip
         elif first:
             ax.axvline(across, color=GREY, linewidth=0.8)
-            ax.annotate(
-                f"{n:,}", (across, 1.0), xycoords=ax.get_xaxis_transform(), xytext=(0, 2),
-                textcoords="offset points", ha="center", fontsize="x-small", color=GREY,
-            )  # fmt: skip
+            on_top[across] = f"{n:,}"
+    if on_top:
+        write_on_top(ax, [*on_top], [*on_top.values()], labelsize="x-small", labelcolor=GREY)
 
 
 def sparse(count: int) -> bool:

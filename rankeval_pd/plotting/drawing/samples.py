@@ -10,7 +10,7 @@ import pandas as pd
 from rankeval_pd.plotting.drawing.canvas import GREY, Canvas, table_of
 from rankeval_pd.plotting.drawing.legends import place_legend
 from rankeval_pd.plotting.drawing.panels import MOST, end, given_panels, looks, new_panels, one_of
-from rankeval_pd.plotting.drawing.scales import in_percent, set_ticks
+from rankeval_pd.plotting.drawing.scales import in_percent, set_ticks, write_above
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -92,9 +92,6 @@ def _draw(canvas: Canvas, found: npt.NDArray[Any], row: pd.Series[Any]) -> float
     canvas.finish(ylabel="samples", xlabel="precision of the sample")
     font = min(float(panel.xaxis.label.get_fontsize()), 9.0)
     # the name is the title, as in every panel, and what was found stands below it
-    panel.set_title(canvas.text(measure), fontsize=font + 0.5, pad=0.75 * font + 6.0)
-    panel.annotate(
-        said, (0.5, 1.0), xycoords="axes fraction", xytext=(0, 3), textcoords="offset points",
-        ha="center", va="bottom", fontsize=0.75 * font, color=GREY, annotation_clip=False,
-    )  # fmt: skip
+    panel.set_title(canvas.text(measure), fontsize=font + 0.5)
+    write_above(panel, said, fontsize=0.75 * font, color=GREY)
     return float(max(np.max(counts, initial=0.0), height.max(initial=0.0)))

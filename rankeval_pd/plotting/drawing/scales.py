@@ -38,6 +38,28 @@ def fit_letters(ax: Axes) -> None:
         ax.tick_params(axis=name, labelsize=size)  # type: ignore[arg-type]
 
 
+def write_on_top(ax: Axes, places: Sequence[float], texts: Sequence[str], **letters: Any) -> None:
+    """Write texts above a panel, at these places along it."""
+    top = _top(ax)
+    top.set_xticks(places, texts)
+    top.tick_params(pad=1.5, **letters)
+
+
+def write_above(ax: Axes, text: str, **letters: Any) -> None:
+    """Write a text above the middle of a panel."""
+    _top(ax).set_xlabel(text, labelpad=1.0, **letters)
+
+
+def _top(ax: Axes) -> Any:
+    """Return an empty axis above a panel: a title, also one that comes later, makes room for it."""
+    top: Any = ax.secondary_xaxis("top")
+    top.set_xticks([])
+    top.set_xticks([], minor=True)
+    top.tick_params(length=0)
+    top.spines["top"].set_visible(False)
+    return top
+
+
 def _font(axis: Axis) -> float:
     """Return the size of the letters of the ticks."""
     ticks = axis.get_major_ticks(1)

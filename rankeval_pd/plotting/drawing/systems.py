@@ -19,6 +19,7 @@ from rankeval_pd.plotting.drawing.scales import (
     settle,
     small,
     use_confidences,
+    write_on_top,
 )
 from rankeval_pd.stats.resampling.metrics import WRITTEN
 
@@ -256,16 +257,14 @@ def _count_bins(ax: Axes, at: pd.Series[Any], counts: pd.Series[Any]) -> None:
     low, high = np.log(ax.get_xlim())
     font, last = (5.5 if small(ax) else 7.5), -np.inf
     scale = 0.7 * panel_size(ax)[0] / (high - low)
+    written = {}
     for place, count in zip(at, counts, strict=True):
         text = f"{int(count):,}"
         here, half = float(np.log(place)) * scale, 0.33 * font * len(text) + 1.0
         if np.isfinite(here) and here - half > last:
             last = here + half
-            ax.annotate(
-                text, (place, 1.0), xycoords=ax.get_xaxis_transform(), xytext=(0, 1),
-                textcoords="offset points", ha="center", fontsize=font, color=GREY,
-                annotation_clip=True,
-            )  # fmt: skip
+            written[float(place)] = text
+    write_on_top(ax, [*written], [*written.values()], labelsize=font, labelcolor=GREY)
     ax.plot([], [], " ", label="above: pairs in the bin")
 
 
