@@ -117,6 +117,7 @@ def _of_difference(
     if not itself.any():
         return
     reference = part[itself].iloc[0]
+    of_queries = bool(pd.isna(reference["difference"]))
     of_best = reference[name] in set(first[name])
     behind = part.drop(first.index)
     if of_best and behind.empty:
@@ -124,7 +125,9 @@ def _of_difference(
     row = behind.iloc[0] if of_best else part.iloc[0]
     gap = scale.gap(abs(row["difference"]))
     ahead = "behind" if of_best else f"ahead of {reference[name]}"
-    yield f"{row[name]} is {gap} {ahead} (p = {_p(row['p_adjusted'])})."
+    own = of_queries and len(part) > 2  # a family without the pairs that decide the ranks
+    of = f", of the comparisons with {reference[name]} alone" if own else ""
+    yield f"{row[name]} is {gap} {ahead} ({_p(row['p_adjusted'])}{of})."
 
 
 def _of_chance(part: pd.DataFrame, name: str) -> str:
@@ -165,7 +168,7 @@ class _Scale:
 
 
 def _p(value: float) -> str:
-    return f"{value:.2g}"
+    return "p > 0.99" if 0.99 < value < 1.0 else f"p = {value:.2g}"
 
 
 def _listed(names: Any, last: str) -> str:

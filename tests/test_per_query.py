@@ -351,7 +351,7 @@ def test_queries_without_judgement_are_left_out_aloud():
 @pytest.mark.parametrize(
     ("metrics", "message"),
     [
-        ("nDGC@10", "'nDGC@10' is not one of .*Did you mean 'nDCG'"),
+        ("nDGC@10", "'nDGC@10' is not one of .*Did you mean 'nDCG@10'"),
         ("P", "needs the length of the list, as 'P@10'"),
         ("P@0", "whole number of 1 or more"),
         ("Rprec@5", "takes no @k"),
@@ -441,8 +441,32 @@ def test_the_frame_stays_as_it_was():
 
 
 def test_a_metric_in_other_letters_is_suggested():
-    with pytest.raises(ValueError, match=r"'ndcg@10' is not one of .* Did you mean 'nDCG'\?"):
+    with pytest.raises(ValueError, match=r"'ndcg@10' is not one of .* Did you mean 'nDCG@10'\?"):
         per_query(collection(1), "ndcg@10")
+    for name, meant in {"precision@5": "P@5", "mrr": "RR", "recall@9": "R@9"}.items():
+        with pytest.raises(ValueError, match=f"Did you mean '{meant}'"):
+            per_query(collection(1), name)
+
+
+def test_runs_are_no_systems_over_items():
+    frame = collection(1).assign(other=1.0)
+    for ask in ("paired_bootstrap", "system_ranks", "paired_permutation"):
+        with pytest.raises(ValueError, match=r"no quality of the run.*per_query\('nDCG@10', wide"):
+            getattr(frame.rankeval, ask)()
+    with pytest.raises(ValueError, match=r"per_query\('nDCG@10', wide"):
+        frame.rankeval.plot.critical_difference()
+
+
+def test_roles_of_items_are_no_roles_of_queries():
+    with pytest.raises(TypeError, match=r"groups= is a role of the queries' table: per_query"):
+        collection(1).rankeval.summary("AP", groups="query")
+
+
+def test_a_summary_of_what_per_query_leaves():
+    wide = per_query(collection(40).assign(other=1.0), "AP", wide=True)
+    pd.testing.assert_frame_equal(
+        wide.rankeval.summary(), wide.rankeval(metric="mean").summary(), check_like=True
+    )
 
 
 def test_the_picture_of_differences_takes_every_form():

@@ -289,6 +289,22 @@ def test_bars_join_systems_that_are_not_told_apart():
         assert together == (p > 0.05)
 
 
+def test_a_bar_is_dotted_over_who_is_told_apart():
+    """A and C are not told apart, B and C are: their items vary less; B stands between them."""
+    rng = np.random.default_rng(0)
+    a, b = (x - x.mean() for x in rng.normal(size=(2, 100)))
+    c = b + 0.15 + (lambda x: x - x.mean())(0.2 * rng.normal(size=100))
+    systems = pd.DataFrame({"A": a + 0.32, "B": b + 0.3, "C": c})
+    table = systems.rankeval.paired_bootstrap(adjust="max-t").set_index(["system_a", "system_b"])
+    assert table.loc[("A", "C"), "p_adjusted"] > 0.05 > table.loc[("B", "C"), "p_adjusted"]
+    ax = systems.rankeval.plot.critical_difference()
+    lines = [x for x in ax.get_lines() if x.get_linestyle() != "None"]
+    bars = [x for x in lines if len(x.get_xdata()) == 2 and np.ptp(x.get_ydata()) == 0]
+    drawn = {tuple(np.sort(x.get_xdata()).round(2)): x.get_linestyle() for x in bars}
+    assert drawn[(0.3, 0.32)] == "-"
+    assert drawn[(0.15, 0.32)] != "-"
+
+
 def test_ranks_of_measures_are_the_table():
     df = candidates()
     table = df.rankeval.measure_ranks(40)

@@ -96,7 +96,7 @@ def test_sizes_are_drawn_with_the_square_root_law(frame):
     law = lines["square-root law"].get_ydata()
     assert law[1] == found["threshold"][1]
     assert law[0] == pytest.approx(law[1] * np.sqrt(3))
-    drawn = sum(len(lines[f"pairs, p {x} .05"].get_xdata()) for x in ">≤")
+    drawn = sum(len(lines[f"pairs, one-sided p {x} .05"].get_xdata()) for x in ">≤")
     assert drawn == (table["gain"] > 0).sum()
 
 

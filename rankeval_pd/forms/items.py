@@ -25,7 +25,7 @@ from rankeval_pd.forms.identifiers import warn_of_identifiers
 from rankeval_pd.forms.item_checks import check_complete, check_counts, check_size
 from rankeval_pd.forms.metrics import Metric, find_metric
 from rankeval_pd.forms.per_query_tables import frame_as_items
-from rankeval_pd.forms.roles import Roles, as_names, excluded_names
+from rankeval_pd.forms.roles import Roles, are_values, as_names, excluded_names
 from rankeval_pd.forms.tables import is_missing
 from rankeval_pd.forms.values import as_floats, lifted
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
@@ -43,6 +43,12 @@ def item_roles(keywords: Mapping[str, Any]) -> Roles:
             " compare. All systems have scores of one metric: if the lower score is the better one,"
             " give higher_is_better=False; without it they would be ranked backwards."
         )
+    for name in ("by", "groups", "strata"):
+        if are_values(getattr(roles, name)):
+            raise ValueError(
+                f"{name} holds values: of systems over test items, give the name of a column or of"
+                f" a level of the index. Put them there: data.assign(part=...), {name}='part'."
+            )
     for name in _OF_RANKINGS:
         if keywords.get(name) is not None:
             raise ValueError(
@@ -295,6 +301,8 @@ def _system_columns(
                 " them; data.columns.duplicated() shows repeated names."
             )
         by_name[key] = place
+    if roles.measures is None and {"query", "document"} <= {*frame.columns, *frame.index.names}:
+        _refuse_runs(frame)
     if ("gold", None, None) in by_name or not by_name:
         _refuse_rankings(frame, by_name)
     if roles.measures is not None:
@@ -310,6 +318,15 @@ def _system_columns(
                 " two or more, or leave measures out."
             )
     return by_name
+
+
+def _refuse_runs(frame: pd.DataFrame) -> None:
+    """Raise a ValueError for runs: scores of documents say nothing of how good a run is."""
+    raise ValueError(
+        f"data has 'query' and 'document': {listed(frame.columns)}. One row is a document that runs"
+        " retrieved, and its score is no quality of the run. First ask for a metric of each query,"
+        " table = data.rankeval.per_query('nDCG@10', wide=True), and then this method of the table."
+    )
 
 
 def _refuse_rankings(frame: pd.DataFrame, found: Mapping[Any, int]) -> None:

@@ -55,7 +55,7 @@ def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) ->
     linear = "sum" if asked == "sum" else "mean" if asked in _COUNTED else None
     return Metric(
         asked, formula.score, chosen, ones, formula.statistics, formula.parts,
-        asked not in (*_ONE_COLUMN, "ratio"), 1.0 if better else -1.0, linear,
+        asked not in (*_ONE_COLUMN, "ratio", "ter"), 1.0 if better else -1.0, linear,
     )  # fmt: skip
 
 

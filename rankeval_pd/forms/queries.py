@@ -66,6 +66,16 @@ with_query_roles = with_roles_and(
 """Spells out the roles of queries, whose defaults are trec_eval's."""
 
 
+def _of_items(name: str) -> str:
+    """Return where a role is one: of queries that are items of systems."""
+    if name not in ("groups", "strata", "seeds"):
+        return ""
+    return (
+        f" {name}= is a role of the queries' table: per_query(metric, wide=True), with the column"
+        " put beside its metric, .assign(...), and then a paired test of it."
+    )
+
+
 @dataclass(frozen=True)
 class QueryOptions:
     """The roles of queries, filled in."""
@@ -91,7 +101,7 @@ class QueryOptions:
             if name not in known:
                 raise TypeError(
                     f"{name!r} is neither an option here nor a role of queries. The roles are"
-                    f" {listed(known)}; the signature has the options."
+                    f" {listed(known)}; the signature has the options.{_of_items(name)}"
                 )
         chosen = replace(cls(), **keywords)
         check_choice("ties", chosen.ties, get_args(QueryTies))

@@ -206,9 +206,10 @@ class Roles:
         """Raise a ValueError where candidates that belong together have no answer."""
         if self.groups is not None:
             raise ValueError(
-                "groups: what is asked here takes the candidates for independent. The intervals and"
-                " tests that take whole groups are those of nbest_precision, precision_band,"
-                " compare, significant_ranges, difference_band, area and compare_area."
+                "groups: what is asked here takes the candidates for independent, as by=... and"
+                " average=... do, whose parts are their own. Without these, the intervals and tests"
+                " that take whole groups are those of nbest_precision, precision_band, compare,"
+                " significant_ranges, difference_band, area and compare_area."
             )
 
     def check_ends(self) -> None:

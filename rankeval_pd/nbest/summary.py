@@ -48,7 +48,8 @@ def summary(
         precision of the whole ranking. Of queries: the metrics, as in :func:`per_query`,
         ``summary(["nDCG@10", "AP"])``; what :func:`read_trec` returns needs no role.
     baseline : name, optional
-        What the differences are to: a measure or a system. None is the best one.
+        What the differences are to: a measure or a system. None is the best one; of queries, no
+        difference then.
     adjust : {"max-t", "holm", "bonferroni", "bh", "by", None}
         Adjustment of the tests of all pairs, at all n asked for together (not at each n alone): one
         family, as in :func:`measure_ranks`. Of candidates, each group of ``by`` is a family of its
@@ -84,9 +85,11 @@ def summary(
 
         Of queries, a row per measure and metric (Dataset: dimensions metric and measure):
         ``measure``, ``metric``; ``value``, the mean over queries, with its interval; ranks,
-        ``difference`` to the baseline (without one NaN), ``p_adjusted`` and ``tied_for_best`` as
-        above; ``wins``, ``ties``, ``losses``: queries where the value is above, equal to, below
-        that of the baseline.
+        ``difference`` to the baseline (without one NaN), ``p_adjusted``: adjusted for the runs that
+        are compared with the baseline, not for all pairs, each metric for itself; ``tied_for_best``
+        as above, of all pairs; ``wins``, ``ties``, ``losses``: queries where the value is above,
+        equal to, below that of the baseline. Metrics are in the order asked for, runs in that of
+        the columns.
 
     Notes
     -----
@@ -132,7 +135,7 @@ def _are_items(data: pd.DataFrame | xr.Dataset, roles: Mapping[str, Any]) -> boo
         return True
     if isinstance(data, xr.Dataset):
         return "system" in data.dims
-    return data.columns.nlevels == 2
+    return data.columns.nlevels == 2 or data.columns.name == "system"  # as per_query leaves them
 
 
 def _of_items(

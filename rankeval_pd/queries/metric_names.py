@@ -41,9 +41,7 @@ def _parsed(text: str, min_grade: float) -> Request:
     name = result[1] if result else text
     name = _ALSO.get(name, name)
     if result is None or name not in METRICS:
-        plain = {known.lower(): known for known in METRICS}
-        near = difflib.get_close_matches(name.lower(), plain, n=1, cutoff=0.3)
-        hint = f" Did you mean {plain[near[0]]!r}?" if near else ""
+        hint = _near_miss(name, result[3] if result else None)
         raise ValueError(
             f"metrics: {text!r} is not one of {listed(METRICS, most=20)}, with @k where it is cut"
             f" at k, as 'nDCG@10'.{hint}"
@@ -54,6 +52,18 @@ def _parsed(text: str, min_grade: float) -> Request:
     if cutoff is not None and name in _NO_CUTOFF:
         raise ValueError(f"metrics: {text!r}: {name} takes no @k. Give {name!r}.")
     return _with_options(Request(name, cutoff, float(min_grade)), result[2] or "", text)
+
+
+def _near_miss(name: str, cutoff: str | None) -> str:
+    """Return a hint at the name that is nearest, with the cut-off that was asked for."""
+    plain = {"hits": "Success"} | {known.lower(): known for known in METRICS}
+    plain |= {also.lower(): known for also, known in _ALSO.items()}
+    near = difflib.get_close_matches(name.lower(), plain, n=1, cutoff=0.3)
+    if not near:
+        return ""
+    meant = plain[near[0]]
+    at = "" if cutoff is None or meant in _NO_CUTOFF else f"@{cutoff}"
+    return f" Did you mean '{meant}{at}'?"
 
 
 def _with_options(request: Request, options: str, text: str) -> Request:

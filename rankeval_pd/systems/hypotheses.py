@@ -46,9 +46,8 @@ def from_sacrebleu(
     -------
     DataFrame
         A row per segment, two-level columns (system, statistic): the form of systems over test
-        items. Of BLEU and chrF give ``metric="bleu"`` or ``"chrf"`` to the methods, of TER
-        ``metric="ratio", higher_is_better=False``: the numerator is 100 times the edits, so that
-        scores are percentages, as sacrebleu's.
+        items. Give the same ``metric`` to the methods. Of TER, the lower the better, the numerator
+        is 100 times the edits, so that scores are percentages, as sacrebleu's.
 
     Raises
     ------
@@ -188,7 +187,7 @@ def _ter(options: Mapping[str, Any]) -> _Scorer:
         found = scorer.sentence_score(text, references)
         return 100.0 * found.num_edits, found.ref_length
 
-    return _Scorer(METRICS["ratio"].statistics, score)
+    return _Scorer(METRICS["ter"].statistics, score)
 
 
 def _chrf(options: Mapping[str, Any]) -> _Scorer:

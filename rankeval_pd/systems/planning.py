@@ -92,7 +92,8 @@ def detectable_gain(
     Parameters
     ----------
     gain_se : float or array
-        Standard error of a gain, as in the table of pairs.
+        Standard error of a gain, as in the table of :func:`paired_bootstrap`;
+        :func:`paired_permutation`'s is that of a gain of 0, and larger.
     n_items : float or array
         Size of the test set that it is of.
     power : float
@@ -156,7 +157,8 @@ def needed_items(
     gain : float or array
         The gain to be found, above 0.
     gain_se, n_items : float or array
-        Standard error of a gain, above 0, on a test set of n_items items.
+        Standard error of a gain, above 0, on a test set of n_items items, as in the table of
+        :func:`paired_bootstrap`. Of clustered items both are those of a table made with ``groups``.
     power, alpha, alternative
         As in :func:`detectable_gain`.
 

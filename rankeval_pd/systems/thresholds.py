@@ -80,7 +80,8 @@ def gain_threshold(
     Notes
     -----
     A 95 % interval of the 95th percentile has an upper limit from 72 pairs on; with the paper's 47
-    pairs it has none. A threshold is of one test set, one metric, and systems like these.
+    pairs it has none. With few pairs in the window quote ``threshold_all_pairs``. A threshold is of
+    one test set, one metric, and systems like these.
 
     References
     ----------

@@ -14,4 +14,4 @@ ndcg = found.rankeval.per_query("nDCG@10", wide=True)
 
 # %%
 
-ndcg.rankeval.plot.paired_differences("bm25", "tfidf", ci="percentile")
+ndcg.rankeval.plot.paired_differences("bm25", "tfidf")

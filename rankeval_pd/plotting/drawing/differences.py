@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
@@ -100,18 +101,37 @@ def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: floa
     if "what" in table.attrs and table.attrs["kind"] is None:
         set_ticks(ax.xaxis, in_percent, 6.0)
     _name_systems(canvas, scores, names, font, rows, bars)
+    passing = False
     for level, clique in enumerate(cliques):
-        at = np.sort([scores[name] for name in clique])
         y = -0.7 - 0.55 * level
-        ax.plot(at[[0, -1]], [y, y], **canvas.look.band(None, color="black", linewidth=2.5))
+        for first, last, over in _steps(list(scores), clique):
+            line = {"color": "black", "linewidth": 1.0 if over else 2.5}
+            style = (0, (1, 1.5)) if over else "-"
+            ends = [scores[first], scores[last]]
+            ax.plot(ends, [y, y], **canvas.look.band(None, **line, linestyle=style))
+            passing = passing or over
+        at = [scores[name] for name in clique]
         ax.plot(at, np.full(len(at), y), "|", color="black", markersize=5)
     how = f"adjusted ({table.attrs.get('adjust')})" if adjusted else "each alone"
     name = f"not told apart: every pair p\u00a0>\u00a0{alpha:g}, {how}"
     ax.plot([], [], color="black", linewidth=2.5, label=name)
+    if passing:
+        said = "passes over one that is told apart from one of them"
+        ax.plot([], [], color="black", linewidth=1.0, linestyle=(0, (1, 1.5)), label=said)
     ax.xaxis.set_label_position("top")
     canvas.finish(xlabel=score_of(table))
     ax.spines[["left", "bottom", "right"]].set_visible(False)
     ax.spines["top"].set_visible(True)
+
+
+def _steps(names: list[Hashable], clique: list[Hashable]) -> list[tuple[Hashable, Hashable, bool]]:
+    """Return neighbours in a clique, by score, and whether a system that is not in it lies between.
+
+    Systems that are far apart may not be told apart where nearer ones are: their items vary more.
+    """
+    place = {name: k for k, name in enumerate(names)}
+    inside = sorted(clique, key=place.__getitem__)
+    return [(a, b, place[b] - place[a] > 1) for a, b in itertools.pairwise(inside)]
 
 
 def _scores(table: pd.DataFrame, better: bool) -> dict[Hashable, float]:

@@ -132,7 +132,8 @@ def _draw_thresholds(canvas: Canvas, thresholds: pd.DataFrame, relations: list[A
     ax.set_xlim(left, right)
     if len(result):
         name = _interval(thresholds.attrs, "its interval (an arrow: no upper limit)")
-        ax.plot([], [], color=GREY, linewidth=3, alpha=0.5, label=name)
+        shade = canvas.colour(relations[0]) if len(result) == 1 == len(relations) else GREY
+        ax.plot([], [], color=shade, linewidth=3, alpha=0.5, label=name)
 
 
 @picture(("size", "system_a", "gain", "p_value"), "gain_by_size")
@@ -145,8 +146,8 @@ def draw_gain_by_size(
     significant = drawn["p_value"] <= 0.05
     faint = 0.3 if len(drawn) > _CROWD else 0.8
     for rows, name, shade, mark, aside in (
-        (drawn[~significant], "pairs, p > .05", "0.6", "x", 0.96),
-        (drawn[significant], "pairs, p ≤ .05", "0.4", ".", 1.04),
+        (drawn[~significant], "pairs, one-sided p > .05", "0.6", "x", 0.96),
+        (drawn[significant], "pairs, one-sided p ≤ .05", "0.4", ".", 1.04),
     ):
         points = {
             "linestyle": "none", "marker": mark, "color": shade, "markersize": 4, "alpha": faint,
@@ -198,7 +199,8 @@ def _draw_sizes(canvas: Canvas, thresholds: pd.DataFrame) -> None:
         ax.vlines(rows["size"], lower, rows["threshold_high"].clip(upper=high), **bars)
         if number == 0:
             label = _interval(thresholds.attrs, "its interval")
-            ax.plot([], [], color=GREY, alpha=0.6, label=label)
+            shade = colour if len(rows) == len(result) else GREY
+            ax.plot([], [], color=shade, alpha=0.6, label=label)
         last = rows.iloc[-1]
         law = last["threshold"] * np.sqrt(last["size"] / rows["size"])
         ax.plot(
@@ -292,7 +294,7 @@ def draw_system_ranks(canvas: Canvas, table: pd.DataFrame) -> None:
     tied = table["tied_for_best"].to_numpy(dtype=bool)
     for which, face, name in (
         (tied, COLOURS[0], "tied for best"),
-        (~tied, "white", "worse than the best"),
+        (~tied, "white", "worse than another"),
     ):
         mark = {
             "marker": "o", "linestyle": "none", "markersize": 4 if small(ax) else 6,
@@ -417,8 +419,9 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     canvas.note(f"p: two-sided, {how}")
     _name_cells(canvas, systems)
     ax.tick_params(length=0)
-    ax.set_xlim(-0.5, max(len(systems), 1) - 0.5)
-    ax.set_ylim(max(len(systems), 1) - 0.5, -0.5)
+    last = max(len(systems), 2) - 0.5  # the first is no column, the last no row: of a triangle
+    ax.set_xlim(0.5, last)
+    ax.set_ylim(last - 1.0, -0.5)
     canvas.finish()
     ax.spines[:].set_visible(False)
 
@@ -446,7 +449,7 @@ def _name_cells(canvas: Canvas, systems: list[Any]) -> None:
         ax.set_xticks(kept, [names[k] for k in kept])
         font = flat
     else:
-        most = max(4, int(0.15 * height / (0.58 * font)))
+        most = max(4, int(0.2 * height / (0.58 * font)))
         ax.set_xticks(kept, [shortened(names[k], most) for k in kept], rotation=90)
     ax.tick_params(axis="x", labelsize=font)
 

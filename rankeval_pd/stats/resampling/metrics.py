@@ -102,6 +102,7 @@ METRICS: dict[str, Formula] = {
     "sum": Formula(("value",), total),
     "rouge": Formula(("value", "items"), ratio),
     "ratio": Formula(("numerator", "denominator"), ratio),
+    "ter": Formula(("numerator", "denominator"), ratio, higher_is_better=False),
     "accuracy": Formula(("correct", "total"), ratio, parts=(("correct", "total"),)),
     "precision": Formula(("correct", "guess"), ratio, parts=(("correct", "guess"),)),
     "recall": Formula(("correct", "gold"), ratio, parts=(("correct", "gold"),)),
@@ -120,7 +121,7 @@ METRICS: dict[str, Formula] = {
 
 
 #: How papers write them, in sentences and on axes.
-WRITTEN = {"f1": "F1", "aer": "AER", "bleu": "BLEU", "chrf": "chrF", "rouge": "ROUGE"}
+WRITTEN = {"f1": "F1", "aer": "AER", "bleu": "BLEU", "chrf": "chrF", "rouge": "ROUGE", "ter": "TER"}
 
 #: Metrics that are better one way by what they are; a mean may be one of errors.
 DIRECTED = frozenset(METRICS) - {"mean", "sum", "ratio"}
