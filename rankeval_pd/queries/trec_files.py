@@ -255,8 +255,10 @@ def _compare_queries(queries: trec_lines.Common, parts: list[_Run]) -> None:
                 " both ids in the same way."
             )
         unjudged |= asked & ~judged
-        if (judged & ~asked).any():
-            lacking.append(f"{part.name!r} ({int((judged & ~asked).sum())})")
+        without = judged & ~asked
+        if without.any():
+            names = _some(queries.names, without)
+            lacking.append(f"{part.name!r} ({int(without.sum())}: {names})")
     total = int(judged.sum())
     said = []
     if unjudged.any():
