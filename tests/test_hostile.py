@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -758,6 +759,35 @@ def test_partly_judged_lists_of_padded_lazy_batches():
         found, expected = ask(data.chunk(q=1)).compute(), ask(data)
         xr.testing.assert_identical(found, expected)
         assert {x: found[x].dtype for x in found} == {x: expected[x].dtype for x in expected}
+
+
+def test_random_models_of_lazy_batches_count_labels():
+    pytest.importorskip("dask")
+    data = batches(q=4, candidate=20, r=2).transpose("q", "candidate", "r")
+    real = xr.DataArray(np.arange(20), dims="candidate") < xr.DataArray([20, 7, 13, 1], dims="q")
+    words = xr.where(data["gold"], "yes", "no").astype(object)
+    forms = {
+        "labels": (data, {}),
+        "padded": (data.where(real), {}),
+        "words": (data.assign(gold=words), {"positive": "yes"}),
+        "grades": (data.assign(gold=data["gold"] * 3), {"min_grade": 2}),
+        "dropped": (data.assign(x=data["x"].where(real)), {"missing": "drop", "measures": "x"}),
+    }
+    asked = (
+        lambda x: x.random_bound([0.5, 0.01], [1, 7]),
+        lambda x: x.random_band("roc", 0.1, [1, 7]),
+        lambda x: x.random_envelope(0.1, [1, 7]),
+        lambda x: x.isolines([1, 7]),
+        lambda x: x.random_cdf([5]),
+    )
+    for name, (form, roles) in forms.items():
+        for ask in asked:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", rankeval_pd.RankevalWarning)
+                found = ask(form.chunk(q=1, candidate=7).rankeval(**roles)).compute()
+                expected = ask(form.rankeval(**roles))
+            xr.testing.assert_identical(found, expected)
+            assert {x: found[x].dtype for x in found} == {x: expected[x].dtype for x in found}, name
 
 
 def _refused(*_args, **_how):

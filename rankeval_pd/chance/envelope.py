@@ -122,6 +122,7 @@ def random_envelope(
         n=check_n(n),
         scored=False,
         any_ties=True,
+        counted=True,
         any_heads=True,
     )
 

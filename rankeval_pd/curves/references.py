@@ -112,7 +112,7 @@ def random_band(
     attrs = {"space": space, "simultaneous": simultaneous, "bound": bound}
     return answer(
         data, roles, question, ("p", "n", *names), n=check_n(n), scored=False, any_ties=True,
-        any_ends=True, any_heads=True, attrs=attrs,
+        any_ends=True, counted=True, any_heads=True, attrs=attrs,
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -25,6 +26,7 @@ from rankeval_pd.forms.heads import HeadFrame, refuse_head
 from rankeval_pd.forms.n import Shares, Sizes
 from rankeval_pd.forms.rankings import Data, Groups, check_data, read_dataset, read_frame, read_part
 from rankeval_pd.forms.roles import Roles
+from rankeval_pd.forms.values import gold_values, lifted
 from rankeval_pd.stats._types import AnyArray, BoolArray, IntArray
 from rankeval_pd.stats.rankings import ranking
 from rankeval_pd.stats.rankings.ranking import Whole
@@ -137,8 +139,9 @@ def answer(
         beside = [x for x, c in inner.coords.items() if c.dims and set(c.dims) <= {*batch}]
         tables.check_names("the coordinate ", [x for x in beside if x not in batch], columns)
         check_not_above(n, inner.sizes["candidate"])
-        if rows_only and batches is not None:  # how many rows there are depends on the sizes
-            inner, batches = inner.assign(batches.filled(_sizes(inner), batch, _sizes)), None
+        if batches is not None and (rows_only or (counted and isinstance(n, np.ndarray))):
+            # how many rows there are depends on the sizes, or nothing else is asked for
+            inner, batches = inner.assign(_counted(batches, inner, scored=scored)), None
         n_groups = math.prod(data.sizes[d] for d in batch)
         inner = inner.assign_attrs(n_groups=n_groups)
         if batches is None:
@@ -433,6 +436,28 @@ def _whole_batch(result: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
     return result.assign(  # what is here, the names of pairs among it, stays here
         {name: x.chunk({d: sizes[d] for d in x.dims if d in sizes}) for name, x in lazy.items()}
     )
+
+
+def _counted(batches: Batches, inner: xr.Dataset, *, scored: bool) -> xr.Dataset:
+    """Return N and N+ of rankings in chunks; of labels alone where no measure shortens them."""
+    batch: list[Hashable] = inner.attrs["batch"]
+    if scored or batches.roles.missing == "drop":
+        return batches.filled(_sizes(inner), batch, _sizes)
+    return replace(batches, read=_count_labels).filled(_sizes(inner), batch, _itself)
+
+
+def _count_labels(part: xr.Dataset, roles: Roles) -> xr.Dataset:
+    """Return N and N+ of the rankings of a chunk by their labels: what has none is padding."""
+    gold = part[roles.gold]
+    dims = [d for d in gold.dims if d != roles.dim]
+    read = partial(gold_values, positive=roles.positive, min_grade=roles.min_grade, all_there=False)
+    truth = lifted(read, gold, roles.gold).transpose(*dims, roles.dim).to_numpy()
+    counts = (~np.isnan(truth)).sum(axis=-1), (truth == 1.0).sum(axis=-1)
+    return xr.Dataset({name: (dims, count) for name, count in zip(_KNOWN, counts, strict=True)})
+
+
+def _itself(counts: xr.Dataset) -> xr.Dataset:
+    return counts
 
 
 def _sizes(inner: xr.Dataset) -> xr.Dataset:
