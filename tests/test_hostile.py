@@ -14,6 +14,7 @@ import xarray as xr
 
 import rankeval_pd
 from rankeval_pd.forms import memory
+from rankeval_pd.stats.resampling.lattice import DrawnSum, SignedSum
 
 LABELS = {
     "categorical": pd.CategoricalIndex(list("abcdef")),
@@ -673,10 +674,32 @@ def test_more_than_there_can_be(df, items):
         df.rankeval.random_test(2, n_candidates=10**80)
     with pytest.raises(MemoryError, match=r"n_items=9223372036854775808 items.*Give fewer"):
         items.rankeval.population_calibration(2**63, n_test_sets=2, n_resamples=20)
+    with pytest.raises(MemoryError, match=r"n_test_sets=10{400} test sets.*Give fewer"):
+        items.rankeval.population_calibration(2, n_test_sets=10**400, n_resamples=20)
     with pytest.raises(TypeError, match=r"n_items=1.5: give one whole number"):
         items.rankeval.gain_by_size([20]).rankeval.gain_threshold(n_items=1.5)
     with pytest.raises(ValueError, match=r"n=\[-1, -1, .*\(100 in all\)\]: give counts"):
         rankeval_pd.random_pvalue(1, np.full(100, -1), n_candidates=10, n_positive=5)
+
+
+def test_no_tail_of_signs_is_above_one():
+    """Transforms of laws add up to one and a little."""
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        numbers = rng.integers(-3, 4, 200)
+        for law in (SignedSum(numbers), DrawnSum(numbers)):
+            lowest = int(law.values[0])  # noqa: PD011
+            for edge in range(lowest, lowest + 60):
+                assert law.tail(edge) <= 1.0
+
+
+def test_partly_judged_lists_of_nothing_and_of_no_name():
+    data = batches(q=0, candidate=5).assign(rate=("candidate", np.full(5, 0.5)))
+    data = data.assign(gold=data["gold"].astype(float))
+    found = data.rankeval.judged_precision(2, judged_with="rate", measures=["x", "y"])
+    assert found["precision"].size == 0
+    with pytest.raises((TypeError, KeyError), match="NA"):
+        batches(q=2, candidate=5).rankeval.judged_difference("x", pd.NA, 1)
 
 
 @pytest.mark.parametrize("missing", ["raise", "drop"])

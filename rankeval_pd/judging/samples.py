@@ -10,7 +10,14 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import check_choice, check_count, check_share, hushed, unknown_name
+from rankeval_pd.errors import (
+    check_choice,
+    check_count,
+    check_share,
+    hushed,
+    is_known,
+    unknown_name,
+)
 from rankeval_pd.forms.columns import find_gold, frame_column, split_measures, with_roles_of
 from rankeval_pd.forms.given import with_given_dataset, with_given_frame
 from rankeval_pd.forms.rankings import check_data
@@ -90,8 +97,9 @@ class Sample(NamedTuple):
         if self.asked.judged_with is None:
             return self.asked.design(len(self.asked.ends) + 1)
         strata = self.kinds.size if self.kinds.size <= MOST_STRATA else 0
-        least = float(self.probability.where(~self.judged).min())
-        return self.asked.design(strata, 0.0 if np.isnan(least) else 1.0 / least)
+        unjudged = self.probability.where(~self.judged).to_numpy()
+        unjudged = unjudged[~np.isnan(unjudged)]
+        return self.asked.design(strata, 1.0 / float(unjudged.min()) if unjudged.size else 0.0)
 
     def beside(self, inner: xr.Dataset) -> list[xr.DataArray]:
         """Return judged, probability and stratum of the candidates in the inner form."""
@@ -200,7 +208,7 @@ def _scored(data: xr.Dataset, roles: Roles, gold: Hashable) -> xr.DataArray:
     """Return which candidates some measure scores: the others, without a label, are padding."""
     parts = split_measures(data, roles, with_roles_of(gold, roles, data.variables))
     named = as_names(roles.measures, parts)
-    chosen = [x for name, x in parts.items() if roles.measures is None or name in named]
+    chosen = [x for name, x in parts.items() if roles.measures is None or is_known(name, named)]
     numbers = [x for x in chosen if x.dtype.kind in "iuf"]
     there = [xr.DataArray((~np.isnan(x)).variable) for x in numbers]
     result = xr.zeros_like(xr.DataArray(data[gold].variable), dtype=bool)

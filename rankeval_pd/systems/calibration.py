@@ -322,12 +322,12 @@ def population_calibration(
     scores, total = system_scores(data, chosen)
     size, sets = check_sizes([n_items], None)[0], check_sizes([n_test_sets], None, least=1)[0]
     check_memory(
-        (2.0 + len(scores)) * size,  # which items are drawn, in order, and their scores
+        (2 + len(scores)) * size,  # which items are drawn, in order, and their scores
         f"n_items={size} items are drawn for each test set",
         "Give fewer, n_items=...",
     )
     check_memory(
-        _COLUMNS * sets * len(scores) * (len(scores) - 1) / 2,
+        _COLUMNS * sets * len(scores) * (len(scores) - 1) // 2,
         f"n_test_sets={sets} test sets have a table of all pairs each",
         "Give fewer, n_test_sets=...",
     )

@@ -215,7 +215,7 @@ def _plain_tail(law: FloatArray, edge: int) -> float | None:
     if not 0 < edge < law.size:
         return 1.0 if edge <= 0 else 0.0
     result = float(law[edge:].sum())
-    return result if result >= _LARGE else None
+    return min(result, 1.0) if result >= _LARGE else None
 
 
 def _tilted_tail(chances: FloatArray, n: int, edge: int) -> float:
