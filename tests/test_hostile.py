@@ -702,6 +702,12 @@ def test_partly_judged_lists_of_nothing_and_of_no_name():
         batches(q=2, candidate=5).rankeval.judged_difference("x", pd.NA, 1)
 
 
+@pytest.mark.parametrize("window", [10**6, 2**62, 2**64, 10**30])
+def test_windows_beyond_all_candidates(df, window):
+    with pytest.raises(ValueError, match=f"window={window} is above the number of candidates"):
+        df.rankeval.local_precision(window)
+
+
 @pytest.mark.parametrize("missing", ["raise", "drop"])
 def test_measures_in_two_dimensions(missing):
     data = batches(q=2, candidate=5)

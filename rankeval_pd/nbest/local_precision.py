@@ -78,13 +78,14 @@ def local_precision(
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
         whole: Whole | None = inner.attrs["whole"]
-        n = np.arange(half, sizes.size - half + 1)
+        reach = min(half, sizes.size + 1)  # beyond all candidates there is no window
+        n = np.arange(reach, sizes.size - reach + 1)
         return ask_measures(
             inner,
             _local_columns,
             {**dict.fromkeys(LOCAL_COLUMNS[2:], float), "exists": bool},
             along={"n": n},
-            options={"n": n, "half": half, "kind": kind, "ties": ties, "whole": whole},
+            options={"n": n, "half": reach, "kind": kind, "ties": ties, "whole": whole},
         )
 
     attrs = {**kind._asdict(), "window": window}
