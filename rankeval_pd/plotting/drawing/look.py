@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # Okabe and Ito (2008), ordered so that neighbours differ in lightness too
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#000000")
+# the same, darker (of black, lighter), for more names than there are colours
+DARKER = ("#003A5C", "#7F5700", "#00543D", "#7A3600", "#1D6A94", "#7F3F65", "#8A8A8A")
 DASHES: tuple[Any, ...] = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 3)))
 MARKS = "osD^vPX"
 MUTED = "0.78"  # the lines that are not highlighted
@@ -201,7 +203,7 @@ def palette(colors: Any, count: int) -> list[Any]:
     if colors is None:
         cycle = mpl.rcParams["axes.prop_cycle"]
         if cycle == mpl.rcParamsDefault["axes.prop_cycle"] or "color" not in cycle.keys:
-            return list(COLOURS)
+            return [*COLOURS, *DARKER]
         return list(cycle.by_key()["color"])
     from matplotlib.colors import is_color_like
 

@@ -294,7 +294,7 @@ def draw_system_ranks(canvas: Canvas, table: pd.DataFrame) -> None:
     tied = table["tied_for_best"].to_numpy(dtype=bool)
     for which, face, name in (
         (tied, COLOURS[0], "tied for best"),
-        (~tied, "white", "worse than another"),
+        (~tied, "white", "significantly worse than another"),
     ):
         mark = {
             "marker": "o", "linestyle": "none", "markersize": 4 if small(ax) else 6,
