@@ -40,6 +40,18 @@ QUESTIONS: Mapping[Form, tuple[tuple[str, str], ...]] = {
         ("Does it hold on other data?", "calibration"),
     ),
 }
+# of runs and judgements, as read_trec leaves them
+OF_RUNS: tuple[tuple[str, str], ...] = (
+    ("How good is each run?", "summary(['nDCG@10', ...], baseline=...), per_query"),
+    ("Is the gain of a run real?", "table = per_query('nDCG@10', wide=True), and of that table:"),
+    ("", "paired_bootstrap, paired_permutation, system_ranks, summary"),
+    ("How does it look?", "of that table: plot.paired_differences, plot.system_ranks, plot.pairs"),
+    (
+        "Documents as candidates",
+        "df.rankeval(gold='grade', min_grade=1, by='query', key='document',",
+    ),
+    ("", "missing='absent'), where all are judged: nbest_precision, compare, ..."),
+)
 PLOTS: Mapping[Form, tuple[str, ...]] = {
     "rankings": (
         "precision", "comparison", "repetition", "random_bound", "random_cdf", "roc",

@@ -29,7 +29,7 @@ from rankeval_pd.forms.queries import read_frame as read_queries
 from rankeval_pd.forms.rankings import check_dim, read_frame
 from rankeval_pd.forms.roles import Roles, are_values, as_names
 from rankeval_pd.forms.suspicions import maybe_gold
-from rankeval_pd.guide import PLOTS, QUESTIONS, Form
+from rankeval_pd.guide import OF_RUNS, PLOTS, QUESTIONS, Form
 
 
 class Overview(NamedTuple):
@@ -38,6 +38,7 @@ class Overview(NamedTuple):
     kind: str  #: "DataFrame" or "Dataset"
     form: Form
     facts: list[tuple[str, str]]
+    runs: bool  #: rows are documents that runs retrieved for queries
 
 
 def overview(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> str:
@@ -45,14 +46,20 @@ def overview(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> st
 
     What cannot be understood is said in place of it; nothing that is lazy is counted.
     """
-    kind, form, facts = understood(data, keywords)
+    kind, form, facts, runs = understood(data, keywords)
     lines = [f"<rankeval accessor of a {kind}>"]
     lines += [f"  {name + ':':<{width}} {text}" for width in [32] for name, text in facts]
     lines += ["Methods"]
-    lines += [f"  {question:<32} {methods}" for question, methods in QUESTIONS[form]]
+    lines += [f"  {question:<32} {methods}" for question, methods in _questions(form, runs=runs)]
+    if runs:
+        return "\n".join(lines)
     lines += [f"  {'Pictures':<32} {line}" for line in _wrapped(PLOTS[form])[:1]]
     lines += [f"  {'':<32} {line}" for line in _wrapped(PLOTS[form])[1:]]
     return "\n".join(lines)
+
+
+def _questions(form: Form, *, runs: bool) -> tuple[tuple[str, str], ...]:
+    return OF_RUNS if runs else QUESTIONS[form]
 
 
 def _wrapped(plots: Sequence[str], most: int = 5) -> list[str]:
@@ -62,15 +69,16 @@ def _wrapped(plots: Sequence[str], most: int = 5) -> list[str]:
 
 def overview_html(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> str:
     """Return the overview as a small table, in the colours of the page."""
-    kind, form, facts = understood(data, keywords)
+    kind, form, facts, runs = understood(data, keywords)
     plots = [("Pictures", ", ".join(f"plot.{name}" for name in PLOTS[form]))]
+    plots = [] if runs else plots
     return "".join(
         [
             '<div class="rankeval-overview">',
             f"<strong>rankeval</strong> accessor of a {html.escape(kind)}",
             _html_table(facts, "td"),
             "<details><summary>Methods</summary>",
-            _html_table([*QUESTIONS[form], *plots], "td"),
+            _html_table([*_questions(form, runs=runs), *plots], "td"),
             "</details></div>",
         ]
     )
@@ -91,18 +99,19 @@ def understood(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> 
     """Return the form of the data, and the facts that tell whether they were understood."""
     kind = "DataFrame" if isinstance(data, pd.DataFrame) else "Dataset"
     form = form_of(data, keywords)
+    runs = form == "rankings" and isinstance(data, pd.DataFrame) and _are_queries(data, keywords)
     try:
         if form == "pairs":
             facts = _pair_facts(data)
         elif form == "items":
             facts = _item_facts(data, keywords)
-        elif isinstance(data, pd.DataFrame) and _are_queries(data, keywords):
+        elif runs and isinstance(data, pd.DataFrame):
             facts = _query_facts(data, keywords)
         else:
             facts = _facts(data, Roles.configured(keywords))
     except (ValueError, TypeError, KeyError) as error:
         facts = [("not yet clear", str(error))]
-    return Overview(kind, form, facts)
+    return Overview(kind, form, facts, runs)
 
 
 def form_of(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> Form:
@@ -134,7 +143,6 @@ def _query_facts(data: pd.DataFrame, keywords: Mapping[str, Any]) -> list[tuple[
         ("queries", f"{len(table.keys):,}"),
         ("runs", listed(table.measures)),
         ("ties, unjudged, missing", f"{options.ties!r}, {options.unjudged!r}, {options.missing!r}"),
-        ("methods for it", "per_query, summary(['nDCG@10', ...])"),
     ]
 
 

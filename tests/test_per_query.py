@@ -457,6 +457,15 @@ def test_runs_are_no_systems_over_items():
         frame.rankeval.plot.critical_difference()
 
 
+def test_the_overview_of_runs_leads_to_their_questions():
+    frame = collection(3).assign(other=1.0)
+    text = repr(frame.rankeval)
+    assert "per_query('nDCG@10', wide=True)" in text
+    assert "tie_sensitivity" not in text
+    assert "wide=True" in frame.rankeval._repr_html_()
+    assert "tie_sensitivity" in repr(frame.rankeval(gold="grade", by="query"))
+
+
 def test_roles_of_items_are_no_roles_of_queries():
     with pytest.raises(TypeError, match=r"groups= is a role of the queries' table: per_query"):
         collection(1).rankeval.summary("AP", groups="query")
