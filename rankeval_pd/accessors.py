@@ -12,6 +12,7 @@ from rankeval_pd import association
 from rankeval_pd.chance import bounds, crossovers, distribution, envelope, tests
 from rankeval_pd.curves import area_pairs, areas, early, references, shapes, unpaired
 from rankeval_pd.forms.rankings import Data
+from rankeval_pd.forms.recognised import form_of
 from rankeval_pd.forms.roles import AnyRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
 from rankeval_pd.forwarding import frame_method, method
@@ -34,7 +35,7 @@ from rankeval_pd.nbest import (
     tie_sensitivity,
 )
 from rankeval_pd.nbest import ranks as nbest_ranks
-from rankeval_pd.overview import form_of, overview, overview_html
+from rankeval_pd.overview import overview, overview_html
 from rankeval_pd.plot_accessor import Plots
 from rankeval_pd.queries import per_query
 from rankeval_pd.systems import calibration, paired_tests, ranks, sizes, thresholds

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from typing import Literal
 
-Form = Literal["rankings", "items", "pairs"]
+from rankeval_pd.forms.recognised import Form
 
 QUESTIONS: Mapping[Form, tuple[tuple[str, str], ...]] = {
     "rankings": (

@@ -6,19 +6,17 @@ import html
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from pandas.api.types import is_bool_dtype
 
 from rankeval_pd.errors import listed
 from rankeval_pd.forms.columns import (
     find_gold,
     find_measures,
     frame_column,
-    is_score,
     with_roles_of,
 )
 from rankeval_pd.forms.given import with_given_dataset, with_given_frame
@@ -27,9 +25,10 @@ from rankeval_pd.forms.items import read_frame as read_items
 from rankeval_pd.forms.queries import QueryOptions
 from rankeval_pd.forms.queries import read_frame as read_queries
 from rankeval_pd.forms.rankings import check_dim, read_frame
+from rankeval_pd.forms.recognised import Form, are_queries, awaits_measures, form_of
 from rankeval_pd.forms.roles import Roles, are_values, as_names
 from rankeval_pd.forms.suspicions import maybe_gold
-from rankeval_pd.guide import OF_RUNS, PLOTS, QUESTIONS, Form
+from rankeval_pd.guide import OF_RUNS, PLOTS, QUESTIONS
 
 
 class Overview(NamedTuple):
@@ -99,12 +98,14 @@ def understood(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> 
     """Return the form of the data, and the facts that tell whether they were understood."""
     kind = "DataFrame" if isinstance(data, pd.DataFrame) else "Dataset"
     form = form_of(data, keywords)
-    runs = form == "rankings" and isinstance(data, pd.DataFrame) and _are_queries(data, keywords)
+    runs = form == "rankings" and isinstance(data, pd.DataFrame) and are_queries(data, keywords)
     try:
         if form == "pairs":
             facts = _pair_facts(data)
         elif form == "items":
             facts = _item_facts(data, keywords)
+        elif awaits_measures(data, keywords):
+            facts = _cell_facts(cast("pd.DataFrame", data))
         elif runs and isinstance(data, pd.DataFrame):
             facts = _query_facts(data, keywords)
         else:
@@ -112,25 +113,6 @@ def understood(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> 
     except (ValueError, TypeError, KeyError) as error:
         facts = [("not yet clear", str(error))]
     return Overview(kind, form, facts, runs)
-
-
-def form_of(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> Form:
-    """Return what the data look like: rankings, systems over items, or pairs of systems."""
-    if _are_pairs(data):
-        return "pairs"
-    return "items" if _are_items(data, keywords) else "rankings"
-
-
-def _are_pairs(data: pd.DataFrame | xr.Dataset) -> bool:
-    """Return whether this is a table of pairs of systems: by the columns that say so."""
-    names = data.columns if isinstance(data, pd.DataFrame) else data.variables
-    return all(name in names for name in ("system_a", "system_b", "gain", "p_value"))
-
-
-def _are_queries(data: pd.DataFrame, keywords: Mapping[str, Any]) -> bool:
-    """Return whether this is a table of runs and judgements, as read_trec returns it."""
-    told = any(keywords.get(role) is not None for role in ("gold", "positive", "by", "groups"))
-    return not told and "grade" in data.columns and "query" in (*data.columns, *data.index.names)
 
 
 def _query_facts(data: pd.DataFrame, keywords: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -155,25 +137,13 @@ def _pair_facts(data: pd.DataFrame | xr.Dataset) -> list[tuple[str, str]]:
     return [*facts, ("methods for it", "gain_threshold, calibration, plot.calibration")]
 
 
-def _are_items(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> bool:
-    """Return whether these are systems over test items: by their roles, or by their form."""
-    of_items = ("metric", "higher_is_better", "strata", "average", "seeds")
-    if any(keywords.get(role) is not None for role in of_items):
-        return True
-    if any(
-        keywords.get(role) is not None for role in ("gold", "key", "label", "positive", "min_grade")
-    ):
-        return False
-    if isinstance(data, xr.Dataset):
-        return "system" in data.dims and keywords.get("dim", "item") in data.dims
-    return data.columns.nlevels == 2 or _are_systems(data)
-
-
-def _are_systems(data: pd.DataFrame) -> bool:
-    """Return whether columns of numbers stand there, several, and nothing that could be gold."""
-    numbers = sum(map(is_score, data.dtypes))
-    labelled = "gold" in data.columns or "grade" in data.columns
-    return numbers > 1 and not labelled and not any(map(is_bool_dtype, data.dtypes))
+def _cell_facts(data: pd.DataFrame) -> list[tuple[str, str]]:
+    return [
+        ("rows (pairs of words)", f"{len(data):,}"),
+        ("frequencies", "O11, O12, O21, O22 of a 2x2 table each"),
+        ("first", "with_association_measures(['G2', 't', 'MI', ...]): a column for each measure"),
+        ("then", "a gold label for the methods below; to judge what matters: annotation_sheet"),
+    ]
 
 
 def _item_facts(

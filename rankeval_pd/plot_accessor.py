@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Generic
 
 from rankeval_pd import plotting
 from rankeval_pd.forms.rankings import Data
+from rankeval_pd.forms.recognised import form_of
 from rankeval_pd.forwarding import plot_method
 from rankeval_pd.guide import PLOT_SYNONYMS, PLOTS, not_there
-from rankeval_pd.overview import form_of
 
 
 class Plots(Generic[Data]):

@@ -101,13 +101,14 @@ def _sentences(
             f"{_listed(worse[name], 'and')} {'is' if len(worse) == 1 else 'are each'} significantly"
             " worse than at least one other."
         )
-    yield from _of_difference(part, first, name, scale, attrs.get("baseline"))
+    least = _least(part, name, attrs)
+    yield from _of_difference(part, first, name, scale, attrs.get("baseline"), least)
     if "better_than_chance" in part:
         yield _of_chance(part, name)
 
 
 def _of_difference(
-    part: pd.DataFrame, first: pd.DataFrame, name: str, scale: _Scale, baseline: Any
+    part: pd.DataFrame, first: pd.DataFrame, name: str, scale: _Scale, baseline: Any, least: float
 ) -> Iterator[str]:
     """Say how far the next is behind, or of a baseline how far the best is ahead."""
     if "difference" not in part or len(part) < 2:
@@ -127,7 +128,7 @@ def _of_difference(
     ahead = "behind" if of_best else f"ahead of {reference[name]}"
     own = of_queries and len(part) > 2  # a family without the pairs that decide the ranks
     of = f", of the comparisons with {reference[name]} alone" if own else ""
-    yield f"{row[name]} is {gap} {ahead} ({_p(row['p_adjusted'])}{of})."
+    yield f"{row[name]} is {gap} {ahead} ({_p(row['p_adjusted'], least)}{of})."
 
 
 def _of_chance(part: pd.DataFrame, name: str) -> str:
@@ -167,7 +168,17 @@ class _Scale:
         return f"{100 * difference:.1f} points" if self.share else f"{difference:.4g}"
 
 
-def _p(value: float) -> str:
+def _least(part: pd.DataFrame, name: str, attrs: dict[Any, Any]) -> float:
+    """Return the least p-value that as many swaps can show, adjusted for all pairs of measures."""
+    draws = attrs.get("n_resamples")
+    if name != "measure" or attrs.get("kind") is not None or not draws:
+        return 0.0
+    return len(part) * (len(part) - 1) / 2.0 / (float(draws) + 1.0)
+
+
+def _p(value: float, least: float) -> str:
+    if value <= least * (1.0 + 1e-9):
+        return f"p ≤ {value:.2g}"
     return "p > 0.99" if 0.99 < value < 1.0 else f"p = {value:.2g}"
 
 

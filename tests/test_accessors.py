@@ -526,3 +526,14 @@ def test_an_overview_of_systems_says_what_may_be_a_gold_label():
     right = pd.DataFrame(rng.integers(0, 2, (30, 3)), columns=["a", "b", "c"])
     for systems in (frame, right, number.rankeval(metric="mean")):
         assert "gold label" not in repr(getattr(systems, "rankeval", systems))
+
+
+def test_cells_of_tables_lead_to_their_measures():
+    cells = pd.DataFrame({"id": [1, 2, 3], **{f"O{k}": [8, 6, 4] for k in (11, 12, 21, 22)}})
+    text = repr(cells.rankeval)
+    assert "with_association_measures(['G2', 't', 'MI', ...])" in text
+    assert "systems" not in text
+    labelled = cells.rankeval.with_association_measures(["G2", "t"]).assign(
+        gold=[True, False, True]
+    )
+    assert "'G2', 't'" in repr(labelled.rankeval)

@@ -425,3 +425,26 @@ def test_unequal_rates_cover(whole):
         point, low, high = (found[x].to_numpy().ravel() for x in (name, "ci_low", "ci_high"))
         assert ((low <= true) & (true <= high)).mean() >= 0.89  # of .94, less three errors
         assert abs(point.mean() - true) < 4 * point.std() / np.sqrt(200)
+
+
+@pytest.mark.parametrize("words", [["yes", "no"], [1, 0], [True, False], [1.0, 0.0]])
+def test_judgements_in_words_and_numbers(words):
+    before = pd.array([True, None, None], dtype="boolean")
+    candidates = pd.DataFrame({"m": [3.0, 2, 1], "gold": before}, index=list("xyz"))
+    sheet = pd.DataFrame({"gold": words}, index=["y", "z"])
+    said = {"positive": "yes"} if words[0] == "yes" else {}
+    found = rankeval_pd.with_judgements(candidates, sheet, **said)
+    assert found["gold"].tolist() == [True, True, False]
+    if said:
+        with pytest.raises(ValueError, match=r"'no' \(1\), 'yes' \(1\).*positive="):
+            rankeval_pd.with_judgements(candidates, sheet)
+
+
+def test_with_both_regions_judged_the_test_needs_no_more():
+    truth = rankeval_pd.datasets.simulate_candidates(500, rng=3)
+    region = truth.rankeval.difference_region("good", "fair", 50)
+    judged = truth.assign(gold=truth["gold"].where(truth.index.isin(region.index)))
+    found = judged.fillna({"gold": False}).rankeval.compare("good", "fair", 50)
+    whole = truth.rankeval.compare("good", "fair", 50)
+    columns = ["difference", "ci_low", "ci_high", "tp_only_a", "tp_only_b", "p_value"]
+    pd.testing.assert_frame_equal(found[columns], whole[columns])

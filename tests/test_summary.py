@@ -158,3 +158,19 @@ def test_metrics_of_queries_have_a_paragraph_each():
     with pytest.warns(rankeval_pd.RankevalWarning, match="4 items"):
         found = few.rankeval.summary(["AP", "P@5"])
     assert all(", no 95 % interval)." in text for text in rankeval_pd.in_words(found).split("\n\n"))
+
+
+def test_the_least_p_value_is_said_to_be_the_least():
+    df = rankeval_pd.datasets.simulate_candidates(
+        2_000, quality={"a": 3.0, "b": 2.9, "c": 0.1}, rng=1
+    )
+    table = df.rankeval.summary(200, baseline="c")
+    least = 3 / (table.attrs["n_resamples"] + 1)
+    assert table["p_adjusted"].min() == pytest.approx(least)
+    assert f"ahead of c (p ≤ {least:.2g})" in rankeval_pd.in_words(table)
+    more = df.rankeval.summary(200, baseline="c", n_resamples=4_999)
+    assert more["p_adjusted"].min() == pytest.approx(3 / 5_000)
+    assert more.attrs["n_resamples"] == 4_999
+    items = pd.DataFrame(np.random.default_rng(0).normal([0.0, 0.1, 0.9], size=(40, 3)))
+    few = items.rankeval(metric="mean").summary(n_resamples=99)
+    assert few["p_adjusted"].min() in np.arange(1, 101) / 100

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import replace
 from typing import Unpack
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_bool_dtype
 
 from rankeval_pd.errors import check_count, listed
-from rankeval_pd.forms.columns import find_gold, with_columns
-from rankeval_pd.forms.roles import RankingRoles, Roles
+from rankeval_pd.forms.columns import find_gold, frame_column, with_columns
+from rankeval_pd.forms.roles import RankingRoles, Roles, as_names
 from rankeval_pd.forms.spelled_out import with_roles_but
+from rankeval_pd.forms.values import gold_values
 from rankeval_pd.judging.samples import Asked, check_frame, quietly, read_sample
 from rankeval_pd.nbest.regions import difference_region
 
@@ -95,7 +98,7 @@ def annotation_sheet(
 
 
 @with_roles_but(
-    "measures", "exclude", "by", "rng", "dim", "positive", "min_grade", "key", "label", "groups",
+    "measures", "exclude", "by", "rng", "dim", "key", "label", "groups",
     "lower_is_better", "missing", "ties",
 )  # fmt: skip
 def with_judgements(
@@ -108,10 +111,12 @@ def with_judgements(
     candidates : DataFrame
         Candidates, their index without repetitions.
     sheet : DataFrame
-        From :func:`annotation_sheet`, its gold column filled in; what is still missing there stays
-        as it is.
+        From :func:`annotation_sheet`, its gold column filled in (True and False, 1 and 0, or what
+        ``positive`` names); what is still missing there stays as it is. Of a sheet that was saved
+        read the index too: ``pandas.read_csv("sheet.csv", index_col=0)``.
     **roles
-        ``gold`` is the column of judgements in both.
+        ``gold`` is the column of judgements in both; ``positive`` and ``min_grade`` say which of
+        its values are true, where they are words or grades.
 
     Returns
     -------
@@ -127,7 +132,8 @@ def with_judgements(
     [<NA>, True]
     """
     check_frame(candidates)
-    gold = find_gold(candidates, Roles.of(roles))
+    chosen = Roles.of(roles)
+    gold = find_gold(candidates, chosen)
     for name, frame in (("candidates", candidates), ("sheet", sheet)):
         if gold not in frame.columns:
             raise ValueError(f"gold={gold!r}: {name} has no such column. Name it: gold=...")
@@ -141,16 +147,26 @@ def with_judgements(
         raise ValueError(
             f"sheet has candidates that are not there: {listed(unknown[:5])}. Was its index kept?"
         )
-    judged = sheet[gold].dropna()
-    before = candidates[gold].astype("boolean").copy()
+    judged = _as_boolean(sheet, gold, chosen).dropna()
+    before = _as_boolean(candidates, gold, chosen)
     contradicted = before.reindex(judged.index).dropna()
-    other = contradicted.index[(contradicted != judged.astype("boolean")[contradicted.index])]
+    other = contradicted.index[(contradicted != judged[contradicted.index])]
     if len(other):
         raise ValueError(
             f"sheet judges {len(other)} candidates otherwise than before, {listed(other[:5])}."
             " Settle these first."
         )
-    before[judged.index] = judged.astype("boolean")
+    before[judged.index] = judged
     result = candidates.copy()
     result[gold] = before
     return result
+
+
+def _as_boolean(frame: pd.DataFrame, gold: Hashable, roles: Roles) -> pd.Series:
+    """Return the judgements as nullable booleans, or say which values are none."""
+    column = frame_column(frame, gold, "gold")
+    words = as_names(roles.positive, ())
+    if is_bool_dtype(column.dtype) and not {True, False} & {*words}:  # judged before, in no words
+        roles = replace(roles, positive=None)
+    truth = gold_values(column, gold, roles.positive, roles.min_grade, all_there=False)
+    return pd.Series(truth, index=frame.index).astype("boolean")

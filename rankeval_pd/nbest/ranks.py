@@ -134,6 +134,7 @@ class Asked(NamedTuple):
     level: float
     progress: bool | None
     baseline: Hashable
+    attrs: dict[str, Any]  #: what readers and plots of the table need to know
 
     @classmethod
     def of(
@@ -156,12 +157,8 @@ class Asked(NamedTuple):
         check_choice("adjust", adjust, (None, "max-t", *ADJUSTMENTS))
         draws = None if n_resamples is None else check_draws("n_resamples", n_resamples)
         level = check_share("level", level)
-        return cls(check_n(n), kind, adjust, draws, level, progress, baseline)
-
-    @property
-    def attrs(self) -> dict[str, Any]:
-        """What readers and plots of the table need to know."""
-        return {"kind": self.kind, "adjust": self.adjust, "level": self.level}
+        attrs = {"kind": kind, "adjust": adjust, "level": level}
+        return cls(check_n(n), kind, adjust, draws, level, progress, baseline, attrs)
 
     def draws(self, pairs: int) -> int:
         """Return the number of draws: with fewer no pair could be told apart."""
@@ -235,6 +232,8 @@ def _tested(
     measures = inner.sizes["measure"]
     pairs = measures * (measures - 1) // 2
     draws = asked.draws(pairs)
+    if asked.adjust == "max-t":
+        asked.attrs["n_resamples"] = draws
     with drawing_bar(inner, asked.progress, draws=draws * pairs, what="swapping labels") as advance:
         computed = xr.apply_ufunc(
             compute,

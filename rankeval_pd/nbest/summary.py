@@ -33,6 +33,7 @@ def summary(
     adjust: FamilyAdjustment | None = "max-t",
     undefined: Undefined = "zero",
     alpha: float = 0.05,
+    n_resamples: int | None = None,
     level: float = 0.95,
     progress: bool | None = None,
     **roles: Unpack[AnyRoles],
@@ -58,6 +59,12 @@ def summary(
         Of queries: what a metric is that is undefined for one, see :func:`per_query`.
     alpha : float
         Of queries: the level of the tests behind ``tied_for_best``.
+    n_resamples : int, optional
+        Number of swaps, or of draws from the joint distribution (of systems and queries, of
+        signs), behind p_adjusted. Unless given, as many as :func:`measure_ranks` or
+        :func:`system_ranks` take: enough to decide at 5 %, where p_adjusted of n-best lists may be
+        no less than .025, with ``attrs["n_resamples"]`` swaps pairs / (n_resamples + 1). For
+        smaller ones (stars at .001) give 9,999 or more.
     level : float
         Of the intervals, each alone, and of the ranks, all together.
     progress : bool, optional
@@ -114,13 +121,13 @@ def summary(
         metrics: Any = n
         return query_summary(
             data, metrics, baseline=baseline, adjust=adjust, undefined=undefined, alpha=alpha,
-            level=level, **of_queries,
+            n_resamples=n_resamples, level=level, **of_queries,
         )  # fmt: skip
     if _are_items(data, roles):
         if n is not None:
             raise ValueError(f"n={n!r}: systems over test items have no n-best lists. Leave n out.")
-        return _of_items(data, baseline, adjust, level, progress, roles)
-    asked = Asked.of(n, "ap" if n is None else None, adjust, None, level, progress, baseline)
+        return _of_items(data, baseline, adjust, n_resamples, level, progress, roles)
+    asked = Asked.of(n, "ap" if n is None else None, adjust, n_resamples, level, progress, baseline)
     return best_first(ranked(data, asked, VERDICT, roles))
 
 
@@ -142,11 +149,14 @@ def _of_items(
     data: Data,
     baseline: Hashable,
     adjust: str | None,
+    n_resamples: int | None,
     level: float,
     progress: bool | None,
     roles: Mapping[str, Any],
 ) -> Data:
-    options: dict[str, Any] = {"adjust": adjust, "level": level, "progress": progress, **roles}
+    options: dict[str, Any] = {
+        "adjust": adjust, "n_resamples": n_resamples, "level": level, "progress": progress, **roles
+    }  # fmt: skip
     options["alpha"] = 1.0 - level
     scores, pairs = (
         _as_frame(question(data, **options)) for question in (system_ranks, paired_bootstrap)

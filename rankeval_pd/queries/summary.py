@@ -31,6 +31,7 @@ def query_summary(
     adjust: FamilyAdjustment | None = "max-t",
     undefined: Undefined = "zero",
     alpha: float = 0.05,
+    n_resamples: int | None = None,
     level: float = 0.95,
     **roles: Unpack[QueryRoles],
 ) -> Data:
@@ -47,6 +48,8 @@ def query_summary(
         metric for itself; and of the tests behind ``tied_for_best``, of all pairs.
     alpha : float
         Level of the tests behind ``tied_for_best``.
+    n_resamples : int, optional
+        Number of signs drawn, as in :func:`paired_bootstrap`.
     level : float
         Confidence level of the intervals.
 
@@ -119,7 +122,9 @@ def query_summary(
             " undefined='skip' to leave these queries out, or 'zero' where trec_eval says 0."
         )
     parts = [
-        _of_metric(pd.DataFrame(table[metric]), metric, baseline, adjust, alpha, level, rng)
+        _of_metric(
+            pd.DataFrame(table[metric]), metric, baseline, adjust, alpha, n_resamples, level, rng
+        )
         for metric in table.columns.unique(level=0)
     ]
     result = pd.concat(parts, ignore_index=True)
@@ -155,10 +160,13 @@ def _of_metric(
     baseline: Hashable,
     adjust: FamilyAdjustment | None,
     alpha: float,
+    n_resamples: int | None,
     level: float,
     rng: Any,
 ) -> pd.DataFrame:
-    result = system_ranks(items, adjust=adjust, alpha=alpha, level=level, rng=rng)
+    result = system_ranks(
+        items, n_resamples=n_resamples, adjust=adjust, alpha=alpha, level=level, rng=rng
+    )
     ranks = result.set_index("system").loc[items.columns.tolist()].reset_index(names="system")
     table = pd.DataFrame(
         {
@@ -167,7 +175,7 @@ def _of_metric(
             "rank_low": ranks["rank_low"], "rank_high": ranks["rank_high"],
         }
     )  # fmt: skip
-    differences = _differences(items, baseline, adjust, alpha, level, rng)
+    differences = _differences(items, baseline, adjust, alpha, n_resamples, level, rng)
     order = ("difference", "difference_low", "difference_high", "p_adjusted")
     for name in order:
         table[name] = differences[name].reindex(items.columns).to_numpy()
@@ -182,6 +190,7 @@ def _differences(
     baseline: Hashable,
     adjust: FamilyAdjustment | None,
     alpha: float,
+    n_resamples: int | None,
     level: float,
     rng: Any,
 ) -> pd.DataFrame:
@@ -191,7 +200,9 @@ def _differences(
     ]  # fmt: skip
     if baseline is None:
         return pd.DataFrame(columns=columns, dtype=float)
-    pairs = paired_bootstrap(items, baseline, adjust=adjust, alpha=alpha, level=level, rng=rng)
+    pairs = paired_bootstrap(
+        items, baseline, n_resamples=n_resamples, adjust=adjust, alpha=alpha, level=level, rng=rng
+    )
     turned = (pairs["system_a"] == baseline).to_numpy()
     gain, low, high = (pairs[name].to_numpy() for name in ("gain", "ci_low", "ci_high"))
     names = pairs["system_b"].where(turned, pairs["system_a"])
