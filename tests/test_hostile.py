@@ -702,6 +702,11 @@ def test_partly_judged_lists_of_nothing_and_of_no_name():
         batches(q=2, candidate=5).rankeval.judged_difference("x", pd.NA, 1)
 
 
+def test_seeds_of_no_items(items):
+    with pytest.raises(ValueError, match="data has no item, and so no seed"):
+        items.assign(seed=1)[:0].rankeval(seeds="seed").paired_bootstrap()
+
+
 @pytest.mark.parametrize("window", [10**6, 2**62, 2**64, 10**30])
 def test_windows_beyond_all_candidates(df, window):
     with pytest.raises(ValueError, match=f"window={window} is above the number of candidates"):

@@ -230,6 +230,8 @@ def seeds_as_columns(frame: pd.DataFrame, roles: Roles, by: list[Hashable]) -> p
     if seeds is None or (frame.columns.nlevels > 1 and seeds in frame.columns.names):
         return frame
     seed = role_column(frame, seeds, "seeds")
+    if frame.empty:
+        raise ValueError(f"seeds={shown(seeds)}: data has no item, and so no seed. Give some rows.")
     codes(seed, "seeds", seeds)
     beside = [name for name in (*by, roles.groups, roles.strata) if name is not None]
     columns = [name for name in (*beside, seeds) if name not in frame.index.names]
