@@ -443,7 +443,8 @@ def test_judgements_in_words_and_numbers(words):
 def test_with_both_regions_judged_the_test_needs_no_more():
     truth = rankeval_pd.datasets.simulate_candidates(500, rng=3)
     region = truth.rankeval.difference_region("good", "fair", 50)
-    judged = truth.assign(gold=truth["gold"].where(truth.index.isin(region.index)))
+    known = truth["gold"].astype("boolean").where(truth.index.isin(region.index))
+    judged = truth.assign(gold=known)
     found = judged.fillna({"gold": False}).rankeval.compare("good", "fair", 50)
     whole = truth.rankeval.compare("good", "fair", 50)
     columns = ["difference", "ci_low", "ci_high", "tp_only_a", "tp_only_b", "p_value"]
