@@ -24,6 +24,7 @@ from rankeval_pd.stats._types import AnyArray
 SomeRoles = TypeVar("SomeRoles")
 
 _JOINED = 16  # neighbouring chunks whose answers are put together, at most
+_MERGED = 4  # answers that are merged at a time: each may be as large as a chunk
 _ROOM = 2**25  # bytes of the answers that are
 
 
@@ -91,7 +92,7 @@ class Batches:
         merge = delayed(_merged, pure=False)
         level = answers.to_delayed().ravel().tolist()
         while len(level) > 1 or level[0].key[0] == answers.name:
-            level = [merge(level[i : i + _JOINED], merged) for i in range(0, len(level), _JOINED)]
+            level = [merge(level[i : i + _MERGED], merged) for i in range(0, len(level), _MERGED)]
         return level[0]
 
     def collected(

@@ -28,7 +28,7 @@ def top_of_all(parts: list[list[FloatArray]], most: int) -> list[FloatArray]:
 def _top(scores: FloatArray, count: int) -> FloatArray:
     if scores.size <= count:
         return scores
-    return np.partition(scores, scores.size - count)[-count:]
+    return np.partition(scores, scores.size - count)[-count:].copy()  # the others are let go
 
 
 def least_scores(tops: list[FloatArray], most: int, n: int) -> FloatArray:
