@@ -328,6 +328,7 @@ def _refuse_runs(frame: pd.DataFrame) -> None:
         f"data has 'query' and 'document': {listed(frame.columns)}. One row is a document that runs"
         " retrieved, and its score is no quality of the run. First ask for a metric of each query,"
         " table = data.rankeval.per_query('nDCG@10', wide=True), and then this method of the table."
+        " If columns are systems and rows their items, name the systems: measures=[...]."
     )
 
 
