@@ -68,7 +68,9 @@ PLOTS: Mapping[Form, tuple[str, ...]] = {
 SYNONYMS: Mapping[str, str] = {
     "ap": 'area("ap")', "auc": "area()", "auroc": "area()", "aucroc": "area()",
     "averageprecision": 'area("ap")', "rocauc": "area()", "rocaucscore": "area()",
-    "auprc": 'area("ap")', "bands": "precision_band()", "binomtest": "random_test()",
+    "auprc": 'area("ap")', "comparebedroc": "bedroc()",
+    "compareenrichment": 'compare(n=share, of="lift")', "bands": "precision_band()",
+    "binomtest": "random_test()",
     "bootstrap": "paired_bootstrap()", "boschloo": 'compare(test="boschloo")',
     "confidenceinterval": "nbest_precision()", "cumulativegain": "gain()",
     "curve": "roc()", "delong": "compare_area()", "ef": "enrichment(share)",

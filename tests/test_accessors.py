@@ -299,13 +299,15 @@ def test_calling_leaves_the_old_accessor_unchanged(frame, form):
     _assert_same(again.nbest_precision(5), wanted)
 
 
+@pytest.mark.filterwarnings("ignore:power=0.8 is not reached:rankeval_pd.RankevalWarning")
 def test_plans_and_sheets_are_methods_of_frames(frame):
     data = frame.rename(columns={"gold": "tp"}).assign(flag=True)
     data["tp"] = data["tp"].astype(float).where(np.arange(len(data)) % 3 > 0)
     chain = data.rankeval(gold="tp", measures=["a", "b"], rng=4)
     ask = {"gold": "tp", "measures": ["a", "b"], "rng": 4}
-    wanted = rankeval_pd.plan_annotation(data, "a", "b", 9, precisions=(0.7, 0.2), **ask)
-    found = chain.plan_annotation("a", "b", 9, precisions=(0.7, 0.2))
+    plan = {"precisions": (0.7, 0.2)}
+    wanted = rankeval_pd.plan_annotation(data, "a", "b", 9, **plan, **ask)
+    found = chain.plan_annotation("a", "b", 9, **plan)
     _assert_same(found, wanted)
     sheet = chain.annotation_sheet("a", "b", 9)
     _assert_same(sheet, rankeval_pd.annotation_sheet(data, "a", "b", 9, **ask))

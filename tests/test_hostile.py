@@ -536,6 +536,21 @@ def test_a_level_that_needs_more_draws_than_memory_holds(items):
         items.rankeval.system_ranks(adjust="bonferroni", alpha=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("call", "edge"),
+    [
+        (lambda d: d.measure_ranks(5, level=float(np.nextafter(1, 0))), "level=0.99999999"),
+        (lambda d: d.compare(n=5, adjust="max-t", alpha=1e-13), "alpha=1e-13"),
+        (lambda d: d.significant_ranges(n=[5, 9], adjust="max-t", alpha=1e-13), "alpha=1e-13"),
+    ],
+    ids=["ranks", "compare", "ranges"],
+)
+def test_swaps_that_a_level_needs_are_refused_before_they_are_drawn(df, call, edge):
+    """They were drawn until no memory was left: 5e16 of them."""
+    with pytest.raises(MemoryError, match=rf"{edge}\S* needs \d\S* draws, n_resamples=None, .*"):
+        call(df.rankeval)
+
+
 def test_a_region_of_variables_that_only_pandas_has():
     rng = np.random.default_rng(0)
     text = pd.array([f"c{k}" for k in range(12)], dtype="string")

@@ -352,6 +352,21 @@ def test_roles_of_rankings_are_refused(df, method, role):
         ask(df, method, **role)
 
 
+@pytest.mark.parametrize(
+    ("metric", "what"),
+    [("f1", r"three counts.*'correct'.*how-to 'F1 from predictions'"),
+     ("accuracy", r"predictions\.eq\(y_true, axis=0\)")],
+)  # fmt: skip
+def test_of_predictions_the_way_is_said(metric, what):
+    """Where predictions and true labels are brought: the values themselves are not repeated."""
+    truth = pd.Series([True, False] * 30)
+    predictions = pd.DataFrame({"old": truth, "new": ~truth})
+    with pytest.raises(ValueError, match=rf"gold=<Series> is a role of rankings.*{what}"):
+        predictions.rankeval(metric=metric, gold=truth).paired_bootstrap()
+    with pytest.raises(ValueError, match=rf"a column 'gold'.*{what}"):
+        predictions.assign(gold=truth).rankeval(metric=metric).paired_permutation()
+
+
 def test_lower_is_better_says_what_is_meant(df):
     with pytest.raises(
         ValueError, match=r"lower_is_better='new'.*higher_is_better=False.*backward"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -155,14 +157,30 @@ def test_plans_where_nothing_is_left(whole):
     region = whole.rankeval.difference_region("good", "fair", 100)
     shares = region.groupby("list")["gold"].mean()
     assert [plan["precision_a"], plan["precision_b"]] == pytest.approx(shares.tolist())
-    same = whole.assign(again=whole["good"]).rankeval.plan_annotation("good", "again", 100)
+    with pytest.warns(rankeval_pd.RankevalWarning, match="both lists have the same candidates"):
+        same = whole.assign(again=whole["good"]).rankeval.plan_annotation("good", "again", 100)
     assert (same["n_region"][0], same["n_more"][0], same["power"][0]) == (0, 0, 0.0)
+
+
+def test_plans_that_show_nothing_say_so(whole):
+    """With 4 and 4 judged, not even all against none is rare: p = 1/35 at an alpha of .01."""
+    blank = whole.assign(gold=np.nan)
+    ask = {"precisions": (0.9, 0.1), "alpha": 0.01}
+    with pytest.warns(rankeval_pd.RankevalWarning, match="power is 0: with 8 more .*Judge more"):
+        plan = blank.rankeval.plan_annotation("good", "fair", 100, budget=8, **ask)
+    assert plan["power"][0] == 0.0
+    assert blank.rankeval.plan_annotation("good", "fair", 100, budget=12, **ask)["power"][0] > 0
+    with pytest.warns(rankeval_pd.RankevalWarning, match=r"power=0.8 is not reached: all 126 .*"):
+        plan = blank.rankeval.plan_annotation("good", "fair", 100, precisions=(0.4, 0.3))
+    assert plan["power"][0] == 0  # 25 against 19 of 63 each, whoever they are
+    assert plan["n_more"][0] == 126
 
 
 def test_plans_of_groups(partly):
     both = pd.concat([partly, partly.iloc[:500]], keys=["all", "half"], names=["part", "item"])
-    table = both.rankeval.plan_annotation("good", "fair", 100, by="part")
-    alone = partly.rankeval.plan_annotation("good", "fair", 100)
+    ask = {"precisions": (0.6, 0.2)}
+    table = both.rankeval.plan_annotation("good", "fair", 100, by="part", **ask)
+    alone = partly.rankeval.plan_annotation("good", "fair", 100, **ask)
     assert table["part"].tolist() == ["all", "half"]
     pd.testing.assert_frame_equal(table.iloc[:1].drop(columns="part"), alone)
 
@@ -194,6 +212,71 @@ def test_sheets_there_and_back(whole, partly):
         rankeval_pd.with_judgements(whole, wrong)
     with pytest.raises(ValueError, match="that are not there"):
         rankeval_pd.with_judgements(whole, pd.DataFrame({"gold": [True]}, index=["nobody"]))
+
+
+def test_lists_that_cut_ties_say_so(whole):
+    rounded = whole.assign(good=whole["good"].round(1), fair=whole["fair"].round(1))
+    judged = np.random.default_rng(4).random(1_000) < 0.5
+    partly = rounded.assign(gold=whole["gold"].astype(float).where(judged))
+    sizes = [7, 50, 100, 1_000]
+    tied = rounded.rankeval.nbest_precision(sizes)["tied"].tolist()
+    assert 0 in tied
+    assert max(tied) > 10
+    assert partly.rankeval.judged_precision(sizes)["tied"].tolist() == tied
+    assert partly.rankeval.judged_recall(sizes)["tied"].tolist() == tied
+    assert rounded.rankeval.enrichment([0.05, 0.1])["tied"].tolist() == [
+        tied[k] for k in (1, 2, 5, 6)
+    ]
+    cuts = rounded.rankeval.compare("good", "fair", sizes)["cuts_tie"].tolist()
+    assert partly.rankeval.judged_difference("good", "fair", sizes)["cuts_tie"].tolist() == cuts
+
+
+@pytest.mark.parametrize("size", [60, None])
+def test_a_sheet_is_no_sample_of_a_list(whole, size):
+    """Judged from what one list alone has, the estimate of the list is far off, and is said."""
+    blank = whole.assign(gold=np.nan)
+    sheet = rankeval_pd.annotation_sheet(blank, "good", "fair", 100, size=size)
+    judged = rankeval_pd.with_judgements(
+        blank, sheet.assign(gold=whole.loc[sheet.index, "gold"].astype(bool))
+    )
+    shared = "judged are 0 of the 37 candidates that '(good|fair)' has in its list too"
+    with pytest.warns(rankeval_pd.RankevalWarning, match=shared):
+        judged.rankeval.judged_precision(100)
+    with pytest.warns(rankeval_pd.RankevalWarning, match="no random sample|they are none"):
+        judged.rankeval.judged_recall(100)
+    with pytest.warns(rankeval_pd.RankevalWarning, match="of the best 100, and"):
+        judged.rankeval.judged_average_precision()
+    judged.rankeval.judged_difference("good", "fair", 100)
+    judged.rankeval.judged_precision(100, unjudged="bounds")
+    judged.rankeval.judged_precision(200, windows=[100])
+
+
+def test_judged_to_a_depth_is_no_sample_of_longer_lists(whole):
+    """As pools of search are judged: all of the best 50, and nothing below."""
+    best = (whole[["good", "fair"]].rank(ascending=False) <= 50).any(axis=1)
+    pool = whole.assign(gold=whole["gold"].astype(float).where(best))
+    assert pool.rankeval.judged_precision(50)["n_judged"].tolist() == [50, 50]
+    with pytest.warns(rankeval_pd.RankevalWarning, match="50 of the 50 candidates of the best 50"):
+        pool.rankeval.judged_precision(100, measures="good")
+    ds = xr.Dataset.from_dataframe(pool.rename_axis("candidate"))
+    with pytest.warns(rankeval_pd.RankevalWarning, match="n = 100 they are none"):
+        ds.rankeval.judged_precision([50, 100])
+
+
+@pytest.mark.slow
+def test_a_random_sample_is_seldom_taken_for_chosen(whole):
+    """400 samples, lists of three n and of three measures: at most .001 are to be warned of."""
+    data = whole.assign(other=whole["good"].to_numpy()[::-1])
+    rng = np.random.default_rng(8)
+    draws = rng.random((400, 1_000)) < rng.uniform(0.05, 0.9, (400, 1))
+    gold = np.where(draws, data["gold"].to_numpy(dtype=float), np.nan)
+    warned = 0
+    for one in gold:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            data.assign(gold=one).rankeval.judged_precision([20, 100, 300])
+        warned += len(caught)
+    assert warned <= 3  # of 400 at .001: more by chance less than once in a thousand
 
 
 def test_published_figures_to_plan_with():

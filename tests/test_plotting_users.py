@@ -371,7 +371,7 @@ def test_bars_without_room_are_left_out():
     _, small = plt.subplots(figsize=(3.15, 2.36), layout="constrained")
     df.rankeval.plot.precision(range(5, 200, 8), simultaneous=False, target="nbest", ax=small)
     assert not [paths for c in small.collections if (paths := c.get_paths())]
-    assert any("choose, highlight" in t.get_text() for t in small.get_legend().get_texts())
+    assert any("highlight=… has them" in t.get_text() for t in small.get_legend().get_texts())
     wide = df.rankeval.plot.precision([20, 50], simultaneous=False, target="nbest")
     assert len([c for c in wide.collections if c.get_paths()]) == 5
 

@@ -24,7 +24,9 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import early
 from rankeval_pd.stats.rankings.early import Early
 
-_ENRICHED: dict[str, type] = {"tp": np.int64, "lift": float, "ci_low": float, "ci_high": float}
+_ENRICHED: dict[str, type] = {
+    "tp": np.int64, "lift": float, "ci_low": float, "ci_high": float, "tied": np.int64,
+}  # fmt: skip
 BEDROC_COLUMNS = ("measure", "bedroc", "chance", "ci_low", "ci_high", "se")
 PARTIAL_COLUMNS = ("measure", "area", "chance", "ci_low", "ci_high", "se")
 
@@ -58,7 +60,8 @@ def enrichment(
     DataFrame or Dataset
         One row per measure and share (Dataset: dimensions measure and share): ``measure``,
         ``share``, ``n``: size of the list; ``tp``; ``lift`` = (tp / n) / (N+ / N), the enrichment
-        factor, with its limits ``ci_low``, ``ci_high``. NaN without true positives.
+        factor, with its limits ``ci_low``, ``ci_high``, NaN without true positives; ``tied``:
+        candidates left out although their score is the last one in the list.
 
     Notes
     -----
@@ -75,9 +78,9 @@ def enrichment(
     >>> import rankeval_pd
     >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
     >>> df.rankeval.enrichment([0.01, 0.05], measures="good").round(2)
-      measure  share   n  tp  lift  ci_low  ci_high
-    0    good   0.01  10   8  8.99    5.23    14.19
-    1    good   0.05  50  32  7.19    5.70     8.79
+      measure  share   n  tp  lift  ci_low  ci_high  tied
+    0    good   0.01  10   8  8.99    5.23    14.19     0
+    1    good   0.05  50  32  7.19    5.70     8.79     0
     """
     shares = Shares(check_shares("share", share, one=True))
     kind = IntervalKind.of(ci=ci, level=level, target="nbest")

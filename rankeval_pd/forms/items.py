@@ -52,9 +52,9 @@ def item_roles(keywords: Mapping[str, Any]) -> Roles:
     for name in _OF_RANKINGS:
         if keywords.get(name) is not None:
             raise ValueError(
-                f"{name}={keywords[name]!r} is a role of rankings, candidates with a gold label,"
-                " and this is a method for systems over test items. Leave it out; for rankings,"
-                " use compare."
+                f"{name}={_as_given(keywords[name])} is a role of rankings, candidates with a gold"
+                " label, and this is a method for systems over test items. Leave it out; for"
+                f" rankings, use compare.{_of_predictions(roles.metric) if name == 'gold' else ''}"
             )
     if roles.missing not in ("raise", "ratio"):
         raise ValueError(
@@ -306,7 +306,7 @@ def _system_columns(
     if roles.measures is None and {"query", "document"} <= {*frame.columns, *frame.index.names}:
         _refuse_runs(frame)
     if ("gold", None, None) in by_name or not by_name:
-        _refuse_rankings(frame, by_name)
+        _refuse_rankings(frame, by_name, roles.metric)
     if roles.measures is not None:
         systems = list(dict.fromkeys(key[0] for key in by_name))
         wanted = as_names(roles.measures, systems)
@@ -332,7 +332,25 @@ def _refuse_runs(frame: pd.DataFrame) -> None:
     )
 
 
-def _refuse_rankings(frame: pd.DataFrame, found: Mapping[Any, int]) -> None:
+def _as_given(value: object) -> str:
+    """Return a role as text, values by their type alone."""
+    return f"<{type(value).__name__}>" if are_values(value) else shown(value)
+
+
+def _of_predictions(metric: object) -> str:
+    """Say what to make of predictions and true labels, whose scores these are not."""
+    if metric == "accuracy":
+        return " Of predictions give right or wrong: predictions.eq(y_true, axis=0)."
+    if isinstance(metric, str) and metric in ("f1", "precision", "recall"):
+        return (
+            f" Of predictions {metric!r} takes three counts for each system, columns (system,"
+            " 'correct'), (system, 'guess') and (system, 'gold'): y_pred & y_true, y_pred and"
+            " y_true. The how-to 'F1 from predictions' makes them."
+        )
+    return ""
+
+
+def _refuse_rankings(frame: pd.DataFrame, found: Mapping[Any, int], metric: object) -> None:
     if not found:
         raise ValueError(
             f"data has no numeric or boolean column without another role; there are"
@@ -341,7 +359,7 @@ def _refuse_rankings(frame: pd.DataFrame, found: Mapping[Any, int]) -> None:
     raise ValueError(
         "data has a column 'gold': are these candidates with a gold label, a ranking? For these"
         " use compare. This is a method for systems over test items, one column per system; if"
-        " 'gold' is a system, rename it."
+        f" 'gold' is a system, rename it.{_of_predictions(metric)}"
     )
 
 

@@ -40,6 +40,19 @@ def check_draws(argument: str, value: object, for_each: int = 1) -> int:
     return draws
 
 
+def check_needed(draws: int, edge: str) -> int:
+    """Return as many draws as a family needs, of each of which a number is kept.
+
+    ``edge`` is what they are to reach, ``alpha=...`` or ``level=...``.
+    """
+    check_memory(
+        2.0 * draws,  # as they are drawn, and sorted
+        f"{edge} needs {draws:,} draws, n_resamples=None, that are kept together",
+        f"Give one that fewer draws reach, {edge.split('=')[0]}=...",
+    )
+    return draws
+
+
 def check_rows(inner: xr.Dataset, rows: int, columns: int, what: str) -> None:
     """Raise a MemoryError where a table of all batches would have more rows than can be held.
 

@@ -17,6 +17,7 @@ from rankeval_pd.forms.n import Shares, Sizes, check_n
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import PartlyJudged, RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles, with_roles_but
+from rankeval_pd.judging.chosen import warn_if_chosen
 from rankeval_pd.judging.lazy_samples import LazySample, find_sample
 from rankeval_pd.judging.samples import Asked, Sample, counts_of, quietly
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
@@ -26,15 +27,16 @@ from rankeval_pd.stats.rankings import partly_judged, ranking
 Estimator = Literal["ratio", "horvitz-thompson"]
 PRECISION: dict[str, type] = {
     "n_judged": np.int64, "tp_judged": np.int64, "precision": float, "ci_low": float,
-    "ci_high": float,
+    "ci_high": float, "tied": np.int64,
 }  # fmt: skip
 RECALL: dict[str, type] = {
     "n_judged": np.int64, "tp_judged": np.int64, "recall": float, "ci_low": float,
-    "ci_high": float,
+    "ci_high": float, "tied": np.int64,
 }  # fmt: skip
 DIFFERENCE: dict[str, type] = {
     "n_only": np.int64, "n_judged_a": np.int64, "n_judged_b": np.int64, "tp_judged_a": np.int64,
     "tp_judged_b": np.int64, "difference": float, "ci_low": float, "ci_high": float,
+    "cuts_tie": bool,
 }  # fmt: skip
 AVERAGE: dict[str, type] = {
     "n_judged": np.int64, "tp_judged": np.int64, "average_precision": float, "ci_low": float,
@@ -89,7 +91,8 @@ def judged_precision(
         One row per measure and n (Dataset: dimensions measure and n): ``measure``, ``n``,
         ``n_judged`` and ``tp_judged``: judged candidates in the list, and true positives among
         them; ``precision``: estimated, NaN where none is judged; ``ci_low``, ``ci_high``: limits of
-        the precision of the whole list, which are always among those of "bounds".
+        the precision of the whole list, which are always among those of "bounds"; ``tied``:
+        candidates left out of the list although their score is the last one in it.
 
     Raises
     ------
@@ -112,7 +115,12 @@ def judged_precision(
     Graubard 1998). Horvitz and Thompson's estimator has gamma limits (Fay and Feuer 1997).
 
     A sample that is random in the whole data is so in each list; one that was drawn from the pool
-    of several lists is so in each as long as each candidate of the pool had the same chance.
+    of several lists is so in each as long as each candidate of the pool had the same chance. The
+    sheets of :func:`annotation_sheet` are none: they say nothing of what two lists share, and are
+    for :func:`judged_difference`. Of data in memory, each list of up to eight n is looked at (its
+    top against the rest; what another list has too against what not), and a
+    :class:`RankevalWarning` says where Fisher's test finds those judged no random sample, at a
+    level of .001 for all together. A small sample that was chosen otherwise goes unnoticed.
     Cost: as :func:`nbest_precision`, and a search over the counts.
 
     References
@@ -128,9 +136,9 @@ def judged_precision(
     >>> judged = np.random.default_rng(1).random(1_000) < 0.3
     >>> partly = df.assign(gold=df["gold"].astype(float).where(judged))
     >>> rankeval_pd.judged_precision(partly, 100).round(2)
-      measure    n  n_judged  tp_judged  precision  ci_low  ci_high
-    0    good  100        30         17       0.57    0.41     0.71
-    1    fair  100        32         10       0.31    0.19     0.46
+      measure    n  n_judged  tp_judged  precision  ci_low  ci_high  tied
+    0    good  100        30         17       0.57    0.41     0.71     0
+    1    fair  100        32         10       0.31    0.19     0.46     0
     """
     asked = Asked(unjudged, judged_with, windows, estimator, level)
     sizes = check_n(n)
@@ -165,12 +173,13 @@ def judged_recall(
         One row per measure and n (Dataset: dimensions measure and n): ``measure``, ``n``,
         ``n_judged`` and ``tp_judged``: judged candidates in the list, and true positives among
         them; ``recall`` of the list, estimated, NaN where neither it nor the rest has a judged true
-        positive; ``ci_low``, ``ci_high``.
+        positive; ``ci_low``, ``ci_high``; ``tied``.
 
     Notes
     -----
     Recall is the share T / (T + U) of the true positives in the list and outside of it, each
-    estimated from those judged there. Its limits are where those of (1 - r) T - r U, which put the
+    estimated from those judged there; a warning as that of :func:`judged_precision` says where they
+    are plainly no random sample. Its limits are where those of (1 - r) T - r U, which put the
     intervals of T and U together, are 0 (Donner and Zou 2012). All judged, they are the recall.
 
     Examples
@@ -180,8 +189,8 @@ def judged_recall(
     >>> judged = np.random.default_rng(1).random(1_000) < 0.3
     >>> partly = df.assign(gold=df["gold"].astype(float).where(judged))
     >>> rankeval_pd.judged_recall(partly, 100, measures="good").round(2)
-      measure    n  n_judged  tp_judged  recall  ci_low  ci_high
-    0    good  100        30         17    0.59    0.45     0.71
+      measure    n  n_judged  tp_judged  recall  ci_low  ci_high  tied
+    0    good  100        30         17    0.59    0.45     0.71     0
     """
     asked = Asked(unjudged, judged_with, windows, estimator, level)
     sizes = check_n(n)
@@ -228,6 +237,8 @@ def judged_average_precision(
     stands: 1 for itself, and the share of true positives among the others of the list that are
     judged (of "horvitz-thompson" their weights). All judged, it is ``area("ap")``.
 
+    Those judged are looked at as :func:`judged_precision` does.
+
     The interval is symmetric for the logit, with Student's quantile for as many true positives as
     are judged, less one; its standard error is that of the sum of the influences of the judged. It
     is of large samples; with few judged true positives that stand at the top it is too short
@@ -249,6 +260,7 @@ def judged_average_precision(
 
     def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
         beside, options = sample.beside(inner), {"design": design}
+        warn_if_chosen(sample, inner, beside, None)
         result = ask_measures(inner, _average_precision, AVERAGE, beside=beside, options=options)
         return result.assign(exists=xr.ones_like(result["n_judged"], dtype=bool))
 
@@ -288,14 +300,20 @@ def judged_difference(
         ``n_only``: candidates in each difference region; ``n_judged_a``, ``n_judged_b``,
         ``tp_judged_a``, ``tp_judged_b``: judged ones in either, and true positives among them;
         ``difference`` of the precisions of the two lists, NaN where in a region none is judged,
-        with ``ci_low``, ``ci_high``.
+        with ``ci_low``, ``ci_high``; ``cuts_tie``: whether one of the lists leaves out candidates
+        with the score of its last one.
 
     Notes
     -----
     A candidate in both lists, or in neither, says nothing about the difference: with T_a and T_b
     true positives in the regions it is (T_a - T_b) / n, estimated from those judged there. The
-    interval puts the exact intervals of T_a and T_b together (MOVER, Zou and Donner 2008); all
-    judged, it is the difference itself. In simulations with a fifth of Evert's data judged,
+    interval puts the exact intervals of T_a and T_b together (MOVER, Zou and Donner 2008). It is
+    one of these two lists, for what is not judged of them: with both regions judged it is the
+    difference itself, of no width, and does not say whether another sample would show one. That is
+    the question of Fisher's test, which :func:`plan_annotation` plans for: ``compare_for(
+    tp_judged_a, n_judged_a, tp_judged_b, n_judged_b, overlap=0)``, with one rate in each region,
+    has its p-value. It asks for more, so that it can find no difference where the interval of these
+    lists has one. In simulations with a fifth of Evert's data judged,
     intervals of precision and difference covered as promised
     (``tests/reference/partly_judged.csv``).
 
@@ -348,9 +366,11 @@ def _of_lists(sample: Sample | LazySample, sizes: Sizes, columns: dict[str, type
     design, chosen = sample.design(), Roles.of(sample.roles)
 
     def question(inner: xr.Dataset, asked_n: IntArray) -> xr.Dataset:
+        beside = sample.beside(inner)
+        warn_if_chosen(sample, inner, beside, asked_n, rest=columns is RECALL)
         return ask_measures(
             inner, _list_columns, {**columns, "exists": bool}, along={"n": asked_n},
-            beside=sample.beside(inner),
+            beside=beside,
             options={
                 "design": design, "n": asked_n, "every": sizes is None, "ties": chosen.ties,
                 "ends": inner.attrs["ends"], "recall": columns is RECALL,
@@ -409,13 +429,14 @@ def _list_columns(
     every_one = np.reshape(whole, (*shape[:-1], 1, sums.shape[-1]))
     found = design.total(sums)
     _, seen, tp = counts_of(sums)
+    tied = np.broadcast_to(lists.tied, seen.shape)
     if not recall:
-        return (seen, tp, *found / n, np.broadcast_to(lists.exists, seen.shape))
+        return (seen, tp, *found / n, tied, np.broadcast_to(lists.exists, seen.shape))
     rest = design.total(every_one - sums)
     share = totals.share_of(found, rest)
     if design.unjudged == "bounds":
         share = totals.Total(share.estimate, *totals.share_bounds(found, rest))
-    return (seen, tp, *share, np.broadcast_to(lists.exists, seen.shape))
+    return (seen, tp, *share, tied, np.broadcast_to(lists.exists, seen.shape))
 
 
 def _width(design: Any, of_each: Sequence[AnyArray]) -> int:
@@ -471,8 +492,10 @@ def _of_regions(
         found = totals.Total(found.estimate, a.low - b.high, a.high - b.low)
     only = n - counts_of(shared)[0]
     (_, seen_a, tp_a), (_, seen_b, tp_b) = counts_of(of_a), counts_of(of_b)
-    there = np.broadcast_to(exists[..., np.newaxis, :], only.shape)
-    return (only, seen_a, seen_b, tp_a, tp_b, *found / n, there)
+    cut_a, cut_b = (ranking.cut_ties(score[..., side, :], ranks[side], both, n) for side in (0, 1))
+    rows = (x[..., np.newaxis, :] for x in (cut_a | cut_b, exists))
+    cuts_tie, there = (np.broadcast_to(x, only.shape) for x in rows)
+    return (only, seen_a, seen_b, tp_a, tp_b, *found / n, cuts_tie, there)
 
 
 def _average_precision(

@@ -9,7 +9,7 @@ from typing import NamedTuple, Unpack
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.errors import check_count, check_share
+from rankeval_pd.errors import check_count, check_share, warn
 from rankeval_pd.forms.roles import RankingRoles
 from rankeval_pd.forms.spelled_out import with_roles
 from rankeval_pd.judging.partial import judged_difference
@@ -53,8 +53,10 @@ def plan_annotation(
     budget : int, optional
         Most judgements there can be; the power is then that of as many.
     precisions : pair of float, optional
-        Precisions of the two difference regions to plan with; None takes those of the candidates
-        that are judged there.
+        Precisions of the two difference regions to plan with: the share of true positives that is
+        hoped for among the candidates that only the list of a has, and among those that only that
+        of b has (not the precisions of the lists, which :func:`needed_candidates` takes). None
+        estimates them from those that are judged there.
     **roles
         Which column is what, see :func:`nbest_precision`.
 
@@ -75,10 +77,14 @@ def plan_annotation(
     regions have as many true positives in all as the precisions say, and of those left a random
     sample is drawn. All samples are counted, each with its probability, so that the power is exact
     where the precisions are right; it is at most a step above what was asked for, because the
-    judgements are whole. Estimated precisions are as sure as their judgements are many: where a
-    few judgements show a small difference by chance, all are asked for. n_more is the least
-    number near which the power is first reached (it rises in a saw-tooth). Which candidates to
-    judge: :func:`annotation_sheet`. A second where the regions have hundreds of candidates.
+    judgements are whole. With t true positives among m judged of a region, its others are taken to
+    be true at a rate of (t + 1/2) / (m + 1). Estimated precisions are as sure as their judgements
+    are many: where a few judgements show a small difference by chance, all are asked for. n_more is
+    the least number near which the power is first reached (it rises in a saw-tooth). Which
+    candidates to judge: :func:`annotation_sheet`; the test of those judged: :func:`compare_for`, as
+    :func:`judged_difference` says. A RankevalWarning says where all there is to judge has less
+    power than asked for, and where no outcome of a budget would be significant. A second where the
+    regions have hundreds of candidates.
 
     References
     ----------
@@ -109,14 +115,36 @@ def plan_annotation(
             more = min(most, left)
         else:
             more = _first(partial(state.power, alpha), power, left)
+        planned = state.power(alpha, more)
+        _warn_of_little(planned, power if most is None else None, more, left, state, alpha)
         rows.append({
             **{name: row[name] for name in groups},
             "measure_a": a, "measure_b": b, "n": n, "n_region": 2 * state.size,
             "region_share": 2 * state.size / (n + state.size),
             "precision_a": state.precisions[0], "precision_b": state.precisions[1],
-            "n_judged": sum(state.judged), "n_more": more, "power": state.power(alpha, more),
+            "n_judged": sum(state.judged), "n_more": more, "power": planned,
         })  # fmt: skip
     return pd.DataFrame(rows)
+
+
+def _warn_of_little(
+    planned: float, power: float | None, more: int, left: int, state: _State, alpha: float
+) -> None:
+    """Say that all there is to judge shows too little, or a budget nothing."""
+    if state.size == 0:
+        warn("a and b: both lists have the same candidates, so that there is nothing to judge.")
+    elif left and power is not None and planned < power:
+        warn(
+            f"power={power:g} is not reached: all {2 * state.size} candidates that only one of the"
+            f" lists has, judged, give {planned:.2g}. Take longer lists, n=..., or plan for a"
+            " larger difference, precisions=..."
+        )
+    elif left and planned == 0.0:
+        do = "Judge more, or take" if more < left else "Take"
+        warn(
+            f"power is 0: with {more} more judgements no outcome that the precisions planned with"
+            f" allow is significant at alpha={alpha:g}. {do} longer lists, n=..."
+        )
 
 
 class _State(NamedTuple):

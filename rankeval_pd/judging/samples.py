@@ -87,6 +87,12 @@ class Sample(NamedTuple):
     asked: Asked
 
     @property
+    def is_taken_for_random(self) -> bool:
+        """Whether those judged are taken for a random sample of each list, and not all are."""
+        said = self.asked.judged_with is not None or self.asked.windows is not None
+        return self.asked.unjudged == "estimate" and not said and not bool(self.judged.all())
+
+    @property
     def kinds(self) -> FloatArray:
         """The probabilities that there are."""
         known = self.probability.to_numpy()

@@ -140,7 +140,7 @@ def enough(n_resamples: Any, level: float) -> int:
     draws, needed = check_draws("n_resamples", n_resamples), bands.draws_needed(level)
     if draws < needed:
         raise ValueError(
-            f"n_resamples={draws} cannot reach level={level:g}: of so few draws none is expected"
+            f"n_resamples={draws} cannot reach level={level!r}: of so few draws none is expected"
             f" beyond it. Give n_resamples={needed} or more."
         )
     return draws

@@ -30,6 +30,7 @@ from rankeval_pd.forms.measure_pairs import (
     pair_names,
     sides,
 )
+from rankeval_pd.forms.memory import check_needed
 from rankeval_pd.forms.n import check_n, those
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import Names, RankingRoles, Roles
@@ -361,7 +362,8 @@ def _enough(n_tests: int, options: Options) -> int:
             f" than {_MOST_SWAPS:.0e} of them. Give a larger alpha."
         )
     if options.n_resamples is None:
-        return max(_SWAPS, math.ceil(2 * n_tests / options.alpha * (1.0 - 1e-12)) - 1)
+        most = max(_SWAPS, math.ceil(2 * n_tests / options.alpha * (1.0 - 1e-12)) - 1)
+        return check_needed(most, f"alpha={options.alpha!r}")
     needed = math.ceil(n_tests / options.alpha * (1.0 - 1e-12)) - 1
     if options.n_resamples < needed:
         what = "pairs, counted in every group," if options.adjust_over == "all" else "pairs"

@@ -14,7 +14,7 @@ from rankeval_pd.forms import tables
 from rankeval_pd.forms.answers import Question, answer
 from rankeval_pd.forms.choices import AreaKind, FamilyAdjustment, ListSizes
 from rankeval_pd.forms.measure_pairs import pair_names, with_names
-from rankeval_pd.forms.memory import check_draws
+from rankeval_pd.forms.memory import check_draws, check_needed
 from rankeval_pd.forms.n import Sizes, check_n
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
@@ -165,7 +165,10 @@ class Asked(NamedTuple):
         alpha = 1.0 - self.level
         needed = int(np.ceil(max(pairs, 1) / alpha * (1.0 - 1e-12))) - 1
         if self.n_resamples is None:
-            return 9_999 if self.kind else max(999, _OF_PAIRS * needed)
+            if self.kind:
+                return 9_999
+            most = max(999, _OF_PAIRS * needed)
+            return check_needed(most, f"level={self.level!r}") if self.adjust == "max-t" else most
         if self.kind is None and self.adjust == "max-t" and self.n_resamples < needed:
             raise ValueError(
                 f"n_resamples={self.n_resamples} cannot reach level={self.level:g}: the smallest"

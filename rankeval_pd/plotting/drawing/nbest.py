@@ -104,7 +104,7 @@ def draw_precision(
     if len(table):
         _name_bands(canvas, table, band if together else None, alone=bool(alone))
         if not (alone or together) and intervals is bands is None:
-            canvas.note(f"bands of {len(names)} measures: choose, highlight=…")
+            canvas.note(f"no bands ({len(names)} measures; highlight=… has them)")
     canvas.upwards_in_percent()
     canvas.finish(ylabel="precision", xlabel=XLABELS[x])
 
