@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import average_precision_score
 
@@ -16,6 +18,7 @@ from rankeval_pd.judging.planning import _significant, _State
 from rankeval_pd.stats.intervals import partly_judged as totals
 from rankeval_pd.stats.intervals.finite import hypergeometric_limits
 from rankeval_pd.stats.rankings.partly_judged import average_precision_bounds
+from rankeval_pd.stats.search import first_near, first_true
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +45,24 @@ def test_limits_of_a_finite_population():
             ]
             low, high = hypergeometric_limits(tp, judged, size, 0.95)
             assert (low, high) == (min(possible), max(possible))
+
+
+@given(st.data())
+def test_a_search_from_a_guess_finds_the_first(data):
+    """Wherever the guess is, and where the predicate never holds: the upper end."""
+    low = np.array(data.draw(st.lists(st.integers(-50, 50), min_size=1, max_size=6)), dtype=float)
+    size = low.size
+    counts = st.lists(st.integers(0, 10**6), min_size=size, max_size=size)
+    high = low + np.array(data.draw(counts), dtype=float)
+    guess = low + np.array(data.draw(counts), dtype=float) - 1_000.0
+    change = low + np.array(data.draw(counts), dtype=float) - 3.0
+
+    def rising(x: np.ndarray) -> np.ndarray:
+        return x >= change
+
+    found = first_near(rising, low, high, guess)
+    assert found.tolist() == first_true(rising, low, high).tolist()
+    assert found.tolist() == np.clip(change, low, high).tolist()
 
 
 def test_the_interval_covers_every_population():

@@ -20,3 +20,31 @@ def first_true(
         high = np.where((low < high) & result, middle, high)
         low = np.where((low < high) & ~result, middle + 1.0, low)
     return high
+
+
+def first_near(
+    predicate: Callable[[FloatArray], BoolArray],
+    low: FloatArray,
+    high: FloatArray,
+    guess: FloatArray,
+) -> FloatArray:
+    """Return what :func:`first_true` does, looked for around a guess.
+
+    From the guess the steps grow fourfold until the change lies between two of them, which are
+    halved then: the cost is that of the logarithm of how far off the guess is.
+    """
+    guess = np.clip(np.floor(guess), low, np.maximum(low, high))
+    below = predicate(guess)
+    high = np.where(below, guess, np.maximum(low, high))
+    low = np.where(below, low, np.minimum(guess + 1.0, high))
+    step = 1.0
+    while bool((low < high).any()):
+        step *= 4.0
+        middle = np.floor(0.5 * (low + high))
+        probe = np.where(
+            below, np.maximum(high - step, middle), np.minimum(low + step - 1.0, middle)
+        )
+        result = predicate(probe)
+        high = np.where((low < high) & result, probe, high)
+        low = np.where((low < high) & ~result, probe + 1.0, low)
+    return high

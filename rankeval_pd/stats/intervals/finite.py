@@ -6,7 +6,8 @@ import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray
 from rankeval_pd.stats.distributions import hypergeometric
-from rankeval_pd.stats.search import first_true
+from rankeval_pd.stats.distributions.normal import z_of
+from rankeval_pd.stats.search import first_near
 
 
 def hypergeometric_limits(
@@ -35,9 +36,28 @@ def hypergeometric_limits(
         result: BoolArray = (np.exp(upper) <= alpha) | (total > high)
         return result
 
-    least = first_true(enough, low, high)
-    largest = first_true(too_many, low, high + 1.0) - 1.0
+    about, largest_about = _about(tp, judged, size, level)
+    least = first_near(enough, low, high, about)
+    largest = first_near(too_many, low, high + 1.0, largest_about + 1.0) - 1.0
     return np.clip(least, low, high), np.clip(largest, low, high)
+
+
+def _about(
+    tp: FloatArray, judged: FloatArray, size: FloatArray, level: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return where the limits are, nearly: Wilson's for a sample without replacement.
+
+    It has the variance of as many judgements with replacement, and half a candidate on either side.
+    """
+    z = z_of(level)
+    judged = np.maximum(judged, 1.0)
+    worth = judged * np.maximum(size - 1.0, 1.0) / np.maximum(size - judged, 0.5)
+    ends = []
+    for count, sign in ((tp - 0.5, -1.0), (tp + 0.5, 1.0)):
+        share = np.clip(count / judged, 0.0, 1.0)
+        spread = np.sqrt(share * (1.0 - share) / worth + (0.5 * z / worth) ** 2)
+        ends.append(size * (share + 0.5 * z**2 / worth + sign * z * spread) / (1.0 + z**2 / worth))
+    return ends[0], ends[1]
 
 
 def difference_limits(
