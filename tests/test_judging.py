@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
@@ -45,6 +47,27 @@ def test_limits_of_a_finite_population():
             ]
             low, high = hypergeometric_limits(tp, judged, size, 0.95)
             assert (low, high) == (min(possible), max(possible))
+
+
+def test_blocks_of_lists_are_the_whole_and_the_bar_moves_to_its_end(partly, monkeypatch):
+    pair = {"a": "good", "b": "fair"}
+    asked = {"judged_precision": {}, "judged_recall": {}, "judged_difference": pair}
+    alone = {name: getattr(partly.rankeval, name)(n=None, **kw) for name, kw in asked.items()}
+    moved: list[int] = []
+
+    @contextmanager
+    def counted(*_: object, draws: int, **__: object) -> Iterator[Callable[[int], object]]:
+        moved.append(-draws)
+        yield moved.append
+
+    monkeypatch.setattr("rankeval_pd.judging.partial.drawing_bar", counted)
+    monkeypatch.setattr("rankeval_pd.judging.partial._TOGETHER", 7)
+    for name, kw in asked.items():
+        moved.clear()
+        table = getattr(partly.rankeval, name)(n=None, **kw)
+        pd.testing.assert_frame_equal(table, alone[name])
+        assert len(moved) > 100
+        assert sum(moved) == 0
 
 
 @given(st.data())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Literal, Unpack
 
 import numpy as np
@@ -20,11 +20,14 @@ from rankeval_pd.forms.spelled_out import with_roles, with_roles_but
 from rankeval_pd.judging.chosen import warn_if_chosen
 from rankeval_pd.judging.lazy_samples import LazySample, find_sample
 from rankeval_pd.judging.samples import Asked, Sample, counts_of, quietly
+from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import partly_judged as totals
 from rankeval_pd.stats.rankings import partly_judged, ranking
 
 Estimator = Literal["ratio", "horvitz-thompson"]
+_WHAT = "lists judged in part"
+_TOGETHER = 20_000  # lists between two steps of a progress bar
 PRECISION: dict[str, type] = {
     "n_judged": np.int64, "tp_judged": np.int64, "precision": float, "ci_low": float,
     "ci_high": float, "tied": np.int64,
@@ -54,6 +57,7 @@ def judged_precision(
     windows: int | Sequence[int] | None = None,
     estimator: Estimator = "ratio",
     level: float = 0.95,
+    progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Return the precision of n-best lists of which only a part of the candidates is judged.
@@ -82,6 +86,8 @@ def judged_precision(
         a true positive of the least probability of all, and are wide where some are small.
     level : float
         Confidence level of the interval of "estimate".
+    progress : bool, optional
+        Whether to show a progress bar; by default where the work takes more than two seconds.
     **roles
         Which column is what, see :func:`nbest_precision`.
 
@@ -143,7 +149,7 @@ def judged_precision(
     asked = Asked(unjudged, judged_with, windows, estimator, level)
     sizes = check_n(n)
     sample = find_sample(data, roles, asked, in_chunks=not isinstance(sizes, Shares))
-    result: Data = _of_lists(sample, sizes, PRECISION)
+    result: Data = _of_lists(sample, sizes, PRECISION, progress)
     return result
 
 
@@ -157,13 +163,14 @@ def judged_recall(
     windows: int | Sequence[int] | None = None,
     estimator: Estimator = "ratio",
     level: float = 0.95,
+    progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Return the recall of n-best lists where only a part of the candidates is judged.
 
     Parameters
     ----------
-    data, n, unjudged, judged_with, windows, estimator, level, **roles
+    data, n, unjudged, judged_with, windows, estimator, level, progress, **roles
         As in :func:`judged_precision`; without judged_with and windows, those judged are a random
         sample of the list, and of what is not in it.
 
@@ -195,7 +202,7 @@ def judged_recall(
     asked = Asked(unjudged, judged_with, windows, estimator, level)
     sizes = check_n(n)
     sample = find_sample(data, roles, asked, in_chunks=not isinstance(sizes, Shares))
-    result: Data = _of_lists(sample, sizes, RECALL)
+    result: Data = _of_lists(sample, sizes, RECALL, progress)
     return result
 
 
@@ -280,13 +287,14 @@ def judged_difference(
     windows: int | Sequence[int] | None = None,
     estimator: Estimator = "ratio",
     level: float = 0.95,
+    progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Return the difference of the precisions of two lists of which only a part is judged.
 
     Parameters
     ----------
-    data, unjudged, judged_with, windows, estimator, level, **roles
+    data, unjudged, judged_with, windows, estimator, level, progress, **roles
         As in :func:`judged_precision`; without judged_with and windows, those judged in each
         difference region are a random sample of it. The ranks of windows are those by a and b.
     a, b : names of measures
@@ -335,23 +343,26 @@ def judged_difference(
     design, chosen = sample.design(), Roles.of(sample.roles)
 
     def question(inner: xr.Dataset, asked_n: IntArray) -> xr.Dataset:
-        computed = xr.apply_ufunc(
-            _of_regions,
-            inner["score"],
-            inner["gold"],
-            inner["present"],
-            *sample.beside(inner),
-            kwargs={
-                "design": design, "n": asked_n, "every": sizes is None, "ties": chosen.ties,
-                "ends": inner.attrs["ends"],
-            },
-            input_core_dims=[["measure", "candidate"], ["candidate"], ["measure", "candidate"]]
-            + [["candidate"]] * 3,
-            output_core_dims=[["pair", "n"]] * (len(DIFFERENCE) + 1),
-            dask="parallelized",
-            dask_gufunc_kwargs={"output_sizes": {"pair": 1, "n": asked_n.size}},
-            output_dtypes=[*DIFFERENCE.values(), bool],
-        )  # fmt: skip
+        with drawing_bar(
+            inner, progress, draws=2 * asked_n.size, what=_WHAT, unit="lists"
+        ) as advance:
+            computed = xr.apply_ufunc(
+                _of_regions,
+                inner["score"],
+                inner["gold"],
+                inner["present"],
+                *sample.beside(inner),
+                kwargs={
+                    "design": design, "n": asked_n, "every": sizes is None, "ties": chosen.ties,
+                    "ends": inner.attrs["ends"], "advance": advance,
+                },
+                input_core_dims=[["measure", "candidate"], ["candidate"], ["measure", "candidate"]]
+                + [["candidate"]] * 3,
+                output_core_dims=[["pair", "n"]] * (len(DIFFERENCE) + 1),
+                dask="parallelized",
+                dask_gufunc_kwargs={"output_sizes": {"pair": 1, "n": asked_n.size}},
+                output_dtypes=[*DIFFERENCE.values(), bool],
+            )  # fmt: skip
         names = [*DIFFERENCE, "exists"]
         result = with_names(tables.as_columns(names, computed), [(a, b)])
         return result.assign_coords(n=("n", asked_n))
@@ -361,21 +372,25 @@ def judged_difference(
     return answered
 
 
-def _of_lists(sample: Sample | LazySample, sizes: Sizes, columns: dict[str, type]) -> Any:
+def _of_lists(
+    sample: Sample | LazySample, sizes: Sizes, columns: dict[str, type], progress: bool | None
+) -> Any:
     """Ask for the precision or the recall of the lists of every measure."""
     design, chosen = sample.design(), Roles.of(sample.roles)
 
     def question(inner: xr.Dataset, asked_n: IntArray) -> xr.Dataset:
         beside = sample.beside(inner)
         warn_if_chosen(sample, inner, beside, asked_n, rest=columns is RECALL)
-        return ask_measures(
-            inner, _list_columns, {**columns, "exists": bool}, along={"n": asked_n},
-            beside=beside,
-            options={
-                "design": design, "n": asked_n, "every": sizes is None, "ties": chosen.ties,
-                "ends": inner.attrs["ends"], "recall": columns is RECALL,
-            },
-        )  # fmt: skip
+        lists = inner.sizes["measure"] * asked_n.size
+        with drawing_bar(inner, progress, draws=lists, what=_WHAT, unit="lists") as advance:
+            return ask_measures(
+                inner, _list_columns, {**columns, "exists": bool}, along={"n": asked_n},
+                beside=beside,
+                options={
+                    "design": design, "n": asked_n, "every": sizes is None, "ties": chosen.ties,
+                    "ends": inner.attrs["ends"], "recall": columns is RECALL, "advance": advance,
+                },
+            )  # fmt: skip
 
     named = ("measure", "n", *columns)
     return _answered(sample, question, named, n=sizes, cuts_lists=True, any_ends=True)
@@ -409,6 +424,7 @@ def _list_columns(
     ties: str,
     ends: bool,
     recall: bool,
+    advance: Callable[[int], object],
 ) -> tuple[AnyArray, ...]:
     """Return the columns (..., n) of the lists, and which there are."""
     lists = ranking.nbest(score, true, present, None if every else n, ties, ends=ends)
@@ -427,7 +443,7 @@ def _list_columns(
         whole.append(parts[here].sum(axis=0))
     sums = np.reshape(inside, (*shape[:-1], n.size, _width(design, arrays[:4])))
     every_one = np.reshape(whole, (*shape[:-1], 1, sums.shape[-1]))
-    found = design.total(sums)
+    found = _in_blocks(design, sums, advance)
     _, seen, tp = counts_of(sums)
     tied = np.broadcast_to(lists.tied, seen.shape)
     if not recall:
@@ -437,6 +453,18 @@ def _list_columns(
     if design.unjudged == "bounds":
         share = totals.Total(share.estimate, *totals.share_bounds(found, rest))
     return (seen, tp, *share, tied, np.broadcast_to(lists.exists, seen.shape))
+
+
+def _in_blocks(
+    design: totals.Design, sums: FloatArray, advance: Callable[[int], object]
+) -> totals.Total:
+    """Return the true positives of the lists, n by n: (..., n, part) -> (..., n)."""
+    found = []
+    for start in range(0, max(sums.shape[-2], 1), _TOGETHER):
+        block = sums[..., start : start + _TOGETHER, :]
+        found.append(design.total(block))
+        advance(block[..., 0].size)
+    return totals.Total(*(np.concatenate(x, axis=-1) for x in zip(*found, strict=True)))
 
 
 def _width(design: Any, of_each: Sequence[AnyArray]) -> int:
@@ -457,6 +485,7 @@ def _of_regions(
     every: bool,
     ties: str,
     ends: bool,
+    advance: Callable[[int], object],
 ) -> tuple[AnyArray, ...]:
     """Return the columns (..., pair, n) of the two difference regions, and which rows there are."""
     both: BoolArray = np.asarray(present.all(axis=-2))
@@ -486,9 +515,9 @@ def _of_regions(
         regions.append([of_a, of_b, shared])
     sums = np.reshape(regions, (*shape[:-1], 3, 1, n.size, _width(design, arrays[:4])))
     of_a, of_b, shared = (sums[..., k, :, :, :] for k in range(3))
-    found = totals.difference(design.total(of_a), design.total(of_b))
+    a, b = (_in_blocks(design, region, advance) for region in (of_a, of_b))
+    found = totals.difference(a, b)
     if design.unjudged == "bounds":
-        a, b = design.total(of_a), design.total(of_b)
         found = totals.Total(found.estimate, a.low - b.high, a.high - b.low)
     only = n - counts_of(shared)[0]
     (_, seen_a, tp_a), (_, seen_b, tp_b) = counts_of(of_a), counts_of(of_b)
