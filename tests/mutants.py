@@ -69,6 +69,12 @@ FAULTS = [
         ("middle + 1.0, low)", "middle + 2.0, low)"),
         ("(low < high) & result, middle, high)", "(low < high) & result, middle - 1.0, high)"),
     ),
+    *_in(
+        "search.py", "judging",
+        ("~result, probe + 1.0, low)", "~result, probe + 2.0, low)"),
+        ("np.minimum(guess + 1.0, high))", "np.minimum(guess + 2.0, high))"),
+        ("np.where(below, guess, np.maximum", "np.where(below, guess - 1.0, np.maximum"),
+    ),
     # ------------------------------------------------------------------------------- distributions
     *_in(
         "distributions/normal.py", "stats/intervals averages fuzzed",
@@ -237,7 +243,7 @@ FAULTS = [
     *_in(
         "intervals/finite.py", "stats/partly_judged judging",
         ("alpha = 0.5 * (1.0 - level)", "alpha = 1.0 - level"),
-        ("high + 1.0) - 1.0", "high + 1.0)"),
+        ("largest_about + 1.0) - 1.0", "largest_about + 1.0)"),
         ("size, inside, judged).ge) > alpha", "size, inside, judged).gt) > alpha"),
         ("np.hypot(total_a - low_a, high_b - total_b)",
          "np.hypot(total_a - low_a, total_b - low_b)"),
