@@ -367,6 +367,12 @@ def test_of_predictions_the_way_is_said(metric, what):
         predictions.assign(gold=truth).rankeval(metric=metric).paired_permutation()
 
 
+@pytest.mark.parametrize("metric", [np.array([1, 2]), pd.Series(["f1", "accuracy"])], ids=type)
+def test_metrics_that_are_values_lead_nowhere(df, metric):
+    with pytest.raises(ValueError, match=r"gold='old' is a role of rankings.*use compare\.$"):
+        df.rankeval(metric=metric, gold="old").paired_bootstrap()
+
+
 def test_lower_is_better_says_what_is_meant(df):
     with pytest.raises(
         ValueError, match=r"lower_is_better='new'.*higher_is_better=False.*backward"

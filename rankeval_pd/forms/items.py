@@ -339,9 +339,11 @@ def _as_given(value: object) -> str:
 
 def _of_predictions(metric: object) -> str:
     """Say what to make of predictions and true labels, whose scores these are not."""
+    if not isinstance(metric, str):
+        return ""
     if metric == "accuracy":
         return " Of predictions give right or wrong: predictions.eq(y_true, axis=0)."
-    if isinstance(metric, str) and metric in ("f1", "precision", "recall"):
+    if metric in ("f1", "precision", "recall"):
         return (
             f" Of predictions {metric!r} takes three counts for each system, columns (system,"
             " 'correct'), (system, 'guess') and (system, 'gold'): y_pred & y_true, y_pred and"
