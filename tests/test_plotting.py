@@ -273,6 +273,13 @@ def test_comparison_without_any_significant_n(frame):
     assert not ax.collections
     assert "no n: Fisher's test, p ≤ 0.05, each n alone" in legend(ax)
     assert "no n: max-t, p ≤ 0.05, all n together" in legend(ax)
+    assert not any("the same lists" in text for text in legend(ax))
+
+
+def test_comparison_of_two_measures_that_rank_alike_says_so(frame):
+    twins = frame.assign(twin=2 * frame["good"])
+    ax = twins.rankeval.plot.comparison("good", "twin", range(1, 4))
+    assert "good, twin: the same lists at each n drawn" in legend(ax)
 
 
 def test_random_bound_draws_critical_over_n(frame):

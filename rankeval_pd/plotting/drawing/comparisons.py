@@ -184,6 +184,8 @@ def _draw_strips(
     named = 0.5 * height * panel_size(ax)[1] >= _LETTERS
     if not named:
         canvas.note(f"{len(pairs)} strips, a pair each, in the order of the table")
+    for rows in pairs:
+        _note_same_lists(canvas, rows)
     for row, rows in enumerate(pairs):
         middle = height * (len(pairs) - row - 0.25)
         if len(pairs) > 1 and named:
@@ -211,6 +213,13 @@ def _draw_strips(
         who = f"{canvas.text(one)} better" if one is not None else "colour: the better"
         colour = GREY if one is None else canvas.colour(one)
         ax.plot([], [], "s", color=colour, markersize=size, label=f"{who}, {finding.words}{where}")
+
+
+def _note_same_lists(canvas: Canvas, rows: pd.DataFrame) -> None:
+    """Say that two measures put the same candidates on top: no curve shows it, as one is hidden."""
+    if (rows["overlap"] == rows["n"]).all():
+        a, b = (canvas.text(rows[f"measure_{s}"].iloc[0]) for s in "ab")
+        canvas.note(f"{a}, {b}: the same lists at each n drawn")
 
 
 def _name_strip(canvas: Canvas, rows: pd.DataFrame, middle: float, height: float) -> None:
