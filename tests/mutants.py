@@ -245,8 +245,6 @@ FAULTS = [
         ("alpha = 0.5 * (1.0 - level)", "alpha = 1.0 - level"),
         ("largest_about + 1.0) - 1.0", "largest_about + 1.0)"),
         ("size, inside, judged).ge) > alpha", "size, inside, judged).gt) > alpha"),
-        ("np.hypot(total_a - low_a, high_b - total_b)",
-         "np.hypot(total_a - low_a, total_b - low_b)"),
     ),
     *_in(
         "intervals/partly_judged.py", "stats/partly_judged judging",
@@ -257,6 +255,7 @@ FAULTS = [
         ("more * np.maximum(more - 1.0, 0.0)", "more * more"),
         ("scale = variance / mean", "scale = mean / variance"),
         ("(1.0 - r) * middle - r * rest", "(1.0 - r) * middle - rest"),
+        ("np.hypot(one - a.low, b.high - other)", "np.hypot(one - a.low, other - b.low)"),
     ),
     *_in(
         "intervals/recall.py", "recall",

@@ -14,13 +14,19 @@ from scipy import stats
 
 from rankeval_pd.stats.distributions.populations import Finite, Infinite
 from rankeval_pd.stats.random_model import boundary, bounds, jumps
-from rankeval_pd.stats.random_model.boundary import adjusted, crossing_probability
+from rankeval_pd.stats.random_model.boundary import adjusted, reached_somewhere
 from rankeval_pd.stats.random_model.bounds import critical_counts
 from rankeval_pd.stats.random_model.envelope import envelope
 from tests.conftest import examples
 from tests.stats import exact
 
 SIZES = st.integers(0, 16).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n)))
+
+
+def crossing_probability(rows, population):
+    """Return P(X_k >= row_k for some k), for each row of k = 1, 2, ...; inf: none is asked for."""
+    asked = np.flatnonzero(np.isfinite(rows).any(axis=0))
+    return reached_somewhere(rows[:, asked], (asked + 1).astype(float), population)
 
 
 def exactly(asked, total: int, positive: int) -> Fraction:

@@ -157,12 +157,6 @@ def set_chosen_ticks(
     axis.set_minor_locator(NullLocator())
 
 
-def n_axis(ax: Axes) -> None:
-    """Write the sizes of lists on the axis to the right."""
-    ax.xaxis.set_label_text(ax.get_xlabel())
-    set_ticks(ax.xaxis, compact, 5.0)
-
-
 _RATES = (
     0.5, 0.01, 0.99, 0.1, 0.9, 0.001, 0.999, 1e-4, 0.05, 0.2, 0.8, 0.95, 1e-5, 0.9999, 0.02, 0.98,
 )  # fmt: skip

@@ -58,33 +58,3 @@ def _about(
         spread = np.sqrt(share * (1.0 - share) / worth + (0.5 * z / worth) ** 2)
         ends.append(size * (share + 0.5 * z**2 / worth + sign * z * spread) / (1.0 + z**2 / worth))
     return ends[0], ends[1]
-
-
-def difference_limits(
-    tp: tuple[AnyArray, AnyArray],
-    judged: tuple[AnyArray, AnyArray],
-    size: AnyArray,
-    level: float,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return T_a - T_b of two populations of one size, estimated from samples, and its limits.
-
-    Both exact intervals are put together (MOVER, Zou and Donner 2008). Where one population is not
-    looked at the estimate is NaN, and that of 0 candidates is 0.
-    """
-    (total_a, low_a, high_a), (total_b, low_b, high_b) = (
-        (_estimated(t, m, size), *hypergeometric_limits(t, m, size, level))
-        for t, m in zip(tp, judged, strict=True)
-    )
-    middle = total_a - total_b
-    known = (np.minimum(*judged) > 0) | (np.asarray(size) == 0)
-    return (
-        np.where(known, middle, np.nan),
-        middle - np.hypot(total_a - low_a, high_b - total_b),
-        middle + np.hypot(high_a - total_a, total_b - low_b),
-    )
-
-
-def _estimated(tp: AnyArray, judged: AnyArray, size: AnyArray) -> FloatArray:
-    """Return the estimated number in all, a half of them where nothing is judged."""
-    share = np.where(judged > 0, tp / np.maximum(judged, 1), 0.5)
-    return np.asarray(share * size, dtype=float)

@@ -33,31 +33,13 @@ _CELLS = 2**16  # counts of all rows: they stay in the processor's cache
 _MEMORY = 2**22  # k of all rows
 
 
-def crossing_probability(boundary: FloatArray, population: Population) -> FloatArray:
-    """Return P(X_k >= boundary_k for some k), for each row of boundaries.
+def reached_somewhere(counts: FloatArray, n: FloatArray, population: Population) -> FloatArray:
+    """Return P(X_n >= count for some n), for each row of counts, at ascending n.
 
-    Parameters
-    ----------
-    boundary : array (row, k)
-        Counts for k = 1, 2, ...; inf where no count is asked for.
-    population : Finite or Infinite
-
-    Returns
-    -------
-    array (row)
-
-    Notes
-    -----
     The cost of a row is some ten microseconds for every rise of its boundary; that of many rows
-    is some ten standard deviations of X_k for every k and row, where this is less. The relative
+    is some ten standard deviations of X_n for every n and row, where this is less. The relative
     error is about 1e-12, down to 1e-300.
     """
-    asked = np.flatnonzero(np.isfinite(boundary).any(axis=0))
-    return reached_somewhere(boundary[:, asked], (asked + 1).astype(float), population)
-
-
-def reached_somewhere(counts: FloatArray, n: FloatArray, population: Population) -> FloatArray:
-    """Return P(X_n >= count for some n), for each row of counts, at ascending n."""
     lowest, highest = population.support(n)
     if not counts.size or (lowest == highest).all():  # nothing is random
         return (counts <= lowest).any(axis=-1).astype(float)
