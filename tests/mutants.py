@@ -300,7 +300,10 @@ FAULTS = [
          "np.fmin.accumulate(scaled, axis=-1)"),
         ("np.cumsum(1.0 / rank)", "np.cumsum(1.0 / rank**2)"),
         ("np.count_nonzero(~np.isnan(p), axis=-1", "np.count_nonzero(~np.isnan(p) | True, axis=-1"),
-        ("np.maximum(pairs - rank, 1)", "np.maximum(pairs - rank - 1, 1)"),
+        ("waiting = last.size - np.searchsorted(last, np.arange(order.size))",
+         "waiting = last.size - np.searchsorted(last, np.arange(order.size), side='right')"),
+        ("np.unique(family[order][::-1], return_index=True)",
+         "np.unique(family[order], return_index=True)"),
     ),
     *_in(
         "significance/fisher.py", "stats/fisher",

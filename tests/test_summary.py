@@ -31,9 +31,9 @@ def test_the_parts_are_those_of_the_single_methods(candidates):
     for name in ("value", "ci_low", "ci_high", "rank_low", "rank_high", "tied_for_best"):
         assert table[name].tolist() == ranks[name].tolist()
     best = table["measure"][0]
-    pairs = candidates.rankeval.compare(
-        n=100, adjust="max-t", n_resamples=999, target="nbest"
-    ).set_index(["measure_a", "measure_b"])
+    pairs = candidates.rankeval.compare(n=100, adjust="max-t", target="nbest")
+    assert pairs.attrs["n_resamples"] == table.attrs["n_resamples"]
+    pairs = pairs.set_index(["measure_a", "measure_b"])
     for _, row in table.iloc[1:].iterrows():
         forth = (row["measure"], best) in pairs.index
         pair = pairs.loc[(row["measure"], best) if forth else (best, row["measure"])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 
 import numpy as np
@@ -9,7 +10,7 @@ import xarray as xr
 
 from rankeval_pd.forms.tables import in_one_chunk
 from rankeval_pd.stats._types import FloatArray
-from rankeval_pd.stats.significance.adjust import adjust, scaled, step_down_factors
+from rankeval_pd.stats.significance.adjust import adjust, step_down
 
 OVER = ("all", "group")
 _FAMILY = ("pair", "n", "cut")
@@ -68,18 +69,13 @@ def _one_part(part: xr.DataArray, method: str, groups: list[Hashable]) -> xr.Dat
 
 def _adjusted(parts: list[FloatArray], method: str) -> list[FloatArray]:
     """Return the p-values adjusted as one family; with "max-t" the last axis is n."""
-    if method != "max-t":
-        flat = adjust(np.concatenate([part.ravel() for part in parts]), method)
-        ends = np.cumsum([part.size for part in parts])[:-1]
-        return [
-            values.reshape(part.shape)
-            for values, part in zip(np.split(flat, ends), parts, strict=True)
-        ]
-    lowest = [np.fmin.reduce(part, axis=-1, initial=np.inf) for part in parts]
-    single = np.concatenate([x.ravel() for x in lowest])
-    factor, floor = step_down_factors(np.where(np.isinf(single), np.nan, single))
-    ends = np.cumsum([x.size for x in lowest])[:-1]
+    flat = np.concatenate([part.ravel() for part in parts])
+    if method == "max-t":
+        sizes = [part.shape[-1] for part in parts for _ in range(math.prod(part.shape[:-1]))]
+        flat = step_down(flat, np.repeat(np.arange(len(sizes)), sizes))
+    else:
+        flat = adjust(flat, method)
+    ends = np.cumsum([part.size for part in parts])[:-1]
     return [
-        scaled(part, f.reshape(part.shape[:-1]), least.reshape(part.shape[:-1]))
-        for part, f, least in zip(parts, np.split(factor, ends), np.split(floor, ends), strict=True)
+        values.reshape(part.shape) for values, part in zip(np.split(flat, ends), parts, strict=True)
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Unpack
 
@@ -56,7 +55,6 @@ THRESHOLD_COLUMNS = (
 )  # fmt: skip
 COMPARED = ("precision", "recall", "lift")
 _MOST_SWAPS = 1e15
-_SWAPS = 999  # draws of "max-t" at least, unless their number is given
 
 
 @with_roles
@@ -118,13 +116,15 @@ def compare(
         Adjustment for the number of tests, all rows (groups, pairs and n). "max-t" holds for
         all n asked for together and knows that neighbouring n are nearly the same test: the labels
         of the two rankings are swapped at random, candidate by candidate, and what counts is the
-        largest difference over all n. Over pairs and groups, Holm's step-down is put on top.
+        largest difference over all n. Over pairs and groups a step-down in Holm's way is put on
+        top: a pair counts until it is significant at every n.
     adjust_over : {"all", "group"}
         Whether the rows of all groups of ``by`` (of a Dataset, of all batch dimensions) are one
         family, or those of each group are one of their own.
     n_resamples : int, optional
         Number of swaps of "max-t"; by default 999, or as many as let the smallest adjusted p-value
-        be half of alpha.
+        be a tenth of alpha (of more than 50 pairs, 500 / alpha swaps or as many as let it be half
+        of alpha). Where they decide by chance, ``undecided`` says so.
     level : float
         Confidence level of the interval of the difference.
     ci : {"score", "newcombe", "agresti-caffo", "miettinen-nurminen", "delta"}
@@ -362,9 +362,8 @@ def _enough(n_tests: int, options: Options) -> int:
             f" than {_MOST_SWAPS:.0e} of them. Give a larger alpha."
         )
     if options.n_resamples is None:
-        most = max(_SWAPS, math.ceil(2 * n_tests / options.alpha * (1.0 - 1e-12)) - 1)
-        return check_needed(most, f"alpha={options.alpha!r}")
-    needed = math.ceil(n_tests / options.alpha * (1.0 - 1e-12)) - 1
+        return check_needed(swaps.enough_swaps(n_tests, options.alpha), f"alpha={options.alpha!r}")
+    needed = swaps.least_swaps(n_tests, options.alpha)
     if options.n_resamples < needed:
         what = "pairs, counted in every group," if options.adjust_over == "all" else "pairs"
         raise ValueError(

@@ -63,8 +63,8 @@ def summary(
         Number of swaps, or of draws from the joint distribution (of systems and queries, of
         signs), behind p_adjusted. Unless given, as many as :func:`measure_ranks` or
         :func:`system_ranks` take: enough to decide at 5 %, where p_adjusted of n-best lists may be
-        no less than .025, with ``attrs["n_resamples"]`` swaps pairs / (n_resamples + 1). For
-        smaller ones (stars at .001) give 9,999 or more.
+        no less than .005, with ``attrs["n_resamples"]`` swaps pairs / (n_resamples + 1). For
+        smaller ones (stars at .001) give 999 times the number of pairs or more.
     level : float
         Of the intervals, each alone, and of the ranks, all together.
     progress : bool, optional

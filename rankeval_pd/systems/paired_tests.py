@@ -101,7 +101,7 @@ def paired_bootstrap(
     adjust_over : {"all", "group"}
         Whether the pairs of all groups (of ``by``; in a Dataset of all batch dimensions) are one
         family, or those of each group. "max-t" holds for the pairs of a group, and over the groups
-        Holm's method is put on top, since each has items of its own.
+        a step-down in Holm's way is put on top, since each has items of its own.
     alpha : float
         The level at which ``undecided`` is judged, and for which ``n_resamples`` is chosen.
     level : float

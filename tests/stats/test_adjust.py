@@ -75,12 +75,58 @@ def test_relations(method, p, order):
         assert (found <= adjust(p, "bonferroni")).all()
 
 
-def test_step_down_of_curves_is_holms_of_their_smallest_p_values():
-    """Pairs with p-values at several n, those of one pair NaN; the others are scaled alike."""
-    p = np.array([[0.03, 0.2], [0.01, 0.005], [np.nan, np.nan], [0.04, 0.9], [0.6, 0.02]])
-    found = step_down(p)
-    smallest = np.fmin(p[:, 0], p[:, 1])
-    assert_allclose(np.fmin(found[:, 0], found[:, 1]), reference(smallest, "holm"), rtol=1e-12)
-    # the second smallest of four: three times as large, but no less than the smallest's
-    assert_allclose(found[4], [1.0, 3 * 0.02], rtol=1e-12)
-    assert_allclose(found[1], [4 * 0.01, 4 * 0.005], rtol=1e-12)
+def step_down_by_definition(p, family):
+    """Reject one test after the other; a family counts until its last test is rejected."""
+    left = [k for k in range(p.size) if not np.isnan(p[k])]
+    result, reached = np.full(p.size, np.nan), 0.0
+    while left:
+        least = min(left, key=lambda k: p[k])
+        reached = max(reached, p[least] * len({family[k] for k in left}))
+        result[least] = min(reached, 1.0)
+        left.remove(least)
+    return result
+
+
+def test_step_down_of_families():
+    """Pairs with p-values at several n, those of one pair NaN."""
+    p = np.array([0.03, 0.2, 0.01, 0.005, np.nan, np.nan, 0.04, 0.9, 0.6, 0.002])
+    pair = np.repeat(np.arange(5), 2)
+    found = step_down(p, pair)
+    assert_allclose(found, step_down_by_definition(p, pair), rtol=1e-12)
+    # all four pairs have a test left at .002, .005 and .01; three of them after that
+    assert_allclose(found[[9, 3, 2]], [0.008, 0.02, 0.04], rtol=1e-12)
+    assert_allclose(found[[0, 6]], [3 * 0.03, 3 * 0.04], rtol=1e-12)
+    assert step_down(np.empty(0), np.empty(0, dtype=np.int64)).shape == (0,)
+
+
+@settings(max_examples=examples(50))
+@given(
+    p=arrays(float, 9, elements=st.sampled_from([np.nan, 0.0, 0.001, 0.01, 0.02, 0.3, 1.0])),
+    family=arrays(np.int64, 9, elements=st.integers(0, 3)),
+    order=st.permutations(range(9)),
+)
+def test_step_down_relations(p, family, order):
+    """By definition, in any order; at most Bonferroni over families, and Holm of single tests."""
+    found, count = step_down(p, family), np.unique(family[~np.isnan(p)]).size
+    assert_allclose(found, step_down_by_definition(p, family), rtol=1e-12)
+    assert_array_equal(step_down(p[order], family[order]), found[order])
+    assert (found >= p)[~np.isnan(p)].all()
+    assert (found <= np.minimum(count * p, 1.0) + 1e-15)[~np.isnan(p)].all()
+    assert_allclose(step_down(p, np.arange(9)), adjust(p, "holm"), rtol=1e-12)
+    assert_array_equal(step_down(p, np.zeros(9, dtype=np.int64)), p)
+
+
+def test_a_pair_that_differs_at_one_n_still_counts_at_the_others():
+    """Sixteen pairs with a great difference at one n and none at another: at most 5 % err.
+
+    Multiplied as the smallest p-value of their pair is, 16 % would.
+    """
+    runs, pairs = 4000, 16
+    null = np.random.default_rng(5).random((runs, pairs))
+    great = np.random.default_rng(6).random((runs, pairs)) * 1e-9
+    family = np.tile(np.arange(pairs), 2)
+    wrong = [
+        (step_down(np.concatenate(both), family)[pairs:] <= 0.05).any()
+        for both in zip(great, null, strict=True)
+    ]
+    assert np.mean(wrong) == pytest.approx(0.05, abs=3 * np.sqrt(0.05 * 0.95 / runs))

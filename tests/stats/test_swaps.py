@@ -179,3 +179,10 @@ def test_a_head_that_holds_the_lists_draws_the_same():
     whole = swaps.largest_statistics(*ranks, gold, n, "two-sided", keys, **options)
     part = swaps.largest_statistics(*inner, gold[head], n, "two-sided", keys[head], **options)
     assert whole.tolist() == part.tolist()
+
+
+def test_enough_swaps():
+    """Ten times as many as one p-value at alpha needs, 999 at least, and of many tests fewer."""
+    found = {tests: swaps.enough_swaps(tests, 0.05) for tests in (0, 1, 6, 28, 66, 250, 1000)}
+    assert found == {0: 999, 1: 999, 6: 1199, 28: 5599, 66: 9999, 250: 9999, 1000: 39_999}
+    assert swaps.least_swaps(28, 0.05) == 559

@@ -14,6 +14,7 @@ together, or of very many candidates one by one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -32,6 +33,21 @@ _STRETCH = 2_000  # slots that are summed up at a time: they stay in the process
 _EQUAL = 1e-12  # relative difference up to which two statistics are the same
 _LONG = 100_000  # slots from which on the draws of a word no longer fit the cache together
 _FAR = 6.0  # standard deviations of the end of a list that a window has to either side at first
+
+
+def least_swaps(n_tests: int, alpha: float) -> int:
+    """Return the least number of swaps of which an adjusted p-value could be alpha."""
+    return math.ceil(max(n_tests, 1) / alpha * (1.0 - 1e-12)) - 1
+
+
+def enough_swaps(n_tests: int, alpha: float) -> int:
+    """Return the number of swaps unless one is given: ten times the least, and 999 at least.
+
+    Then ten swaps are expected beyond a statistic that decides, as of systems over items. Of more
+    than fifty tests it is no more than the least of five hundred tests, or twice their own.
+    """
+    tests = max(n_tests, 1)
+    return max(999, least_swaps(min(10 * tests, max(500, 2 * tests)), alpha))
 
 
 def swapped_ranks(

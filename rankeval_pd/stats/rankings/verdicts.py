@@ -213,6 +213,11 @@ def over_pairs(
     if adjust is None or not p_value.size:
         return p_value
     if adjust == "max-t":
-        return p_value if simultaneous else step_down(p_value)
+        if simultaneous:
+            return p_value
+        pairs, sizes = p_value.shape[-2:]
+        pair = np.repeat(np.arange(pairs), sizes)
+        each = [step_down(row, pair) for row in p_value.reshape(-1, pairs * sizes)]
+        return np.stack(each).reshape(p_value.shape)
     flat = p_value.reshape(*p_value.shape[:-2], -1)
     return adjusted(flat, adjust).reshape(p_value.shape)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankeval_pd.stats._types import FloatArray
+from rankeval_pd.stats._types import FloatArray, IntArray
 
 ADJUSTMENTS = ("holm", "bonferroni", "bh", "by")
 
@@ -41,36 +41,27 @@ def adjust(p_values: FloatArray, method: str) -> FloatArray:
     return result
 
 
-def step_down(p_values: FloatArray) -> FloatArray:
-    """Return p-values (..., pair, n), each simultaneous over n, made so over the pairs too.
+def step_down(p_values: FloatArray, family: IntArray) -> FloatArray:
+    """Return p-values, each simultaneous over its family, made so over the families too.
 
-    Holm's step-down goes over the pairs in the order of their smallest p-values; every p-value of
-    a pair is multiplied as the smallest is, and is at least the smallest of the pair before.
+    Holm's step-down for families (as pairs of measures are, with a test for each n): from the
+    smallest p-value on, each is multiplied by the number of families that still have a test whose
+    turn has not come. A family counts until its last test is rejected, because that one may be
+    true although all others are not. Of one test each it is Holm's method; of one family nothing
+    changes.
+
+    Parameters
+    ----------
+    p_values : array (test)
+        NaN is no test and stays NaN.
+    family : array (test)
+        The number of the family of each test.
     """
-    p = np.asarray(p_values, dtype=float)
-    smallest = np.where(np.isnan(p), np.inf, p).min(axis=-1, initial=np.inf)
-    return scaled(p, *step_down_factors(np.where(np.isinf(smallest), np.nan, smallest)))
-
-
-def step_down_factors(smallest: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return what the p-values of each pair (..., pair) are multiplied by, and their least value.
-
-    ``smallest`` is the smallest p-value of each pair, NaN where there is none.
-    """
-    order = np.argsort(smallest, axis=-1, kind="stable")  # NaN last
-    rank = np.argsort(order, axis=-1, kind="stable")
-    pairs = np.count_nonzero(~np.isnan(smallest), axis=-1, keepdims=True)
-    factor = np.maximum(pairs - rank, 1).astype(float)
-    floor = np.zeros_like(smallest)
-    if smallest.shape[-1]:
-        stepped = np.take_along_axis(factor * smallest, order, axis=-1)
-        reached = np.fmax.accumulate(stepped, axis=-1)
-        before = np.concatenate([np.zeros_like(reached[..., :1]), reached[..., :-1]], axis=-1)
-        floor = np.take_along_axis(before, rank, axis=-1)
-    return factor, floor
-
-
-def scaled(p_values: FloatArray, factor: FloatArray, floor: FloatArray) -> FloatArray:
-    """Return the p-values (..., n) times the factor of their pair, from its floor to 1."""
-    limits = np.clip(factor[..., np.newaxis] * p_values, floor[..., np.newaxis], 1.0)
-    return np.where(np.isnan(p_values), np.nan, limits)
+    order = np.argsort(p_values, kind="stable")  # NaN last
+    order = order[: np.count_nonzero(~np.isnan(p_values))]
+    _, from_end = np.unique(family[order][::-1], return_index=True)
+    last = np.sort(order.size - 1 - from_end)
+    waiting = last.size - np.searchsorted(last, np.arange(order.size))
+    result = np.full(p_values.shape, np.nan)
+    result[order] = np.minimum(np.maximum.accumulate(waiting * p_values[order]), 1.0)
+    return result
