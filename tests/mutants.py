@@ -732,7 +732,7 @@ FAULTS = [
         "resampling/pairs.py",
         "stats/paired small_samples::test_undecided_judges_the_p_value_that_decides"
         " small_samples::test_undecided_of_adjusted_p_values"
-        " small_samples::test_holm_over_domains_on_top_of_max_t",
+        " small_samples::test_step_down_over_domains_on_top_of_max_t",
         ("np.maximum(simultaneous, doubled)", "simultaneous"),
         ("(low < alpha) & (alpha < high)", "(low < alpha) | (alpha < high)"),
     ),

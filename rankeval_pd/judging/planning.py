@@ -136,11 +136,12 @@ def _warn_of_little(
     elif left and power is not None and planned < power:
         warn(
             f"power={power:g} is not reached: all {2 * state.size} candidates that only one of the"
-            f" lists has, judged, give {planned:.2g}. Take longer lists, n=..., or plan for a"
-            " larger difference, precisions=..."
+            f" lists has, judged, give {planned:.2g}: {state.in_all()}. Take longer lists, n=...,"
+            " or plan for a larger difference: precisions= are those of the candidates that only"
+            " one list has, which differ by more than the precisions of the lists."
         )
     elif left and planned == 0.0:
-        do = "Judge more, or take" if more < left else "Take"
+        do = "Judge more, or take" if state.power(alpha, left) > 0.0 else "Take"
         warn(
             f"power is 0: with {more} more judgements no outcome that the precisions planned with"
             f" allow is significant at alpha={alpha:g}. {do} longer lists, n=..."
@@ -178,6 +179,13 @@ class _State(NamedTuple):
             (t + (size - m) * (t + 0.5) / (m + 1.0)) / size for t, m in zip(tp, judged, strict=True)
         )
         return cls(size, judged, tp, (first, second))
+
+    def in_all(self) -> str:
+        """Say what all judgements of both regions would show, and Fisher's p-value of it."""
+        true = [round(share * self.size) for share in self.precisions]
+        counts = (np.array([x]) for x in (true[0], self.size, true[1], self.size))
+        p_value = fisher_test(*counts, "two-sided").p_value[0]
+        return f"{true[0]} of {self.size} true against {true[1]}, p = {p_value:.2g}"
 
     def power(self, alpha: float, more: int) -> float:
         """Return how probable it is that Fisher's test of so many more judgements rejects."""
