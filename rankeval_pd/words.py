@@ -105,6 +105,8 @@ def _sentences(
     yield from _of_difference(part, first, name, scale, attrs.get("baseline"), least)
     if "better_than_chance" in part:
         yield _of_chance(part, name)
+    if "tied" in part and (part["tied"] > 0).any():
+        yield _of_ties(part[part["tied"] > 0], name)
 
 
 def _of_difference(
@@ -138,6 +140,16 @@ def _of_chance(part: pd.DataFrame, name: str) -> str:
     if len(part) < 3:
         return "Both are better than chance." if len(part) == 2 else "It is better than chance."
     return f"All {len(part)} are better than chance."
+
+
+def _of_ties(cut: pd.DataFrame, name: str) -> str:
+    """Say which lists end among equal scores, and how many candidates that leaves out."""
+    counts = _listed([f"{count:,}" for count in cut["tied"]], "and")
+    many = "candidate is" if cut["tied"].sum() == 1 else "candidates are"
+    return (
+        f"{'Lists cut' if len(cut) > 1 else 'A list cuts'} equal scores"
+        f" ({_listed(cut[name], 'and')}): {counts} {many} left out by the order of the rows alone."
+    )
 
 
 class _Scale:

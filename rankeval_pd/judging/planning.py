@@ -183,8 +183,8 @@ class _State(NamedTuple):
     def in_all(self) -> str:
         """Say what all judgements of both regions would show, and Fisher's p-value of it."""
         true = [round(share * self.size) for share in self.precisions]
-        counts = (np.array([x]) for x in (true[0], self.size, true[1], self.size))
-        p_value = fisher_test(*counts, "two-sided").p_value[0]
+        first, second, size = (np.array([x]) for x in (*true, self.size))
+        p_value = fisher_test(first, size, second, size, "two-sided").p_value[0]
         return f"{true[0]} of {self.size} true against {true[1]}, p = {p_value:.2g}"
 
     def power(self, alpha: float, more: int) -> float:

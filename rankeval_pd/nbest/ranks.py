@@ -39,7 +39,8 @@ VERDICT: dict[str, type] = {
     "rank_high": np.int64, "difference": float, "difference_low": float, "difference_high": float,
     "p_adjusted": float, "tied_for_best": bool, "better_than_chance": bool,
 }  # fmt: skip
-_FOUND = {**RANKED, **VERDICT}
+_OF_LISTS: dict[str, type] = {"tied": np.int64}
+_FOUND = {**RANKED, **VERDICT, **_OF_LISTS}
 PAIRS: dict[str, type] = {
     "value_a": float, "value_b": float, "difference": float, "p_value": float, "p_adjusted": float,
 }  # fmt: skip
@@ -91,7 +92,8 @@ def measure_ranks(
         ``ci_low``, ``ci_high``; ``rank``, 1 being the best, equal values sharing the better rank;
         ``rank_low``, ``rank_high``: one more than the number of measures that are significantly
         better, and the number of measures less those that are significantly worse;
-        ``tied_for_best``: no other measure is significantly better, so that rank_low is 1.
+        ``tied_for_best``: no other measure is significantly better, so that rank_low is 1;
+        of n-best lists ``tied``: candidates left out although they have the score of the last.
 
     Notes
     -----
@@ -190,7 +192,8 @@ def ranked(data: Data, asked: Asked, columns: dict[str, type], roles: Any) -> Da
         compute = functools.partial(_columns, baseline=baseline)
         return _tested(inner, sizes, asked, Roles.of(roles), compute, _FOUND, "measure")
 
-    return _answered(data, asked, roles, question, ("measure",), columns)
+    of_lists = _OF_LISTS if asked.kind is None else {}
+    return _answered(data, asked, roles, question, ("measure",), {**columns, **of_lists})
 
 
 def pairs_tested(data: Data, asked: Asked, roles: Any) -> Data:
@@ -284,6 +287,7 @@ class _Found(NamedTuple):
     low: FloatArray
     high: FloatArray
     better: BoolArray
+    tied: IntArray
     exists: BoolArray
     tested: verdicts.Tested
 
@@ -311,7 +315,7 @@ def _columns(
     )
     named = {
         "value": found.value, "ci_low": found.low, "ci_high": found.high,
-        "better_than_chance": found.better, **decided._asdict(),
+        "better_than_chance": found.better, "tied": found.tied, **decided._asdict(),
     }  # fmt: skip
     return _leave(asked, [*(named[name] for name in _FOUND), found.exists])
 
@@ -405,7 +409,7 @@ def _of_lists(
     )
     value = np.where(exists, lists.tp / sizes, np.nan)
     better = exists & (np.exp(chance.ge) * count * sizes.size <= 1.0 - asked.level)
-    return _Found(value, low, high, better, exists, result)
+    return _Found(value, low, high, better, lists.tied, exists, result)
 
 
 def _of_areas(
@@ -448,4 +452,5 @@ def _of_areas(
         better = (value - chance) / error > z_of(1.0 - 2.0 * (1.0 - asked.level) / value.shape[-1])
     value, low, high = (x[..., np.newaxis] for x in (value, low, high))
     exists = np.ones((*better.shape, 1), dtype=bool)
-    return _Found(value, low, high, better[..., np.newaxis], exists, tested)
+    tied = np.zeros(exists.shape, dtype=np.int64)
+    return _Found(value, low, high, better[..., np.newaxis], tied, exists, tested)

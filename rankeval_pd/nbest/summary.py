@@ -85,7 +85,8 @@ def summary(
           all pairs, NaN where it is to itself;
         * ``tied_for_best``: nothing is significantly better;
         * ``better_than_chance``, of candidates only: better than an order without information, with
-          Bonferroni's correction for measures and n.
+          Bonferroni's correction for measures and n;
+        * ``tied``, of n-best lists: candidates left out although they have the score of the last.
 
         A Dataset of candidates keeps its dimensions and the order of the measures; one of items
         leaves as rows.
