@@ -214,7 +214,10 @@ def test_plans_that_show_nothing_say_so(whole):
         plan = blank.rankeval.plan_annotation("good", "fair", 100, budget=8, **ask)
     assert plan["power"][0] == 0.0
     assert blank.rankeval.plan_annotation("good", "fair", 100, budget=12, **ask)["power"][0] > 0
-    with pytest.warns(rankeval_pd.RankevalWarning, match=r"power=0.8 is not reached: all 126 .*"):
+    with pytest.warns(
+        rankeval_pd.RankevalWarning,
+        match=r"power=0.8 is not reached: all 126 .*, judged, give 0: 25 of 63 true .*p = ",
+    ):
         plan = blank.rankeval.plan_annotation("good", "fair", 100, precisions=(0.4, 0.3))
     assert plan["power"][0] == 0  # 25 against 19 of 63 each, whoever they are
     assert plan["n_more"][0] == 126

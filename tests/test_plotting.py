@@ -276,6 +276,25 @@ def test_comparison_without_any_significant_n(frame):
     assert not any("the same lists" in text for text in legend(ax))
 
 
+def test_summaries_and_averages_of_queries_say_what_they_are():
+    rng = np.random.default_rng(1)
+    gold = rng.random(300) < 0.3
+    scores = {name: gold + rng.normal(size=300) for name in ("a", "b")}
+    data = pd.DataFrame({**scores, "gold": gold, "query": np.arange(300) % 10})
+    call = data.rankeval(by="query", gold="gold", measures=["a", "b"])
+    one = plotting.measure_ranks(call.summary(["nDCG@10"]))
+    assert one.get_xlabel() == "mean nDCG@10 over queries"
+    panels = np.ravel(plotting.measure_ranks(call.summary(["nDCG@10", "AP"])))
+    assert [ax.get_title() for ax in panels] == ["metric = nDCG@10", "metric = AP"]
+    assert {ax.get_xlabel() for ax in panels} == {"mean over queries"}
+    assert all(len(ax.get_yticks()) == 2 for ax in panels)
+    table = call.nbest_precision([5, 10], average="macro")
+    assert table.attrs["ci"] == "student"
+    ax = plotting.precision(table)
+    assert "95 % Student's interval, over queries, pointwise" in legend(ax)
+    assert not any("baseline" in text for text in legend(ax))
+
+
 def test_comparison_of_two_measures_that_rank_alike_says_so(frame):
     twins = frame.assign(twin=2 * frame["good"])
     ax = twins.rankeval.plot.comparison("good", "twin", range(1, 4))

@@ -174,3 +174,18 @@ def test_the_least_p_value_is_said_to_be_the_least():
     items = pd.DataFrame(np.random.default_rng(0).normal([0.0, 0.1, 0.9], size=(40, 3)))
     few = items.rankeval(metric="mean").summary(n_resamples=99)
     assert few["p_adjusted"].min() in np.arange(1, 101) / 100
+
+
+def test_ties_that_lists_cut_are_told():
+    scores = {"fine": np.sqrt(np.arange(40)), "coarse": np.arange(40) // 10}
+    frame = pd.DataFrame({**scores, "gold": np.arange(40) % 3 > 0})
+    for table in (frame.rankeval.summary([12, 20]), frame.rankeval.measure_ranks([12, 20])):
+        assert table.columns[-1] == "tied"
+        told = table.set_index(["measure", "n"])["tied"]
+        assert told.to_dict() == {
+            ("fine", 12): 0, ("coarse", 12): 8, ("fine", 20): 0, ("coarse", 20): 0
+        }  # fmt: skip
+    words = rankeval_pd.in_words(frame.rankeval.summary([12, 20])).split("\n\n")
+    assert "A list cuts equal scores (coarse): 8 candidates are left out" in words[0]
+    assert "equal scores" not in words[1]
+    assert "tied" not in frame.rankeval.summary()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Unpack
 
 import numpy as np
@@ -19,6 +20,7 @@ from rankeval_pd.nbest.joined_groups import check_joined
 from rankeval_pd.nbest.precision_intervals import (
     LEAST,
     IntervalKind,
+    intervals_unread,
     shares_of,
     warn_of_thresholds,
 )
@@ -97,7 +99,9 @@ def nbest_precision(
         * ``n_groups``, with ``groups`` only: the groups that the list has candidates of.
 
         With ``average`` there is no ``threshold`` and no ``tied``; ``tp`` is the sum, and
-        ``n_queries``, ``n_missing`` count the groups with and without a list of n.
+        ``n_queries``, ``n_missing`` count the groups with and without a list of n. Under
+        ``missing="absent"`` a list that ends early is filled up with what is not relevant, as
+        search does, so that every group has one; :func:`per_query` says where runs end early.
 
     Warns
     -----
@@ -169,20 +173,23 @@ def nbest_precision(
             result = result.assign(total=here[0], positive=here[1].sum("candidate"))
         return result
 
-    return answer(
-        data,
-        roles,
-        question,
-        columns,
-        n=sizes,
-        cuts_lists=True,
-        any_ties=True,
-        any_ends=True,
-        any_groups=average is None,
-        any_heads=True,
-        combine=None if average is None else of_lists(average, kind.level),
-        attrs={**kind._asdict(), "ties": ties, **({"average": average} if average else {})},
-    )
+    averaged = {} if average is None else {"average": average, "ci": "student"}
+    # of an average the intervals of the lists are not read
+    with nullcontext() if average is None else intervals_unread():
+        return answer(
+            data,
+            roles,
+            question,
+            columns,
+            n=sizes,
+            cuts_lists=True,
+            any_ties=True,
+            any_ends=True,
+            any_groups=average is None,
+            any_heads=True,
+            combine=None if average is None else of_lists(average, kind.level),
+            attrs={**kind._asdict(), "ties": ties, **averaged},
+        )
 
 
 def _nbest_columns(

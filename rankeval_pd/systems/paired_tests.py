@@ -265,9 +265,11 @@ def paired_permutation(
     DataFrame or Dataset
         The columns of :func:`paired_bootstrap`, with its warnings. ``p_value`` is the chance of a
         gain at least as large as the observed one if the two systems are exchangeable on each item;
-        ``gain_se`` the standard deviation of the gain under swaps; ``ci_low`` and ``ci_high`` the
-        gain less the quantiles of the gain under swaps: for means, nearly the shifts that the test
-        accepts.
+        ``gain_se`` the standard deviation of the gain under swaps, as if the true gain were 0;
+        ``ci_low`` and ``ci_high`` the gain less the quantiles of the gain under swaps. Both hold 0
+        or not as the test says, and are the wider the larger the gain is beside its spread (of a
+        gain that all items show, many times): an interval to be quoted, and the standard error for
+        :func:`needed_items`, are those of :func:`paired_bootstrap`.
 
     Notes
     -----

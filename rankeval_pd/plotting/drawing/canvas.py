@@ -36,7 +36,7 @@ XLABELS = {
 _SHORT = {
     XLABELS["n"]: "n (list size)",
     XLABELS["share"]: "share of candidates",
-    "confidence (1 − p, one-sided)": "confidence (1 − p)",
+    "confidence (1 − p, one-sided)": "1 − p, one-sided",
 }
 
 _POINTS = 4000  # more of a line than any paper shows

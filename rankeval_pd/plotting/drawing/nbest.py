@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _KINDS = {
     "clopper-pearson": "Clopper-Pearson", "wilson": "Wilson", "jeffreys": "Jeffreys",
-    "midp": "mid-p", "blaker": "Blaker",
+    "midp": "mid-p", "blaker": "Blaker", "student": "Student's",
 }  # fmt: skip
 REFERENCES = ("random", "ideal")
 
@@ -184,6 +184,7 @@ def _interval_name(table: pd.DataFrame) -> str:
     kind = f"{percent(level)} {_KINDS.get(ci, ci)} interval" if ci and level else "interval"
     phi = f", phi\u00a0=\u00a0{attrs['phi']:.3g}" if attrs.get("phi", 1.0) != 1.0 else ""
     target = ", of the n-best list" if attrs.get("target") == "nbest" else ""
+    target = ", over queries" if attrs.get("average") else target
     return f"{kind}{phi}{target}, pointwise"
 
 
@@ -224,7 +225,12 @@ def _draw_relevant(ax: Axes, table: pd.DataFrame, relevant: float) -> None:
 
 
 def draw_baseline(ax: Axes, table: pd.DataFrame) -> None:
-    """Draw the precision of a random choice, N+/N, which is precision over lift."""
+    """Draw the precision of a random choice, N+/N, which is precision over lift.
+
+    Averages over queries have none: each query has its own, and their lists end at different n.
+    """
+    if "n_queries" in table:
+        return
     shares = (table["precision"] / table["lift"]).round(12).dropna()
     for number, share in enumerate(shares.drop_duplicates()):
         name = f"baseline, {100 * share:.2f}\u00a0%" if number == 0 else None

@@ -14,6 +14,7 @@ from rankeval_pd.plotting.drawing.legends import panel_size
 from rankeval_pd.plotting.drawing.panels import picture
 from rankeval_pd.plotting.drawing.scales import in_percent, set_ticks, small
 from rankeval_pd.plotting.drawing.systems import name_rows, rows_high
+from rankeval_pd.stats.resampling.metrics import WRITTEN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,23 +27,30 @@ _TOGETHER = ("max-t", "holm", "bonferroni")
 
 
 def draw_measure_ranks(table: pd.DataFrame | xr.Dataset, **look: Any) -> Any:
-    """Draw the value of each measure with its interval, and its ranks; a panel for each n."""
+    """Draw the value of each measure with its interval, and its ranks.
+
+    A panel for each n, or of queries for each metric.
+    """
     frame = tidy(table, NEEDED, "measure_ranks")
     frame = frame.drop(columns=["row"], errors="ignore")
     return _draw_measure_ranks(_by_n(frame, "measure"), **look)
 
 
 def _by_n(table: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Return the table with n among its groups, where it has several."""
-    if "n" not in table:
+    """Return the table with n, or the metric, among its groups, where it has several."""
+    asked = next((column for column in ("n", "metric") if column in table), None)
+    if asked is None:
         return table
-    columns = [column for column in table.columns if column != "n"]
-    if len(table["n"].unique()) > 1:
+    columns = [column for column in table.columns if column != asked]
+    if len(table[asked].unique()) > 1:
         place = columns.index(name)
-        columns = [*columns[:place], "n", *columns[place:]]
-        return table[columns]
+        columns = [*columns[:place], asked, *columns[place:]]
+        result = table[columns]
+        if asked == "metric":
+            result.attrs = {**table.attrs, "metric": ""}  # its name stands over the panel
+        return result
     result = table[columns]
-    result.attrs = {**table.attrs, "n": int(table["n"].iloc[0]) if len(table) else None}
+    result.attrs = {**table.attrs, asked: table[asked].iloc[0] if len(table) else None}
     return result
 
 
@@ -66,7 +74,7 @@ def _draw_measure_ranks(canvas: Canvas, table: pd.DataFrame) -> None:
         ax.plot([row["value"]], [y], **look.mark(name, **mark))
     font = name_rows(ax, [canvas.text(name) for name in table["measure"]])
     ax.set_ylim(len(table) - 0.4, -0.6)
-    of_lists = table.attrs.get("kind") is None
+    of_lists = table.attrs.get("kind") is None and "metric" not in table.attrs
     digits = in_percent if of_lists else (lambda value, _=None: f"{value:.3g}")
     set_ticks(ax.xaxis, digits, 4.0)
     ax.grid(axis="x", **look.rule(None, color="0.92"))
@@ -84,6 +92,9 @@ def _what(attrs: Mapping[Any, Any]) -> str:
     kind = attrs.get("kind")
     if kind is not None:
         return _AREAS.get(str(kind), "value")
+    if "metric" in attrs:
+        metric = WRITTEN.get(attrs["metric"], attrs["metric"])
+        return f"mean {metric} over queries" if metric else "mean over queries"
     return f"precision, n = {attrs['n']:,}" if attrs.get("n") else "precision of the n-best list"
 
 
