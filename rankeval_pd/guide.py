@@ -96,7 +96,7 @@ PLOT_SYNONYMS: Mapping[str, str] = {
     "leaderboard": "system_ranks()", "nbestprecision": "precision()",
     "pairedbootstrap": "confidence()", "pr": "precision_recall()",
     "prcurve": "precision_recall()", "randomenvelope": "random_bound()",
-    "randomtest": "random_bound()", "ranks": "system_ranks()", "recall": "precision_recall()",
+    "randomtest": "random_bound()", "ranks": "system_ranks()", "recall": "gain()",
     "roccurve": "roc()", "samples": "repetition()", "scatter": "confidence()",
     "significantranges": "comparison()", "thresholds": "confidence()",
 }  # fmt: skip

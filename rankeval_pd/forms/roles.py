@@ -206,10 +206,11 @@ class Roles:
         """Raise a ValueError where candidates that belong together have no answer."""
         if self.groups is not None:
             raise ValueError(
-                "groups: what is asked here takes the candidates for independent, as by=... and"
-                " average=... do, whose parts are their own. Without these, the intervals and tests"
-                " that take whole groups are those of nbest_precision, precision_band, compare,"
-                " significant_ranges, difference_band, area and compare_area."
+                "groups: what is asked here takes the candidates for independent, and has no answer"
+                " for clusters. With groups=... and without by=... or average=... there are"
+                " nbest_precision, precision_band, compare, significant_ranges, difference_band,"
+                " area and compare_area. For queries in clusters: per_query(metric, wide=True), and"
+                " groups=... in the tests of its table."
             )
 
     def check_ends(self) -> None:
