@@ -273,14 +273,8 @@ def _compare_queries(queries: trec_lines.Common, parts: list[_Run]) -> None:
             " value of an empty list."
         )
     if said:
-        warn(
-            " ".join(
-                [
-                    *said,
-                    "To compare on the queries that all have, drop the others: data[~data['query'].isin([...])].",
-                ]
-            )
-        )
+        do = "To compare on what all have, drop the others: data[~data['query'].isin([...])]."
+        warn(" ".join([*said, do]))
 
 
 def _some(names: Any, which: Any) -> str:
