@@ -11,21 +11,26 @@ import xarray as xr
 
 from rankeval_pd.stats.resampling.metrics import WRITTEN
 
+_COMPARED = (("measure", "difference", "p_value"), ("system", "gain", "p_two_sided"))
 _NEEDED = ("value", "ci_low", "ci_high", "rank_low", "rank_high", "tied_for_best")
 
 
 def in_words(table: pd.DataFrame | xr.Dataset) -> str:
-    """Say a table of :func:`summary`, :func:`measure_ranks` or :func:`system_ranks` in sentences.
+    """Say a table of verdicts, or of comparisons, in sentences.
 
     Parameters
     ----------
     table : DataFrame or Dataset
-        The table, or some of its groups.
+        What :func:`summary`, :func:`measure_ranks` or :func:`system_ranks` returns, or
+        :func:`compare`, :func:`compare_area`, :func:`paired_bootstrap`,
+        :func:`paired_permutation`; or some of its groups or rows.
 
     Returns
     -------
     str
-        Three or four sentences per group and n, a paragraph each. Every number is the table's.
+        Of verdicts three or four sentences per group and n, of comparisons two per row, a paragraph
+        each. Every number is the table's; of several p-values it is the adjusted one, and of
+        swapped systems no interval is given, because theirs is not one to be quoted.
 
     Examples
     --------
@@ -35,15 +40,21 @@ def in_words(table: pd.DataFrame | xr.Dataset) -> str:
     good has the highest precision at n = 100 (49.0 %, 95 % interval 38.9 to 59.2 %). It is
     significantly better than fair. fair is 17.0 points behind (p = 0.002). Both are better than
     chance.
+    >>> print(rankeval_pd.in_words(df.rankeval.compare("good", "fair", 100)))
+    At n = 100 the precision of good is 49.0 %, that of fair 32.0 %: 17.0 points more (95 % interval
+    6.6 to 26.8 points, p = 0.0016). The difference is significant at 5 %.
     """
     frame = _frame(table)
+    if any(gap in frame and f"{name}_b" in frame for name, gap, _ in _COMPARED):
+        return "\n\n".join(_comparison(row, table.attrs) for row in frame.to_dict("records"))
     name = next((x for x in ("measure", "system") if x in frame), None)
     frame = frame.rename(columns={"score": "value"})
     missing = [column for column in _NEEDED if column not in frame]
     if name is None or missing:
         raise ValueError(
             f"table has no columns {', '.join(missing) or 'measure'}: give the table that summary,"
-            " measure_ranks or system_ranks returns."
+            " measure_ranks, system_ranks, compare, compare_area, paired_bootstrap or"
+            " paired_permutation returns."
         )
     before: list[Any] = list(frame.columns[: list(frame.columns).index(name)])
     before += [x for x in ("metric", "n") if x in frame and x not in before]
@@ -56,7 +67,9 @@ def in_words(table: pd.DataFrame | xr.Dataset) -> str:
 
 def _frame(table: Any) -> pd.DataFrame:
     if isinstance(table, xr.Dataset):
-        return table.to_dataframe().reset_index().drop(columns="row", errors="ignore")
+        return (
+            table.to_dataframe().reset_index().drop(columns=["row", "pair", "cut"], errors="ignore")
+        )
     if not isinstance(table, pd.DataFrame):
         raise TypeError(f"table is of type {type(table).__name__}: give a table of summary.")
     return table
@@ -178,6 +191,63 @@ class _Scale:
 
     def gap(self, difference: float) -> str:
         return f"{100 * difference:.1f} points" if self.share else f"{difference:.4g}"
+
+    def gaps(self, low: float, high: float) -> str:
+        if self.share:
+            return f"{100 * low:.1f} to {100 * high:.1f} points"
+        return f"{low:.4g} to {high:.4g}"
+
+
+def _comparison(row: dict[Any, Any], attrs: dict[Any, Any]) -> str:
+    """Say how much better one of a pair is, and whether that is chance."""
+    name, gap, tested = next(x for x in _COMPARED if x[1] in row and f"{x[0]}_b" in row)
+    what = next((x for x in ("precision", "recall", "lift", "area") if f"{x}_a" in row), "score")
+    scale = _Scale(0 if what in ("precision", "recall") else None, {})
+    turned = row[gap] < 0 and attrs.get("alternative", "two-sided") == "two-sided"
+    sides = "ba" if turned else "ab"
+    first, second = (row[f"{name}_{side}"] for side in sides)
+    values = [scale.value(row[f"{what}_{side}"]) for side in sides]
+    before = [*row][: [*row].index(f"{name}_a")]
+    where = "".join(f"In {key} {row[key]}, " for key in before if key != "n")
+    where += f"{'at' if where else 'At'} n = {row['n']} " if "n" in row else ""
+    more = scale.gap(abs(row[gap]))
+    if name == "system":
+        more = f"a gain of {more}"
+    elif row[gap] == 0:
+        more = f"a difference of {more}"
+    else:
+        more = f"{more} {'more' if turned or row[gap] > 0 else 'less'}"
+    p = row[tested] if pd.isna(row["p_adjusted"]) else row["p_adjusted"]
+    told = [] if pd.isna(p) else [_p_and_how(row, float(p), attrs)]
+    swapped = name == "system" and "event" not in attrs
+    low, high = (-row["ci_high"], -row["ci_low"]) if turned else (row["ci_low"], row["ci_high"])
+    if not swapped and np.isfinite([low, high]).all():
+        level = f"{100 * attrs['level']:g} % " if "level" in attrs else ""
+        told.insert(0, f"{level}interval {scale.gaps(low, high)}")
+    alpha = attrs.get("alpha", 1.0 - attrs.get("level", 0.95))
+    return (
+        f"{where}{'the' if where else 'The'} {_called(what, attrs)} of {first} is {values[0]}, that"
+        f" of {second} {values[1]}: {more} ({', '.join(told)}). The difference is"
+        f" {'' if p <= alpha else 'not '}significant at {100 * alpha:.3g} %."
+    )
+
+
+def _called(what: str, attrs: dict[Any, Any]) -> str:
+    """Return the words for what the two of a pair are compared by."""
+    if what == "area":
+        return {"ap": "average precision", "roc": "area under the ROC curve"}.get(
+            attrs.get("kind", ""), what
+        )
+    metric = attrs.get("metric")
+    return WRITTEN.get(metric, str(metric)) if what == "score" and metric is not None else what
+
+
+def _p_and_how(row: dict[Any, Any], p: float, attrs: dict[Any, Any]) -> str:
+    adjusted = not pd.isna(row["p_adjusted"])
+    least = 1.0 / (attrs["n_resamples"] + 1.0) if adjusted and "n_resamples" in attrs else 0.0
+    how = f" adjusted ({attrs['adjust']})" if adjusted and attrs.get("adjust") else ""
+    alternative = attrs.get("alternative", "two-sided")
+    return _p(p, least) + how + (f" one-sided ({alternative})" if alternative[0] != "t" else "")
 
 
 def _least(part: pd.DataFrame, name: str, attrs: dict[Any, Any]) -> float:

@@ -189,3 +189,46 @@ def test_ties_that_lists_cut_are_told():
     assert "A list cuts equal scores (coarse): 8 candidates are left out" in words[0]
     assert "equal scores" not in words[1]
     assert "tied" not in frame.rankeval.summary()
+
+
+def test_comparisons_in_words(candidates):
+    """Every number is the table's; the better one comes first, and the adjusted p-value counts."""
+    table = candidates.rankeval.compare(n=[50, 100], adjust="holm", target="nbest")
+    texts = rankeval_pd.in_words(table).split("\n\n")
+    assert len(texts) == len(table)
+    for text, row in zip(texts, table.itertuples(), strict=True):
+        turned = row.difference < 0
+        a, b = (row.measure_b, row.measure_a) if turned else (row.measure_a, row.measure_b)
+        low, high = (-row.ci_high, -row.ci_low) if turned else (row.ci_low, row.ci_high)
+        first, second = sorted([row.precision_a, row.precision_b], reverse=True)
+        more = f"{100 * abs(row.difference):.1f} points"
+        more = f"{more} more" if row.difference else f"a difference of {more}"
+        assert text.startswith(
+            f"At n = {row.n} the precision of {a} is {100 * first:.1f} %, that of {b}"
+            f" {100 * second:.1f} %: {more} ("
+        )
+        assert f"(95 % interval {100 * low:.1f} to {100 * high:.1f} points, p" in text
+        assert " adjusted (holm)). " in text
+        assert ("not significant at 5 %" in text) == (not row.significant)
+    (worse,) = table.index[table["difference"] < 0][:1] if (table["difference"] < 0).any() else (0,)
+    row = table.loc[worse]
+    one = candidates.rankeval.compare(
+        row["measure_a"], row["measure_b"], row["n"], alternative="greater", target="nbest"
+    )
+    assert f"of {row['measure_a']} is" in rankeval_pd.in_words(one)
+    assert "one-sided (greater)" in rankeval_pd.in_words(one)
+    area = candidates.rankeval.compare_area()
+    assert "he area under the ROC curve of " in rankeval_pd.in_words(area)
+
+
+def test_pairs_of_systems_in_words():
+    """Of swapped systems no interval is quoted; less is better where the metric says so."""
+    values = np.random.default_rng(3).random((40, 2)) * [1.0, 0.8]
+    call = pd.DataFrame(values, columns=["x", "y"]).rankeval(metric="mean", higher_is_better=False)
+    row = call.paired_bootstrap().iloc[0]
+    text = rankeval_pd.in_words(call.paired_bootstrap())
+    best, other = (row["system_a"], row["system_b"])[:: 1 if row["gain"] > 0 else -1]
+    assert text.startswith(f"The mean of {best} is ")
+    assert f"that of {other} " in text
+    assert f": a gain of {abs(row['gain']):.4g} (95 % interval " in text
+    assert "interval" not in rankeval_pd.in_words(call.paired_permutation())
