@@ -67,9 +67,9 @@ def in_words(table: pd.DataFrame | xr.Dataset) -> str:
 
 def _frame(table: Any) -> pd.DataFrame:
     if isinstance(table, xr.Dataset):
-        return (
-            table.to_dataframe().reset_index().drop(columns=["row", "pair", "cut"], errors="ignore")
-        )
+        frame = table.to_dataframe().reset_index()
+        frame = frame.drop(columns=["row", "pair", "cut"], errors="ignore")
+        return frame[sorted(frame, key=lambda name: name in table.data_vars)]
     if not isinstance(table, pd.DataFrame):
         raise TypeError(f"table is of type {type(table).__name__}: give a table of summary.")
     return table

@@ -221,6 +221,21 @@ def test_comparisons_in_words(candidates):
     assert "he area under the ROC curve of " in rankeval_pd.in_words(area)
 
 
+def test_comparisons_of_a_dataset_in_words(candidates):
+    """As of the frame: the numbers are the same, and coordinates name groups and pairs."""
+    names = candidates.rankeval.measure_ranks(50)["measure"].tolist()
+    values = candidates[names].to_numpy()
+    data = xr.Dataset(
+        {"score": (("candidate", "measure"), values), "gold": ("candidate", candidates["gold"])},
+        coords={"measure": names},
+    )
+    frame = candidates[[*names, "gold"]].rankeval
+    for method, options in [("compare", {"n": [50, 100], "target": "nbest"}), ("compare_area", {})]:
+        found = rankeval_pd.in_words(getattr(data.rankeval, method)(**options)).split("\n\n")
+        wanted = rankeval_pd.in_words(getattr(frame, method)(**options)).split("\n\n")
+        assert sorted(found) == sorted(wanted)
+
+
 def test_pairs_of_systems_in_words():
     """Of swapped systems no interval is quoted; less is better where the metric says so."""
     values = np.random.default_rng(3).random((40, 2)) * [1.0, 0.8]
