@@ -75,10 +75,10 @@ def test_krenn_t_is_not_better_at_800(call):
 def test_krenn_pairs_step_down(call):
     """A p-value counts for all pairs that have a larger one somewhere, itself among them."""
     n = range(100, 2001, 50)
-    every = call.compare(n=n, adjust="max-t")
+    every = call.compare(n=n, adjust="max-t", n_resamples=999)
     alone = pd.concat(
         [
-            call.compare(a, b, n, adjust="max-t")
+            call.compare(a, b, n, adjust="max-t", n_resamples=999)
             for a, b in every[["measure_a", "measure_b"]].drop_duplicates().itertuples(index=False)
         ],
         ignore_index=True,

@@ -247,3 +247,15 @@ def test_pairs_of_systems_in_words():
     assert f"that of {other} " in text
     assert f": a gain of {abs(row['gain']):.4g} (95 % interval " in text
     assert "interval" not in rankeval_pd.in_words(call.paired_permutation())
+
+
+def test_lists_that_are_worse_than_chance_say_so(candidates):
+    """As areas do: distances that nobody turned round look like a measure that fails."""
+    names = candidates.rankeval.measure_ranks(50)["measure"].tolist()
+    distance = candidates.assign(distance=-candidates[names[0]])[[names[0], "distance", "gold"]]
+    for method, argument in [("summary", 200), ("measure_ranks", 200), ("enrichment", 0.5)]:
+        with pytest.warns(rankeval_pd.RankevalWarning, match="1 of 2 lists have fewer .*lower_is_"):
+            getattr(distance.rankeval, method)(argument)
+    turned = distance.rankeval(lower_is_better=["distance"])
+    first, second = turned.summary(200)["value"]
+    assert first == second

@@ -63,6 +63,11 @@ def enrichment(
         factor, with its limits ``ci_low``, ``ci_high``, NaN without true positives; ``tied``:
         candidates left out although their score is the last one in the list.
 
+    Warns
+    -----
+    RankevalWarning
+        If an interval of the lift lies below 1: ``lower_is_better`` may be forgotten.
+
     Notes
     -----
     The lift is recall by n / N, and so is its interval, that of :func:`nbest_recall`. For the

@@ -167,6 +167,16 @@ def warn_of_thresholds(ratio: FloatArray, n: IntArray, exists: BoolArray, what: 
         )
 
 
+def warn_of_reversed(worse: BoolArray) -> None:
+    """Say that lists are worse than chance: their measures may be meant the other way round."""
+    if worse.any():
+        warn(
+            f"{int(worse.sum())} of {worse.size} lists have fewer true positives than random ones,"
+            " by more than chance: such a measure ranks the true positives last. If its small"
+            " values are the better ones, name it in lower_is_better, or take it out there."
+        )
+
+
 @contextmanager
 def intervals_unread() -> Iterator[None]:
     """Ask a question for its tests alone: without what is said of its intervals."""

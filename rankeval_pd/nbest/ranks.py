@@ -19,6 +19,7 @@ from rankeval_pd.forms.n import Sizes, check_n
 from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
+from rankeval_pd.nbest.precision_intervals import warn_of_reversed
 from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions import hypergeometric
@@ -94,6 +95,12 @@ def measure_ranks(
         better, and the number of measures less those that are significantly worse;
         ``tied_for_best``: no other measure is significantly better, so that rank_low is 1;
         of n-best lists ``tied``: candidates left out although they have the score of the last.
+
+    Warns
+    -----
+    RankevalWarning
+        If lists have fewer true positives than random ones have, by more than chance:
+        ``lower_is_better`` may be forgotten.
 
     Notes
     -----
@@ -401,14 +408,14 @@ def _of_lists(
                 verdicts.p_values(observed, drawn, tp_only, only),
             )  # fmt: skip
     size = ranking.size(gold[..., np.newaxis, :], present, whole)
-    chance = hypergeometric.tails(
-        np.where(exists, lists.tp, 0.0).astype(float),
-        np.maximum(size.total, 1).astype(float)[..., np.newaxis],
-        size.positive.astype(float)[..., np.newaxis],
-        np.where(exists, sizes, 0).astype(float),
-    )
+    tp, n = (np.where(exists, x, 0).astype(float) for x in (lists.tp, sizes))
+    total = np.maximum(size.total, 1).astype(float)[..., np.newaxis]
+    positive = size.positive.astype(float)[..., np.newaxis]
+    above = np.exp(hypergeometric.tails(tp, total, positive, n).ge)
+    below = np.exp(hypergeometric.tails(n - tp, total, total - positive, n).ge)
+    better, worse = (exists & (x * count * sizes.size <= 1.0 - asked.level) for x in (above, below))
+    warn_of_reversed(worse[exists])
     value = np.where(exists, lists.tp / sizes, np.nan)
-    better = exists & (np.exp(chance.ge) * count * sizes.size <= 1.0 - asked.level)
     return _Found(value, low, high, better, lists.tied, exists, result)
 
 

@@ -17,7 +17,12 @@ from rankeval_pd.forms.rankings import Data
 from rankeval_pd.forms.roles import RankingRoles, Roles
 from rankeval_pd.forms.spelled_out import with_roles
 from rankeval_pd.nbest.bands import enough
-from rankeval_pd.nbest.precision_intervals import LEAST, IntervalKind, warn_of_thresholds
+from rankeval_pd.nbest.precision_intervals import (
+    LEAST,
+    IntervalKind,
+    warn_of_reversed,
+    warn_of_thresholds,
+)
 from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import bands
@@ -173,6 +178,7 @@ def _list_columns(
     limits[:, exists] = kind.limits(recall[exists] * size[exists], size[exists])
     if of_lift:
         limits = limits * times
+        warn_of_reversed(limits[1][exists] < 1.0)
     named = {
         "threshold": lists.threshold * sign[..., np.newaxis] + 0.0, "tp": lists.tp,
         "precision": precision, "recall": recall, "lift": recall * times, "ci_low": limits[0],

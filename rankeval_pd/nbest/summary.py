@@ -99,6 +99,12 @@ def summary(
         equal to, below that of the baseline. Metrics are in the order asked for, runs in that of
         the columns.
 
+    Warns
+    -----
+    RankevalWarning
+        If lists have fewer true positives than random ones have, by more than chance:
+        ``lower_is_better`` may be forgotten.
+
     Notes
     -----
     Intervals of values and differences are of one figure alone, p_adjusted and the ranks of all
