@@ -10,6 +10,7 @@ import contextlib
 import io
 import itertools
 import math
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -138,6 +139,7 @@ def run(chosen: list[Check]) -> Recorder:
     recorder = Recorder(logs=frozenset(f"tests/{c.test}" for c in chosen if c.log))
     tests = list(dict.fromkeys(str(ROOT / "tests" / c.test) for c in chosen))
     options = ["-q", "-n0", "-m", "", "-p", "no:cacheprovider", "--tb=short", "--hypothesis-seed=0"]
+    os.environ["CI"] = "true"  # as many examples, and the same ones, wherever the page is made
     with _comparisons_noted(recorder), contextlib.redirect_stdout(io.StringIO()) as said:
         code = pytest.main([*options, f"--rootdir={ROOT}", *tests], plugins=[recorder])
     if code != 0 or recorder.failed:
