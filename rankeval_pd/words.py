@@ -205,11 +205,13 @@ def _comparison(row: dict[Any, Any], attrs: dict[Any, Any]) -> str:
     scale = _Scale(0 if what in ("precision", "recall") else None, {})
     turned = row[gap] < 0 and attrs.get("alternative", "two-sided") == "two-sided"
     sides = "ba" if turned else "ab"
-    first, second = (row[f"{name}_{side}"] for side in sides)
-    values = [scale.value(row[f"{what}_{side}"]) for side in sides]
     before = [*row][: [*row].index(f"{name}_a")]
     where = "".join(f"In {key} {row[key]}, " for key in before if key != "n")
     where += f"{'at' if where else 'At'} n = {row['n']} " if "n" in row else ""
+    first, second = (row[f"{name}_{side}"] for side in sides)
+    if pd.isna(row[gap]):
+        return f"{where}{first} and {second} cannot be compared: one of them has no value."
+    values = [scale.value(row[f"{what}_{side}"]) for side in sides]
     more = scale.gap(abs(row[gap]))
     if name == "system":
         more = f"a gain of {more}"
@@ -247,7 +249,8 @@ def _p_and_how(row: dict[Any, Any], p: float, attrs: dict[Any, Any]) -> str:
     least = 1.0 / (attrs["n_resamples"] + 1.0) if adjusted and "n_resamples" in attrs else 0.0
     how = f" adjusted ({attrs['adjust']})" if adjusted and attrs.get("adjust") else ""
     alternative = attrs.get("alternative", "two-sided")
-    return _p(p, least) + how + (f" one-sided ({alternative})" if alternative[0] != "t" else "")
+    side = "" if alternative == "two-sided" else f" one-sided ({alternative})"
+    return _p(p, least) + how + side
 
 
 def _least(part: pd.DataFrame, name: str, attrs: dict[Any, Any]) -> float:

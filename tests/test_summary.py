@@ -210,13 +210,17 @@ def test_comparisons_in_words(candidates):
         assert f"(95 % interval {100 * low:.1f} to {100 * high:.1f} points, p" in text
         assert " adjusted (holm)). " in text
         assert ("not significant at 5 %" in text) == (not row.significant)
-    (worse,) = table.index[table["difference"] < 0][:1] if (table["difference"] < 0).any() else (0,)
-    row = table.loc[worse]
+    row = table.loc[table["difference"].idxmin()]
+    assert row["difference"] < 0
     one = candidates.rankeval.compare(
         row["measure_a"], row["measure_b"], row["n"], alternative="greater", target="nbest"
     )
-    assert f"of {row['measure_a']} is" in rankeval_pd.in_words(one)
+    assert f"of {row['measure_a']} is" in rankeval_pd.in_words(one)  # as it was asked, not turned
+    assert " points less (" in rankeval_pd.in_words(one)
     assert "one-sided (greater)" in rankeval_pd.in_words(one)
+    with pytest.warns(rankeval_pd.RankevalWarning):  # no true positive
+        none = candidates.assign(gold=False).rankeval.compare_area()
+    assert "cannot be compared: one of them has no value." in rankeval_pd.in_words(none)
     area = candidates.rankeval.compare_area()
     assert "he area under the ROC curve of " in rankeval_pd.in_words(area)
 

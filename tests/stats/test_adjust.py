@@ -119,7 +119,7 @@ def test_step_down_relations(p, family, order):
 def test_a_pair_that_differs_at_one_n_still_counts_at_the_others():
     """Sixteen pairs with a great difference at one n and none at another: at most 5 % err.
 
-    Multiplied as the smallest p-value of their pair is, 16 % would.
+    Multiplied as the smallest p-value of their pair is, 17 % would.
     """
     runs, pairs = 4000, 16
     null = np.random.default_rng(5).random((runs, pairs))
