@@ -161,7 +161,7 @@ def _of_ties(cut: pd.DataFrame, name: str) -> str:
     many = "candidate is" if cut["tied"].sum() == 1 else "candidates are"
     return (
         f"{'Lists cut' if len(cut) > 1 else 'A list cuts'} equal scores"
-        f" ({_listed(cut[name], 'and')}): {counts} {many} left out by the order of the rows alone."
+        f" ({_listed(cut[name], 'and')}): {counts} {many} left out with the score of the last."
     )
 
 
