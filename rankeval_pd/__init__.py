@@ -15,7 +15,7 @@ import lazy_loader
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.registered import registered
+from rankeval_pd.registration import registered
 
 __version__ = "0.1.0"
 

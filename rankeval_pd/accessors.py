@@ -1,4 +1,4 @@
-"""The accessors ``df.rankeval`` and ``ds.rankeval``: they hold data and roles, and forward."""
+"""The accessors ``df.rankeval`` and ``ds.rankeval`` and their plots, a line per method."""
 
 from __future__ import annotations
 
@@ -8,40 +8,53 @@ from typing import TYPE_CHECKING, Any, Generic, Unpack
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd import association
-from rankeval_pd.chance import bounds, crossovers, distribution, envelope, tests
-from rankeval_pd.curves import area_pairs, areas, early, references, shapes, unpaired
-from rankeval_pd.forms.rankings import Data
-from rankeval_pd.forms.recognised import form_of
-from rankeval_pd.forms.roles import AnyRoles, Roles
-from rankeval_pd.forms.spelled_out import with_roles
-from rankeval_pd.forwarding import frame_method, method
-from rankeval_pd.guide import SYNONYMS, methods_of, not_there
-from rankeval_pd.judging import partial, planning, sheets
+from rankeval_pd import association, plotting
+from rankeval_pd.chance import bounds, crossovers, random_tests
+from rankeval_pd.curves import (
+    area_differences,
+    curve_references,
+    curve_shapes,
+    early_retrieval,
+    ranking_areas,
+    unpaired_areas,
+)
+from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.roles.columns import form_of
+from rankeval_pd.forms.roles.role_docs import with_roles
+from rankeval_pd.forms.roles.roles import AnyRoles, Roles
+from rankeval_pd.forwarding import frame_method, method, plot_method
+from rankeval_pd.judging import annotation_plans, judged_lists
 from rankeval_pd.nbest import (
-    acceptance_precision,
-    bands,
-    choose_threshold,
+    acceptance_sets,
     comparison,
-    local_precision,
-    mean_difference,
-    odds_ratios,
+    difference_regions,
     precision,
+    precision_bands,
     ranges,
     recall,
-    regions,
     repetition,
     summary,
     tie_sensitivity,
 )
-from rankeval_pd.nbest import ranks as nbest_ranks
-from rankeval_pd.overview import overview, overview_html
-from rankeval_pd.plot_accessor import Plots
+from rankeval_pd.nbest import measure_verdicts as nbest_ranks
+from rankeval_pd.overview import (
+    PLOT_SYNONYMS,
+    PLOTS,
+    SYNONYMS,
+    methods_of,
+    not_there,
+    overview,
+    overview_html,
+)
 from rankeval_pd.queries import per_query
-from rankeval_pd.systems import calibration, paired_tests, ranks, sizes, thresholds
+from rankeval_pd.systems import calibration, gain_studies, paired_tests, system_ranks
 
 if TYPE_CHECKING:
     from typing import Self
+
+
+# -------------------------------------------------------------------------------------------------
+# The accessors ``df.rankeval`` and ``ds.rankeval``: they hold data and roles, and forward.
 
 
 class Accessor(Generic[Data]):
@@ -90,56 +103,56 @@ class Accessor(Generic[Data]):
         return Plots(self._data, self._roles)
 
     nbest_precision = method(precision.nbest_precision)
-    acceptance_precision = method(acceptance_precision.acceptance_precision)
-    choose_threshold = method(choose_threshold.choose_threshold)
-    local_precision = method(local_precision.local_precision)
+    acceptance_precision = method(acceptance_sets.acceptance_precision)
+    choose_threshold = method(acceptance_sets.choose_threshold)
+    local_precision = method(precision_bands.local_precision)
     nbest_recall = method(recall.nbest_recall)
     recall_band = method(recall.recall_band)
-    precision_band = method(bands.precision_band)
+    precision_band = method(precision_bands.precision_band)
     compare = method(comparison.compare)
     significant_ranges = method(ranges.significant_ranges)
-    difference_band = method(bands.difference_band)
-    judged_precision = method(partial.judged_precision)
-    judged_recall = method(partial.judged_recall)
-    judged_average_precision = method(partial.judged_average_precision)
-    judged_difference = method(partial.judged_difference)
-    plan_annotation = frame_method(planning.plan_annotation)
-    annotation_sheet = frame_method(sheets.annotation_sheet)
-    with_judgements = frame_method(sheets.with_judgements)
+    difference_band = method(precision_bands.difference_band)
+    judged_precision = method(judged_lists.judged_precision)
+    judged_recall = method(judged_lists.judged_recall)
+    judged_average_precision = method(judged_lists.judged_average_precision)
+    judged_difference = method(judged_lists.judged_difference)
+    plan_annotation = frame_method(annotation_plans.plan_annotation)
+    annotation_sheet = frame_method(annotation_plans.annotation_sheet)
+    with_judgements = frame_method(annotation_plans.with_judgements)
     measure_ranks = method(nbest_ranks.measure_ranks)
     summary = method(summary.summary)
-    mean_difference = method(mean_difference.mean_difference)
-    odds_ratios = method(odds_ratios.odds_ratios)
+    mean_difference = method(ranges.mean_difference)
+    odds_ratios = method(difference_regions.odds_ratios)
     tie_sensitivity = method(tie_sensitivity.tie_sensitivity)
-    difference_region = method(regions.difference_region)
+    difference_region = method(difference_regions.difference_region)
     repetition_samples = method(repetition.repetition_samples)
     repetition = method(repetition.repetition)
     random_bound = method(bounds.random_bound)
-    random_cdf = method(distribution.random_cdf)
-    random_envelope = method(envelope.random_envelope)
-    random_test = method(tests.random_test)
+    random_cdf = method(bounds.random_cdf)
+    random_envelope = method(crossovers.random_envelope)
+    random_test = method(random_tests.random_test)
     crossovers = method(crossovers.crossovers)
-    roc = method(shapes.roc)
-    precision_recall = method(shapes.precision_recall)
-    det = method(shapes.det)
-    gain = method(shapes.gain)
-    lift = method(shapes.lift)
-    random_band = method(references.random_band)
-    isolines = method(references.isolines)
-    area = method(areas.area)
-    compare_area = method(area_pairs.compare_area)
-    unpaired_area = method(unpaired.unpaired_area)
-    partial_area = method(early.partial_area)
-    bedroc = method(early.bedroc)
-    enrichment = method(early.enrichment)
+    roc = method(curve_shapes.roc)
+    precision_recall = method(curve_shapes.precision_recall)
+    det = method(curve_shapes.det)
+    gain = method(curve_shapes.gain)
+    lift = method(curve_shapes.lift)
+    random_band = method(curve_references.random_band)
+    isolines = method(curve_references.isolines)
+    area = method(ranking_areas.area)
+    compare_area = method(area_differences.compare_area)
+    unpaired_area = method(unpaired_areas.unpaired_area)
+    partial_area = method(early_retrieval.partial_area)
+    bedroc = method(early_retrieval.bedroc)
+    enrichment = method(early_retrieval.enrichment)
     with_association_measures = method(association.with_association_measures)
     per_query = method(per_query.per_query)
     paired_bootstrap = method(paired_tests.paired_bootstrap)
     paired_permutation = method(paired_tests.paired_permutation)
-    system_ranks = method(ranks.system_ranks)
-    gain_by_size = method(sizes.gain_by_size)
+    system_ranks = method(system_ranks.system_ranks)
+    gain_by_size = method(gain_studies.gain_by_size)
     population_calibration = method(calibration.population_calibration)
-    gain_threshold = method(thresholds.gain_threshold)
+    gain_threshold = method(gain_studies.gain_threshold)
     calibration = method(calibration.calibration)
 
 
@@ -165,3 +178,54 @@ class DatasetAccessor(Accessor[xr.Dataset]):
     >>> ds.rankeval(measures="good").nbest_precision(50)["tp"].values.tolist()
     [[26]]
     """
+
+
+# -------------------------------------------------------------------------------------------------
+# The plots of ``.rankeval.plot``: they hold data and roles, and forward.
+
+
+class Plots(Generic[Data]):
+    """The plots of ``.rankeval.plot``: those of :mod:`rankeval_pd.plotting`, the data filled in."""
+
+    __slots__ = ("_data", "_roles")
+
+    def __init__(self, data: Data, roles: Mapping[str, Any]) -> None:
+        self._data: Data = data
+        self._roles = roles
+
+    def __repr__(self) -> str:
+        return "\n".join(
+            ["<plots of a rankeval accessor>", *(f"  .{name}()" for name in dir(self))]
+        )
+
+    def __dir__(self) -> list[str]:
+        return list(PLOTS[form_of(self._data, self._roles)])
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            known = dict.fromkeys(plot for plots in PLOTS.values() for plot in plots)
+            raise AttributeError(not_there(name, "plot", known, PLOT_SYNONYMS))
+
+    precision = plot_method(plotting.precision)
+    comparison = plot_method(plotting.comparison)
+    repetition = plot_method(plotting.repetition)
+    random_bound = plot_method(plotting.random_bound)
+    random_cdf = plot_method(plotting.random_cdf)
+    roc = plot_method(plotting.roc)
+    precision_recall = plot_method(plotting.precision_recall)
+    det = plot_method(plotting.det)
+    lift = plot_method(plotting.lift)
+    gain = plot_method(plotting.gain)
+    confidence = plot_method(plotting.confidence)
+    pairs = plot_method(plotting.pairs)
+    system_ranks = plot_method(plotting.system_ranks)
+    gain_by_size = plot_method(plotting.gain_by_size)
+    calibration = plot_method(plotting.calibration)
+    area = plot_method(plotting.area)
+    measure_ranks = plot_method(plotting.measure_ranks)
+    odds_ratios = plot_method(plotting.odds_ratios)
+    tie_sensitivity = plot_method(plotting.tie_sensitivity)
+    mean_difference = plot_method(plotting.mean_difference)
+    paired_differences = plot_method(plotting.paired_differences)
+    critical_difference = plot_method(plotting.critical_difference)

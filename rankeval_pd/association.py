@@ -10,9 +10,9 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import is_known, listed, near_miss, unknown_name
-from rankeval_pd.forms.columns import frame_column, with_columns
-from rankeval_pd.forms.rankings import Data, check_data
-from rankeval_pd.forms.roles import as_names
+from rankeval_pd.forms.rankings.candidates import Data, check_data
+from rankeval_pd.forms.roles.columns import frame_column, with_columns
+from rankeval_pd.forms.roles.roles import as_names
 from rankeval_pd.stats._types import AnyArray, FloatArray
 from rankeval_pd.stats.contingency import MEASURES, OF_COUNTS
 

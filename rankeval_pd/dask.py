@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from rankeval_pd.forms.dask_frames import ROWS
-from rankeval_pd.registered import registered
+from rankeval_pd.forms.lazy.frame_heads import ROWS
+from rankeval_pd.registration import registered
 
 __all__ = ["ROWS"]
 

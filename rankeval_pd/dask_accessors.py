@@ -1,46 +1,42 @@
-"""The accessors of Dask DataFrames and of their heads: they collect a head, and forward."""
+"""The accessors of Dask DataFrames and of their heads."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 import pandas as pd
 
-from rankeval_pd.chance import bounds, crossovers, distribution, envelope, tests
-from rankeval_pd.curves import area_pairs, areas, references, shapes
-from rankeval_pd.dask_forwarding import by_groups, of_head, of_turns
+from rankeval_pd.accessors import FrameAccessor
+from rankeval_pd.chance import bounds, crossovers, random_tests
+from rankeval_pd.curves import area_differences, curve_references, curve_shapes, ranking_areas
 from rankeval_pd.errors import check_count, listed
-from rankeval_pd.forms.choices import AreaKind
-from rankeval_pd.forms.columns import find_gold, find_measures, with_roles_of
-from rankeval_pd.forms.dask_frames import ROWS, collect_head
-from rankeval_pd.forms.dask_outlines import outlines
-from rankeval_pd.forms.heads import HeadFrame
-from rankeval_pd.forms.measure_pairs import only_pair
-from rankeval_pd.forms.n import Shares, check_n
-from rankeval_pd.forms.roles import AnyRoles, RankingRoles, Roles
-from rankeval_pd.forms.spelled_out import with_roles
-from rankeval_pd.forms.whole_ranks import ranks_of
-from rankeval_pd.forwarding import method
-from rankeval_pd.guide import SYNONYMS, methods_of, not_there
-from rankeval_pd.head_accessor import HeadAccessor
+from rankeval_pd.forms.lazy.frame_heads import ROWS, collect_head
+from rankeval_pd.forms.lazy.heads import Head, HeadFrame
+from rankeval_pd.forms.lazy.outlines import outlines, ranks_of
+from rankeval_pd.forms.rankings.kernel_calls import only_pair
+from rankeval_pd.forms.rankings.list_sizes import Shares, check_n
+from rankeval_pd.forms.roles.columns import find_gold, find_measures, with_roles_of
+from rankeval_pd.forms.roles.role_docs import with_roles
+from rankeval_pd.forms.roles.roles import AnyRoles, AreaKind, RankingRoles, Roles
+from rankeval_pd.forwarding import by_groups, method, of_head, of_turns
 from rankeval_pd.nbest import (
-    acceptance_precision,
-    bands,
-    choose_threshold,
+    acceptance_sets,
     comparison,
-    local_precision,
-    mean_difference,
-    odds_ratios,
+    difference_regions,
     precision,
+    precision_bands,
     ranges,
-    regions,
     summary,
     tie_sensitivity,
 )
-from rankeval_pd.nbest import ranks as nbest_ranks
+from rankeval_pd.nbest import measure_verdicts as nbest_ranks
+from rankeval_pd.overview import SYNONYMS, methods_of, not_there
 from rankeval_pd.stats._types import IntArray
-from rankeval_pd.systems import paired_tests, ranks
+from rankeval_pd.systems import paired_tests, system_ranks
+
+# -------------------------------------------------------------------------------------------------
+# The accessors of Dask DataFrames and of their heads: they collect a head, and forward.
 
 METHODS = list(dict.fromkeys([*methods_of("rankings"), *methods_of("items")]))
 
@@ -144,7 +140,7 @@ class DaskAccessor:
         def ranks(few: pd.DataFrame) -> IntArray:
             return ranks_of(self._data, head._head.request, few)
 
-        region = regions.region_of_head(head._frame, a, b, n, ranks, **head._roles)
+        region = difference_regions.region_of_head(head._frame, a, b, n, ranks, **head._roles)
         return region[[*columns, "list", "rank_a", "rank_b"]]
 
     def area(self, kind: AreaKind = "roc", **options: Any) -> pd.DataFrame:
@@ -176,7 +172,7 @@ class DaskAccessor:
             )
         roles.check_groups()
         found_outlines = outlines(self._data, roles)
-        return areas.area_of_outlines(
+        return ranking_areas.area_of_outlines(
             found_outlines.request.measures, found_outlines.outlines, **own
         )
 
@@ -196,7 +192,7 @@ class DaskAccessor:
         own = {k: x for k, x in keywords.items() if k not in known}
         asked = type(self)(self._data)(**given)
         counted = collect_head(self._data, Roles.of(given), 1, threshold=threshold)
-        return acceptance_precision.acceptance_precision(
+        return acceptance_sets.acceptance_precision(
             counted, threshold, **own, **asked._as_head(counted)._roles
         )
 
@@ -254,35 +250,35 @@ class DaskAccessor:
         raise AttributeError(not_there(name, "method", METHODS, SYNONYMS))
 
     nbest_precision = of_head(precision.nbest_precision)
-    local_precision = of_head(local_precision.local_precision)
-    precision_band = of_head(bands.precision_band)
+    local_precision = of_head(precision_bands.local_precision)
+    precision_band = of_head(precision_bands.precision_band)
     compare = of_head(comparison.compare)
     significant_ranges = of_head(ranges.significant_ranges)
-    difference_band = of_head(bands.difference_band)
+    difference_band = of_head(precision_bands.difference_band)
     measure_ranks = of_head(nbest_ranks.measure_ranks)
     summary = of_head(summary.summary)
-    mean_difference = of_head(mean_difference.mean_difference)
-    odds_ratios = of_head(odds_ratios.odds_ratios)
+    mean_difference = of_head(ranges.mean_difference)
+    odds_ratios = of_head(difference_regions.odds_ratios)
     random_bound = of_head(bounds.random_bound, counts=True)
-    random_cdf = of_head(distribution.random_cdf, counts=True)
-    random_envelope = of_head(envelope.random_envelope, counts=True)
+    random_cdf = of_head(bounds.random_cdf, counts=True)
+    random_envelope = of_head(crossovers.random_envelope, counts=True)
     tie_sensitivity = of_head(tie_sensitivity.tie_sensitivity)
-    random_test = of_turns(tests.random_test, tests.random_test_of_turns, {})
+    random_test = of_turns(random_tests.random_test, random_tests.random_test_of_turns, {})
     crossovers = of_head(crossovers.crossovers)
-    choose_threshold = by_groups(choose_threshold.choose_threshold)
-    compare_area = by_groups(area_pairs.compare_area)
-    roc = of_turns(shapes.roc, shapes.of_turns("roc"), shapes.OWN)
+    choose_threshold = by_groups(acceptance_sets.choose_threshold)
+    compare_area = by_groups(area_differences.compare_area)
+    roc = of_turns(curve_shapes.roc, curve_shapes.of_turns("roc"), curve_shapes.OWN)
     precision_recall = of_turns(
-        shapes.precision_recall, shapes.of_turns("precision_recall"), shapes.OWN
+        curve_shapes.precision_recall, curve_shapes.of_turns("precision_recall"), curve_shapes.OWN
     )
-    det = of_turns(shapes.det, shapes.of_turns("det"), shapes.OWN)
-    gain = of_turns(shapes.gain, shapes.of_turns("gain"), shapes.OWN)
-    lift = of_turns(shapes.lift, shapes.of_turns("lift"), shapes.OWN)
-    random_band = of_head(references.random_band, counts=True)
-    isolines = of_head(references.isolines, counts=True)
+    det = of_turns(curve_shapes.det, curve_shapes.of_turns("det"), curve_shapes.OWN)
+    gain = of_turns(curve_shapes.gain, curve_shapes.of_turns("gain"), curve_shapes.OWN)
+    lift = of_turns(curve_shapes.lift, curve_shapes.of_turns("lift"), curve_shapes.OWN)
+    random_band = of_head(curve_references.random_band, counts=True)
+    isolines = of_head(curve_references.isolines, counts=True)
     paired_bootstrap = method(paired_tests.paired_bootstrap)
     paired_permutation = method(paired_tests.paired_permutation)
-    system_ranks = method(ranks.system_ranks)
+    system_ranks = method(system_ranks.system_ranks)
 
 
 _WHY = {
@@ -290,5 +286,75 @@ _WHY = {
     "population_calibration": "it takes random halves of all items, which no machine holds",
     "plot": "a picture is drawn of a head, ddf.rankeval.head(n_max).plot",
 }
-_area_of_groups = by_groups(areas.area)
-_sets_of_groups = by_groups(acceptance_precision.acceptance_precision)
+_area_of_groups = by_groups(ranking_areas.area)
+_sets_of_groups = by_groups(acceptance_sets.acceptance_precision)
+
+
+# -------------------------------------------------------------------------------------------------
+# The accessor of heads: the usual methods, of the best candidates and the numbers of all.
+
+HEAD_METHODS = (
+    "nbest_precision", "local_precision", "precision_band", "compare", "significant_ranges",
+    "difference_band", "measure_ranks", "summary", "mean_difference", "odds_ratios",
+    "tie_sensitivity", "random_bound", "random_cdf", "random_envelope", "random_test", "crossovers",
+    "random_band", "isolines",
+)  # fmt: skip
+
+
+class HeadAccessor(FrameAccessor):
+    """The best candidates of each measure, with the numbers of all: the usual methods up to n_max.
+
+    Methods that take all candidates refuse, and say so.
+    """
+
+    def __init__(self, data: pd.DataFrame, roles: Mapping[str, Any] | None = None) -> None:
+        super().__init__(data)
+        self._roles = roles or {}
+
+    @property
+    def candidates(self) -> pd.DataFrame:
+        """The candidates that are kept, in the order of the data: a DataFrame."""
+        return pd.DataFrame(self._data)
+
+    @property
+    def n_max(self) -> int:
+        """The longest list that can be asked for."""
+        return self._head.whole.asked
+
+    @property
+    def n_candidates(self) -> int:
+        """N, of the whole."""
+        return self._head.whole.total
+
+    @property
+    def n_positive(self) -> int:
+        """N+, the true positives of the whole."""
+        return self._head.whole.positive
+
+    @property
+    def _frame(self) -> HeadFrame:
+        return cast(HeadFrame, self._data)
+
+    @property
+    def _head(self) -> Head:
+        return self._frame.known
+
+    def __repr__(self) -> str:
+        share = self.n_positive / self.n_candidates if self.n_candidates else float("nan")
+        return "\n".join(
+            [
+                "<the head of a ranking>",
+                f"  candidates          {self.n_candidates:,}, {len(self._data):,} of them kept",
+                f"  true positives      {self.n_positive:,}",
+                f"  baseline precision  {share:.4%}",
+                f"  measures            {listed(self._head.measures)}",
+                f"  lists               up to n = {self.n_max:,}",
+                f"  methods             {', '.join(HEAD_METHODS)}",
+            ]
+        )
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{self!r}</pre>"
+
+    def __dir__(self) -> list[str]:
+        return [*HEAD_METHODS, "candidates", "n_candidates", "n_max", "n_positive", "plot"]

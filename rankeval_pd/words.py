@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.stats.resampling.metrics import WRITTEN
+from rankeval_pd.stats.resampling.metric_sums import WRITTEN
 
 _COMPARED = (("measure", "difference", "p_value"), ("system", "gain", "p_two_sided"))
 _NEEDED = ("value", "ci_low", "ci_high", "rank_low", "rank_high", "tied_for_best")

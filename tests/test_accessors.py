@@ -12,8 +12,8 @@ import xarray as xr
 
 import rankeval_pd
 from rankeval_pd import DatasetAccessor, FrameAccessor, plotting
-from rankeval_pd.guide import PLOT_SYNONYMS, PLOTS, QUESTIONS, SYNONYMS, methods_of
-from rankeval_pd.plot_accessor import Plots
+from rankeval_pd.accessors import Plots
+from rankeval_pd.overview import PLOT_SYNONYMS, PLOTS, QUESTIONS, SYNONYMS, methods_of
 
 ACCESSORS = [FrameAccessor, DatasetAccessor]
 CELLS = {"O11": 30, "O12": 20, "O21": 10, "O22": 940}

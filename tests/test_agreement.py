@@ -17,7 +17,7 @@ from statsmodels.stats import multitest
 import rankeval_pd
 from rankeval_pd.stats.intervals.differences import agreeing, newcombe, overlapping, score
 from rankeval_pd.stats.significance.fisher import fisher_test
-from rankeval_pd.stats.significance.score import score_test
+from rankeval_pd.stats.significance.unconditional import score_test
 from tests.conftest import examples
 
 REFERENCE = Path(__file__).parent / "reference"
@@ -267,10 +267,10 @@ def test_undecided_ends_of_runs():
 
 
 def test_draws_have_a_stream_of_their_own():
-    roles = rankeval_pd.forms.roles.Roles(rng=3)
+    roles = rankeval_pd.forms.roles.roles.Roles(rng=3)
     assert roles.swaps != roles.seed
-    assert roles.swaps == rankeval_pd.forms.roles.Roles(rng=3).swaps
-    assert roles.swaps != rankeval_pd.forms.roles.Roles(rng=4).swaps
+    assert roles.swaps == rankeval_pd.forms.roles.roles.Roles(rng=3).swaps
+    assert roles.swaps != rankeval_pd.forms.roles.roles.Roles(rng=4).swaps
 
 
 # ---------------------------------------------------------------------------------------- ties

@@ -17,7 +17,7 @@ from scipy import stats
 from sklearn import metrics
 
 from rankeval_pd import RankevalWarning, datasets
-from rankeval_pd.stats.rankings import areas, average_precision
+from rankeval_pd.stats.rankings import early, roc_areas
 
 R = pd.read_csv(Path(__file__).parent / "reference" / "delong.csv", comment="#")
 SCORED = st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=15)
@@ -161,9 +161,7 @@ def test_standard_error_of_average_precision_is_that_of_resamples(simulated):
     df = pd.DataFrame({"a": scores[0], "b": scores[1], "gold": gold})
     for equal, ties in (("block", "blocks"), ("mean", "expected")):
         drawn = [
-            average_precision.influences(
-                x[rows], gold[rows], np.ones(rows.shape, bool), ties=ties
-            ).value
+            early.influences(x[rows], gold[rows], np.ones(rows.shape, bool), ties=ties).value
             for x in scores
         ]
         found = df.rankeval.area("ap", equal=equal)
@@ -201,9 +199,9 @@ def test_coverage_of_average_precision_where_positives_are_few_and_rare():
     quantiles = stats.norm.ppf((np.arange(20_000) + 0.5) / 20_000)
     tp, fp = 0.01 * stats.norm.sf(quantiles), 0.99 * stats.norm.sf(quantiles + 1.0)
     truth = (tp / (tp + fp)).mean()
-    result = average_precision.influences(gold + rng.normal(size=(600, 3_000)), gold, here)
-    error = np.sqrt(areas.variance(result.influence, gold, here))
-    low, high = average_precision.logit_limits(result, error, np.full(600, 29), 30, 0.95)
+    result = early.influences(gold + rng.normal(size=(600, 3_000)), gold, here)
+    error = np.sqrt(roc_areas.variance(result.influence, gold, here))
+    low, high = early.ap_logit_limits(result, error, np.full(600, 29), 30, 0.95)
     assert (low > truth).mean() <= 0.03
     assert (high < truth).mean() <= 0.05
 
@@ -328,15 +326,15 @@ def test_a_perfect_ranking_and_its_reverse():
 
 def test_newcombes_method():
     """The limits solve (area - x)^2 = z^2 V(x), where DeLong's variance is the smaller one."""
-    area, none = np.array([0.8, 0.97]), areas.Spread(np.zeros(2), np.array([9.0, 9.0]))
-    low, high = areas.newcombe(area, none, np.array(10), np.array(30), 0.95)
+    area, none = np.array([0.8, 0.97]), roc_areas.Spread(np.zeros(2), np.array([9.0, 9.0]))
+    low, high = roc_areas.newcombe(area, none, np.array(10), np.array(30), 0.95)
     for x, limit in ((area, low), (area, high)):
         q1, q2 = (1 - limit) / (2 - limit), limit / (1 + limit)
         variance = limit * (1 - limit) * (1 + 19 * q1 + 19 * q2) / 300
         gap = (x - limit) ** 2 / stats.norm.ppf(0.975) ** 2
         np.testing.assert_allclose(gap, variance, rtol=1e-9)
-    large = areas.Spread(np.full(2, 0.02), np.array([9.0, 9.0]))
-    wide = areas.newcombe(area, large, np.array(10), np.array(30), 0.95)
+    large = roc_areas.Spread(np.full(2, 0.02), np.array([9.0, 9.0]))
+    wide = roc_areas.newcombe(area, large, np.array(10), np.array(30), 0.95)
     assert (wide[0] < low).all()
     assert (wide[1] > high).all()
 
@@ -489,13 +487,14 @@ def test_unevenly_wrong_clusters():
     gold = np.tile([True, False], 40)
     placement = np.ones(80)
     placement[:4] = 0.25, 0.75, 0.5, 0.5
-    found = areas.cluster_spread(placement, gold, np.ones(80, bool), np.arange(80) // 2).spread
+    found = roc_areas.cluster_spread(placement, gold, np.ones(80, bool), np.arange(80) // 2).spread
     totals = np.array([(x - placement[gold].mean()) / 40 for x in placement[gold]])
     totals += [(x - placement[~gold].mean()) / 40 for x in placement[~gold]]
     uneven = (totals**4).sum() / (totals**2).sum() ** 2 - 1 / 40
     np.testing.assert_allclose(found.of_squares, 2 / uneven, rtol=1e-9)
     assert found.of_squares < 5 < found.freedom
     limits = [
-        areas.newcombe(0.98, s, 40, 40, 0.95)[0] for s in (found, found._replace(of_squares=None))
+        roc_areas.newcombe(0.98, s, 40, 40, 0.95)[0]
+        for s in (found, found._replace(of_squares=None))
     ]
     assert limits[0] < limits[1]

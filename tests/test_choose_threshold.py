@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import rankeval_pd
-from rankeval_pd.stats.rankings import promises
+from rankeval_pd.stats.rankings import rank_tests
 
 
 def _limit(tp: int, n: int, alpha: float) -> float:
@@ -24,7 +24,7 @@ def test_the_sequences_one_by_one(seed, size):
     """Every sequence walked through as it is described."""
     rng = np.random.default_rng(seed)
     score, gold = rng.integers(0, 80, size), rng.random(size) < rng.uniform(0.5, 1)
-    sets = promises.sets_of(score.astype(float), gold)
+    sets = rank_tests.sets_of(score.astype(float), gold)
     count = 1
     while True:
         least = int(np.ceil(np.log(0.05 / count) / np.log(0.6)))
@@ -39,7 +39,7 @@ def test_the_sequences_one_by_one(seed, size):
             if _limit(int(tp), int(n), 0.05 / count) < 0.6:
                 break
             best = max(position, -1 if best is None else best)
-    found, low = promises.precision(sets, 0.6, 0.95)
+    found, low = rank_tests.precision(sets, 0.6, 0.95)
     assert found == best
     if best is not None:
         assert low == pytest.approx(_limit(int(sets.tp[best]), int(sets.n[best]), 0.05 / count))
@@ -98,8 +98,10 @@ def test_promises_are_kept():
     broken = {"chosen": 0, "plain": 0}
     for _ in range(200):
         gold = rng.random(1_000) < 0.5
-        sets = promises.sets_of(rng.normal(size=1_000), gold)  # the truth is .5 at every threshold
-        broken["chosen"] += promises.precision(sets, 0.5001, 0.95)[0] is not None
+        sets = rank_tests.sets_of(
+            rng.normal(size=1_000), gold
+        )  # the truth is .5 at every threshold
+        broken["chosen"] += rank_tests.precision(sets, 0.5001, 0.95)[0] is not None
         low = stats.beta.ppf(0.05, sets.tp, sets.n - sets.tp + 1)
         broken["plain"] += bool((low >= 0.5001).any())
     assert broken["chosen"] <= 20

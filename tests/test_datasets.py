@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 from rankeval_pd import RankevalWarning, datasets
-from rankeval_pd.datasets import cache, docstring_terms, installed
-from rankeval_pd.datasets.cache import cache_folder
-from rankeval_pd.datasets.prose import sentences
+from rankeval_pd.datasets import docstring_corpora, docstrings, krenn
+from rankeval_pd.datasets.docstrings import sentences
+from rankeval_pd.datasets.krenn import cache_folder
 
 DOCSTRING = """Fit a random variable to the data, if possible.
 
@@ -107,12 +107,12 @@ def test_prose_and_nothing_else():
     ],
 )
 def test_words_of_names(name, pairs):
-    assert list(docstring_terms.pairwise_words(name)) == pairs
+    assert list(docstring_corpora.pairwise_words(name)) == pairs
 
 
 def test_tables_of_a_small_corpus():
     """By hand: the pairs are a b, b a, a b, b c; a stands first twice, before b."""
-    table = docstring_terms._candidates([["a", "b", "a", "b", "c"]], {("b", "c")}, 1)
+    table = docstring_corpora._candidates([["a", "b", "a", "b", "c"]], {("b", "c")}, 1)
     expected = pd.DataFrame(
         {
             "word1": ["a", "b", "b"],
@@ -184,8 +184,8 @@ def test_nothing_is_imported_and_cache_is_used(tmp_path, monkeypatch):
     (package / "tests").mkdir()
     (package / "tests" / "test_it.py").write_text('"""Words of tests do not count."""')
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(installed, "PACKAGES", ("tinypkg",))
-    monkeypatch.setattr(installed.metadata, "version", lambda name: "1.0")
+    monkeypatch.setattr(docstrings, "PACKAGES", ("tinypkg",))
+    monkeypatch.setattr(docstrings.metadata, "version", lambda name: "1.0")
     folder = tmp_path / "cache"
     monkeypatch.setenv("RANKEVAL_PD_CACHE", str(folder))
 
@@ -201,7 +201,7 @@ def test_nothing_is_imported_and_cache_is_used(tmp_path, monkeypatch):
     assert "changed" in set(load()["word1"])
     with gzip.open(kept, "rt") as file:
         assert json.loads(file.readlines()[1])["made of"][1] == {"tinypkg": "1.0"}
-    monkeypatch.setattr(installed.metadata, "version", lambda name: "2.0")
+    monkeypatch.setattr(docstrings.metadata, "version", lambda name: "2.0")
     load()
     assert len(list(folder.iterdir())) == 2
 
@@ -212,12 +212,12 @@ def test_the_usual_candidates_are_kept_as_they_were_counted(tmp_path, monkeypatc
     text = "A good name is here. " * 12 + "Names are good names. " * 11
     (package / "__init__.py").write_text(f'"""{text}"""\ndef good_name(): ...\n')
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(installed, "PACKAGES", ("tinypkg",))
-    monkeypatch.setattr(installed.metadata, "version", lambda name: "1.0")
+    monkeypatch.setattr(docstrings, "PACKAGES", ("tinypkg",))
+    monkeypatch.setattr(docstrings.metadata, "version", lambda name: "1.0")
     monkeypatch.setenv("RANKEVAL_PD_CACHE", str(tmp_path / "cache"))
     every = datasets.load_docstring_terms(1, progress=False)
     first = datasets.load_docstring_terms(progress=False)
-    monkeypatch.setattr(docstring_terms, "_corpus", lambda _: pytest.fail("counted again"))
+    monkeypatch.setattr(docstring_corpora, "_corpus", lambda _: pytest.fail("counted again"))
     for least in (None, 10, 12):
         wanted = every[every["O11"] >= (least or 10)].reset_index(drop=True)
         found = datasets.load_docstring_terms(least, progress=False)
@@ -231,7 +231,7 @@ def test_where_nothing_can_be_kept_nothing_is(tmp_path, monkeypatch):
     monkeypatch.delenv("RANKEVAL_PD_CACHE", raising=False)
     monkeypatch.setitem(sys.modules, "pooch", None)
     assert cache_folder() is None
-    monkeypatch.setattr(installed, "PACKAGES", ("tqdm",))
+    monkeypatch.setattr(docstrings, "PACKAGES", ("tqdm",))
     found = datasets.load_docstring_terms(1, progress=False)
     assert len(found) > 100
     monkeypatch.setenv("RANKEVAL_PD_CACHE", str(tmp_path))
@@ -241,24 +241,24 @@ def test_where_nothing_can_be_kept_nothing_is(tmp_path, monkeypatch):
 
 def test_what_was_kept_is_there_or_is_not(tmp_path):
     path = tmp_path / "deep" / "kept.json.gz"
-    assert cache.kept(path) is None
-    cache.keep(path, {"words": ["a", "b"]})
-    assert cache.kept(path) == {"words": ["a", "b"]}
-    cache.keep(path, ["other"])
-    assert cache.kept(path) == ["other"]
+    assert krenn.kept(path) is None
+    krenn.keep(path, {"words": ["a", "b"]})
+    assert krenn.kept(path) == {"words": ["a", "b"]}
+    krenn.keep(path, ["other"])
+    assert krenn.kept(path) == ["other"]
     assert [p.name for p in path.parent.iterdir()] == ["kept.json.gz"]
 
 
 def test_a_flipped_bit_anywhere_is_seen(tmp_path):
     path = tmp_path / "kept.json.gz"
-    cache.keep(path, {"words": ["a", "b"]})
+    krenn.keep(path, {"words": ["a", "b"]})
     whole = path.read_bytes()
     for position in range(len(whole)):
         for bit in (1, 128):
             broken = bytearray(whole)
             broken[position] ^= bit
             path.write_bytes(broken)
-            assert cache.kept(path) in (None, {"words": ["a", "b"]})  # a header's bit may not count
+            assert krenn.kept(path) in (None, {"words": ["a", "b"]})  # a header's bit may not count
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"files": 3}', "no\n[]", "\n", "\ud800\n{}"])
@@ -266,17 +266,17 @@ def test_another_file_of_the_name_is_not_trusted(tmp_path, text):
     path = tmp_path / "kept.json.gz"
     with gzip.open(path, "wb") as file:
         file.write(text.encode(errors="surrogatepass"))
-    assert cache.kept(path) is None
+    assert krenn.kept(path) is None
 
 
 def test_a_full_disk_is_said_once_and_leaves_nothing(tmp_path, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(cache.Path, "replace", full)
+    monkeypatch.setattr(krenn.Path, "replace", full)
     with pytest.warns(RankevalWarning, match="No space left.*RANKEVAL_PD_CACHE"):
-        cache.keep(tmp_path / "kept.json.gz", [1])
-    cache.keep(tmp_path / "kept.json.gz", [1])  # said already
+        krenn.keep(tmp_path / "kept.json.gz", [1])
+    krenn.keep(tmp_path / "kept.json.gz", [1])  # said already
     assert list(tmp_path.iterdir()) == []
 
 
@@ -284,9 +284,9 @@ def test_an_interrupt_leaves_nothing_half_written(tmp_path, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cache.Path, "replace", interrupted)
+    monkeypatch.setattr(krenn.Path, "replace", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        cache.keep(tmp_path / "kept.json.gz", [1])
+        krenn.keep(tmp_path / "kept.json.gz", [1])
     assert list(tmp_path.iterdir()) == []
 
 
@@ -294,7 +294,7 @@ def test_an_interrupt_leaves_nothing_half_written(tmp_path, monkeypatch):
 def test_what_is_kept_is_as_readable_as_the_umask_has_it(tmp_path):
     before = os.umask(0o027)
     try:
-        cache.keep(tmp_path / "kept.json.gz", [1])
+        krenn.keep(tmp_path / "kept.json.gz", [1])
     finally:
         os.umask(before)
     assert (tmp_path / "kept.json.gz").stat().st_mode & 0o777 == 0o640
@@ -304,7 +304,7 @@ def test_the_home_folder_may_be_a_tilde(monkeypatch):
     monkeypatch.setenv("RANKEVAL_PD_CACHE", "~/kept")
     monkeypatch.setenv("RANKEVAL_PD_DATA", "~/given")
     assert cache_folder() == Path.home() / "kept"
-    assert cache.data_folder() == Path.home() / "given"
+    assert krenn.data_folder() == Path.home() / "given"
 
 
 @pytest.mark.parametrize("value", [0, -1, 1.5, True, "10"])
@@ -322,7 +322,7 @@ def test_too_many_samples():
 
 def test_package_that_is_not_there(monkeypatch):
     with pytest.raises(ModuleNotFoundError, match="pip install no_such_package"):
-        list(installed.source_files("no_such_package"))
+        list(docstrings.source_files("no_such_package"))
 
 
 @pytest.mark.slow

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankeval_pd import RankevalWarning, datasets
-from rankeval_pd.stats.intervals import clusters
-from rankeval_pd.stats.rankings import areas
+from rankeval_pd.stats.intervals import cluster_totals
+from rankeval_pd.stats.rankings import roc_areas
 
 FEW = pytest.mark.filterwarnings("ignore:groups. a row rests on:rankeval_pd.RankevalWarning")
 
@@ -43,8 +43,8 @@ def test_the_variance_is_that_of_the_jackknife(seed):
     gold, rank, n = rng.random(60) < 0.4, rng.permutation(60) + 1, 30
     number = np.unique(cluster, return_inverse=True)[1]
     tp = np.array([gold[rank <= n].sum()])
-    totals = clusters.ListTotals(gold, (rank,), number, np.array([n]), (tp / n,), True)
-    found = clusters.spread(totals)
+    totals = cluster_totals.ListTotals(gold, (rank,), number, np.array([n]), (tp / n,), True)
+    found = cluster_totals.spread(totals)
     listed = rank <= n
     groups = np.unique(number[listed])
     left = [gold[listed & (number != g)].mean() for g in groups if (listed & (number != g)).any()]
@@ -63,13 +63,15 @@ def test_against_statsmodels():
     fit = api.OLS(y, np.ones(60)).fit(cov_type="cluster", cov_kwds={"groups": number})
     groups = number.max() + 1
     wanted = fit.bse[0] ** 2 * (groups - 1) / groups  # CR0, but for (N - 1) / (N - 1)
-    totals = clusters.ListTotals(
+    totals = cluster_totals.ListTotals(
         y > 0, (np.arange(60) + 1,), number, np.array([60]), (np.array([y.mean()]),), True
     )
     (total, size) = next(totals.blocks())
     assert (total**2).sum() / 60**2 == pytest.approx(wanted, rel=1e-9)
     jackknifed = total / (1.0 - size / 60)
-    assert clusters.spread(totals).variance[0] == pytest.approx((jackknifed**2).sum(), rel=1e-12)
+    assert cluster_totals.spread(totals).variance[0] == pytest.approx(
+        (jackknifed**2).sum(), rel=1e-12
+    )
 
 
 @FEW
@@ -81,9 +83,9 @@ def test_an_area_of_single_candidates_is_delong_s(seed):
     score, gold = rng.integers(0, 9, 40) * 1.0, rng.random(40) < 0.4
     gold[:4] = [True, True, False, False]
     here = np.ones(40, dtype=bool)
-    placed = areas.placements(score, gold, here).placement
-    alone = areas.cluster_spread(placed, gold, here, np.arange(40))
-    assert alone.spread.variance == pytest.approx(areas.variance(placed, gold, here), rel=1e-9)
+    placed = roc_areas.placements(score, gold, here).placement
+    alone = roc_areas.cluster_spread(placed, gold, here, np.arange(40))
+    assert alone.spread.variance == pytest.approx(roc_areas.variance(placed, gold, here), rel=1e-9)
     # Obuchowski's formula, cluster by cluster
     cluster = rng.integers(0, 12, 40)
     theta, m, n = placed[gold].mean(), gold.sum(), (~gold).sum()
@@ -96,7 +98,7 @@ def test_an_area_of_single_candidates_is_delong_s(seed):
     s01 = i01 / ((i01 - 1) * n) * ((second - ns * theta) ** 2).sum()
     s11 = size / (size - 1) * ((first - ms * theta) * (second - ns * theta)).sum()
     wanted = s10 / m + s01 / n + 2 * s11 / (m * n)
-    found = areas.cluster_spread(placed, gold, here, cluster)
+    found = roc_areas.cluster_spread(placed, gold, here, cluster)
     assert found.spread.variance == pytest.approx(wanted, rel=1e-9)
     assert found.n_groups == min(i10, i01)
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from rankeval_pd import datasets, per_query
-from rankeval_pd.datasets import docstring_search, installed
+from rankeval_pd.datasets import docstring_corpora, docstrings
 
 CODE = '''
 """A module."""
@@ -67,8 +67,8 @@ def load(tmp_path, monkeypatch):
     (package / "tests" / "test_code.py").write_text('def test_it():\n    """Test the mean."""')
     monkeypatch.setenv("RANKEVAL_PD_CACHE", str(tmp_path / "cache"))
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(installed, "PACKAGES", ("tinysearch",))
-    monkeypatch.setattr(installed.metadata, "version", lambda name: "1.0")
+    monkeypatch.setattr(docstrings, "PACKAGES", ("tinysearch",))
+    monkeypatch.setattr(docstrings.metadata, "version", lambda name: "1.0")
     pytest.importorskip("sklearn")
     yield lambda **options: datasets.load_docstring_search(progress=False, **options)
     sys.modules.pop("tinysearch", None)
@@ -97,7 +97,7 @@ def test_documents_links_and_runs(load):
 
 
 def test_links_are_no_part_of_a_document():
-    text, links = docstring_search._parted(
+    text, links = docstring_corpora._parted(
         "Do it.\n\nSee Also\n--------\nother, third : Words.\nlast\n    More.\n"
         "\nNotes\n-----\nStays."
     )
@@ -115,17 +115,17 @@ def test_the_depth_of_the_runs(load):
 
 def test_bm25_is_its_formula(load):
     found = load().set_index(["query", "document"])["bm25"]
-    corpus = docstring_search._corpus(False)
+    corpus = docstring_corpora._search_corpus(False)
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
     def words(text):
         return [w for w in __import__("re").findall(r"(?u)\b\w\w+\b", text.lower())
                 if w not in ENGLISH_STOP_WORDS]  # fmt: skip
 
-    texts = {one.name: words(f"{docstring_search._spoken(one.name)} {one.text}") for one in corpus}
+    texts = {one.name: words(f"{docstring_corpora._spoken(one.name)} {one.text}") for one in corpus}
     mean = np.mean([len(x) for x in texts.values()])
     one = next(x for x in corpus if x.name == "tinysearch.Frame.mean")
-    query = set(words(f"{docstring_search._spoken(one.name)} {one.text.splitlines()[0]}"))
+    query = set(words(f"{docstring_corpora._spoken(one.name)} {one.text.splitlines()[0]}"))
     for name, text in texts.items():
         total = 0.0
         for word in query & set(text):
@@ -140,7 +140,7 @@ def test_bm25_is_its_formula(load):
 def test_the_corpus_is_kept(load, tmp_path, monkeypatch):
     first = load()
     with monkeypatch.context() as patched:
-        patched.setattr(docstring_search, "_read", lambda _: pytest.fail("read again"))
+        patched.setattr(docstring_corpora, "_read", lambda _: pytest.fail("read again"))
         pd.testing.assert_frame_equal(load(), first)
     (kept,) = (tmp_path / "cache").iterdir()
     whole = kept.read_bytes()

@@ -151,7 +151,7 @@ def test_enrichment_is_recall_by_the_share(simulated):
 
 def test_coverage_where_the_top_decides():
     """30 positives of 60, a range of 1.5 others: the plain interval covers .84, .85."""
-    from rankeval_pd.curves.early import bedroc_columns, partial_columns
+    from rankeval_pd.curves.early_retrieval import bedroc_columns, partial_columns
 
     rng = np.random.default_rng(8)
     gold, here = np.arange(60) < 30, np.ones((1_000, 60), bool)

@@ -12,10 +12,10 @@ import xarray as xr
 from scipy import stats
 
 import rankeval_pd
-from rankeval_pd.forms.items import item_roles, read_frame
-from rankeval_pd.stats.resampling import factors, resamples, wild
-from rankeval_pd.stats.resampling.asked import Items, quiet
-from rankeval_pd.stats.resampling.draws import Draws
+from rankeval_pd.forms.items.items import item_roles, read_frame
+from rankeval_pd.stats.resampling import bootstrap_tests, resamples, test_items
+from rankeval_pd.stats.resampling.item_draws import Draws
+from rankeval_pd.stats.resampling.test_items import Items, quiet
 
 REFERENCE = Path(__file__).parent / "reference"
 _spec = importlib.util.spec_from_file_location("factors_study", REFERENCE / "factors.py")
@@ -143,11 +143,11 @@ def test_contributions_within_strata_keep_the_sum_and_vary_within():
     rng = np.random.default_rng(6)
     strata = np.repeat([0, 1], [5, 9])
     values = rng.normal(size=(2, 14)) + 10.0 * strata
-    found = factors.within_strata(values, np.ones(14), strata)
+    found = test_items.within_strata(values, np.ones(14), strata)
     np.testing.assert_allclose(found.sum(axis=1), values.sum(axis=1))
     for part in (found[:, :5], found[:, 5:]):
         np.testing.assert_allclose(part.mean(axis=1), values.mean(axis=1))
-    same = factors.within_strata(np.ones((1, 14)) * strata, np.ones(14), strata)
+    same = test_items.within_strata(np.ones((1, 14)) * strata, np.ones(14), strata)
     np.testing.assert_allclose(same, 9 / 14)  # nothing varies within
 
 
@@ -293,7 +293,7 @@ def test_draws_of_seeds_are_of_the_t_law(trainings):
     for drawn, error in zip(noise, items.seeds.error, strict=True):
         assert stats.kstest(drawn / error, stats.t(3).cdf).pvalue > 1e-3
     assert abs(np.corrcoef(noise)[0, 1]) < 0.05
-    own = wild.contributions(items)[0]
+    own = bootstrap_tests.contributions(items)[0]
     np.testing.assert_allclose(own.sum(axis=1), items.score(items.statistics.sum(axis=1)))
     difference = own[0, 60:] - own[1, 60:]
     assert (difference**2).sum() == pytest.approx((items.seeds.error**2).sum())

@@ -9,10 +9,10 @@ import xarray as xr
 from scipy import stats
 
 import rankeval_pd
-from rankeval_pd.stats.resampling import studies
+from rankeval_pd.stats.resampling import gain_tables
 from rankeval_pd.systems.calibration import CALIBRATION_COLUMNS, PAPER_BINS
+from rankeval_pd.systems.gain_studies import THRESHOLD_COLUMNS
 from rankeval_pd.systems.paired_tests import PAIR_COLUMNS
-from rankeval_pd.systems.thresholds import THRESHOLD_COLUMNS
 
 
 def systems(seed: int, items: int = 400, count: int = 12, spread: float = 0.05) -> pd.DataFrame:
@@ -243,7 +243,7 @@ def test_expected_agreement_under_a_prior_is_the_share_of_replicates():
         wanted = rankeval_pd.expected_agreement(0.05, 100, other, shrinkage=part)
         assert np.mean(signs[near] > 0) == pytest.approx(wanted, abs=error)
         assert wanted < rankeval_pd.expected_agreement(0.05, 100, other) - 5 * error
-    found = studies.shrinkage(here[:20_000], np.ones(20_000))
+    found = gain_tables.shrinkage(here[:20_000], np.ones(20_000))
     np.testing.assert_allclose(found, part, atol=0.02)
     assert (
         rankeval_pd.expected_agreement([0.0, 0.05], 9, np.inf, shrinkage=0.0).tolist() == [0.5] * 2
@@ -254,9 +254,9 @@ def test_expected_agreement_under_a_prior_is_the_share_of_replicates():
 
 
 def test_shrinkage_of_gains_that_are_noise():
-    assert studies.shrinkage(np.array([0.1, -0.2]), np.ones(2)).tolist() == [0.0, 0.0]
-    assert studies.shrinkage(np.array([2.0, 0.0]), np.array([1.0, 0.0])).tolist() == [0.6, 1.0]
-    assert np.isnan(studies.shrinkage(np.array([np.nan]), np.array([1.0]))).all()
+    assert gain_tables.shrinkage(np.array([0.1, -0.2]), np.ones(2)).tolist() == [0.0, 0.0]
+    assert gain_tables.shrinkage(np.array([2.0, 0.0]), np.array([1.0, 0.0])).tolist() == [0.6, 1.0]
+    assert np.isnan(gain_tables.shrinkage(np.array([np.nan]), np.array([1.0]))).all()
 
 
 def test_a_bin_holds_its_upper_edge_and_not_its_lower():

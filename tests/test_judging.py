@@ -16,11 +16,10 @@ from scipy import stats
 from sklearn.metrics import average_precision_score
 
 import rankeval_pd
-from rankeval_pd.judging.planning import _significant, _State
-from rankeval_pd.stats.intervals import partly_judged as totals
-from rankeval_pd.stats.intervals.finite import hypergeometric_limits
-from rankeval_pd.stats.rankings.partly_judged import average_precision_bounds
-from rankeval_pd.stats.search import first_near, first_true
+from rankeval_pd.judging.annotation_plans import _significant, _State
+from rankeval_pd.stats.distributions.quantiles import first_near, first_true
+from rankeval_pd.stats.rankings import judged_sums as totals
+from rankeval_pd.stats.rankings.judged_sums import average_precision_bounds, hypergeometric_limits
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +59,8 @@ def test_blocks_of_lists_are_the_whole_and_the_bar_moves_to_its_end(partly, monk
         moved.append(-draws)
         yield moved.append
 
-    monkeypatch.setattr("rankeval_pd.judging.partial.drawing_bar", counted)
-    monkeypatch.setattr("rankeval_pd.judging.partial._TOGETHER", 7)
+    monkeypatch.setattr("rankeval_pd.judging.judged_lists.drawing_bar", counted)
+    monkeypatch.setattr("rankeval_pd.judging.judged_lists._TOGETHER", 7)
     for name, kw in asked.items():
         moved.clear()
         table = getattr(partly.rankeval, name)(n=None, **kw)

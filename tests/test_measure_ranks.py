@@ -10,7 +10,7 @@ from scipy import stats
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 import rankeval_pd
-from rankeval_pd.stats.rankings import average_precision, verdicts
+from rankeval_pd.stats.rankings import early, rank_tests
 
 
 @pytest.fixture(scope="module")
@@ -71,8 +71,8 @@ def test_the_largest_of_all_differences(candidates):
     scores = candidates[["x", "y", "z"]].to_numpy().T
     gold = candidates["gold"].to_numpy()
     here = np.ones(gold.shape, bool)
-    found = average_precision.influences(scores, gold, here)
-    tested = verdicts.of_influences(
+    found = early.influences(scores, gold, here)
+    tested = rank_tests.of_influences(
         found.value, found.influence, gold, here, "max-t", level=0.95, n_resamples=40_000, seed=1
     )
     covariance = sum(np.cov(found.influence[:, part]) / part.sum() for part in (gold, ~gold))

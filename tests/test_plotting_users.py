@@ -403,6 +403,6 @@ def test_help_says_what_marks_mean_and_names_every_parameter(name):
 
 
 def _roles():
-    from rankeval_pd.forms.roles import MEANINGS
+    from rankeval_pd.forms.roles.roles import MEANINGS
 
     return MEANINGS

@@ -10,22 +10,23 @@ from typing import get_args
 import pytest
 
 import rankeval_pd
-from rankeval_pd.chance import published
-from rankeval_pd.chance.populations import POPULATIONS
-from rankeval_pd.curves import area_pairs, areas
-from rankeval_pd.curves.shapes import SPACES
-from rankeval_pd.forms import choices
-from rankeval_pd.forms.families import OVER
-from rankeval_pd.nbest import comparison, recall, region_tests
-from rankeval_pd.nbest.precision_intervals import TARGETS
+from rankeval_pd.chance import published_chance
+from rankeval_pd.chance.published_chance import POPULATIONS
+from rankeval_pd.curves import area_differences, ranking_areas
+from rankeval_pd.curves.curve_shapes import SPACES
+from rankeval_pd.forms.out.tables import OVER
+from rankeval_pd.forms.roles import roles
+from rankeval_pd.nbest import comparison, difference_regions, recall
+from rankeval_pd.nbest.precision import TARGETS
 from rankeval_pd.stats.intervals.differences import DIFFERENCE_INTERVALS
 from rankeval_pd.stats.intervals.proportions import INTERVALS
-from rankeval_pd.stats.random_model import bounds
-from rankeval_pd.stats.resampling import bootstrap, system_ranks
-from rankeval_pd.stats.resampling.pairs import METHODS
+from rankeval_pd.stats.random_model import random_counts
+from rankeval_pd.stats.rankings import rank_tests
+from rankeval_pd.stats.resampling import bootstrap_tests
+from rankeval_pd.stats.resampling.gain_tables import METHODS
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
 from rankeval_pd.stats.significance.fisher import ALTERNATIVES
-from rankeval_pd.systems.hypotheses import SCORERS
+from rankeval_pd.systems.item_sources import SCORERS
 
 ROOT = Path(rankeval_pd.__file__).parent.parent
 FUNCTIONS = [name for name in rankeval_pd.__all__ if inspect.isfunction(getattr(rankeval_pd, name))]
@@ -72,30 +73,30 @@ def test_every_public_name_has_an_example():
 def test_choices_are_those_of_the_tables():
     """What type checkers know of an option is what it takes at run time."""
     wanted = {
-        choices.AreaInterval: areas.INTERVALS,
-        choices.AreaKind: areas.KINDS,
-        choices.AreaTest: area_pairs.TESTS,
-        choices.Adjustment: ADJUSTMENTS,
-        choices.FamilyAdjustment: (*ADJUSTMENTS, "max-t"),
-        choices.AdjustOver: OVER,
-        choices.Alternative: ALTERNATIVES,
-        choices.Bound: bounds.KINDS,
-        choices.ComparedShare: comparison.COMPARED,
-        choices.DifferenceInterval: (*DIFFERENCE_INTERVALS, *region_tests.SET_INTERVALS),
-        choices.EqualScores: areas.EQUAL,
-        choices.Event: bootstrap.EVENTS,
-        choices.GainInterval: bootstrap.INTERVALS,
-        choices.LawMethod: METHODS,
-        choices.PopulationKind: POPULATIONS,
-        choices.ProportionInterval: INTERVALS,
-        choices.RankKind: system_ranks.RANKS,
-        choices.RecallBand: recall.BANDS,
-        choices.RegionTest: region_tests.TESTS,
-        choices.ScoreInterval: system_ranks.SCORE_INTERVALS,
-        choices.Space: SPACES,
-        choices.TailMethod: published.METHODS,
-        choices.Target: TARGETS,
-        choices.TextMetric: SCORERS,
+        roles.AreaInterval: ranking_areas.INTERVALS,
+        roles.AreaKind: ranking_areas.KINDS,
+        roles.AreaTest: area_differences.TESTS,
+        roles.Adjustment: ADJUSTMENTS,
+        roles.FamilyAdjustment: (*ADJUSTMENTS, "max-t"),
+        roles.AdjustOver: OVER,
+        roles.Alternative: ALTERNATIVES,
+        roles.Bound: random_counts.KINDS,
+        roles.ComparedShare: comparison.COMPARED,
+        roles.DifferenceInterval: (*DIFFERENCE_INTERVALS, *difference_regions.SET_INTERVALS),
+        roles.EqualScores: ranking_areas.EQUAL,
+        roles.Event: bootstrap_tests.EVENTS,
+        roles.GainInterval: bootstrap_tests.INTERVALS,
+        roles.LawMethod: METHODS,
+        roles.PopulationKind: POPULATIONS,
+        roles.ProportionInterval: INTERVALS,
+        roles.RankKind: rank_tests.RANKS,
+        roles.RecallBand: recall.BANDS,
+        roles.RegionTest: difference_regions.TESTS,
+        roles.ScoreInterval: rank_tests.SCORE_INTERVALS,
+        roles.Space: SPACES,
+        roles.TailMethod: published_chance.METHODS,
+        roles.Target: TARGETS,
+        roles.TextMetric: SCORERS,
     }
     for known, table in wanted.items():
         assert set(get_args(known)) == set(table), known

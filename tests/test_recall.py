@@ -14,8 +14,8 @@ from scipy import stats
 
 from rankeval_pd import RankevalWarning, datasets
 from rankeval_pd.stats.intervals import bands
-from rankeval_pd.stats.intervals import recall as recalls
-from rankeval_pd.stats.resampling import keyed
+from rankeval_pd.stats.intervals import bands as recalls
+from rankeval_pd.stats.rankings import swap_draws
 
 LISTS = st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=1, max_size=20)
 
@@ -108,7 +108,7 @@ def test_draws_have_the_variance_that_they_are_divided_by(simulated):
     n = np.array([150])
     edge = bands.edge_precision(counts, n, np.array(gold.size))
     found = recalls.sup_t(
-        gold, n, edge, counts[n], keyed.by_position(gold.size), 0.95, added=2,
+        gold, n, edge, counts[n], swap_draws.by_position(gold.size), 0.95, added=2,
         n_resamples=20_000, seed=1, advance=lambda _: None,
     )  # fmt: skip
     assert found.factor == pytest.approx(1.96, abs=0.04)

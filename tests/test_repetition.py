@@ -15,7 +15,7 @@ from scipy import stats
 
 import rankeval_pd
 from rankeval_pd.stats.intervals.proportions import INTERVALS
-from rankeval_pd.stats.significance import dispersion, failures
+from rankeval_pd.stats.significance import dispersion
 
 
 def test_the_papers_dispersion():
@@ -74,7 +74,7 @@ def test_failures_of_all_counts(n, positive, ci):
     law = _all_counts(n, positive, ci)
     tp = np.array([positive] + [0] * (len(n) - 1))  # the law is of the total alone
     for observed in range(len(n) + 1):
-        found = failures.failures(np.array(n), tp, observed, ci, 0.8)
+        found = dispersion.failures(np.array(n), tp, observed, ci, 0.8)
         assert found.expected == pytest.approx(sum(k * p for k, p in law.items()), rel=1e-10)
         wanted = sum(p for k, p in law.items() if k >= observed)
         assert found.p_value == pytest.approx(wanted, rel=1e-10, abs=1e-15)
@@ -108,7 +108,7 @@ def test_failures_of_many_samples(samples, sizes, ci):
     tp = rng.binomial(n, 0.3)
     law = _added(n, int(tp.sum()), ci)
     for observed in (1, 2, 3, 5, 8, 13, 21, 30):
-        found = failures.failures(n, tp, observed, ci, 0.95)
+        found = dispersion.failures(n, tp, observed, ci, 0.95)
         assert found.p_value == pytest.approx(law[observed:].sum(), rel=1e-10, abs=0.0)
     assert found.expected == pytest.approx(np.arange(samples + 1) @ law, rel=1e-10)
     assert law[30:].sum() < 1e-15
@@ -119,8 +119,8 @@ def test_failures_of_twenty_thousand_samples():
     rng = np.random.default_rng(0)
     n = rng.choice([10, 25], 20_000)
     tp = rng.binomial(n, 0.3)
-    expected = failures.failures(n, tp, 0, "clopper-pearson", 0.95).expected
-    p = [failures.failures(n, tp, round(expected + k), "clopper-pearson", 0.95).p_value
+    expected = dispersion.failures(n, tp, 0, "clopper-pearson", 0.95).expected
+    p = [dispersion.failures(n, tp, round(expected + k), "clopper-pearson", 0.95).p_value
          for k in (-40, 0, 40)]  # fmt: skip
     normal = stats.norm(expected, np.sqrt(expected * (1 - expected / 20_000)))
     wanted = normal.sf([round(expected + k) - 0.5 for k in (-40, 0, 40)])
@@ -131,7 +131,7 @@ def test_failures_of_twenty_thousand_samples():
 def test_more_failures_are_less_likely(data):
     n = np.array(data.draw(st.lists(st.integers(1, 40), min_size=2, max_size=12)))
     tp = np.array([data.draw(st.integers(0, int(size))) for size in n])
-    law = [failures.failures(n, tp, k, "wilson", 0.9) for k in range(n.size + 1)]
+    law = [dispersion.failures(n, tp, k, "wilson", 0.9) for k in range(n.size + 1)]
     p = np.array([x.p_value for x in law])
     assert p[0] == 1.0
     assert (np.diff(p) <= 1e-12).all()
@@ -152,7 +152,7 @@ def test_failures_of_two_large_samples():
         others = (positive - k) / (5000 - size)
         failed += (others < low) | (high < others)
     for observed in (1, 2):
-        found = failures.failures(n, np.array([positive, 0]), observed, "clopper-pearson", 0.95)
+        found = dispersion.failures(n, np.array([positive, 0]), observed, "clopper-pearson", 0.95)
         assert found.expected == pytest.approx((chance * failed).sum(), rel=1e-9)
         assert found.p_value == pytest.approx(chance[failed >= observed].sum(), rel=1e-9)
 
@@ -171,8 +171,8 @@ def test_the_distance_from_the_normal_law_is_kolmogorovs(seed):
 def test_no_failures_where_all_labels_are_one():
     n = np.array([5, 9, 4])
     for tp in (n * 0, n):
-        assert failures.failures(n, tp, 0, "clopper-pearson", 0.95) == (0.0, 1.0)
-        assert failures.failures(n, tp, 2, "clopper-pearson", 0.95) == (0.0, 0.0)
+        assert dispersion.failures(n, tp, 0, "clopper-pearson", 0.95) == (0.0, 1.0)
+        assert dispersion.failures(n, tp, 2, "clopper-pearson", 0.95) == (0.0, 0.0)
 
 
 @pytest.mark.slow
@@ -186,7 +186,7 @@ def test_failures_are_those_of_simulated_samples(samples, size):
     low, high = INTERVALS["clopper-pearson"](tp.astype(float), np.full(tp.shape, size + 0.0), 0.95)
     failed = ((others < low) | (high < others)).sum(axis=1)
     seen = float(np.median(failed[failed > 0]))
-    law = [failures.failures(n, row, int(seen), "clopper-pearson", 0.95) for row in tp[:60]]
+    law = [dispersion.failures(n, row, int(seen), "clopper-pearson", 0.95) for row in tp[:60]]
     error = failed.std() / 4000**0.5
     assert np.mean([x.expected for x in law]) == pytest.approx(failed.mean(), abs=5 * error)
     share = (failed >= seen).mean()

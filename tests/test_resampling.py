@@ -17,7 +17,7 @@ from scipy import stats
 
 import rankeval_pd
 from rankeval_pd.systems.paired_tests import PAIR_COLUMNS
-from rankeval_pd.systems.ranks import RANK_COLUMNS
+from rankeval_pd.systems.system_ranks import RANK_COLUMNS
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*No interval:rankeval_pd.errors.RankevalWarning")
 
@@ -542,11 +542,11 @@ def test_max_t_of_signs_by_hand():
 
 def test_step_down_p_values_never_fall():
     """The less significant of two pairs has the larger p-value, whatever the draws of the two."""
-    from rankeval_pd.stats.resampling import bootstrap
+    from rankeval_pd.stats.resampling import bootstrap_tests
 
     small, large = np.zeros(99), np.zeros(99)
     large[:30] = 9.0  # the most significant pair alone has draws beyond it
-    found = bootstrap.max_t(lambda k: np.array([large, small])[k], np.array([5.0, 4.0]), 99)
+    found = bootstrap_tests.max_t(lambda k: np.array([large, small])[k], np.array([5.0, 4.0]), 99)
     np.testing.assert_allclose(found, [0.31, 0.31])
 
 

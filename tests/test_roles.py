@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import rankeval_pd
-from rankeval_pd.forms.roles import MEANINGS, AnyRoles
+from rankeval_pd.forms.roles.roles import MEANINGS, AnyRoles
 
 
 def _candidates() -> pd.DataFrame:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 import rankeval_pd
-from rankeval_pd.guide import PER_QUERY, PLOT_SYNONYMS, SYNONYMS
+from rankeval_pd.overview import PER_QUERY, PLOT_SYNONYMS, SYNONYMS
 
 ROOT = Path(rankeval_pd.__file__).parent.parent
 DOCS = ROOT / "docs"

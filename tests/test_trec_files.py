@@ -12,7 +12,7 @@ import pytest
 
 import rankeval_pd
 from rankeval_pd import RankevalWarning, read_trec, write_trec
-from rankeval_pd.forms import trec_lines
+from rankeval_pd.forms.queries import trec_lines
 from rankeval_pd.queries import trec_files
 
 RUN = "1 Q0 d1 1 3.5 bm25\n1 Q0 NA 2 2.5 bm25\n001 Q0 null 1 1e-3 bm25\n"

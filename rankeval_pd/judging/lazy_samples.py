@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from rankeval_pd.forms.dask_batches import find_batches
-from rankeval_pd.forms.rankings import check_data, read_part
-from rankeval_pd.forms.roles import Roles
+from rankeval_pd.forms.lazy.batches import find_batches
+from rankeval_pd.forms.rankings.candidates import check_data, read_part
+from rankeval_pd.forms.roles.roles import Roles
 from rankeval_pd.judging.samples import Asked, Sample, by_name, read_sample
-from rankeval_pd.stats.intervals.partly_judged import Design
+from rankeval_pd.stats.rankings.judged_sums import Design
 
 BESIDE = {"judged": bool, "probability": float, "stratum": np.int64}
 

@@ -9,19 +9,11 @@ import numpy as np
 import xarray as xr
 
 from rankeval_pd.errors import check_choice, check_flag
-from rankeval_pd.forms.answers import answer
-from rankeval_pd.forms.choices import (
-    AdjustOver,
-    Alternative,
-    ComparedShare,
-    DifferenceInterval,
-    FamilyAdjustment,
-    ListSizes,
-    RegionTest,
-    Target,
-)
-from rankeval_pd.forms.families import adjusted_together
-from rankeval_pd.forms.measure_pairs import (
+from rankeval_pd.forms.out.averages import Average
+from rankeval_pd.forms.out.tables import adjusted_together
+from rankeval_pd.forms.rankings.answers import answer
+from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.rankings.kernel_calls import (
     Pair,
     PairRanks,
     ask_pairs,
@@ -29,24 +21,33 @@ from rankeval_pd.forms.measure_pairs import (
     pair_names,
     sides,
 )
-from rankeval_pd.forms.memory import check_needed
-from rankeval_pd.forms.n import check_n, those
-from rankeval_pd.forms.rankings import Data
-from rankeval_pd.forms.roles import Names, RankingRoles, Roles
-from rankeval_pd.forms.spelled_out import with_roles
+from rankeval_pd.forms.rankings.list_sizes import check_n, those
+from rankeval_pd.forms.roles.call_costs import check_needed
+from rankeval_pd.forms.roles.role_docs import with_roles
+from rankeval_pd.forms.roles.roles import (
+    AdjustOver,
+    Alternative,
+    ComparedShare,
+    DifferenceInterval,
+    FamilyAdjustment,
+    ListSizes,
+    Names,
+    RankingRoles,
+    RegionTest,
+    Roles,
+    Target,
+)
 from rankeval_pd.nbest.acceptance_sets import check_threshold, compare_sets, of_pair
-from rankeval_pd.nbest.clustered import check_clustered, compared
-from rankeval_pd.nbest.joined_groups import check_joined, compare_joined
-from rankeval_pd.nbest.precision_intervals import LEAST, warn_of_thresholds
-from rankeval_pd.nbest.region_tests import DECIDED, REGION_TYPES, Options, tested
+from rankeval_pd.nbest.difference_regions import DECIDED, REGION_TYPES, Options, tested
+from rankeval_pd.nbest.grouped_lists import check_clustered, check_joined, compare_joined, compared
+from rankeval_pd.nbest.precision import LEAST, warn_of_thresholds
 from rankeval_pd.progress import drawing_bar
-from rankeval_pd.queries.averages import Average
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.distributions.normal import z_of
+from rankeval_pd.stats.distributions.quantiles import z_of
 from rankeval_pd.stats.intervals import bands
 from rankeval_pd.stats.intervals.differences import DIFFERENCE_INTERVALS, agreeing
-from rankeval_pd.stats.intervals.odds_ratio import sample_odds_ratio
 from rankeval_pd.stats.rankings import ranking, swaps
+from rankeval_pd.stats.significance.fisher import sample_odds_ratio
 
 NBEST_COLUMNS = ("measure_a", "measure_b", "n", *REGION_TYPES, *DECIDED, "cuts_tie")
 DRAWN = ("p_stderr", "undecided")  # with adjust="max-t", behind the others

@@ -9,26 +9,27 @@ import numpy as np
 import xarray as xr
 
 from rankeval_pd.errors import check_choice, check_share
-from rankeval_pd.forms.answers import answer
-from rankeval_pd.forms.choices import ListSizes, ProportionInterval, RecallBand, Target
-from rankeval_pd.forms.measures import ask_measures
-from rankeval_pd.forms.n import Sizes, check_n, those
-from rankeval_pd.forms.rankings import Data
-from rankeval_pd.forms.roles import RankingRoles, Roles
-from rankeval_pd.forms.spelled_out import with_roles
-from rankeval_pd.nbest.bands import enough
-from rankeval_pd.nbest.precision_intervals import (
-    LEAST,
-    IntervalKind,
-    warn_of_reversed,
-    warn_of_thresholds,
+from rankeval_pd.forms.rankings.answers import answer
+from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.rankings.kernel_calls import ask_measures
+from rankeval_pd.forms.rankings.list_sizes import Sizes, check_n, those
+from rankeval_pd.forms.roles.role_docs import with_roles
+from rankeval_pd.forms.roles.roles import (
+    ListSizes,
+    ProportionInterval,
+    RankingRoles,
+    RecallBand,
+    Roles,
+    Target,
 )
+from rankeval_pd.nbest.precision import LEAST, IntervalKind, warn_of_reversed, warn_of_thresholds
+from rankeval_pd.nbest.precision_bands import enough
 from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import bands
-from rankeval_pd.stats.intervals import recall as recalls
+from rankeval_pd.stats.intervals import bands as recalls
 from rankeval_pd.stats.rankings import ranking
-from rankeval_pd.stats.resampling.keyed import Keys
+from rankeval_pd.stats.rankings.swap_draws import Keys
 
 _TYPES: dict[str, type] = {
     "threshold": float, "tp": np.int64, "precision": float, "recall": float, "lift": float,

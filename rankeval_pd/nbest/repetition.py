@@ -12,13 +12,18 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import check_choice, check_count, check_flag, check_share, listed
-from rankeval_pd.forms import tables
-from rankeval_pd.forms.choices import ProportionInterval
-from rankeval_pd.forms.dask_batches import Batches, find_batches
-from rankeval_pd.forms.rankings import Data, check_data, read_dataset, read_frame, read_part
-from rankeval_pd.forms.roles import RankingRoles, Roles, as_names
-from rankeval_pd.forms.spelled_out import with_roles_but
-from rankeval_pd.forms.thresholds import asked_thresholds
+from rankeval_pd.forms.lazy.batches import Batches, find_batches
+from rankeval_pd.forms.out import tables
+from rankeval_pd.forms.rankings.candidates import (
+    Data,
+    check_data,
+    read_dataset,
+    read_frame,
+    read_part,
+)
+from rankeval_pd.forms.rankings.list_sizes import asked_thresholds
+from rankeval_pd.forms.roles.role_docs import with_roles_but
+from rankeval_pd.forms.roles.roles import ProportionInterval, RankingRoles, Roles, as_names
 from rankeval_pd.nbest.repetition_parts import (
     accepted,
     least_score,
@@ -30,7 +35,7 @@ from rankeval_pd.progress import drawing_bar, nothing_moves
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.proportions import INTERVALS
 from rankeval_pd.stats.significance import dispersion
-from rankeval_pd.stats.significance.failures import failures
+from rankeval_pd.stats.significance.dispersion import failures
 
 _STUDY: dict[str, type] = {
     "threshold": float, "n_samples": np.int64, "n_mean": float, "precision": float,

@@ -10,16 +10,15 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import unknown_name
-from rankeval_pd.forms import tables
-from rankeval_pd.forms.choices import FamilyAdjustment, ListSizes
-from rankeval_pd.forms.rankings import Data, check_data
-from rankeval_pd.forms.roles import AnyRoles
-from rankeval_pd.forms.spelled_out import with_roles
-from rankeval_pd.nbest.ranks import VERDICT, Asked, best_first, ranked
+from rankeval_pd.forms.out import tables
+from rankeval_pd.forms.rankings.candidates import Data, check_data
+from rankeval_pd.forms.roles.role_docs import with_roles
+from rankeval_pd.forms.roles.roles import AnyRoles, FamilyAdjustment, ListSizes
+from rankeval_pd.nbest.measure_verdicts import VERDICT, Asked, best_first, ranked
 from rankeval_pd.queries.per_query import Undefined
-from rankeval_pd.queries.summary import query_summary
+from rankeval_pd.queries.run_summary import query_summary
 from rankeval_pd.systems.paired_tests import paired_bootstrap
-from rankeval_pd.systems.ranks import system_ranks
+from rankeval_pd.systems.system_ranks import system_ranks
 
 _OF_PAIRS = ("difference", "difference_low", "difference_high", "p_adjusted")
 

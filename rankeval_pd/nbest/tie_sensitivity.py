@@ -8,17 +8,15 @@ from typing import Unpack
 import numpy as np
 import xarray as xr
 
-from rankeval_pd.forms.answers import answer
-from rankeval_pd.forms.choices import ListSizes
-from rankeval_pd.forms.measure_pairs import PairRanks, ask_pairs, only_pair, pair_names
-from rankeval_pd.forms.memory import check_draws
-from rankeval_pd.forms.n import check_n, those
-from rankeval_pd.forms.rankings import Data
-from rankeval_pd.forms.roles import RankingRoles, Roles
-from rankeval_pd.forms.spelled_out import with_roles
+from rankeval_pd.forms.rankings.answers import answer
+from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.rankings.kernel_calls import PairRanks, ask_pairs, only_pair, pair_names
+from rankeval_pd.forms.rankings.list_sizes import check_n, those
+from rankeval_pd.forms.roles.call_costs import check_draws
+from rankeval_pd.forms.roles.role_docs import with_roles
+from rankeval_pd.forms.roles.roles import ListSizes, RankingRoles, Roles
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.rankings import ranking
-from rankeval_pd.stats.resampling import keyed
+from rankeval_pd.stats.rankings import ranking, swap_draws
 from rankeval_pd.stats.significance.fisher import fisher_test
 
 _TYPES: dict[str, type] = {"p_min": float, "p_median": float, "p_max": float, "cuts_tie": bool}
@@ -128,7 +126,7 @@ def _columns(lists: PairRanks, n: IntArray, *, n_keys: int, seed: int) -> tuple[
         own = lists.draws_of(row)
         listed = [_p_value(a, b, gold, n[asked])]
         for number in range(1, n_keys):
-            key = np.argsort(keyed.other_order(own, seed, number), kind="stable")
+            key = np.argsort(swap_draws.other_order(own, seed, number), kind="stable")
             everyone = np.ones(gold.size, dtype=bool)
             rank_a, rank_b = (ranking.ranks(ranking.order(x[key], everyone)) for x in scores)
             listed.append(_p_value(rank_a, rank_b, gold[key], n[asked]))

@@ -1,18 +1,32 @@
-"""Pictures of what chance reaches, from data or a table."""
+"""Pictures of what chance reaches, and of estimates with their intervals."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Unpack
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
 from rankeval_pd.chance.bounds import random_bound as bound_of
-from rankeval_pd.chance.distribution import random_cdf as cdf_of
-from rankeval_pd.chance.envelope import random_envelope
-from rankeval_pd.forms.choices import ListSizes, PopulationKind
-from rankeval_pd.forms.once import let_in_once
-from rankeval_pd.forms.rankings import Data
-from rankeval_pd.plotting.asked import (
+from rankeval_pd.chance.bounds import random_cdf as cdf_of
+from rankeval_pd.chance.crossovers import random_envelope
+from rankeval_pd.curves import ranking_areas
+from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.roles.call_costs import let_in_once
+from rankeval_pd.forms.roles.roles import ListSizes, PopulationKind
+from rankeval_pd.nbest import difference_regions as ratios
+from rankeval_pd.nbest import ranges as mean_differences
+from rankeval_pd.nbest import tie_sensitivity as sensitivities
+from rankeval_pd.nbest.comparison import compare
+from rankeval_pd.plotting.drawing.comparisons import draw_random_cdf
+from rankeval_pd.plotting.drawing.forests import (
+    draw_area,
+    draw_mean_difference,
+    draw_odds_ratios,
+    draw_tie_sensitivity,
+)
+from rankeval_pd.plotting.drawing.lists import draw_random_bound
+from rankeval_pd.plotting.keywords import (
     Levels,
     RankingPlot,
     curves_of,
@@ -20,11 +34,13 @@ from rankeval_pd.plotting.asked import (
     parted,
     seen_of,
 )
-from rankeval_pd.plotting.drawing.bounds import draw_random_bound
-from rankeval_pd.plotting.drawing.distribution import draw_random_cdf
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+# -------------------------------------------------------------------------------------------------
+# Pictures of what chance reaches, from data or a table.
 
 
 @of_data_or_table(draw_random_bound, ("p", "n", "expected", "critical"), "random_bound")
@@ -145,3 +161,231 @@ def random_cdf(
         table = cdf_of(data, n, population=population, **roles)
         bound = bound_of(data, p, n, population=population, **roles)
     return draw_random_cdf(table, bound, **look)
+
+
+# -------------------------------------------------------------------------------------------------
+# Pictures of estimates and their intervals, from data or a table.
+
+
+@of_data_or_table(draw_area, ("measure", "area", "chance"), "area")
+def area(
+    data: Data,
+    kind: Literal["roc", "ap"] = "roc",
+    *,
+    level: float = 0.95,
+    sort: bool = True,
+    **options: Unpack[RankingPlot],
+) -> Axes:
+    """Draw the area under the curve of each measure, its interval, and what chance reaches.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a score for each measure and a gold label; or the result of
+        :func:`rankeval_pd.area`.
+    kind, level
+        Of data: as in :func:`rankeval_pd.area`.
+    sort : bool
+        Whether the largest area comes first; else the measures stand in their order.
+    **look
+    line_kw, band_kw, marker_kw : mapping, optional
+        ``band_kw`` and ``marker_kw``: keywords of the intervals (``Axes.hlines``) and of the
+        points (``Axes.plot``). ``line_kw`` has no effect here.
+    **roles
+        Of data: which column is what.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    A row is a measure: the point is its area, the bar its interval where the table has one, and
+    the dashed line what a random order has on average.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(500)
+    >>> df.rankeval.plot.area().get_xlabel()
+    'area under the ROC curve'
+    """
+    look, roles = parted(options)
+    return draw_area(ranking_areas.area(data, kind, level=level, **roles), sort=sort, **look)
+
+
+@of_data_or_table(
+    draw_odds_ratios, ("measure_a", "n", "odds_ratio", "odds_ratio_mle"), "odds_ratios"
+)
+def odds_ratios(
+    data: Data,
+    a: Hashable,
+    b: Hashable,
+    n: Any,
+    *,
+    level: float = 0.95,
+    log: bool | None = None,
+    **options: Unpack[RankingPlot],
+) -> Axes:
+    """Draw the odds ratios of two measures over n, on a logarithmic scale.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a score for each measure and a gold label; or the result of
+        :func:`rankeval_pd.odds_ratios`.
+    a, b, n, level
+        Of data: as in :func:`rankeval_pd.odds_ratios`.
+    log : bool, optional
+        Whether n is drawn on a logarithmic axis; unless given for lists of more than 20,000.
+    **look
+    line_kw, band_kw, marker_kw : mapping, optional
+        Keywords of the lines, of the intervals (``Axes.vlines``, where the n are many
+        ``Axes.fill_between``), and of the markers of points that are few.
+    **roles
+        Of data: which column is what.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    The line is the conditional maximum-likelihood estimate; the bars or the band are exact
+    intervals, each for its n alone. What is 0 or infinite stands at the edge. The dashed line at 1
+    is no difference.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(500)
+    >>> df.rankeval.plot.odds_ratios("good", "fair", [50, 100, 200]).get_yscale()
+    'log'
+    """
+    look, roles = parted(options)
+    table = ratios.odds_ratios(data, a, b, n, level=level, **roles)
+    return draw_odds_ratios(table, log=log, **look)
+
+
+@of_data_or_table(
+    draw_tie_sensitivity, ("measure_a", "n", "p_min", "p_median", "p_max"), "tie_sensitivity"
+)
+def tie_sensitivity(
+    data: Data,
+    a: Hashable,
+    b: Hashable,
+    n: Any,
+    *,
+    n_keys: int = 20,
+    alpha: float = 0.05,
+    log: bool | None = None,
+    **options: Unpack[RankingPlot],
+) -> Axes:
+    """Draw how far the p-value of a comparison depends on the order of equal scores.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a score for each measure and a gold label; or the result of
+        :func:`rankeval_pd.tie_sensitivity`.
+    a, b, n, n_keys
+        Of data: as in :func:`rankeval_pd.tie_sensitivity`.
+    alpha : float
+        The level at which a line stands.
+    log : bool, optional
+        Whether n is drawn on a logarithmic axis; unless given for lists of more than 20,000.
+    **look
+    line_kw, band_kw, marker_kw : mapping, optional
+        Keywords of the lines, of the bars (``Axes.vlines``, where the n are many
+        ``Axes.fill_between``), and of the markers of points that are few.
+    **roles
+        Of data: which column is what.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    The line is the median p-value over several orders of equal scores; a bar goes from the least
+    to the largest. A bar that crosses the dashed line is a decision that ties make.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(500).round(1)
+    >>> df.rankeval.plot.tie_sensitivity("good", "fair", [50, 100], n_keys=5).get_ylabel()
+    'p-value'
+    """
+    look, roles = parted(options)
+    table = sensitivities.tie_sensitivity(data, a, b, n, n_keys=n_keys, **roles)
+    table.attrs.setdefault("n_keys", n_keys)
+    return draw_tie_sensitivity(table, alpha=alpha, log=log, **look)
+
+
+@of_data_or_table(
+    draw_mean_difference, ("measure_a", "n_first", "n_last", "difference"), "mean_difference"
+)
+def mean_difference(
+    data: Data,
+    a: Hashable,
+    b: Hashable,
+    n: Any,
+    *,
+    alternative: Literal["two-sided", "greater", "less"] = "two-sided",
+    n_resamples: int = 9999,
+    level: float = 0.95,
+    progress: bool | None = None,
+    **options: Unpack[RankingPlot],
+) -> Axes:
+    """Draw the mean difference of two precision curves, and the difference at each n.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a score for each measure and a gold label; or the result of
+        :func:`rankeval_pd.mean_difference`, and beside it as ``differences`` that of
+        :func:`rankeval_pd.compare` for the same pair.
+    a, b, n, alternative, n_resamples, level, progress
+        Of data: as in :func:`rankeval_pd.mean_difference`.
+    **look
+    line_kw, band_kw, marker_kw : mapping, optional
+        ``line_kw`` and ``band_kw``: keywords of the line of the mean and of its interval
+        (``Axes.fill_between``). ``marker_kw`` has no effect here.
+    **roles
+        Of data: which column is what.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    The thick line is the mean over the n that it spans, the band its interval; the thin grey line
+    is the difference of precision at each n, of which it is the mean.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(500)
+    >>> ax = df.rankeval.plot.mean_difference("good", "fair", range(50, 200), n_resamples=99)
+    >>> ax.get_ylabel()
+    'difference of precision'
+    """
+    look, roles = parted(options)
+    with let_in_once():
+        table = mean_differences.mean_difference(
+            data, a, b, n, alternative=alternative, n_resamples=n_resamples, level=level,
+            progress=progress, **roles,
+        )  # fmt: skip
+        curve = compare(data, a, b, _some(n), **roles)
+    return draw_mean_difference(table, curve, **look)
+
+
+def _some(n: Any) -> Any:
+    """Return as many of the n as a picture shows."""
+    if n is None or not np.iterable(n):
+        return n
+    sizes = np.asarray(list(n))
+    most = min(2000, sizes.size)
+    return [int(x) for x in sizes[np.linspace(0, sizes.size - 1, most).astype(int)]]

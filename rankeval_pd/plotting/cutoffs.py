@@ -10,15 +10,17 @@ import pandas as pd
 
 from rankeval_pd.chance.bounds import random_bound
 from rankeval_pd.chance.crossovers import crossovers as crossovers_of
-from rankeval_pd.curves import shapes
-from rankeval_pd.curves.areas import area as area_of
-from rankeval_pd.curves.references import isolines as isolines_of
-from rankeval_pd.curves.references import random_band
+from rankeval_pd.curves import curve_shapes
+from rankeval_pd.curves.curve_references import isolines as isolines_of
+from rankeval_pd.curves.curve_references import random_band
+from rankeval_pd.curves.ranking_areas import area as area_of
 from rankeval_pd.errors import check_choice
-from rankeval_pd.forms.choices import AreaKind, Bound, Space
-from rankeval_pd.forms.once import let_in_once
-from rankeval_pd.forms.rankings import Data
-from rankeval_pd.plotting.asked import (
+from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.roles.call_costs import let_in_once
+from rankeval_pd.forms.roles.roles import AreaKind, Bound, Space
+from rankeval_pd.plotting.drawing.canvas import shown
+from rankeval_pd.plotting.drawing.curves import curve_drawing
+from rankeval_pd.plotting.keywords import (
     Levels,
     Picture,
     RankingPlot,
@@ -26,18 +28,18 @@ from rankeval_pd.plotting.asked import (
     parted,
     seen_of,
 )
-from rankeval_pd.plotting.drawing.canvas import shown
-from rankeval_pd.plotting.drawing.curves import curve_drawing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-_DRAW: dict[str, Callable[..., Axes]] = {space: curve_drawing(space) for space in shapes.SPACES}
+_DRAW: dict[str, Callable[..., Axes]] = {
+    space: curve_drawing(space) for space in curve_shapes.SPACES
+}
 
 
 def _drawn(space: str) -> Callable[[Picture], Picture]:
-    needed = ("measure", "n", *shapes.SPACES[space])
+    needed = ("measure", "n", *curve_shapes.SPACES[space])
     return of_data_or_table(_DRAW[space], needed, space)
 
 
@@ -330,9 +332,8 @@ def gain(
 
 
 _CURVES: dict[str, Callable[..., Any]] = {
-    "roc": shapes.roc, "precision_recall": shapes.precision_recall, "det": shapes.det,
-    "lift": shapes.lift, "gain": shapes.gain,
-}  # fmt: skip
+    name: getattr(curve_shapes, name) for name in ("roc", "precision_recall", "det", "lift", "gain")
+}
 
 
 def _draw(

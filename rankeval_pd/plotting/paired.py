@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Unpack
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.forms.choices import (
+from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.roles.roles import (
     AdjustOver,
     AreaKind,
     CalibrationInterval,
@@ -21,8 +22,6 @@ from rankeval_pd.forms.choices import (
     RankKind,
     ScoreInterval,
 )
-from rankeval_pd.forms.rankings import Data
-from rankeval_pd.plotting.asked import AnyPlot, ItemPlot, of_data_or_table, parted
 from rankeval_pd.plotting.drawing.systems import (
     draw_calibration,
     draw_confidence,
@@ -30,14 +29,15 @@ from rankeval_pd.plotting.drawing.systems import (
     draw_pairs,
     draw_system_ranks,
 )
-from rankeval_pd.plotting.ranks import of_measures_too, pairs_of_measures
+from rankeval_pd.plotting.keywords import AnyPlot, ItemPlot, of_data_or_table, parted
+from rankeval_pd.plotting.measures import of_measures_too, pairs_of_measures
 from rankeval_pd.systems import calibration as calibrations
-from rankeval_pd.systems import ranks as ranked
-from rankeval_pd.systems import sizes as test_set_sizes
+from rankeval_pd.systems import gain_studies as test_set_sizes
+from rankeval_pd.systems import system_ranks as ranked
 from rankeval_pd.systems.calibration import PAPER_BINS
+from rankeval_pd.systems.gain_studies import gain_threshold
 from rankeval_pd.systems.paired_tests import paired_bootstrap
-from rankeval_pd.systems.relations import Families
-from rankeval_pd.systems.thresholds import gain_threshold
+from rankeval_pd.systems.resampled_tables import Families
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

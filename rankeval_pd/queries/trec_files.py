@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.errors import listed, unknown_name, warn
-from rankeval_pd.forms import trec_lines
-from rankeval_pd.forms.trec_lines import Kind, Lines
+from rankeval_pd.forms.queries import trec_lines
+from rankeval_pd.forms.queries.trec_lines import Kind, Lines
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 
 Source = str | Path | pd.DataFrame

@@ -13,8 +13,8 @@ from collections.abc import Callable
 import numpy as np
 
 from rankeval_pd.stats._types import FloatArray
-from rankeval_pd.stats.distributions import hypergeometric, poisson
-from rankeval_pd.stats.distributions.loader import deviance
+from rankeval_pd.stats.distributions import binomial, hypergeometric
+from rankeval_pd.stats.distributions.tails import deviance
 from rankeval_pd.stats.intervals.proportions import clopper_pearson
 
 Measure = Callable[[FloatArray, FloatArray, FloatArray, FloatArray], FloatArray]
@@ -213,7 +213,7 @@ def neglog10_poisson(
     o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
 ) -> FloatArray:
     """Return -log10 P(X >= O11), X ~ Poisson(E11); O11 is a whole number."""
-    return poisson.tails(o11, expected(o11, o12, o21, o22)).ge / -math.log(10.0) + 0.0
+    return binomial.poisson_tails(o11, expected(o11, o12, o21, o22)).ge / -math.log(10.0) + 0.0
 
 
 def neglog10_fisher(

@@ -11,10 +11,14 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import check_choice, check_share, unknown_name
-from rankeval_pd.forms.choices import CalibrationInterval
-from rankeval_pd.forms.items import check_better, item_order, item_roles, settled, system_scores
-from rankeval_pd.forms.memory import check_draws, check_memory
-from rankeval_pd.forms.pairs import (
+from rankeval_pd.forms.items.items import (
+    check_better,
+    item_order,
+    item_roles,
+    settled,
+    system_scores,
+)
+from rankeval_pd.forms.items.pair_tables import (
     as_came,
     check_sizes,
     grouped,
@@ -24,13 +28,14 @@ from rankeval_pd.forms.pairs import (
     pairs_table,
     take_items,
 )
-from rankeval_pd.forms.rankings import Data
-from rankeval_pd.forms.roles import ItemRoles, Roles
-from rankeval_pd.forms.spelled_out import with_roles
+from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.roles.call_costs import check_draws, check_memory
+from rankeval_pd.forms.roles.role_docs import with_roles
+from rankeval_pd.forms.roles.roles import CalibrationInterval, ItemRoles, Roles
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats.intervals.proportions import clopper_pearson
-from rankeval_pd.stats.resampling import resamples, studies
-from rankeval_pd.stats.resampling.metrics import DIRECTED, METRICS
+from rankeval_pd.stats.resampling import gain_tables, resamples
+from rankeval_pd.stats.resampling.metric_sums import DIRECTED, METRICS
 from rankeval_pd.systems.paired_tests import paired_bootstrap
 
 CALIBRATION_COLUMNS = (
@@ -131,7 +136,7 @@ def calibration(
     table = _shrunken(table, groups, prior)
     table = table[table["gain"] > 0.0]
     there = np.array([scores[a] - scores[b] for a, b in _named(table)], dtype=float)
-    expected = studies.agreement(table["p_value"], table["n_items"], n_other, table["_part"])
+    expected = gain_tables.agreement(table["p_value"], table["n_items"], n_other, table["_part"])
     table = table.assign(agrees=there > 0.0, expected=expected)[~np.isnan(there)]
     rows = [
         keys + row
@@ -148,7 +153,7 @@ def _shrunken(table: pd.DataFrame, groups: list[Hashable], prior: str) -> pd.Dat
     if prior == "estimated":
         for _, part in grouped(table, groups):
             gain, error = (part[name].to_numpy(dtype=float) for name in ("gain", "gain_se"))
-            table.loc[part.index, "_part"] = studies.shrinkage(gain, error)
+            table.loc[part.index, "_part"] = gain_tables.shrinkage(gain, error)
     return table
 
 
@@ -236,10 +241,10 @@ def _calibrated(
         below, above = clopper_pearson(tp, n, level)
         limits = float(below[0]), float(above[0])
         if ci == "systems":
-            weights = studies.pair_weights(numbers_of(inside), n_resamples, seed)
+            weights = gain_tables.pair_weights(numbers_of(inside), n_resamples, seed)
             with np.errstate(invalid="ignore"):
                 drawn = weights @ agrees / weights.sum(axis=1)
-            limits = studies.wider(studies.percentile_limits(drawn, level), limits)
+            limits = gain_tables.wider(gain_tables.percentile_limits(drawn, level), limits)
         yield [low, high, count, agrees.mean(), *limits, float(inside["expected"].mean())]
 
 
@@ -347,7 +352,7 @@ def population_calibration(
             advance(1)
     table = pd.concat(tables, ignore_index=True)
     agrees = np.array([scores[a] > scores[b] for a, b in _named(table)], dtype=bool)
-    expected = studies.agreement(table["p_value"], table["n_items"], np.inf, table["_part"])
+    expected = gain_tables.agreement(table["p_value"], table["n_items"], np.inf, table["_part"])
     table = table.assign(agrees=agrees, expected=expected)
     rows_found = list(_calibrated(table, edges, ci, level, 1000, seed))
     attrs = {**made_by(result), "ci": ci, "level": level, "prior": prior}

@@ -9,27 +9,34 @@ import numpy as np
 import xarray as xr
 
 from rankeval_pd.errors import check_choice, check_count
-from rankeval_pd.forms.choices import AdjustOver, Event, FamilyAdjustment, GainInterval, LawMethod
-from rankeval_pd.forms.dask_sums import Asked
-from rankeval_pd.forms.item_answers import Finish, Question, answer
-from rankeval_pd.forms.memory import check_memory
-from rankeval_pd.forms.rankings import Data
-from rankeval_pd.forms.roles import ItemRoles
-from rankeval_pd.forms.spelled_out import with_roles
+from rankeval_pd.forms.items.item_answers import Finish, Question, answer
+from rankeval_pd.forms.lazy.item_sums import Asked
+from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.roles.call_costs import check_memory
+from rankeval_pd.forms.roles.role_docs import with_roles
+from rankeval_pd.forms.roles.roles import (
+    AdjustOver,
+    Event,
+    FamilyAdjustment,
+    GainInterval,
+    ItemRoles,
+    LawMethod,
+)
 from rankeval_pd.stats._types import AnyArray, IntArray
-from rankeval_pd.stats.resampling import paired, permutation, resamples
-from rankeval_pd.stats.resampling.asked import AnyItems, Options
-from rankeval_pd.stats.resampling.bootstrap import DUAL, EVENTS, INTERVALS
-from rankeval_pd.stats.resampling.pairs import Pairs, is_undecided
-from rankeval_pd.systems.made import (
+from rankeval_pd.stats.resampling import paired_gains, resamples
+from rankeval_pd.stats.resampling.bootstrap_tests import DUAL, EVENTS, INTERVALS
+from rankeval_pd.stats.resampling.gain_tables import Pairs, is_undecided
+from rankeval_pd.stats.resampling.test_items import AnyItems, Options
+from rankeval_pd.systems.resampled_tables import (
+    Families,
     Made,
     check_size,
     of_all_groups,
     options_of,
+    relation_of,
     resampling_bar,
     seed_of,
 )
-from rankeval_pd.systems.relations import Families, relation_of
 
 PAIR_COLUMNS = (
     "system_a", "system_b", "score_a", "score_b", "gain", "gain_se", "ci_low", "ci_high",
@@ -225,8 +232,8 @@ def paired_bootstrap(
     )  # fmt: skip
     said = ("event", "method", "ci", "adjust", "alpha", "level")
     return _ask_pairs(
-        paired.paired_bootstrap, data, a, b, options, adjust_over, families, progress, roles, said,
-        baseline,
+        paired_gains.paired_bootstrap, data, a, b, options, adjust_over, families, progress, roles,
+        said, baseline,
     )  # fmt: skip
 
 
@@ -300,8 +307,8 @@ def paired_permutation(
     )  # fmt: skip
     said = ("method", "adjust", "alpha", "level")
     return _ask_pairs(
-        permutation.paired_permutation, data, a, b, options, adjust_over, families, progress, roles,
-        said, baseline,
+        paired_gains.paired_permutation, data, a, b, options, adjust_over, families, progress,
+        roles, said, baseline,
     )  # fmt: skip
 
 
@@ -401,7 +408,7 @@ def _ask_pairs(
 
 def _spread(test: Callable[..., Pairs], options: Options) -> Asked:
     """Return what the test needs of items that are spread over workers."""
-    if test is permutation.paired_permutation:
+    if test is paired_gains.paired_permutation:
         return Asked(options, swaps=True)
     return Asked(options, signs="wild" in (options.event, options.ci))
 

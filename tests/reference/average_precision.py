@@ -22,9 +22,9 @@ import numpy as np
 import pandas as pd
 from scipy import special, stats
 
-from rankeval_pd.curves.average_precision import columns_of_one, columns_of_two
-from rankeval_pd.stats.rankings import areas
-from rankeval_pd.stats.rankings import average_precision as ap
+from rankeval_pd.curves.ranking_areas import columns_of_one, columns_of_two
+from rankeval_pd.stats.rankings import early as ap
+from rankeval_pd.stats.rankings import roc_areas
 
 Z = special.ndtri(0.975)
 AT_ONCE = 2_000_000
@@ -49,7 +49,7 @@ def bootstrap(score, gold, rng, ties, draws=200):
     return np.quantile(values, [0.025, 0.975])
 
 
-def without(where="rankeval_pd.curves.average_precision.influences"):
+def without(where="rankeval_pd.curves.ranking_areas.influences"):
     """Let influences be those without the factor N+ / (N+ - 1)."""
     factored = ap.influences
 
@@ -78,10 +78,10 @@ def run(positives, prevalence, quality, step, equal, repetitions, resampled, see
         if step:
             a, b, c = (step * np.round(x / step) for x in (a, b, c))
         one = ap.influences(a, gold, here, ties=ties)
-        error = np.sqrt(areas.variance(one.influence, one.gold, one.present))
+        error = np.sqrt(roc_areas.variance(one.influence, one.gold, one.present))
         freedom = np.full(size, min(positives, total - positives) - 1)
-        low, high = ap.logit_limits(one, error, freedom, np.full(size, positives), 0.95)
-        plain = ap.logit_limits(
+        low, high = ap.ap_logit_limits(one, error, freedom, np.full(size, positives), 0.95)
+        plain = ap.ap_logit_limits(
             one._replace(corrected=one.value), error, freedom, np.full(size, positives), 0.95
         )
         options = {"level": 0.95, "ties": ties, "ends": False}

@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 from scipy import special, stats
 
-from rankeval_pd.stats.rankings import promises
+from rankeval_pd.stats.rankings import rank_tests
 
 
-def plain(sets: promises.Sets, wanted: float) -> int | None:
+def plain(sets: rank_tests.Sets, wanted: float) -> int | None:
     low = stats.beta.ppf(0.05, sets.tp, sets.n - sets.tp + 1)
     passed = np.flatnonzero(low >= wanted)
     return int(passed[-1]) if passed.size else None
@@ -29,8 +29,8 @@ def run(total, prevalence, quality, question, wanted, repetitions=1_000):
     for _ in range(repetitions):
         gold = rng.random(total) < prevalence
         score = rng.normal(size=total) + quality * gold
-        sets = promises.sets_of(score, gold)
-        chosen, _ = getattr(promises, question)(sets, wanted, 0.95)
+        sets = rank_tests.sets_of(score, gold)
+        chosen, _ = getattr(rank_tests, question)(sets, wanted, 0.95)
         found += chosen is not None
         others = {"plain": plain(sets, wanted)} if question == "precision" else {}
         for name, position in {"chosen": chosen, **others}.items():

@@ -16,7 +16,7 @@ import numpy as np
 from clusters import sample
 from scipy import stats
 
-from rankeval_pd.stats.rankings import areas
+from rankeval_pd.stats.rankings import roc_areas
 
 SAMPLES = 1_500
 NAMES = ("clusters", "sizes", "icc", "strength", "mean_area", "samples", "area", "test")
@@ -32,10 +32,10 @@ def setting(n_clusters, sizes, icc, strength):
         if not 1 < gold.sum() < len(data) - 1:
             continue
         here = np.ones(len(data), dtype=bool)
-        a, b = (areas.placements(data[name].to_numpy(), gold, here) for name in "ab")
+        a, b = (roc_areas.placements(data[name].to_numpy(), gold, here) for name in "ab")
         found.append(a.area)
         limits.append(area_limits(a.placement, gold, here, cluster))
-        spread = areas.cluster_spread(a.placement - b.placement, gold, here, cluster).spread
+        spread = roc_areas.cluster_spread(a.placement - b.placement, gold, here, cluster).spread
         t = abs(a.area - b.area) / np.sqrt(spread.variance)
         rejected.append(2 * stats.t.sf(t, max(float(spread.freedom), 0.1)) <= 0.05)
     mean, (low, high) = np.mean(found), np.array(limits).T
@@ -46,11 +46,11 @@ def setting(n_clusters, sizes, icc, strength):
 
 def area_limits(placement, gold, here, cluster):
     """Return the interval of area()."""
-    found = areas.cluster_spread(placement, gold, here, cluster)
+    found = roc_areas.cluster_spread(placement, gold, here, cluster)
     sizes = gold.sum(), (~gold).sum()
     if not found.spread.variance > 0.0:
         sizes = tuple(found.effective)
-    return areas.newcombe(placement[gold].mean(), found.spread, *sizes, 0.95)
+    return roc_areas.newcombe(placement[gold].mean(), found.spread, *sizes, 0.95)
 
 
 def main():

@@ -24,11 +24,10 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from rankeval_pd.nbest.clustered import Ranked, band, difference, list_spread, margin, p_values
-from rankeval_pd.stats.intervals import bands, clusters
+from rankeval_pd.nbest.grouped_lists import Ranked, band, difference, list_spread, margin, p_values
+from rankeval_pd.stats.intervals import bands, cluster_totals
 from rankeval_pd.stats.intervals.proportions import INTERVALS
-from rankeval_pd.stats.rankings import ranking, swaps
-from rankeval_pd.stats.resampling import keyed
+from rankeval_pd.stats.rankings import ranking, swap_draws, swaps
 
 NAMES = (
     "clusters", "sizes", "icc", "strength", "n", "precision", "reps", "region", "nbest",
@@ -107,7 +106,7 @@ def inside(limits, wanted):
 def single(ranked, n, target):
     """Return the interval of nbest_precision at one n."""
     _, found, precision = list_spread(ranked, n, target)
-    size = clusters.effective(n, precision, found, 0.95)
+    size = cluster_totals.effective(n, precision, found, 0.95)
     tp = np.cumsum(ranked.gold[np.argsort(ranked.rank)])[n - 1]
     return INTERVALS["clopper-pearson"](size * tp / n, size, 0.95)
 
@@ -128,7 +127,7 @@ def found_by_swaps(a, b, n):
         "two-sided",
         n_resamples=199,
         seed=1,
-        keys=keyed.mix(a.cluster.astype(np.uint64)),
+        keys=swap_draws.mix(a.cluster.astype(np.uint64)),
     )
     regions = ranking.nbest_regions(a.rank, b.rank, a.gold, n)
     observed = np.abs(swaps.region_statistic(regions, n))

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from rankeval_pd.curves.early import bedroc_columns, partial_columns
+from rankeval_pd.curves.early_retrieval import bedroc_columns, partial_columns
 
 
 def partial_truth(quality: float, most: float) -> float:

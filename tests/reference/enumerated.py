@@ -12,10 +12,8 @@ import pandas as pd
 from scipy import stats
 
 from rankeval_pd.stats.intervals.proportions import INTERVALS
-from rankeval_pd.stats.significance.fisher import fisher_test
-from rankeval_pd.stats.significance.mcnemar import mcnemar_test
-from rankeval_pd.stats.significance.score import score_test
-from rankeval_pd.stats.significance.unconditional import barnard, boschloo
+from rankeval_pd.stats.significance.fisher import fisher_test, mcnemar_test
+from rankeval_pd.stats.significance.unconditional import barnard, boschloo, score_test
 
 P_VALUES = {
     "fisher": lambda *table: fisher_test(*table, "two-sided").p_value,

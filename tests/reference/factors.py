@@ -12,11 +12,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.forms.beside_items import Beside, crossed
-from rankeval_pd.forms.metrics import find_metric
-from rankeval_pd.forms.roles import Roles
-from rankeval_pd.stats.resampling import paired
-from rankeval_pd.stats.resampling.asked import Items, Options
+from rankeval_pd.forms.items.metric_columns import Beside, crossed, find_metric
+from rankeval_pd.forms.roles.roles import Roles
+from rankeval_pd.stats.resampling import paired_gains
+from rankeval_pd.stats.resampling.test_items import Items, Options
 
 N, SEED_SD, NOISE = 100, 0.07, 0.2
 SIZES, EFFECTS = np.array([10, 20, 30, 40]), np.array([1.2, -0.6, 0.4, -0.3])
@@ -39,7 +38,7 @@ def asked(drawn: Items, number: int, event: str) -> tuple[bool, bool]:
     options = OPTIONS._replace(seed=number, event=event)
     if event != "wild":
         options = options._replace(ci="percentile")
-    row = paired.paired_bootstrap(drawn, PAIR, options)
+    row = paired_gains.paired_bootstrap(drawn, PAIR, options)
     return bool(row.p_two_sided[0] <= 0.05), bool(row.ci_low[0] <= 0.0 <= row.ci_high[0])
 
 

@@ -16,9 +16,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.stats.resampling import paired, system_ranks
-from rankeval_pd.stats.resampling.asked import Items, Options
-from rankeval_pd.stats.resampling.metrics import METRICS
+from rankeval_pd.stats.rankings import rank_tests
+from rankeval_pd.stats.resampling import paired_gains
+from rankeval_pd.stats.resampling.metric_sums import METRICS
+from rankeval_pd.stats.resampling.test_items import Items, Options
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "methods" / "paired_tests.md"
@@ -98,7 +99,7 @@ def judged(items: Items, procedure: str, seed: int, truth: float = 0.0) -> pd.Da
     """Return for each test set whether it errs, covers, contradicts itself."""
     sets = len(items.statistics) // 2
     pairs = np.arange(2 * sets).reshape(-1, 2)
-    found = paired.paired_bootstrap(items, pairs, options(procedure, seed))
+    found = paired_gains.paired_bootstrap(items, pairs, options(procedure, seed))
     low, high = found.ci_low, found.ci_high
     rejected = found.p_two_sided <= 0.05
     room = 1e-12
@@ -185,10 +186,10 @@ def families(
     items = of_mean(truth[:, np.newaxis] + shared + rng.normal(size=(truth.size, n)))
     asked = options(procedure, seed, "max-t")
     pairs = np.stack(np.triu_indices(truth.size, 1), axis=1)
-    tested = paired.paired_bootstrap(items, pairs, asked._replace(ci="percentile"))
+    tested = paired_gains.paired_bootstrap(items, pairs, asked._replace(ci="percentile"))
     equal = truth[pairs[:, 0]] == truth[pairs[:, 1]]
     kind = "simultaneous" if procedure == "default" else "percentile"
-    ranked = system_ranks.system_ranks(items, asked._replace(event="wild", ci="percentile"), kind)
+    ranked = rank_tests.system_ranks(items, asked._replace(event="wild", ci="percentile"), kind)
     rank = 1 + (truth[:, np.newaxis] < truth).sum(axis=1)
     inside = (ranked.rank_low <= rank) & (rank <= ranked.rank_high)
     wrong = tested.p_adjusted[equal] <= 0.05

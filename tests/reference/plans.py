@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 import rankeval_pd
-from rankeval_pd.judging.planning import _significant
+from rankeval_pd.judging.annotation_plans import _significant
 
 NAMES = {"G2": "log.like", "chi2": "chisq", "t": "t.score", "MI": "MI"}
 PAIRS = [("G2", "chi2"), ("G2", "MI"), ("chi2", "t")]

@@ -20,9 +20,9 @@ from scipy import optimize, special
 
 import rankeval_pd
 from rankeval_pd.stats.intervals import bands
-from rankeval_pd.stats.intervals import recall as recalls
+from rankeval_pd.stats.intervals import bands as recalls
 from rankeval_pd.stats.intervals.proportions import INTERVALS
-from rankeval_pd.stats.resampling import keyed
+from rankeval_pd.stats.rankings import swap_draws
 
 
 def found(share: float, prevalence: float, quality: float) -> float:
@@ -63,7 +63,7 @@ def band(total, prevalence, quality, repetitions, rng):
         gold = rng.random(total) < prevalence
         score = quality * gold + rng.normal(size=total)
         order = np.argsort(-score)
-        ranked, positive, keys = gold[order], int(gold.sum()), keyed.by_position(total)
+        ranked, positive, keys = gold[order], int(gold.sum()), swap_draws.by_position(total)
         counts = np.concatenate([[0], np.cumsum(ranked)])
         drawing = {"n_resamples": 192, "seed": 1, "advance": lambda _: None}
         lists = recalls.kernel_lists(score[order], ranked, n)

@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from rankeval_pd.stats.resampling import bootstrap, resamples
+from rankeval_pd.stats.resampling import bootstrap_tests, resamples
 from rankeval_pd.stats.resampling.lattice import DrawnSum, SignedSum
-from rankeval_pd.stats.resampling.metrics import METRICS
+from rankeval_pd.stats.resampling.metric_sums import METRICS
 
 B = 999
 LEVEL = 0.05
@@ -70,20 +70,22 @@ def decisions(d: np.ndarray, seed: list[int]) -> dict[str, bool]:
     for weights in resamples.count_chunks(n, B, seed):
         sums = resamples.weighted_sums(weights, flat).reshape(-1, 2, 2)
         scores.append(score(sums))
-        errors.append(bootstrap.standard_errors(weights, sums, values, score, pair)[0])
+        errors.append(bootstrap_tests.standard_errors(weights, sums, values, score, pair)[0])
     drawn = np.concatenate(scores)
     gains, gain = drawn[:, 0] - drawn[:, 1], float(d.mean())
     scale = max(float(np.abs(drawn).max()), abs(gain))
-    own = bootstrap.standard_errors(np.ones((1, n)), values.sum(axis=1)[None], values, score, pair)
+    own = bootstrap_tests.standard_errors(
+        np.ones((1, n)), values.sum(axis=1)[None], values, score, pair
+    )
     limits = {
-        kind: bootstrap.interval(
+        kind: bootstrap_tests.interval(
             kind, gain, gains, level=1 - 2 * LEVEL, scale=scale,
             without=(d.sum() - d) / (n - 1), student=(float(own[0, 0]), np.concatenate(errors)),
         )[0]
         for kind in ("studentised", "bca")
     }  # fmt: skip
     hits = {
-        event: bootstrap.happened(gains, gain, event, scale, centred=True)
+        event: bootstrap_tests.happened(gains, gain, event, scale, centred=True)
         for event in ("strict", "recentred", "zero")
     }
     hits["below 0"] = int(np.count_nonzero(gains < -1e-12 * scale))

@@ -17,7 +17,7 @@ import pandas as pd
 from average_precision import truth, without
 from scipy import special
 
-from rankeval_pd.curves.unpaired import compared, of_sample
+from rankeval_pd.curves.unpaired_areas import compared, of_sample
 
 
 def run(sizes, quality, kind, repetitions=4_000, seed=1):
@@ -48,7 +48,7 @@ def run(sizes, quality, kind, repetitions=4_000, seed=1):
     asked("_other", 0.5)
     if kind == "ap":
         rng = np.random.default_rng(seed)
-        with without("rankeval_pd.stats.rankings.average_precision.influences"):
+        with without("rankeval_pd.stats.rankings.early.influences"):
             asked("_without", 0.0)
     return result
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rankeval_pd.stats.intervals import bands
-from rankeval_pd.stats.resampling import keyed
+from rankeval_pd.stats.rankings import swap_draws
 
 
 def influences(gold, rank, n, edge):
@@ -211,7 +211,7 @@ def test_a_head_that_holds_the_lists_draws_the_same():
     """The multipliers of candidates in no list are drawn together: only their number counts."""
     rng = np.random.default_rng(2)
     gold, rank = rng.random(3_000) < 0.3, rng.permutation(3_000) + 1
-    keys = keyed.by_position(3_000)
+    keys = swap_draws.by_position(3_000)
     n = np.array([100, 150, 900])
     whole = bands.cells(gold, (rank,), n, keys)
     head = np.flatnonzero(rank <= 900)

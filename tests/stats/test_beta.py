@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from scipy import special
 
 from rankeval_pd.stats.distributions import binomial
-from rankeval_pd.stats.distributions.beta import log_betainc
+from rankeval_pd.stats.distributions.binomial import log_betainc
 from tests.conftest import examples
 from tests.stats import exact
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rankeval_pd.stats.distributions.populations import Finite, Infinite
-from rankeval_pd.stats.random_model import boundary, bounds, jumps
+from rankeval_pd.stats.random_model import boundary, random_counts
 from rankeval_pd.stats.random_model.boundary import adjusted, reached_somewhere
-from rankeval_pd.stats.random_model.bounds import critical_counts
 from rankeval_pd.stats.random_model.envelope import envelope
+from rankeval_pd.stats.random_model.random_counts import critical_counts
 from tests.conftest import examples
 from tests.stats import exact
 
@@ -90,7 +90,7 @@ def test_every_order_counted(seed, either_way):
 @pytest.fixture(params=[1, 3, 16])
 def shortest(request, monkeypatch):
     """How many rises a stretch has that is not halved."""
-    monkeypatch.setattr(jumps, "_SHORTEST", request.param)
+    monkeypatch.setattr(boundary, "_SHORTEST", request.param)
 
 
 @pytest.mark.slow
@@ -310,7 +310,7 @@ def test_bounds_of_single_n_are_reached_somewhere(kind, p, first, last, known):
     """Values of an independent program, 5,102 candidates with 566 positives."""
     population, n = Finite(5102.0, 566.0), np.arange(float(first), last + 1.0)
     asked = np.full((1, last), np.inf)
-    asked[0, first - 1 :] = bounds.bound(kind, p, n, population)
+    asked[0, first - 1 :] = random_counts.bound(kind, p, n, population)
     assert crossing_probability(asked, population)[0] == pytest.approx(known, rel=5e-3)
 
 

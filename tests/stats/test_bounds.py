@@ -13,7 +13,7 @@ from mpmath import mpf
 from numpy.testing import assert_allclose, assert_array_equal
 
 from rankeval_pd.stats.distributions.populations import Finite, Infinite
-from rankeval_pd.stats.random_model.bounds import _search, _walk, bounds, parametric_bound
+from rankeval_pd.stats.random_model.random_counts import _search, _walk, bounds, parametric_bound
 from tests.conftest import examples
 from tests.stats import exact
 

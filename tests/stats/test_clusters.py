@@ -6,8 +6,8 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from rankeval_pd.stats.intervals import bands, clusters
-from rankeval_pd.stats.rankings import areas
+from rankeval_pd.stats.intervals import bands, cluster_totals
+from rankeval_pd.stats.rankings import roc_areas
 
 
 def test_clusters_of_one_candidate_vary_as_single_candidates_do():
@@ -17,8 +17,8 @@ def test_clusters_of_one_candidate_vary_as_single_candidates_do():
     gold = np.random.default_rng(0).random(total) < 0.8 - 0.6 * rank / total
     tp = np.concatenate([[0], np.cumsum(gold)])
     wanted = bands.nbest_spread(tp, n, np.array(total))
-    totals = clusters.ListTotals(gold, (rank,), rank - 1, n, (wanted.edge,), False)
-    found = clusters.spread(totals)
+    totals = cluster_totals.ListTotals(gold, (rank,), rank - 1, n, (wanted.edge,), False)
+    found = cluster_totals.spread(totals)
     assert_allclose(found.influence, wanted.influence, rtol=1e-3)
     assert_array_equal(found.n_groups, n)
     assert_allclose(found.freedom, n - 1.0, rtol=1e-12)
@@ -31,7 +31,9 @@ def test_what_differs_between_two_lists_is_what_is_in_one_of_them():
     ranks = rng.permutation(size) + 1, rng.permutation(size) + 1
     cluster, gold = rng.integers(0, 9, size), rng.random(size) < 0.4
     edge = np.full(n.size, 0.4)
-    found = clusters.spread(clusters.ListTotals(gold, ranks, cluster, n, (edge, edge), False))
+    found = cluster_totals.spread(
+        cluster_totals.ListTotals(gold, ranks, cluster, n, (edge, edge), False)
+    )
     for k, cut in enumerate(n):
         sizes = np.bincount(cluster[(ranks[0] <= cut) != (ranks[1] <= cut)], minlength=9)
         assert found.n_groups[k] == (sizes > 0).sum()
@@ -42,11 +44,13 @@ def test_effective_sizes_of_korn_and_graubard():
     """By the binomial variance over that of clusters, and quantiles of z and t, squared."""
     n, share = np.array([50, 50, 50]), np.array([0.2, 0.2, 0.5])
     variance, freedom = np.array([16.0, 4.0, 25.0]), np.array([4.0, 9.0, 0.0])
-    found = clusters.ClusterSpread(variance, freedom, np.array([5, 10, 1]), variance)
+    found = cluster_totals.ClusterSpread(variance, freedom, np.array([5, 10, 1]), variance)
     t = np.append(stats.t.ppf(0.975, freedom[:2]), np.inf)
     assert_allclose(found.quantile(0.95), t, rtol=1e-10)
     wanted = n * [8 / 16, 1.0, 12.5 / 25] * (stats.norm.ppf(0.975) / t) ** 2
-    assert_allclose(clusters.effective(n, share, found, 0.95), np.maximum(wanted, 1e-6), rtol=1e-10)
+    assert_allclose(
+        cluster_totals.effective(n, share, found, 0.95), np.maximum(wanted, 1e-6), rtol=1e-10
+    )
 
 
 def test_an_area_has_the_freedom_of_the_class_with_fewer_clusters():
@@ -55,8 +59,8 @@ def test_an_area_has_the_freedom_of_the_class_with_fewer_clusters():
     cluster = rng.integers(0, 30, 300)
     gold = np.isin(cluster, [1, 2, 3, 4]) & (rng.random(300) < 0.7)
     here = np.ones(300, dtype=bool)
-    placed = areas.placements(gold + rng.normal(size=300), gold, here)
-    found = areas.cluster_spread(placed.placement, gold, here, cluster)
+    placed = roc_areas.placements(gold + rng.normal(size=300), gold, here)
+    found = roc_areas.cluster_spread(placed.placement, gold, here, cluster)
     sizes = [np.bincount(cluster[one]) for one in (gold, ~gold)]
     effective = [x.sum() ** 2 / (x**2).sum() for x in sizes]
     assert effective[0] < 4 < effective[1]

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from rankeval_pd.stats.resampling import asked, factors, metrics, resamples, wild
+from rankeval_pd.stats.resampling import bootstrap_tests, metric_sums, resamples, test_items
 
 
 def test_contributions_within_strata_written_out():
@@ -14,7 +14,7 @@ def test_contributions_within_strata_written_out():
     rng = np.random.default_rng(1)
     strata = np.repeat([0, 1, 2], [4, 6, 9])
     values = rng.normal(size=(2, 19)) + strata
-    found = factors.within_strata(values, np.ones(19), strata)
+    found = test_items.within_strata(values, np.ones(19), strata)
     parts, freedom = [], []
     for k, size in enumerate((4, 6, 9)):
         own = values[:, strata == k]
@@ -32,11 +32,11 @@ def test_the_seeds_part_of_a_gain_is_t_times_its_error():
     """Whatever signs the items get: here they add nothing."""
     statistics = np.zeros((2, 30, 2))
     statistics[..., 1] = 1.0
-    seeds = factors.Seeds(np.array([0.3, 2.0]), np.array([4.0, 4.0]))
-    items = asked.Items(statistics, None, metrics.ratio, 1.0, "mean", seeds=seeds)
-    options = asked.Options(500, "wild", "auto", "wild", None, 0.05, 0.95, 7, True)
-    parts = wild.contributions(items)
-    found = wild.subset_sums(parts, items, options, asked.quiet)
+    seeds = test_items.Seeds(np.array([0.3, 2.0]), np.array([4.0, 4.0]))
+    items = test_items.Items(statistics, None, metric_sums.ratio, 1.0, "mean", seeds=seeds)
+    options = test_items.Options(500, "wild", "auto", "wild", None, 0.05, 0.95, 7, True)
+    parts = bootstrap_tests.contributions(items)
+    found = bootstrap_tests.subset_sums(parts, items, options, test_items.quiet)
     drawn = parts.unit * (parts.values.sum(axis=1, keepdims=True) - 2.0 * found.values)
     t = resamples.t_draws(seeds.freedom, 500, 7)
     assert_allclose(np.abs(drawn), np.abs(seeds.error[:, np.newaxis] * t.T), atol=1e-12)

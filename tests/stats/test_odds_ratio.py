@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats.contingency import odds_ratio
 
 from rankeval_pd.stats.distributions import hypergeometric
-from rankeval_pd.stats.intervals.odds_ratio import conditional_odds_ratio
+from rankeval_pd.stats.significance.fisher import conditional_odds_ratio
 from tests.conftest import examples
 from tests.stats import exact
 

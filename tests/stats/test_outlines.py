@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from rankeval_pd.stats.rankings import areas, outlines
+from rankeval_pd.stats.rankings import roc_areas
 
 
 def outline(score, gold):
@@ -21,7 +21,7 @@ def outline(score, gold):
         int(((score[~gold] < high) & (score[~gold] > low)).sum())
         for high, low in itertools.pairwise(edges)
     ]
-    return outlines.Outline(np.array(tp), np.array(tied), np.array(between))
+    return roc_areas.Outline(np.array(tp), np.array(tied), np.array(between))
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -31,14 +31,14 @@ def test_area_variance_and_freedom(seed, decimals):
     gold = rng.random(60) < 0.3
     score = (gold + rng.normal(size=60)).round(decimals)
     here = np.ones(60, dtype=bool)
-    placed = areas.placements(score, gold, here)
-    wanted = areas.spread(placed.placement, gold, here)
-    value, found = outlines.area(outline(score, gold))
+    placed = roc_areas.placements(score, gold, here)
+    wanted = roc_areas.spread(placed.placement, gold, here)
+    value, found = roc_areas.area(outline(score, gold))
     assert_allclose(value, placed.area, rtol=1e-14)
     assert_allclose(found.variance, wanted.variance, rtol=1e-12)
     assert_allclose(found.freedom, wanted.freedom, rtol=1e-12)
 
 
 def test_a_perfect_ranking_varies_not_and_has_the_freedom_of_the_smaller_class():
-    value, found = outlines.area(outline(np.arange(9.0), np.arange(9) > 5))
+    value, found = roc_areas.area(outline(np.arange(9.0), np.arange(9) > 5))
     assert (value, float(found.variance), float(found.freedom)) == (1.0, 0.0, 2.0)

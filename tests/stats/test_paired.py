@@ -6,17 +6,16 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from rankeval_pd.stats.resampling import asked, metrics, wild
-from rankeval_pd.stats.resampling.enough import needed_resamples
-from rankeval_pd.stats.resampling.pairs import of_all_pairs
-from rankeval_pd.stats.significance.adjust import adjust
+from rankeval_pd.stats.resampling import bootstrap_tests, metric_sums, test_items
+from rankeval_pd.stats.resampling.gain_tables import of_all_pairs
+from rankeval_pd.stats.significance.adjust import adjust, needed_resamples
 
 
 @pytest.mark.parametrize("method", ["holm", "bonferroni", "bh", "by", None])
 @pytest.mark.parametrize("pairs", [1, 3, 10])
 def test_the_least_number_of_resamples_that_can_decide(method, pairs):
     """Twice the smallest p-value there is, adjusted with others of 1: with one less it cannot."""
-    options = asked.Options(0, "wild", "auto", "", method, 0.05, 0.95, 1, True)
+    options = test_items.Options(0, "wild", "auto", "", method, 0.05, 0.95, 1, True)
     needed = needed_resamples(options, pairs)
 
     def smallest(draws):
@@ -41,7 +40,7 @@ def test_limits_are_the_outermost_scores_that_are_not_rejected(size, every):
     low, high = (
         [s for s in sums if added + (side * sums <= side * s).sum() > tail] for side in (1.0, -1.0)
     )
-    least, most = wild.limits(
+    least, most = bootstrap_tests.limits(
         sums[np.newaxis], np.ones(size), 1.0, every=every, level=0.9, room=np.array([1e-12])
     )
     assert (least[0], most[0]) == (min(low), max(high))
@@ -52,7 +51,9 @@ def test_contributions_of_items_of_unequal_size_are_residuals():
     rng = np.random.default_rng(3)
     x = rng.integers(1, 9, 20).astype(float)
     statistics = np.stack([np.stack([rng.binomial(9, 0.5, 20) * x, x], axis=-1) for _ in range(2)])
-    parts = wild.contributions(asked.Items(statistics, None, metrics.ratio, 1.0, "mean"))
+    parts = bootstrap_tests.contributions(
+        test_items.Items(statistics, None, metric_sums.ratio, 1.0, "mean")
+    )
     y = statistics[..., 0]
     ratio = y.sum(axis=1, keepdims=True) / x.sum()
     share = parts.weights / parts.weights.sum()

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from rankeval_pd.stats.intervals.partly_judged import Design, difference
-from rankeval_pd.stats.rankings import partly_judged
+from rankeval_pd.stats.rankings import judged_sums
+from rankeval_pd.stats.rankings.judged_sums import Design, difference
 
 TRUE = np.array([True, False, True, True, False, True])
 CHANCE = np.array([0.9, 0.5, 0.25, 0.4, 0.8, 0.15])
@@ -45,7 +45,7 @@ def test_the_variance_of_weighted_influences_has_no_bias():
         judged = np.array(sample)
         totals.append((influence / CHANCE)[judged].sum())
         variances.append(
-            partly_judged._variance(1 / CHANCE, CHANCE, influence, judged, stratum, design)
+            judged_sums._variance(1 / CHANCE, CHANCE, influence, judged, stratum, design)
         )
         chances.append(np.where(judged, CHANCE, 1 - CHANCE).prod())
     spread = np.average((np.array(totals) - influence.sum()) ** 2, weights=chances)
@@ -64,7 +64,7 @@ def test_the_variance_of_strata_has_no_bias():
             judged = np.isin(np.arange(11), one + other)
             totals.append((influence / rate)[judged].sum())
             variances.append(
-                partly_judged._variance(1 / rate, rate, influence, judged, stratum, design)
+                judged_sums._variance(1 / rate, rate, influence, judged, stratum, design)
             )
     assert_allclose(np.mean(totals), influence.sum(), rtol=1e-12)
     assert_allclose(np.mean(variances), np.var(totals), rtol=1e-12)
@@ -72,18 +72,18 @@ def test_the_variance_of_strata_has_no_bias():
 
 def test_limits_of_average_precision_written_out():
     """Symmetric for the logit, with Student's quantile of one less than the positives."""
-    found = partly_judged._limits(0.3, 0.05, 6, (0.0, 1.0), 0.9)
+    found = judged_sums._limits(0.3, 0.05, 6, (0.0, 1.0), 0.9)
     half = stats.t.ppf(0.95, 5) * 0.05 / (0.3 * 0.7)
     wanted = stats.logistic.cdf(stats.logistic.ppf(0.3) + np.array([-half, half]))
     assert_allclose(found, wanted, rtol=1e-12)
-    assert partly_judged._limits(0.3, 0.05, 6, (0.25, 0.31), 0.9) == (0.25, 0.31)
+    assert judged_sums._limits(0.3, 0.05, 6, (0.25, 0.31), 0.9) == (0.25, 0.31)
 
 
 def test_what_stands_at_or_below_each_candidate():
     """Those of equal scores included, by plain comparison."""
     score, values = np.array([5.0, 4, 4, 4, 2, 1, 1]), np.array([1.0, 2, 4, 8, 16, 32, 64])
     wanted = [values[score <= x].sum() for x in score]
-    assert_allclose(partly_judged._from_on(values, score), wanted, rtol=0)
+    assert_allclose(judged_sums._from_on(values, score), wanted, rtol=0)
 
 
 def test_gamma_limits_of_fay_and_feuer():

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankeval_pd.stats.rankings import ranking, swaps
-from rankeval_pd.stats.resampling import keyed
+from rankeval_pd.stats.rankings import ranking, swap_draws, swaps
 
 
 @st.composite
@@ -37,7 +36,7 @@ def plain(rank_a, rank_b, gold, swap, n):
 def test_swapped_rankings(case):
     rank_a, rank_b, gold = case
     n = np.arange(1, rank_a.size + 1)
-    drawn = keyed.coins(keyed.by_position(rank_a.size), 5, 0, 7).T.astype(bool)
+    drawn = swap_draws.coins(swap_draws.by_position(rank_a.size), 5, 0, 7).T.astype(bool)
     found = list(swaps.swapped(rank_a, rank_b, gold, n, n_resamples=7, seed=5))
     counts = [np.concatenate(parts) for parts in zip(*found, strict=True)]
     for draw, swap in enumerate(drawn):
@@ -107,7 +106,7 @@ def test_few_n_and_many_n_count_alike(monkeypatch, far):
     rng = np.random.default_rng(7)
     quality = rng.normal(size=900)
     rank_a, rank_b = ((-quality - rng.normal(size=900)).argsort().argsort() + 1 for _ in "ab")
-    gold, keys = quality + rng.normal(size=900) > 1, keyed.by_position(900)
+    gold, keys = quality + rng.normal(size=900) > 1, swap_draws.by_position(900)
     n = np.array([300, 1, 40, 900])
     every = np.arange(1, 901)
     few, many = (
@@ -136,7 +135,7 @@ def test_draws_one_by_one_and_in_blocks_count_alike(monkeypatch, far, n):
     rng = np.random.default_rng(8)
     quality = rng.normal(size=900)
     rank_a, rank_b = ((-quality - rng.normal(size=900)).argsort().argsort() + 1 for _ in "ab")
-    gold, keys = quality + rng.normal(size=900) > 1, keyed.by_position(900)
+    gold, keys = quality + rng.normal(size=900) > 1, swap_draws.by_position(900)
     drawing = {"n_resamples": 130, "seed": 3, "advance": lambda _: None}
     blocks = [
         np.concatenate(parts)
@@ -155,8 +154,8 @@ def test_draws_one_by_one_and_in_blocks_count_alike(monkeypatch, far, n):
 def test_swapped_rankings_draw_by_draw(case):
     rank_a, rank_b, gold = case
     n = np.arange(1, rank_a.size + 1)
-    keys = keyed.by_position(rank_a.size)
-    drawn = keyed.coins(keys, 5, 0, 7).T.astype(bool)
+    keys = swap_draws.by_position(rank_a.size)
+    drawn = swap_draws.coins(keys, 5, 0, 7).T.astype(bool)
     (counts,) = swaps._draw_by_draw(rank_a, rank_b, gold, n, keys, n_resamples=7, seed=5)
     for draw, swap in enumerate(drawn):
         assert np.transpose([x[draw] for x in counts]).tolist() == [
@@ -169,7 +168,7 @@ def test_a_head_that_holds_the_lists_draws_the_same():
     rng = np.random.default_rng(1)
     quality = rng.normal(size=2_000)
     scores = quality + rng.normal(size=(2, 2_000))
-    keys = keyed.mix(np.arange(2_000, dtype=np.uint64))
+    keys = swap_draws.mix(np.arange(2_000, dtype=np.uint64))
     gold = quality > 1
     ranks = (-scores).argsort().argsort() + 1
     head = np.flatnonzero(ranks.min(axis=0) <= 300)

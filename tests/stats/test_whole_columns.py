@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankeval_pd.stats.resampling.whole_columns import Scale, WholeColumns
+from rankeval_pd.stats.resampling.metric_sums import Scale, WholeColumns
 
 
 def sizes_of(values: np.ndarray) -> np.ndarray:

@@ -21,7 +21,7 @@ from rankeval_pd.plotting.drawing.scales import (
     use_confidences,
     write_on_top,
 )
-from rankeval_pd.stats.resampling.metrics import WRITTEN
+from rankeval_pd.stats.resampling.metric_sums import WRITTEN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,12 +1,21 @@
-"""The binomial distribution: the random model of an infinite population (Macskassy, Eqs 17, 18)."""
+"""The binomial distribution, its continuous form, and the Poisson distribution."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, FloatArray
-from rankeval_pd.stats.distributions.loader import deviance, stirling_remainder
-from rankeval_pd.stats.distributions.tails import Tails, combine, ratio_sum
+from rankeval_pd.stats.distributions.tails import (
+    Tails,
+    combine,
+    deviance,
+    ratio_sum,
+    real_stirling_remainder,
+    stirling_remainder,
+)
+
+# -------------------------------------------------------------------------------------------------
+# The binomial distribution: the random model of an infinite population (Macskassy, Eqs 17, 18).
 
 
 def log_pmf(i: FloatArray, n: FloatArray, z: FloatArray) -> FloatArray:
@@ -51,3 +60,77 @@ def outside(found: Tails, i: FloatArray, lowest: FloatArray, highest: FloatArray
     mid = np.where(below, 0.0, np.where(above, -np.inf, found.mid))
     pmf = np.where(below | above, -np.inf, found.pmf)
     return Tails(ge, gt, mid, pmf)
+
+
+# -------------------------------------------------------------------------------------------------
+# The regularized incomplete beta function in logarithms: a binomial tail made continuous.
+
+_SAFE = 1e-200  # below, SciPy's function may underflow although its value is above 1e-300
+
+
+def log_betainc(a: FloatArray, b: FloatArray, z: float | FloatArray) -> FloatArray:
+    """Return log I_z(a, b) for a > 0, b >= 0, 0 < z < 1; -inf at b = 0 only.
+
+    In the far tail, I_z is its leading term, a binomial probability, times the hypergeometric
+    series 2F1(a + b, 1; a + 1; z), whose terms are positive.
+    """
+    from scipy import special
+
+    a, b, z = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(a, b, z))
+    value = np.where(b > 0, special.betainc(a, np.where(b > 0, b, 1.0), z), 0.0)
+    with np.errstate(divide="ignore"):
+        result = np.log(value)
+    tiny = (value < _SAFE) & (b > 0)
+    if tiny.any():
+        a, b, z = a[tiny], b[tiny], z[tiny]
+        n = a + b
+        lead = (
+            real_stirling_remainder(n)
+            - real_stirling_remainder(a)
+            - real_stirling_remainder(b)
+            - deviance(a, n * z)
+            - deviance(b, n * (1.0 - z))
+            + np.log(b / n)
+        )
+        infinite = np.full_like(a, np.inf)
+        series = ratio_sum(-n, infinite, a + 1.0, infinite, -z)
+        result = np.asarray(result)
+        result[tiny] = lead + np.log1p(series)
+    return result
+
+
+# -------------------------------------------------------------------------------------------------
+# The Poisson distribution: a frequency that is rare in a large sample.
+
+
+def poisson_log_pmf(i: FloatArray, mean: FloatArray) -> FloatArray:
+    """Return log P(X = i) for X ~ Poisson(mean); i a whole number of 0 or more."""
+    result: FloatArray = -stirling_remainder(i) - deviance(i, mean)
+    return result
+
+
+def poisson_tails(i: AnyArray, mean: AnyArray | float) -> Tails:
+    """Return the upper tails of X ~ Poisson(mean) at whole numbers i, in logarithms.
+
+    Arguments broadcast; i may be negative, and the mean may be 0.
+    """
+    i, mean = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(i, mean))
+    highest = np.where(mean > 0.0, np.inf, 0.0)
+    inside = np.clip(i, 0.0, highest)
+    above_mode = inside >= np.floor(mean)
+    series = np.zeros(i.shape)
+    for side in (True, False):
+        here = above_mode == side
+        x, m = inside[here], np.where(mean[here] > 0.0, mean[here], 1.0)
+        infinite = np.full_like(x, np.inf)
+        if side:  # ratios mean/(i + 1), mean/(i + 2), ...
+            result = ratio_sum(infinite, infinite, x + 1.0, infinite, mean[here])
+        else:  # ratios i/mean, (i - 1)/mean, ...
+            result = ratio_sum(x, infinite, infinite, infinite, 1.0 / m)
+        series[here] = result
+    return outside(
+        combine(poisson_log_pmf(inside, mean), series, series, above_mode),
+        i,
+        np.zeros(i.shape),
+        highest,
+    )

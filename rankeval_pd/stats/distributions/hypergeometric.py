@@ -6,8 +6,13 @@ import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, FloatArray
 from rankeval_pd.stats.distributions.binomial import outside
-from rankeval_pd.stats.distributions.loader import deviance, stirling_remainder
-from rankeval_pd.stats.distributions.tails import Tails, combine, ratio_sum
+from rankeval_pd.stats.distributions.tails import (
+    Tails,
+    combine,
+    deviance,
+    ratio_sum,
+    stirling_remainder,
+)
 
 
 def log_pmf(i: FloatArray, total: FloatArray, positive: FloatArray, n: FloatArray) -> FloatArray:

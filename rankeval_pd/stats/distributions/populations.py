@@ -1,14 +1,19 @@
-"""The two random models of Macskassy (2005): a finite set of candidates, or an endless one."""
+"""The populations of the random model, and sums of independent counts."""
 
 from __future__ import annotations
 
+import heapq
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
 
-from rankeval_pd.stats._types import BoolArray, FloatArray
+from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions import binomial, hypergeometric
 from rankeval_pd.stats.distributions.tails import Tails
+
+# -------------------------------------------------------------------------------------------------
+# The two random models of Macskassy (2005): a finite set of candidates, or an endless one.
 
 
 @dataclass(frozen=True)
@@ -132,3 +137,119 @@ class Infinite:
 
 
 Population = Finite | Infinite
+
+
+# -------------------------------------------------------------------------------------------------
+# The sum of independent counts: a random model of several queries together.
+#
+# The law of the sum is the convolution of the laws, whose terms are all positive. So that nothing
+# underflows far out, every law is tilted by exp(theta i) first, theta such that the mean of the sum
+# is the count observed; the tilt is taken back at the end.
+
+_NEGLIGIBLE_MASS = 1e-30  # of a tilted law
+_NEAR = 0.25  # standard deviations between the tilted mean and the count
+
+
+def hypergeometric_laws(n: FloatArray, total: FloatArray, positive: FloatArray) -> FloatArray:
+    """Return log P(X = i) for i = 0, 1, ... of random lists of n (law, i)."""
+    n, total, positive = (x[:, np.newaxis] for x in (n, total, positive))
+    lowest, highest = hypergeometric.support(total, positive, n)
+    i = np.arange(highest.max(initial=0.0) + 1.0)
+    log_p = hypergeometric.log_pmf(np.clip(i, lowest, highest), np.maximum(total, 1.0), positive, n)
+    return np.where((i >= lowest) & (i <= highest), log_p, -np.inf)
+
+
+def binomial_laws(n: FloatArray, prior: FloatArray) -> FloatArray:
+    """Return log P(X = i) for i = 0, 1, ... of n of an endless supply (law, i)."""
+    i = np.arange(n.max(initial=0.0) + 1.0)
+    return binomial.tails(i, n[:, np.newaxis], prior[:, np.newaxis]).pmf
+
+
+def tails_of_sum(count: float, laws: FloatArray, times: IntArray) -> Tails:
+    """Return the upper tails of the sum of independent counts at a whole number.
+
+    Parameters
+    ----------
+    count : float
+    laws : array (law, i)
+        log P(X = i) for i = 0, 1, ...
+    times : array (law)
+        How many of the counts have each law.
+
+    Notes
+    -----
+    The error is about 1e-12 relative. The cost is that of some convolutions of arrays that are
+    some twenty standard deviations long.
+    """
+    i = np.arange(float(laws.shape[1]))
+    possible = laws > -np.inf
+    lowest = float((times * possible.argmax(axis=1)).sum())
+    highest = float((times * (laws.shape[1] - 1 - possible[:, ::-1].argmax(axis=1))).sum())
+    if count < lowest:
+        return Tails(*np.array([0.0, 0.0, 0.0, -np.inf]))
+    if count > highest:
+        return Tails(*np.full(4, -np.inf))
+    theta, log_scales = _tilt(count, laws, times, i)
+    tilted = np.exp(laws + theta * i - log_scales[:, np.newaxis])
+    first, law = _convolved(tilted, times)
+    x = first + np.arange(law.size) - count
+    at = float(law[x == 0.0].sum())
+    above = float((law[x > 0.0] * np.exp(-theta * x[x > 0.0])).sum())
+    upper = np.array([at + above, above, above + 0.5 * at, at])
+    with np.errstate(divide="ignore"):
+        result = np.log(upper) + float((times * log_scales).sum()) - theta * count
+        if theta == 0.0:  # near one it is the rest that is exact
+            below = float(law[x < 0.0].sum())
+            lower = np.minimum([below, below + at, below + 0.5 * at, 1.0 - at], 1.0)
+            result = np.where(upper < 0.5, result, np.log1p(-lower))
+    return Tails(*np.minimum(result, 0.0))
+
+
+def _tilt(
+    count: float, laws: FloatArray, times: IntArray, i: FloatArray
+) -> tuple[float, FloatArray]:
+    """Return theta >= 0 with the tilted mean near the count, and the laws' logs of E exp(theta X).
+
+    Below the mean nothing is small, and theta is 0.
+    """
+    low, high, theta = 0.0, np.inf, 0.0
+    while True:
+        exponents = laws + theta * i
+        largest = exponents.max(axis=1, keepdims=True)
+        weights = np.exp(exponents - largest)
+        total = weights.sum(axis=1)
+        means = (weights * i).sum(axis=1) / total
+        variances = (weights * (i - means[:, np.newaxis]) ** 2).sum(axis=1) / total
+        mean, sd = float((times * means).sum()), float(np.sqrt((times * variances).sum()))
+        if abs(mean - count) <= max(_NEAR * sd, _NEAR) or (theta == 0.0 and mean >= count):
+            return theta, largest[:, 0] + np.log(total)
+        low, high = (theta, high) if mean < count else (low, theta)
+        newton = theta + (count - mean) / sd**2 if sd > 0.0 else np.inf
+        halfway = 2.0 * theta + 1.0 if high == np.inf else 0.5 * (low + high)
+        theta = newton if low < newton < min(high, 2.0 * theta + 5.0) else halfway
+
+
+def _convolved(laws: FloatArray, times: IntArray) -> tuple[float, FloatArray]:
+    """Return the law of the sum of all, from its first count on; the shortest two at a time."""
+    number = itertools.count()
+    parts: list[tuple[int, int, int, FloatArray]] = []  # the number keeps laws from being compared
+    for law, often in zip(laws, times.tolist(), strict=True):
+        first, power = _trimmed(0, law)
+        while often:
+            if often % 2:
+                parts.append((power.size, next(number), first, power))
+            often //= 2
+            if often:
+                first, power = _trimmed(2 * first, np.convolve(power, power))
+    heapq.heapify(parts)
+    while len(parts) > 1:
+        one, other = heapq.heappop(parts), heapq.heappop(parts)
+        first, law = _trimmed(one[2] + other[2], np.convolve(one[3], other[3]))
+        heapq.heappush(parts, (law.size, next(number), first, law))
+    return float(parts[0][2]), parts[0][3]
+
+
+def _trimmed(first: int, law: FloatArray) -> tuple[int, FloatArray]:
+    """Return the law without what is negligible at its ends."""
+    kept = np.flatnonzero(law > _NEGLIGIBLE_MASS)
+    return first + int(kept[0]), law[kept[0] : kept[-1] + 1]

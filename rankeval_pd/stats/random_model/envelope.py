@@ -17,7 +17,7 @@ import numpy as np
 from rankeval_pd.stats._types import FloatArray
 from rankeval_pd.stats.distributions.populations import Finite, Population
 from rankeval_pd.stats.random_model.boundary import reached_somewhere
-from rankeval_pd.stats.random_model.bounds import critical_counts, largest_tail
+from rankeval_pd.stats.random_model.random_counts import critical_counts, largest_tail
 
 _EQUAL = 1e-12  # two probabilities are equal up to this relative difference
 _LISTED = 2**14  # so many of the highest steps are looked at one by one

@@ -10,8 +10,17 @@ import numpy as np
 
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import query_metrics
-from rankeval_pd.stats.rankings.queries import Blocks, Judgements, Retrieved, blocks, summed
-from rankeval_pd.stats.rankings.query_metrics import Kernel, Request, over, positives
+from rankeval_pd.stats.rankings.query_metrics import (
+    Blocks,
+    Judgements,
+    Kernel,
+    Request,
+    Retrieved,
+    blocks,
+    over,
+    positives,
+    summed,
+)
 
 _CELLS = 2_000_000  # of a table of blocks and places that is in memory at once
 

@@ -22,10 +22,9 @@ import numpy as np
 
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.proportions import clopper_pearson
+from rankeval_pd.stats.rankings import swap_draws
 from rankeval_pd.stats.rankings.ranking import Regions, nbest_regions
-from rankeval_pd.stats.rankings.slots import Slots, Walk
-from rankeval_pd.stats.resampling import keyed
-from rankeval_pd.stats.resampling.keyed import Bits, Keys
+from rankeval_pd.stats.rankings.swap_draws import Bits, Keys, Slots, Walk
 
 Advance = Callable[[int], object]
 _BLOCK = 1_000_000  # slots times draws in memory together, few enough for the cache
@@ -86,7 +85,7 @@ def _rank_blocks(
 ) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
     """Yield the chosen candidates that can come up to rank ``most``, and both their ranks."""
     slots = Slots.of(rank_a, rank_b)
-    keys = keyed.by_position(rank_a.size) if keys is None else keys
+    keys = swap_draws.by_position(rank_a.size) if keys is None else keys
     half = _half(rank_a, rank_b, most)
     for start, stop in _blocks(n_resamples, min(2 * (most + half), 2 * rank_a.size)):
         result, wider = None, half
@@ -109,7 +108,7 @@ def _ranks(
     near = np.flatnonzero(np.minimum(slots.a, slots.b) < reach)
     place = np.empty(chosen.size, dtype=np.int64)
     place[near] = np.arange(near.size)
-    swap = keyed.coins(keys[near], *draws)
+    swap = swap_draws.coins(keys[near], *draws)
     first = swap[place[slots.candidate[:reach]]]
     first ^= slots.from_a[:reach].view(np.uint8)[:, np.newaxis]
     up_to = np.empty((reach + 1, swap.shape[1]), dtype=np.int32)
@@ -155,7 +154,7 @@ def swapped(
     """
     n = np.minimum(n, rank_a.size)
     slots = Slots.of(rank_a, rank_b)
-    keys = keyed.by_position(rank_a.size) if keys is None else keys
+    keys = swap_draws.by_position(rank_a.size) if keys is None else keys
     only = n - nbest_regions(rank_a, rank_b, gold, n).overlap
     half = np.ceil(_FAR * np.sqrt(only / 2.0)).astype(np.int64) + 2
     stops = np.minimum(2 * (n + half), slots.candidate.size)
@@ -171,13 +170,13 @@ def swapped(
         counts = np.empty((4, stop - start, n.size), dtype=np.int64)
         for column, window in enumerate(windows):
             result = window.counts(
-                keyed.coins(keys[window.candidate], seed, start, stop), *sums[column]
+                swap_draws.coins(keys[window.candidate], seed, start, stop), *sums[column]
             )
             while result is None:  # a list ends outside: once in a thousand million draws
                 window = _Window.around(window.n, 4 * window.half, slots, gold)
                 again = _sums_ahead(slots, gold, [window], keys, seed, start, stop)
                 result = window.counts(
-                    keyed.coins(keys[window.candidate], seed, start, stop), *again[0]
+                    swap_draws.coins(keys[window.candidate], seed, start, stop), *again[0]
                 )
             counts[:, :, column] = result
         yield Regions(*counts)
@@ -218,8 +217,8 @@ def _draw_by_draw(
     slots = Slots.of(rank_a, rank_b)
     sizes, place = np.unique(n, return_inverse=True)
     walk = Walk.of(slots, gold, keys, sizes, _half(rank_a, rank_b, int(sizes[-1])))
-    for start in range(0, n_resamples, keyed.WORD):
-        stop = min(start + keyed.WORD, n_resamples)
+    for start in range(0, n_resamples, swap_draws.WORD):
+        stop = min(start + swap_draws.WORD, n_resamples)
         counts = walk.counts(seed, start, stop)
         while counts is None:  # a list ends outside: once in a thousand million draws
             walk = Walk.of(slots, gold, keys, sizes, 4 * walk.half)
@@ -243,7 +242,7 @@ def _counted(ranks: IntArray, listed: IntArray) -> IntArray:
 
 def _blocks(n_resamples: int, size: int) -> Iterator[tuple[int, int]]:
     """Yield the first and last resample of blocks that fit the memory."""
-    width = keyed.WORD * max(1, _BLOCK // (keyed.WORD * max(1, size)))
+    width = swap_draws.WORD * max(1, _BLOCK // (swap_draws.WORD * max(1, size)))
     for start in range(0, n_resamples, width):
         yield start, min(start + width, n_resamples)
 
@@ -354,7 +353,7 @@ def _sums_ahead(
     )
     for first in range(0, needed.size, width):
         part = slice(first, first + width)
-        drawn = keyed.coins(keys[needed[part]], seed, start, stop).astype(np.int32)
+        drawn = swap_draws.coins(keys[needed[part]], seed, start, stop).astype(np.int32)
         sums += np.asarray(matrix[:, part] @ drawn, dtype=np.int64)
     return sums.reshape(len(windows), 2, -1)
 

@@ -1,7 +1,7 @@
 """Blocks of items that are spread over workers: what each adds to the sums of all.
 
 Sums are exact, or whole numbers, so that neither the cut into blocks nor the order in which they
-are added changes a digit: they are those of :class:`rankeval_pd.stats.resampling.draws.Draws`.
+are added changes a digit: they are those of :class:`rankeval_pd.stats.resampling.item_draws.Draws`.
 A block has statistics (system, item, statistic).
 """
 
@@ -14,14 +14,19 @@ import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.exact_sums import Sums, exact_sums
-from rankeval_pd.stats.intervals.paired_proportions import are_binary
-from rankeval_pd.stats.resampling import resamples, wild
-from rankeval_pd.stats.resampling.asked import Options
-from rankeval_pd.stats.resampling.bootstrap import gradients
+from rankeval_pd.stats.intervals.differences import are_binary
+from rankeval_pd.stats.resampling import bootstrap_tests, resamples
+from rankeval_pd.stats.resampling.bootstrap_tests import gradients
 from rankeval_pd.stats.resampling.lattice import Counted, counted, is_hopeless, lattice_of
-from rankeval_pd.stats.resampling.metrics import Score
-from rankeval_pd.stats.resampling.spread import Level, sizes_of, squares
-from rankeval_pd.stats.resampling.whole_columns import Scale, WholeColumns
+from rankeval_pd.stats.resampling.metric_sums import (
+    Level,
+    Scale,
+    Score,
+    WholeColumns,
+    sizes_of,
+    squares,
+)
+from rankeval_pd.stats.resampling.test_items import Options
 
 Positions = slice | IntArray  #: where the items of a block stand in the order of all labels
 
@@ -149,7 +154,9 @@ def first_sums(block: Block, known: Known) -> Sums | None:
     values = block.statistics
     slopes = gradients(known.totals, known.plan.score)
     return exact_sums(
-        np.vstack([wild.first_order(values, slopes), _weights(values, known.plan.linear)])
+        np.vstack(
+            [bootstrap_tests.first_order(values, slopes), _weights(values, known.plan.linear)]
+        )
     )
 
 
@@ -163,7 +170,7 @@ def linear_of(summed: Sums | None, known: Known) -> Linear | None:
 
 
 def _weights(values: FloatArray, linear: str | None) -> FloatArray:
-    return wild.mean_weights(values) if linear == "mean" else np.ones(values.shape[1])
+    return bootstrap_tests.mean_weights(values) if linear == "mean" else np.ones(values.shape[1])
 
 
 def contributions(
@@ -175,7 +182,7 @@ def contributions(
         return sign * block.own[..., 0], np.ones(block.own.shape[1])
     values = block.statistics
     weights = _weights(values, known.plan.linear)
-    added = wild.first_order(values, linear.slopes)
+    added = bootstrap_tests.first_order(values, linear.slopes)
     return sign * (added + weights / linear.weight * linear.about[:, np.newaxis]), weights
 
 

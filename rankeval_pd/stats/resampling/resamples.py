@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
-from rankeval_pd.stats.resampling.metrics import Score
-from rankeval_pd.stats.resampling.whole_columns import WholeColumns
+from rankeval_pd.stats.resampling.metric_sums import Score, WholeColumns
 
 BLOCK = 1000  # resamples that are drawn from one child of the seed
 _ROOM = 8_000_000  # counts that are in memory together

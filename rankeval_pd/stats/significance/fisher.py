@@ -1,14 +1,20 @@
-"""Fisher's exact test of two difference regions (Evert 2004, section 3.3)."""
+"""Exact tests of two difference regions given their margins: Fisher, CMH, McNemar, odds ratios."""
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray
-from rankeval_pd.stats.distributions import hypergeometric
-from rankeval_pd.stats.search import first_true
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.distributions import binomial, hypergeometric
+from rankeval_pd.stats.distributions.populations import hypergeometric_laws, tails_of_sum
+from rankeval_pd.stats.distributions.quantiles import first_true, z_of
+from rankeval_pd.stats.distributions.tails import ratio_moments
+
+# -------------------------------------------------------------------------------------------------
+# Fisher's exact test of two difference regions (Evert 2004, section 3.3).
 
 _AS_LIKELY = 1e-7  # two tables are equally likely up to this relative difference, as in R
 
@@ -105,3 +111,240 @@ def _tail_mass(
     # P(X <= left) is the upper tail of the candidates outside the list
     lower = np.exp(hypergeometric.tails(positive - left, total, positive, total - n).ge)
     return upper + lower
+
+
+# -------------------------------------------------------------------------------------------------
+# Two proportions compared within strata: the exact test of Cochran, Mantel and Haenszel.
+#
+# Stratum q has two samples of m_q each, with x_q and y_q positives. Given all margins, x_q is
+# hypergeometric under the hypothesis that no stratum has a difference, and the test statistic is
+# the sum of the x_q, whose law is the convolution. Samples of equal size make this law symmetric.
+
+
+class Exact(NamedTuple):
+    """The p-values of one test."""
+
+    p_value: float
+    p_mid: float  #: with one half of the probability of what was observed
+
+
+def exact_test(x: IntArray, y: IntArray, m: IntArray, alternative: str) -> Exact:
+    """Return the exact p-values, x being one of two samples of m in each stratum.
+
+    The two-sided p-value is that of sums at least as far from their mean. Cost: that of some
+    convolutions, O(the square of the sum's standard deviations).
+    """
+    both = x + y
+    tables, times = np.unique(np.stack([m, both]), axis=1, return_counts=True)
+    size, positive = tables.astype(float)
+    observed, total = float(x.sum()), float(both.sum())
+    away = observed - total / 2.0
+    if alternative == "two-sided":
+        count, factor = total / 2.0 + abs(away), 2.0
+    else:  # of the other sample, whose law is the same, "less" is "greater"
+        count, factor = (observed if alternative == "greater" else total - observed), 1.0
+    if not positive.any() or (positive == 2.0 * size).all():
+        return Exact(1.0, 1.0)
+    laws = hypergeometric_laws(size, 2.0 * size, positive)
+    result = tails_of_sum(count, laws, times.astype(np.int64))
+    if alternative == "two-sided" and away == 0.0:
+        return Exact(1.0, 1.0 - 0.5 * math.exp(result.pmf))
+    return Exact(*(min(1.0, factor * math.exp(log_p)) for log_p in (result.ge, result.mid)))
+
+
+def difference(x: IntArray, y: IntArray, m: IntArray, level: float) -> tuple[float, float, float]:
+    """Return the Mantel-Haenszel difference of proportions, and Sato's limits.
+
+    The variance holds for few large strata and for many small ones (T. Sato, 1989).
+    """
+    inside = m > 0
+    a, b, n = (np.asarray(v[inside], dtype=float) for v in (x, y, m))
+    weight = float(n.sum()) / 2.0
+    if weight == 0.0:
+        return 0.0, 0.0, 0.0
+    result = float((a - b).sum()) / 2.0 / weight
+    p: FloatArray = (b - a) / 4.0
+    q: FloatArray = (a * (n - b) + b * (n - a)) / (4.0 * n)
+    variance = max((result * float(p.sum()) + float(q.sum())) / weight**2, 0.0)
+    half = z_of(level) * math.sqrt(variance)
+    return result, max(result - half, -1.0), min(result + half, 1.0)
+
+
+# -------------------------------------------------------------------------------------------------
+# McNemar's exact test of two ranking methods as classifiers that accept or reject.
+#
+# A method is right where it accepts a positive or rejects a negative. Two methods differ in their
+# difference regions only: a is right and b wrong at the true positives that only a accepts and at
+# the false positives that only b accepts.
+
+
+def mcnemar_test(
+    tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, alternative: str
+) -> FloatArray:
+    """Return the p-value of McNemar's exact test: is a right where b is wrong half of the time?
+
+    Parameters
+    ----------
+    tp_a, n_a, tp_b, n_b : array of whole numbers
+        True positives and sizes of the two difference regions; they broadcast.
+    alternative : {"two-sided", "greater", "less"}
+        "greater": a is right more often than b.
+
+    Notes
+    -----
+    Of the n_a + n_b candidates, a is right at tp_a + (n_b - tp_b), a number that is binomial with
+    probability 1/2 if both methods are right equally often. For two lists of d candidates each
+    this assumes the variance d/2, where that of the binomial model of the two regions is
+    2 d pi (1 - pi): the test is conservative by the factor 1/(4 pi (1 - pi)), hopelessly so where
+    positives are rare. An empty region, or regions with no or only true positives, have p = 1,
+    as in Fisher's test.
+    """
+    tp_a, n_a, tp_b, n_b = (
+        np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp_a, n_a, tp_b, n_b)
+    )
+    total, positive = n_a + n_b, tp_a + tp_b
+    right_a = tp_a + (n_b - tp_b)
+    right_b = total - right_a
+    if alternative == "two-sided":
+        # the null distribution is symmetric: twice the smaller tail
+        p_value = 2.0 * np.exp(binomial.tails(np.maximum(right_a, right_b), total, 0.5).ge)
+    else:
+        right = right_a if alternative == "greater" else right_b
+        p_value = np.exp(binomial.tails(right, total, 0.5).ge)
+    uninformative = (n_a == 0) | (n_b == 0) | (positive == 0) | (positive == total)
+    return np.where(uninformative, 1.0, np.minimum(p_value, 1.0))
+
+
+# -------------------------------------------------------------------------------------------------
+# The odds ratio of two difference regions given their margins: estimate and exact interval.
+#
+# Given both sizes and the number of positives, the true positives in a follow Fisher's noncentral
+# hypergeometric distribution, whose one parameter is the odds ratio of positives in a and in b.
+# Everything is solved on theta, the logarithm of the odds ratio. Probabilities enter in units of
+# that of the observed table, as sums of positive terms, so that nothing cancels.
+
+_SETTLED = 1e-8  # Newton's steps are quadratic: after one this small, nothing is left to gain
+_LONGEST = 3.0  # a step from where the function is flat leads nowhere
+_MARGIN = 1e-3
+
+
+class OddsRatio(NamedTuple):
+    """Conditional estimate of the odds ratio and its exact interval."""
+
+    mle: FloatArray  #: the odds ratio under which the observed count is the expected one
+    low: FloatArray  #: the odds ratio with P(X >= observed) = (1 - level)/2; 0 if there is none
+    high: FloatArray  #: the odds ratio with P(X <= observed) = (1 - level)/2; inf if there is none
+
+
+def conditional_odds_ratio(
+    tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, level: float
+) -> OddsRatio:
+    """Return the conditional maximum-likelihood odds ratio and Cornfield's exact interval.
+
+    Parameters
+    ----------
+    tp_a, n_a, tp_b, n_b : array of whole numbers
+        True positives and sizes of the two regions; they broadcast.
+    level : float
+        Confidence level; either tail of the interval has (1 - level)/2.
+
+    Notes
+    -----
+    The estimate is 0 or inf where the count is the lowest or the highest possible, and NaN where
+    only one count is possible: an empty region, no positives, or positives only. Logarithms of
+    all results hold to 1e-12 or so; the cost of a table grows with the standard deviation of its
+    count. The interval inverts two one-sided tests: the two-sided Fisher test, which orders tables
+    by their probability, may reject an odds ratio of 1 that is inside, and the other way round.
+    """
+    tp_a, n_a, tp_b, n_b = (
+        np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp_a, n_a, tp_b, n_b)
+    )
+    fp_a, fp_b = n_a - tp_a, n_b - tp_b
+    tail = (1.0 - level) / 2.0
+    lowest, highest = (tp_a == 0) | (fp_b == 0), (tp_b == 0) | (fp_a == 0)
+    mle = np.where(highest, np.inf, 0.0)
+    mle[lowest & highest] = np.nan
+    inner = ~(lowest | highest)
+    mle[inner] = np.exp(_log_mle(tp_a[inner], fp_a[inner], tp_b[inner], fp_b[inner]))
+    low, high = np.zeros(mle.shape), np.full(mle.shape, np.inf)
+    some = ~lowest
+    low[some] = np.exp(_log_low(tp_a[some], fp_a[some], tp_b[some], fp_b[some], tail))
+    some = ~highest
+    # exchanging the regions turns the odds ratio upside down
+    high[some] = np.exp(-_log_low(tp_b[some], fp_b[some], tp_a[some], fp_a[some], tail))
+    return OddsRatio(mle, low, high)
+
+
+def _log_mle(tp_a: FloatArray, fp_a: FloatArray, tp_b: FloatArray, fp_b: FloatArray) -> FloatArray:
+    """Return theta at which the expected count is tp_a; all four cells are positive.
+
+    It lies between 0 and the logarithm of the sample's odds ratio (Mantel and Hankey 1975). The
+    log-likelihood is concave: Newton's steps, halved by the bracket where they leave it.
+    """
+    sample = np.log(tp_a) + np.log(fp_b) - np.log(fp_a) - np.log(tp_b)
+    low, high = np.minimum(sample, 0.0) - _MARGIN, np.maximum(sample, 0.0) + _MARGIN
+    theta = sample.copy()
+    active = np.arange(theta.size)
+    while active.size:
+        cells = tp_a[active], fp_a[active], tp_b[active], fp_b[active]
+        now = theta[active]
+        (up, up1, up2), (down, down1, down2) = _sides(*cells, now)
+        mass = 1.0 + up + down
+        excess = (up1 - down1) / mass  # expected less observed count
+        variance = (up2 + down2) / mass - excess * excess
+        low[active] = np.where(excess < 0.0, now, low[active])
+        high[active] = np.where(excess > 0.0, now, high[active])
+        new = now - excess / variance
+        inside = (new >= low[active]) & (new <= high[active])
+        theta[active] = np.where(inside, new, 0.5 * (low[active] + high[active]))
+        active = active[np.abs(theta[active] - now) > _SETTLED]
+    return theta
+
+
+def _log_low(
+    tp_a: FloatArray, fp_a: FloatArray, tp_b: FloatArray, fp_b: FloatArray, tail: float
+) -> FloatArray:
+    """Return theta with P(X >= tp_a) = ``tail``; tp_a is not the lowest possible count.
+
+    The logarithm of the tail is concave in theta, since the variance of X given X >= tp_a is below
+    that of X: Newton's steps converge from anywhere, from below after the first.
+    """
+    from scipy import special
+
+    a, b, c, d = (x + 0.5 for x in (tp_a, fp_a, tp_b, fp_b))
+    start = np.log(a) + np.log(d) - np.log(b) - np.log(c)
+    spread = np.sqrt(1.0 / a + 1.0 / b + 1.0 / c + 1.0 / d)
+    theta = start + float(special.ndtri(tail)) * spread
+    active = np.arange(theta.size)
+    while active.size:
+        cells = tp_a[active], fp_a[active], tp_b[active], fp_b[active]
+        (up, up1, _), (down, down1, _) = _sides(*cells, theta[active])
+        log_tail = -np.log1p(down / (1.0 + up))
+        slope = (up1 * down + down1 * (1.0 + up)) / ((1.0 + up) * (1.0 + up + down))
+        step = np.clip((math.log(tail) - log_tail) / slope, -_LONGEST, _LONGEST)
+        theta[active] += step
+        active = active[np.abs(step) > _SETTLED]
+    return theta
+
+
+Moments = tuple[FloatArray, FloatArray, FloatArray]
+
+
+def _sides(
+    tp_a: FloatArray, fp_a: FloatArray, tp_b: FloatArray, fp_b: FloatArray, theta: FloatArray
+) -> tuple[Moments, Moments]:
+    """Return the mass above and below the observed count, its first and its second moment.
+
+    Mass is in units of the probability of the observed count, moments are about this count.
+    """
+    odds = np.exp(theta)
+    above = ratio_moments(tp_b, fp_a, tp_a + 1.0, fp_b + 1.0, odds)
+    below = ratio_moments(tp_a, fp_b, tp_b + 1.0, fp_a + 1.0, 1.0 / odds)
+    return above, below
+
+
+def sample_odds_ratio(tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray) -> FloatArray:
+    """Return (tp_a fp_b) / (fp_a tp_b), fp = n - tp: 0, inf, or NaN for 0/0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        odds: FloatArray = np.true_divide(tp_a * (n_b - tp_b), (n_a - tp_a) * tp_b)
+    return odds

@@ -1,0 +1,444 @@
+"""The random model for published figures, and the population that a random list is drawn from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from rankeval_pd.errors import brief, check_choice, check_share, check_shares
+from rankeval_pd.forms.rankings.answers import check_not_above
+from rankeval_pd.forms.rankings.list_sizes import Shares, Sizes, check_n
+from rankeval_pd.forms.roles.call_costs import check_memory
+from rankeval_pd.forms.roles.roles import ListSizes, PopulationKind, TailMethod
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats.distributions.binomial import log_betainc
+from rankeval_pd.stats.distributions.binomial import tails as binomial_tails
+from rankeval_pd.stats.distributions.hypergeometric import tails as hypergeometric_tails
+from rankeval_pd.stats.distributions.populations import (
+    Finite,
+    Infinite,
+    Population,
+    binomial_laws,
+    hypergeometric_laws,
+    tails_of_sum,
+)
+from rankeval_pd.stats.distributions.tails import Tails
+from rankeval_pd.stats.random_model.random_counts import bounds, parametric_bound
+
+# -------------------------------------------------------------------------------------------------
+# The random model for published figures.
+
+METHODS = ("discrete", "interpolated", "parametric")
+
+
+def random_bound_for(
+    p: float | Sequence[float],
+    n: ListSizes = None,
+    *,
+    n_candidates: int | None = None,
+    n_positive: int | None = None,
+    population: PopulationKind = "finite",
+    prior: float | None = None,
+) -> pd.DataFrame:
+    """Return the bounds of :func:`random_bound` for published figures.
+
+    Parameters
+    ----------
+    p : float or list of float
+        Levels, 0 < p <= 1.
+    n : int, sequence of int, range or None
+        Sizes of the lists; None is every n from 1 to ``n_candidates``.
+    n_candidates, n_positive : int
+        Number of candidates N and of true positives N+ among them.
+    population : {"finite", "infinite"}
+        See :func:`random_bound`.
+    prior : float
+        The share of positives, in place of the two numbers; the population is then infinite, and
+        n must be given.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``p, n, expected, discrete, interpolated, parametric, critical, attainable`` as in
+        :func:`random_bound`.
+
+    Notes
+    -----
+    N may be a thousand million for chosen n.
+
+    References
+    ----------
+    Macskassy (2005), Table 2 (N = 16,769, N+ = 3,123).
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> table = rankeval_pd.random_bound_for(0.1, [5, 10], n_candidates=16769, n_positive=3123)
+    >>> table.round(2).drop(columns="attainable")
+         p   n  expected  discrete  interpolated  parametric  critical
+    0  0.1   5      0.93         2          1.72        1.58         3
+    1  0.1  10      1.86         3          2.99        2.98         4
+    """
+    model, share, total = _published_model(population, n_candidates, n_positive, prior)
+    levels, asked = check_shares("p", p, one=True), check_n(n)
+    if not isinstance(asked, np.ndarray) and total is None:
+        what = "last n" if asked is None else "share of the candidates"
+        raise ValueError(f"n={n!r}: an infinite population has no {what}. Give whole numbers.")
+    sizes, shares = _sizes_of(asked, total or 0)
+    if isinstance(model, Finite):
+        check_not_above(sizes, int(model.total))
+    parts = []
+    for level in levels:
+        result = bounds(float(level), sizes.astype(float), model)
+        parts.append(
+            pd.DataFrame(
+                {
+                    "p": level,
+                    "n": sizes,
+                    "expected": sizes * share,
+                    "discrete": result.discrete.astype(np.int64),
+                    "interpolated": result.interpolated,
+                    "parametric": parametric_bound(float(level), sizes.astype(float), share),
+                    "critical": result.critical.astype(np.int64),
+                    "attainable": result.critical <= model.support(sizes.astype(float))[1],
+                    **shares,
+                }
+            )
+        )
+    return pd.concat(parts, ignore_index=True)
+
+
+def _sizes_of(asked: Sizes, total: int) -> tuple[IntArray, dict[str, FloatArray]]:
+    """Return the list sizes among ``total`` candidates, and the shares if they were asked for."""
+    if isinstance(asked, Shares):
+        return asked.of(total), {"share": asked.values}  # noqa: PD011
+    return np.arange(1, total + 1) if asked is None else asked, {}
+
+
+def _published_model(
+    population: str, n_candidates: Any, n_positive: Any, prior: Any
+) -> tuple[Population, float, int | None]:
+    check_choice("population", population, POPULATIONS)
+    _check_given(n_candidates, n_positive, prior)
+    if prior is not None:
+        none = isinstance(prior, int | float | np.number) and prior == 0 and prior is not False
+        share = 0.0 if none else check_share("prior", prior, one=True)
+        return Infinite(share), share, None
+    total, positive = (
+        check_whole("n_candidates", n_candidates),
+        check_whole("n_positive", n_positive),
+    )
+    if positive > total or total < 1:
+        raise ValueError(
+            f"n_positive={positive} of n_candidates={total}: there is at least one candidate, and"
+            " no more positives than candidates. Is it n_candidates first?"
+        )
+    model, share = population_model(population, float(total), float(positive))
+    return model, share, total
+
+
+def _check_given(n_candidates: Any, n_positive: Any, prior: Any) -> None:
+    """Raise a ValueError unless the two numbers are given, or else the share of positives."""
+    if prior is not None and (n_candidates is not None or n_positive is not None):
+        raise ValueError(
+            f"prior={prior!r} stands in the place of n_candidates and n_positive. Give either."
+        )
+    if prior is None and (n_candidates is None or n_positive is None):
+        raise ValueError(
+            f"n_candidates={n_candidates!r}, n_positive={n_positive!r}: give both numbers, or the"
+            " share of positives alone: prior=..."
+        )
+
+
+def check_whole(argument: str, value: Any) -> int:
+    """Return a count, or say what it is."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < 0:
+        raise ValueError(f"{argument}={value!r}: give a whole number of 0 or more.")
+    return int(value)
+
+
+def random_pvalue(
+    tp: npt.ArrayLike,
+    n: npt.ArrayLike,
+    *,
+    n_candidates: Any = None,
+    n_positive: Any = None,
+    method: TailMethod = "discrete",
+    strict: bool = False,
+    population: PopulationKind = "finite",
+    prior: Any = None,
+    log: bool = False,
+) -> Any:
+    """Return the probability that a random list of n has as many true positives.
+
+    Parameters
+    ----------
+    tp : float or array
+        True positives in the list, their number, not the precision; an average may be fractional.
+        A count that no list can have is reached with probability 0 or 1.
+    n : int or array of int
+        Size of the list.
+    n_candidates, n_positive : int or array of int
+        Number of candidates N and of true positives N+ among them.
+    method : {"discrete", "interpolated", "parametric"}
+        The exact tail; the paper's interpolation of it between whole numbers; the binomial tail
+        made continuous, whatever the population.
+    strict : bool
+        False: P(X >= tp), the standard p-value. True: P(X > floor(tp)), the paper's. For a
+        fractional tp the discrete two are equal. The interpolated and the parametric curve are
+        the paper's if strict, else the paper's at tp - 1.
+    population : {"finite", "infinite"}
+        See :func:`random_bound`.
+    prior : float or array
+        The share of positives, in place of ``n_candidates`` and ``n_positive``; the population is
+        then infinite.
+    log : bool
+        Whether to return log10 p, which does not underflow.
+
+    Returns
+    -------
+    float or array
+        A float for scalars; arguments broadcast.
+
+    References
+    ----------
+    Macskassy (2005), section 2.1, Eqs 8 and 9 (corrected), Table 2.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> stocks = {"n_candidates": 16769, "n_positive": 3123}
+    >>> round(rankeval_pd.random_pvalue(2, 5, **stocks, strict=True), 3)  # Table 2
+    0.048
+    >>> round(rankeval_pd.random_pvalue(2, 5, **stocks), 3)
+    0.235
+    """
+    check_choice("method", method, METHODS)
+    check_choice("population", population, POPULATIONS)
+    _check_given(n_candidates, n_positive, prior)
+    for name, given in (("tp", tp), ("n", n), ("prior", 0 if prior is None else prior)):
+        if np.asarray(given).dtype.kind not in "iuf":
+            raise TypeError(f"{name}={given!r}: give a number, or an array of numbers.")
+    if prior is not None:
+        count, size, share = _together(tp=tp, n=n, prior=prior)
+        total = positive = np.zeros(count.shape)
+        population = "infinite"
+        if not ((share >= 0) & (share <= 1)).all():
+            raise ValueError(f"prior={prior!r}: a share of positives is a number from 0 to 1.")
+    else:
+        count, size, total, positive = _together(
+            tp=tp, n=n, n_candidates=n_candidates, n_positive=n_positive
+        )
+        check_counts(size, total, positive, finite=population == "finite")
+        share = positive / np.maximum(total, 1)
+    count, size, total, positive, share = (
+        np.asarray(x, dtype=float) for x in (count, size, total, positive, share)
+    )
+    if not np.isfinite(count).all() or (size < 0).any() or (size != np.floor(size)).any():
+        raise ValueError(
+            f"tp={tp!r}, n={n!r}: tp is a finite number, n a whole number of 0 or more."
+        )
+    at = count if strict else count - 1.0  # all three methods are curves of P(X > at)
+    if method == "parametric":
+        log_p = _log_parametric(at, size, share)
+    else:
+        at = at if strict or method == "interpolated" else np.ceil(count) - 1.0
+        whole = np.floor(at)
+
+        def log_tail(i: FloatArray) -> FloatArray:
+            if population == "infinite":
+                return binomial_tails(i, size, share).gt
+            return hypergeometric_tails(i, total, positive, size).gt
+
+        log_p = log_tail(whole)
+        if method == "interpolated":
+            rest = at - whole
+            with np.errstate(divide="ignore"):
+                log_p = np.where(
+                    rest == 0.0,
+                    log_p,
+                    np.logaddexp(
+                        np.log1p(-rest) + log_p,
+                        np.log(rest) + log_tail(whole + 1.0),
+                    ),
+                )
+    result = np.asarray(log_p) / LOG_10 if log else np.exp(log_p)
+    return float(result) if np.ndim(result) == 0 else result
+
+
+def _together(**given: Any) -> tuple[AnyArray, ...]:
+    """Return the values side by side, one for each of the same lists."""
+    shapes = {name: np.shape(values) for name, values in given.items()}
+    try:
+        np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        shown = ", ".join(f"{name} of shape {shape}" for name, shape in shapes.items() if shape)
+        raise ValueError(
+            f"{shown}: these are not of the same lists. Give as many values of each, or one."
+        ) from None
+    return np.broadcast_arrays(*given.values())
+
+
+def random_pvalue_mean(
+    mean_tp: npt.ArrayLike,
+    n: npt.ArrayLike,
+    *,
+    n_candidates: npt.ArrayLike,
+    n_positive: npt.ArrayLike,
+    n_queries: int,
+    decimals: int | None = None,
+) -> Any:
+    """Return the probability that random rankings of several queries have such a mean.
+
+    Parameters
+    ----------
+    mean_tp : float or array
+        Mean number of true positives in the lists of all queries (or reviewers, or samples).
+    n, n_candidates, n_positive : int or array of int
+        Size of the list, number of candidates and of true positives; where queries differ, one
+        value per query.
+    n_queries : int
+        Number of queries.
+    decimals : int, optional
+        The decimals that the mean was printed with. None: it is exact.
+
+    Returns
+    -------
+    float or array
+        P(S >= s), S being the sum over the queries, each ranked at random and independently. s is
+        n_queries * mean_tp, the whole number that this equals to 1e-9, else the next above. With
+        ``decimals``, s is the smallest sum whose mean is printed so (half a unit may have been
+        rounded either way), which gives the largest of the p-values that the print allows.
+
+    Raises
+    ------
+    ValueError
+        If no sum of that many queries has a mean that is printed so.
+
+    Notes
+    -----
+    The exact convolution of the queries' hypergeometric distributions; relative errors are about
+    1e-12.
+
+    References
+    ----------
+    Macskassy (2005), Tables 3 and 4, where a mean is tested as if it were one list.
+
+    Examples
+    --------
+    5.7 of 10, the mean of 15 reviewers of 117 papers, 47 of them relevant (Table 3 has .079):
+
+    >>> import rankeval_pd
+    >>> p = rankeval_pd.random_pvalue_mean(
+    ...     5.7, 10, n_candidates=117, n_positive=47, n_queries=15, decimals=1
+    ... )
+    >>> print(f"{p:.3g}")
+    1.59e-05
+    """
+    queries = check_whole("n_queries", n_queries)
+    if queries < 1:
+        raise ValueError(f"n_queries={n_queries!r}: a mean is one of 1 query or more.")
+    given = {"n": n, "n_candidates": n_candidates, "n_positive": n_positive}
+    for name, values in given.items():
+        if np.shape(values) not in ((), (1,), (queries,)):
+            raise ValueError(
+                f"{name} has {np.size(values)} values, and n_queries={queries}. Give one value, or"
+                " one per query."
+            )
+    check_memory(3 * queries, f"n_queries={queries} queries", "Give fewer.")
+    sizes, total, positive = (np.broadcast_to(np.asarray(x), (queries,)) for x in given.values())
+    check_counts(sizes, total, positive, finite=True)
+    means = np.asarray(mean_tp)
+    if means.dtype.kind not in "iuf" or not np.isfinite(means).all():
+        raise TypeError(f"mean_tp={mean_tp!r}: give a number, or an array of numbers.")
+    result = np.empty(means.shape)
+    for where in np.ndindex(means.shape):
+        count = _smallest_sum(float(means[where]), queries, decimals)
+        result[where] = np.exp(sum_tails(count, sizes, total, positive, "finite").ge)
+    return float(result) if result.ndim == 0 else result
+
+
+def _smallest_sum(mean: float, queries: int, decimals: int | None) -> float:
+    """Return the smallest sum that a mean stands for."""
+    if decimals is None:
+        nearest = round(queries * mean)
+        return float(
+            nearest if abs(queries * mean - nearest) <= 1e-9 else math.ceil(queries * mean)
+        )
+    unit = Fraction(1, 10 ** check_whole("decimals", decimals))
+    printed = round(Fraction(mean) / unit) * unit
+    if abs(float(printed) - mean) > 1e-9:
+        raise ValueError(
+            f"mean_tp={mean!r} has more than decimals={decimals!r} decimals. Give as many as it was"
+            " printed with, or None where it is exact."
+        )
+    smallest = math.ceil((printed - unit / 2) * queries)
+    if smallest > (printed + unit / 2) * queries:
+        raise ValueError(
+            f"mean_tp={mean!r}: no sum of n_queries={queries} counts has a mean that is printed so"
+            f" with decimals={decimals!r}; the nearest are {(smallest - 1) / queries:.6g} and"
+            f" {smallest / queries:.6g}. Check the number of queries and the mean."
+        )
+    return float(smallest)
+
+
+def check_counts(n: AnyArray, total: AnyArray, positive: AnyArray, *, finite: bool) -> None:
+    """Raise a ValueError unless these are counts of one population."""
+    for name, values in (("n", n), ("n_candidates", total), ("n_positive", positive)):
+        if (
+            values.dtype.kind not in "iuf"
+            or (values != np.floor(values)).any()
+            or (values < 0).any()
+        ):
+            raise ValueError(f"{name}={brief(values)}: give counts, whole numbers of 0 or more.")
+    if (positive > total).any() or (finite and (n > total).any()):
+        raise ValueError(
+            f"n={brief(n)}, n_candidates={brief(total)}, n_positive={brief(positive)}:"
+            " neither n nor n_positive can be above n_candidates. population='infinite' allows"
+            " any n."
+        )
+
+
+def _log_parametric(x: FloatArray, n: FloatArray, share: FloatArray) -> FloatArray:
+    """Return log I_z(x + 1, n - x): 0 from x = -1 down, -inf from x = n up."""
+    result = np.where(x <= -1.0, 0.0, -np.inf)
+    inside = (x > -1.0) & (x < n)
+    for z in np.unique(share[inside]) if inside.any() else ():
+        here = inside & (share == z)
+        if 0.0 < z < 1.0:
+            result[here] = log_betainc(x[here] + 1.0, n[here] - x[here], float(z))
+        else:
+            result[here] = 0.0 if z == 1.0 else -np.inf
+    return result
+
+
+# -------------------------------------------------------------------------------------------------
+# The population that a random list is drawn from.
+
+POPULATIONS = ("finite", "infinite")
+LOG_10 = math.log(10.0)
+
+
+def population_model(population: str, total: float, positive: float) -> tuple[Population, float]:
+    """Return the population, and the share of positives in it."""
+    finite = Finite(total, positive)
+    return (finite if population == "finite" else Infinite(finite.prior)), finite.prior
+
+
+def sum_tails(
+    count: float, n: FloatArray, total: AnyArray, positive: AnyArray, population: str
+) -> Tails:
+    """Return the tails of the sum of independent counts in lists of n; equal lists share a law."""
+    lists, times = np.unique(np.stack([n, total, positive]), axis=1, return_counts=True)
+    n, total, positive = lists.astype(float)
+    if population == "infinite":
+        laws = binomial_laws(n, positive / np.maximum(total, 1.0))
+    else:
+        laws = hypergeometric_laws(n, total, positive)
+    return tails_of_sum(count, laws, times.astype(np.int64))

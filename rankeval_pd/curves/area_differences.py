@@ -1,0 +1,290 @@
+"""Is one ranking better as a whole than another? Differences of areas, on the same candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, Unpack
+
+import numpy as np
+import xarray as xr
+
+from rankeval_pd.curves import ranking_areas
+from rankeval_pd.curves.ranking_areas import EQUAL, KINDS, p_of_t, spread_of
+from rankeval_pd.errors import check_choice, check_share
+from rankeval_pd.forms.out import tables
+from rankeval_pd.forms.out.tables import OVER, adjusted_together
+from rankeval_pd.forms.rankings.answers import answer
+from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.rankings.kernel_calls import (
+    Pair,
+    in_blocks,
+    joined,
+    only_pair,
+    pair_names,
+    sides,
+    with_names,
+)
+from rankeval_pd.forms.roles.role_docs import with_roles_but
+from rankeval_pd.forms.roles.roles import (
+    Adjustment,
+    AdjustOver,
+    Alternative,
+    AreaKind,
+    AreaTest,
+    EqualScores,
+    RankingRoles,
+    Roles,
+)
+from rankeval_pd.progress import drawing_bar
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.distributions.quantiles import z_of
+from rankeval_pd.stats.rankings import roc_areas
+from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
+from rankeval_pd.stats.significance.fisher import ALTERNATIVES
+
+_COMPARED = (
+    "area_a", "area_b", "difference", "ci_low", "ci_high", "z", "p_value",
+)  # fmt: skip
+COMPARE_COLUMNS = ("measure_a", "measure_b", *_COMPARED, "p_adjusted", "se")
+TESTS = ("t", "delong")
+_TOGETHER = 1_000_000  # placements that are in memory together, some twenty times
+
+
+@with_roles_but("key", "label", "ties", "rng")
+def compare_area(
+    data: Data,
+    a: Hashable = None,
+    b: Hashable = None,
+    *,
+    kind: AreaKind = "roc",
+    test: AreaTest = "t",
+    equal: EqualScores = "block",
+    alternative: Alternative = "two-sided",
+    adjust: Adjustment | None = None,
+    adjust_over: AdjustOver = "all",
+    level: float = 0.95,
+    progress: bool | None = None,
+    **roles: Unpack[RankingRoles],
+) -> Data:
+    """Compare the areas under the ROC curves, or average precision, of two measures or all pairs.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a score for each measure and a gold label.
+    a, b : names of measures, optional
+        Both: this pair. ``a`` alone: a against each other measure. Neither: all pairs.
+    kind : {"roc", "ap"}
+        The area under the ROC curve, or average precision, see :func:`area`.
+    test : {"t", "delong"}
+        "t": DeLong's standard error, with Student's distribution, whose degrees of freedom are
+        those of the two classes' parts of it (Welch), and an interval that agrees with the test and
+        holds its level near 1. "delong": the normal distribution for both, pROC's; too liberal
+        where a class is small, its interval too short. Of average precision there is "t" alone: the
+        standard error of the influences, with one degree of freedom less than the smaller class has
+        candidates.
+    equal : {"block", "mean"}
+        Of average precision: what equal scores are, see :func:`area`.
+    alternative : {"two-sided", "greater", "less"}
+        "greater": the area of a is the larger one.
+    adjust : {None, "holm", "bonferroni", "bh", "by"}
+        Adjustment for the number of tests, all pairs in all groups.
+    adjust_over : {"all", "group"}
+        Whether the pairs of all groups of ``by`` are one family, or those of each group.
+    level : float
+        Confidence level of the interval of the difference.
+    progress : bool, optional
+        Whether to show a progress bar; by default where the work takes more than two seconds.
+    **roles
+        Which column is what, see :func:`nbest_precision`. ``ties`` changes nothing: equal scores
+        count one half.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per pair (Dataset: dimension pair): ``measure_a``, ``measure_b``, ``area_a``,
+        ``area_b``, ``difference`` = area_a - area_b with its limits ``ci_low``, ``ci_high``, ``z``,
+        ``p_value``, ``p_adjusted`` (NaN without ``adjust``), ``se``: z is the difference by its
+        standard error se, whichever the test.
+
+    Warns
+    -----
+    RankevalWarning
+        If there are fewer than 10 candidates of a class.
+
+    Notes
+    -----
+    Both measures score the same candidates, and the variance is that of paired areas. Where the
+    two rankings agree in every pair of a true positive and another candidate, difference and z are
+    0 and p is 1. Where the variance is 0 and the difference is not, as between a perfect ranking
+    and its reverse, z and p are NaN: the sample says nothing of how the areas vary. In simulations
+    with normal scores the test at 5 % rejected at most .057 of true hypotheses from 5 true
+    positives on (.08 of 3, .11 of 2), DeLong's up to .20, and the interval covered .95 or more
+    (``tests/reference/areas.csv``). Of average precision the test rejected at most .057,
+    and the interval covered .94 or more from 3 true positives on (of 2, .70)
+    (``tests/reference/average_precision.csv``). O(N log N) for each measure, O(N) for each pair.
+
+    References
+    ----------
+    DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988), Biometrics 44. G. Y. Zou and A. Donner
+    (2008), Statistics in Medicine 27.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(300)
+    >>> found = df.rankeval.compare_area("good", "fair")
+    >>> found[["area_a", "area_b", "z", "p_value", "ci_low", "ci_high"]].round(3)
+       area_a  area_b      z  p_value  ci_low  ci_high
+    0   0.894   0.782  2.787    0.008   0.031    0.207
+    """
+    check_choice("kind", kind, KINDS)
+    check_choice("equal", equal, EQUAL)
+    check_choice("test", test, TESTS)
+    if kind == "ap" and test == "delong":
+        raise ValueError(
+            "test='delong' is a test of ROC areas, and kind='ap' asks for average precision: leave"
+            " test out."
+        )
+    check_choice("alternative", alternative, ALTERNATIVES)
+    check_choice("adjust_over", adjust_over, OVER)
+    check_choice("adjust", adjust, (None, *ADJUSTMENTS))
+    level = check_share("level", level)
+    clustered = Roles.of(roles).groups is not None
+    if clustered and test == "delong":
+        raise ValueError(
+            "test='delong' with groups: DeLong's test takes the candidates for independent. Leave"
+            " test out: Obuchowski's variance of whole groups is taken then, with Student's t."
+        )
+
+    def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
+        pairs: list[Pair] = pair_names(inner, a, b)
+        clusters: list[xr.DataArray] = [inner["cluster"]] if clustered else []
+        options: dict[str, Any] = {"level": level, "alternative": alternative}
+        kernel: Callable[..., Any] = _pair_columns
+        placed: list[xr.DataArray] = []
+        if kind == "ap":
+            kernel = ranking_areas.columns_of_two
+            options |= {"ties": EQUAL[equal], "ends": inner.attrs["ends"]}
+        else:
+            options["test"] = test
+            placed = [_placements(inner)]
+
+        batches = inner["gold"].size // max(1, inner.sizes["candidate"])
+
+        def compared(block: Sequence[Pair], advance: Callable[[int], object]) -> xr.Dataset:
+            two = [inner["score"], inner["present"], *placed]
+            given: list[Any] = [x for array in two for x in sides(array, block)]
+            given += [inner["gold"], *clusters]
+            computed = xr.apply_ufunc(
+                kernel,
+                *given,
+                kwargs=options,
+                input_core_dims=[["candidate"]] * len(given),
+                output_core_dims=[[]] * (len(_COMPARED) + 1 + len(clusters)),
+                dask="parallelized",
+                output_dtypes=[float] * (len(_COMPARED) + 1) + [np.int64] * len(clusters),
+            )
+            names = (*_COMPARED, "se", "n_groups")[: len(computed)]
+            advance(len(block) * batches)
+            return tables.as_columns(names, computed)
+
+        with drawing_bar(
+            inner, progress, draws=len(pairs), what="comparing areas", unit="pairs"
+        ) as advance:
+            blocks = [compared(block, advance) for block in in_blocks(pairs, inner, _TOGETHER)]
+        result = with_names(joined(blocks, "pair"), pairs)
+        return result.assign(exists=xr.ones_like(result["p_value"], dtype=bool))
+
+    def decided(results: list[xr.Dataset], batch: list[Hashable]) -> list[xr.Dataset]:
+        p_values = [result["p_value"] for result in results]
+        if adjust is None:
+            computed = [xr.full_like(p, np.nan) for p in p_values]
+        else:
+            computed = adjusted_together(p_values, adjust, batch=batch, over=adjust_over)
+        return [r.assign(p_adjusted=p) for r, p in zip(results, computed, strict=True)]
+
+    attrs: dict[str, Any] = {
+        "kind": kind, "test": test, "alternative": alternative, "adjust": adjust,
+        "adjust_over": adjust_over, "level": level,
+    }  # fmt: skip
+    only = only_pair(data, a, b, roles)
+    columns = (*COMPARE_COLUMNS, "n_groups") if clustered else COMPARE_COLUMNS
+    return answer(
+        data, only, question, columns, any_ties=True, any_ends=True, any_groups=True,
+        finish=decided, attrs=attrs,
+    )  # fmt: skip
+
+
+def _placements(inner: xr.Dataset) -> xr.DataArray:
+    """Return the placements of the candidates by every measure, so many at a time as fit."""
+    blocks = []
+    for block in in_blocks(range(inner.sizes["measure"]), inner, _TOGETHER):
+        part = inner.isel(measure=list(block))
+        placed = xr.apply_ufunc(
+            _placed,
+            part["score"],
+            part["gold"],
+            part["present"],
+            input_core_dims=[["candidate"]] * 3,
+            output_core_dims=[["candidate"]],
+            dask="parallelized",
+            output_dtypes=[float],
+        )
+        blocks.append(placed.rename("placed").to_dataset())
+    return joined(blocks, "measure")["placed"]
+
+
+def _placed(score: FloatArray, gold: BoolArray, present: BoolArray) -> FloatArray:
+    return roc_areas.placements(score, gold, present).placement
+
+
+def _pair_columns(
+    score_a: FloatArray,
+    score_b: FloatArray,
+    present_a: BoolArray,
+    present_b: BoolArray,
+    placed_a: FloatArray,
+    placed_b: FloatArray,
+    gold: BoolArray,
+    cluster: IntArray | None = None,
+    *,
+    level: float,
+    test: str,
+    alternative: str,
+) -> tuple[AnyArray, ...]:
+    both = present_a & present_b
+    placed = [
+        # among all that a measure scores, unless the other lacks some of them
+        placed if (both == present).all() else _placed(score, gold, both)
+        for score, present, placed in (
+            (score_a, present_a, placed_a),
+            (score_b, present_b, placed_b),
+        )
+    ]
+    area_a, area_b = (_mean_placement(x, gold & both) for x in placed)
+    difference = _mean_placement(placed[0] - placed[1], gold & both)
+    found = spread_of(placed[0] - placed[1], gold, both, cluster)
+    sd = found.error
+    same = (sd == 0.0) & (difference == 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = np.where(same, 0.0, difference / sd)
+    z = np.where(np.isinf(z), np.nan, z)
+    if test == "delong":
+        half = z_of(level) * sd
+        low, high = difference - half, difference + half
+    else:
+        first, second = (spread_of(x, gold, both, cluster, warns=False) for x in placed)
+        alone, sizes = (first.spread, second.spread), (found.positive, found.negative)
+        low, high = roc_areas.difference((area_a, area_b), alone, found.spread, sizes, level)
+        alike = roc_areas.same_order(score_a, score_b, both)
+        low, high = (np.where(alike, 0.0 * sd, limit) for limit in (low, high))
+    p_value = p_of_t(z, found.spread.freedom if test == "t" else np.inf, alternative)
+    return (area_a, area_b, difference, low, high, z, p_value, sd, *found.groups)
+
+
+def _mean_placement(placement: FloatArray, positive: BoolArray) -> FloatArray:
+    """Return the mean over the positives: of placements, the area."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean: FloatArray = np.where(positive, placement, 0.0).sum(axis=-1) / positive.sum(axis=-1)
+    return mean

@@ -1,0 +1,243 @@
+"""What stands beside a curve: what chance reaches, and where the lists of some n lie."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Unpack
+
+import numpy as np
+import xarray as xr
+
+from rankeval_pd.curves.curve_shapes import SPACES, rates
+from rankeval_pd.errors import check_choice, check_flag, check_shares
+from rankeval_pd.forms.out import tables
+from rankeval_pd.forms.rankings.answers import answer, common_size, size_now
+from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.rankings.list_sizes import check_n
+from rankeval_pd.forms.roles.role_docs import with_roles_but
+from rankeval_pd.forms.roles.roles import Bound, ListSizes, RankingRoles, Space
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.distributions.populations import Finite, FiniteEach
+from rankeval_pd.stats.random_model import random_counts
+from rankeval_pd.stats.random_model.envelope import envelope
+
+
+@with_roles_but(
+    "key", "label", "groups", "lower_is_better", "ties", "rng",
+    measures="no effect here, but under missing='drop'.",
+)  # fmt: skip
+def random_band(
+    data: Data,
+    space: Space = "roc",
+    p: float | Sequence[float] = 0.05,
+    n: ListSizes = None,
+    *,
+    simultaneous: bool = False,
+    bound: Bound = "critical",
+    **roles: Unpack[RankingRoles],
+) -> Data:
+    """Return what a random ranking does not reach, in the space of a curve.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a gold label; their scores play no part.
+    space : {"roc", "precision_recall", "det", "lift", "gain"}
+        Whose rates are given.
+    p : float or list of float
+        Levels, 0 < p <= 1.
+    n : int, sequence of int, range or None
+        Sizes of the lists; None is every n from 1 to the number of candidates.
+    simultaneous : bool
+        False: :func:`random_bound`, each n alone. True: :func:`random_envelope` at alpha = p, over
+        all the n asked for.
+    bound : {"critical", "discrete", "interpolated", "parametric"}
+        Which bound, where it is not simultaneous; the paper's is "discrete".
+    **roles
+        Which column is what, see :func:`nbest_precision`.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per p and n (Dataset: dimensions p and n): ``p``, ``n``, and the two rates of the
+        space, those of a list of n with as many true positives as the bound. Where no list has as
+        many, what depends on them is NaN.
+
+    Notes
+    -----
+    Costs what the bounds, or the envelope, cost.
+
+    References
+    ----------
+    Macskassy (2005), section 3.3, figure 7: bounds of single n, joined.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"gold": [True] * 40 + [False] * 160})
+    >>> df.rankeval.random_band("precision_recall", 0.05, [10, 50])
+          p   n  precision  recall
+    0  0.05  10        0.5   0.125
+    1  0.05  50        0.3   0.375
+    """
+    check_choice("space", space, SPACES)
+    check_choice("bound", bound, random_counts.KINDS)
+    check_flag("simultaneous", simultaneous)
+    if simultaneous and bound != "critical":
+        raise ValueError(
+            f"bound={bound!r} with simultaneous=True: the envelope is made of critical counts."
+            " Leave bound out, or take each n alone."
+        )
+    levels = check_shares("p", p, one=not simultaneous)
+    names: tuple[str, str] = SPACES[space]
+
+    def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
+        columns = xr.apply_ufunc(
+            _band_columns,
+            *common_size(inner),
+            kwargs={
+                "space": space, "p": levels, "n": sizes, "simultaneous": simultaneous,
+                "bound": bound,
+            },
+            input_core_dims=[[], []],
+            output_core_dims=[["p", "n"]] * 3,
+            dask="parallelized",
+            dask_gufunc_kwargs={"output_sizes": {"p": levels.size, "n": sizes.size}},
+            output_dtypes=[float, float, bool],
+        )  # fmt: skip
+        result = tables.as_columns((*names, "exists"), columns)
+        return result.assign_coords(p=("p", levels), n=("n", sizes))
+
+    attrs = {"space": space, "simultaneous": simultaneous, "bound": bound}
+    return answer(
+        data, roles, question, ("p", "n", *names), n=check_n(n), scored=False, any_ties=True,
+        any_ends=True, counted=True, any_heads=True, attrs=attrs,
+    )  # fmt: skip
+
+
+def _band_columns(
+    total: IntArray,
+    positive: IntArray,
+    *,
+    space: str,
+    p: FloatArray,
+    n: IntArray,
+    simultaneous: bool,
+    bound: str,
+) -> tuple[AnyArray, ...]:
+    shape = np.shape(total)
+    (total, positive), back = random_counts.distinct(
+        np.ravel(total), np.ravel(positive)
+    )  # equal ones once
+    fits = n <= total[:, np.newaxis]
+    if simultaneous or (n.size > random_counts.FEW and bound != "parametric"):
+        counts = _one_by_one(total, positive, p, n, fits, "envelope" if simultaneous else bound)
+    else:
+        counts = _side_by_side(total, positive, p, n, fits, bound)
+    exists = np.repeat(fits[:, np.newaxis], p.size, axis=1)
+    every = [x[:, np.newaxis, np.newaxis].astype(float) for x in (total, positive)]
+    fewest, most = FiniteEach(*every).support(n.astype(float))
+    counts = np.where((counts >= fewest) & (counts <= most), counts, np.nan)
+    x, y = (np.where(exists, one, np.nan) for one in rates(space, counts, n, *every))
+    return tuple(one[back].reshape(*shape, *one.shape[1:]) for one in (x, y, exists))
+
+
+def _side_by_side(
+    total: IntArray, positive: IntArray, p: FloatArray, n: IntArray, fits: BoolArray, bound: str
+) -> FloatArray:
+    """Return the counts of a few n for many groups: a search of all lists at once."""
+    counts = np.full((total.size, p.size, n.size), np.nan)
+    group, place = np.nonzero(fits)
+    size, of_all, of_gold = (x.astype(float) for x in (n[place], total[group], positive[group]))
+    for level in range(p.size if size.size else 0):
+        counts[group, level, place] = random_counts.bound_each(
+            bound, float(p[level]), size, FiniteEach(of_all, of_gold)
+        )
+    return counts
+
+
+def _one_by_one(
+    total: IntArray, positive: IntArray, p: FloatArray, n: IntArray, fits: BoolArray, kind: str
+) -> FloatArray:
+    """Return the counts of many n, or of all together, for one group after the other."""
+    counts = np.full((total.size, p.size, n.size), np.nan)
+    for group in range(total.size):
+        model = Finite(float(total[group]), float(positive[group]))
+        size = n[fits[group]].astype(float)
+        for level in range(p.size if size.size else 0):
+            counts[group, level, fits[group]] = (
+                envelope(float(p[level]), size, model).counts
+                if kind == "envelope"
+                else random_counts.bound(kind, float(p[level]), size, model)
+            )
+    return counts
+
+
+@with_roles_but(
+    "key", "label", "groups", "lower_is_better", "ties", "rng",
+    measures="no effect here, but under missing='drop'.",
+)  # fmt: skip
+def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RankingRoles]) -> Data:
+    """Return where all lists of n lie in the space of a curve, whatever their true positives.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a gold label; their scores play no part.
+    n : int or sequence of int
+        Sizes of the lists.
+    space : {"roc", "precision_recall", "det", "lift", "gain"}
+        Whose rates are given.
+    **roles
+        Which column is what, see :func:`nbest_precision`.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per n and possible number of true positives, the lowest first (Dataset: dimension
+        row): ``n`` and the two rates of the space.
+
+    Notes
+    -----
+    In ROC space the line of n has the slope -(N - N+) / N+ and meets the curve of each measure
+    where its n-best list ends. Of a lazy Dataset the lines are computed.
+
+    References
+    ----------
+    Macskassy (2005), section 3.3, figure 5.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"gold": [True] * 2 + [False] * 8})
+    >>> df.rankeval.isolines(4)
+       n    fpr  tpr
+    0  4  0.500  0.0
+    1  4  0.375  0.5
+    2  4  0.250  1.0
+    """
+    check_choice("space", space, SPACES)
+    asked = check_n(n)
+    if asked is None:
+        raise ValueError("n=None: a line for every n covers the picture. Give the n of some lists.")
+    names: tuple[str, str] = SPACES[space]
+
+    def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
+        total, positive = size_now(inner)
+        most = int(np.asarray(positive).max(initial=0))
+        tp = xr.DataArray(np.arange(most + 1), dims="_point")
+        size = xr.DataArray(sizes, dims="n")
+        exists = (
+            (tp <= np.minimum(size, positive)) & (size - tp <= total - positive) & (size <= total)
+        )
+        x, y = xr.apply_ufunc(
+            lambda *counts: rates(space, *counts),
+            tp, size, total, positive, output_core_dims=[[], []],
+        )  # fmt: skip
+        result = xr.Dataset({names[0]: x, names[1]: y, "exists": exists})
+        return result.transpose(*total.dims, "n", "_point").assign_coords(n=("n", sizes))
+
+    return answer(
+        data, roles, question, ("n", *names), n=asked, scored=False, rows_only=True, any_ties=True,
+        any_heads=True, attrs={"space": space},
+    )  # fmt: skip

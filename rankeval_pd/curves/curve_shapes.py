@@ -1,0 +1,433 @@
+"""How does it look over all cut-offs? ROC, precision-recall, DET, lift, gain; and chance."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, Unpack
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.errors import check_share, check_shares
+from rankeval_pd.forms.lazy.outlines import Curves
+from rankeval_pd.forms.out import tables
+from rankeval_pd.forms.out.averages import Average, check_average, of_curves
+from rankeval_pd.forms.rankings.answers import answer
+from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.rankings.kernel_calls import ask_measures
+from rankeval_pd.forms.rankings.list_sizes import Shares
+from rankeval_pd.forms.roles.role_docs import with_roles_and
+from rankeval_pd.forms.roles.roles import RankingRoles, Roles
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.rankings import ranking
+
+SPACES: dict[str, tuple[str, str]] = {
+    "roc": ("fpr", "tpr"),
+    "precision_recall": ("precision", "recall"),
+    "det": ("fpr", "fnr"),
+    "lift": ("share", "lift"),
+    "gain": ("share", "tpr"),
+}
+OWN = {"ties": "expected"}  # the mean over all orders, as areas have it
+_IDLE = {
+    **dict.fromkeys(("key", "label", "rng"), "no effect here, but under ties='shared'."),
+    "groups": "no effect here.",
+}
+_FROM_ONE = ("precision_recall", "lift")  # of no candidate there is no precision
+
+
+def rates(
+    space: str, tp: AnyArray, n: AnyArray, total: AnyArray | float, positive: AnyArray | float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the two coordinates of lists of n with tp true positives; NaN is what is undefined."""
+    tp, n, total, positive = np.broadcast_arrays(tp, n, total, positive)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        every = {
+            "fpr": lambda: np.true_divide(n - tp, total - positive),
+            "tpr": lambda: np.true_divide(tp, positive),
+            "fnr": lambda: np.true_divide(positive - tp, positive),
+            "precision": lambda: np.true_divide(tp, n),
+            "recall": lambda: np.true_divide(tp, positive),
+            "share": lambda: np.true_divide(n, total),
+            "lift": lambda: np.true_divide(tp, n) / np.true_divide(positive, total),
+        }
+        x, y = (every[name]() for name in SPACES[space])
+    return x, y
+
+
+def _curve(
+    data: Any,
+    space: str,
+    roles: RankingRoles,
+    fractions: Any = None,
+    average: Average | None = None,
+    level: float = 0.95,
+) -> Any:
+    """Return a row for each list of every measure: n, threshold, and the two rates."""
+    roles = {**OWN, **roles}  # type: ignore[typeddict-item]
+    ties = Roles.of(roles).ties
+    check_average(average)
+    level = check_share("level", level)
+    if average is not None and ties == "blocks":
+        raise ValueError(
+            f"average={average!r} with ties='blocks': the blocks of equal scores end elsewhere in"
+            " each group, and an average has lists of the same n. Give ties='expected'."
+        )
+    shares = None if fractions is None else check_shares("fractions", fractions, one=True)
+    names = ("threshold", *SPACES[space])
+    along, counted = ("n", ()) if shares is None else ("fraction", ("n",))
+
+    def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
+        first = 1 if space in _FROM_ONE else 0
+        asked = np.arange(first, sizes.size + 1) if shares is None else shares
+        result = ask_measures(
+            inner,
+            _curve_columns,
+            {
+                **dict.fromkeys(counted, np.int64),
+                **dict.fromkeys(("tp", *names) if average else names, float),
+                "exists": bool,
+            },
+            along={along: asked},
+            beside=[inner["sign"]],
+            options={
+                "space": space,
+                "ties": ties,
+                "shares": shares,
+                "ends": inner.attrs["ends"],
+                "counted": average is not None,
+            },
+        )
+        if average is None:
+            return result
+        positive = (inner["gold"] & inner["present"]).sum("candidate")
+        others = inner["present"].sum("candidate") - positive
+        return result.assign(positive=positive, others=others)
+
+    averaged = ("ci_low", "ci_high", "n_queries", "n_missing")
+    return answer(
+        data,
+        roles,
+        question,
+        ("measure", "n", *(names if average is None else (*names[1:], *averaged))),
+        cuts_lists=shares is None,
+        any_ties=True,
+        any_ends=True,
+        any_groups=average is None,
+        combine=None if average is None else of_curves(average, SPACES[space], level),
+        attrs={
+            "space": space,
+            "ties": ties,
+            **({} if average is None else {"average": average, "level": level}),
+        },
+    )
+
+
+def _curve_columns(
+    score: FloatArray,
+    gold: BoolArray,
+    present: BoolArray,
+    sign: FloatArray,
+    *,
+    space: str,
+    ties: str,
+    shares: FloatArray | None,
+    ends: bool,
+    counted: bool,
+) -> tuple[AnyArray, ...]:
+    score, gold, present = np.broadcast_arrays(score, gold, present)
+    size = ranking.size(gold, present)
+    if shares is None:
+        lists = ranking.nbest(score, gold, present, None, ties, ends=ends)
+        n = np.broadcast_to(np.arange(1, score.shape[-1] + 1), lists.tp.shape)
+        tp, threshold, exists = lists.tp, lists.threshold, lists.exists
+        if ends:  # and so does the curve
+            exists = exists & (n <= (present & ~np.isnan(score)).sum(axis=-1)[..., np.newaxis])
+        if space not in _FROM_ONE:  # the empty list, above every score
+            n, tp, threshold, exists = (
+                np.concatenate([np.full((*x.shape[:-1], 1), y, dtype=x.dtype), x], axis=-1)
+                for x, y in ((n, 0), (tp, 0), (threshold, np.inf), (exists, True))
+            )
+            exists = np.logical_and(exists, (size.total > 0)[..., np.newaxis])
+    else:
+        n, tp, threshold, exists = _at_shares(score, gold, present, shares, ties, ends)
+    x, y = rates(space, tp, n, size.total[..., np.newaxis], size.positive[..., np.newaxis])
+    columns: tuple[AnyArray, ...] = (threshold * sign[..., np.newaxis] + 0.0, x, y, exists)
+    if counted:
+        columns = (np.asarray(tp, dtype=float), *columns)
+    return columns if shares is None else (n, *columns)
+
+
+def of_turns(space: str) -> Callable[..., pd.DataFrame]:
+    """Return the function that gives a curve of rankings of which the turns are known."""
+    return functools.partial(_shape_of_turns, space)
+
+
+def _shape_of_turns(space: str, found: Curves, *, ties: str, level: float = 0.95) -> pd.DataFrame:
+    check_share("level", level)
+    columns: dict[str, list[AnyArray]] = {}
+    for measure, lists, threshold in zip(
+        found.measures, found.turns, found.thresholds, strict=True
+    ):
+        asked = lists.n >= (1 if space in _FROM_ONE else 0)
+        n, tp = lists.n[asked], lists.tp[asked]
+        x, y = rates(space, tp, n, found.total, found.positive)
+        rows = (tables.labels([measure] * n.size), n, threshold[asked], x, y)
+        for name, values in zip(("measure", "n", "threshold", *SPACES[space]), rows, strict=True):
+            columns.setdefault(name, []).append(values)
+    return tables.rows_of(columns, attrs={"space": space, "ties": ties})
+
+
+def _at_shares(
+    score: FloatArray,
+    gold: BoolArray,
+    present: BoolArray,
+    shares: FloatArray,
+    ties: str,
+    ends: bool,
+) -> tuple[IntArray, AnyArray, FloatArray, BoolArray]:
+    """Return n, true positives and threshold of the smallest lists with these shares."""
+    shape = (*score.shape[:-1], shares.size)
+    n = np.zeros(shape, dtype=np.int64)
+    tp = np.zeros(shape, dtype=float if ties == "expected" else np.int64)
+    threshold, exists = np.full(shape, np.nan), np.zeros(shape, dtype=bool)
+    total = present.sum(axis=-1)
+    for row in np.ndindex(shape[:-1]):
+        if total[row]:
+            n[row] = Shares(shares).of(int(total[row]))
+            lists = ranking.nbest(score[row], gold[row], present[row], n[row], ties, ends=ends)
+            tp[row], threshold[row], exists[row] = lists.tp, lists.threshold, True
+    return n, tp, threshold, exists
+
+
+@with_roles_and(OWN, _IDLE)
+def roc(
+    data: Data,
+    *,
+    average: Average | None = None,
+    level: float = 0.95,
+    **roles: Unpack[RankingRoles],
+) -> Data:
+    """Return the ROC curve of each measure.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a score for each measure and a gold label.
+    average : {None, "macro", "micro"}
+        One curve for all groups of ``by`` (of a Dataset, all batch dimensions): at each n the mean
+        of their rates ("macro"), or the ratio of the sums ("micro"). A group with fewer
+        candidates, or whose list has ended, stays at its last point. The area under it is not that
+        of :func:`area` with ``average``, which averages the areas.
+    level : float
+        Of an average, the confidence level of its intervals.
+    **roles
+        Which column is what, see :func:`nbest_precision`. ``ties="expected"``, the default of
+        curves, is the mean over all orders of equal scores: the ends of a block are joined by a
+        straight line, and the area under the curve is :func:`area`. With "blocks" there is a point
+        for each block only, as scikit-learn has it; "best" and "worst" bound what an order of
+        equal scores can do, and "shared" is the order of the lists of :func:`nbest_precision`.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per measure and n, from n = 0 (Dataset: dimensions measure and n; with
+        ``ties="blocks"`` the dimension row): ``measure``, ``n``, ``threshold`` (the score of the
+        n-th candidate; infinite at n = 0), ``fpr``: the share of the other candidates that the
+        list has, ``tpr``: the share of the true positives. NaN where there are none of a kind.
+        With ``average`` there is no ``threshold``; ``ci_low``, ``ci_high``: Student's interval of
+        ``tpr`` over the groups; ``n_queries``: the groups that it is from; ``n_missing``: those
+        that have no area, since a kind of candidates is missing; they are left out.
+
+    Notes
+    -----
+    O(N log N).
+
+    References
+    ----------
+    Macskassy (2005), section 3.3, figures 4 to 7.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"G2": [9.1, 7.4, 3.3], "gold": [True, False, True]})
+    >>> df.rankeval.roc()
+      measure  n  threshold  fpr  tpr
+    0      G2  0        inf  0.0  0.0
+    1      G2  1        9.1  0.0  0.5
+    2      G2  2        7.4  1.0  0.5
+    3      G2  3        3.3  1.0  1.0
+    """
+    return _answered(data, _curve(data, "roc", roles, None, average, level))
+
+
+@with_roles_and(OWN, _IDLE)
+def precision_recall(
+    data: Data,
+    *,
+    average: Average | None = None,
+    level: float = 0.95,
+    **roles: Unpack[RankingRoles],
+) -> Data:
+    """Return the precision-recall curve of each measure.
+
+    Parameters
+    ----------
+    data, average, level, **roles
+        As in :func:`roc`.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        As in :func:`roc`, from n = 1: ``measure``, ``n``, ``threshold``, ``precision``,
+        ``recall``. With ``average``, ``ci_low``, ``ci_high``, ``n_queries``, ``n_missing`` are
+        those of ``precision``; a group without true positives counts there, and not in ``recall``.
+
+    Notes
+    -----
+    Between two points the curve is no straight line: do not integrate it by trapezoids. See
+    :func:`area` for average precision, which takes precision where a block of equal scores ends.
+    O(N log N).
+
+    References
+    ----------
+    Macskassy (2005), section 3.3.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"G2": [9.1, 7.4, 3.3], "gold": [True, False, True]})
+    >>> df.rankeval.precision_recall().round(3)
+      measure  n  threshold  precision  recall
+    0      G2  1        9.1      1.000     0.5
+    1      G2  2        7.4      0.500     0.5
+    2      G2  3        3.3      0.667     1.0
+    """
+    return _answered(data, _curve(data, "precision_recall", roles, None, average, level))
+
+
+@with_roles_and(OWN, _IDLE)
+def det(data: Data, **roles: Unpack[RankingRoles]) -> Data:
+    """Return the detection error trade-off of each measure: both kinds of error.
+
+    Parameters
+    ----------
+    data, **roles
+        As in :func:`roc`.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        As in :func:`roc`: ``measure``, ``n``, ``threshold``, ``fpr``, ``fnr``: the share of the
+        true positives that the list misses.
+
+    Notes
+    -----
+    O(N log N).
+
+    References
+    ----------
+    Martin et al. (1997), The DET curve in assessment of detection task performance.
+    Macskassy (2005), section 3.3.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"G2": [9.1, 7.4, 3.3], "gold": [True, False, True]})
+    >>> df.rankeval.det()
+      measure  n  threshold  fpr  fnr
+    0      G2  0        inf  0.0  1.0
+    1      G2  1        9.1  0.0  0.5
+    2      G2  2        7.4  1.0  0.5
+    3      G2  3        3.3  1.0  0.0
+    """
+    return _answered(data, _curve(data, "det", roles))
+
+
+@with_roles_and(OWN, _IDLE)
+def gain(data: Data, **roles: Unpack[RankingRoles]) -> Data:
+    """Return the gain curve of each measure: true positives found against candidates looked at.
+
+    Parameters
+    ----------
+    data, **roles
+        As in :func:`roc`.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        As in :func:`roc`: ``measure``, ``n``, ``threshold``, ``share`` = n / N, ``tpr``.
+
+    Notes
+    -----
+    O(N log N).
+
+    References
+    ----------
+    Macskassy (2005), section 3.3.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"G2": [9.1, 7.4, 3.3, 0.2], "gold": [True, False, True, False]})
+    >>> df.rankeval.gain()
+      measure  n  threshold  share  tpr
+    0      G2  0        inf   0.00  0.0
+    1      G2  1        9.1   0.25  0.5
+    2      G2  2        7.4   0.50  0.5
+    3      G2  3        3.3   0.75  1.0
+    4      G2  4        0.2   1.00  1.0
+    """
+    return _answered(data, _curve(data, "gain", roles))
+
+
+@with_roles_and(OWN, _IDLE)
+def lift(
+    data: Data, fractions: float | Sequence[float] | None = None, **roles: Unpack[RankingRoles]
+) -> Data:
+    """Return the lift of each measure: its precision over that of a random choice.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a score for each measure and a gold label.
+    fractions : float or list of float, optional
+        Shares of the candidates, above 0 and at most 1: the lift at 0.01 is known as the
+        enrichment factor at 1 %. Of each, the smallest list that has it is taken. None is every n.
+    **roles
+        As in :func:`roc`.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        As in :func:`roc`, from n = 1, or with one row per fraction (Dataset: dimension fraction):
+        ``measure``, ``n``, ``threshold``, ``share`` = n / N, ``lift``.
+
+    Notes
+    -----
+    O(N log N).
+
+    References
+    ----------
+    Macskassy (2005), section 3.3.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame(
+    ...     {"G2": [x / 2 for x in range(20, 0, -1)], "gold": [True] * 3 + [False] * 17}
+    ... )
+    >>> df.rankeval.lift([0.1, 0.5]).round(3)
+      measure   n  threshold  share   lift
+    0      G2   2        9.5    0.1  6.667
+    1      G2  10        5.5    0.5  2.000
+    """
+    return _answered(data, _curve(data, "lift", roles, fractions))
+
+
+def _answered(_: Data, found: Any) -> Data:
+    """Return what was found: of the kind of the data."""
+    answered: Data = found
+    return answered

@@ -1,0 +1,272 @@
+"""Does a measure rank one sample better than another? Areas of independent samples."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Hashable
+from typing import Any, NamedTuple, Unpack
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.curves.ranking_areas import p_of_t, spread_of
+from rankeval_pd.errors import check_choice, check_share
+from rankeval_pd.forms.out import tables
+from rankeval_pd.forms.rankings.answers import answer
+from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.rankings.kernel_calls import ask_measures
+from rankeval_pd.forms.roles.role_docs import with_roles_but
+from rankeval_pd.forms.roles.roles import Adjustment, Alternative, AreaKind, RankingRoles
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.distributions.quantiles import z_of
+from rankeval_pd.stats.rankings import early, roc_areas
+from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
+from rankeval_pd.stats.significance.adjust import adjust as adjusted
+from rankeval_pd.stats.significance.fisher import ALTERNATIVES
+
+_OF_SAMPLE = ("area", "ci_low", "ci_high", "variance", "freedom", "positive", "negative")
+_FOUND = (
+    "area_a", "area_b", "difference", "ci_low", "ci_high", "z", "p_value", "p_adjusted", "se",
+)  # fmt: skip
+KINDS = ("roc", "ap")
+
+
+@with_roles_but("key", "label", "ties", "rng")
+def unpaired_area(
+    data: Data,
+    *,
+    kind: AreaKind = "roc",
+    alternative: Alternative = "two-sided",
+    adjust: Adjustment | None = None,
+    level: float = 0.95,
+    **roles: Unpack[RankingRoles],
+) -> Data:
+    """Compare the areas of a measure in independent samples, all pairs of groups of ``by``.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a score for each measure and a gold label, of two samples or more. In a
+        Dataset the batch dimensions are the samples.
+    kind : {"roc", "ap"}
+        The area under the ROC curve, or average precision, see :func:`area`.
+    alternative : {"two-sided", "greater", "less"}
+        "greater": the area is the larger one in the first sample.
+    adjust : {None, "holm", "bonferroni", "bh", "by"}
+        Adjustment for the number of tests, all pairs and measures.
+    level : float
+        Confidence level of the interval of the difference.
+    **roles
+        Which column is what, see :func:`nbest_precision`; ``by`` names the samples.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per measure and pair of samples (Dataset: dimensions pair and measure, coordinates
+        sample_a and sample_b): ``measure``, ``sample_a``, ``sample_b`` (of several columns of
+        ``by`` a tuple), ``area_a``, ``area_b``, ``difference`` = area_a - area_b with its limits
+        ``ci_low``, ``ci_high``, ``z``: the difference by ``se``, or, of ROC areas, by the standard
+        error that equal areas would have where that is larger; ``p_value``, ``p_adjusted`` (NaN
+        without ``adjust``), ``se``.
+
+    Warns
+    -----
+    RankevalWarning
+        If a sample has fewer than 10 candidates of a class (kind="roc").
+
+    Notes
+    -----
+    No candidate is in two samples: where the same candidates are scored by two measures,
+    :func:`compare_area` has the smaller variance. The variances of both areas are added; that of
+    equal areas is Newcombe's method 5, at their mean. The test is Student's with Welch's degrees of
+    freedom, or normal where the variance is Newcombe's; the interval is put together from those of
+    both areas (Zou and Donner), and agrees with it. In simulations, from 5 true positives on, the
+    test at 5 % rejected at most .051 of true hypotheses, of average precision .060, and 95 %
+    intervals covered .94 or more (``tests/reference/unpaired.csv``). Average precision depends on
+    the prevalence, which samples may differ in. O(N log N).
+
+    References
+    ----------
+    DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988), Biometrics 44. B. L. Welch (1938),
+    Biometrika 29. G. Y. Zou and A. Donner (2008), Statistics in Medicine 27.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
+    >>> df["corpus"] = ["x", "y"] * 500
+    >>> found = df.rankeval.unpaired_area(by="corpus", measures="good")
+    >>> found[["measure", "sample_a", "sample_b", "area_a", "area_b", "p_value"]].round(3)
+      measure sample_a sample_b  area_a  area_b  p_value
+    0    good        x        y   0.881   0.889    0.815
+    """
+    check_choice("kind", kind, KINDS)
+    check_choice("alternative", alternative, ALTERNATIVES)
+    check_choice("adjust", adjust, (None, *ADJUSTMENTS))
+    level = check_share("level", level)
+
+    def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
+        result = ask_measures(
+            inner, of_sample, dict.fromkeys(_OF_SAMPLE, float),
+            options={"kind": kind, "level": level},
+        )  # fmt: skip
+        return result.assign(exists=xr.ones_like(result["area"], dtype=bool))
+
+    each = answer(data, roles, question, ("measure", *_OF_SAMPLE), any_ties=True)
+    options = {"level": level, "alternative": alternative, "adjust": adjust}
+    attrs = {"kind": kind, **options}
+    if isinstance(each, xr.Dataset):
+        return _of_dataset(each, options).assign_attrs(attrs)
+    return _of_frame(each, options, attrs)
+
+
+def _of_frame(each: pd.DataFrame, options: dict[str, Any], attrs: dict[str, Any]) -> pd.DataFrame:
+    """Return the pairs of the groups, measure by measure."""
+    names: list[Hashable] = list(each.columns[: list(each.columns).index("measure")])
+    measures = each["measure"].drop_duplicates()
+    groups = each[names].drop_duplicates()
+    samples = _samples(groups, names)
+    pairs = _pairs(samples)
+    cells = {
+        name: each[name].to_numpy().reshape(len(samples), measures.size) for name in _OF_SAMPLE
+    }
+    found = compared(
+        *(cells[name][[pair[side] for pair in pairs]] for side in (0, 1) for name in _OF_SAMPLE),
+        **options,
+    )
+    rows = len(pairs)
+    table = pd.DataFrame({"measure": measures.repeat(rows).reset_index(drop=True)})
+    for side in (0, 1):
+        labels = tables.labels([samples[pair[side]] for pair in pairs])
+        table[f"sample_{'ab'[side]}"] = pd.Series(list(labels) * measures.size)
+    for name, column in zip(_FOUND, found, strict=True):
+        table[name] = np.asarray(column).T.ravel()
+    table.attrs.update(attrs)
+    return table
+
+
+def _of_dataset(each: xr.Dataset, options: dict[str, Any]) -> xr.Dataset:
+    """Return the pairs of the batch elements along ``pair``."""
+    batch = [dim for dim in each.dims if dim != "measure"]
+    flat = each.stack(sample=batch, create_index=False) if batch else each.expand_dims("sample")  # noqa: PD013
+    flat = flat.drop_vars([name for name in flat.coords if name != "measure"])
+    labels = list(
+        itertools.product(
+            *(each[d].to_numpy().tolist() if d in each.coords else range(each.sizes[d])
+              for d in batch)
+        )
+    )  # fmt: skip
+    samples: list[Hashable] = [label[0] if len(label) == 1 else label for label in labels]
+    pairs = _pairs(samples)
+    whole = {"sample": -1, "measure": -1}
+    flat = flat.chunk(whole) if flat["area"].chunks is not None else flat
+    given = [
+        flat[name].isel(sample=xr.DataArray([pair[side] for pair in pairs], dims="pair"))
+        for side in (0, 1)
+        for name in _OF_SAMPLE
+    ]
+    core = ["pair", "measure"]
+    found = xr.apply_ufunc(
+        compared, *given, kwargs=options, input_core_dims=[core] * len(given),
+        output_core_dims=[core] * len(_FOUND), dask="parallelized",
+        output_dtypes=[float] * len(_FOUND),
+    )  # fmt: skip
+    result = tables.as_columns(_FOUND, found)
+    sides = (tables.labels([samples[pair[side]] for pair in pairs]) for side in (0, 1))
+    first, second = sides
+    return result.assign_coords(
+        measure=each["measure"], sample_a=("pair", first), sample_b=("pair", second)
+    )
+
+
+def _samples(groups: pd.DataFrame, names: list[Hashable]) -> list[Hashable]:
+    """Return the label of each sample: of several columns a tuple."""
+    if not names:
+        return [None]
+    if len(names) == 1:
+        return groups[names[0]].tolist()
+    return [tuple(row) for row in groups.itertuples(index=False, name=None)]
+
+
+def _pairs(samples: list[Hashable]) -> list[tuple[int, int]]:
+    """Return the pairs of samples, by number, or refuse where there is one."""
+    if len(samples) < 2:
+        raise ValueError(
+            "unpaired_area compares independent samples, and there is one. Name the column that"
+            " tells them apart, by=..., or in a Dataset give them a dimension of their own; two"
+            " measures on the same candidates are compared by compare_area."
+        )
+    return list(itertools.combinations(range(len(samples)), 2))
+
+
+def of_sample(
+    score: FloatArray, gold: BoolArray, present: BoolArray, *, kind: str, level: float
+) -> tuple[AnyArray, ...]:
+    """Return the area, its limits, variance and degrees of freedom, and the sizes of the classes.
+
+    Of average precision the sizes are NaN: there is no variance that equal values would have.
+    """
+    if kind == "roc":
+        placed = roc_areas.placements(score, gold, present)
+        found = spread_of(placed.placement, placed.gold, placed.present, None, what="unpaired_area")
+        limits = roc_areas.newcombe(
+            placed.area, found.spread, found.positive, found.negative, level
+        )
+        sizes = found.positive.astype(float), found.negative.astype(float)
+        return placed.area, *limits, found.spread.variance, found.spread.freedom, *sizes
+    result = early.influences(score, gold, present)
+    found = spread_of(result.influence, result.gold, result.present, None, warns=False)
+    limits = early.ap_logit_limits(result, found.error, found.freedom, found.positive, level)
+    none = np.full(result.value.shape, np.nan)
+    return result.value, *limits, found.spread.variance, found.freedom, none, none
+
+
+class _Sample(NamedTuple):
+    """What is known of the areas of one sample of each pair: (pair, measure)."""
+
+    area: FloatArray
+    low: FloatArray
+    high: FloatArray
+    variance: FloatArray
+    freedom: FloatArray
+    positive: FloatArray
+    negative: FloatArray
+
+    @property
+    def weight(self) -> FloatArray:
+        return self.positive * self.negative / (self.positive + self.negative)
+
+    def if_it_were(self, area: FloatArray) -> FloatArray:
+        """Return the variance that this area would have."""
+        return roc_areas.newcombe_variance(area, self.positive, self.negative)
+
+
+def compared(
+    *given: FloatArray, level: float, alternative: str, adjust: str | None
+) -> tuple[AnyArray, ...]:
+    """Return the columns (pair, measure), from what is known of the first and second samples."""
+    a, b = (_Sample(*given[start : start + len(_OF_SAMPLE)]) for start in (0, len(_OF_SAMPLE)))
+    difference, variance = a.area - b.area, a.variance + b.variance
+    error = np.sqrt(variance)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        freedom = variance**2 / (a.variance**2 / a.freedom + b.variance**2 / b.freedom)
+        freedom = np.where(variance == 0.0, np.fmin(a.freedom, b.freedom), freedom)
+        common = (a.area * a.weight + b.area * b.weight) / (a.weight + b.weight)
+        at_least = np.sqrt(a.if_it_were(common) + b.if_it_were(common))
+        tested = np.where(np.isnan(error), np.nan, np.fmax(error, at_least))
+        z = np.where((tested == 0.0) & (difference == 0.0), 0.0, difference / tested)
+    z = np.where(np.isinf(z), np.nan, z)
+    freedom = np.maximum(freedom, 1.0)
+    # a variance that is a model's has the normal law, as in the interval of one area
+    student = ~(at_least > error)
+    p_value = np.where(student, p_of_t(z, freedom, alternative), p_of_t(z, np.inf, alternative))
+    quantile = np.where(student, early.quantile(freedom, level), z_of(level))
+    low, high = roc_areas.of_two(
+        (a.area, b.area), ((a.low, a.high), (b.low, b.high)), (a.variance, b.variance, variance),
+        quantile * tested,
+    )  # fmt: skip
+    held = np.full(p_value.shape, np.nan)
+    if adjust is not None:
+        held = np.asarray(adjusted(p_value.ravel(), adjust)).reshape(p_value.shape)
+    return a.area, b.area, difference, low, high, z, p_value, held, error

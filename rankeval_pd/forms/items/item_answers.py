@@ -1,0 +1,316 @@
+"""The way through for systems over items: a question is asked of every group.
+
+A question is a function from :class:`rankeval_pd.stats.resampling.test_items.Items` to named
+columns.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from rankeval_pd.errors import is_known, shown, unknown_name
+from rankeval_pd.forms.items.items import (
+    ItemTable,
+    check_items,
+    item_roles,
+    read_dataset,
+    read_frame,
+    to_items,
+    warn_of_shape,
+)
+from rankeval_pd.forms.items.metric_columns import Metric, frame_as_items
+from rankeval_pd.forms.lazy.frame_heads import is_dask_frame
+from rankeval_pd.forms.lazy.item_sums import (
+    FEW,
+    OF_FRAME,
+    Asked,
+    Graph,
+    check_asked,
+    dataset_items,
+    frame_items,
+    gather,
+    later,
+)
+from rankeval_pd.forms.out import tables
+from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.roles.roles import Roles
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats.resampling.test_items import AnyItems
+
+Finish = Callable[[list[xr.Dataset], list[Hashable]], list[xr.Dataset]]
+
+
+class Question(NamedTuple):
+    """What is asked of the items of one group."""
+
+    #: also given the pairs, and how many groups there are in all
+    ask: Callable[[AnyItems, IntArray, int], Sequence[AnyArray]]
+    names: tuple[str, ...]  #: of the arrays that it returns
+    dtypes: tuple[type, ...]
+    over: str  #: "pair" or "system"
+    of_pairs: tuple[str, ...] = ()  #: of these arrays those that have the pairs nevertheless
+    #: from all answers and the names of the groups' dimensions to the answers that leave
+    finish: Finish | None = None
+    #: what it needs of items that are spread over workers, given the number of pairs
+    spread: Callable[[int], Asked] | None = None
+
+    def dim(self, name: str) -> str:
+        """Return the dimension of an array."""
+        return "pair" if name in self.of_pairs else self.over
+
+
+Relate = Callable[[list[Hashable], IntArray], AnyArray]
+
+
+def answer(
+    data: Data,
+    roles: Mapping[str, Any],
+    question: Question,
+    columns: Sequence[str],
+    *,
+    a: Hashable = None,
+    b: Hashable = None,
+    baseline: Hashable = None,
+    relate: Relate | None = None,
+    attrs: Mapping[str, Any] | None = None,
+) -> Data:
+    """Ask the question of every group of the items; return what came in, a frame or a Dataset.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+    roles : mapping
+        The roles given as keywords.
+    question : Question
+    columns : sequence of str
+        The columns of the result, in order.
+    a, b : names of systems, optional
+        Both: this pair. ``a`` alone: a and each other system. Neither: all pairs.
+    baseline : name of a system, optional
+        Each other system and this one, instead of ``a`` and ``b``.
+    relate : callable, optional
+        From the names of the systems and the pairs to the relation of each pair.
+    attrs : mapping, optional
+        How the result was made.
+    """
+    chosen = item_roles(roles)
+    ddf: Any = data
+    spread = is_dask_frame(ddf)
+    if spread:
+        check_asked(None if question.spread is None else question.spread(1), chosen, OF_FRAME)
+        data = ddf._meta
+    check_items(data)
+    if isinstance(data, xr.Dataset):
+        return _answer_dataset(
+            data, chosen, question, columns, a=a, b=b, baseline=baseline, relate=relate, attrs=attrs
+        )
+    data = frame_as_items(data)
+    table = read_frame(data, chosen)
+    if not spread:
+        warn_of_shape(data, chosen, table.systems)
+    tables.check_names("by=", table.keys.columns, columns)
+    pairs = asked_pairs(table.systems, a, b, baseline, needed=question.over == "pair")
+    relation: dict[Hashable, Any] = {}
+    if relate is not None:
+        relation["relation"] = ("pair", relate(table.systems, pairs))
+    results = []
+    for number, rows in enumerate(table.members):
+        items = _gathered(ddf, table, chosen, question, pairs) if spread else table.items(rows)
+        computed = question.ask(items, pairs, len(table.members))
+        result = xr.Dataset(
+            {
+                name: (question.dim(name), np.asarray(values))
+                for name, values in zip(question.names, computed, strict=True)
+            }
+        )
+        result = _labelled(result, table.systems, pairs, question.over)
+        exists = np.ones(result.sizes[question.over], dtype=bool)
+        result = result.assign({"exists": (question.over, exists), **relation}).assign_coords(
+            {tables.GROUP: number}
+        )
+        results.append(result)
+    if not results:
+        raise ValueError("data has no item, and a comparison needs two or more. Is it empty?")
+    if question.finish is not None:
+        results = question.finish(results, [tables.GROUP])
+    return tables.leave_frame(
+        results, table.keys, columns, attrs={**_metric_notes(table.metric, chosen), **(attrs or {})}
+    )
+
+
+def _gathered(
+    ddf: Any, table: ItemTable, roles: Roles, question: Question, pairs: IntArray
+) -> AnyItems:
+    """Return what the items of a Dask DataFrame say, added up by those who have them."""
+    graph = Graph()
+    parts, n_items = frame_items(graph, ddf, table, roles)
+    if n_items <= FEW:
+        whole = ddf.compute()
+        few = read_frame(whole, replace(roles, measures=table.systems, exclude=None))
+        return few.items(np.arange(n_items))
+    assert question.spread is not None
+    asked = question.spread(len(pairs))
+    name = gather(graph, parts, n_items, table.metric, table.systems, pairs, asked)
+    gathered: AnyItems = graph.delayed(name).compute()
+    return gathered
+
+
+def _metric_notes(metric: Metric, roles: Roles) -> dict[str, Any]:
+    """Return what a table says of its metric; a user's function is not taken for one of ours."""
+    name = metric.name if metric.names else f"function {metric.name}"
+    told = {"metric": name, "higher_is_better": metric.sign > 0.0, "groups": roles.groups}
+    if roles.strata is not None:
+        told |= {"strata": roles.strata, "average": roles.average or "macro"}
+    if roles.seeds is not None:
+        told["seeds"] = roles.seeds
+    if roles.missing != "raise":
+        told["missing"] = roles.missing
+    return told
+
+
+def _labelled(
+    result: xr.Dataset, systems: list[Hashable], pairs: IntArray, over: str
+) -> xr.Dataset:
+    """Return the result with the names of its systems, the better one of each pair first."""
+    names = tables.labels(systems)
+    if over == "system":
+        return result.assign_coords(system=("system", names))
+    a, b = (xr.DataArray(pairs[:, side], dims="pair") for side in (0, 1))
+    swapped = result["swapped"]
+    sides = {
+        name: xr.apply_ufunc(
+            lambda where, first, second: names[np.where(where, second, first)],
+            swapped,
+            *order,
+            dask="parallelized",
+            output_dtypes=[object],
+        )
+        for name, order in {"system_a": (a, b), "system_b": (b, a)}.items()
+    }
+    return result.assign_coords(sides)
+
+
+def _answer_dataset(
+    data: xr.Dataset,
+    roles: Roles,
+    question: Question,
+    columns: Sequence[str],
+    *,
+    a: Hashable,
+    b: Hashable,
+    baseline: Hashable,
+    relate: Relate | None,
+    attrs: Mapping[str, Any] | None,
+) -> xr.Dataset:
+    spread = _is_spread(data, roles, question)
+    values, metric, systems, beside, labels = read_dataset(data, roles, spread=spread)
+    pairs = asked_pairs(systems, a, b, baseline, needed=question.over == "pair")
+    batch = [d for d in values.dims if d not in beside.inner]
+    tables.check_names("the dimension ", batch, columns)
+    n_groups = math.prod(values.sizes[d] for d in batch)
+
+    def asked_of(items: AnyItems) -> tuple[AnyArray, ...]:
+        return tuple(np.asarray(x) for x in question.ask(items, pairs, n_groups))
+
+    def asked(array: FloatArray) -> tuple[AnyArray, ...]:
+        return asked_of(to_items(array, metric, systems, labels, beside))
+
+    sizes = {"pair": len(pairs), "system": len(systems)}
+    over = [question.dim(name) for name in question.names]
+    empty = 0 in [values.sizes[d] for d in batch]
+
+    def nothing(array: FloatArray) -> tuple[AnyArray, ...]:
+        before = array.shape[: array.ndim - len(beside.inner)]
+        return tuple(np.empty((*before, sizes[dim])) for dim in over)
+
+    if spread:
+        assert question.spread is not None
+        graph, needed = Graph(), question.spread(len(pairs))
+        parts = dataset_items(graph, values, labels, metric, systems)
+        gathered = gather(graph, parts, len(labels), metric, systems, pairs, needed)
+        shapes = [(dim, sizes[dim]) for dim in over]
+        computed = later(graph, asked_of, gathered, shapes, question.dtypes)
+    else:
+        computed = xr.apply_ufunc(
+            nothing if empty else asked,
+            values,
+            input_core_dims=[beside.inner],
+            output_core_dims=[[dim] for dim in over],
+            vectorize=not empty,  # of nothing NumPy would not know how many columns there are
+            dask="parallelized",
+            dask_gufunc_kwargs={"output_sizes": {dim: sizes[dim] for dim in over}},
+            output_dtypes=list(question.dtypes),
+        )
+    result = tables.as_columns(question.names, computed)
+    result = result.drop_vars([name for name in result.coords if name not in batch])
+    result = _labelled(result, systems, pairs, question.over)
+    if relate is not None:
+        result = result.assign(relation=("pair", relate(systems, pairs)))
+    if question.finish is not None:
+        [result] = question.finish([result], batch)
+    exists = xr.ones_like(result[question.names[0]], dtype=bool)
+    return tables.leave_dataset(
+        result.assign(exists=exists),
+        columns,
+        ragged=False,
+        attrs={**_metric_notes(metric, roles), **(attrs or {})},
+    )
+
+
+def _is_spread(data: xr.Dataset, roles: Roles, question: Question) -> bool:
+    """Return whether lazy items in several chunks can be added up by those who have them."""
+    if set(data.dims) != {roles.dim, "system"} or question.spread is None:
+        return False
+    if len(data.chunks.get(roles.dim, ())) < 2 or data.sizes[roles.dim] <= FEW:
+        return False
+    if any(len(v.chunks or ()) != len(v.dims) for v in data.data_vars.values()):
+        return False
+    try:
+        check_asked(question.spread(1), roles, "")
+    except ValueError:
+        return False  # one worker holds them all, and answers
+    return True
+
+
+def asked_pairs(
+    systems: list[Hashable], a: Hashable, b: Hashable, baseline: Hashable = None, *, needed: bool
+) -> IntArray:
+    """Return the numbers of the systems of each pair, in the order of the columns."""
+    if len(systems) < 2:
+        there = f"one system, {shown(systems[0])}" if systems else "no system"
+        raise ValueError(
+            f"data has {there}, and a comparison needs two. Add a column"
+            " for another system, with the same items."
+        )
+    if b is not None and a is None:
+        raise ValueError(f"b={shown(b)} without a: name the system it is compared with first.")
+    numbers = {}
+    places = {name: k for k, name in enumerate(systems)}
+    if baseline is not None and (a is not None or b is not None):
+        raise ValueError(
+            f"baseline={shown(baseline)} with a or b: a baseline is compared with every other"
+            " system. Give baseline alone, or a and b for one pair."
+        )
+    for role, name in (("a", a), ("b", b), ("baseline", baseline)):
+        if name is not None:
+            if not is_known(name, places):
+                raise unknown_name(role, name, systems)
+            numbers[role] = places[name]
+    if b is not None:
+        if numbers["a"] == numbers["b"]:
+            raise ValueError(f"a={shown(a)}, b={shown(b)}: this is one system. Name two.")
+        return np.array([[numbers["a"], numbers["b"]]])
+    if baseline is not None:
+        base = numbers["baseline"]
+        return np.array([[k, base] for k in range(len(systems)) if k != base])
+    pairs = np.stack(np.triu_indices(len(systems), 1), axis=1)
+    if a is not None:
+        others = [k for k in range(len(systems)) if k != numbers["a"]]
+        pairs = np.array([[numbers["a"], k] for k in others])
+    return pairs

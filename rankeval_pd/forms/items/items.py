@@ -1,0 +1,615 @@
+"""The second door: systems over test items, with the sufficient statistics of a metric.
+
+Rows are test items and columns are systems, or systems and statistics (two levels); in a Dataset
+the dimensions are ``item`` and ``system``, with one variable per statistic. There is no gold
+label: what each system did on each item is what is compared.
+
+A question is a function from :class:`rankeval_pd.stats.resampling.test_items.Items` to named
+columns. :func:`answer` asks it of every group of a DataFrame, or of every batch element of a
+Dataset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.errors import listed, shown, unknown_name, warn
+from rankeval_pd.forms.items.metric_columns import (
+    Beside,
+    Metric,
+    check_complete,
+    check_counts,
+    check_size,
+    crossed,
+    find_metric,
+    frame_as_items,
+)
+from rankeval_pd.forms.out.tables import is_missing
+from rankeval_pd.forms.rankings.list_sizes import group_numbers
+from rankeval_pd.forms.rankings.values import as_floats, lifted
+from rankeval_pd.forms.roles.columns import frame_column, names_level
+from rankeval_pd.forms.roles.identifiers import warn_of_identifiers
+from rankeval_pd.forms.roles.roles import Roles, are_values, as_names, excluded_names
+from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.resampling.test_items import Items
+
+_OF_RANKINGS = ("gold", "key", "ties")
+
+
+def item_roles(keywords: Mapping[str, Any]) -> Roles:
+    """Return the roles, those of rankings refused, ``dim`` being ``item`` unless given."""
+    roles = Roles.of({"dim": "item", **keywords})
+    if keywords.get("lower_is_better") is not None:
+        raise ValueError(
+            f"lower_is_better={keywords['lower_is_better']!r} is a role of rankings; for these, use"
+            " compare. All systems have scores of one metric: if the lower score is the better one,"
+            " give higher_is_better=False; without it they would be ranked backwards."
+        )
+    for name in ("by", "groups", "strata"):
+        if are_values(getattr(roles, name)):
+            raise ValueError(
+                f"{name} holds values: of systems over test items, give the name of a column or of"
+                f" a level of the index. Put them there: data.assign(part=...), {name}='part'."
+            )
+    for name in _OF_RANKINGS:
+        if keywords.get(name) is not None:
+            raise ValueError(
+                f"{name}={_as_given(keywords[name])} is a role of rankings, candidates with a gold"
+                " label, and this is a method for systems over test items. Leave it out; for"
+                f" rankings, use compare.{_of_predictions(roles.metric) if name == 'gold' else ''}"
+            )
+    if roles.missing not in ("raise", "ratio"):
+        raise ValueError(
+            f"missing={roles.missing!r} is a role of rankings; for these, use compare. Of systems"
+            " over test items give 'raise', or 'ratio': the score of the items that there are."
+        )
+    if roles.average is not None and roles.strata is None:
+        raise ValueError(
+            f"average={roles.average!r} says how strata make one score, and there are none. Name"
+            " the column of the strata, strata=..., or leave it out."
+        )
+    check_better(roles.higher_is_better)
+    return roles
+
+
+def check_better(better: object) -> None:
+    """Raise a TypeError unless this is a direction, or none."""
+    if better is not None and not isinstance(better, (bool, np.bool_)):
+        raise TypeError(f"higher_is_better={better!r}: give True, False, or None for the metric's.")
+
+
+def check_dimension(data: xr.Dataset, dim: Hashable) -> None:
+    """Raise a ValueError unless the data have this dimension of items, or of systems."""
+    if dim not in data.dims:
+        raise ValueError(
+            f"data has no dimension {dim!r}; it has {listed(data.dims)}. Systems over test"
+            " items have the dimensions 'item' (named by dim=) and 'system', and one variable"
+            " per statistic. For rankings, candidates with a gold label, use compare."
+        )
+
+
+def check_items(data: object) -> None:
+    """Raise a TypeError unless the data are a DataFrame or a Dataset."""
+    if not isinstance(data, pd.DataFrame | xr.Dataset):
+        raise TypeError(
+            f"data is of type {type(data).__name__}: give a pandas DataFrame with one row per test"
+            " item and one column per system, or an xarray Dataset with the dimensions 'item' and"
+            " 'system'."
+        )
+
+
+class ItemTable(NamedTuple):
+    """The items of a DataFrame."""
+
+    statistics: FloatArray  #: (system[, seed], item, statistic), items in the order of their labels
+    systems: list[Hashable]
+    metric: Metric
+    beside: Beside
+    labels: pd.Index
+    keys: pd.DataFrame  #: one row per group, the columns of ``by``
+    members: list[IntArray]  #: the items of each group
+
+    def items(self, member: IntArray) -> Items:
+        """Return the items of one group, checked."""
+        return to_items(
+            self.statistics[..., member, :], self.metric, self.systems, self.labels[member],
+            self.beside.of(member),
+        )  # fmt: skip
+
+
+def read_frame(frame: pd.DataFrame, roles: Roles) -> ItemTable:
+    """Bring a DataFrame, one row per item, into the inner form."""
+    if roles.dim != "item":
+        raise ValueError(
+            f"dim={roles.dim!r} names a dimension of a Dataset, and data is a DataFrame: leave it"
+            " out."
+        )
+    frame = frame_as_items(frame)  # a table of per_query, which is long
+    by = as_names(roles.by, frame.columns)
+    frame = seeds_as_columns(frame, roles, by)
+    role_columns = {name: role_column(frame, name, "by") for name in by}
+    for role in ("groups", "strata"):
+        if (name := getattr(roles, role)) is not None:
+            role_columns[name] = role_column(frame, name, role)
+    columns = _system_columns(frame, list(role_columns), roles)
+    systems = list(dict.fromkeys(system for system, _, _ in columns))
+    statistics = list(dict.fromkeys(statistic for _, statistic, _ in columns))
+    seeds = list(dict.fromkeys(seed for _, _, seed in columns))
+    metric = find_metric(roles, statistics, one_level=statistics == [None])
+    trained = dict.fromkeys((system, seed) for system, _, seed in columns)
+    wanted = {(system, name, seed) for system, seed in trained for name in metric.chosen}
+    for system, statistic, _ in sorted(wanted - set(columns), key=str):
+        raise ValueError(
+            f"system {system!r} has no column of the statistic {statistic!r}, which metric"
+            f" {metric.name!r} needs. Every system needs {listed(metric.chosen)}."
+        )
+    order = item_order(frame.index)
+    values = np.full((len(systems), len(seeds), len(frame), len(metric.chosen)), np.nan)
+    rows, layers = ({name: k for k, name in enumerate(x)} for x in (systems, seeds))
+    for system, seed in trained:
+        i, j = rows[system], layers[seed]
+        for k, name in enumerate(metric.chosen):
+            place = columns[system, name, seed]
+            values[i, j, :, k] = _numbers(frame.iloc[order, place], system)
+    if roles.seeds is None:
+        values = values[:, 0]
+
+    def numbered(role: str) -> IntArray | None:
+        name = getattr(roles, role)
+        return None if name is None else codes(role_columns[name].iloc[order], role, name)
+
+    beside = Beside.of_roles(roles, numbered("groups"), numbered("strata"), seeds)
+    keys = pd.DataFrame(index=[0])
+    number = np.zeros(len(frame), dtype=np.int64)
+    if by:
+        keys, number = group_numbers([role_columns[name].iloc[order] for name in by], by)
+    count = int(number.max(initial=-1)) + 1 if by else 1
+    members = [np.flatnonzero(number == group) for group in range(count)]
+    return ItemTable(values, systems, metric, beside, frame.index[order], keys, members)
+
+
+def warn_of_shape(frame: pd.DataFrame, roles: Roles, systems: list[Hashable]) -> None:
+    """Give a RankevalWarning where the systems of a DataFrame are found and are hardly systems."""
+    if roles.measures is not None:
+        return
+    if len(systems) > len(frame) > 1:
+        warn(
+            f"data has {len(systems)} systems and {len(frame)} items, more systems than items: is"
+            " the table transposed? One row is one item and one column one system: data.T. If it"
+            " is meant so, name the systems: measures=list(data)."
+        )
+    if frame.columns.nlevels > 1:
+        return  # a column that is no system has no statistics either
+    groups = {}
+    by = as_names(roles.by, frame.columns)
+    if by:
+        groups["by"] = group_numbers([role_column(frame, name, "by") for name in by], by)[1]
+    if roles.groups is not None:
+        groups["groups"] = pd.factorize(role_column(frame, roles.groups, "groups"))[0]
+    warn_of_identifiers(
+        {name: frame_column(frame, name, "measures") for name in systems},
+        taken_as="systems",
+        groups=groups,
+    )
+
+
+def settled(data: pd.DataFrame | xr.Dataset, roles: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the roles with the systems named, so that parts of the data are asked of the same.
+
+    What is odd about the systems that were found is said here, once.
+    """
+    chosen = item_roles(roles)
+    if not isinstance(data, pd.DataFrame):
+        return dict(roles)
+    if chosen.seeds is not None and chosen.seeds not in data.columns.names:
+        raise ValueError(
+            f"seeds={chosen.seeds!r} names a column, and parts of the items are taken here: one row"
+            " has to be one item. Give the seeds as a level of the columns:"
+            f" data.set_index({chosen.seeds!r}, append=True).unstack()."
+        )
+    if frame_as_items(data) is not data:
+        raise ValueError(
+            "data is a long table of per_query, and parts of the items are taken here: one row has"
+            " to be one query. Ask for it so: per_query(..., wide=True)."
+        )
+    systems = read_frame(data, chosen).systems
+    warn_of_shape(data, chosen, systems)
+    return {**roles, "measures": systems, "exclude": None}
+
+
+def role_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
+    """Return the column or index level of a role, below a two-level header too."""
+    if frame.columns.nlevels > 1 and not names_level(frame, name):
+        places = [i for i, c in enumerate(frame.columns) if name in {c, c[0]}]
+        if len(places) == 1:
+            return frame.iloc[:, places[0]]
+    return frame_column(frame, name, role)
+
+
+def seeds_as_columns(frame: pd.DataFrame, roles: Roles, by: list[Hashable]) -> pd.DataFrame:
+    """Return the data with the training seeds as a level of the columns, one row per item."""
+    seeds = roles.seeds
+    if seeds is None or (frame.columns.nlevels > 1 and seeds in frame.columns.names):
+        return frame
+    seed = role_column(frame, seeds, "seeds")
+    if frame.empty:
+        raise ValueError(f"seeds={shown(seeds)}: data has no item, and so no seed. Give some rows.")
+    codes(seed, "seeds", seeds)
+    beside = [name for name in (*by, roles.groups, roles.strata) if name is not None]
+    columns = [name for name in (*beside, seeds) if name not in frame.index.names]
+    plain = frame.set_index(columns, append=True)
+    if plain.index.nlevels == 1 + len(beside) and seeds in frame.index.names:
+        raise ValueError(
+            f"seeds={seeds!r}: what names the items? Put it into the index beside the seed:"
+            f" data.set_index([..., {seeds!r}])."
+        )
+    plain = plain.droplevel(seeds)
+    parts = {label: plain[(seed == label).to_numpy()] for label in pd.unique(seed)}
+    first = next(iter(parts.values())).index
+    for label, part in parts.items():
+        lacking = first.symmetric_difference(part.index)
+        if part.index.has_duplicates or len(lacking):
+            raise ValueError(
+                f"seeds={seeds!r}: every seed needs every item once, and seed {shown(label)} has"
+                f" {len(part)} rows where {len(first)} are expected. The index has to name the"
+                " items (the same for all seeds), as by data.set_index('item'); what by, groups and"
+                " strata say of an item has to be the same for all seeds."
+            )
+    wide: pd.DataFrame = pd.concat(parts, axis=1, names=[seeds, *frame.columns.names])
+    return wide
+
+
+def _system_columns(
+    frame: pd.DataFrame, named: list[Hashable], roles: Roles
+) -> dict[tuple[Hashable, Hashable, Hashable], int]:
+    """Return the place of the column of each system, statistic and training seed."""
+    header = frame.columns
+    labels: list[Any] = list(header)
+    seeds: list[Hashable] = [None] * len(labels)
+    if roles.seeds is not None:
+        level = list(header.names).index(roles.seeds)
+        seeds = header.get_level_values(level).tolist()
+        rest = [k for k in range(header.nlevels) if k != level]
+        header = pd.MultiIndex.from_frame(header.to_frame().iloc[:, rest])
+        header = header.get_level_values(0) if len(rest) == 1 else header
+    if header.nlevels > 2:
+        raise ValueError(
+            f"data has a header of {header.nlevels} levels, and systems and statistics are two."
+            " Drop the others: data.droplevel(..., axis=1)."
+        )
+    which = _system_level(header)
+    known = list(header) if header.nlevels == 1 else [name for label in header for name in label]
+    out = set(excluded_names(roles, dict.fromkeys(known)))
+    beside = set(named)
+    by_name: dict[tuple[Hashable, Hashable, Hashable], int] = {}
+    inner: list[Any] = list(header)
+    for place, label in enumerate(inner):
+        if labels[place] in beside or (frame.columns.nlevels > 1 and labels[place][0] in beside):
+            continue
+        system, statistic = label, None
+        if header.nlevels == 2:
+            system, statistic = label[which], label[1 - which]
+        if system in out:
+            continue
+        key = (system, statistic, seeds[place])
+        if not _is_number(frame.iloc[:, place]):
+            if str(key[0]) == "system":
+                raise ValueError(
+                    "data has a column 'system' that names systems: one row is one item, with a"
+                    " column per system. Reshape it: data.pivot(index=..., columns='system')."
+                )
+            continue
+        if key in by_name:
+            raise ValueError(
+                f"the name {key[0]!r} stands for several columns. Rename or drop all but one of"
+                " them; data.columns.duplicated() shows repeated names."
+            )
+        by_name[key] = place
+    if roles.measures is None and {"query", "document"} <= {*frame.columns, *frame.index.names}:
+        _refuse_runs(frame)
+    if ("gold", None, None) in by_name or not by_name:
+        _refuse_rankings(frame, by_name, roles.metric)
+    if roles.measures is not None:
+        systems = list(dict.fromkeys(key[0] for key in by_name))
+        wanted = as_names(roles.measures, systems)
+        for name in wanted:
+            if name not in set(systems):
+                raise unknown_name("measures", name, systems)
+        by_name = {k: by_name[k] for name in wanted for k in by_name if k[0] in {name}}
+        if not wanted:
+            raise ValueError(
+                f"measures={roles.measures!r} names no system; there are {listed(systems)}. Name"
+                " two or more, or leave measures out."
+            )
+    return by_name
+
+
+def _refuse_runs(frame: pd.DataFrame) -> None:
+    """Raise a ValueError for runs: scores of documents say nothing of how good a run is."""
+    raise ValueError(
+        f"data has 'query' and 'document': {listed(frame.columns)}. One row is a document that runs"
+        " retrieved, and its score is no quality of the run. First ask for a metric of each query,"
+        " table = data.rankeval.per_query('nDCG@10', wide=True), and then this method of the table."
+        " If columns are systems and rows their items, name the systems: measures=[...]."
+    )
+
+
+def _as_given(value: object) -> str:
+    """Return a role as text, values by their type alone."""
+    return f"<{type(value).__name__}>" if are_values(value) else shown(value)
+
+
+def _of_predictions(metric: object) -> str:
+    """Say what to make of predictions and true labels, whose scores these are not."""
+    if not isinstance(metric, str):
+        return ""
+    if metric == "accuracy":
+        return " Of predictions give right or wrong: predictions.eq(y_true, axis=0)."
+    if metric in ("f1", "precision", "recall"):
+        return (
+            f" Of predictions {metric!r} takes three counts for each system, columns (system,"
+            " 'correct'), (system, 'guess') and (system, 'gold'): y_pred & y_true, y_pred and"
+            " y_true. The how-to 'F1 from predictions' makes them."
+        )
+    return ""
+
+
+def _refuse_rankings(frame: pd.DataFrame, found: Mapping[Any, int], metric: object) -> None:
+    if not found:
+        raise ValueError(
+            f"data has no numeric or boolean column without another role; there are"
+            f" {listed(frame.columns)}. Give one row per test item and one column per system."
+        )
+    raise ValueError(
+        "data has a column 'gold': are these candidates with a gold label, a ranking? For these"
+        " use compare. This is a method for systems over test items, one column per system; if"
+        f" 'gold' is a system, rename it.{_of_predictions(metric)}"
+    )
+
+
+def _system_level(header: pd.Index) -> int:
+    """Return which level of a two-level header holds the systems."""
+    return 1 if header.nlevels == 2 and header.names[1] == "system" else 0
+
+
+def _is_number(values: pd.Series) -> bool:
+    if values.dtype == object:
+        values = values.infer_objects()
+        if values.dtype == object:  # numbers and None
+            values = pd.Series(values.dropna().to_list())
+    api = pd.api.types
+    return (
+        api.is_numeric_dtype(values.dtype) or api.is_bool_dtype(values.dtype)
+    ) and not api.is_complex_dtype(values.dtype)
+
+
+def _numbers(values: pd.Series, name: Hashable) -> FloatArray:
+    if values.dtype == object:
+        values = pd.to_numeric(values)
+    return as_floats(
+        values,
+        f"{shown(name)} has",
+        "so that gains would be lost. Subtract the same number from all systems, or round them.",
+    )
+
+
+def item_order(labels: pd.Index) -> IntArray:
+    """Return the positions of the items in the order of their labels.
+
+    Draws go to the items in this order, so that the order of the rows changes no number.
+    """
+    try:
+        if isinstance(labels, pd.MultiIndex):
+            return np.asarray(labels.argsort(), dtype=np.int64)
+        return np.asarray(labels.argsort(kind="stable"), dtype=np.int64)
+    except TypeError:  # labels of several types
+        described = pd.Index([f"{type(x).__name__}:{x}" for x in labels])
+        return np.asarray(described.argsort(kind="stable"), dtype=np.int64)
+
+
+def codes(values: pd.Series, role: str, name: Hashable) -> IntArray:
+    """Return the number of each item's group, the groups in the order of their labels."""
+    missing = int(values.isna().sum())
+    if missing:
+        raise ValueError(
+            f"{role}={name!r} has {missing} missing values: every item belongs to a group. Fill"
+            f" them, or drop these rows: data.dropna(subset=[{name!r}])."
+        )
+    plain = values.astype(object) if isinstance(values.dtype, pd.CategoricalDtype) else values
+    try:
+        number, labels = pd.factorize(plain)
+    except TypeError as error:
+        kinds = listed(sorted({type(x).__name__ for x in plain}))
+        raise TypeError(
+            f"{role}={name!r} has labels of type {kinds}, which cannot be told apart. Make them"
+            f" text or numbers, as by data[{name!r}].astype(str)."
+        ) from error
+    rank = np.empty(len(labels), dtype=np.int64)
+    rank[item_order(pd.Index(labels))] = np.arange(len(labels))
+    return np.asarray(rank[number])
+
+
+def read_dataset(
+    data: xr.Dataset, roles: Roles, *, spread: bool = False
+) -> tuple[xr.DataArray, Metric, list[Hashable], Beside, pd.Index]:
+    """Bring a Dataset into the inner form, lazily where it is lazy.
+
+    Returns the values (..., system[, seed], item, statistic), the metric, the systems, what is
+    known beside, and the items' labels. With ``spread`` the items stay in their order, and in
+    chunks; else they are in the order of their labels, and in one.
+    """
+    if as_names(roles.by, ()):
+        raise ValueError(
+            f"by={roles.by!r}: in a Dataset, domains are a dimension of their own beside"
+            f" {roles.dim!r} and need no by. Leave it out, or give a DataFrame."
+        )
+    seeded = [] if roles.seeds is None else [roles.seeds]
+    for dim in (roles.dim, "system", *seeded):
+        check_dimension(data, dim)
+    api = pd.api.types
+    names = data.indexes.get("system")
+    systems: list[Hashable] = list(range(data.sizes["system"])) if names is None else names.tolist()
+    out = excluded_names(roles, [*systems, *data.data_vars])
+    by_name = {
+        name: variable
+        for name, variable in data.data_vars.items()
+        if roles.dim in variable.dims
+        and name not in (roles.groups, roles.strata)
+        and name not in out
+        and (api.is_numeric_dtype(variable.dtype) or api.is_bool_dtype(variable.dtype))
+    }
+    if not by_name:
+        raise ValueError(
+            f"data has no numeric variable along {roles.dim!r}; there are {listed(data.data_vars)}."
+            " Give one variable per statistic of the metric."
+        )
+    metric = find_metric(roles, list(by_name), one_level=False)
+    labels = data.indexes.get(roles.dim)
+    labels = pd.RangeIndex(data.sizes[roles.dim]) if labels is None else labels
+    order = np.arange(len(labels)) if spread else item_order(labels)
+
+    def numbered(role: str) -> IntArray | None:
+        name = getattr(roles, role)
+        if name is None:
+            return None
+        if name not in data.variables:
+            raise unknown_name(role, name, data.variables)
+        if data[name].dims != (roles.dim,):
+            raise ValueError(
+                f"{role}={name!r} has the dimensions {listed(data[name].dims)}: give a variable"
+                f" along {roles.dim!r} alone."
+            )
+        return codes(pd.Series(data[name].to_numpy()[order]), role, name)
+
+    keep = [k for k, name in enumerate(systems) if name not in out]
+    if roles.measures is not None:
+        wanted = as_names(roles.measures, systems)
+        places = {name: k for k, name in enumerate(systems)}
+        for name in wanted:
+            if name not in places:
+                raise unknown_name("measures", name, systems)
+        keep = [places[name] for name in wanted]
+    systems = [systems[k] for k in keep]
+    parts = []
+    for name in metric.chosen:
+        bare = lifted(_numbers, by_name[name], name)
+        if "system" not in bare.dims:
+            bare = bare.expand_dims(system=data.sizes["system"])
+        if bare.chunks is not None:
+            bare = bare.chunk({"system": -1} if spread else {roles.dim: -1, "system": -1})
+        parts.append(bare.isel({"system": keep} if spread else {roles.dim: order, "system": keep}))
+    values = xr.concat(xr.broadcast(*parts), "statistic").rename({roles.dim: "item"})
+    inner = ["system", *seeded, "item", "statistic"]
+    if values.chunks is not None:
+        whole = [dim for dim in inner if dim != "item" or not spread]
+        values = values.chunk(dict.fromkeys(whole, -1))
+    batch = [d for d in data.dims if d in values.dims and d not in (roles.dim, *inner)]
+    kept = {
+        n: c.reset_coords(drop=True)
+        for n, c in data.coords.items()
+        if c.dims and set(c.dims) <= set(batch)
+    }
+    values = values.transpose(*batch, *inner)
+    seeds = [values[name].to_numpy().tolist() for name in seeded]
+    values = values.rename(dict.fromkeys(seeded, "seed")).assign_coords(kept)
+    beside = Beside.of_roles(roles, numbered("groups"), numbered("strata"), *seeds)
+    return values, metric, systems, beside, labels[order]
+
+
+def system_scores(
+    data: pd.DataFrame | xr.Dataset, roles: Roles
+) -> tuple[dict[Hashable, float], int]:
+    """Return the score of every system, the larger the better, and the number of items."""
+    check_items(data)
+    if isinstance(data, xr.Dataset):
+        values, metric, systems, beside, labels = read_dataset(data, roles)
+        batch = [d for d in values.dims if d not in beside.inner]
+        if batch:
+            raise ValueError(
+                f"the items have the batch dimensions {listed(batch)}, and one table is needed."
+                " Choose one element, data.isel(...)."
+            )
+        items = to_items(values.to_numpy(), metric, systems, labels, beside)
+    else:
+        table = read_frame(data, roles)
+        if table.keys.shape[1]:
+            raise ValueError(
+                f"by={roles.by!r}: the items of one domain are needed. Leave it out, or choose one."
+            )
+        items, systems = table.items(table.members[0]), table.systems
+    for name in filter(is_missing, systems):
+        raise ValueError(
+            f"a system is named {name!r}, which a table of pairs cannot tell from a name that is"
+            " missing. Rename it, or leave it out: measures=[...]."
+        )
+    scores = items.sign * items.score(items.totals)
+    return dict(zip(systems, scores.tolist(), strict=True)), items.n_items
+
+
+def to_items(
+    values: FloatArray,
+    metric: Metric,
+    systems: list[Hashable],
+    labels: pd.Index,
+    beside: Beside,
+) -> Items:
+    """Return the inner form of (system[, seed], item, statistic), checked."""
+    if values.shape[-2] < 2:
+        found = f"one item, {shown(labels[0])}" if len(labels) else "no item"
+        raise ValueError(
+            f"data (or a group of it) has {found}: resampling needs two items at least. Add items,"
+            " or leave this group out."
+        )
+    there: BoolArray = np.ones((len(systems), 1), dtype=bool)
+    if beside.seeds is None:
+        values = values[:, np.newaxis]
+    else:
+        there = np.asarray(~np.isnan(values).all(axis=(2, 3)))
+    names: list[Hashable] = [
+        systems[i] if beside.seeds is None else f"{systems[i]}, {beside.seeds[j]}"
+        for i, j in np.argwhere(there)
+    ]
+    ones = np.broadcast_to(
+        np.where(there, 1.0, np.nan)[..., np.newaxis, np.newaxis], (*values.shape[:3], 1)
+    )
+    if beside.missing == "ratio":
+        values, ones = values.copy(), ones.copy()
+        values[there], ones[there] = _of_those_there(values[there], metric, names)
+    check_complete(values[there], names, labels)
+    check_size(np.abs(values[there]).max(axis=(1, 2), initial=0.0), names)
+    if metric.ones:
+        values = np.concatenate([values, ones], axis=3)
+    if metric.counts:
+        check_counts(values[there], metric, names, labels)
+    cluster = beside.cluster
+    if cluster is not None:
+        cluster = np.unique(cluster, return_inverse=True)[1]
+        if cluster.max() < 1:
+            raise ValueError(
+                "groups: there is one group, and resampling groups needs two at least. Leave"
+                " groups out, or name a column that tells groups apart."
+            )
+    return crossed(values, there, metric, systems, cluster, beside)
+
+
+def _of_those_there(
+    values: FloatArray, metric: Metric, names: list[Hashable]
+) -> tuple[FloatArray, FloatArray]:
+    """Return statistics with 0 for what is missing, and 1 for the items that a system has."""
+    if metric.name == "sum" or not metric.names:
+        raise ValueError(
+            f"missing='ratio' with metric={metric.name!r}: a sum over fewer items is smaller, and"
+            " that is no score. Give a mean, a ratio or another metric by its name."
+        )
+    known: BoolArray = np.asarray(~np.isnan(values).any(axis=-1, keepdims=True))
+    for name, row in zip(names, known, strict=True):
+        if not row.any():
+            raise ValueError(
+                f"system {shown(name)} has no number for any item. Leave it out: exclude=..."
+            )
+    return np.where(known, values, 0.0), known.astype(float)

@@ -1,0 +1,392 @@
+"""The columns of a metric, what is known of test items beside them, and values per query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.errors import listed, shown, warn
+from rankeval_pd.forms.roles.roles import Roles
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.resampling import test_items
+from rankeval_pd.stats.resampling.metric_sums import METRICS, Formula, Score, chrf_formula
+from rankeval_pd.stats.resampling.test_items import Items
+
+# -------------------------------------------------------------------------------------------------
+# Metrics as functions of summed statistics, and the columns that hold these.
+
+_ONE_COLUMN = ("mean", "sum", "rouge")
+_COUNTED = ("mean", "rouge", "accuracy")  # the second statistic is 1 per item unless given
+
+
+class Metric(NamedTuple):
+    """A metric and the statistics of the data that it takes."""
+
+    name: str
+    score: Score
+    chosen: list[Hashable]  #: the statistics of the data, in the formula's order
+    ones: bool  #: whether the number of items is the last statistic
+    names: tuple[str, ...]  #: what the formula calls them
+    parts: tuple[tuple[str, str], ...]
+    counts: bool  #: whether the statistics are counts
+    sign: float
+    linear: str | None
+
+
+def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) -> Metric:
+    """Return the metric that is asked for, and the statistics that it takes.
+
+    ``statistics`` are those that the data have, [None] where there is a column per system.
+    """
+    asked = "mean" if roles.metric is None else roles.metric
+    _check_no_scorer(asked)
+    if callable(asked):
+        better = True if roles.higher_is_better is None else roles.higher_is_better
+        name = getattr(asked, "__name__", type(asked).__name__)
+        return Metric(
+            name, _vectorised(asked, name), statistics, False, (), (), False,
+            1.0 if better else -1.0, None,
+        )  # fmt: skip
+    if not isinstance(asked, str) or asked not in METRICS:
+        raise ValueError(
+            f"metric={shown(asked)} is not one of {listed(METRICS)}. Give one of these, or a"
+            " function of summed statistics, f(S[..., statistic])."
+        )
+    formula = _formula(asked, statistics)
+    chosen, ones = _chosen(asked, formula, statistics, one_level=one_level)
+    better = formula.higher_is_better if roles.higher_is_better is None else roles.higher_is_better
+    linear = "sum" if asked == "sum" else "mean" if asked in _COUNTED else None
+    return Metric(
+        asked, formula.score, chosen, ones, formula.statistics, formula.parts,
+        asked not in (*_ONE_COLUMN, "ratio", "ter"), 1.0 if better else -1.0, linear,
+    )  # fmt: skip
+
+
+def _check_no_scorer(asked: Any) -> None:
+    """Raise a ValueError where the metric is an object that scores texts or labels, or a class."""
+    is_class = isinstance(asked, type)
+    if isinstance(asked, str) or (callable(asked) and not is_class):
+        return
+    kind = asked if is_class else type(asked)
+    name = next((x for x in METRICS if kind.__name__.lower().startswith(x)), None)
+    if name is None and not is_class:
+        return
+    known = "the name of a metric"
+    if name is not None:
+        known = f"metric={name!r} and the statistics {listed(METRICS[name].statistics)}"
+    raise ValueError(
+        f"metric={kind.__name__}{'' if is_class else '()'} makes scores of texts or labels, and a"
+        f" paired test needs what they are made of, item by item. Give {known} as two-level columns"
+        " (system, statistic), or a function of summed statistics, f(S[..., statistic])."
+    )
+
+
+def _formula(metric: str, statistics: list[Hashable]) -> Formula:
+    """Return the formula; chrF has as many orders as the data have statistics for."""
+    if metric != "chrf":
+        return METRICS[metric]
+    orders = 0
+    while all(f"{kind}_{orders + 1}" in statistics for kind in ("hyp", "ref", "match")):
+        orders += 1
+    return chrf_formula(max(orders, 1))
+
+
+def _chosen(
+    metric: str, formula: Formula, statistics: list[Hashable], *, one_level: bool
+) -> tuple[list[Hashable], bool]:
+    """Return the statistics of the data that the metric takes, and whether 1 per item is added."""
+    single = metric in _ONE_COLUMN or (metric == "accuracy" and "correct" not in statistics)
+    if single and len(statistics) == 1:
+        return statistics, metric in _COUNTED
+    if metric in _ONE_COLUMN:
+        raise ValueError(
+            f"metric={metric!r} takes one column per system, and data has the statistics"
+            f" {listed(statistics)}. Choose one of them, as by data.xs({statistics[0]!r}, axis=1,"
+            " level=...), or give a metric that takes these, as metric='f1' or 'bleu'."
+        )
+    needed = [
+        name
+        for name in formula.statistics
+        if name in statistics or (metric, name) != ("accuracy", "total")
+    ]
+    missing = [name for name in needed if name not in statistics]
+    if missing:
+        have = "one column per system" if one_level else f"the statistics {listed(statistics)}"
+        raise ValueError(
+            f"metric={metric!r} needs the statistics {listed(needed)}, and data has {have}:"
+            f" {listed(missing)} missing. Give two-level columns (system, statistic), or another"
+            " metric."
+        )
+    return list(needed), metric == "accuracy" and "total" not in needed
+
+
+def _kind(returned: AnyArray) -> str:
+    return type(returned.item()).__name__ if returned.ndim == 0 else f"dtype {returned.dtype}"
+
+
+def _vectorised(function: Callable[[AnyArray], Any], name: str) -> Score:
+    """Return the user's function with the shape of what it returns checked, NaN for infinite."""
+
+    def score(sums: AnyArray) -> FloatArray:
+        try:
+            with np.errstate(all="ignore"):
+                scores = np.asarray(function(np.asarray(sums, dtype=float)))
+        except Exception as error:
+            raise ValueError(
+                f"metric={name} raised {type(error).__name__}: {error}. It was given the sums of"
+                f" {sums.shape[-1]} statistics as an array of shape {sums.shape}, and is to return"
+                f" one score for each of {sums.shape[:-1]}: write it with S[..., 0], S[..., 1], and"
+                " so on."
+            ) from error
+        if scores.dtype.kind not in "biuf":
+            raise TypeError(
+                f"metric={name} returned {_kind(scores)}, and a score is a real number. Return one"
+                f" for each of {sums.shape[:-1]}."
+            )
+        found = scores.astype(float)
+        if found.shape != sums.shape[:-1]:
+            raise ValueError(
+                f"metric={name}: for sums of shape {sums.shape} it returned shape {found.shape},"
+                f" and {sums.shape[:-1]} is needed: a score for all leading axes, the statistics"
+                " being the last. Write it with S[..., 0], S[..., 1], and so on."
+            )
+        return np.where(np.isfinite(found), found, np.nan)  # x/0 is undefined, as 0/0 is
+
+    return score
+
+
+# -------------------------------------------------------------------------------------------------
+# Are the statistics of systems over items complete, and are counts counts?
+
+
+def check_complete(values: FloatArray, systems: list[Hashable], labels: pd.Index) -> None:
+    """Raise a ValueError unless every system has a finite number for every item."""
+    lacking: BoolArray = np.asarray(~np.isfinite(values).all(axis=2))
+    if not lacking.any():
+        return
+    k = int(lacking.any(axis=1).argmax())
+    infinite = labels[np.isinf(values[k]).any(axis=1)]
+    if len(infinite):
+        raise ValueError(
+            f"system {shown(systems[k])} has an infinite number for {len(infinite)} of"
+            f" {len(labels)} items: {listed(infinite, most=6)}. Sums over items need finite"
+            " numbers: check how they were made, or drop these items for all systems."
+        )
+    items = labels[lacking[k]]
+    raise ValueError(
+        f"system {shown(systems[k])} has no number for {len(items)} of {len(labels)} items:"
+        f" {listed(items, most=6)}. A paired test needs every system on every item. Drop these"
+        " items for all systems, data.dropna(), or run the system on them; a missing run is no 0."
+        " Ratings with holes: missing='ratio'."
+    )
+
+
+def check_size(sizes: FloatArray, systems: list[Hashable]) -> None:
+    """Raise a ValueError where squares of numbers, which are summed, are infinite or 0.
+
+    ``sizes`` are the largest absolute numbers of the systems.
+    """
+    for name, largest in zip(systems, sizes, strict=True):
+        if largest > 1e150 or 0.0 < largest < 1e-150:
+            raise ValueError(
+                f"system {shown(name)} has {largest:.3g} as its largest number, and squares of it"
+                " are beyond what float64 holds. Divide the numbers of all systems by the same"
+                " one, or take their logarithms."
+            )
+
+
+def check_counts(
+    values: FloatArray, metric: Metric, systems: list[Hashable], labels: pd.Index
+) -> None:
+    """Raise a ValueError where a count is negative, or a part is more than its whole."""
+
+    def refuse(where: BoolArray, what: str) -> None:
+        if where.any():
+            k, item = (int(x) for x in np.argwhere(where)[0])
+            raise ValueError(
+                f"metric={metric.name!r}: system {shown(systems[k])} has {what} at item"
+                f" {shown(labels[item])}. The statistics are counts: check how they were made."
+            )
+
+    places = {name: k for k, name in enumerate(metric.names)}
+    for name, place in places.items():
+        refuse(values[..., place] < 0.0, f"a negative {name!r}")
+    for part, whole in metric.parts:
+        above = values[..., places[part]] > values[..., places[whole]]
+        refuse(above, f"more {part!r} than {whole!r}")
+
+
+# -------------------------------------------------------------------------------------------------
+# What is known of test items beside what systems did on them: clusters, strata, training seeds.
+
+
+class Beside(NamedTuple):
+    """What is known of the items beside their statistics."""
+
+    cluster: IntArray | None  #: the number of each item's cluster
+    strata: IntArray | None  #: the number of each item's stratum
+    average: str  #: how strata make one score
+    seeds: list[Hashable] | None  #: the labels of the training seeds
+    missing: str
+
+    @classmethod
+    def of_roles(
+        cls,
+        roles: Roles,
+        cluster: IntArray | None,
+        strata: IntArray | None,
+        seeds: list[Hashable] | None = None,
+    ) -> Beside:
+        """Return what the roles say; ``seeds`` are labels, if there is a role of that name."""
+        known = None if roles.seeds is None else seeds
+        return cls(cluster, strata, roles.average or "macro", known, roles.missing)
+
+    @property
+    def inner(self) -> list[str]:
+        """The dimensions of the statistics."""
+        return ["system", *([] if self.seeds is None else ["seed"]), "item", "statistic"]
+
+    def of(self, member: IntArray) -> Beside:
+        """Return what is known of some of the items."""
+        cluster = None if self.cluster is None else self.cluster[member]
+        strata = None if self.strata is None else self.strata[member]
+        return self._replace(cluster=cluster, strata=strata)
+
+
+def crossed(
+    values: FloatArray,
+    there: BoolArray,
+    metric: Metric,
+    systems: list[Hashable],
+    cluster: IntArray | None,
+    beside: Beside,
+) -> Items:
+    """Return items from (system, seed, item, statistic): one score of strata, one of seeds.
+
+    Of means and sums, strata are weights of items and seeds are averaged. The sums of every other
+    metric are kept apart for each stratum and seed.
+    """
+    score, linear = metric.score, metric.linear
+    strata = beside.strata
+    if strata is not None:
+        strata = np.unique(strata, return_inverse=True)[1]
+        _check_strata(strata, cluster)
+    if strata is not None and beside.average == "macro":
+        sizes = np.bincount(strata)
+        complete = bool((values[there][..., 1:] == 1.0).all())
+        if linear == "mean" and cluster is None and complete:
+            values = values.copy()
+            values[..., 0] *= (strata.size / (sizes.size * sizes))[strata]
+        else:
+            score, linear = test_items.mean_of_strata(score, sizes.size), None
+            values = test_items.in_strata(values, strata)
+    if beside.seeds is None:
+        return Items(values[:, 0], cluster, score, metric.sign, linear, strata)
+    seeds = _seeds(values, there, metric, systems, score)
+    if linear is not None and bool((values[there][..., 1:] == 1.0).all()):
+        averaged = np.where(there[..., np.newaxis, np.newaxis], values, 0.0).sum(axis=1)
+        averaged /= there.sum(axis=1)[:, np.newaxis, np.newaxis]
+        return Items(averaged, cluster, score, metric.sign, linear, strata, seeds)
+    apart = test_items.mean_of_seeds(score, there.shape[1])
+    return Items(
+        test_items.in_seeds(values, there), cluster, apart, metric.sign, None, strata, seeds
+    )
+
+
+def _check_strata(strata: IntArray, cluster: IntArray | None) -> None:
+    """Raise a ValueError where a stratum has nothing to be drawn from, or cuts a cluster."""
+    drawn, what = strata, "items"
+    if cluster is not None:
+        pairs = np.unique(np.stack([cluster, strata]), axis=1)
+        if pairs.shape[1] > cluster.max() + 1:
+            raise ValueError(
+                "strata and groups: a group lies in several strata, and is drawn whole. Groups have"
+                " to lie within strata: give one of the two, or finer groups."
+            )
+        drawn, what = pairs[1], "groups"
+    sizes = np.bincount(drawn)
+    if sizes.min() < 2:
+        raise ValueError(
+            f"strata: {int((sizes < 2).sum())} of {sizes.size} strata have one of the {what}, and"
+            " drawing within a stratum needs two at least. Join small strata, or leave them out."
+        )
+
+
+def _seeds(
+    values: FloatArray,
+    there: BoolArray,
+    metric: Metric,
+    systems: list[Hashable],
+    score: Score,
+) -> test_items.Seeds:
+    """Return how far the scores of trainings vary, or say what one training cannot show."""
+    alone = [systems[k] for k in np.flatnonzero(there.sum(axis=1) < 2)]
+    if alone:
+        raise ValueError(
+            f"seeds: there is one training of {listed(alone)}, and one cannot show how far others"
+            " would lie. Train them with two seeds or more (five say much more than two), or leave"
+            " seeds out: the test is then about these very trainings, and finds two equal ways of"
+            " training different far too often."
+        )
+    result = np.full(there.shape, np.nan)
+    result[there] = score(values[there].sum(axis=1))
+    if np.isnan(result[there]).any():
+        k = int(np.isnan(np.where(there, result, 0.0)).any(axis=1).argmax())
+        raise ValueError(
+            f"seeds: metric {metric.name!r} is undefined for a training of system"
+            f" {shown(systems[k])}. Leave this system out: exclude=..."
+        )
+    return test_items.seeds_of(result)
+
+
+# -------------------------------------------------------------------------------------------------
+# The long tables that :func:`rankeval_pd.per_query` returns, as systems over items.
+
+COLUMNS = ("measure", "metric", "value", "n_positive", "n_retrieved", "n_judged")
+_COUNTS = ("n_positive", "n_retrieved", "n_judged")
+
+
+def as_items(data: pd.DataFrame | xr.Dataset) -> pd.DataFrame | xr.Dataset:
+    """Return a result of :func:`per_query` as systems over items, a row per query.
+
+    Other data are returned as they are.
+    """
+    if isinstance(data, xr.Dataset):
+        if "measure" not in data.dims or not all(name in data for name in _COUNTS):
+            return data
+        metrics = [name for name in data.data_vars if name not in _COUNTS]
+        _check_one_metric(metrics, f"data[{[metrics[0], *_COUNTS]}]")
+        known = data[metrics[0]].where(data["n_judged"] > 0)
+        flat: pd.DataFrame = known.to_series().unstack("measure")  # noqa: PD010
+        return flat.reindex(columns=data["measure"].to_numpy()).dropna(how="all")
+    return frame_as_items(data)
+
+
+def frame_as_items(data: pd.DataFrame) -> pd.DataFrame:
+    """Return a long table of :func:`per_query` with a row per query; others as they are."""
+    if data.columns.nlevels > 1 or not all(name in data for name in COLUMNS):
+        return data
+    metrics = data["metric"].unique().tolist()
+    _check_one_metric(metrics, f"data[data['metric'] == {metrics[0]!r}]" if metrics else "")
+    queries = [name for name in data.columns if name not in COLUMNS]
+    table = data.pivot(index=queries, columns="measure", values="value")  # noqa: PD010
+    table = table[data["measure"].unique()].rename_axis(columns="system")
+    lacking = int(table.isna().any(axis=1).sum())
+    if lacking:
+        warn(
+            f"{lacking} of {len(table)} queries are left out, for which a measure has no value."
+            " undefined='zero' of per_query keeps them, as trec_eval does."
+        )
+    return table.dropna()
+
+
+def _check_one_metric(metrics: Sequence[Hashable], one: str) -> None:
+    if len(metrics) != 1:
+        raise ValueError(
+            f"data has the metrics {listed(metrics)}, and systems over items have one score each."
+            f" Give one metric: {one}."
+        )

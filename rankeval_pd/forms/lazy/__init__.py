@@ -1,0 +1,1 @@
+"""Lazy data: Dask DataFrames, and Datasets in chunks."""

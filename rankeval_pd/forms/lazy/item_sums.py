@@ -1,0 +1,464 @@
+"""Items that no machine holds: workers add them up, block by block."""
+
+from __future__ import annotations
+
+import functools
+import operator
+import uuid
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.forms.items.items import ItemTable, item_order, read_frame
+from rankeval_pd.forms.items.metric_columns import Metric, check_complete, check_counts, check_size
+from rankeval_pd.forms.lazy.frame_heads import cluster
+from rankeval_pd.forms.roles.identifiers import warn_of_identifiers
+from rankeval_pd.forms.roles.roles import Roles
+from rankeval_pd.stats._types import FloatArray, IntArray
+from rankeval_pd.stats.resampling import blocks, resamples
+from rankeval_pd.stats.resampling.blocks import Block, Facts, Plan
+from rankeval_pd.stats.resampling.bootstrap_tests import INTERVALS
+from rankeval_pd.stats.resampling.item_draws import Gathered, studentises
+from rankeval_pd.stats.resampling.test_items import Options
+
+# -------------------------------------------------------------------------------------------------
+# Items that no machine holds: systems over a Dask DataFrame, or a Dataset in chunks of items.
+#
+# Each worker adds up the items that it has, for the resamples that all share; what is added are
+# exact sums, so that the numbers are those of one machine, bit for bit, however the items are
+# spread. One graph holds all of it. Nothing of Dask is imported before it is asked for.
+
+FEW = 64  # so few items that one machine may look at all of their signs
+_BLOCK = 2**22  # numbers of a block of items: 32 MB
+_LOOKED_AT = 1_000  # rows that are to show whether a column is an identifier
+
+
+# ---------------------------------------------------------------------------------- what is refused
+
+
+def check_asked(asked: Asked | None, roles: Roles, instead: str) -> Asked:
+    """Raise a ValueError where items that are spread over workers cannot be asked.
+
+    ``instead`` says how to ask one machine.
+    """
+    for role in ("by", "groups", "strata", "seeds"):
+        if getattr(roles, role) is not None:
+            raise ValueError(
+                f"{role}={getattr(roles, role)!r}: items of one {_ONE[role]} are spread over the"
+                f" workers, and are added up one by one. {_NEXT[role]} {instead}"
+            )
+    if roles.missing != "raise":
+        raise ValueError(
+            f"missing={roles.missing!r}: items are spread over the workers, and every system needs"
+            f" every one of them. Drop the others, ddf.dropna(). {instead}"
+        )
+    if asked is None:
+        raise ValueError(f"this question takes all items together, which are spread. {instead}")
+    options = asked.options
+    if studentises(options) and not asked.swaps:
+        raise ValueError(
+            "event='studentised', ci='studentised' and adjust='max-t' with draws of items need a"
+            " standard error of every pair in every resample, for which workers would have to go"
+            " through all items again. Give event='wild', which adjust='max-t' is there for, or"
+            f" another ci and adjust='holm'. {instead}"
+        )
+    if options.ci == "bca":
+        raise ValueError(
+            "ci='bca' leaves out every item in turn, and they are spread over the workers. Give"
+            f" {' or '.join(repr(x) for x in INTERVALS if x in _OTHER)}, or leave ci out. {instead}"
+        )
+    return asked
+
+
+_OTHER = ("wild", "percentile", "basic")
+_ONE = {"by": "domain", "groups": "cluster", "strata": "stratum", "seeds": "training"}
+_NEXT = {
+    "by": "Ask for each domain, ddf[ddf['domain'] == ...].",
+    "groups": (
+        "Add up each cluster first, ddf.groupby(...).sum().compute(), and give metric='ratio' or"
+        " another of sums."
+    ),
+    "strata": "Leave it out.",
+    "seeds": "Take each system's mean over its seeds, and say so.",
+}
+OF_FRAME = "What fits a machine is asked as ddf.compute()."
+
+# ---------------------------------------------------------------------------------- Dask DataFrames
+
+
+def frame_items(graph: Graph, ddf: Any, table: ItemTable, roles: Roles) -> tuple[list[Part], int]:
+    """Return the blocks of items of a Dask DataFrame, and how many items there are.
+
+    One run over an index, or the first column, to number the items.
+    """
+    from dask.base import compute
+    from dask.delayed import delayed
+
+    systems, metric = table.systems, table.metric
+    meta: pd.DataFrame = ddf._meta
+    columns = [c for c in meta.columns if _system_of(c, systems)]
+    frames = ddf[columns].to_delayed()
+    numbered = isinstance(meta.index, pd.RangeIndex) and not ddf.known_divisions
+    one = ddf[columns[:1]].to_delayed()
+    cheap = one if len(one) == len(frames) else frames
+    look = delayed(_labels, pure=False)
+    looked = [look(frame, plain=numbered) for frame in cheap]
+    first = None if roles.measures is not None else delayed(_first_rows, pure=False)(frames[0])
+    found, rows = compute(looked, first)
+    if rows is not None and meta.columns.nlevels == 1:
+        warn_of_identifiers({name: rows[name] for name in systems}, taken_as="systems")
+    sizes = [labels.size for labels in found]
+    in_order = numbered or _ascend(found)
+    ranks = None
+    if not in_order:
+        ranks = graph.add(_ranks, [graph.add(_index_of, graph.of(frame)) for frame in cheap])
+    named = {"measures": systems, "metric": roles.metric, "better": roles.higher_is_better}
+    parts = []
+    for pieces in _pieces(sizes, len(systems) * len(metric.chosen)):
+        listed = [graph.of(frames[number]) for number, _, _ in pieces]
+        spans = [(start, stop, sizes[number]) for number, start, stop in pieces]
+        begins = [sum(sizes[:number]) + start for number, start, _ in pieces]
+        stop = begins[0] + sum(stop - start for start, stop, _ in spans)
+        at = slice(begins[0], stop)
+        block = graph.add(functools.partial(_read, spans=spans, named=named), listed)
+        parts.append(Part(block, at if ranks is None else graph.add(_cut, ranks, at)))
+    return parts, sum(sizes)
+
+
+def _system_of(column: Any, systems: Sequence[Hashable]) -> bool:
+    return any(x in systems for x in (column if isinstance(column, tuple) else (column,))) or (
+        column in systems
+    )
+
+
+def _first_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.head(_LOOKED_AT)
+
+
+class Labels(NamedTuple):
+    """What the labels of a partition are like."""
+
+    size: int
+    ascending: bool
+    ends: tuple[Any, Any] | None
+
+
+def _labels(frame: pd.DataFrame, *, plain: bool) -> Labels:
+    if plain or not len(frame):
+        return Labels(len(frame), True, None)
+    index = frame.index
+    return Labels(len(frame), bool(index.is_monotonic_increasing), (index[0], index[-1]))
+
+
+def _ascend(found: Sequence[Labels]) -> bool:
+    """Return whether all labels ascend, through all partitions."""
+    filled = [labels for labels in found if labels.ends is not None]
+    if not all(labels.ascending for labels in filled):
+        return False
+    ends = [x for labels in filled for x in labels.ends or ()]
+    try:
+        return all(not last > first for last, first in zip(ends[1::2], ends[2::2], strict=False))
+    except TypeError:  # labels of several types
+        return False
+
+
+def _index_of(frame: pd.DataFrame) -> pd.Index:
+    return frame.index
+
+
+def _ranks(indexes: Sequence[pd.Index]) -> IntArray:
+    """Return where each item stands in the order of all labels."""
+    order = item_order(indexes[0].append(list(indexes[1:])))
+    ranks = np.empty(order.size, dtype=np.int64)
+    ranks[order] = np.arange(order.size)
+    return ranks
+
+
+def _cut(ranks: IntArray, at: slice) -> IntArray:
+    return ranks[at].copy()
+
+
+def _pieces(sizes: Sequence[int], width: int) -> list[list[tuple[int, int, int]]]:
+    """Return what goes into each block: numbers of partitions, and which of their rows."""
+    most = max(1, _BLOCK // max(1, width))
+    listed: list[list[tuple[int, int, int]]] = []
+    filled = most
+    for number, size in enumerate(sizes):
+        for start in range(0, size, most):
+            stop = min(size, start + most)
+            if filled + stop - start > most:
+                listed.append([])
+                filled = 0
+            listed[-1].append((number, start, stop))
+            filled += stop - start
+    return listed
+
+
+def _read(
+    frames: Sequence[pd.DataFrame], *, spans: Sequence[tuple[int, int, int]], named: dict[str, Any]
+) -> Block:
+    """Return the statistics of rows of some partitions, checked, (system, item, statistic)."""
+    for frame, (_, _, size) in zip(frames, spans, strict=True):
+        if len(frame) != size:
+            raise RuntimeError(
+                f"a partition was counted as {size:,} rows and read as {len(frame):,}: the files"
+                " changed, or were read in other pieces. Give the files an index, or read them"
+                " anew."
+            )
+    rows = [frame.iloc[start:stop] for frame, (start, stop, _) in zip(frames, spans, strict=True)]
+    frame = pd.concat(rows) if len(rows) > 1 else rows[0]
+    roles = Roles.of(
+        {
+            "dim": "item", "measures": named["measures"], "metric": named["metric"],
+            "higher_is_better": named["better"],
+        }
+    )  # fmt: skip
+    table = read_frame(frame.reset_index(drop=True), roles)
+    return checked(table.statistics, table.metric, table.systems, frame.index)
+
+
+def checked(values: FloatArray, metric: Metric, systems: list[Hashable], labels: pd.Index) -> Block:
+    """Return statistics (system, item, statistic) of some items, checked and complete."""
+    check_complete(values, systems, labels)
+    block = Block(values, metric.ones)
+    if metric.counts:
+        check_counts(block.statistics, metric, systems, labels)
+    return block
+
+
+# ----------------------------------------------------------------------------------------- Datasets
+
+
+def dataset_items(
+    graph: Graph, values: xr.DataArray, labels: pd.Index, metric: Metric, systems: list[Hashable]
+) -> list[Part]:
+    """Return the blocks of items of lazy values (system, item, statistic) in chunks of items."""
+    data = values.data.rechunk({0: -1, 2: -1})
+    width, sizes = data.shape[0] * data.shape[2], list(data.chunks[1])
+    chunks = data.to_delayed()[0, :, 0]
+    ranks = None if _in_order(labels) else _ranks([labels])
+    parts, at = [], 0
+    for pieces in _pieces(sizes, width):
+        spans = [(start, stop) for _, start, stop in pieces]
+        own = slice(at, at + sum(stop - start for start, stop in spans))
+        take = functools.partial(_take, spans=spans, metric=metric, systems=systems, at=at)
+        block = graph.add(take, [graph.of(chunks[number]) for number, _, _ in pieces])
+        parts.append(Part(block, own if ranks is None else graph.add(_same, ranks[own])))
+        at = own.stop
+    return parts
+
+
+def _in_order(labels: pd.Index) -> bool:
+    """Return whether the items are in the order of their labels, without sorting these."""
+    if isinstance(labels, pd.MultiIndex):  # whose order of equal labels may be any
+        return labels.is_monotonic_increasing and labels.is_unique
+    return bool(labels.is_monotonic_increasing)
+
+
+def _take(
+    chunks: Sequence[FloatArray],
+    *,
+    spans: Sequence[tuple[int, int]],
+    metric: Metric,
+    systems: list[Hashable],
+    at: int,
+) -> Block:
+    """Return the statistics of items of some chunks, checked; their numbers begin at ``at``."""
+    parts = [chunk[:, start:stop] for chunk, (start, stop) in zip(chunks, spans, strict=True)]
+    values = np.concatenate(parts, axis=1)
+    return checked(values, metric, systems, pd.RangeIndex(at, at + values.shape[1]))
+
+
+def _same(x: IntArray) -> IntArray:
+    return x
+
+
+# -------------------------------------------------------------------------------------------------
+# The graph in which workers add up items, block by block, for the resamples that all share.
+
+_MERGED = 16  # answers of blocks that are put together at a time
+
+
+class Asked(NamedTuple):
+    """What a question needs of items that are spread over workers."""
+
+    options: Options
+    signs: bool = False  #: what items add to the scores, and random signs of it
+    swaps: bool = False  #: sums over items that are swapped
+    ranked: bool = False  #: resampled scores in any case
+
+
+class Part(NamedTuple):
+    """A block of items: what gives its statistics, and which items it has."""
+
+    block: str  #: the task that gives (system, item, statistic)
+    positions: Any  #: a slice; or numbers of items, or the task that gives these
+
+
+class Graph:
+    """Tasks of one call, which depend on others of theirs and on those of the data."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[Any, Any] = {}
+        self._data: list[Any] = []
+        self._token = uuid.uuid4().hex
+
+    def add(self, function: Callable[..., Any], *given: Any) -> str:
+        """Add a task, whose arguments may be tasks or lists of them; return its name."""
+        plain = getattr(function, "func", function)
+        called = getattr(plain, "__name__", "take").strip("_")
+        name = f"{called}-{self._token}-{len(self._tasks)}"
+        self._tasks[name] = (function, *given)
+        return name
+
+    def of(self, data: Any) -> str:
+        """Return the name of what is delayed already: a partition, or a chunk."""
+        self._data.append(data)
+        name: str = data.key
+        return name
+
+    def delayed(self, name: str) -> Any:
+        """Return a task as Dask knows it."""
+        from dask.delayed import Delayed
+        from dask.highlevelgraph import HighLevelGraph
+
+        layer = f"rankeval-{self._token}"
+        graph = HighLevelGraph.from_collections(layer, self._tasks, dependencies=self._data)
+        return Delayed(name, graph, layer=layer)
+
+
+def gather(
+    graph: Graph,
+    parts: Sequence[Part],
+    n_items: int,
+    metric: Metric,
+    systems: Sequence[Hashable],
+    pairs: IntArray,
+    asked: Asked,
+) -> str:
+    """Return the task that gives what all blocks of items say: a :class:`Gathered`."""
+    plan = Plan(
+        n_items, metric.score, metric.sign, metric.linear, asked.options, pairs, asked.signs,
+        asked.swaps, asked.ranked,
+    )  # fmt: skip
+    task, places = graph.add, [(part.block, part.positions) for part in parts]
+
+    def of_all(function: Callable[..., Any], *known: str) -> str:
+        return _merged(graph, [task(function, x, *known) for x, _ in places], _sum)
+
+    facts = of_all(blocks.facts_of)
+    known = task(functools.partial(_known, plan=plan, systems=list(systems)), facts)
+    linear = task(blocks.linear_of, of_all(blocks.first_sums, known), known)
+    added = of_all(blocks.added_of, known, linear)
+    squares = of_all(blocks.squares_of, known, linear, added)
+    merge = functools.partial(_laws, n_items=n_items)
+    laws = _merged(graph, [task(blocks.laws_of, x, known) for x, _ in places], merge)
+    needs = task(blocks.needs_of, known, laws)
+    each = range(-(-asked.options.n_resamples // resamples.BLOCK))
+
+    def of_resamples(sums: list[str], sizes: str) -> str:
+        return task(functools.partial(blocks.one_after_another, n_items=n_items), sums, sizes)
+
+    signed: str | None = None
+    swapped: str | None = None
+    counted: str | None = None
+    sizes = task(_sizes_known, known)
+    if asked.signs:
+        given: tuple[str, ...] = (known, linear, added, needs)
+        sums = [
+            task(blocks.together, [task(blocks.signed_sums, *at, *given, k) for at in places])
+            for k in each
+        ]
+        signed = of_resamples(sums, task(_sizes_added, added))
+    if asked.swaps:
+        sums = [
+            task(
+                blocks.together, [task(blocks.swapped_sums, *at, known, needs, k) for at in places]
+            )
+            for k in each
+        ]
+        swapped = of_resamples(sums, sizes)
+    else:
+        counted = of_resamples(_counts(graph, places, plan, known, needs), sizes)
+    return task(Gathered, known, laws, linear, added, squares, signed, swapped, counted)
+
+
+def _counts(
+    graph: Graph, places: Sequence[tuple[str, Any]], plan: Plan, known: str, needs: str
+) -> list[str]:
+    """Return the sums of each few resamples, as often as items are drawn.
+
+    Blocks of resamples are drawn side by side, as many as there are threads; and in each of these
+    lanes nothing is drawn before what was drawn two steps earlier is used up.
+    """
+    task, total, n_items = graph.add, plan.options.n_resamples, plan.n_items
+    ready = [(task(blocks.columns_of, x, known, needs), at) for x, at in places]
+    threads = max(2, cluster()[1])
+    lanes: list[list[str]] = [[] for _ in range(threads)]
+    every = []
+    for block in range(-(-total // resamples.BLOCK)):
+        done = lanes[block % threads]
+        before: str | None = None
+        for size in resamples.units(n_items, min(resamples.BLOCK, total - block * resamples.BLOCK)):
+            used = done[-2] if len(done) > 1 else None
+            drawn = task(blocks.drawn_counts, before, known, needs, block, size, used)
+            before = task(blocks.generator_of, drawn)
+            own = [(x, task(blocks.of_items, drawn, at)) for x, at in ready]
+            sums = [task(blocks.counted_sums, x, counts) for x, counts in own]
+            done.append(task(blocks.together, sums))
+            every.append(done[-1])
+    return every
+
+
+def _merged(graph: Graph, parts: list[str], merge: Callable[..., Any]) -> str:
+    while len(parts) > 1:
+        parts = [
+            graph.add(merge, parts[start : start + _MERGED])
+            for start in range(0, len(parts), _MERGED)
+        ]
+    return parts[0]
+
+
+def _sum(parts: Sequence[Any]) -> Any:
+    found = parts[0]
+    for part in parts[1:]:
+        found = None if found is None else found.plus(part)
+    return found
+
+
+def _laws(parts: Sequence[blocks.Laws], *, n_items: int) -> blocks.Laws:
+    return parts[0].merged(parts[1:], n_items)
+
+
+def _known(facts: Facts, *, plan: Plan, systems: list[Hashable]) -> blocks.Known:
+    check_size(facts.sizes.max(axis=1), systems)
+    return blocks.known_of(facts, plan)
+
+
+def _sizes_added(added: blocks.Added | None) -> FloatArray | None:
+    return None if added is None else added.sizes
+
+
+def _sizes_known(known: blocks.Known) -> FloatArray:
+    return known.sizes.reshape(-1)
+
+
+def later(
+    graph: Graph,
+    function: Callable[[Any], tuple[Any, ...]],
+    given: str,
+    shapes: Sequence[tuple[Hashable, int]],
+    dtypes: Sequence[type],
+) -> list[xr.DataArray]:
+    """Return what a function will return of a task's result: lazy arrays of one dimension."""
+    import dask.array as da
+
+    found = graph.add(function, given)
+    names = [graph.add(operator.itemgetter(k), found) for k in range(len(shapes))]
+    return [
+        xr.DataArray(da.from_delayed(graph.delayed(name), (size,), np.dtype(dtype)), dims=[dim])
+        for name, (dim, size), dtype in zip(names, shapes, dtypes, strict=True)
+    ]

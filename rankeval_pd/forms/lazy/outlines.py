@@ -1,0 +1,341 @@
+"""Rankings of Dask DataFrames without a sort: outlines, and ranks that are counted."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from rankeval_pd.forms.lazy import frame_heads, heads
+from rankeval_pd.forms.lazy.heads import Request
+from rankeval_pd.forms.rankings.values import refuse_unlabelled, refuse_unscored
+from rankeval_pd.forms.roles.identifiers import warn_of_counts
+from rankeval_pd.forms.roles.roles import Roles
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats.rankings.roc_areas import Outline, Turns, scores_at, turns
+from rankeval_pd.stats.rankings.swap_draws import Keys
+
+# -------------------------------------------------------------------------------------------------
+# The outlines of the rankings in a Dask DataFrame: two passes, and nothing is sorted but N+.
+
+
+class _Positives(NamedTuple):
+    rows: pd.DataFrame  #: the true positives, with the columns in use
+    counts: _Counts
+
+
+class _Counts(NamedTuple):
+    positive: int
+    total: int
+    unlabelled: int
+    unscored: IntArray  #: (measure)
+    seen: frozenset[int]  #: which of the values of true positives occur
+
+
+class _Known(NamedTuple):
+    """The different scores of the true positives of each measure, rising, and how many have it."""
+
+    scores: list[FloatArray]
+    tp: list[IntArray]
+
+
+class _Others(NamedTuple):
+    """Of each measure, the others at the scores of true positives, and between them."""
+
+    counts: list[IntArray]
+    last: list[FloatArray]  #: between them, the smallest score, its sign turned; -inf: none
+
+
+class Found(NamedTuple):
+    """What is known of the rankings when their outlines are."""
+
+    request: Request
+    outlines: list[Outline]
+    scores: list[FloatArray]  #: of each measure, those of true positives, the best first, turned
+    last: list[FloatArray]  #: the last score of the others above each of these, and of the last
+    rows: Any  #: the true positives, delayed
+    counts: _Counts
+
+
+def positives(frame: pd.DataFrame, request: Request, start: int = 0) -> _Positives:
+    """Return the true positives of a partition, and what is missing in it."""
+    worse, truth = heads.turned(frame, request), heads.truth_of(frame, request)
+    if request.numbered:
+        frame = frame.set_axis(pd.RangeIndex(start, start + len(frame)), axis=0)
+    rows = frame.loc[truth == 1.0]
+    lacking = np.isnan(worse).sum(axis=1)
+    unlabelled = int(np.isnan(truth).sum())
+    counts = _Counts(len(rows), len(frame), unlabelled, lacking, heads.seen(frame, request))
+    return _Positives(rows, counts)
+
+
+def _together(parts: Sequence[_Positives]) -> _Positives:
+    rows = pd.concat([one.rows for one in parts if len(one.rows)] or [parts[0].rows])
+    positive, total, unlabelled, unscored, seen = zip(*(one.counts for one in parts), strict=True)
+    lacking = np.sum(unscored, axis=0)
+    seen_of_all = frozenset().union(*seen)
+    return _Positives(
+        rows, _Counts(sum(positive), sum(total), sum(unlabelled), lacking, seen_of_all)
+    )
+
+
+def _known(of_all: _Positives, request: Request, *, ends: bool) -> _Known:
+    found = [
+        np.unique(scores[~np.isnan(scores)] if ends else scores, return_counts=True)
+        for scores in heads.turned(of_all.rows, request)
+    ]
+    return _Known([scores for scores, _ in found], [tp for _, tp in found])
+
+
+def others(frame: pd.DataFrame, request: Request, known: _Known, *, ends: bool = False) -> _Others:
+    """Return how many others there are at each score of true positives, and between them.
+
+    ``ends``: those without a score are not counted. O(rows log rows).
+    """
+    worse, truth = heads.turned(frame, request), heads.truth_of(frame, request)
+    found = _Others([], [])
+    for own, values in zip(worse[:, truth == 0.0], known.scores, strict=True):
+        rising = np.sort(own[~np.isnan(own)] if ends else own)
+        first = np.searchsorted(values, rising, side="left")
+        tied = first < np.searchsorted(values, rising, side="right")
+        found.counts.append(np.bincount(2 * first + tied, minlength=2 * values.size + 1))
+        last = np.full(values.size + 1, -np.inf)
+        last[first[~tied]] = rising[~tied]  # rising: the last one of each gap stays
+        found.last.append(last)
+    return found
+
+
+def _added(parts: Sequence[_Others]) -> _Others:
+    return _Others(
+        [np.sum(counts, axis=0) for counts in zip(*(part.counts for part in parts), strict=True)],
+        [np.max(last, axis=0) for last in zip(*(part.last for part in parts), strict=True)],
+    )
+
+
+def outlines(ddf: Any, roles: Roles, *, ends: bool = False, labelled: bool = False) -> Found:
+    """Return the outline of each measure's ranking.
+
+    ``ends``: of the candidates that have a score. ``labelled``: the true positives are returned
+    with what identifies them. A worker holds a partition, the scores of all true positives, and up
+    to eight counts of them.
+    """
+    from dask.base import compute, persist
+    from dask.delayed import delayed
+
+    request = frame_heads.request_of(ddf, roles)._replace(groups=None)
+    if not labelled:
+        request = request._replace(key=None, label=(), numbered=False)
+    frames, starts = frame_heads.frames_of(ddf, request)
+    collect, join, know, count, item = (
+        delayed(f, pure=False) for f in (positives, _together, _known, others, operator.getitem)
+    )
+    of_all = join(
+        [collect(frame, request, at) for frame, at in zip(frames, starts[:-1], strict=True)]
+    )
+    known = know(of_all, request, ends=ends)
+    of_all, known = persist(of_all, known)  # they stay with the workers, and out of the graphs
+    [counts] = compute(item(of_all, 1))
+    _check(counts, request, roles)
+    parts = [count(frame, request, known, ends=ends) for frame in frames]
+    between, (scores, tp) = compute(in_tree(parts, _added), known)
+    found = [
+        Outline(number, here[1::2], here[0::2])
+        for number, here in zip(tp, between.counts, strict=True)
+    ]
+    return Found(request, found, scores, between.last, item(of_all, 0), counts)
+
+
+def _check(counts: _Counts, request: Request, roles: Roles) -> None:
+    """Refuse what is wrong with the candidates; warn where they are of one class."""
+    refuse_unlabelled(counts.unlabelled, counts.total, request.gold)
+    if roles.missing == "raise":
+        every = np.full(counts.unscored.shape, counts.total)
+        refuse_unscored(counts.unscored, every, counts.total, request.measures)
+    elif roles.missing == "drop" and counts.unscored.any():
+        raise ValueError(
+            "missing='drop' leaves other candidates out of each measure. Leave them out before:"
+            " ddf.dropna(subset=[...])."
+        )
+    heads.refuse_unseen(counts.seen, request)
+    warn_of_counts(counts.positive, counts.total, request.gold)
+
+
+class Curves(NamedTuple):
+    """The lists at which the curve of each measure turns."""
+
+    measures: tuple[Hashable, ...]
+    turns: list[Turns]
+    thresholds: list[FloatArray]  #: the score of the last candidate of each of these lists
+    total: int  #: N
+    positive: int  #: N+
+
+
+def curves(ddf: Any, roles: Roles) -> Curves:
+    """Return the lists at which the curves turn: before true positives, and with them.
+
+    Two passes over the data; with ``ties="shared"`` three, the third counting ranks.
+    """
+    if roles.ties == "error":
+        raise ValueError(
+            "ties='error': who is tied with whom is not looked at where no true positive is among"
+            " them. Give 'expected', 'blocks', 'shared', 'best' or 'worst'."
+        )
+    shared = roles.ties == "shared"
+    found = outlines(ddf, roles, ends=roles.ends, labelled=shared)
+    request = found.request
+    ranks: list[IntArray | None] = [None] * len(found.outlines)
+    if shared:
+        ranks = list(_ranks(ddf, found, ends=roles.ends))
+    turning = [
+        turns(outline, roles.ties, own) for outline, own in zip(found.outlines, ranks, strict=True)
+    ]
+    thresholds = [
+        sign * -scores_at(lists.n, outline, scores, last) + 0.0
+        for lists, sign, outline, scores, last in zip(
+            turning, request.signs, found.outlines, found.scores, found.last, strict=True
+        )
+    ]
+    total, positive = found.counts.total, found.counts.positive
+    return Curves(request.measures, turning, thresholds, total, positive)
+
+
+def _ranks(ddf: Any, found: Found, *, ends: bool) -> list[IntArray]:
+    """Return the ranks of the true positives of each measure, of those with a score or of all."""
+    rows = found.rows.compute()
+    heads.refuse_repeated(rows, found.request)
+    ranks = ranks_of(ddf, found.request, found.rows)
+    if not ends:
+        return list(ranks)
+    worse = heads.turned(rows, found.request)
+    return [own[~np.isnan(scores)] for own, scores in zip(ranks, worse, strict=True)]
+
+
+# -------------------------------------------------------------------------------------------------
+# The ranks, among all candidates of a Dask DataFrame, of a few of them: counted, not sorted.
+
+_MERGED = 8  # counts that are added up at a time
+
+
+class Ahead(NamedTuple):
+    """How many rows come before each of a few candidates."""
+
+    rows: IntArray  #: (measure, candidate)
+    alike: int  #: rows with the score and the key of one of them, over all measures
+
+
+class Few(NamedTuple):
+    """The candidates whose ranks are counted, what each partition needs of them made once."""
+
+    worse: FloatArray  #: (measure, candidate), smaller is better
+    by_score: FloatArray  #: the same, rising
+    keys: Keys | None  #: the hashes that break ties
+    rows: pd.DataFrame | None  #: the candidates, where a column breaks ties
+
+    @classmethod
+    def of(cls, rows: pd.DataFrame, request: Request) -> Few:
+        """Return what is needed of these rows."""
+        worse = heads.turned(rows, request)
+        hashed = request.key is None
+        keys = heads.tie_keys(rows, request) if hashed else None
+        return cls(worse, np.sort(worse, axis=1), keys, None if hashed else rows)
+
+    def keys_with(self, rows: pd.DataFrame, request: Request) -> tuple[AnyArray, AnyArray]:
+        """Return the tie keys of the candidates, and of other rows, on one scale."""
+        if self.rows is None:
+            assert self.keys is not None
+            return self.keys, heads.tie_keys(rows, request)
+        both = heads.tie_keys(pd.concat([self.rows, rows]) if len(rows) else self.rows, request)
+        return both[: len(self.rows)], both[len(self.rows) :]
+
+
+def ahead(frame: pd.DataFrame, request: Request, few: Few, start: int = 0) -> Ahead:
+    """Return how many rows of a part come before each of a few candidates.
+
+    O(rows log candidates).
+    """
+    if request.numbered:
+        frame = frame.set_axis(pd.RangeIndex(start, start + len(frame)), axis=0)
+    places, ties = [], []
+    for scores, rising in zip(heads.turned(frame, request), few.by_score, strict=True):
+        places.append(np.searchsorted(rising, scores, side="left"))
+        ties.append(places[-1] < np.searchsorted(rising, scores, side="right"))
+    tied = np.flatnonzero(np.any(ties, axis=0))
+    own, keys = few.keys_with(frame.iloc[tied], request)
+    counts, alike = np.empty(few.worse.shape, dtype=np.int64), 0
+    for measure, (place, here) in enumerate(zip(places, ties, strict=True)):
+        of_few = np.searchsorted(few.by_score[measure], few.worse[measure], side="left")
+        same = np.flatnonzero(here)
+        counts[measure], found = _ahead_of(place, same, of_few, (own, keys[here[tied]]))
+        alike += found
+    return Ahead(counts, alike)
+
+
+def _ahead_of(
+    place: IntArray, same: IntArray, of_few: IntArray, keys: tuple[AnyArray, AnyArray]
+) -> tuple[IntArray, int]:
+    """Return how many rows come before each of the few, and how many are like one of them.
+
+    ``place`` is where each row's score stands among those of the few, ``same`` the rows that have
+    one of these, ``of_few`` where the few stand, and ``keys`` are those of the few and of ``same``.
+    """
+    # the few, and the rows with the score of one of them, by score and key: a row comes before
+    # those of the few that come after it, and not before itself
+    together = np.concatenate(keys)
+    is_row = np.arange(together.size) >= of_few.size
+    block = np.concatenate([of_few, place[same]])
+    order = np.lexsort((is_row, together, block))
+    before = np.cumsum(~is_row[order])
+    position = np.empty_like(before)
+    position[order] = before
+    place[same] = position[of_few.size :]
+    rows = np.cumsum(np.bincount(place, minlength=of_few.size + 1))
+    fresh = np.ones(order.size, dtype=bool)
+    fresh[1:] = (np.diff(block[order]) != 0) | (np.diff(together[order]) != 0)
+    first = order[fresh][np.cumsum(fresh) - 1]  # the first one with the same score and key
+    alike = int((is_row[order] & ~is_row[first]).sum())
+    return rows[position[: of_few.size] - 1], alike
+
+
+def in_tree(parts: Sequence[Any], added: Callable[[Sequence[Any]], Any]) -> Any:
+    """Return what many tasks return, added up some at a time, delayed."""
+    from dask.delayed import delayed
+
+    add, level = delayed(added, pure=False), list(parts)
+    while len(level) > 1:
+        level = [add(level[i : i + _MERGED]) for i in range(0, len(level), _MERGED)]
+    return level[0]
+
+
+def _added_ranks(parts: Sequence[Ahead]) -> Ahead:
+    rows, alike = zip(*parts, strict=True)
+    return Ahead(np.sum(rows, axis=0), sum(alike))
+
+
+def ranks_of(ddf: Any, request: Request, few: Any) -> IntArray:
+    """Return the ranks from 1, (measure, candidate), in one pass over the data.
+
+    ``few`` is a frame, or delayed.
+    """
+    from dask.delayed import delayed
+
+    from rankeval_pd.forms.lazy import frame_heads
+
+    frames, starts = frame_heads.frames_of(ddf, request)
+    counted, given = delayed(ahead, pure=False), delayed(Few.of, pure=False)(few, request)
+    parts = [
+        counted(frame, request, given, start)
+        for frame, start in zip(frames, starts[:-1], strict=True)
+    ]
+    found: Ahead = in_tree(parts, _added_ranks).compute()
+    if found.alike != found.rows.size:  # each finds itself, and nobody else
+        what = f"label={list(request.label)!r}" if request.label else "the index"
+        raise ValueError(
+            f"{what if request.key is None else f'key={request.key!r}'} repeats where scores are"
+            " equal: what breaks ties must be each candidate's own. Name what tells them apart,"
+            " label=..., or take the numbers of the rows over all partitions,"
+            " label=rankeval_pd.dask.ROWS."
+        )
+    return 1 + found.rows

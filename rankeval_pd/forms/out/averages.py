@@ -1,0 +1,188 @@
+"""One number for all queries, said aloud: the mean over queries, or the ratio of sums."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Literal, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from rankeval_pd.errors import check_choice
+from rankeval_pd.forms.out.tables import in_one_chunk
+from rankeval_pd.forms.roles.roles import Alternative
+from rankeval_pd.stats._types import AnyArray, FloatArray
+from rankeval_pd.stats.intervals import cluster_totals
+
+Average = Literal["macro", "micro"]
+
+
+def check_average(average: str | None, *, combine: bool = False) -> None:
+    """Raise a ValueError where the average is none that there is, or is combined too."""
+    check_choice("average", average, (None, "macro", "micro"))
+    if average is not None and combine:
+        raise ValueError(
+            f"average={average!r} with combine=True: an average has a row for all queries, and"
+            " combine makes one test of them. Give one of the two."
+        )
+
+
+class Averaged(NamedTuple):
+    """The average of a quantity over the groups, with its interval and test."""
+
+    value: xr.DataArray
+    low: xr.DataArray
+    high: xr.DataArray
+    p_value: xr.DataArray
+    n_queries: xr.DataArray
+    se: xr.DataArray
+
+
+def over_groups(
+    above: xr.DataArray,
+    below: xr.DataArray | None,
+    batch: list[Hashable],
+    level: float,
+    alternative: Alternative = "two-sided",
+) -> Averaged:
+    """Return the mean of ``above`` over the groups, or with ``below`` the ratio of the sums.
+
+    Groups without a value are NaN. Lazy where the data are lazy.
+    """
+
+    def ask(over: FloatArray, under: FloatArray) -> tuple[AnyArray, ...]:
+        # contiguous: the order in which sums are added up is that of the groups, in any form
+        over, under = (
+            np.ascontiguousarray(x.reshape(*x.shape[: x.ndim - len(batch)], -1))
+            for x in (over, under)
+        )
+        columns = cluster_totals.ratio(over, under, level)
+        p = cluster_totals.t_test(columns, alternative)
+        return columns.value, columns.low, columns.high, p, columns.n, columns.se
+
+    given = [above, xr.ones_like(above).where(above.notnull()) if below is None else below]
+    given = [x.astype(float) for x in xr.broadcast(*given)]
+    given = [in_one_chunk(x, batch) for x in given]
+    columns = xr.apply_ufunc(
+        ask, *given, input_core_dims=[batch, batch], output_core_dims=[[]] * 6,
+        dask="parallelized", output_dtypes=[float, float, float, float, np.int64, float],
+    )  # fmt: skip
+    return Averaged(*columns)
+
+
+Combination = Callable[[xr.Dataset, list[Hashable]], xr.Dataset]
+
+
+def of_lists(average: str, level: float) -> Combination:
+    """Return how the n-best lists of all groups become one row for each measure and n."""
+
+    def combine(lists: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
+        there = lists["exists"]
+        tp, positive, total, n = (
+            lists[name].where(there) for name in ("tp", "positive", "total", "n")
+        )
+        with_positives = there & (positive > 0)
+        if average == "macro":
+            precision = over_groups(lists["precision"].where(there), None, batch, level)
+            recall = over_groups(lists["recall"].where(there), None, batch, level).value
+            lift = over_groups(lists["lift"].where(there), None, batch, level).value
+        else:
+            precision = over_groups(tp, n, batch, level)
+            recall = over_groups(tp.where(with_positives), positive, batch, level).value
+            lift = over_groups(tp, n * positive / total, batch, level).value
+        result = xr.Dataset(
+            {
+                "tp": tp.sum(batch), "precision": precision.value, "recall": recall, "lift": lift,
+                "ci_low": precision.low.clip(0.0, 1.0), "ci_high": precision.high.clip(0.0, 1.0),
+                "n_queries": precision.n_queries,
+                "n_missing": (~there).sum(batch), "exists": there.any(batch),
+            }
+        )  # fmt: skip
+        whole = lists["tp"].dtype.kind != "f"
+        return result.assign(tp=result["tp"].astype(np.int64)) if whole else result
+
+    return combine
+
+
+_RATES = {
+    "fpr": ("false", "others"),
+    "tpr": ("tp", "positive"),
+    "recall": ("tp", "positive"),
+    "precision": ("tp", "n"),
+}
+"""What is divided by what, in a list."""
+
+
+def of_curves(average: str, rates: tuple[str, str], level: float) -> Combination:
+    """Return how the curves of all groups become one; the first of ``rates`` or tpr is judged."""
+    judged = "precision" if "precision" in rates else "tpr"
+
+    def combine(curves: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
+        positive, others = (curves[name].where(curves[name] > 0) for name in ("positive", "others"))
+        if judged == "tpr":  # as an area, a curve of both kinds needs both
+            positive, others = positive.where(others > 0), others.where(positive > 0)
+        there = curves["exists"]
+        n = curves["n"].where(there)
+        tp = curves["tp"].where(there)
+        n, tp = (_held(x) for x in (n, tp))
+        counts = {"n": n.where(n > 0), "tp": tp, "false": n - tp}
+        counts |= {"positive": positive, "others": others}
+        by_name = {}
+        for rate in rates:
+            above, below = (counts[name] for name in _RATES[rate])
+            macro = average == "macro"
+            by_name[rate] = over_groups(
+                above / below if macro else above.where(below.notnull()),
+                None if macro else below,
+                batch,
+                level,
+            )
+        interval = by_name[judged]
+        whole = xr.zeros_like(interval.n_queries) + int(np.prod([curves.sizes[d] for d in batch]))
+        return xr.Dataset(
+            {
+                **{rate: x.value for rate, x in by_name.items()},
+                "ci_low": interval.low.clip(0.0, 1.0), "ci_high": interval.high.clip(0.0, 1.0),
+                "n_queries": interval.n_queries, "n_missing": whole - interval.n_queries,
+                "exists": there.any(batch),
+            }
+        )  # fmt: skip
+
+    return combine
+
+
+def _held(counts: xr.DataArray) -> xr.DataArray:
+    """Return counts along n, those of a list that has ended as they were at its end."""
+
+    def hold(values: FloatArray) -> FloatArray:
+        known = ~np.isnan(values)
+        last = np.maximum.accumulate(np.where(known, np.arange(values.shape[-1]), -1), axis=-1)
+        held = np.take_along_axis(values, np.maximum(last, 0), axis=-1)
+        return np.where(last >= 0, held, np.nan)
+
+    held: xr.DataArray = xr.apply_ufunc(
+        hold, counts, input_core_dims=[["n"]], output_core_dims=[["n"]], dask="parallelized",
+        output_dtypes=[float],
+    )  # fmt: skip
+    return held
+
+
+def of_areas(average: str, level: float) -> Combination:
+    """Return how the areas of all groups become one row for each measure."""
+
+    def combine(areas: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
+        known = areas["area"].notnull()
+        weight = areas["weight"].where(known) if average == "micro" else None
+        times = 1.0 if weight is None else weight
+        result = over_groups(areas["area"] * times, weight, batch, level)
+        chance = over_groups(areas["chance"].where(known) * times, weight, batch, level)
+        return xr.Dataset(
+            {
+                "area": result.value, "chance": chance.value, "ci_low": result.low.clip(0.0, 1.0),
+                "ci_high": result.high.clip(0.0, 1.0), "se": result.se,
+                "n_queries": result.n_queries,
+                "n_missing": (~known).sum(batch), "exists": areas["exists"].any(batch),
+            }
+        )  # fmt: skip
+
+    return combine

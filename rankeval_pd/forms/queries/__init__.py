@@ -1,0 +1,1 @@
+"""Queries: runs and relevance judgments."""

@@ -1,0 +1,480 @@
+"""The third door: documents of queries, with a grade and the scores of measures that found some.
+
+A frame has a row per query and document; a Dataset has a dimension of documents, and its other
+dimensions are those of the queries. Both become flat arrays, a row per query and document, and
+what the kernels of :mod:`rankeval_pd.stats.rankings.query_metrics` ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, NamedTuple, get_args
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.errors import check_choice, listed, unknown_name
+from rankeval_pd.forms.lazy.batches import Batches, in_chunks
+from rankeval_pd.forms.out import tables
+from rankeval_pd.forms.rankings.candidates import check_dim
+from rankeval_pd.forms.rankings.list_sizes import group_numbers
+from rankeval_pd.forms.rankings.tie_keys import label_order
+from rankeval_pd.forms.rankings.values import lifted, lifted_scores, score_values
+from rankeval_pd.forms.roles.columns import (
+    find_gold,
+    find_measures,
+    frame_column,
+    signs_of,
+    split_measures,
+    with_given_frame,
+)
+from rankeval_pd.forms.roles.identifiers import warn_of_identifiers
+from rankeval_pd.forms.roles.role_docs import with_roles_and
+from rankeval_pd.forms.roles.roles import Names, QueryMissing, QueryTies, Roles, Unjudged, as_names
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats.rankings.query_metrics import TieRanks
+
+_MEANINGS = {
+    "gold": "the grades, whole numbers or True and False; unless given a column named grade or"
+    " gold, else the only boolean one. Missing: nobody judged the document.",
+    "measures": "the columns of scores, one per run; unless given every numeric one without another"
+    " role.",
+    "by": "the column(s) or index level that name the query; unless given one named query.",
+    "key": "the column or index level that names the document, and breaks ties; unless given one"
+    " named document, else the index label.",
+    "ties": "how equal scores are ordered: trec (scores as float32, then the document whose name is"
+    " larger first), shared (a hash of the label, or the smaller key first) or expected (the mean"
+    " over all orders).",
+    "missing": "what a missing score means: absent (not retrieved) or raise.",
+    "min_grade": "the least grade of a positive.",
+    "unjudged": "what a retrieved document without a grade is: negative, skip (as if it were not"
+    " retrieved) or raise.",
+}
+
+with_query_roles = with_roles_and(
+    {"ties": "trec", "missing": "absent", "min_grade": 1, "unjudged": "negative"}, _MEANINGS
+)
+"""Spells out the roles of queries, whose defaults are trec_eval's."""
+
+
+def _of_items(name: str) -> str:
+    """Return where a role is one: of queries that are items of systems."""
+    if name not in ("groups", "strata", "seeds"):
+        return ""
+    return (
+        f" {name}= is a role of the queries' table: per_query(metric, wide=True), with the column"
+        " put beside its metric, .assign(...), and then a paired test of it."
+    )
+
+
+@dataclass(frozen=True)
+class QueryOptions:
+    """The roles of queries, filled in."""
+
+    gold: Hashable | None = None
+    measures: Names = None
+    exclude: Names = None
+    by: Names = None
+    key: Hashable | None = None
+    lower_is_better: Names = ()
+    ties: str = "trec"
+    missing: str = "absent"
+    rng: int | np.random.Generator | None = 0
+    dim: Hashable = "candidate"
+    min_grade: float = 1
+    unjudged: str = "negative"
+
+    @classmethod
+    def of(cls, keywords: Mapping[str, Any]) -> QueryOptions:
+        """Return the roles with those given filled in, checked as far as they can be."""
+        known = [field.name for field in fields(cls)]
+        for name in keywords:
+            if name not in known:
+                raise TypeError(
+                    f"{name!r} is neither an option here nor a role of queries. The roles are"
+                    f" {listed(known)}; the signature has the options.{_of_items(name)}"
+                )
+        chosen = replace(cls(), **keywords)
+        check_choice("ties", chosen.ties, get_args(QueryTies))
+        check_choice("missing", chosen.missing, get_args(QueryMissing))
+        check_choice("unjudged", chosen.unjudged, get_args(Unjudged))
+        least = chosen.min_grade
+        if isinstance(least, (bool, np.bool_)) or not isinstance(
+            least, (int, float, np.integer, np.floating)
+        ):
+            raise TypeError(
+                f"min_grade={least!r} is of type {type(least).__name__}: give the least grade of a"
+                " positive, a number above 0."
+            )
+        if not 0.0 < least < np.inf:
+            raise ValueError(
+                f"min_grade={least!r}: give a finite number above 0. A grade of 0 says that a"
+                " document is no answer, and one below 0 that nobody judged it."
+            )
+        _ = chosen.common.seed
+        return chosen
+
+    @property
+    def common(self) -> Roles:
+        """The roles that rankings have too."""
+        shared = ("gold", "measures", "exclude", "by", "key", "lower_is_better", "rng", "dim")
+        return Roles.of({name: getattr(self, name) for name in shared})
+
+
+class Collection(NamedTuple):
+    """Rows of queries and documents."""
+
+    query: IntArray  #: the number of each row's query
+    n_queries: int
+    grade: FloatArray  #: NaN where nobody judged it
+    tie_ranks: TieRanks
+
+
+class QueryTable(NamedTuple):
+    """The queries of a DataFrame."""
+
+    keys: pd.DataFrame  #: one row per query, the columns of ``by``
+    rows: Collection
+    measures: list[Hashable]
+    scores: Callable[[], Iterator[FloatArray]]  #: of one measure after the other, NaN: absent
+
+
+def read_frame(frame: pd.DataFrame, roles: QueryOptions) -> QueryTable:
+    """Bring a DataFrame, one row per query and document, into the inner form."""
+    if roles.dim != "candidate":
+        raise ValueError(
+            f"dim={roles.dim!r} names a dimension of a Dataset, and data is a DataFrame: leave it"
+            " out."
+        )
+    common = replace(
+        roles.common,
+        by=_default(frame, "query") if roles.by is None else roles.by,
+        key=_default(frame, "document") if roles.key is None else roles.key,
+    )
+    if common.by is None:
+        raise ValueError(
+            f"by is not given, and there is no column or index level 'query'; there are"
+            f" {listed(frame.columns)}. Name the column that says which query a row belongs to:"
+            " by=..."
+        )
+    frame, common = with_given_frame(frame, common)
+    by, key = as_names(common.by, frame.columns), common.key
+    gold = _find_grades(frame, common)
+    taken = [gold, *by, *([] if key is None else [key])]
+    measures = find_measures(frame, common, taken, needed=True)
+    grade = grade_values(frame_column(frame, gold, "gold"), gold)
+    keys, query = _numbered(frame, by)
+    signs = signs_of(measures, common, frame.columns)
+    if common.measures is None:
+        columns = {name: frame_column(frame, name, "measures") for name in measures}
+        columns = {
+            name: x for name, x in columns.items() if not pd.api.types.is_float_dtype(x.dtype)
+        }  # a run may have any name, and its scores are no whole numbers as a rule
+        warn_of_identifiers(columns, taken_as="measures", groups={"by": query})
+    documents = frame.index if key is None else frame_column(frame, key, "key")
+    ties = tie_breaker(documents, query, roles, name=key)
+
+    def scores() -> Iterator[FloatArray]:
+        for measure, sign in zip(measures, signs, strict=True):
+            values = score_values(frame_column(frame, measure, "measures"), measure)
+            yield admitted(sign * values, grade, roles, measure)
+
+    return QueryTable(keys, Collection(query, len(keys), grade, ties), measures, scores)
+
+
+def _default(frame: pd.DataFrame, name: str) -> Hashable | None:
+    return name if name in frame.columns or name in frame.index.names else None
+
+
+def _find_grades(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
+    known: Any = data.columns if isinstance(data, pd.DataFrame) else data.data_vars
+    if roles.gold is None and "grade" in known:
+        return "grade"
+    if roles.gold is not None and roles.gold not in known:
+        raise unknown_name("gold", roles.gold, known)
+    return find_gold(data, roles)
+
+
+def _numbered(frame: pd.DataFrame, by: list[Hashable]) -> tuple[pd.DataFrame, IntArray]:
+    """Return the keys of the queries, sorted, and the number of each row's query."""
+    columns = [frame_column(frame, name, "by").reset_index(drop=True) for name in by]
+    if len(by) == 1 and not columns[0].isna().any():  # faster than the general way
+        keys = pd.DataFrame({0: columns[0]}).set_flags(allows_duplicate_labels=True)
+        keys.columns = pd.Index(by, tupleize_cols=False)
+        number, _ = pd.factorize(columns[0])
+        first = np.flatnonzero(_first_of_each(number))
+        try:
+            order = np.asarray(columns[0].iloc[first].reset_index(drop=True).argsort())
+        except TypeError:
+            kinds = sorted({type(x).__name__ for x in columns[0]})
+            raise TypeError(
+                f"by={by[0]!r} has names of several types, {', '.join(kinds)}: 7 and '7' would be"
+                f" two queries. Make them one type: data[{by[0]!r}].astype(str)."
+            ) from None
+        place = np.empty_like(order)
+        place[order] = np.arange(order.size)
+        return keys.iloc[first[order]].reset_index(drop=True), place[number]
+    keys, number = group_numbers(columns, by)
+    return keys.reset_index(drop=True), number
+
+
+def _first_of_each(number: AnyArray) -> AnyArray:
+    return ~pd.Index(number).duplicated()
+
+
+def grade_values(values: pd.Series, name: Hashable) -> FloatArray:
+    """Return grades as float64, NaN where nobody judged."""
+    if values.dtype == object or isinstance(values.dtype, pd.CategoricalDtype):
+        values = values.astype(object).infer_objects()
+        if values.dtype == object and all(
+            isinstance(x, (bool, np.bool_, int, float, np.number)) for x in values.dropna()
+        ):
+            values = pd.Series([np.nan if pd.isna(x) else float(x) for x in values], dtype=float)
+    api = pd.api.types
+    if not (api.is_numeric_dtype(values.dtype) or api.is_bool_dtype(values.dtype)):
+        found = values.dropna().unique()[:5].tolist()
+        raise ValueError(
+            f"gold={name!r} holds {listed(found)}, and a grade is a number, or True or False. Map"
+            f" them to numbers: data.assign(grade=data[{name!r}].map({{...}}))."
+        )
+    grades = values.to_numpy(dtype=np.float64, na_value=np.nan)
+    if np.isinf(grades).any():
+        raise ValueError(
+            f"gold={name!r} has {int(np.isinf(grades).sum())} infinite grades. Correct them, or"
+            " leave them missing if nobody judged the document."
+        )
+    return grades
+
+
+def admitted(
+    score: FloatArray, grade: FloatArray, roles: QueryOptions, measure: Hashable
+) -> FloatArray:
+    """Return the scores of what takes part; refuse what is missing without leave."""
+    if roles.missing == "raise" and np.isnan(score).any():
+        raise ValueError(
+            f"missing='raise': {measure!r} has no score for {int(np.isnan(score).sum())} of"
+            f" {score.size} rows. Give missing='absent' if these were not retrieved."
+        )
+    if roles.unjudged == "negative":
+        return score
+    unknown = np.isnan(grade) if roles.unjudged == "raise" else ~(grade >= 0.0)
+    unjudged = unknown & ~np.isnan(score)
+    if roles.unjudged == "raise" and unjudged.any():
+        raise ValueError(
+            f"unjudged='raise': {measure!r} retrieved {int(unjudged.sum())} documents without a"
+            " grade. Give unjudged='negative', as trec_eval has it, or unjudged='skip' to leave"
+            " them out of the rankings."
+        )
+    return np.where(unjudged, np.nan, score)
+
+
+# The order of equal scores
+
+
+def tie_breaker(
+    documents: pd.Series | pd.Index, query: IntArray, roles: QueryOptions, *, name: Hashable
+) -> TieRanks:
+    """Return the function that orders rows of equal scores."""
+    if roles.ties == "expected":
+        return lambda rows: rows
+    if roles.ties == "shared" and name is None:
+        order, *_ = label_order(pd.Index(documents), roles.common.seed, query)
+        place = np.empty_like(order)
+        place[order] = np.arange(order.size)
+        return lambda rows: place[rows]
+    if isinstance(documents, pd.MultiIndex):  # what is the same in a query tells nothing apart
+        constant = [level for level in documents.names if level in as_names(roles.by, ())]
+        documents = documents.droplevel(constant[: documents.nlevels - 1]).to_flat_index()
+    values = pd.Series(documents).reset_index(drop=True)
+    if values.isna().any():
+        raise ValueError(
+            f"key={name!r} has {int(values.isna().sum())} missing values: every row names its"
+            " document. Fill them, or drop these rows."
+        )
+    if name is not None:
+        _refuse_repeated(values, query, name)
+
+    def by_name(rows: IntArray) -> IntArray:
+        codes, unique = pd.factorize(values.iloc[rows])
+        if roles.ties == "trec":
+            text = np.array([str(x) for x in unique], dtype=object)
+            return -_ranks(text)[codes]
+        return _ranks(np.asarray(unique, dtype=object), name)[codes]
+
+    return by_name
+
+
+_BLOCK = 2**15  # documents of whole queries whose names are looked up in a table that stays small
+
+
+def _refuse_repeated(values: pd.Series, query: IntArray, name: Hashable) -> None:
+    """Raise a ValueError where a document stands twice in a query."""
+    for rows in _whole_queries(query):
+        codes, query_here = _numbers(values.iloc[rows]), query[rows]
+        repeated = pd.Index(query_here * (codes.max(initial=0) + 1) + codes).duplicated()
+        if repeated.any():
+            break
+    else:
+        return
+    codes = _numbers(values)
+    repeated = pd.Index(query * (codes.max() + 1) + codes).duplicated()
+    row = int(repeated.argmax())
+    raise ValueError(
+        f"key={name!r}: the document {values.iloc[row]!r} stands {_times(codes, query, row)}"
+        f" times in a query ({int(repeated.sum())} rows too many). Each document stands once"
+        " for a query: drop the repeats, or name the columns of the query, by=..., and of the"
+        " document, key=..."
+    )
+
+
+def _whole_queries(query: IntArray) -> Iterator[slice]:
+    """Yield the rows in blocks that no query is spread over; one block if queries are mixed."""
+    changes = np.diff(query)
+    if (changes < 0).any():
+        yield slice(None)
+        return
+    starts = np.concatenate([[0], np.flatnonzero(changes) + 1])
+    wanted = np.unique(np.searchsorted(starts, np.arange(0, query.size, _BLOCK)))
+    bounds = [*starts[wanted[wanted < starts.size]].tolist(), query.size]
+    yield from map(slice, bounds[:-1], bounds[1:])
+
+
+def _numbers(values: pd.Series) -> AnyArray:
+    """Return a number for each value: the same for names that are written the same."""
+    codes, unique = pd.factorize(values)
+    if values.dtype == object:
+        codes = pd.factorize(np.array([str(x) for x in unique], dtype=object))[0][codes]
+    return codes
+
+
+def _times(codes: AnyArray, query: IntArray, row: int) -> int:
+    return int(((codes == codes[row]) & (query == query[row])).sum())
+
+
+def _ranks(names: AnyArray, key: Hashable = None) -> IntArray:
+    try:
+        order = np.argsort(names, kind="stable")
+    except TypeError as error:
+        raise TypeError(
+            f"key={key!r} has values that cannot be ordered ({error}). Give a column of numbers,"
+            " strings or dates."
+        ) from None
+    ranks = np.empty(order.size, dtype=np.int64)
+    ranks[order] = np.arange(order.size)
+    return ranks
+
+
+# Datasets
+
+
+class QueryArrays(NamedTuple):
+    """The queries of a Dataset, lazy where it is lazy."""
+
+    grade: xr.DataArray  #: (..., candidate)
+    score: xr.DataArray  #: (..., measure, candidate)
+    document: xr.DataArray  #: (candidate) or (..., candidate)
+    named: Hashable  #: what names the documents, if that is no label
+    measures: list[Hashable]
+    batch: list[Hashable]
+
+
+def read_dataset(data: xr.Dataset, roles: QueryOptions) -> QueryArrays:
+    """Bring a Dataset, a dimension of documents beside those of queries, into the inner form."""
+    common = roles.common
+    check_dim(data, common)
+    if as_names(roles.by, ()):
+        raise ValueError(
+            f"by={roles.by!r}: in a Dataset, queries are a dimension of their own beside"
+            f" {roles.dim!r} and need no by. Leave it out."
+        )
+    gold = _find_grades(data, common)
+    key = _document(data, roles)
+    if key is not None and key not in data.variables:
+        raise unknown_name("key", key, data.variables)
+    taken = [gold, *([] if key is None else [key])]
+    measures = find_measures(data, common, taken, needed=True)
+    split = split_measures(data, common, taken)
+    signs = signs_of(measures, common, split)
+    dims = {roles.dim: "candidate"}
+
+    def read(variable: xr.DataArray, values: Callable[..., AnyArray], name: Hashable) -> Any:
+        return _one_chunk(lifted(values, variable, name), roles.dim).rename(dims)
+
+    grade = read(data[gold], grade_values, gold)
+    parts = [
+        sign * _one_chunk(lifted_scores(split[name], name), roles.dim).rename(dims)
+        for name, sign in zip(measures, signs, strict=True)
+    ]
+    score = xr.concat(
+        xr.broadcast(*parts), "measure", coords="minimal", compat="override", join="override"
+    )
+    score = score.transpose(..., "measure", "candidate")
+    if score.chunks is not None:
+        score = score.chunk({"measure": -1})
+    if key is None:
+        labels = data.indexes.get(roles.dim)
+        labels = pd.RangeIndex(data.sizes[roles.dim]) if labels is None else labels
+        document = xr.DataArray(_one_label_each(labels), dims="candidate")
+    else:
+        document = xr.DataArray(data[key].variable).rename(dims)
+        document = _one_chunk(document, "candidate")
+    if document.chunks is None and (grade.chunks is not None or score.chunks is not None):
+        document = document.chunk(dict(document.sizes))  # objects have no chunks by themselves
+    batch = [
+        d
+        for d in data.dims
+        if d in (*score.dims, *grade.dims) and d != roles.dim and d not in ("measure", "candidate")
+    ]
+    tables.check_names("the dimension ", batch, ())
+    kept = {name: c for name, c in data.coords.items() if c.dims and set(c.dims) <= set(batch)}
+    return QueryArrays(grade.assign_coords(kept), score, document, key, measures, batch)
+
+
+def find_query_batches(data: xr.Dataset, roles: QueryOptions) -> Batches | None:
+    """Return the queries of a lazy Dataset in chunks, or None if the data are no such."""
+    if roles.dim not in data.dims or not all(data.sizes.values()):
+        return None
+    gold, key = _find_grades(data, roles.common), _document(data, roles)
+    named = [gold, *([] if key is None else [key])]
+    if any(name not in data.variables for name in named):
+        return None
+    measures = find_measures(data, roles.common, named, needed=True)
+    chosen = replace(roles, gold=gold, key=key, measures=list(measures), exclude=None)
+    return in_chunks(data, roles.dim, named, measures, chosen, _as_it_is)
+
+
+def _as_it_is(data: xr.Dataset, roles: QueryOptions) -> tuple[xr.Dataset, QueryOptions]:
+    return data, roles
+
+
+def _document(data: xr.Dataset, roles: QueryOptions) -> Any:
+    """Return the variable that names the documents, None where their labels do."""
+    if roles.key is None and "document" in data.variables and "document" not in data.dims:
+        return "document"
+    return roles.key
+
+
+def _one_chunk(variable: xr.DataArray, dim: Hashable) -> xr.DataArray:
+    return variable.chunk({dim: -1}) if variable.chunks is not None else variable
+
+
+def _one_label_each(labels: pd.Index) -> AnyArray:
+    values = np.empty(len(labels), dtype=object)
+    values[:] = labels.tolist()
+    return values
+
+
+def rows_of(
+    grade: FloatArray, document: AnyArray, scored: AnyArray, roles: QueryOptions, *, named: Hashable
+) -> tuple[Collection, IntArray]:
+    """Return arrays (query, document) as rows, and the places of those that are no padding."""
+    document = np.broadcast_to(document, grade.shape)
+    rows = np.flatnonzero((~np.isnan(grade) | scored).ravel())
+    query = rows // max(grade.shape[-1], 1)
+    labels = document.ravel()[rows]
+    documents = pd.Series(labels, dtype=object) if labels.dtype == object else pd.Series(labels)
+    index = pd.Index(labels.tolist(), tupleize_cols=False) if named is None else documents
+    ties = tie_breaker(index, query, roles, name=named)
+    return Collection(query, grade.shape[0], grade.ravel()[rows], ties), rows

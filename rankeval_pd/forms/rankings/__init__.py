@@ -1,0 +1,1 @@
+"""Rankings: candidates with scores of measures and a gold label."""

@@ -1,0 +1,526 @@
+"""The way through for rankings: a question is asked of every group, and what came in leaves.
+
+A question is a function from the inner form (see :mod:`rankeval_pd.forms.rankings.candidates`) and
+the list sizes to a labelled Dataset. :func:`answer` asks it of every group of a DataFrame, or of a
+whole Dataset.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.errors import warn
+from rankeval_pd.forms.lazy.batches import Batches, find_batches
+from rankeval_pd.forms.lazy.dataset_heads import (
+    Columns,
+    answered,
+    chunked_ranking,
+    lazy_head,
+    stand_in,
+    with_heads,
+)
+from rankeval_pd.forms.lazy.heads import HeadFrame, refuse_head
+from rankeval_pd.forms.out import tables
+from rankeval_pd.forms.rankings.candidates import (
+    Data,
+    Groups,
+    check_data,
+    read_dataset,
+    read_frame,
+    read_part,
+)
+from rankeval_pd.forms.rankings.list_sizes import Shares, Sizes
+from rankeval_pd.forms.rankings.values import gold_values, lifted
+from rankeval_pd.forms.roles.roles import Roles
+from rankeval_pd.stats._types import AnyArray, BoolArray, IntArray
+from rankeval_pd.stats.rankings import ranking
+from rankeval_pd.stats.rankings.ranking import Whole
+
+Reading = Callable[..., xr.Dataset]
+Question = Callable[[xr.Dataset, IntArray], xr.Dataset]
+Combination = Callable[[xr.Dataset, list[Hashable]], xr.Dataset]
+Finish = Callable[[list[xr.Dataset], list[Hashable]], list[xr.Dataset]]
+
+
+def answer(
+    data: Data,
+    roles: Mapping[str, Any],
+    question: Question,
+    columns: Sequence[str],
+    *,
+    n: Sizes = None,
+    scored: bool = True,
+    cuts_lists: bool = False,
+    rows_only: bool = False,
+    any_ties: bool = False,
+    any_ends: bool = False,
+    any_groups: bool = False,
+    counted: bool = False,
+    any_heads: bool = False,
+    in_parts: bool = True,
+    read: Reading = read_part,
+    n_keys: int = 1,
+    combine: Combination | None = None,
+    finish: Finish | None = None,
+    attrs: Mapping[str, Any] | None = None,
+) -> Data:
+    """Ask the question of every group of the data; return what came in, a frame or a Dataset.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+    roles : mapping
+        The roles given as keywords.
+    question : callable
+        From the inner form and the list sizes to a Dataset that has the columns, and ``exists``
+        with the dimensions of the result. The attribute ``n_groups`` of the inner form says how
+        many groups there are in all.
+    columns : sequence of str
+        The columns of the result, in order.
+    n : array of int, Shares, optional
+        List sizes; None is every n. Of shares, each group has its own sizes, and the dimension n
+        becomes one of shares; what was asked is a column, ``share``.
+    scored : bool
+        Whether the question needs a measure.
+    cuts_lists : bool
+        Whether there is a row for each list: under ties="blocks" and n=None then only where a
+        block ends, and of a Dataset the rows that there are leave along ``row``.
+    rows_only : bool
+        Whether the number of rows depends on the data: of a Dataset they leave along ``row``.
+    any_ties : bool
+        Whether the question has an answer for each way of counting ties.
+    any_ends : bool
+        Whether it has one where a measure's list ends before the candidates do.
+    any_groups : bool
+        Whether it has one where candidates belong together.
+    counted : bool
+        Whether it asks for no more than N and N+, see :func:`common_size`. Of a DataFrame all
+        groups are then asked together where n is given, whatever their sizes.
+    any_heads : bool
+        Whether it has one where the best candidates alone are there.
+    in_parts : bool
+        Whether it can be asked of some of the rankings alone: not where it knows of values that
+        stand beside all of them.
+    read : callable
+        How the rankings of a chunk of a lazy Dataset come into the inner form.
+    n_keys : int
+        How many orders of equal scores it takes.
+    combine : callable, optional
+        From the answers of all groups and the names of their dimensions to one answer.
+    finish : callable, optional
+        From the answers, one for the groups of each size, and the names of the groups' dimensions
+        to the answers that leave: what can be said only when all groups are known. Of a DataFrame
+        it may be one for all groups, unless n is shares.
+    attrs : mapping, optional
+        How the result was made: the options that its readers and the plots need.
+    """
+    chosen = Roles.of(roles)
+    if not any_ties:
+        chosen.check_ties()
+    if not any_ends and scored:
+        chosen.check_ends()
+    if not any_groups and scored:
+        chosen.check_groups()
+    check_data(data)
+    call = _Call(question, columns, n, combine, finish, attrs)
+    rows_leave = rows_only or (cuts_lists and n is None and chosen.ties == "blocks")
+    if isinstance(data, xr.Dataset):
+        of_lists = any_heads and scored and n is not None
+        columns_of = chunked_ranking(data, chosen) if of_lists else None
+        if columns_of is not None and combine is None and not rows_only:
+            return _from_head(
+                data, columns_of, question, columns, n=n, n_keys=n_keys, any_ties=any_ties,
+                any_ends=any_ends, finish=finish, attrs=attrs,
+            )  # fmt: skip
+        batches: Batches | None = None
+        if in_parts:
+            batches = find_batches(data, chosen, partial(read, scored=scored), scored=scored)
+        if batches is not None and n is not None and of_lists and combine is None:
+            longest = n.of(data.sizes[chosen.dim]) if isinstance(n, Shares) else n
+            batches = with_heads(batches, int(longest.max(initial=1)), n_keys)
+        inner = read_dataset(data if batches is None else batches.stand_in, chosen, scored=scored)
+        batch: list[Hashable] = inner.attrs["batch"]
+        tables.check_names("the dimension ", batch, columns)
+        beside = [x for x, c in inner.coords.items() if c.dims and set(c.dims) <= {*batch}]
+        tables.check_names("the coordinate ", [x for x in beside if x not in batch], columns)
+        check_not_above(n, inner.sizes["candidate"])
+        if batches is not None and (rows_only or (counted and isinstance(n, np.ndarray))):
+            # how many rows there are depends on the sizes, or nothing else is asked for
+            inner, batches = inner.assign(_counted(batches, inner, scored=scored)), None
+        n_groups = math.prod(data.sizes[d] for d in batch)
+        inner = inner.assign_attrs(n_groups=n_groups)
+        if batches is None:
+            return _of_batch(inner, call, rows_leave=rows_leave)
+        return _of_batches(inner, batches, call, rows_leave=rows_leave)
+    if not any_heads:
+        refuse_head(data)
+    groups = read_frame(data, chosen, scored=scored)
+    together = counted and isinstance(n, np.ndarray) and len(groups.keys) > 0
+    members = [groups.counts] if together else list(groups.members)
+    tables.check_names("by=", groups.keys.columns, columns)
+    check_not_above(n, groups.largest, groups.whole if scored else None)
+    if not members:  # no rows, no groups: the columns of an empty group
+        nothing = read_frame(data, Roles.of({**roles, "by": None}), scored=scored).members[0]
+        return _of_groups(groups, [nothing], call, empty=True)
+    return _of_groups(groups, members, call)
+
+
+class _Call(NamedTuple):
+    """What is asked, whatever the form of the data."""
+
+    question: Question
+    columns: Sequence[str]
+    n: Sizes
+    combine: Combination | None
+    finish: Finish | None
+    attrs: Mapping[str, Any] | None
+
+
+def _of_batch(inner: xr.Dataset, call: _Call, *, rows_leave: bool) -> xr.Dataset:
+    """Ask of all rankings of a Dataset, or of those of each size where n is a share."""
+    parts = _parts(inner, call.n)
+    results = [_ask(call.question, part, call.n, total) for part, total in parts]
+    return _left(results, parts, inner, call, rows_leave=rows_leave)
+
+
+def _of_batches(
+    inner: xr.Dataset, batches: Batches, call: _Call, *, rows_leave: bool
+) -> xr.Dataset:
+    """Ask of the rankings of a lazy Dataset chunk by chunk; ``inner`` stands for all of them."""
+    batch: list[Hashable] = inner.attrs["batch"]
+    # what travels with the tasks
+    n_groups, width, ragged = (
+        inner.attrs["n_groups"], inner.sizes["candidate"], inner.attrs["ragged"],
+    )  # fmt: skip
+
+    def ask(some: xr.Dataset) -> xr.Dataset:
+        return _ask(call.question, some.assign_attrs(n_groups=n_groups), call.n, size_of(some))
+
+    def leave(result: xr.Dataset) -> xr.Dataset:
+        along = _along_share(result, call.n, width)
+        columns = _with_share(call.columns, along)
+        return tables.leave_dataset(along, columns, ragged=ragged, attrs=call.attrs)
+
+    parts = _parts(inner, call.n)
+    template = _ask(call.question, parts[0][0], call.n, parts[0][1])
+    if call.finish is None and call.combine is None and not rows_leave:
+        return batches.filled(leave(template), batch, lambda some: leave(ask(some)))
+    results = [batches.filled(template, batch, ask)]
+    return _left(results, parts, inner, call, rows_leave=rows_leave)
+
+
+def _left(
+    results: list[xr.Dataset],
+    parts: Sequence[tuple[xr.Dataset, int]],
+    inner: xr.Dataset,
+    call: _Call,
+    *,
+    rows_leave: bool,
+) -> xr.Dataset:
+    """Finish the answers of all parts of a Dataset, put them together, and let them leave."""
+    batch: list[Hashable] = inner.attrs["batch"]
+    if results[0]["exists"].chunks is None and (above := _above_all(call.n, results)):
+        warn(
+            f"{above}, of every batch: these rows are NaN. A lazy Dataset, whose values are not"
+            " seen, has them too, without this warning."
+        )
+    if call.finish is not None:
+        results = call.finish(results, batch if len(parts) == 1 else [tables.GROUP])
+    results = [_along_share(x, call.n, total) for x, (_, total) in zip(results, parts, strict=True)]
+    result = results[0] if len(parts) == 1 else _joined(results, inner, call.n)
+    columns = _with_share(call.columns, result)
+    if call.combine is not None:
+        _check_groups(batch)
+        result = call.combine(_whole_batch(result, batch), batch)
+    if rows_leave:
+        return tables.leave_rows(result, columns, attrs=call.attrs)
+    return tables.leave_dataset(result, columns, ragged=inner.attrs["ragged"], attrs=call.attrs)
+
+
+def _of_groups(
+    groups: Groups, members: Sequence[xr.Dataset], call: _Call, *, empty: bool = False
+) -> pd.DataFrame:
+    """Ask of the groups of a DataFrame, those of one size together."""
+    n, whole, keys = call.n, groups.whole, groups.keys
+    if call.combine is not None:
+        _check_groups(list(keys.columns))
+    sizes = [
+        inner.sizes.get("candidate", groups.largest) if whole is None else whole.total
+        for inner in members
+    ]
+    if empty:
+        sizes = [0]
+    results = [
+        _ask(call.question, inner.assign_attrs(n_groups=len(keys)), n, size)
+        for inner, size in zip(members, sizes, strict=True)
+    ]
+    if empty:
+        results = [x.assign(exists=xr.zeros_like(x["exists"])) for x in results]
+    if above := _above_all(n, results):
+        raise ValueError(f"{above}. Give smaller n.")
+    if call.finish is not None:
+        results = call.finish(results, [tables.GROUP])
+    if isinstance(n, Shares):
+        results = [_along_share(x, n, total) for x, total in zip(results, sizes, strict=True)]
+    if call.combine is not None:
+        lacking = {"exists": False, "tp": 0}  # of the n that only larger groups have
+        every = xr.concat(results, tables.GROUP, join="outer", fill_value=lacking)
+        one = call.combine(every, [tables.GROUP])
+        results = [one.assign({tables.GROUP: xr.zeros_like(one["exists"], dtype=int)})]
+        keys = pd.DataFrame(index=[0])
+    columns = _with_share(call.columns, results[0])
+    return tables.leave_frame(results, keys, columns, attrs=call.attrs)
+
+
+def _from_head(
+    data: xr.Dataset,
+    columns_of: Columns,
+    question: Question,
+    columns: Sequence[str],
+    *,
+    n: Sizes,
+    n_keys: int,
+    any_ties: bool,
+    any_ends: bool,
+    finish: Finish | None,
+    attrs: Mapping[str, Any] | None,
+) -> xr.Dataset:
+    """Ask the question of the head of a ranking in chunks, when it is computed."""
+    empty, roles = stand_in(data, columns_of)
+    total = empty.sizes["candidate"]
+    longest = n.of(total) if isinstance(n, Shares) else n
+    template = answer(
+        empty,
+        roles,
+        question,
+        columns,
+        n=n,
+        any_ties=any_ties,
+        any_ends=any_ends,
+        finish=finish,
+        attrs=attrs,
+    )
+    ragged = columns_of.variables[columns_of.request.gold].dtype.kind not in "bui"
+
+    def ask(head: HeadFrame) -> dict[Hashable, AnyArray]:
+        inner = read_frame(head, columns_of.roles).members[0].isel({tables.GROUP: 0}, drop=True)
+        results = [_ask(question, inner.assign_attrs(n_groups=1), n, size_of(inner))]
+        results = results if finish is None else finish(results, [])
+        result = _along_share(results[0], n, size_of(inner))
+        left = tables.leave_dataset(result, _with_share(columns, result), ragged=ragged)
+        return {name: np.asarray(x.transpose(*template[name].dims)) for name, x in left.items()}
+
+    largest = 1 if longest is None else int(longest.max(initial=1))
+    return answered(template, lazy_head(columns_of, largest, n_keys), ask)
+
+
+def _ask(question: Question, inner: xr.Dataset, n: Sizes, total: int) -> xr.Dataset:
+    """Ask the question of groups of one size."""
+    if isinstance(n, Shares):
+        return question(inner, np.unique(n.of(total)))
+    if n is None:
+        n = ranking.every(total, inner.attrs["whole"])
+    return question(inner, n)
+
+
+def size_of(inner: xr.Dataset) -> int:
+    """Return N of the inner form, padding included."""
+    whole: Whole | None = inner.attrs["whole"]
+    return int(inner.sizes["candidate"]) if whole is None else whole.total
+
+
+def _along_share(result: xr.Dataset, n: Sizes, total: int) -> xr.Dataset:
+    """Return, where shares were asked for, the result along the dimension ``share``."""
+    if not isinstance(n, Shares) or "n" not in result.dims:
+        return result
+    picked = result.isel(n=np.unique(n.of(total), return_inverse=True)[1])
+    asked = picked["n"].to_numpy()
+    moved = picked.drop_vars("n").rename(n="share").assign(n=("share", asked))
+    return moved.assign_coords(share=("share", n.values))  # noqa: PD011
+
+
+def _parts(inner: xr.Dataset, n: Sizes) -> list[tuple[xr.Dataset, int]]:
+    """Return the batch elements of each size, where shares of them are asked for, and the size.
+
+    They are one part, as they come, unless some are padded.
+    """
+    if not isinstance(n, Shares) or not inner.attrs["padded"]:
+        return [(inner, inner.sizes["candidate"])]
+    total = _real_sizes(inner)
+    if not total.ndim or (total == total.max()).all():
+        return [(inner, int(total.max()))]
+    batch = list(total.dims)
+    flat = inner.stack({tables.GROUP: batch}, create_index=False)  # noqa: PD013
+    sizes = total.to_numpy().ravel()
+    return [
+        (flat.isel({tables.GROUP: np.flatnonzero(sizes == size)}), int(size))
+        for size in np.unique(sizes)
+    ]
+
+
+def _real_sizes(inner: xr.Dataset) -> xr.DataArray:
+    """Return how many candidates of each batch element are no padding."""
+    present = inner["present"]
+    if present.chunks is not None:
+        raise ValueError(
+            "n is a share of the candidates of a lazy Dataset whose gold label may be missing:"
+            " how many candidates there are is not known before it is computed. Give whole"
+            " numbers, a gold label of dtype bool, or data.compute()."
+        )
+    here = present.any("measure") if "measure" in present.dims else present
+    return here.sum("candidate")
+
+
+def _joined(parts: list[xr.Dataset], inner: xr.Dataset, n: Sizes) -> xr.Dataset:
+    """Return the batch elements of all sizes in their dimensions."""
+    total = _real_sizes(inner)
+    batch, sizes = list(total.dims), total.to_numpy().ravel()
+    if "share" in parts[0].dims:  # the n differ
+        parts = [part.assign(n=part["n"].broadcast_like(part["exists"])) for part in parts]
+    joined = xr.concat(parts, tables.GROUP, coords="minimal", compat="override", join="override")
+    joined = joined.isel({tables.GROUP: np.argsort(np.argsort(sizes, kind="stable"))})
+    levels = pd.MultiIndex.from_product([range(total.sizes[d]) for d in batch], names=batch)
+    named = xr.Coordinates.from_pandas_multiindex(levels, tables.GROUP)
+    flat = joined.drop_vars(batch, errors="ignore").assign_coords(named)
+    back = flat.unstack(tables.GROUP)  # noqa: PD010
+    kept = {name: c for name, c in inner.coords.items() if c.dims and set(c.dims) <= set(batch)}
+    return back.drop_vars(batch).assign_coords(kept)
+
+
+def _with_share(columns: Sequence[str], result: xr.Dataset) -> Sequence[str]:
+    return (*columns, "share") if "share" in result.dims else columns
+
+
+def _check_groups(names: Collection[Hashable]) -> None:
+    """Raise a ValueError where there are no groups to combine."""
+    if len(names) == 0:
+        raise ValueError(
+            "average= and combine=True combine groups, and there are none. Name the column that"
+            " holds them, by=..., or in a Dataset give them a dimension of their own."
+        )
+
+
+def _above_all(n: Sizes, results: Sequence[xr.Dataset]) -> str:
+    """Return what is to be said where no group has a row for a list size that was asked for."""
+    results = [result for result in results if result["exists"].size]  # no batch: no answer
+    if isinstance(n, np.ndarray) and n.size and results:
+        listed = [r["exists"].any([d for d in r["exists"].dims if d != "n"]) for r in results]
+        lacking = n[~np.any([x.to_numpy() for x in listed], axis=0)]
+        if lacking.size:
+            return (
+                f"n={int(lacking.flat[0])} is above the number of candidates that take part: those"
+                " that are no padding and that, with missing='drop', the measures score"
+            )
+    return ""
+
+
+def check_not_above(n: Sizes, largest: int, whole: Whole | None = None) -> None:
+    """Raise a ValueError where a list size is above the number of candidates."""
+    if whole is not None:
+        longest = n.of(whole.total) if isinstance(n, Shares) else n
+        if longest is not None and longest.size and int(longest.max()) > whole.asked:
+            raise ValueError(
+                f"n={int(longest.max())} is above {whole.asked}, the longest list that this head of"
+                f" {whole.total:,} candidates was made for. Make a longer one:"
+                " ddf.rankeval.head(n_max), at most the number of candidates."
+            )
+    elif isinstance(n, np.ndarray) and n.size and int(n.max()) > largest:
+        allowed = f"whole numbers from 1 to {largest}" if largest else "no n: there is no candidate"
+        raise ValueError(
+            f"n={int(n.max())} is above the number of candidates, {largest}. Allowed are {allowed},"
+            " or None for every n there is."
+        )
+
+
+def _whole_batch(result: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
+    """Return the answers with the batch in one chunk: sums are in the order of NumPy's."""
+    if result["exists"].chunks is None:
+        return result
+    lazy = {name: x.variable for name, x in result.data_vars.items() if x.chunks is not None}
+    sizes: dict[Hashable, Any] = {**dict.fromkeys(batch, -1), "n": "auto"}
+    return result.assign(  # what is here, the names of pairs among it, stays here
+        {name: x.chunk({d: sizes[d] for d in x.dims if d in sizes}) for name, x in lazy.items()}
+    )
+
+
+def _counted(batches: Batches, inner: xr.Dataset, *, scored: bool) -> xr.Dataset:
+    """Return N and N+ of rankings in chunks; of labels alone where no measure shortens them."""
+    batch: list[Hashable] = inner.attrs["batch"]
+    if scored or batches.roles.missing == "drop":
+        return batches.filled(_sizes(inner), batch, _sizes)
+    return replace(batches, read=_count_labels).filled(_sizes(inner), batch, _itself)
+
+
+def _count_labels(part: xr.Dataset, roles: Roles) -> xr.Dataset:
+    """Return N and N+ of the rankings of a chunk by their labels: what has none is padding."""
+    gold = part[roles.gold]
+    dims = [d for d in gold.dims if d != roles.dim]
+    read = partial(gold_values, positive=roles.positive, min_grade=roles.min_grade, all_there=False)
+    truth = lifted(read, gold, roles.gold).transpose(*dims, roles.dim).to_numpy()
+    counts = (~np.isnan(truth)).sum(axis=-1), (truth == 1.0).sum(axis=-1)
+    return xr.Dataset({name: (dims, count) for name, count in zip(_KNOWN, counts, strict=True)})
+
+
+def _itself(counts: xr.Dataset) -> xr.Dataset:
+    return counts
+
+
+def _sizes(inner: xr.Dataset) -> xr.Dataset:
+    """Return N and N+ under the names by which :func:`common_size` knows them."""
+    return xr.Dataset(dict(zip(_KNOWN, common_size(inner), strict=True)))
+
+
+_KNOWN = ("_n_candidates", "_n_positive")
+
+
+def size_now(inner: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
+    """Return N and N+ as :func:`common_size` does, computed."""
+    total, positive = common_size(inner)
+    both = xr.Dataset({"total": total, "positive": positive}).compute()
+    return both["total"], both["positive"]
+
+
+def common_size(inner: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
+    """Return N and N+, which must be the same for all measures."""
+
+    def counted(gold: BoolArray, present: BoolArray) -> tuple[IntArray, IntArray]:
+        size = ranking.size(gold[..., np.newaxis, :], present, inner.attrs["whole"])
+        return _same(size.total), _same(size.positive)
+
+    if _KNOWN[0] in inner:
+        return inner[_KNOWN[0]], inner[_KNOWN[1]]
+    if "total" in inner:  # all groups together
+        total, positive = (
+            xr.DataArray(_same(inner[name].to_numpy()), dims=tables.GROUP)
+            for name in ("total", "positive")
+        )
+        return total.assign_coords(inner[tables.GROUP].coords), positive
+    total, positive = xr.apply_ufunc(
+        counted,
+        inner["gold"],
+        inner["present"],
+        input_core_dims=[["candidate"], ["measure", "candidate"]],
+        output_core_dims=[[], []],
+        dask="parallelized",
+        output_dtypes=[np.int64, np.int64],
+    )
+    return total, positive
+
+
+def _same(counts: IntArray) -> IntArray:
+    """Return counts (..., measure) that must be the same for all measures without that axis."""
+    if (counts != counts[..., :1]).any():
+        raise ValueError(
+            "missing='drop': the measures differ in the candidates that they score, so there"
+            " is no one random model for all. Ask one measure at a time: measures=..., or give"
+            " missing='last'."
+        )
+    return counts[..., 0]

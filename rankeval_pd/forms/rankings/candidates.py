@@ -1,0 +1,521 @@
+"""The door: DataFrames and Datasets of candidates come in and become one labelled form.
+
+The form is an :class:`xarray.Dataset`, its candidates in the order of the tie key, with
+
+* ``score`` (..., measure, candidate): larger is better, NaN where there is no score;
+* ``gold`` (..., candidate): True for a true positive;
+* ``present`` (..., measure, candidate): False for what a measure leaves out, and for padding;
+* ``row`` (..., candidate): the position in the data that came in;
+* ``draws`` (..., candidate): what the random draws of the candidate depend on, the hash of its key
+  (not where scores play no part);
+* ``sign`` (measure): -1 where smaller scores rank first and were negated;
+* ``cluster`` (..., candidate), with the role ``groups`` only: the number of its group.
+
+The attribute ``ends`` says that a measure's list ends with its last score (missing="absent"), and
+``whole``, of a head (see :mod:`rankeval_pd.forms.lazy.heads`), what is known of all candidates.
+
+The leading dimensions are those of a batch: of a Dataset its own, of a DataFrame ``tables.GROUP``.
+
+A question is a function from this form and the list sizes to a labelled Dataset. :func:`answer`
+asks it of every group of a DataFrame, or of a whole Dataset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, TypeVar
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.errors import listed, unknown_name
+from rankeval_pd.forms.lazy.frame_heads import is_dask_frame
+from rankeval_pd.forms.lazy.heads import head_of
+from rankeval_pd.forms.out import tables
+from rankeval_pd.forms.rankings.list_sizes import group_numbers
+from rankeval_pd.forms.rankings.tie_keys import column_order, label_order, value_keys, value_order
+from rankeval_pd.forms.rankings.values import (
+    admit,
+    gold_values,
+    lifted,
+    lifted_scores,
+    score_values,
+)
+from rankeval_pd.forms.roles.call_costs import check_memory, kept_once
+from rankeval_pd.forms.roles.columns import (
+    find_gold,
+    find_measures,
+    frame_column,
+    signs_of,
+    split_measures,
+    with_given_dataset,
+    with_given_frame,
+    with_roles_of,
+)
+from rankeval_pd.forms.roles.identifiers import (
+    check_clusters,
+    cluster_codes,
+    warn_of_counts,
+    warn_of_identifiers,
+    warn_of_one_class,
+    warn_of_repeated,
+)
+from rankeval_pd.forms.roles.roles import Roles, are_values, as_names
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.rankings.ranking import Whole
+
+Data = TypeVar("Data", pd.DataFrame, xr.Dataset)
+
+
+def check_data(data: object) -> None:
+    """Raise a TypeError unless the data are a DataFrame or a Dataset."""
+    if is_dask_frame(data):
+        raise TypeError(
+            "data is a Dask DataFrame, and functions take data that are here: import"
+            " rankeval_pd.dask and call its accessor, ddf.rankeval.nbest_precision(n), or collect"
+            " what lists need, ddf.rankeval.head(n_max)."
+        )
+    if not isinstance(data, pd.DataFrame | xr.Dataset):
+        raise TypeError(
+            f"data is of type {type(data).__name__}: give a pandas DataFrame with one row per"
+            " candidate, or an xarray Dataset with a dimension 'candidate'."
+        )
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The groups of a DataFrame, sorted."""
+
+    keys: pd.DataFrame  #: one row per group, the columns of ``by``
+    number: IntArray  #: of each row's group
+    order: IntArray  #: the rows, group by group, in the order of the tie key
+    columns: Mapping[str, AnyArray]  #: of the inner form; the last axis is the rows
+    measures: Sequence[Hashable]
+    signs: FloatArray
+    ends: bool
+    whole: Whole | None = None  #: of a head, what is known of all candidates
+
+    @cached_property
+    def members(self) -> list[xr.Dataset]:
+        """The inner form: groups of one size are stacked along ``tables.GROUP``.
+
+        The cost is that of the sizes that occur, not of the groups.
+        """
+        sizes = np.bincount(self.number, minlength=len(self.keys))
+        starts = np.cumsum(sizes) - sizes
+        result = []
+        for size in np.unique(sizes):
+            chosen = np.flatnonzero(sizes == size)
+            result.append(
+                self._stacked(chosen, self.order[starts[chosen, np.newaxis] + np.arange(size)])
+            )
+        return result
+
+    def _stacked(self, chosen: IntArray, rows: IntArray) -> xr.Dataset:
+        """Return groups of one size as the inner form; ``rows`` is (group, candidate)."""
+        between = {1: (), 2: ("measure",)}
+        columns = {
+            name: (
+                (tables.GROUP, *between[values.ndim], "candidate"),
+                np.moveaxis(values[..., rows], -2, 0),
+            )
+            for name, values in self.columns.items()
+        }
+        return xr.Dataset(
+            {
+                "row": ((tables.GROUP, "candidate"), rows),
+                "sign": ("measure", self.signs),
+                **columns,
+            },
+            coords={"measure": ("measure", tables.labels(self.measures)), tables.GROUP: chosen},
+            attrs={"ends": self.ends, "whole": self.whole},
+        )
+
+    @cached_property
+    def counts(self) -> xr.Dataset:
+        """N and N+ of each group and measure, of groups of any size together.
+
+        They serve questions that ask for no more:
+        :func:`rankeval_pd.forms.rankings.answers.common_size` reads them.
+        """
+        present, gold = self.columns["present"], self.columns["gold"]
+        tallies = {"total": self._tally(present), "positive": self._tally(present & gold)}
+        if self.whole is not None:
+            tallies = {
+                name: np.full((1, len(present)), getattr(self.whole, name)) for name in tallies
+            }
+        return xr.Dataset(
+            {name: ((tables.GROUP, "measure"), values) for name, values in tallies.items()},
+            coords={tables.GROUP: np.arange(len(self.keys))},
+        )
+
+    @property
+    def largest(self) -> int:
+        """The most candidates that a measure has in a group."""
+        if self.whole is not None:
+            return int(np.max(self.whole.total, initial=0))
+        return int(self._tally(self.columns["present"]).max(initial=0))
+
+    def _tally(self, of: BoolArray) -> IntArray:
+        """Return how many rows of each group there are: of (measure, row), (group, measure)."""
+        counts = [
+            np.bincount(self.number if row.all() else self.number[row], minlength=len(self.keys))
+            for row in of
+        ]
+        return np.stack(counts, axis=-1)
+
+
+@kept_once
+def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Groups:
+    """Bring a DataFrame, one row per candidate, into the inner form."""
+    head, asked = head_of(frame), roles
+    if roles.dim != "candidate":
+        raise ValueError(
+            f"dim={roles.dim!r} names a dimension of a Dataset, and data is a DataFrame: leave it"
+            " out."
+        )
+    frame, roles = with_given_frame(frame, roles)
+    columns = frame.columns
+    by, label = as_names(roles.by, columns), as_names(roles.label, columns)
+    gold = find_gold(frame, roles)
+    named = with_roles_of(gold, roles, columns)
+    measures = find_measures(frame, roles, named, needed=scored)
+    truth = gold_values(
+        frame_column(frame, gold, "gold"), gold, roles.positive, roles.min_grade,
+        all_there=head is None,
+    )  # fmt: skip
+    missing = roles.missing if measures else "last"
+    check_memory(
+        4.0 * len(measures) * len(frame),  # as they came, with signs, in order, and as asked for
+        f"{len(measures):,} measures of {len(frame):,} candidates",
+        "Ask for fewer measures at a time, measures=[...]",
+    )
+    scores = np.full((max(len(measures), 1), len(frame)), np.nan)  # no measure: no score at all
+    for row, measure in enumerate(measures):
+        scores[row] = score_values(frame_column(frame, measure, "measures"), measure)
+    whole = None if head is None else head.of(measures, asked)
+    result, measures = measures, measures or [None]
+    signs = signs_of(measures, roles, columns)
+    score, true, present = admit(
+        scores * signs[:, np.newaxis],
+        truth,
+        measures=measures,
+        gold_name=gold,
+        missing=missing,
+        padding=False,
+    )
+    keys, number = _group_numbers(frame, by)
+    unnamed = not label and set(frame.index.names) <= set(by)  # the index names groups alone
+    cluster = None
+    if roles.groups is not None:
+        cluster = cluster_codes(frame_column(frame, roles.groups, "groups"), roles.groups)
+    levels = [_as_index(frame_column(frame, name, "label")) for name in label]
+    labels = frame.index if not levels else levels if len(levels) > 1 else levels[0]
+    if roles.key is None and not scored:  # counts alone: no order of candidates matters
+        order, again = np.argsort(number, kind="stable"), np.zeros(len(frame), dtype=bool)
+        draws = None
+    elif roles.key is None:
+        order, again, draws = label_order(labels, roles.seed, number)
+    else:
+        key = frame_column(frame, roles.key, "key")
+        order, draws = column_order(key, roles.key, number), value_keys(key.to_numpy())
+        again = np.zeros(len(frame), dtype=bool)  # a key is never repeated
+    if scored:
+        if whole is None:
+            warn_of_one_class(truth, gold)
+        else:
+            warn_of_counts(whole.positive, whole.total, gold)
+        if roles.key is None and cluster is None and not (unnamed and by):
+            warn_of_repeated(labels, again, by=by, label=label)
+        if roles.measures is None:
+            numbers = {"by": number} if by else {}
+            numbers |= {} if cluster is None else {"groups": cluster}
+            columns_found = {name: frame_column(frame, name, "measures") for name in result}
+            warn_of_identifiers(columns_found, taken_as="measures", groups=numbers)
+    inner = {"score": score, "gold": true, "present": present, "draws": draws, "cluster": cluster}
+    known = {name: values for name, values in inner.items() if values is not None}
+    return Groups(keys, number, order, known, measures, signs, roles.ends, whole)
+
+
+def _as_index(values: pd.Series) -> pd.Index:
+    """Return a column as labels; there are none of 16 bits."""
+    wide = values.astype(np.float32) if values.dtype == np.float16 else values
+    return pd.Index(wide, tupleize_cols=False)
+
+
+def _group_numbers(frame: pd.DataFrame, by: list[Hashable]) -> tuple[pd.DataFrame, IntArray]:
+    """Return the keys of the groups, sorted, and the number of each row's group."""
+    if not by:
+        return pd.DataFrame(index=[0]), np.zeros(len(frame), dtype=np.int64)
+    return group_numbers([frame_column(frame, name, "by") for name in by], by)
+
+
+def check_dim(data: xr.Dataset, roles: Roles) -> None:
+    """Raise a ValueError unless the Dataset has the dimension of the candidates."""
+    if roles.dim not in data.dims:
+        raise ValueError(
+            f"dim={roles.dim!r} is not a dimension of data, which has {listed(data.dims)}. Name"
+            " the dimension along which the candidates lie: dim=..."
+        )
+    if roles.dim != "candidate" and "candidate" in data.dims:
+        raise ValueError(
+            f"dim={roles.dim!r}, and data has a dimension 'candidate' too, which would be a batch."
+            " Leave dim out if the candidates lie along it, else rename it:"
+            " data.rename(candidate='batch')."
+        )
+
+
+@kept_once
+def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.Dataset:
+    """Bring a Dataset into the inner form, lazily where it is lazy."""
+    return _read_dataset(data, roles, scored=scored, part=False)
+
+
+def read_part(data: xr.Dataset, roles: Roles, *, scored: bool) -> xr.Dataset:
+    """Bring a part of a lazy Dataset into the inner form.
+
+    What was said of the whole is not said again, and nothing that only the whole need have is
+    lacking.
+    """
+    return _read_dataset(data, roles, scored=scored, part=True)
+
+
+def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -> xr.Dataset:
+    check_dim(data, roles)
+    if not all(data.sizes.values()):  # where there is nothing, nothing is to be put off
+        data = data.compute()
+    if roles.by is not None and (are_values(roles.by) or as_names(roles.by, ())):
+        shown = "values" if are_values(roles.by) else repr(roles.by)
+        raise ValueError(
+            f"by={shown}: in a Dataset, groups are a dimension of their own beside"
+            f" {roles.dim!r} and need no by. Leave it out; data.groupby and unstack make such a"
+            " dimension, padded with NaN where groups differ in size."
+        )
+    data, roles = with_given_dataset(data, roles)
+    gold = find_gold(data, roles)
+    named = with_roles_of(gold, roles, data.variables)
+    measures = result = find_measures(data, roles, named, needed=scored)
+    for role in ("gold", "key", "groups"):
+        name = gold if role == "gold" else getattr(roles, role)
+        if name is not None and name not in data.variables:
+            raise unknown_name(role, name, data.data_vars)
+    if data[gold].dtype.kind == "c" and roles.positive is None:
+        raise ValueError(
+            f"gold={gold!r} holds complex numbers, and a gold label is True or False, 1 or 0. Say"
+            " which values are true positives: positive=..., a value or a list."
+        )
+    dims = {roles.dim: "candidate"}
+    true_of = partial(
+        gold_values,
+        positive=roles.positive,
+        min_grade=roles.min_grade,
+        all_there=data[gold].chunks is None and not part,
+    )
+    truth = _one_chunk(lifted(true_of, data[gold], gold), roles.dim).rename(dims)
+    if "measure" in truth.dims:
+        raise ValueError(
+            f"gold={gold!r} has the dimension 'measure', along which scores lie: a candidate is a"
+            " true positive whatever ranks it. Take one, .isel(measure=0), or rename the dimension."
+        )
+    split = split_measures(data, roles, named)
+    parts = [
+        _one_chunk(lifted_scores(split[name], name), roles.dim).rename(dims) for name in measures
+    ]
+    missing = roles.missing if measures else "last"
+    parts = parts or [xr.full_like(truth, np.nan)]  # no measure: no score at all
+    measures = measures or [None]
+    score = xr.concat(
+        xr.broadcast(*parts), "measure", coords="minimal", compat="override", join="override"
+    )
+    signs = signs_of(measures, roles, split)
+    score = _one_chunk(score * xr.DataArray(signs, dims="measure"), "measure")
+    batch = [
+        d
+        for d in data.dims
+        if d in (*score.dims, *truth.dims) and d != roles.dim and d not in ("measure", "candidate")
+    ]
+    tables.check_names("the dimension ", batch, ())
+    score = score.transpose(*[d for d in batch if d in score.dims], "measure", "candidate")
+    cluster = None
+    if roles.groups is not None:
+        cluster = _clusters(data, roles, truth.rename(candidate=roles.dim)).rename(dims)
+    if scored and not part:
+        if truth.chunks is None and not _lacks_gold(truth, score):
+            warn_of_one_class(truth.to_numpy(), gold)
+        if roles.measures is None:
+            eager = [name for name in result if split[name].chunks is None]
+            columns = {name: pd.Series(split[name].to_numpy().ravel()) for name in eager}
+            warn_of_identifiers(columns, taken_as="measures")
+    score, truth, row, draws, again = _in_key_order(score, truth, data, roles, scored=scored)
+    if scored and not part and again is not None and cluster is None:
+        warn_of_repeated(*again, by=[], label=as_names(roles.label, data.variables))
+    if cluster is not None:
+        cluster = _taken(cluster, row)
+    score, true, present = xr.apply_ufunc(
+        admit,
+        score,
+        truth,
+        kwargs={
+            "measures": measures,
+            "gold_name": gold,
+            "missing": missing,
+            "padding": True,
+        },
+        input_core_dims=[["measure", "candidate"], ["candidate"]],
+        output_core_dims=[
+            ["measure", "candidate"],
+            ["candidate"],
+            ["measure", "candidate"],
+        ],
+        dask="parallelized",
+        output_dtypes=[float, bool, bool],
+        keep_attrs=False,
+    )
+    inner = xr.Dataset(
+        {
+            "score": score,
+            "gold": true,
+            "present": present,
+            "row": row,
+            "draws": draws,
+            "sign": ("measure", signs),
+            **({} if cluster is None else {"cluster": cluster}),
+        }
+    )
+    # without the scalar coordinates of the user's, which each of them brings along
+    kept = {
+        name: c.reset_coords(drop=True)
+        for name, c in data.coords.items()
+        if c.dims and set(c.dims) <= set(batch)
+    }
+    inner = inner.drop_vars(list(inner.coords)).assign_coords(
+        {**kept, "measure": ("measure", tables.labels(measures))}
+    )
+    # what may be missing for some batch is float, whether or not it is missing
+    dtype = data[gold].dtype
+    whole = isinstance(dtype, np.dtype) and dtype.kind in "bui"
+    ragged = roles.missing == "drop" or not whole
+    return inner.assign_attrs(
+        ragged=ragged, batch=batch, ends=roles.ends, padded=not whole, whole=None
+    )
+
+
+def _lacks_gold(truth: xr.DataArray, score: xr.DataArray) -> bool:
+    """Return whether the label of a candidate that is no padding is missing, which is refused."""
+    return score.chunks is None and bool((np.isnan(truth) & ~np.isnan(score)).any())
+
+
+def _clusters(data: xr.Dataset, roles: Roles, truth: xr.DataArray) -> xr.DataArray:
+    """Return the number of each candidate's group, -1 for padding, lazily where it is lazy."""
+    name = roles.groups
+    bare = _one_chunk(xr.DataArray(data[name].variable), roles.dim)
+    if isinstance(bare.dtype, pd.api.extensions.ExtensionDtype):  # which Dask does not know
+        bare = bare.copy(data=np.asarray(bare, dtype=object))
+    if truth.chunks is not None and bare.chunks is None:  # objects are not cut unless it is said
+        bare = xr.DataArray(bare.variable.to_base_variable()).chunk()
+    if roles.dim not in bare.dims:
+        raise ValueError(
+            f"groups={name!r} has the dimensions {listed(bare.dims)}: give a variable along"
+            f" {roles.dim!r}."
+        )
+
+    def numbered(values: AnyArray, gold: AnyArray) -> IntArray:
+        values, gold = np.broadcast_arrays(values, gold)
+        labels = pd.Series(values.ravel())
+        known = labels.notna().to_numpy(dtype=bool)
+        check_clusters(int((~known.reshape(values.shape) & ~np.isnan(gold)).sum()), name)
+        number = np.full(labels.size, -1, dtype=np.int64)
+        number[known] = cluster_codes(labels[known], name)
+        return number.reshape(values.shape)
+
+    columns: xr.DataArray = xr.apply_ufunc(
+        numbered,
+        bare,
+        truth,
+        input_core_dims=[[roles.dim]] * 2,
+        output_core_dims=[[roles.dim]],
+        dask="parallelized",
+        output_dtypes=[np.int64],
+    )
+    return columns
+
+
+def _one_chunk(variable: xr.DataArray, dim: Hashable) -> xr.DataArray:
+    """Return the variable with its candidates in one chunk: a ranking needs them all."""
+    return variable.chunk({dim: -1}) if variable.chunks is not None else variable
+
+
+def _in_key_order(
+    score: xr.DataArray, truth: xr.DataArray, data: xr.Dataset, roles: Roles, *, scored: bool
+) -> tuple[xr.DataArray, xr.DataArray, xr.DataArray, xr.DataArray, Any]:
+    """Return scores, truth, rows and keys in key order, and which labels are repeated."""
+    if roles.key is None and not scored:  # counts alone: no order of candidates matters
+        alone = np.arange(data.sizes[roles.dim])
+        row, draws = (
+            xr.DataArray(x, dims="candidate") for x in (alone, np.zeros(alone.shape, np.uint64))
+        )
+        return score, truth, row, draws, None
+    if roles.key is None:
+        labels = _labels(data, roles)
+        alone = np.zeros(data.sizes[roles.dim], dtype=int)
+        order, again, hashes = label_order(labels, roles.seed, alone)
+        row, draws = (xr.DataArray(x, dims="candidate") for x in (order, hashes[order]))
+        return _taken(score, row), _taken(truth, row), row, draws, (labels, again)
+    key = xr.DataArray(data[roles.key].variable).rename({roles.dim: "candidate"})
+    core = ["candidate"]
+    row = xr.apply_ufunc(
+        value_order,
+        _one_chunk(key, "candidate"),
+        truth,
+        kwargs={"name": roles.key},
+        input_core_dims=[core, core],
+        output_core_dims=[core],
+        dask="parallelized",
+        output_dtypes=[np.int64],
+    )
+    keys = xr.apply_ufunc(value_keys, key, dask="parallelized", output_dtypes=[np.uint64])
+    draws = _taken(_one_chunk(keys, "candidate"), row)
+    return _taken(score, row), _taken(truth, row), row, draws, None
+
+
+def _labels(data: xr.Dataset, roles: Roles) -> pd.Index | list[pd.Index]:
+    """Return the labels of the candidates: the index, or what the role ``label`` names."""
+    names = as_names(roles.label, data.variables)
+    if not names:
+        labels = data.indexes.get(roles.dim)
+        return pd.RangeIndex(data.sizes[roles.dim]) if labels is None else labels
+    levels = []
+    for name in names:
+        if name not in data.variables:
+            raise unknown_name("label", name, data.variables)
+        if data[name].dims != (roles.dim,):
+            raise ValueError(
+                f"label={name!r} has the dimensions {listed(data[name].dims)}: what identifies a"
+                f" candidate is a variable along {roles.dim!r} alone."
+            )
+        levels.append(pd.Index(data[name].to_numpy(), tupleize_cols=False))
+    return levels if len(levels) > 1 else levels[0]
+
+
+def _taken(values: xr.DataArray, row: xr.DataArray) -> xr.DataArray:
+    """Return the values of the candidates in the order of the key."""
+    if row.ndim == 1 and row.chunks is None:
+        return values.isel(candidate=row)
+    columns: xr.DataArray = xr.apply_ufunc(
+        _take_last,
+        values,
+        row,
+        input_core_dims=[["candidate"]] * 2,
+        output_core_dims=[["candidate"]],
+        dask="parallelized",
+        output_dtypes=[values.dtype],
+    )
+    return columns
+
+
+def _take_last(values: AnyArray, positions: IntArray) -> AnyArray:
+    values, positions = np.broadcast_arrays(values, positions)
+    return np.take_along_axis(values, positions, axis=-1)

@@ -1,0 +1,448 @@
+"""How a kernel is called: for every measure, or for the two rankings of every pair."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.errors import is_known, shown, unknown_name
+from rankeval_pd.forms.out import tables
+from rankeval_pd.forms.roles.call_costs import check_rows
+from rankeval_pd.forms.roles.roles import Names, as_names
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.rankings import ranking
+from rankeval_pd.stats.rankings.ranking import Whole
+from rankeval_pd.stats.rankings.swap_draws import Keys, by_position
+
+# -------------------------------------------------------------------------------------------------
+# What is asked of every measure: a kernel, its columns, and the dimensions that these lie along.
+#
+# The twin for two rankings at a time is :func:`rankeval_pd.forms.rankings.kernel_calls.ask_pairs`.
+
+MeasureKernel = Callable[..., Any]
+_TOGETHER = 1_000_000  # scores of as many measures as are asked at a time
+
+
+def ask_measures(
+    inner: xr.Dataset,
+    kernel: MeasureKernel,
+    columns: Mapping[str, type],
+    *,
+    along: Mapping[str, AnyArray] | None = None,
+    single: Sequence[str] = (),
+    beside: Sequence[xr.DataArray] = (),
+    options: Mapping[str, Any] | None = None,
+) -> xr.Dataset:
+    """Ask a kernel of every measure, in every group and batch; lazily where the data are lazy.
+
+    Parameters
+    ----------
+    inner : Dataset
+        The inner form, see :mod:`rankeval_pd.forms.rankings.candidates`.
+    kernel : callable
+        From score, gold and present, candidates last, from what stands beside them, and from the
+        options as keywords, to the columns.
+    columns : mapping
+        Name and type of what the kernel returns.
+    along : mapping, optional
+        The dimensions that the columns have last, and the labels there.
+    single : sequence of str
+        The columns without these dimensions: one value for each measure.
+    beside : sequence of DataArray
+        More arguments: values for each measure, each candidate, or along dimensions of ``along``.
+    options : mapping, optional
+        Keywords of the kernel.
+
+    Returns
+    -------
+    Dataset
+        The columns.
+    """
+    along = along or {}
+    if along:
+        number, wide = inner.sizes["measure"], math.prod(map(len, along.values()))
+        what = f"{number:,} measures at {wide:,} {' and '.join(map(str, along))}"
+        check_rows(inner, number * wide, len(columns), what)
+    core, inside = ["candidate"], {"candidate", *along}
+
+    def asked(inner: xr.Dataset, beside: Sequence[xr.DataArray]) -> xr.Dataset:
+        computed = xr.apply_ufunc(
+            kernel,
+            inner["score"],
+            inner["gold"],
+            inner["present"],
+            *beside,
+            kwargs=dict(options or {}),
+            input_core_dims=[core] * 3 + [[d for d in x.dims if d in inside] for x in beside],
+            output_core_dims=[[] if name in single else list(along) for name in columns],
+            dask="parallelized",
+            dask_gufunc_kwargs={"output_sizes": {d: len(labels) for d, labels in along.items()}},
+            output_dtypes=list(columns.values()),
+        )
+        arrays = computed if len(columns) > 1 else [computed]
+        return tables.as_columns(columns, arrays, along)
+
+    measures = range(inner.sizes["measure"])
+    blocks = [*in_blocks(measures, inner, _TOGETHER)]
+    if not along or inner.attrs["whole"] is not None:
+        blocks = [measures]
+    if len(blocks) == 1 or any(x.chunks is not None for x in inner.variables.values()):
+        return asked(inner, beside)
+    return joined([asked(*_of_block(block, inner, beside)) for block in blocks], "measure")
+
+
+def _of_block(
+    block: Sequence[int], inner: xr.Dataset, beside: Sequence[xr.DataArray]
+) -> tuple[xr.Dataset, list[xr.DataArray]]:
+    """Return the data of some of the measures, and what stands beside them."""
+    part = {"measure": list(block)}
+    return inner.isel(part), [x.isel(part, missing_dims="ignore") for x in beside]
+
+
+# -------------------------------------------------------------------------------------------------
+# The pairs of measures that are compared: which they are, and the ranks in both rankings.
+
+Pair = tuple[Hashable, Hashable]
+_Asked = TypeVar("_Asked")
+
+
+def only_pair(data: Any, a: Hashable, b: Names, roles: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the roles with the two measures that are compared, if both are named."""
+    if b is not None and a is None:
+        raise ValueError(f"b={b!r} without a: name the measure it is compared with first.")
+    for role, name in (("a", a), *(("b", x) for x in (b if isinstance(b, list) else [b]))):
+        if not is_known(name, [name]):  # what has no hash is no name
+            raise unknown_name(role, name, _known(data))
+    if isinstance(data, pd.DataFrame):
+        _check_measure("a", a, data.columns)
+        for name in _others(b):
+            _check_measure("b", name, data.columns)
+    if b is None:
+        return dict(roles)
+    if a in set(_others(b)):
+        raise ValueError(
+            f"a and b both name {shown(a)}: a measure is not better than itself. Name two measures."
+        )
+    if roles.get("measures") is not None:
+        meant = as_names(roles["measures"], getattr(data, "columns", ()))
+        for role, name in (("a", a), *(("b", other) for other in _others(b))):
+            if not is_known(name, meant):
+                raise unknown_name(role, name, meant)
+        known = _known(data)
+        for name in meant:
+            if not is_known(name, known):
+                raise unknown_name("measures", name, known)
+    return {**roles, "measures": [a, *_others(b)]}
+
+
+def _others(b: Names) -> list[Hashable]:
+    """Return the measures that a is compared with: one, a list of several, or none."""
+    if isinstance(b, list):
+        return list(dict.fromkeys(b))
+    return [] if b is None else [b]
+
+
+def _known(data: pd.DataFrame | xr.Dataset) -> list[Hashable]:
+    """Return the names that may be measures: columns, or variables and labels of ``measure``."""
+    if isinstance(data, pd.DataFrame):
+        return list(data.columns)
+    along = data["measure"].to_numpy().tolist() if "measure" in data.dims else []
+    return [*data.data_vars, *along]
+
+
+def _check_measure(role: str, name: Hashable, columns: pd.Index) -> None:
+    """Raise an error, with a hint, where a size of lists stands in the place of a measure."""
+    size = isinstance(name, (int, np.integer, range, list)) and not isinstance(name, bool)
+    if name is None or (isinstance(name, Hashable) and name in columns):
+        return
+    if size:
+        raise TypeError(
+            f"{role}={name!r} is no measure. Is it the size of the lists? Write n={name!r}."
+        )
+    raise unknown_name(role, name, columns)
+
+
+def pair_names(inner: xr.Dataset, a: Hashable, b: Names) -> list[Pair]:
+    """Return the pairs that are meant by two names, by one, or by none."""
+    measures = inner.indexes["measure"].tolist()
+    if a is None:
+        pairs = list(itertools.combinations(measures, 2))
+    elif a not in set(measures):
+        raise unknown_name("a", a, measures)
+    else:
+        others = [m for m in measures if m not in {a}] if b is None else _others(b)
+        for other in (name for name in others if name not in set(measures)):
+            raise unknown_name("b", other, measures)
+        pairs = [(a, other) for other in others]
+    if not pairs:
+        raise ValueError(
+            f"a={a!r}, b={b!r}: there is one measure, {measures[0]!r}, and a comparison needs two."
+            " Add a column of scores of another measure."
+        )
+    return pairs
+
+
+def with_names(result: xr.Dataset, pairs: Sequence[Pair]) -> xr.Dataset:
+    """Return the result with the names of the measures along ``pair``."""
+    first, second = (tables.labels([pair[side] for pair in pairs]) for side in (0, 1))
+    return result.assign_coords(measure_a=("pair", first), measure_b=("pair", second))
+
+
+def sides(array: xr.DataArray, pairs: Sequence[Pair]) -> tuple[xr.Variable, xr.Variable]:
+    """Return the array for the first and for the second measure of each pair, without labels."""
+    places = {name: k for k, name in enumerate(array.indexes["measure"].tolist())}
+    dims = ["pair" if name == "measure" else name for name in array.dims]
+    a, b = (
+        xr.Variable(dims, array.variable.isel(measure=[places[pair[side]] for pair in pairs]).data)
+        for side in (0, 1)
+    )
+    return a, b
+
+
+def _of_sides(inner: xr.Dataset, pairs: Sequence[Pair]) -> tuple[Whole, Whole] | None:
+    """Return what is known of the whole, where the inner form is a head, for both sides."""
+    whole: Whole | None = inner.attrs["whole"]
+    if whole is None:
+        return None
+    measures = inner.indexes["measure"].tolist()
+    a, b = (whole.of(np.array([measures.index(pair[side]) for pair in pairs])) for side in (0, 1))
+    return a, b
+
+
+class PairRanks(NamedTuple):
+    """The two rankings of the candidates that both measures score."""
+
+    a: IntArray  #: rank of each candidate, from 1
+    b: IntArray
+    gold: BoolArray
+    present: BoolArray  #: whether both measures score the candidate
+    score_a: FloatArray
+    score_b: FloatArray
+    draws: Keys  #: what the random draws of each candidate depend on
+    total: IntArray  #: how many candidates both measures rank, empty places not counted
+    exists: BoolArray  #: whether there are two lists of this n that cut no ties where none may be
+    cluster: IntArray | None = None  #: number of each candidate's group, where there are groups
+    whole: Whole | None = None  #: of heads, what is known of the whole rankings
+
+    def of(self, row: tuple[int, ...]) -> tuple[IntArray, IntArray, BoolArray]:
+        """Return the ranks in both rankings and the labels of one pair in one batch."""
+        here = self.present[row]
+        return self.a[row][here], self.b[row][here], self.gold[row][here]
+
+    def clusters_of(self, row: tuple[int, ...]) -> IntArray | None:
+        """Return the groups of the candidates of one pair in one batch."""
+        return None if self.cluster is None else self.cluster[row][self.present[row]]
+
+    def draws_of(self, row: tuple[int, ...]) -> Keys:
+        """Return what the draws of the same candidates depend on, in a group on one of them."""
+        result: Keys = self.draws[row][self.present[row]]
+        together = self.clusters_of(row)
+        if together is None:
+            return result
+        numbers, own = np.unique(together, return_inverse=True)
+        least = np.full(numbers.size, np.iinfo(np.uint64).max, dtype=np.uint64)
+        np.minimum.at(least, own, result)
+        return least[own]
+
+
+PairKernel = Callable[..., tuple[AnyArray, ...]]
+_BLOCK = 4_000_000  # ranks of a block of pairs are in memory together
+
+
+def ask_pairs(
+    inner: xr.Dataset,
+    pairs: Sequence[Pair],
+    kernel: PairKernel,
+    columns: Mapping[str, type],
+    *,
+    n: IntArray | None,
+    ties: str,
+    over_n: bool = True,
+    options: Mapping[str, Any] | None = None,
+    advance: Callable[[int], object] = lambda _: None,
+) -> xr.Dataset:
+    """Ask a kernel of the two rankings of every pair.
+
+    Parameters
+    ----------
+    inner : Dataset
+        The inner form.
+    pairs : sequence of pairs of names
+    kernel : callable
+        From :class:`PairRanks`, ``n`` and the options to the columns.
+    columns : mapping
+        Name and type of what the kernel returns.
+    n : array of int or None
+        List sizes; None is every n.
+    ties : str
+        What is done with equal scores.
+    over_n : bool
+        Whether the columns have the dimension ``n``.
+    options : mapping, optional
+        Keywords of the kernel.
+    advance : callable, optional
+        Is told how many pairs, times batches, were asked.
+
+    Returns
+    -------
+    Dataset
+        The columns with ``exists``, measure_a and measure_b.
+    """
+    core = ["candidate"]
+    order = xr.apply_ufunc(
+        ranking.order,
+        inner["score"],
+        inner["present"],
+        input_core_dims=[core] * 2,
+        output_core_dims=[core],
+        dask="parallelized",
+        output_dtypes=[np.int64],
+    )
+    asked = ranking.every(inner.sizes["candidate"], inner.attrs["whole"]) if n is None else n
+    names = [*columns, "exists"]
+    if over_n:
+        what = f"{len(pairs):,} pairs of measures at {asked.size:,} n"
+        check_rows(inner, len(pairs) * asked.size, len(columns), what)
+    clusters = [inner["cluster"]] if "cluster" in inner else []
+    blocks = []
+    for block in in_blocks(pairs, inner):
+        computed = xr.apply_ufunc(
+            _on_ranks,
+            *sides(order, block),
+            *sides(inner["present"], block),
+            *sides(inner["score"], block),
+            inner["gold"],
+            inner["draws"],
+            *clusters,
+            kwargs={
+                "kernel": kernel, "n": asked, "every": n is None, "ties": ties,
+                "ends": inner.attrs["ends"],
+                "whole": _of_sides(inner, block),
+                "options": options or {},
+            },
+            input_core_dims=[core] * (8 + len(clusters)),
+            output_core_dims=[["n"] if over_n else []] * (len(names) - 1)
+            + [["n"]],
+            dask="parallelized",
+            dask_gufunc_kwargs={"output_sizes": {"n": asked.size}},
+            output_dtypes=[*columns.values(), bool],
+        )  # fmt: skip
+        blocks.append(tables.as_columns(names, computed, {"n": asked} if over_n else None))
+        advance(len(block) * (inner["gold"].size // max(1, inner.sizes["candidate"])))
+    result = joined(blocks, "pair")
+    if not over_n:  # a row for all n together: there is none where one that is named is missing
+        exists = result["exists"]
+        result["exists"] = exists.any("n") if n is None else exists.all("n")
+    return with_names(result, pairs)
+
+
+def in_blocks(
+    asked: Sequence[_Asked], inner: xr.Dataset, together: int = _BLOCK
+) -> Iterator[Sequence[_Asked]]:
+    """Give so many pairs, or measures, at a time as may be in memory together."""
+    width = max(1, together // max(1, inner["gold"].size))
+    for start in range(0, max(len(asked), 1), width):
+        yield asked[start : start + width]
+
+
+def joined(blocks: Sequence[xr.Dataset], along: str) -> xr.Dataset:
+    """Return what was computed in blocks along the dimension of the pairs, or of the measures."""
+    if len(blocks) == 1:
+        return blocks[0]
+    how: Any = {"coords": "minimal", "compat": "override", "join": "override"}
+    result: xr.Dataset = xr.concat(blocks, along, **how)
+    return result
+
+
+def _on_ranks(
+    order_a: IntArray,
+    order_b: IntArray,
+    present_a: BoolArray,
+    present_b: BoolArray,
+    score_a: FloatArray,
+    score_b: FloatArray,
+    gold: BoolArray,
+    draws: Keys,
+    cluster: IntArray | None = None,
+    *,
+    kernel: PairKernel,
+    n: IntArray,
+    every: bool,
+    ties: str,
+    ends: bool,
+    whole: tuple[Whole, Whole] | None,
+    options: Mapping[str, Any],
+) -> tuple[AnyArray, ...]:
+    both = present_a & present_b
+    rank_a, rank_b = (
+        ranking.ranks(order) if (both == present).all() else ranking.restricted_ranks(order, both)
+        for order, present in ((order_a, present_a), (order_b, present_b))
+    )
+    of_a, of_b = (None, None) if whole is None else whole
+    total = ranking.size(gold, both, of_a).total
+    exists = n <= total[..., np.newaxis]
+    if ties != "shared":
+        for score, of_side in ((score_a, of_a), (score_b, of_b)):
+            asked = None if every else n
+            lists = ranking.nbest(score, gold, both, asked, ties, ends=ends, whole=of_side)
+            exists = exists & lists.exists
+    rank_a, rank_b, true, both, score_a, score_b, draws = np.broadcast_arrays(
+        rank_a, rank_b, gold & both, both, score_a, score_b, draws
+    )
+    exists = np.broadcast_to(exists, (*rank_a.shape[:-1], n.size))
+    of_row = None if cluster is None else np.broadcast_to(cluster, rank_a.shape)
+    total = np.broadcast_to(total, rank_a.shape[:-1])
+    result = PairRanks(
+        rank_a, rank_b, true, both, score_a, score_b, draws, total, exists, of_row, of_a
+    )
+    result = _with_empty_places(result) if ends else result
+    return (*kernel(result, n, **options), exists)
+
+
+def _with_empty_places(lists: PairRanks) -> PairRanks:
+    """Return the rankings with the places that stay empty behind the last score of each.
+
+    An empty place counts as a false candidate, so that precision is of n. The same stand in both
+    rankings: places that both lists leave empty make no difference.
+    """
+    unscored = [np.isnan(score) & lists.present for score in (lists.score_a, lists.score_b)]
+    more = max(int(x.sum(axis=-1).max(initial=0)) for x in unscored)
+    more = more if lists.whole is None else lists.whole.reach  # of a head, as many as are asked for
+    ranks = []
+    for rank, lacking in zip((lists.a, lists.b), unscored, strict=True):
+        last = (lists.present & ~lacking).sum(axis=-1)[..., np.newaxis]
+        later = np.where(rank > last, rank + more, rank)
+        ranks.append(np.concatenate([later, last + np.arange(1, more + 1)], axis=-1))
+
+    def longer(values: AnyArray, filling: Any) -> AnyArray:
+        empty = np.full((*values.shape[:-1], more), filling, dtype=values.dtype)
+        return np.concatenate([values, empty], axis=-1)
+
+    # scores that are nobody's, all different: an empty place is tied with none
+    steps = np.finfo(float).min * (1.0 - np.arange(1, more + 1) * np.finfo(float).eps)
+    places = np.broadcast_to(steps, (*lists.score_a.shape[:-1], more))
+    return PairRanks(
+        ranks[0],
+        ranks[1],
+        longer(lists.gold, False),
+        longer(lists.present, True),
+        np.concatenate([lists.score_a, places], axis=-1),
+        np.concatenate([lists.score_b, places], axis=-1),
+        np.concatenate([lists.draws, np.broadcast_to(by_position(more), places.shape)], axis=-1),
+        lists.total,
+        lists.exists,
+        None if lists.cluster is None else _apart(lists.cluster, more),
+        lists.whole,
+    )
+
+
+def _apart(cluster: IntArray, more: int) -> IntArray:
+    """Return groups, and one of its own for each empty place."""
+    own = cluster.max(initial=-1) + np.arange(1, more + 1)
+    return np.concatenate([cluster, np.broadcast_to(own, (*cluster.shape[:-1], more))], axis=-1)

@@ -1,0 +1,420 @@
+"""Which column is what: gold label, measures, roles given as values, the form of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from pandas.api.types import is_bool_dtype
+
+from rankeval_pd.errors import listed, unknown_name
+from rankeval_pd.forms.roles.roles import (
+    CONTINGENCY,
+    Names,
+    Roles,
+    are_values,
+    as_names,
+    excluded_names,
+)
+from rankeval_pd.stats._types import FloatArray
+
+# -------------------------------------------------------------------------------------------------
+# Which column is what: the gold label and the measures, named or found.
+
+
+def native(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the frame with numbers in the order of bytes of this machine, as pandas takes them."""
+    result = frame
+    for place, (_, column) in enumerate(frame.items()):
+        if isinstance(column.dtype, np.dtype) and not column.dtype.isnative:
+            result = frame.copy(deep=False) if result is frame else result
+            result.isetitem(place, column.to_numpy().astype(column.dtype.newbyteorder("=")))
+    return result
+
+
+def with_columns(frame: pd.DataFrame, columns: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the frame with more columns, below a header of several levels too."""
+    if frame.columns.nlevels == 1:
+        return frame.assign(**columns)
+    result = frame.copy(deep=False)
+    for name, values in columns.items():
+        result[(name, *[""] * (frame.columns.nlevels - 1))] = values
+    return result
+
+
+def frame_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
+    """Return a column by its label, or an index level of that name."""
+    try:
+        result = _place(frame.columns, name)
+    except (KeyError, TypeError, pd.errors.InvalidIndexError):
+        if role in ("by", "groups", "strata", "seeds") and names_level(frame, name):
+            level = list(frame.index.names).index(name)
+            return frame.index.get_level_values(level).to_series(index=frame.index)
+        levels = [level for level in frame.index.names if level is not None]
+        known = frame.columns if role in ("measures", "cells") else [*frame.columns, *levels]
+        raise unknown_name(role, name, known) from None
+    if not isinstance(result, int):
+        times = int(np.count_nonzero(np.arange(frame.shape[1])[result] + 1))
+        if isinstance(result, np.ndarray) and result.dtype == bool:
+            times = int(result.sum())
+        raise ValueError(
+            f"{role}: the name {name!r} stands for {times} columns. Rename or drop all but one of"
+            " them; data.columns.duplicated() shows repeated names."
+        )
+    return frame.iloc[:, result]
+
+
+def names_level(frame: pd.DataFrame, name: object) -> bool:
+    """Return whether a level of the index has this name."""
+    try:
+        return name in set(frame.index.names)  # asks pd.NA nothing, as a list does
+    except TypeError:  # a list or the like names nothing
+        return False
+
+
+def _place(columns: pd.Index, name: Hashable) -> Any:
+    """Return where a column stands, or a mask; of two levels, without a word of how they lie."""
+    if isinstance(columns, pd.MultiIndex) and name not in set(columns):
+        mask = np.array([name in {label[0]} for label in columns], dtype=bool)
+        if not mask.any():
+            raise KeyError(name)
+        return mask
+    return columns.get_loc(name)
+
+
+def split_measures(data: xr.Dataset, roles: Roles, named: list[Hashable]) -> dict[Hashable, Any]:
+    """Return the variables that can be measures, those with a dimension ``measure`` in parts."""
+    by_name: dict[Hashable, Any] = {}
+    for name, variable in data.data_vars.items():
+        if roles.dim not in variable.dims or name in named:
+            continue
+        if "measure" not in variable.dims:
+            by_name[name] = variable
+            continue
+        for position, label in enumerate(data["measure"].to_numpy().tolist()):
+            if label in by_name or label in data.data_vars:
+                raise ValueError(
+                    f"measures: the name {label!r} stands for several measures of the Dataset:"
+                    " variables, or positions along the dimension 'measure'. Rename or drop all"
+                    " but one of them."
+                )
+            by_name[label] = variable.isel(measure=position, drop=True)
+    return by_name
+
+
+def variables_of(data: pd.DataFrame | xr.Dataset, roles: Roles) -> dict[Hashable, list[Any]]:
+    """Return the dtypes of the columns by label, or of the variables that hold candidates."""
+    by_name: dict[Hashable, list[Any]] = {}
+    if isinstance(data, pd.DataFrame):
+        for label, dtype in zip(data.columns, data.dtypes, strict=True):
+            by_name.setdefault(label, []).append(dtype)
+    else:
+        for name, variable in data.data_vars.items():
+            if roles.dim in variable.dims:
+                by_name[name] = [variable.dtype]
+    return by_name
+
+
+def is_score(dtype: Any) -> bool:
+    """Return whether a column of this dtype can hold scores."""
+    api = pd.api.types
+    return (
+        api.is_numeric_dtype(dtype)
+        and not api.is_bool_dtype(dtype)
+        and not api.is_complex_dtype(dtype)
+    ) or (isinstance(dtype, pd.CategoricalDtype) and bool(dtype.ordered))
+
+
+def with_roles_of(gold: Hashable, roles: Roles, columns: Any) -> list[Hashable]:
+    """Return the names of the columns that have another role than that of a measure."""
+    one = [name for name in (roles.key, roles.groups) if name is not None]
+    return [gold, *as_names(roles.by, columns), *one, *as_names(roles.label, columns)]
+
+
+def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
+    """Return the name of the gold label: given, ``gold``, or the only boolean column."""
+    if roles.higher_is_better is not None:
+        raise ValueError(
+            f"higher_is_better={roles.higher_is_better!r} belongs to systems over test items, and"
+            " this is a method for rankings, candidates with a gold label: name the measures whose"
+            " small values rank first, lower_is_better=...; without it they would be ranked"
+            " backwards. Of systems, use paired_bootstrap."
+        )
+    if roles.missing == "ratio":
+        raise ValueError(
+            "missing='ratio' is of systems over test items, the mean of the scores that there are;"
+            " of rankings, allowed are 'raise', 'last', 'drop' and 'absent'."
+        )
+    for role in ("metric", "strata", "seeds", "average"):
+        if getattr(roles, role) is not None:
+            raise ValueError(
+                f"{role}={getattr(roles, role)!r} belongs to systems over test items, and this is a"
+                " method for rankings, candidates with a gold label. Leave it out, or use"
+                " paired_bootstrap, paired_permutation, system_ranks or gain_by_size."
+            )
+    columns = variables_of(data, roles)
+    if roles.gold is not None:
+        if roles.gold in columns or (isinstance(data, xr.Dataset) and roles.gold in data.variables):
+            return roles.gold
+        raise unknown_name("gold", roles.gold, columns)
+    if "gold" in columns:
+        return "gold"
+    candidates = [name for name, dtypes in columns.items() if pd.api.types.is_bool_dtype(dtypes[0])]
+    if len(candidates) == 1:
+        return candidates[0]
+    if candidates:
+        raise ValueError(
+            f"gold is not given, and it could be any of {listed(candidates)}. Say which of these"
+            " columns marks the true positives: gold=..."
+        )
+    graded = (
+        " The column 'grade' may hold it: gold='grade' and, for the least grade that counts,"
+        " min_grade=1. per_query('AP') and summary(['AP', 'P@10']) take it as it is."
+        if "grade" in columns
+        else " A table of systems over test items has no gold label: its methods are"
+        " paired_bootstrap, paired_permutation, system_ranks and gain_by_size. Where nothing is"
+        " judged yet, judged_difference and plan_annotation take"
+        " data.assign(gold=float('nan'))."
+    )
+    raise ValueError(
+        "gold is not given, and no column is named 'gold' or boolean; there are"
+        f" {listed(columns)}. Say which column marks the true positives: gold=...{graded}"
+    )
+
+
+def find_measures(
+    data: pd.DataFrame | xr.Dataset, roles: Roles, taken: list[Hashable], *, needed: bool
+) -> list[Hashable]:
+    """Return the names of the measures: those given, else every numeric column without a role.
+
+    A question that needs no measure gets none, unless a missing score decides who takes part.
+    """
+    if isinstance(data, pd.DataFrame):
+        columns = variables_of(data, roles)
+    else:
+        columns = {k: [v.dtype] for k, v in split_measures(data, roles, taken).items()}
+    out = excluded_names(roles, columns)
+    beside = {*taken, *out, *CONTINGENCY}
+    if roles.measures is not None:
+        names = list(dict.fromkeys(as_names(roles.measures, columns)))
+        if not names:
+            raise ValueError(
+                f"measures={roles.measures!r} names no measure; there are {listed(columns)}. Give"
+                " the names of those that are meant, or leave it out for all."
+            )
+        for name in names:
+            if name in {taken[0]}:
+                raise ValueError(
+                    f"measures: {name!r} is the gold label, and a label is no score of its own."
+                    " Leave it out."
+                )
+            if name not in columns:
+                raise unknown_name("measures", name, columns)
+    else:
+        names = [
+            name
+            for name, dtypes in columns.items()
+            if all(map(is_score, dtypes)) and name not in beside
+        ]
+    if not needed and roles.missing != "drop":
+        return []
+    if needed and not names:
+        raise ValueError(
+            f"measures: no numeric column without another role; there are {listed(columns)}. Give"
+            " the scores of each measure as a column of numbers, or name the columns: measures=..."
+        )
+    return names
+
+
+def signs_of(measures: list[Hashable], roles: Roles, columns: Any) -> FloatArray:
+    """Return -1 for each measure whose smaller scores rank first, else 1."""
+    lower = set(roles.lower(measures, columns))
+    return np.array([-1.0 if name in lower else 1.0 for name in measures])
+
+
+# -------------------------------------------------------------------------------------------------
+# Roles that are given as values: an array, a Series, or a level of the index.
+
+_ONE = ("gold", "key", "groups")
+_SEVERAL = ("by", "label")
+
+
+def with_given_frame(frame: pd.DataFrame, roles: Roles) -> tuple[pd.DataFrame, Roles]:
+    """Return a frame in which every role is a column, and the roles by the columns' names.
+
+    What is given as values, and levels of the index, become columns of a shallow copy.
+    """
+    named = {role: _entries(getattr(roles, role), frame.columns) for role in (*_ONE, *_SEVERAL)}
+    added: dict[Hashable, Any] = {}
+    taken = _named_measures(roles)
+    for role, entries in named.items():
+        for place, entry in enumerate(entries):
+            if are_values(entry):
+                name = _name_of(entry, role, {*taken, *added})
+                added[name] = _aligned(entry, frame.index, role)
+            elif _is_level(entry, frame):
+                name = entry
+                added[name] = frame.index.get_level_values(list(frame.index.names).index(entry))
+            else:
+                continue
+            entries[place] = name
+    if not added:
+        return frame, roles
+    kept = frame.drop(columns=[name for name in added if name in frame.columns])
+    columns = {
+        name: pd.Series(values.array if hasattr(values, "array") else values, index=frame.index)
+        for name, values in added.items()
+    }
+    whole = pd.concat([kept, pd.DataFrame(columns, index=frame.index)], axis=1)
+    return whole, _renamed(roles, named)
+
+
+def with_given_dataset(data: xr.Dataset, roles: Roles) -> tuple[xr.Dataset, Roles]:
+    """Return a Dataset in which every role is a variable, and the roles by their names."""
+    named = {role: _entries(getattr(roles, role), data.variables) for role in (*_ONE, "label")}
+    added: dict[Hashable, Any] = {}
+    for role, entries in named.items():
+        for place, entry in enumerate(entries):
+            if not are_values(entry):
+                continue
+            name = _name_of(entry, role, {*_named_measures(roles), *added})
+            if isinstance(entry, xr.DataArray):
+                added[name] = xr.align(data, entry, join="exact")[1].drop_vars(
+                    [c for c in entry.coords if c not in entry.dims]
+                )
+            else:
+                index = data.indexes.get(roles.dim, pd.RangeIndex(data.sizes[roles.dim]))
+                added[name] = (roles.dim, np.asarray(_aligned(entry, index, role)))
+            entries[place] = name
+    if not added:
+        return data, roles
+    return data.drop_vars([n for n in added if n in data]).assign(added), _renamed(roles, named)
+
+
+def _entries(given: Any, columns: Any) -> list[Any]:
+    """Return what a role was given: names and values."""
+    if given is None:
+        return []
+    if are_values(given) or isinstance(given, str) or not isinstance(given, Iterable):
+        return [given]
+    if isinstance(given, tuple) and _is_in(given, columns):
+        return [given]
+    return list(given)
+
+
+def _renamed(roles: Roles, named: dict[str, list[Any]]) -> Roles:
+    by_name: dict[str, Any] = {}
+    for role, entries in named.items():
+        if entries:
+            by_name[role] = entries[0] if role in _ONE else entries
+    return replace(roles, **by_name)
+
+
+def _named_measures(roles: Roles) -> list[Hashable]:
+    given: Names = roles.measures
+    if given is None or isinstance(given, str) or not isinstance(given, Iterable):
+        return [given]
+    return list(given)
+
+
+def _name_of(values: Any, role: str, taken: set[Hashable]) -> Hashable:
+    """Return the name under which values are added: their own, if they have one that is free."""
+    own = getattr(values, "name", None)
+    name = role if own is None else own
+    while name in taken:
+        name = f"{role}_given" if name == own else f"{name}_"
+    return name
+
+
+def _is_level(name: Any, frame: pd.DataFrame) -> bool:
+    return not _is_in(name, frame.columns) and _is_in(name, list(frame.index.names))
+
+
+def _is_in(name: Any, names: Any) -> bool:
+    try:
+        return name is not None and name in names
+    except TypeError:
+        return False
+
+
+def _aligned(values: Any, index: pd.Index, role: str) -> Any:
+    """Return values in the order of the rows; a Series is taken by its index."""
+    if np.ndim(values) != 1 or len(values) != len(index):
+        raise ValueError(
+            f"{role} has values of shape {np.shape(values)} for {len(index)} candidates: give one"
+            " value for each, or the name of a column."
+        )
+    if not isinstance(values, pd.Series) or values.index.equals(index):
+        return values
+    there, here = values.index, index
+    if there.is_unique and here.is_unique and there.isin(here).all():
+        return values.reindex(here)
+    raise ValueError(
+        f"{role} is a Series whose index is not that of the data: which value belongs to which row"
+        " is not clear. Give it the index of the data, or, if its values are in the order of the"
+        " rows, its values alone: .to_numpy()."
+    )
+
+
+# -------------------------------------------------------------------------------------------------
+# What form do data have? Rankings, systems over test items, pairs of systems, runs, or cells.
+
+Form = Literal["rankings", "items", "pairs"]
+
+
+def form_of(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> Form:
+    """Return what the data look like: rankings, systems over items, or pairs of systems."""
+    if _are_pairs(data):
+        return "pairs"
+    return "items" if _are_items(data, keywords) else "rankings"
+
+
+def _are_pairs(data: pd.DataFrame | xr.Dataset) -> bool:
+    """Return whether this is a table of pairs of systems: by the columns that say so."""
+    names = data.columns if isinstance(data, pd.DataFrame) else data.variables
+    return all(name in names for name in ("system_a", "system_b", "gain", "p_value"))
+
+
+def are_queries(data: pd.DataFrame, keywords: Mapping[str, Any]) -> bool:
+    """Return whether this is a table of runs and judgements, as read_trec returns it."""
+    told = any(keywords.get(role) is not None for role in ("gold", "positive", "by", "groups"))
+    return not told and "grade" in data.columns and "query" in (*data.columns, *data.index.names)
+
+
+def _are_items(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> bool:
+    """Return whether these are systems over test items: by their roles, or by their form."""
+    of_items = ("metric", "higher_is_better", "strata", "average", "seeds")
+    if any(keywords.get(role) is not None for role in of_items):
+        return True
+    if any(
+        keywords.get(role) is not None for role in ("gold", "key", "label", "positive", "min_grade")
+    ):
+        return False
+    if isinstance(data, xr.Dataset):
+        return "system" in data.dims and keywords.get("dim", "item") in data.dims
+    return data.columns.nlevels == 2 or _are_systems(data)
+
+
+def _are_systems(data: pd.DataFrame) -> bool:
+    """Return whether columns of numbers stand there, several, and nothing that could be gold."""
+    numbers = sum(map(is_score, data.dtypes))
+    labelled = "gold" in data.columns or "grade" in data.columns
+    no_label = not labelled and not any(map(is_bool_dtype, data.dtypes))
+    return numbers > 1 and no_label and not _has_cells(data)
+
+
+def _has_cells(data: pd.DataFrame | xr.Dataset) -> bool:
+    """Return whether the cells of 2x2 tables stand there, and no measure may do so yet."""
+    return isinstance(data, pd.DataFrame) and {"O11", "O12", "O21", "O22"} <= {*data.columns}
+
+
+def awaits_measures(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> bool:
+    """Return whether there are cells of 2x2 tables, and no label that would make rankings."""
+    told = any(keywords.get(role) is not None for role in ("gold", "positive", "min_grade"))
+    if told or not isinstance(data, pd.DataFrame) or not _has_cells(data):
+        return False
+    return "gold" not in data.columns and not any(map(is_bool_dtype, data.dtypes))

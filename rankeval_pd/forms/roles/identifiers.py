@@ -1,0 +1,244 @@
+"""Columns that look like identifiers, and candidates that are repeated or of one class."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_string_dtype
+
+from rankeval_pd.errors import listed, warn
+from rankeval_pd.forms.rankings.tie_keys import label_hashes
+from rankeval_pd.forms.roles.columns import is_score
+from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+
+# -------------------------------------------------------------------------------------------------
+# Columns that were found, not named, and look like identifiers: said, with the way out.
+
+_LEAST = 10  # rows, below which whole numbers are all distinct by chance
+_NAMES = frozenset({
+    "id", "ids", "idx", "index", "key", "uid", "guid", "qid", "pid", "docid", "docno", "segid",
+    "no", "nr", "number", "fold", "split", "rep", "repeat", "repetition", "replicate", "trial",
+    "seed", "run", "query", "topic", "doc", "document", "item", "segment", "seg", "sentence",
+    "sent", "line", "row", "page", "user", "session", "batch", "block", "subject", "participant",
+    "annotator", "timestamp", "date", "year", "rel", "relevance", "grade",
+})  # fmt: skip
+_LAST = frozenset({"id", "ids", "idx", "index", "uid", "docno", "nr", "number", "fold", "seed"})
+
+
+def warn_of_identifiers(
+    columns: Mapping[Hashable, pd.Series],
+    *,
+    taken_as: str,
+    groups: Mapping[str, IntArray] | None = None,
+    lead: str = "",
+) -> None:
+    """Give a RankevalWarning that names the columns that look like identifiers, if there are any.
+
+    Parameters
+    ----------
+    columns : mapping
+        The columns that were found to be systems or measures and that nobody named, by name.
+    taken_as : str
+        What they were found to be, in the plural: "systems" or "measures".
+    groups : mapping, optional
+        By the name of the role (by, groups) the number of each row's group.
+    lead : str, optional
+        A sentence to be added.
+
+    Notes
+    -----
+    Cost: of a column of whole numbers one hash table, and a pass over the rows for each role; of
+    any other column a look at its first rows.
+    """
+    reasons = {
+        name: reason
+        for name, values in columns.items()
+        if (reason := reason_of(name, values, groups or {})) is not None
+    }
+    if not reasons:
+        return
+    names = list(reasons)
+    told = "; ".join(f"{name!r} ({reason})" for name, reason in list(reasons.items())[:6])
+    more = f"; and {len(names) - 6} more" if len(names) > 6 else ""
+    given = (
+        repr(names[0]) if len(names) == 1 else f"{names[:6]!r}"[:-1] + (", ...]" if more else "]")
+    )
+    warn(
+        f"taken as {taken_as}, and they look like identifiers or labels: {told}{more}. Leave them"
+        f" out by exclude={given}, or give them their role, as by=... or groups=...; if they are"
+        f" meant, name all {taken_as}: measures=[...].{lead}"
+    )
+
+
+def reason_of(
+    name: Hashable, values: pd.Series, groups: Mapping[str, IntArray] | None = None
+) -> str | None:
+    """Return why a column looks like an identifier, or None.
+
+    Only whole numbers do: by their name; by being all distinct (10 rows or more), or counting up in
+    blocks; or, if they are not 0 and 1 only, by being the same within each group.
+    """
+    numbers = _whole(values)
+    if numbers is None:
+        return None
+    if _named_so(name):
+        return "by its name"
+    if _counts_up(numbers):
+        return "whole numbers that count up from row to row"
+    if _all_distinct(numbers):
+        return "whole numbers that are all distinct"
+    for role, number in (groups or {}).items():
+        if _constant_within(numbers, number):
+            return f"one value in each group of {role}"
+    return None
+
+
+def _whole(values: pd.Series) -> FloatArray | None:
+    """Return a column of whole numbers as float64, NaN where missing; None for any other."""
+    api = pd.api.types
+    if values.dtype == object:
+        values = values.infer_objects()
+    if api.is_bool_dtype(values.dtype) or not api.is_numeric_dtype(values.dtype):
+        return None
+    if api.is_complex_dtype(values.dtype) or values.empty:
+        return None
+    first = values.iloc[:1000].to_numpy(dtype=np.float64, na_value=np.nan)
+    if not _are_whole(first):
+        return None
+    numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
+    return numbers if _are_whole(numbers) else None
+
+
+def _are_whole(numbers: FloatArray) -> bool:
+    known = numbers[~np.isnan(numbers)]
+    return bool((np.isfinite(known) & (known == np.rint(known))).all()) and known.size > 0
+
+
+def _named_so(name: Hashable) -> bool:
+    if not isinstance(name, str):
+        return False
+    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)  # docId
+    words = re.findall(r"[a-z]+", apart.lower())
+    if not words:
+        return False
+    if any(character.isdigit() for character in name):  # "Unnamed: 0"; "run 3" may be a system
+        return words in (["unnamed"], ["level"])
+    return words[-1] in _LAST or all(word in _NAMES for word in words)
+
+
+def _counts_up(numbers: FloatArray) -> bool:
+    """Return whether each row has the number of the row before it or the next one."""
+    with np.errstate(over="ignore"):  # steps beyond all floats are no steps of 1
+        steps = np.diff(numbers)
+    return bool(((steps == 0.0) | (steps == 1.0)).all()) and int(steps.sum()) + 1 >= _LEAST
+
+
+def _all_distinct(numbers: FloatArray) -> bool:
+    known = numbers[~np.isnan(numbers)]
+    with np.errstate(over="ignore"):
+        if known.size < _LEAST or known.max() - known.min() + 1.0 < known.size:
+            return False
+    return bool(pd.unique(known).size == known.size)
+
+
+def _constant_within(numbers: FloatArray, number: IntArray) -> bool:
+    """Return whether the column tells groups apart and not the rows of any group."""
+    if numbers.size < _LEAST or set(pd.unique(numbers)) <= {0.0, 1.0}:
+        return False
+    _, first, where, size = np.unique(
+        number, return_index=True, return_inverse=True, return_counts=True
+    )
+    within = numbers[first][where]
+    same = (numbers == within) | (np.isnan(numbers) & np.isnan(within))
+    several = int((size > 1).sum())
+    return bool(same.all()) and several > 1 and pd.unique(numbers[first]).size > 1
+
+
+# -------------------------------------------------------------------------------------------------
+# What is odd about candidates and is said before they are counted: repeated, of one class.
+
+LOOKED_AT = 10_000  # rows in which a column of two values is looked for
+
+
+def cluster_codes(values: pd.Series, name: Hashable) -> IntArray:
+    """Return the number of each candidate's group, whatever the order of the rows."""
+    number, labels = pd.factorize(values)
+    check_clusters(int((number < 0).sum()), name)
+    place = np.empty(len(labels), dtype=np.int64)
+    place[np.argsort(label_hashes(pd.Index(labels, tupleize_cols=False)))] = np.arange(len(labels))
+    return np.asarray(place[number])
+
+
+def check_clusters(missing: int, name: Hashable) -> None:
+    """Raise a ValueError where candidates have no group."""
+    if missing:
+        raise ValueError(
+            f"groups={name!r} has {missing} missing values: every candidate belongs to a group,"
+            " if to one of its own. Fill them."
+        )
+
+
+def warn_of_repeated(
+    labels: pd.Index | Sequence[pd.Index],
+    again: BoolArray,
+    *,
+    by: Sequence[Hashable],
+    label: Sequence[Hashable],
+) -> None:
+    """Say that candidates occur more than once, which are not independent then."""
+    if not again.any():
+        return
+    levels = [labels] if isinstance(labels, pd.Index) else list(labels)
+    several = [level[again][:3].tolist() for level in levels]
+    shown = several[0] if len(several) == 1 else list(zip(*several, strict=True))
+    where = "label=" + (repr(label[0]) if len(label) == 1 else repr(list(label)))
+    what = where if label else "the index"
+    within = f" within one group of by={list(by)!r}" if by else ""
+    warn(
+        f"{int(again.sum()):,} of {again.size:,} rows repeat the label of an earlier row{within}"
+        f" ({what}: {listed(dict.fromkeys(shown))}): are these the same candidates again? Then they"
+        " depend on each other, and intervals and p-values of independent candidates do not hold:"
+        " name what belongs together, groups=..., or what each row is a sample of, by=... If they"
+        " are different candidates, name what tells them apart, label=..., or give them an index"
+        " of their own: data.reset_index()."
+    )
+
+
+def warn_of_one_class(truth: FloatArray, name: Hashable) -> None:
+    """Say that all candidates are true positives, or none is."""
+    known = truth[~np.isnan(truth)]
+    warn_of_counts(int((known == 1.0).sum()), known.size, name)
+
+
+def warn_of_counts(positive: int, total: int, name: Hashable) -> None:
+    """Say the same of counts."""
+    if total > 1 and positive in (0, total):
+        which = "every candidate is a true positive" if positive else "no true positive"
+        warn(
+            f"gold={name!r}: {which} among {total:,} candidates, so that no ranking of them is"
+            " better than another. Is it the right column, and the whole of the data?"
+        )
+
+
+def maybe_gold(data: object, keywords: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Say which column of two values, beside scores that have more, may be a gold label."""
+    if not isinstance(data, pd.DataFrame) or data.columns.nlevels > 1 or any(keywords.values()):
+        return []
+    if not data.columns.is_unique:
+        return []
+    head = data.head(LOOKED_AT)
+    scores = [name for name in head if is_score(head[name].dtype)]
+    counts = {
+        name: head[name].value_counts()
+        for name in head
+        if name in scores or is_string_dtype(head[name])
+    }
+    two = [name for name, found in counts.items() if len(found) == 2]
+    if len(two) != 1 or not any(len(counts[name]) > 2 for name in scores):
+        return []
+    positive = "" if two[0] in scores else f", positive={counts[two[0]].index[-1]!r}"
+    return [("a gold label?", f"{two[0]!r} has two values: rankeval(gold={two[0]!r}{positive})")]

@@ -1,0 +1,406 @@
+"""The roles that columns play, and the choices of the options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, TypedDict, get_args
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.errors import check_choice, check_number, listed, near_miss, unknown_name
+
+# -------------------------------------------------------------------------------------------------
+# The roles that columns play, and the columns that are meant when none is named.
+
+Ties = Literal["shared", "blocks", "expected", "best", "worst", "error"]
+Missing = Literal["raise", "last", "drop", "absent", "ratio"]
+Average = Literal["macro", "micro"]
+TIES: tuple[Ties, ...] = get_args(Ties)
+CUTTING = ("shared", "blocks", "error")  # what holds for every method
+MISSING: tuple[Missing, ...] = get_args(Missing)
+CONTINGENCY = ("O11", "O12", "O21", "O22", "E11", "R1", "R2", "C1", "C2", "N")
+
+Names = Hashable | Sequence[Hashable] | None
+Seed = int | np.random.Generator | None
+
+
+class _Shared(TypedDict, total=False):
+    """What rankings and systems over items have in common."""
+
+    measures: Names
+    exclude: Names
+    by: Names
+    rng: Seed
+    dim: Hashable
+
+
+class _Rankings(_Shared, total=False):
+    """What rankings take, but how they count equal scores."""
+
+    gold: Hashable | None
+    positive: Any
+    min_grade: float | None
+    key: Hashable | None
+    label: Names
+    groups: Hashable | None
+    lower_is_better: Names | bool
+    missing: Missing
+
+
+class RankingRoles(_Rankings, total=False):
+    """The roles of the columns of rankings: candidates with a gold label."""
+
+    ties: Ties
+
+
+class ItemRoles(_Shared, total=False):
+    """The roles of the columns of systems over test items."""
+
+    metric: str | Callable[[Any], Any] | None
+    groups: Hashable | None
+    strata: Hashable | None
+    average: Average | None
+    seeds: Hashable | None
+    missing: Missing
+    higher_is_better: bool | None
+
+
+QueryTies = Literal["trec", "shared", "expected"]
+QueryMissing = Literal["absent", "raise"]
+Unjudged = Literal["negative", "skip", "raise"]
+PartlyJudged = Literal["estimate", "bounds"]
+
+
+class QueryRoles(TypedDict, total=False):
+    """The roles of the columns of queries: documents with a grade, measures that retrieve some."""
+
+    gold: Hashable | None
+    measures: Names
+    exclude: Names
+    by: Names
+    key: Hashable | None
+    lower_is_better: Names
+    ties: QueryTies
+    missing: QueryMissing
+    rng: Seed
+    dim: Hashable
+    min_grade: float
+    unjudged: Unjudged
+
+
+class AnyRoles(_Rankings, ItemRoles, total=False):
+    """The roles of rankings, of systems over items, and of queries."""
+
+    ties: Ties | QueryTies
+    unjudged: Unjudged | PartlyJudged
+
+
+MEANINGS: dict[str, str] = {
+    "gold": "the column that marks true positives, True or False, 1 or 0; unless given a column"
+    " named gold, else the only boolean one. This, key, label, by and groups may also be a level of"
+    " the index, a Series or an array.",
+    "positive": "the value of gold, or the values, that true positives have.",
+    "min_grade": "where gold holds grades, the least that makes a true positive.",
+    "measures": "the columns that are ranked or compared; unless given every numeric one without"
+    " another role.",
+    "exclude": "columns that are neither ranked nor compared, such as identifiers.",
+    "by": "the column(s) that name the query, sample or domain of each row.",
+    "key": "the column that breaks ties, the smaller first; unless given a hash of the label.",
+    "label": "the column(s) or index level(s) that identify a candidate and are hashed; unless"
+    " given the index.",
+    "lower_is_better": "the measures whose small values rank first; True: all.",
+    "ties": "how equal scores are counted: shared, blocks, expected, best, worst or error.",
+    "missing": "what a missing score means: raise, last, drop or absent (not retrieved);"
+    " of systems over test items raise or ratio (the score of the items that there are).",
+    "rng": "the seed of ties and draws: the same seed, the same numbers.",
+    "dim": "of a Dataset, the dimension of the rows.",
+    "metric": "the metric, a name or a function of summed statistics.",
+    "groups": "the column that names the cluster of each row, of rows that depend on each other.",
+    "strata": "the column that names the stratum (task, domain) of each item, within which items"
+    " are drawn.",
+    "average": "how the strata make one score: macro, their mean, unless given; or micro, all items"
+    " together.",
+    "seeds": "the column, or level of the columns, that names the training seed of each score.",
+    "higher_is_better": "whether the higher score is the better; unless given, as the metric has"
+    " it.",
+    "unjudged": "of queries, what a retrieved document without a grade is: negative, skip or"
+    " raise; of the methods for partly judged candidates estimate or bounds.",
+}
+"""What each role says, for docstrings; each line is wrapped there."""
+
+
+def default_of(role: str, *, items: bool) -> Any:
+    """Return what a role is unless given, of rankings or of systems over items."""
+    return "item" if items and role == "dim" else getattr(Roles(), role)
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The roles of the columns, filled in."""
+
+    gold: Hashable | None = None
+    measures: Names = None
+    exclude: Names = None
+    by: Names = None
+    positive: Any = None
+    min_grade: float | None = None
+    key: Hashable | None = None
+    label: Names = None
+    lower_is_better: Names | bool = ()
+    ties: str = "shared"
+    missing: str = "raise"
+    rng: int | np.random.Generator | None = 0
+    dim: Hashable = "candidate"
+    groups: Hashable | None = None
+    strata: Hashable | None = None
+    average: str | None = None
+    seeds: Hashable | None = None
+    metric: str | Callable[[Any], Any] | None = None
+    higher_is_better: bool | None = None
+    unjudged: str | None = None
+
+    @classmethod
+    def configured(cls, keywords: Mapping[str, Any]) -> Roles:
+        """Return what an accessor is configured with: roles of queries too, which are checked.
+
+        ``ties`` of queries stays what it is unless given.
+        """
+        given = dict(keywords)
+        unjudged = given.pop("unjudged", None)
+        known = (None, *get_args(Unjudged), *get_args(PartlyJudged))
+        check_choice("unjudged", unjudged, known)
+        if isinstance(given.get("ties"), str) and given["ties"] == "trec":
+            del given["ties"]
+        check_choice("ties", given.get("ties", "trec"), (*TIES, "trec"))
+        return cls.of(given)
+
+    @classmethod
+    def of(cls, keywords: Mapping[str, Any]) -> Roles:
+        """Return the roles with those given filled in, checked as far as they can be."""
+        _refuse_those_of_queries(keywords)
+        known = [field.name for field in fields(cls)]
+        for name in keywords:
+            if name not in known:
+                raise TypeError(
+                    f"{name!r} is neither an option here nor a role of a column."
+                    f"{near_miss(name, known)} The roles are {listed(known, most=len(known))}; the"
+                    " signature has the options."
+                )
+        roles = replace(cls(), **keywords)
+        for name in ("gold", "key", "dim", "groups", "strata", "seeds"):
+            given = getattr(roles, name)
+            named = name in ("dim", "strata", "seeds")
+            if not isinstance(given, Hashable) and (named or not are_values(given)):
+                raise TypeError(f"{name}={given!r}: give the name of one column, not several.")
+        for name in ("gold", "key", "dim", "groups", "strata", "seeds", "by", "label"):
+            if getattr(roles, name) is pd.NA:
+                raise TypeError(f"{name}=<NA> is equal to no name. Give the name of a column.")
+        check_choice("ties", roles.ties, TIES)
+        check_choice("missing", roles.missing, MISSING)
+        _check_positive(roles.positive, roles.min_grade)
+        check_choice("average", roles.average, (None, *get_args(Average)))
+        _ = roles.seed
+        return roles
+
+    def check_groups(self) -> None:
+        """Raise a ValueError where candidates that belong together have no answer."""
+        if self.groups is not None:
+            raise ValueError(
+                "groups: what is asked here takes the candidates for independent, and has no answer"
+                " for clusters. With groups=... and without by=... or average=... there are"
+                " nbest_precision, precision_band, compare, significant_ranges, difference_band,"
+                " area and compare_area. For queries in clusters: per_query(metric, wide=True), and"
+                " groups=... in the tests of its table."
+            )
+
+    def check_ends(self) -> None:
+        """Raise a ValueError where a list that ends early has no answer to what is asked."""
+        if self.ends:
+            raise ValueError(
+                "missing='absent' holds for lists of single n (nbest_precision, compare,"
+                " significant_ranges, odds_ratios, random_test), acceptance sets, curves and areas,"
+                " and not for what was asked here. Give missing='last' to rank what was not"
+                " retrieved after every score."
+            )
+
+    def lower(self, measures: Iterable[Hashable], columns: Any) -> list[Hashable]:
+        """Return the measures whose small values rank first, each of them known."""
+        if isinstance(self.lower_is_better, bool):
+            return list(measures) if self.lower_is_better else []
+        names = as_names(self.lower_is_better, columns)
+        for unknown in (name for name in names if name not in columns):
+            raise unknown_name("lower_is_better", unknown, columns)
+        return names
+
+    @property
+    def ends(self) -> bool:
+        """Whether a measure's list ends with its last score."""
+        return self.missing == "absent"
+
+    def check_ties(self) -> None:
+        """Raise a ValueError where the ties are counted in a way that single lists only have."""
+        if self.ties not in CUTTING:
+            raise ValueError(
+                f"ties={self.ties!r} holds in nbest_precision, random_test and the curves (roc,"
+                " precision_recall, det, lift, gain), and not for crossovers, bands, comparisons or"
+                f" what else was asked here: allowed are {listed(CUTTING)}. tie_sensitivity says"
+                " how much a comparison depends on the order of equal scores."
+            )
+
+    @property
+    def seed(self) -> int:
+        """The seed of the tie key: ``rng`` if that is an int, else 0."""
+        rng = self.rng
+        if rng is None or isinstance(rng, np.random.Generator):
+            return 0
+        if isinstance(rng, (bool, np.bool_)) or not isinstance(rng, (int, np.integer)):
+            raise TypeError(
+                f"rng={rng!r} is of type {type(rng).__name__}: give a whole number (a seed), a"
+                " numpy.random.Generator, or None for fresh entropy."
+            )
+        if rng < 0:
+            raise ValueError(f"rng={rng!r}: a seed is 0 or more. Give another whole number.")
+        return int(rng)
+
+    @property
+    def swaps(self) -> int:
+        """The seed of the draws beside a tie key: a stream of its own, not that of the key."""
+        return int(np.random.SeedSequence([self.draws, 1]).generate_state(1, np.uint64)[0])
+
+    @property
+    def draws(self) -> int:
+        """The seed of random draws: ``rng`` if that is an int, else one that it draws."""
+        if self.rng is None or isinstance(self.rng, np.random.Generator):
+            return int(np.random.default_rng(self.rng).integers(2**63))
+        return self.seed
+
+
+def are_values(given: Any) -> bool:
+    """Return whether a role is given as values, one for each row, and not as a name."""
+    return isinstance(
+        given, np.ndarray | pd.Series | pd.Index | pd.api.extensions.ExtensionArray | xr.DataArray
+    )
+
+
+def _refuse_those_of_queries(keywords: Mapping[str, Any]) -> None:
+    """Raise a ValueError where a role has a meaning for metrics of queries only."""
+    if keywords.get("unjudged") in get_args(PartlyJudged):
+        raise ValueError(
+            f"unjudged={keywords['unjudged']!r} holds for judged_precision, judged_recall,"
+            " judged_average_precision and judged_difference, and not for what was asked here. Ask"
+            " one of these."
+        )
+    for name, given in keywords.items():
+        if (name == "unjudged" and given is not None) or (
+            name == "ties" and isinstance(given, str) and given == "trec"
+        ):
+            use = {
+                "unjudged": "drop the rows without a label",
+                "ties": f"give one of {listed(TIES)}",
+            }
+            raise ValueError(
+                f"{name}={given!r} holds for the metrics of queries (per_query, and summary with"
+                f" names of metrics), and not for what was asked here: {use[name]}, or leave"
+                f" {name} out."
+            )
+
+
+def _check_positive(positive: Any, min_grade: Any) -> None:
+    """Raise an error unless at most one of the two says what a true positive is."""
+    if min_grade is None:
+        return
+    if positive is not None:
+        raise ValueError(
+            f"positive={positive!r} with min_grade={min_grade!r}: each says which values of gold"
+            " are true positives. Give one of them."
+        )
+    if isinstance(min_grade, (bool, np.bool_)) or not isinstance(
+        min_grade, (int, float, np.integer, np.floating)
+    ):
+        raise TypeError(
+            f"min_grade={min_grade!r} is of type {type(min_grade).__name__}: give a number, the"
+            " least grade of a true positive; for values that are no numbers, positive=..."
+        )
+    check_number("min_grade", min_grade)
+
+
+def as_names(names: Names, columns: Any) -> list[Hashable]:
+    """Return one name or several as a list; a tuple that is a column is one name."""
+    if names is None:
+        return []
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        return [names]
+    if isinstance(names, tuple) and _is_column(names, columns):
+        return [names]
+    try:
+        return list(dict.fromkeys(names))
+    except TypeError:
+        raise TypeError(
+            f"{names!r} names no columns: a name can be hashed, as text, numbers and tuples can."
+            " Give a name, or a list of names."
+        ) from None
+
+
+def excluded_names(roles: Roles, known: Iterable[Hashable]) -> list[Hashable]:
+    """Return the names that the role ``exclude`` leaves out, each of them known."""
+    names = dict.fromkeys(known)  # pd.NA may be a name, and is equal to nothing
+    out = as_names(roles.exclude, names)
+    for unknown in (name for name in out if name not in names):
+        raise unknown_name("exclude", unknown, names)
+    for name in as_names(roles.measures, names):
+        if name in set(out):
+            raise ValueError(
+                f"measures and exclude both name {name!r}. Leave it out of one of them; with"
+                " measures=, exclude= is not needed."
+            )
+    return out
+
+
+def _is_column(name: Hashable, columns: Any) -> bool:
+    try:
+        return name in set(columns)
+    except TypeError:
+        return False
+
+
+# -------------------------------------------------------------------------------------------------
+# The choices of the options by name, and the type of list sizes: what type checkers know of them.
+#
+# At run time the kernels' own tables say what there is; a test holds the two against each other.
+
+ListSizes = float | Sequence[float] | range | np.ndarray[Any, np.dtype[Any]] | None
+"""Sizes of lists: whole numbers, shares between 0 and 1, several of one kind, None for every n."""
+
+Adjustment = Literal["holm", "bonferroni", "bh", "by"]
+FamilyAdjustment = Literal["holm", "bonferroni", "bh", "by", "max-t"]
+AdjustOver = Literal["all", "group"]
+Alternative = Literal["two-sided", "greater", "less"]
+AreaInterval = Literal["newcombe", "delong", "logit"]
+AreaKind = Literal["roc", "ap"]
+AreaTest = Literal["t", "delong"]
+Bound = Literal["critical", "discrete", "interpolated", "parametric"]
+CalibrationInterval = Literal["clopper-pearson", "systems"]
+ComparedShare = Literal["precision", "recall", "lift"]
+DifferenceInterval = Literal["score", "newcombe", "agresti-caffo", "miettinen-nurminen", "delta"]
+Draw = Literal["prefix", "random"]
+EqualScores = Literal["block", "mean"]
+Event = Literal["wild", "recentred", "strict", "zero", "bias-corrected", "studentised"]
+GainInterval = Literal[
+    "wild", "bca", "percentile", "basic", "studentised", "tango", "newcombe"
+]  # fmt: skip
+LawMethod = Literal["auto", "exact", "monte-carlo"]
+PopulationKind = Literal["finite", "infinite"]
+ProportionInterval = Literal["clopper-pearson", "wilson", "jeffreys", "midp", "blaker"]
+RankKind = Literal["simultaneous", "percentile"]
+RecallBand = Literal["clopper-pearson", "emproc", "emproc-plus"]
+RegionTest = Literal["fisher", "midp", "mcnemar", "boschloo", "barnard", "score"]
+ScoreInterval = Literal["wild", "clopper-pearson", "bca", "percentile", "basic"]
+Space = Literal["roc", "precision_recall", "det", "lift", "gain"]
+TailMethod = Literal["discrete", "interpolated", "parametric"]
+Target = Literal["region", "nbest"]
+TextMetric = Literal["bleu", "chrf", "ter"]
+ThresholdInterval = Literal["order", "systems"]
+Across = Literal["n", "share", "recall"]

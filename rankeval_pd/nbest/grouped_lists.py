@@ -1,0 +1,466 @@
+"""Lists in groups: clusters of candidates, strata of queries, means over queries."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from rankeval_pd.errors import check_choice, check_share, is_known, warn
+from rankeval_pd.forms.out import tables
+from rankeval_pd.forms.out.averages import check_average, over_groups
+from rankeval_pd.forms.rankings.answers import answer
+from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.rankings.kernel_calls import PairRanks, ask_pairs, only_pair, pair_names
+from rankeval_pd.forms.rankings.list_sizes import Shares, Sizes, those
+from rankeval_pd.forms.roles.roles import Alternative, Roles
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.distributions.quantiles import z_of
+from rankeval_pd.stats.intervals import bands, cluster_totals
+from rankeval_pd.stats.intervals.differences import agreeing
+from rankeval_pd.stats.intervals.proportions import INTERVALS
+from rankeval_pd.stats.rankings import ranking
+from rankeval_pd.stats.rankings.ranking import Whole
+from rankeval_pd.stats.significance import fisher
+from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
+from rankeval_pd.stats.significance.adjust import adjust as adjusted
+
+# -------------------------------------------------------------------------------------------------
+# Lists of candidates that belong together: intervals and tests from whole clusters.
+
+FEW = 20
+"""So few clusters make an interval that is known only roughly."""
+
+
+def warn_of_few(n_groups: IntArray) -> None:
+    """Say that there are few clusters, at one of the n asked for."""
+    if n_groups.size and n_groups.min() < FEW:
+        warn(
+            f"groups: a row rests on {int(n_groups.min())} groups, and from fewer than {FEW} the"
+            " spread between groups is known only roughly: the interval is wide, and may hold its"
+            " level less well than it says. See n_groups; ask for longer lists, or add groups."
+        )
+
+
+def check_clustered(test: Any, ci: Any, phi: Any, threshold: Any) -> None:
+    """Raise a ValueError where candidates that belong together are to be taken for independent."""
+    if test not in (None, "cluster"):
+        raise ValueError(
+            f"test={test!r} with groups: this test takes the candidates for independent. Leave test"
+            " out: the test is that of whole groups then."
+        )
+    if ci not in ("score", "cluster"):
+        raise ValueError(
+            f"ci={ci!r} with groups: this interval takes the candidates for independent. Leave ci"
+            " out: the interval is that of whole groups then."
+        )
+    if phi != 1.0:
+        raise ValueError(
+            f"phi={phi!r} with groups: groups find out from the data how much more than binomial"
+            " the true positives vary. Leave one of the two out."
+        )
+    if threshold is not None:
+        raise ValueError(
+            "threshold with groups: acceptance sets are compared candidate by candidate. Give n,"
+            " the sizes of n-best lists."
+        )
+
+
+class Ranked(NamedTuple):
+    """One ranking, the candidates that are in it."""
+
+    gold: BoolArray
+    rank: IntArray
+    cluster: IntArray  #: whole numbers from 0
+    whole: Whole | None = None  #: where this is a head
+
+    @classmethod
+    def of(
+        cls,
+        score: FloatArray,
+        gold: BoolArray,
+        here: BoolArray,
+        cluster: IntArray,
+        whole: Whole | None = None,
+    ) -> Ranked:
+        """Return the ranking of the candidates that are here."""
+        rank = ranking.ranks(ranking.order(score[here], np.ones(int(here.sum()), dtype=bool)))
+        return cls(gold[here], rank, numbered(cluster[here]), whole)
+
+    def totals(self, n: IntArray, target: str) -> tuple[cluster_totals.ListTotals, FloatArray]:
+        """Return the totals of the clusters, and the precision, shrunken towards a half."""
+        tp = np.concatenate([[0], np.cumsum(self.gold[np.argsort(self.rank)])])
+        listed = tp[np.minimum(n, self.rank.size)]
+        fixed = target == "region"
+        total = self.rank.size if self.whole is None else self.whole.total
+        edge = listed / n if fixed else bands.edge_precision(tp, n, np.array([total]))
+        result = cluster_totals.ListTotals(
+            self.gold, (self.rank,), self.cluster, n, (edge,), fixed, _everyone(self.whole)
+        )
+        return result, (listed + 2.0) / (n + 4.0)
+
+
+def _everyone(whole: Whole | None) -> int | None:
+    return None if whole is None else whole.clusters
+
+
+def numbered(cluster: IntArray) -> IntArray:
+    """Return the numbers of clusters without gaps, in the same order."""
+    return np.asarray(np.unique(cluster, return_inverse=True)[1], dtype=np.int64)
+
+
+def list_spread(
+    ranked: Ranked, n: IntArray, target: str
+) -> tuple[cluster_totals.ListTotals, cluster_totals.ClusterSpread, FloatArray]:
+    """Return totals, spread and shrunken precision of the lists of one ranking; ``n`` rises."""
+    totals, precision = ranked.totals(n, target)
+    around = precision if totals.fixed else totals.edges[0]
+    return totals, cluster_totals.spread(totals, (1.0 - around) ** 2 + around**2), precision
+
+
+def weights(
+    score: FloatArray,
+    gold: BoolArray,
+    present: BoolArray,
+    cluster: IntArray,
+    n: IntArray,
+    exists: BoolArray,
+    *,
+    target: str,
+    level: float,
+    ends: bool,
+    whole: Whole | None,
+) -> tuple[FloatArray, IntArray, FloatArray]:
+    """Return what a candidate of each list counts for in its interval, and the clusters in it.
+
+    And how many times as much as that of a region with a fixed threshold its precision varies.
+    """
+    score, gold, present, cluster = np.broadcast_arrays(score, gold, present, cluster)
+    weight: FloatArray = np.ones(exists.shape)
+    ratio: FloatArray = np.ones(exists.shape)
+    n_groups = np.zeros(exists.shape, dtype=np.int64)
+    for row in np.ndindex(exists.shape[:-1]):
+        asked = exists[row]
+        if asked.any():
+            here = present[row] & ~np.isnan(score[row]) if ends else present[row]
+            ranked = Ranked.of(score[row], gold[row], here, cluster[row], whole)
+            rising, back = np.unique(n[asked], return_inverse=True)
+            _, result, precision = list_spread(ranked, rising, target)
+            size = cluster_totals.effective(rising, precision, result, level)
+            weight[(*row, asked)] = (size / rising)[back]
+            n_groups[(*row, asked)] = result.n_groups[back]
+            if target == "region":
+                list_variance = list_spread(ranked, rising, "nbest")[1].variance
+                ratio[(*row, asked)] = (list_variance / result.variance)[back]
+    warn_of_few(n_groups[exists])
+    return weight, n_groups, ratio
+
+
+def band(
+    ranked: Ranked, n: IntArray, level: float, **drawing: Any
+) -> tuple[FloatArray, FloatArray]:
+    """Return the limits of a band that one precision curve is in; ``n`` rises."""
+    from scipy import special
+
+    totals, result, precision = list_spread(ranked, n, "nbest")
+    warn_of_few(result.n_groups)
+    drawn = cluster_totals.largest(totals, result, **drawing)
+    within = 1.0 - 2.0 * float(special.ndtr(-bands.critical_value(drawn, level)))
+    size = cluster_totals.effective(n, precision, result, level)
+    tp = np.concatenate([[0], np.cumsum(ranked.gold[np.argsort(ranked.rank)])])
+    return INTERVALS["clopper-pearson"](size * tp[n] / n, size, within)
+
+
+class Difference(NamedTuple):
+    """The difference of the true positives of two lists; the last axis is n."""
+
+    value: FloatArray
+    error: FloatArray  #: its standard error
+    n_groups: IntArray  #: clusters that one list has more of than the other; 0 for equal lists
+    spread: cluster_totals.ClusterSpread
+    totals: cluster_totals.ListTotals
+
+
+def difference(
+    rank_a: IntArray,
+    rank_b: IntArray,
+    gold: BoolArray,
+    cluster: IntArray,
+    n: IntArray,
+    target: str,
+    whole: Whole | None = None,
+) -> Difference:
+    """Return the difference of the true positives and its spread; ``n`` rises.
+
+    With ``target="region"`` the edge of both is the precision in the two regions together, so that
+    what both lists have cancels.
+    """
+    cluster = numbered(cluster)
+    r = ranking.nbest_regions(rank_a, rank_b, gold, n)
+    only = n - r.overlap
+    if target == "region":
+        positive = r.tp_a + r.tp_b - 2 * r.tp_overlap
+        pooled = (positive + 1.0) / (2.0 * only + 2.0)
+        edges = pooled, pooled
+    else:
+        tp = (np.concatenate([[0], np.cumsum(gold[np.argsort(rank)])]) for rank in (rank_a, rank_b))
+        total = np.array([gold.size if whole is None else whole.total])
+        edges = tuple(bands.edge_precision(x, n, total) for x in tp)  # type: ignore[assignment]
+    totals = cluster_totals.ListTotals(
+        gold, (rank_a, rank_b), cluster, n, edges, target == "region", _everyone(whole)
+    )
+    added = sum((1.0 - edge) ** 2 + edge**2 for edge in edges)
+    result = cluster_totals.spread(totals, added)
+    differ = only > 0
+    error = np.where(differ, np.sqrt(result.variance), 0.0)
+    n_groups = np.where(differ, result.n_groups, 0)
+    return Difference((r.tp_a - r.tp_b).astype(float), error, n_groups, result, totals)
+
+
+def p_values(found: Difference, alternative: str) -> FloatArray:
+    """Return the p-values of the differences, of Student's t; 1 where there is one cluster."""
+    from scipy import special
+
+    t = found.value / np.where(found.error > 0, found.error, 1.0)
+    far = {"two-sided": -np.abs(t), "greater": -t, "less": t}[alternative]
+    freedom = found.spread.freedom
+    tail = special.stdtr(np.where(freedom > 0, freedom, 1.0), far)
+    p = np.minimum(1.0, 2.0 * tail) if alternative == "two-sided" else tail
+    return np.asarray(np.where((freedom > 0) & (found.n_groups > 0), p, 1.0), dtype=float)
+
+
+def margin(
+    rank_a: IntArray,
+    rank_b: IntArray,
+    gold: BoolArray,
+    cluster: IntArray,
+    n: IntArray,
+    level: float,
+    **drawing: Any,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the difference of precision and half the width of its band; ``n`` rises."""
+    result = difference(rank_a, rank_b, gold, cluster, n, "nbest")
+    warn_of_few(result.n_groups[result.n_groups > 0])
+    drawn = cluster_totals.largest(result.totals, result.spread, **drawing)
+    known = result.spread.freedom > 0
+    wider = np.where(known, result.spread.quantile(level), 0.0) / z_of(level)
+    half = bands.critical_value(drawn, level) * wider * result.error / n
+    half = np.where(known, np.minimum(half, 2.0), 2.0)
+    return result.value / n, np.where(result.n_groups > 0, half, 0.0)
+
+
+def compared(
+    lists: PairRanks, n: IntArray, *, target: str, level: float, alternative: str
+) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
+    """Return limits and p-value of the difference of precision, and the clusters that differ."""
+    shape = (*lists.a.shape[:-1], n.size)
+    low, high, p_value = np.full((3, *shape), np.nan)
+    n_groups = np.zeros(shape, dtype=np.int64)
+    for row in np.ndindex(shape[:-1]):
+        asked = lists.exists[row]
+        cluster = lists.clusters_of(row)
+        if not asked.any() or cluster is None:
+            continue
+        rising, back = np.unique(n[asked], return_inverse=True)
+        result = difference(*lists.of(row), cluster, rising, target, lists.whole)
+        known = result.spread.freedom > 0
+        t = np.where(known, result.spread.quantile(level), 2.0 * rising)
+        half = np.where(result.n_groups > 0, t * result.error, 0.0)
+        half = np.where(known | (result.n_groups == 0), half, 2.0 * rising)
+        at = (*row, asked)
+        low[at] = np.maximum((result.value - half) / rising, -1.0)[back]
+        high[at] = np.minimum((result.value + half) / rising, 1.0)[back]
+        p_value[at] = p_values(result, alternative)[back]
+        n_groups[at] = result.n_groups[back]
+    warn_of_few(n_groups[lists.exists & (n_groups > 0)])
+    return low, high, p_value, n_groups
+
+
+# -------------------------------------------------------------------------------------------------
+# Is A better than B over all groups: one exact test within strata, or the mean over queries.
+
+_FRONT = (
+    "measure_a", "measure_b", "n", "precision_a", "precision_b", "difference", "ci_low", "ci_high",
+)  # fmt: skip
+_COUNTS = ("overlap", "n_only_a", "n_only_b", "tp_only_a", "tp_only_b")
+_DECIDED = ("p_adjusted", "significant", "better")
+COMBINED_COLUMNS = (*_FRONT, *_COUNTS, "p_value", "p_mid", *_DECIDED, "n_groups", "n_left_out")
+AVERAGED_COLUMNS = (*_FRONT, *_COUNTS, "p_value", *_DECIDED, "n_queries", "n_missing")
+
+
+def check_joined(
+    combine: bool, average: str | None, sizes: Sizes, others: Mapping[str, tuple[Any, Any]]
+) -> None:
+    """Raise a ValueError where an option has no meaning for all groups together.
+
+    ``others`` are options: what was given, and what it is unless given.
+    """
+    check_average(average, combine=combine)
+    asked = "combine=True" if combine else f"average={average!r}"
+    for name, (given, usual) in others.items():
+        if given is not usual and not is_known(given, [usual]):
+            raise ValueError(
+                f"{asked} with {name}={given!r}: all groups together have one test, and this"
+                f" option is of the rows of single groups. Leave it out, or leave {asked} out."
+            )
+    if isinstance(sizes, Shares):
+        raise ValueError(
+            f"{asked} with shares of the candidates: groups of different sizes would have lists of"
+            " different n. Give whole numbers."
+        )
+
+
+def compare_joined(
+    data: Data,
+    a: Hashable,
+    b: Hashable,
+    sizes: IntArray | None,
+    roles: Mapping[str, Any],
+    *,
+    average: str | None,
+    alternative: Alternative,
+    alpha: float,
+    adjust: str | None,
+    level: float,
+) -> Data:
+    """Compare pairs of measures in all groups together: combined, or with ``average`` averaged."""
+    check_choice("alternative", alternative, ("two-sided", "greater", "less"))
+    check_choice("adjust", adjust, (None, *ADJUSTMENTS))
+    alpha, level = check_share("alpha", alpha), check_share("level", level)
+    ties = Roles.of(roles).ties
+
+    def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
+        pairs = pair_names(inner, a, b)
+        types: dict[str, type] = dict.fromkeys(("tp_a", "tp_b", *_COUNTS), np.int64)
+        return ask_pairs(inner, pairs, _counts, types, n=those(sizes, asked), ties=ties)
+
+    def together(lists: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
+        if average is None:
+            result = _tested(lists, batch, alternative, level)
+        else:
+            result = _averaged(lists, batch, average, alternative, level)
+        return _named(_decided(result, adjust, alpha))
+
+    return answer(
+        data, only_pair(data, a, b, roles), question,
+        COMBINED_COLUMNS if average is None else AVERAGED_COLUMNS,
+        n=sizes, cuts_lists=True, any_ends=True, combine=together,
+        attrs={
+            "combine": average is None, "average": average, "alternative": alternative,
+            "adjust": adjust, "alpha": alpha, "level": level,
+        },
+    )  # fmt: skip
+
+
+def _counts(lists: PairRanks, n: IntArray) -> tuple[AnyArray, ...]:
+    r = ranking.nbest_regions(lists.a, lists.b, lists.gold, n)
+    only = n - r.overlap
+    return r.tp_a, r.tp_b, r.overlap, only, only, r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
+
+
+def _sums(lists: xr.Dataset, batch: list[Hashable]) -> dict[str, xr.DataArray]:
+    there = lists["exists"]
+    return {
+        name: lists[name].where(there, 0).sum(batch).astype(np.int64) for name in _COUNTS
+    }  # fmt: skip
+
+
+def _tested(lists: xr.Dataset, batch: list[Hashable], alternative: str, level: float) -> xr.Dataset:
+    there = lists["exists"]
+    groups, total = there.sum(batch), (lists["n"] * there).sum(batch)
+    columns = [lists[name].where(there, 0) for name in ("tp_only_a", "tp_only_b", "n_only_a")]
+    columns = [tables.in_one_chunk(x, batch) for x in columns]
+    result = xr.apply_ufunc(
+        _strata, *columns, total,
+        kwargs={"alternative": alternative, "level": level, "groups": len(batch)},
+        input_core_dims=[batch, batch, batch, []], output_core_dims=[[]] * 5,
+        dask="parallelized", output_dtypes=[float] * 5,
+    )  # fmt: skip
+    names = ("difference", "ci_low", "ci_high", "p_value", "p_mid")
+    listed = total.where(total > 0)
+    precision = {
+        f"precision_{side}": lists[f"tp_{side}"].where(there, 0).sum(batch) / listed
+        for side in "ab"
+    }
+    return xr.Dataset(
+        {**precision, **dict(zip(names, result, strict=True)), **_sums(lists, batch)}
+    ).assign(n_groups=groups, n_left_out=(~there).sum(batch), exists=there.any(batch))
+
+
+def _strata(
+    tp_a: AnyArray, tp_b: AnyArray, size: AnyArray, total: AnyArray, *, alternative: str,
+    level: float, groups: int,
+) -> tuple[FloatArray, ...]:  # fmt: skip
+    values = np.full((5, *total.shape), np.nan)
+    for row in np.ndindex(total.shape):
+        if not total[row]:
+            continue
+        x, y, m = (np.asarray(v[row]).ravel().astype(np.int64) for v in (tp_a, tp_b, size))
+        p = fisher.exact_test(x, y, m, alternative)
+        share = float(m.sum()) / float(total[row])
+        values[(slice(None), *row)] = (
+            *(share * limit for limit in fisher.difference(x, y, m, level)), *p,
+        )  # fmt: skip
+    difference, low, high, p_value, p_mid = values
+    return difference, *agreeing(low, high, p_value, alternative, level), p_value, p_mid
+
+
+def _averaged(
+    lists: xr.Dataset, batch: list[Hashable], average: str, alternative: Alternative, level: float
+) -> xr.Dataset:
+    there = lists["exists"]
+    n = lists["n"].where(there)
+    tp = {side: lists[f"tp_{side}"].where(there) for side in "ab"}
+    gain = tp["a"] - tp["b"]
+    if average == "macro":
+        result = over_groups(gain / n, None, batch, level, alternative)
+        precision = {side: over_groups(x / n, None, batch, level).value for side, x in tp.items()}
+    else:
+        result = over_groups(gain, n, batch, level, alternative)
+        precision = {side: over_groups(x, n, batch, level).value for side, x in tp.items()}
+    return xr.Dataset(
+        {
+            "precision_a": precision["a"], "precision_b": precision["b"],
+            "difference": result.value, "ci_low": result.low.clip(-1.0, 1.0),
+            "ci_high": result.high.clip(-1.0, 1.0), "p_value": result.p_value,
+            "n_queries": result.n_queries, "n_missing": (~there).sum(batch),
+            "exists": there.any(batch), **_sums(lists, batch),
+        }
+    )  # fmt: skip
+
+
+def _decided(result: xr.Dataset, adjust: str | None, alpha: float) -> xr.Dataset:
+    """Add the adjusted p-values, of all pairs and n, and what they decide."""
+    p = result["p_value"]
+    computed = xr.full_like(p, np.nan)
+    if adjust is not None:
+        core = list(p.dims)
+        computed = xr.apply_ufunc(
+            lambda x: adjusted(x.ravel(), adjust).reshape(x.shape),
+            tables.in_one_chunk(p, core), input_core_dims=[core], output_core_dims=[core],
+            dask="parallelized", output_dtypes=[float],
+        )  # fmt: skip
+    return result.assign(
+        p_adjusted=computed, significant=(p if adjust is None else computed) <= alpha
+    )
+
+
+def _named(result: xr.Dataset) -> xr.Dataset:
+    """Add the name of the measure that the difference favours."""
+    a, b = (result[f"measure_{side}"].to_numpy() for side in "ab")
+
+    def favoured(difference: FloatArray, pair: IntArray) -> AnyArray:
+        names = np.where(difference > 0, a[pair], b[pair]).astype(object)
+        names[~(np.abs(difference) > 0)] = np.nan
+        return names
+
+    better = xr.apply_ufunc(
+        favoured,
+        result["difference"],
+        xr.DataArray(np.arange(result.sizes["pair"]), dims="pair"),
+        dask="parallelized",
+        output_dtypes=[object],
+    )
+    return result.assign(better=better)

@@ -1,0 +1,275 @@
+"""Comparisons and repeated samples from published figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from rankeval_pd.errors import brief, check_choice, check_count, check_share, check_together
+from rankeval_pd.forms.roles.roles import Alternative
+from rankeval_pd.stats._types import AnyArray, IntArray
+from rankeval_pd.stats.distributions import binomial
+from rankeval_pd.stats.significance import dispersion
+from rankeval_pd.stats.significance.fisher import ALTERNATIVES, fisher_test
+
+# -------------------------------------------------------------------------------------------------
+# Is A better than B, by published figures alone?
+
+_ROUNDING = 1e-6  # of a count that came as a rate times a size
+_BLOCK = 200_000  # tables tested together
+
+
+def compare_for(
+    tp_a: float,
+    n_a: int,
+    tp_b: float,
+    n_b: int,
+    *,
+    overlap: int | tuple[int, int] | None = None,
+    alternative: Alternative = "two-sided",
+) -> pd.DataFrame:
+    """Return the p-values of :func:`compare` that two published lists of one ranking task allow.
+
+    Parameters
+    ----------
+    tp_a, tp_b : number
+        True positives in each list, whole numbers; a rate times a size, ``.42 * 100``, is taken to
+        the nearest one if it is one but for rounding.
+    n_a, n_b : int
+        Sizes of the lists.
+    overlap : int or pair of int, optional
+        Candidates in both lists, or these and the true positives among them. Without it every
+        overlap that is possible is tried.
+    alternative : {"two-sided", "greater", "less"}
+        "greater": a is better than b.
+
+    Returns
+    -------
+    DataFrame
+        One row: ``difference`` = tp_a / n_a - tp_b / n_b, and ``p_low`` and ``p_high``, the
+        smallest and the largest p-value of Fisher's exact test of the two difference regions. They
+        are equal where nothing is left open: with both numbers of the overlap, or with overlap 0.
+
+    Notes
+    -----
+    What two lists share says nothing about which is better, so that the p-value depends on how
+    much that is: on the candidates in both, and on the true positives among them. If p_high is at
+    most the level, the difference is significant whatever the overlap; if p_low is above it, it
+    cannot be. Every table is tested: up to n_a tp_a of them, some seconds for lists of 1,000.
+
+    References
+    ----------
+    Evert (2004), section 3.3.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> rankeval_pd.compare_for(0.3 * 50, 50, 9, 50).round(4)
+       difference   p_low  p_high
+    0        0.12  0.0022  0.2414
+    >>> rankeval_pd.compare_for(42, 100, 30, 100, overlap=(60, 20)).round(4)
+       difference   p_low  p_high
+    0        0.12  0.0115  0.0115
+    """
+    check_choice("alternative", alternative, ALTERNATIVES)
+    n_a, n_b = check_count("n_a", n_a), check_count("n_b", n_b)
+    true_a, true_b = _whole("tp_a", tp_a, n_a), _whole("tp_b", tp_b, n_b)
+    low, high = np.inf, -np.inf
+    for both, true in _overlaps(true_a, n_a, true_b, n_b, overlap):
+        regions = true_a - true, n_a - both, true_b - true, n_b - both
+        p_value = fisher_test(*regions, alternative).p_value
+        low, high = min(low, p_value.min()), max(high, p_value.max())
+    difference = true_a / n_a - true_b / n_b
+    return pd.DataFrame({"difference": [difference], "p_low": [low], "p_high": [high]})
+
+
+def _whole(name: str, value: Any, size: int) -> int:
+    """Return a count of true positives, a rate times a size taken to the nearest whole number."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(
+        value, (int, float, np.integer, np.floating)
+    ):
+        raise TypeError(
+            f"{name}={value!r} is of type {type(value).__name__}: give the number of true positives"
+            " in the list."
+        )
+    nearest = round(float(value)) if np.isfinite(value) else -1
+    if abs(nearest - value) > _ROUNDING or not 0 <= nearest <= size:
+        raise ValueError(
+            f"{name}={value!r}: give a whole number from 0 to {size}, the size of the list, or a"
+            " rate times this size that is one but for rounding. A printed rate such as 42.3 % may"
+            " stand for several: try each."
+        )
+    return nearest
+
+
+def _overlaps(
+    tp_a: int, n_a: int, tp_b: int, n_b: int, overlap: Any
+) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield the sizes of overlaps that are possible and the true positives in each, in blocks."""
+    pair = isinstance(overlap, (tuple, list))
+    if pair and len(overlap) != 2:
+        raise ValueError(
+            f"overlap={overlap!r}: give the candidates in both lists, or these and the true"
+            " positives among them."
+        )
+    given = None if overlap is None else check_count("overlap", overlap[0] if pair else overlap, 0)
+    sizes = range(min(n_a, n_b) + 1) if given is None else [given]
+    listed: list[tuple[IntArray, IntArray]] = []
+    for size in sizes:
+        least = max(0, size - (n_a - tp_a), size - (n_b - tp_b))
+        true = np.arange(least, min(size, tp_a, tp_b) + 1)
+        if pair:
+            true = true[true == check_count("overlap", overlap[1], 0)]
+        listed.append((np.full(true.size, size), true))
+        if sum(block.size for _, block in listed) >= _BLOCK:
+            yield _joined(listed)
+            listed = []
+    if not sum(block.size for _, block in listed) and given is not None:
+        raise ValueError(
+            f"overlap={overlap!r}: lists of {n_a} and {n_b} candidates with {tp_a} and {tp_b} true"
+            " positives cannot share so many. Check the counts."
+        )
+    if listed:
+        yield _joined(listed)
+
+
+def _joined(found: list[tuple[IntArray, IntArray]]) -> tuple[IntArray, IntArray]:
+    sizes, true = zip(*found, strict=True)
+    return np.concatenate(sizes), np.concatenate(true)
+
+
+# -------------------------------------------------------------------------------------------------
+# Repeated samples, from published figures (Evert 2004, section 4).
+
+
+class Dispersion(NamedTuple):
+    """How many times as much as binomial counts the true positives vary: floats, or arrays."""
+
+    phi: Any
+    phi_low: Any
+    phi_high: Any
+    p_dispersion: Any
+
+
+def dispersion_for(
+    sd_observed: npt.ArrayLike,
+    sd_expected: npt.ArrayLike,
+    n_samples: npt.ArrayLike,
+    *,
+    level: float = 0.95,
+) -> Dispersion:
+    """Return the overdispersion that published standard deviations amount to.
+
+    Parameters
+    ----------
+    sd_observed, sd_expected : float or array
+        Standard deviation of the precision over samples, and the one that the model expects.
+    n_samples : int or array of int
+        Number of samples, 2 or more.
+    level : float
+        Confidence level of the interval of phi.
+
+    Returns
+    -------
+    Dispersion
+        A named tuple ``(phi, phi_low, phi_high, p_dispersion)``: phi = (sd_observed /
+        sd_expected)^2, its interval, and the probability of as much variation or more if the
+        binomial model holds; floats for scalars. Give phi, where it is above 1, to ``phi=`` of the
+        intervals.
+
+    Notes
+    -----
+    (n_samples - 1) phi is taken as chi-squared with n_samples - 1 degrees of freedom.
+
+    References
+    ----------
+    Evert (2004), section 4, whose figures the example has. The paper calls them "a little more
+    variation than expected".
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> found = rankeval_pd.dispersion_for(0.057, 0.044, 80)
+    >>> print(f"{found.phi:.3f} ({found.phi_low:.2f} to {found.phi_high:.2f})")
+    1.678 (1.26 to 2.35)
+    >>> print(f"{found.p_dispersion:.1e}")
+    1.5e-04
+    """
+    level = check_share("level", level)
+    check_together(sd_observed=sd_observed, sd_expected=sd_expected, n_samples=n_samples)
+    observed, expected, samples = np.broadcast_arrays(sd_observed, sd_expected, n_samples)
+    check_positive("sd_observed", observed, zero=True)
+    check_positive("sd_expected", expected, zero=False)
+    check_samples(samples, 2)
+    freedom = samples - 1.0
+    with np.errstate(over="ignore"):  # more than float64 holds: infinitely more than expected
+        chi2 = freedom * (observed / expected) ** 2
+    result = dispersion.overdispersion(chi2, freedom, level)
+    return Dispersion(*(float(x) if x.ndim == 0 else x for x in map(np.asarray, result)))
+
+
+def coverage_for(
+    failures: npt.ArrayLike, n_samples: npt.ArrayLike, failure_rate: npt.ArrayLike
+) -> Any:
+    """Return the probability that as many intervals fail, or more, if they hold what they promise.
+
+    Parameters
+    ----------
+    failures : int or array of int
+        Number of samples whose interval leaves out the true precision.
+    n_samples : int or array of int
+        Number of samples.
+    failure_rate : float or array
+        How often an interval fails if the model holds. For a Clopper-Pearson interval this is less
+        than 1 - level: :func:`repetition` gives ``ci_failures_expected / n_samples``.
+
+    Returns
+    -------
+    float or array
+        P(X >= failures) of the binomial distribution.
+
+    References
+    ----------
+    Evert (2004), section 4, compares 12 failures of 80 with 5 %, where 95 % intervals of 100
+    candidates fail in 4.0 % and 4.3 %; the paper's 9 failures are significant too.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> print(f"{rankeval_pd.coverage_for(9, 80, 0.0401):.4f}")
+    0.0048
+    """
+    check_together(failures=failures, n_samples=n_samples, failure_rate=failure_rate)
+    failures, samples, rate = np.broadcast_arrays(failures, n_samples, failure_rate)
+    check_samples(samples, 1)
+    if (
+        failures.dtype.kind not in "iuf"
+        or not ((failures >= 0) & (failures <= samples) & (failures == np.floor(failures))).all()
+    ):
+        raise ValueError(f"failures={brief(failures)}: give whole numbers from 0 to n_samples.")
+    if rate.dtype.kind not in "iuf" or not ((rate >= 0) & (rate <= 1)).all():
+        raise ValueError(f"failure_rate={brief(rate)}: give a probability, from 0 to 1.")
+    p_value = np.exp(binomial.tails(failures, samples, rate).ge)
+    return float(p_value) if p_value.ndim == 0 else p_value
+
+
+def check_positive(argument: str, values: AnyArray, *, zero: bool) -> None:
+    """Raise a ValueError unless these are finite numbers above 0, or from 0 on."""
+    kind = values.dtype.kind in "iuf"
+    if not kind or not (np.isfinite(values) & ((values >= 0) if zero else (values > 0))).all():
+        least = "of 0 or more" if zero else "above 0"
+        raise ValueError(f"{argument}={brief(values)}: give finite numbers {least}.")
+
+
+def check_samples(samples: AnyArray, least: int) -> None:
+    """Raise a ValueError unless these are numbers of samples."""
+    whole = (
+        samples.dtype.kind in "iuf"
+        and (np.isfinite(samples) & (samples == np.floor(samples))).all()
+    )
+    if not whole or (samples < least).any():
+        raise ValueError(f"n_samples={brief(samples)}: give whole numbers of {least} or more.")

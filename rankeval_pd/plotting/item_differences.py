@@ -1,0 +1,243 @@
+"""Pictures of systems over items: differences item by item, and who is told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.forms.items.items import item_roles, read_dataset, read_frame, to_items
+from rankeval_pd.forms.items.metric_columns import as_items
+from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.roles.roles import AreaKind, FamilyAdjustment, GainInterval, ListSizes
+from rankeval_pd.plotting.drawing.canvas import tidy
+from rankeval_pd.plotting.drawing.differences import (
+    DIFFERENCES,
+    draw_critical_difference,
+    draw_paired_differences,
+)
+from rankeval_pd.plotting.drawing.panels import MOST
+from rankeval_pd.plotting.keywords import AnyPlot, ItemPlot, of_data_or_table, parted
+from rankeval_pd.plotting.measures import of_measures_too, pairs_of_measures
+from rankeval_pd.stats.resampling.test_items import Items
+from rankeval_pd.systems.paired_tests import paired_bootstrap
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@of_data_or_table(draw_paired_differences, DIFFERENCES, "plot.paired_differences")
+def paired_differences(
+    data: Data,
+    a: Hashable = None,
+    b: Hashable = None,
+    *,
+    n_resamples: int = 10_000,
+    ci: GainInterval = "bca",
+    level: float = 0.95,
+    unit: str | None = None,
+    progress: bool | None = None,
+    **options: Unpack[ItemPlot],
+) -> Axes:
+    """Draw the gain of one system over another on each item, sorted, and that on the whole.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Systems over test items, or runs over queries, as :func:`rankeval_pd.per_query` returns
+        them of one metric; or a table with the columns ``system_a``,
+        ``system_b``, ``item`` and ``gain``, and beside it as ``whole`` the result of
+        :func:`rankeval_pd.paired_bootstrap` for the same pairs.
+    a, b : names of systems, optional
+        Both: this pair. ``a`` alone: a and each other system. Neither: all pairs; a panel each.
+    n_resamples, ci, level, progress
+        Of items: as in :func:`rankeval_pd.paired_bootstrap`.
+    unit : str, optional
+        Of items: what the rows are, for the axis; "items" unless given, of queries "queries".
+    **look
+    line_kw, band_kw, marker_kw : mapping, optional
+        ``line_kw`` and ``band_kw``: keywords of the line of the gain on the whole
+        (``Axes.axhline``) and of the bars (``Axes.bar``; of more than 400 items, which no paper
+        shows one by one, ``Axes.fill_between``). ``marker_kw`` has no effect here.
+    **roles
+        Of items: which column is what.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    A bar is the gain of the first system on one item, that of the item's own statistics where
+    the metric is none of means; bars upwards are items on which it is better. The black line and
+    the grey band are the gain on the whole and its interval.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"x": [0.9, 0.8, 0.4, 0.7], "y": [0.5, 0.6, 0.5, 0.2]})
+    >>> df.rankeval.plot.paired_differences("x", "y", unit="queries").get_xlabel()
+    'queries, sorted by gain'
+    """
+    look, roles = parted(options)
+    items: Any = as_items(data)
+    if unit is None:
+        unit = "queries" if items is not data or _are_queries(data) else "items"
+    read = _groups(items, roles)
+    _check_panels(read, a, b)
+    whole: Any = paired_bootstrap(
+        items, a, b, n_resamples=n_resamples, ci=ci, level=level, progress=progress, **roles
+    )
+    needed: tuple[str, ...] = ("system_a", "system_b", "gain", "ci_low", "ci_high")
+    pairs = tidy(whole, needed, "paired_bootstrap")
+    parts = [_of_pairs(group, key, names, pairs) for group, key, names in read]
+    table = pd.concat([x for part in parts for x in part], ignore_index=True)
+    several: bool = len(pairs[["system_a", "system_b"]].drop_duplicates()) > 1
+    batch: list[Any] = [name for name in table if name not in DIFFERENCES]
+    pairs = pairs[[*batch, *needed]]
+    if several:  # a panel each
+        for rows in (table, pairs):
+            names = rows["system_a"].astype(str) + " − " + rows["system_b"].astype(str)
+            rows.insert(len(batch), "systems", names)
+    table = table[[*batch, *(["systems"] if several else []), *DIFFERENCES]]
+    table.attrs = {**whole.attrs, "unit": unit}
+    pairs.attrs = dict(whole.attrs)
+    return draw_paired_differences(table, pairs, **look)
+
+
+def _check_panels(groups: list[Any], a: Hashable, b: Hashable) -> None:
+    """Raise a ValueError where there are more pairs of systems than panels."""
+    systems = max((len(names) for _, _, names in groups), default=0)
+    if b is not None:
+        return
+    pairs = systems - 1 if a is not None else systems * (systems - 1) // 2
+    if pairs * len(groups) > MOST:
+        raise ValueError(
+            f"there are {pairs:,} pairs of systems{' in each group' if len(groups) > 1 else ''},"
+            f" a panel each, and a picture has {MOST} panels at the most. Name a pair, a and b; or"
+            " draw all pairs with plot.pairs()."
+        )
+
+
+def _are_queries(data: pd.DataFrame | xr.Dataset) -> bool:
+    """Return whether the rows are named as those of queries are."""
+    return isinstance(data, pd.DataFrame) and "query" in data.index.names
+
+
+def _groups(data: Any, roles: Any) -> list[tuple[Items, dict[Any, Any], list[Hashable]]]:
+    """Return the items of each group, the key of the group, and the names of the systems."""
+    chosen = item_roles(roles)
+    if isinstance(data, pd.DataFrame):
+        table = read_frame(data, chosen)
+        keys = table.keys.to_dict("records") if table.keys.shape[1] else [{}]
+        return [
+            (table.items(rows), key, table.systems)
+            for rows, key in zip(table.members, keys, strict=True)
+        ]
+    values, metric, systems, cluster, labels = read_dataset(data, chosen)
+    batch = [d for d in values.dims if d not in ("system", "item", "statistic")]
+    listed = []
+    for place in np.ndindex(tuple(values.sizes[d] for d in batch)):
+        one = values.isel(dict(zip(batch, place, strict=True)))
+        key = {d: _label(one, d, i) for d, i in zip(batch, place, strict=True)}
+        listed.append((to_items(one.to_numpy(), metric, systems, labels, cluster), key, systems))
+    return listed
+
+
+def _label(one: xr.DataArray, dim: Hashable, place: int) -> Any:
+    return one.coords[dim].item() if dim in one.coords else place
+
+
+def _of_pairs(
+    items: Items, key: dict[Any, Any], names: list[Hashable], pairs: pd.DataFrame
+) -> list[pd.DataFrame]:
+    """Return the gains of each pair of systems on every item."""
+    scores = items.sign * items.score(items.statistics)
+    listed = []
+    for a, b in pairs[["system_a", "system_b"]].drop_duplicates().to_numpy(dtype=object):
+        here = pairs[(pairs["system_a"] == a) & (pairs["system_b"] == b)]
+        if key and not (here[list(key)] == pd.Series(key)).all(axis=1).any():
+            continue
+        gain = scores[names.index(a)] - scores[names.index(b)]
+        columns = {**key, "system_a": a, "system_b": b, "item": np.arange(gain.size), "gain": gain}
+        listed.append(pd.DataFrame(columns))
+    return listed
+
+
+@of_measures_too
+@of_data_or_table(
+    draw_critical_difference,
+    ("system_a", "system_b", "score_a", "score_b", "gain"),
+    "paired_bootstrap",
+)
+def critical_difference(
+    data: Data,
+    *,
+    n: ListSizes = None,
+    kind: AreaKind | None = None,
+    n_resamples: int | None = None,
+    adjust: FamilyAdjustment | None = "max-t",
+    alpha: float = 0.05,
+    progress: bool | None = None,
+    **options: Unpack[AnyPlot],
+) -> Axes:
+    """Draw systems or measures by their scores, with bars that join those that are not told apart.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Systems over test items; or the result of :func:`rankeval_pd.paired_bootstrap` or
+        :func:`rankeval_pd.paired_permutation` for all pairs. With n or kind candidates with a score
+        for each measure and a gold label; or the result of :func:`rankeval_pd.compare` or
+        :func:`rankeval_pd.compare_area` for all pairs.
+    n, kind
+        Of candidates: what the measures are compared by, as in :func:`rankeval_pd.measure_ranks`,
+        whose tests are drawn. Several n are a panel each.
+    n_resamples, adjust, progress
+        Of items: as in :func:`rankeval_pd.paired_bootstrap`, of candidates as in
+        :func:`rankeval_pd.measure_ranks`: unlike the classic diagram, this one rests on paired
+        tests of the scores themselves, all pairs together.
+    alpha : float
+        The level at which two systems are told apart.
+    **look
+    line_kw, band_kw, marker_kw : mapping, optional
+        ``band_kw``: keywords of the bars (``Axes.plot``). The others have no effect here.
+    **roles
+        Of data: which column is what.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    The axis on top is the score, the best on the right. A bar joins the systems whose ticks it
+    bears, of which no two are told apart: the two-sided p-value of every pair is above alpha
+    (adjusted, where the table has adjusted ones). A system between them without a tick is told
+    apart from one of them. J. Demšar (2006), Journal of Machine Learning Research 7, drew such
+    bars from mean ranks.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, rankeval_pd
+    >>> rng = np.random.default_rng(1)
+    >>> df = pd.DataFrame(rng.random((200, 4)) < [0.9, 0.88, 0.7, 0.5], columns=list("wxyz"))
+    >>> ax = df.rankeval.plot.critical_difference(n_resamples=500)
+    >>> [text.get_text() for text in ax.texts]
+    ['w', 'x', 'y', 'z']
+    """
+    look, roles = parted(options)
+    if n is not None or kind is not None:
+        asked = {
+            "n": n, "kind": kind, "adjust": adjust, "n_resamples": n_resamples, "alpha": alpha,
+            "progress": progress,
+        }  # fmt: skip
+        pairs = pairs_of_measures(data, asked, {}, roles)
+        return draw_critical_difference(pairs, alpha=alpha, **look)
+    table = paired_bootstrap(
+        data, n_resamples=n_resamples, adjust=adjust, alpha=alpha, progress=progress, **roles
+    )
+    return draw_critical_difference(table, alpha=alpha, **look)

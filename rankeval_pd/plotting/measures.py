@@ -1,0 +1,459 @@
+"""Pictures of rankings, from data or a table: precision, comparisons, samples, ranks."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
+
+import numpy as np
+import pandas as pd
+
+from rankeval_pd.errors import check_flag, check_share, hushed
+from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.roles.call_costs import let_in_once
+from rankeval_pd.forms.roles.roles import (
+    CUTTING,
+    Across,
+    Alternative,
+    AreaKind,
+    DifferenceInterval,
+    FamilyAdjustment,
+    ListSizes,
+    ProportionInterval,
+    RegionTest,
+    Roles,
+    Target,
+)
+from rankeval_pd.nbest import measure_verdicts
+from rankeval_pd.nbest.comparison import compare
+from rankeval_pd.nbest.measure_verdicts import Asked, pairs_tested
+from rankeval_pd.nbest.precision import intervals_unread, nbest_precision
+from rankeval_pd.nbest.precision_bands import precision_band
+from rankeval_pd.nbest.repetition import repetition as repetition_of
+from rankeval_pd.nbest.repetition import repetition_samples
+from rankeval_pd.plotting.drawing.canvas import shown, sparse
+from rankeval_pd.plotting.drawing.comparisons import draw_comparison
+from rankeval_pd.plotting.drawing.forests import NEEDED, as_systems, draw_measure_ranks
+from rankeval_pd.plotting.drawing.lists import banded, draw_precision, draw_repetition
+from rankeval_pd.plotting.drawing.look import Look
+from rankeval_pd.plotting.keywords import (
+    RankingPlot,
+    curves_of,
+    is_table,
+    names_of,
+    of_data_or_table,
+    parted,
+    seen_of,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+# -------------------------------------------------------------------------------------------------
+# Pictures of rankings, from data or a table: precision, comparisons, repeated samples.
+
+
+@of_data_or_table(draw_precision, ("n", "precision", "lift"), "nbest_precision")
+def precision(
+    data: Data,
+    n: ListSizes = None,
+    *,
+    ci: ProportionInterval = "clopper-pearson",
+    level: float = 0.95,
+    target: Target = "region",
+    phi: float = 1.0,
+    simultaneous: bool = True,
+    n_resamples: int = 1000,
+    x: Across = "n",
+    mark: Sequence[int] = (),
+    relevant: float = 0.0,
+    reference: str | Sequence[str] = ("random",),
+    log: bool | None = None,
+    intervals: bool | None = None,
+    bands: bool | None = None,
+    **options: Unpack[RankingPlot],
+) -> Axes:
+    """Draw the precision of n-best lists, its intervals and bands, and the baseline.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a score for each measure and a gold label; or the result of
+        :func:`rankeval_pd.nbest_precision`, of one group, and beside it as ``band`` that of
+        :func:`rankeval_pd.precision_band` for the same measures.
+    n, ci, level, target, phi
+        Of data: as in :func:`rankeval_pd.nbest_precision`.
+    simultaneous : bool
+        Of data: whether to add what holds for all n together, at the n that can be seen.
+    n_resamples : int
+        Of data: as in :func:`rankeval_pd.precision_band`.
+    x : {"n", "share", "recall"}
+        What is drawn to the right: the size of the list, its share of the candidates, or the
+        recall of each list.
+    mark : sequence of int
+        Sizes of lists at which a vertical line stands; with x="recall" a tick on each curve.
+    relevant : float
+        The least gain over the baseline that counts as relevant; a line is drawn at it.
+    reference : {"random", "ideal"} or sequence of these
+        Curves to compare with: a random order, whose precision is the baseline, and an order with
+        all true positives first.
+    log : bool, optional
+        Whether n (or the share) is drawn on a logarithmic axis; unless given for lists of more
+        than 20,000.
+    intervals, bands : bool, optional
+        Whether to draw what is pointwise, and what is simultaneous. Unless given both are drawn of
+        up to four measures (where the n are few, of up to twelve), of more only of those in
+        ``highlight``.
+    **look
+    line_kw, band_kw, marker_kw : mapping, optional
+        Keywords of the lines (``Axes.plot``), of the bands (``Axes.fill_between``; where the n are
+        few, of the bars, ``Axes.vlines``), and of the markers that points get where they are few.
+    **roles
+        Of data: which column is what.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    A line is the precision of the n-best lists of one measure; the dashed grey line is the
+    baseline, the precision of a random choice. The darker bands are pointwise: the interval at
+    each n holds for this n alone. The lighter ones hold for all n of ``band`` together. Where the
+    n are few, points stand side by side, thick bars are pointwise, and thin ones hold for all n
+    together. Of more than 20,000 candidates some 4,000 n are computed and drawn, half of them
+    evenly spaced and half densest at the head; the simultaneous band is one of up to 2,000 n.
+    With groups there is a panel for each, 24 at the most.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"G2": [4.0, 3.0, 2.0, 1.0], "gold": [True, True, False, False]})
+    >>> df.rankeval.plot.precision(simultaneous=False).get_ylabel()
+    'precision'
+    >>> rankeval_pd.plotting.precision(df.rankeval.nbest_precision()).get_ylabel()
+    'precision'
+    """
+    check_flag("intervals", intervals, none=True)
+    check_flag("bands", bands, none=True)
+    look, roles = parted(options)
+    with let_in_once():
+        sizes = seen_of(data, n, roles)
+        table = nbest_precision(data, sizes, ci=ci, level=level, target=target, phi=phi, **roles)
+        band = None
+        names = list(dict.fromkeys(np.asarray(table["measure"]).tolist()))
+        few = sparse(np.unique(table["n"]).size)
+        chosen = banded(names, Look(highlight=look.get("highlight")).highlighted, few=few)
+        wanted = bands is not False and simultaneous and (bands or chosen)
+        if wanted and Roles.of(roles).ties in CUTTING:
+            # each measure has blocks of its own, so that no n is right for all
+            asked = sizes if Roles.of(roles).ties == "blocks" else shown(table)
+            band = _quietly(
+                precision_band, data, asked, level=level, n_resamples=n_resamples, **roles
+            )
+    return draw_precision(
+        table, band, x=x, log=log, mark=mark, relevant=relevant, reference=reference,
+        intervals=intervals, bands=bands, **look,
+    )  # fmt: skip
+
+
+def _quietly(function: Callable[..., Any], *asked: Any, **options: Any) -> Any:
+    """Call without the warning that a band is too narrow: the legend of the picture says it."""
+    with hushed():
+        return function(*asked, **options)
+
+
+@of_data_or_table(draw_comparison, ("measure_a", "n", "precision_a", "significant"), "compare")
+def comparison(
+    data: Data,
+    a: Hashable = None,
+    b: Hashable = None,
+    n: ListSizes = None,
+    *,
+    test: RegionTest | None = None,
+    alternative: Alternative = "two-sided",
+    alpha: float = 0.05,
+    adjust: FamilyAdjustment | None = None,
+    n_resamples: int | None = None,
+    level: float = 0.95,
+    ci: DifferenceInterval = "score",
+    target: Target = "region",
+    phi: float = 1.0,
+    progress: bool | None = None,
+    simultaneous: bool = True,
+    x: Across = "n",
+    mark: Sequence[int] = (),
+    relevant: float = 0.0,
+    reference: str | Sequence[str] = (),
+    overlap: bool = False,
+    log: bool | None = None,
+    first_run: bool = False,
+    **options: Unpack[RankingPlot],
+) -> Axes:
+    """Draw the precision of measures, and mark the n at which differences are significant.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a score for each measure and a gold label; or the result of
+        :func:`rankeval_pd.compare` for any pairs of measures, by n. Beside it as
+        ``together`` what holds for all n together, that of :func:`rankeval_pd.compare` with
+        adjusted p-values or of :func:`rankeval_pd.difference_band`, and as ``curves`` that of
+        :func:`rankeval_pd.nbest_precision`, needed for another ``x`` than n and a ``reference``.
+    a, b, n, test, alternative, alpha, adjust, n_resamples, level, ci, target, phi, progress
+        Of data: as in :func:`rankeval_pd.compare`. ``n_resamples`` is 999 unless given, and of
+        many candidates fewer, so that the picture takes seconds; the legend then says how many.
+    simultaneous : bool
+        Of data: whether to add the comparison adjusted by "max-t" where nothing is adjusted, at
+        the n that can be seen.
+    x : {"n", "share", "recall"}
+        What is drawn to the right, see :func:`precision`.
+    mark : sequence of int
+        Sizes of lists at which a vertical line stands; with x="recall" a tick on each curve.
+    relevant : float
+        The least difference that counts as relevant: only n with a difference as large are marked.
+    reference : {"random", "ideal"} or sequence of these
+        Curves to compare with, see :func:`precision`.
+    overlap : bool
+        Whether to draw the share of candidates that the two lists have in common, by a scale of
+        its own on the right.
+    log : bool, optional
+        Whether n is drawn on a logarithmic axis, see :func:`precision`.
+    first_run : bool
+        Whether a thin line stands at the last n of the first run of significant n, as in the
+        paper's figure; of one pair.
+    **look
+    line_kw, band_kw, marker_kw : mapping, optional
+        Keywords of the lines (``Axes.plot``), of the bars below the curves, which cover the
+        significant n (``Axes.broken_barh``; where the n have gaps, squares, ``Axes.scatter``), and
+        of the markers that points get where there are few.
+    **roles
+        Of data: which column is what.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    Below the curves each pair has a strip; a bar in it has the colour of the better measure, and
+    where the second of the pair is the better one it stands a little lower. Thin
+    bars: each n is tested alone. Thick bars: what holds for all n together. Lists of equal n are
+    compared whatever is drawn to the right; with x="recall" a bar stands at the recall of the
+    better measure. Of more than 20,000 candidates some 4,000 n are tested and drawn (a bar
+    reaches half way to the next of them), and up to 2,000 of them together.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame(
+    ...     {"G2": range(40, 0, -1), "t": range(40), "gold": [True] * 12 + [False] * 28}
+    ... )
+    >>> df.rankeval.plot.comparison("G2", "t").get_ylabel()
+    'precision'
+    """
+    look, roles = parted(options)
+    asked: dict[str, Any] = {
+        "test": test, "alternative": alternative, "alpha": alpha, "level": level, "ci": ci,
+        "target": target, "phi": phi, "progress": progress, **roles,
+    }  # fmt: skip
+    with let_in_once(), intervals_unread():
+        sizes = seen_of(data, n, roles)
+        draws = n_resamples if n_resamples is not None else _draws(data, a, b, alpha, roles)
+        table = compare(data, a, b, sizes, adjust=adjust, n_resamples=draws, **asked)
+        together = curves = None
+        if simultaneous and adjust is None and phi == 1.0:  # swaps know of no phi
+            together = compare(data, a, b, shown(table), adjust="max-t", n_resamples=draws, **asked)
+            together.attrs.setdefault("n_resamples", draws)
+        if x != "n" or reference:
+            curves = curves_of(data, sizes, **roles)
+    return draw_comparison(
+        table, together, curves, x=x, log=log, mark=mark, relevant=relevant, reference=reference,
+        overlap=overlap, first_run=first_run, **look,
+    )  # fmt: skip
+
+
+def _draws(data: Any, a: Hashable, b: Hashable, alpha: float, roles: Mapping[str, Any]) -> int:
+    """Return how many resamples of so many candidates take seconds, enough for the level."""
+    alpha = check_share("alpha", alpha)
+    size = len(data) if isinstance(data, pd.DataFrame) else max(data.sizes.values(), default=1)
+    count = len(names_of(data, roles, every=False))
+    pairs = 1 if b is not None else max(count - 1, 1)
+    pairs = pairs if a is not None else max(count * (count - 1) // 2, 1)
+    affordable = int(_BUDGET / max(size * pairs, 1))
+    needed = min(np.ceil(pairs / alpha), 1e18)  # which no memory holds
+    return max(min(999, affordable), int(needed) - 1, 99)
+
+
+_BUDGET = 1e8  # candidates times resamples: some seconds
+
+
+@of_data_or_table(draw_repetition, ("measure", "sd_expected", "sd_observed"), "repetition")
+def repetition(
+    data: Data,
+    threshold: float | Mapping[Hashable, float] | None = None,
+    n: int | None = None,
+    *,
+    ci: ProportionInterval = "clopper-pearson",
+    level: float = 0.95,
+    **options: Unpack[RankingPlot],
+) -> Any:
+    """Draw how precision is distributed over samples, one panel a measure.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates of several samples; or the result of :func:`rankeval_pd.repetition`, and beside
+        it as ``samples`` that of :func:`rankeval_pd.repetition_samples` for the same measures.
+    threshold, n, ci, level
+        Of data: as in :func:`rankeval_pd.repetition`.
+    **look
+    line_kw, band_kw, marker_kw : mapping, optional
+        Keywords of the expected curve (``Axes.plot``), of the histogram (``Axes.hist``), and of
+        the line at the pooled precision (``Axes.axvline``).
+    **roles
+        Of data: which column is what.
+
+    Returns
+    -------
+    array of Axes
+
+    Notes
+    -----
+    The histogram is the precision found in the samples; the curve is the normal distribution of
+    Evert's Eq. 4, and the dashed line the pooled precision. In each panel stands how large the
+    spread found is beside the model's. The panels share their scales and one legend.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, rankeval_pd
+    >>> rng = np.random.default_rng(1)
+    >>> df = pd.DataFrame({"G2": rng.random(900), "gold": rng.random(900) < 0.3})
+    >>> df["sample"] = np.arange(900) % 9
+    >>> axes = df.rankeval(by="sample").plot.repetition(n=20)
+    >>> len(axes)
+    1
+    """
+    look, roles = parted(options)
+    with let_in_once():
+        asked: dict[str, Any] = {"ci": ci, "level": level, **roles}
+        table = repetition_of(data, threshold, n, **asked)
+        samples = repetition_samples(data, threshold, n, **asked)
+    return draw_repetition(table, samples, **look)
+
+
+# -------------------------------------------------------------------------------------------------
+# Pictures of which measure is best; and of measures in the pictures of systems over items.
+
+Picture = TypeVar("Picture", bound=Callable[..., Any])
+_PAIRS = ("measure_a", "measure_b", "difference", "p_value")
+
+
+@of_data_or_table(draw_measure_ranks, NEEDED, "measure_ranks")
+def measure_ranks(
+    data: Data,
+    n: ListSizes = None,
+    *,
+    kind: AreaKind | None = None,
+    adjust: FamilyAdjustment | None = "max-t",
+    n_resamples: int | None = None,
+    level: float = 0.95,
+    progress: bool | None = None,
+    **options: Unpack[RankingPlot],
+) -> Axes:
+    """Draw which measure is best: its value, the interval, and the ranks that are left open.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a score for each measure and a gold label; or the result of
+        :func:`rankeval_pd.measure_ranks`, or of :func:`rankeval_pd.summary` for candidates.
+    n, kind, adjust, n_resamples, level, progress
+        Of data: as in :func:`rankeval_pd.measure_ranks`. Several n are a panel each.
+    **look
+    line_kw, band_kw, marker_kw : mapping, optional
+        Keywords of the grid (``Axes.grid``), of the intervals (``Axes.hlines``), and of the points
+        (``Axes.plot``).
+    **roles
+        Of data: which column is what.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    A point is the value of a measure, a bar its own interval, and on the right stand the ranks
+    that the tests of all pairs leave open. A full point is tied for best: no other measure is
+    significantly better. Two bars that overlap may be told apart all the same, because the
+    measures rank the same candidates: read the ranks.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(500)
+    >>> ax = df.rankeval.plot.measure_ranks(50)
+    >>> ax.get_xlabel(), [text.get_text() for text in ax.texts]
+    ('precision, n = 50', ['1', '2', 'rank'])
+    """
+    look, roles = parted(options)
+    table = measure_verdicts.measure_ranks(
+        data, n, kind=kind, adjust=adjust, n_resamples=n_resamples, level=level,
+        progress=progress, **roles,
+    )  # fmt: skip
+    return cast("Axes", draw_measure_ranks(table, **look))
+
+
+def of_measures_too(picture: Picture) -> Picture:
+    """Make a picture of pairs of systems also take a table of pairs of measures."""
+
+    @functools.wraps(picture)
+    def drawn(data: Any, *args: Any, **options: Any) -> Any:
+        if is_table(data, NEEDED):
+            raise ValueError(
+                "table has ranks of measures, and no pairs of them: give the data, with n=... or"
+                " kind=..., or the result of compare(adjust='max-t') or compare_area."
+            )
+        _check_asked(data, options)
+        return picture(as_systems(data) if is_table(data, _PAIRS) else data, *args, **options)
+
+    return cast(Picture, drawn)
+
+
+def _check_asked(data: Any, options: Mapping[str, Any]) -> None:
+    """Raise a ValueError where candidates with a gold label come without what to rank them by."""
+    if any(options.get(name) is not None for name in ("n", "kind", "measures")):
+        return
+    names = getattr(data, "columns", getattr(data, "variables", ()))
+    if options.get("gold") is not None or "gold" in names:
+        raise ValueError(
+            "n=None, kind=None: data are candidates with a gold label. Say by what their measures"
+            " are compared: n=..., the size of the lists, or kind='ap' or 'roc'. If 'gold' is a"
+            " system over test items, rename it."
+        )
+
+
+def pairs_of_measures(
+    data: Any,
+    asked: Mapping[str, Any],
+    items_only: Mapping[str, tuple[Any, Any]],
+    roles: Mapping[str, Any],
+) -> Any:
+    """Return the tests of all pairs of measures as those of pairs of systems.
+
+    ``items_only``: options that rankings do not have, with what they are and what they are unless
+    given.
+    """
+    for name, (given, default) in items_only.items():
+        if given is not default and given != default:
+            raise ValueError(
+                f"{name}={given!r} is an option of systems over test items, and n or kind asks for"
+                f" measures of rankings. Leave {name} out; measures=[...] chooses measures."
+            )
+    options = Asked.of(
+        asked["n"], asked["kind"], asked["adjust"], asked["n_resamples"], 1.0 - asked["alpha"],
+        asked["progress"], None,
+    )  # fmt: skip
+    return as_systems(pairs_tested(data, options, roles))

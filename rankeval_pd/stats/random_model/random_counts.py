@@ -1,0 +1,423 @@
+"""How many true positives a random list has, also where it ends inside a tie."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats.distributions import hypergeometric
+from rankeval_pd.stats.distributions.binomial import log_betainc
+from rankeval_pd.stats.distributions.populations import (
+    FiniteEach,
+    Infinite,
+    InfiniteEach,
+    Population,
+)
+
+# -------------------------------------------------------------------------------------------------
+# How many true positives a random ranking has in its n-best list (Macskassy 2005, section 2).
+#
+# Two ways to the same bounds. For a few n, the exact tail is searched by bisection. For every n,
+# the bound is a path that rises by 0 or 1 with each further candidate: a few hundred stretches of
+# the path start from exact tails and are walked side by side, one step of the paper's recursion
+# (Eqs 12 to 15) at a time, with all quantities in units of p.
+
+_SMALL = -700.0  # log p
+_EQUAL = 1e-12  # a tail equals p up to this relative difference
+_NEARLY = 1e-9  # relative errors of walked tails are far smaller
+FEW = 64  # up to so many n, or if they are so far apart, they are searched one by one
+
+
+class Bounds(NamedTuple):
+    """Bounds of the number of true positives of a random ranking."""
+
+    discrete: FloatArray  #: min{i: P(X > i) < p}, the paper's n(k, p), Eq 7
+    interpolated: FloatArray  #: where the interpolated tail P(X > i) is p; at least 0
+    critical: FloatArray  #: min{i: P(X >= i) <= p}, a test of level p
+
+
+KINDS = ("critical", "discrete", "interpolated", "parametric")
+
+
+def bound(kind: str, p: float, n: FloatArray, population: Population) -> FloatArray:
+    """Return one of the bounds, by name."""
+    if kind == "parametric":
+        return parametric_bound(p, n, population.prior)
+    result: FloatArray = getattr(bounds(p, n, population), kind)
+    return result
+
+
+def bound_each(kind: str, p: float, n: FloatArray, population: FiniteEach) -> FloatArray:
+    """Return one of the bounds, by name, where each list is drawn from a population of its own."""
+    if kind == "parametric":
+        return parametric_each(p, n, population.prior)
+    result: FloatArray = getattr(bounds_each(p, n, population), kind)
+    return result
+
+
+def bounds(p: float, n: FloatArray, population: Population) -> Bounds:
+    """Return the bounds at level p for lists of n, whole numbers of at least 1 in any order."""
+    n = np.asarray(n, dtype=float)
+    if n.size == 0:
+        return Bounds(n.copy(), n.copy(), n.copy())
+    lowest, highest = population.support(n)
+    if p >= 1.0 - _EQUAL:  # every count is reached with probability 1 at most
+        return Bounds(lowest, np.maximum(lowest - 1.0, 0.0), lowest)
+    if (lowest == highest).all():  # no, or only, positives: nothing is random
+        return Bounds(lowest, np.maximum(lowest - p, 0.0), lowest + 1.0)
+    return _bounds_of(*_found(math.log(p), n, population))
+
+
+def bounds_each(p: float, n: FloatArray, population: FiniteEach | InfiniteEach) -> Bounds:
+    """Return the bounds at level p where each list is drawn from a population of its own.
+
+    All lists are searched side by side, equal ones once: the cost of a list is that of a few
+    tails, a few microseconds, however many populations there are.
+    """
+    if isinstance(population, InfiniteEach):
+        lists, back = distinct(n, population.prior)
+        n, population = lists[0], InfiniteEach(lists[1])
+    else:
+        lists, back = distinct(n, population.total, population.positive)
+        n, population = lists[0], FiniteEach(lists[1], lists[2])
+    if p >= 1.0 - _EQUAL:
+        lowest = population.support(n)[0]
+        result = Bounds(lowest, np.maximum(lowest - 1.0, 0.0), lowest)
+    else:
+        result = _bounds_of(*_search(math.log(p), n, population)[:3])
+    return Bounds(*(x[back] for x in result))
+
+
+def distinct(*columns: AnyArray) -> tuple[list[Any], IntArray]:
+    """Return every combination of values once, and which of these each is.
+
+    ``np.unique(axis=...)`` does the same in several times the time.
+    """
+    order = np.lexsort(columns)
+    ordered = [column[order] for column in columns]
+    new = np.ones(order.size, dtype=bool)
+    new[1:] = np.any([column[1:] != column[:-1] for column in ordered], axis=0)
+    back = np.empty_like(order)
+    back[order] = np.cumsum(new) - 1
+    return [column[new] for column in ordered], back
+
+
+def _bounds_of(critical: FloatArray, tail: FloatArray, below: FloatArray) -> Bounds:
+    """Return the bounds from the critical count c and, in units of p, P(X >= c) and P(X = c-1)."""
+    discrete = critical - np.where(tail >= 1.0 - _EQUAL, 0.0, 1.0)
+    interpolated = np.maximum(critical - 1.0 + (tail - 1.0) / below, 0.0)
+    return Bounds(discrete, interpolated, critical)
+
+
+def critical_counts(log_p: FloatArray, n: FloatArray, population: Population) -> FloatArray:
+    """Return min{i: P(X >= i) <= p} for every level (rows) and list size (columns)."""
+    log_p, n = np.asarray(log_p, dtype=float)[:, np.newaxis], np.asarray(n, dtype=float)
+    lowest, highest = population.support(n)
+    if n.size == 0 or log_p.size == 0 or (lowest == highest).all():
+        critical = np.broadcast_to(lowest + 1.0, (log_p.size, n.size))
+    else:
+        critical = _found(log_p, n, population)[0]
+    return np.where(log_p >= -_EQUAL, lowest, critical)
+
+
+def largest_tail(log_p: float, n: FloatArray, population: Population) -> float:
+    """Return the logarithm of the largest P(X >= critical count) of some lists: at most p."""
+    lowest, highest = population.support(n)
+    if (lowest == highest).all():
+        return -math.inf
+    critical, tail, _ = _found(np.array([[log_p]]), n, population)
+    if log_p < _SMALL:  # too small to compare in units of p
+        return float(population.tails(critical[0], n).ge.max())
+    near = tail[0] >= tail.max() * (1.0 - _NEARLY)  # those are known a little less exactly
+    return float(population.tails(critical[0, near], n[near]).ge.max())
+
+
+def _found(
+    log_p: float | FloatArray, n: FloatArray, population: Population
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the critical count c and, in units of p, P(X >= c) and P(X = c - 1)."""
+    first, last = float(n.min()), float(n.max())
+    # in units of so small a p, likely counts would be beyond all floats on the way
+    if n.size <= FEW or last - first > FEW * n.size or np.min(log_p) < _SMALL:
+        return _search(log_p, n, population)[:3]
+    here = (n - first).astype(np.intp)
+    critical, tail, below = (x[..., here] for x in _walk(log_p, first, last, population))
+    return critical, tail, below
+
+
+def _search(
+    log_p: float | FloatArray, n: FloatArray, population: Population | FiniteEach | InfiniteEach
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return the critical count c and, in units of p, P(X >= c), P(X = c - 1) and P(X = c)."""
+    n, log_p = np.broadcast_arrays(n, log_p)
+    lowest, highest = population.support(n)
+    low, high = lowest.copy(), highest + 1.0
+    at, step = np.clip(_normal_quantile(log_p, n, population), low, highest), 1.0
+    while (active := low < high).any():
+        middle = at[active]
+        rare = population.at(active).tails(middle, n[active]).ge - log_p[active] <= _EQUAL
+        below, above = low[active], high[active]
+        below, above = np.where(rare, below, middle + 1.0), np.where(rare, middle, above)
+        low[active], high[active] = below, above
+        # first near what was tried, in growing steps, then in the middle of what is left
+        half = np.floor(0.5 * (below + above))
+        at[active] = np.where(
+            rare, np.maximum(half, above - step), np.minimum(half, below + step - 1.0)
+        )
+        step *= 4.0
+    there, under = population.tails(high, n), population.tails(high - 1.0, n)
+    with np.errstate(over="ignore"):  # beyond the least p that is not 0 to float64
+        in_p = [np.exp(x - log_p) for x in (there.ge, under.pmf, there.pmf)]
+    return high, in_p[0], in_p[1], in_p[2]
+
+
+def _normal_quantile(
+    log_p: FloatArray, n: FloatArray, population: Population | FiniteEach | InfiniteEach
+) -> FloatArray:
+    """Return about where the upper tail is p, as a whole number."""
+    from scipy import special
+
+    variance = n * population.prior * (1.0 - population.prior)
+    if not isinstance(population, Infinite | InfiniteEach):
+        variance = variance * (population.total - n) / np.maximum(population.total - 1.0, 1.0)
+    z = -special.ndtri_exp(np.minimum(log_p, -1e-6))
+    return np.asarray(np.round(n * population.prior + z * np.sqrt(variance) + 0.5))
+
+
+def _walk(
+    log_p: float | FloatArray, first: float, last: float, population: Population
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return critical count, P(X >= c)/p and P(X = c - 1)/p for every n from first to last."""
+    count = int(last - first) + 1
+    steps = math.isqrt(count - 1) + 1
+    n = np.arange(first, last + 1.0, steps)
+    c, tail, below, at = _search(log_p, n, population)
+    path = np.empty((3, *c.shape, steps))
+    for step in range(steps):
+        path[0, ..., step], path[1, ..., step], path[2, ..., step] = c, tail, below
+        c, tail, below, at = _next(c, tail, below, at, n + step, population)
+    c_path, tail_path, below_path = path.reshape(3, *c.shape[:-1], -1)[..., :count]
+    return c_path, tail_path, below_path
+
+
+def _next(
+    c: FloatArray,
+    tail: FloatArray,
+    below: FloatArray,
+    at: FloatArray,
+    n: FloatArray,
+    population: Population,
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return what :func:`_search` returns of lists of n, of lists of n + 1."""
+    up, stay = population.up(c, n), population.stay(c, n)
+    gain = below * population.up(c - 1.0, n)
+    rises = tail + gain > 1.0 + _EQUAL
+    # the same counts in lists of n + 1
+    below = below * population.stay(c - 1.0, n) * (n + 1.0) / (n + 2.0 - c)
+    at_next = at * stay + gain
+    # P(X >= c + 1) from what is at most p, where subtraction costs nothing that matters
+    tail = np.where(rises, np.maximum(tail - at, 0.0) + at * up, tail + gain)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        above = at_next * ((n + 1.0 - c) / (c + 1.0)) * (up / stay)
+    below, at = np.where(rises, at_next, below), np.where(rises, above, at_next)
+    return c + rises, tail, below, at
+
+
+def parametric_bound(p: float, n: FloatArray, prior: float) -> FloatArray:
+    """Return x >= 0 with I_z(x + 1, n - x) = p, z = prior: Macskassy's Eqs 8 and 9, corrected.
+
+    The printed Eq 8 has N for k; the regularized incomplete beta function with z = N+/N is the
+    upper tail of the binomial distribution, P(X > x), made continuous in x.
+    """
+    n = np.asarray(n, dtype=float)
+    if p >= 1.0 - _EQUAL or prior == 0.0:
+        return np.zeros_like(n)
+    if prior == 1.0:
+        return n.copy()
+    result = np.zeros_like(n)
+    # the root is above 0 where P(X > 0) is above p: from some n on
+    positive = -np.expm1(n * np.log1p(-prior)) > p
+    # where even a list of positives only is hardly rarer than p, the root clings to n
+    smooth = positive & (n * math.log(prior) < math.log(p) - 20.0)
+    if np.count_nonzero(smooth) <= 2 * _KNOTS:
+        smooth = np.zeros_like(positive)
+    rough = positive & ~smooth
+    result[rough] = _smooth_root(p, n[rough], prior)
+    if smooth.any():
+        result[smooth] = _interpolated_root(p, n[smooth], prior)
+    return result
+
+
+_KNOTS = 1000
+
+
+def parametric_each(p: float, n: FloatArray, prior: FloatArray) -> FloatArray:
+    """Return :func:`parametric_bound` where each list has a prior of its own, equal ones once."""
+    n, prior = np.asarray(n, dtype=float), np.asarray(prior, dtype=float)
+    if p >= 1.0 - _EQUAL:
+        return np.zeros_like(n)
+    (n, prior), back = distinct(n, prior)
+    result = np.where(prior == 1.0, n, 0.0)
+    inside = (prior > 0.0) & (prior < 1.0)
+    inside[inside] = -np.expm1(n[inside] * np.log1p(-prior[inside])) > p
+    result[inside] = _smooth_root(p, n[inside], prior[inside])
+    return np.asarray(result[back])
+
+
+def _log_tail(x: FloatArray, n: FloatArray, prior: float | FloatArray) -> FloatArray:
+    return log_betainc(x + 1.0, n - x, prior)
+
+
+def _smooth_root(p: float, n: FloatArray, prior: float | FloatArray) -> FloatArray:
+    """Return x in (0, n) with I_z(x + 1, n - x) = p by secants that stay inside a bracket."""
+    from scipy import special
+
+    target = math.log(p)
+    prior = np.broadcast_to(np.asarray(prior, dtype=float), n.shape)
+    low, high = np.zeros_like(n), n.copy()
+    sd = np.sqrt(n * prior * (1.0 - prior))
+    skew = (1.0 - 2.0 * prior) / 6.0
+    z = -float(special.ndtri(p))
+    x = n * prior + z * sd + skew * (z * z - 1.0) - 0.5
+    x = np.where((x > low) & (x < high), x, 0.5 * (low + high))
+    other = x - 0.01 * np.minimum(sd, x)
+    at_other = _log_tail(other, n, prior) - target
+    result = np.empty_like(n)
+    active = np.arange(n.size)
+    while active.size:
+        at_x = _log_tail(x, n, prior) - target
+        low, high = np.where(at_x >= 0.0, x, low), np.where(at_x <= 0.0, x, high)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            secant = x - at_x * (x - other) / (at_x - at_other)
+        # where the tail underflowed, a secant knows nothing
+        inside = (secant >= low) & (secant <= high) & np.isfinite(at_x + at_other)
+        new = np.where(at_x == 0.0, x, np.where(inside, secant, 0.5 * (low + high)))
+        # the error of a secant is the product of those of its two points, over the scale
+        ends = np.minimum(np.maximum(new, 1e-3), np.maximum(n - new, 1e-12 * n))
+        scale = np.minimum(sd, ends)
+        settled = inside & (np.abs(new - x) <= 1e-8 * scale) & (np.abs(x - other) <= 1e-3 * scale)
+        settled |= (at_x == 0.0) | (high - low <= 4e-16 * high)
+        result[active[settled]] = new[settled]
+        keep = ~settled
+        active, n, sd, low, high = active[keep], n[keep], sd[keep], low[keep], high[keep]
+        prior = prior[keep]
+        other, at_other, x = x[keep], at_x[keep], new[keep]
+    return result
+
+
+def _interpolated_root(p: float, n: FloatArray, prior: float) -> FloatArray:
+    """Return the same for very many n: roots at some n, a spline, and one step of Newton.
+
+    The root is a smooth function of log n. Where the step is not small, the root is sought.
+    """
+    from scipy.interpolate import CubicSpline
+
+    first, last = float(n.min()), float(n.max())
+    knots = np.unique(np.round(np.geomspace(first, last, _KNOTS)))
+    roots = _smooth_root(p, knots, prior)
+    width = 1e-4 * np.minimum(np.minimum(roots, knots - roots), 1.0)
+    # to the left only: to the right, the tail of p = 1e-300 would underflow
+    slopes = (math.log(p) - _log_tail(roots - width, knots, prior)) / width
+    curve = CubicSpline(np.log(knots), np.column_stack([roots / np.sqrt(knots), slopes]))
+    scaled, slope = np.moveaxis(curve(np.log(n)), -1, 0)
+    x = np.clip(scaled * np.sqrt(n), 0.0, np.nextafter(n, 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        step = (math.log(p) - _log_tail(x, n, prior)) / slope
+    x = x + step
+    rough = ~(np.abs(step) <= 1e-6 * np.minimum(np.maximum(x, 1e-3), 1e2))
+    x[rough] = _smooth_root(p, n[rough], prior)
+    return np.asarray(x)
+
+
+# -------------------------------------------------------------------------------------------------
+# The random model of a list that ends inside a block of equal scores, whose order is averaged.
+#
+# Of N candidates in random order of labels, T0 positives stand above the block, t in it. The list
+# takes j of the m candidates of the block, whose share of positives counts: T0 + j t / m.
+
+_CELLS = 2**21  # of the arrays that hold a part of the lists
+_NOTHING = 45.0  # exp(-45) is nothing to float64, beside 1
+
+
+class LogTails(NamedTuple):
+    """Logarithms of P(at least as many as observed), and of P(more)."""
+
+    ge: FloatArray
+    gt: FloatArray
+
+
+def averaged_tails(
+    above: int, tp_above: int, size: int, tp: int, taken: IntArray, model: Population
+) -> LogTails:
+    """Return the tails of T0 + j t / m at the observed counts, for each number j taken.
+
+    With T0 m + j t, both sides are whole numbers: no rounding decides what is equal. The limits of
+    T0 repeat from j to j, so that their tails are some T^2 / 2, T being the possible t, which are
+    looked up J T times.
+    """
+    in_block, log_weight = _likely(above, tp_above, size, tp, model)
+    missing = tp - in_block  # T0 m + j t is at least what was observed where T0 makes up for it
+    tails_of = _looked_up if taken.size > missing.size else _computed
+    lookup = tails_of(missing, in_block, float(above), float(size), model, tp_above)
+    ge, gt = np.empty(taken.size), np.empty(taken.size)
+    step = max(_CELLS // missing.size, 1)
+    for start in range(0, taken.size, step):
+        part = slice(start, start + step)
+        needed = taken[part, np.newaxis] * missing
+        ge[part] = np.logaddexp.reduce(log_weight + lookup(-(-needed // size)), axis=-1)
+        gt[part] = np.logaddexp.reduce(log_weight + lookup(needed // size + 1), axis=-1)
+    return LogTails(np.minimum(ge, 0.0), np.minimum(gt, 0.0))  # the sum of all may round above 1
+
+
+def _likely(
+    above: int, tp_above: int, size: int, tp: int, model: Population
+) -> tuple[IntArray, FloatArray]:
+    """Return the counts t of the block that matter, and the logarithms of their probabilities.
+
+    With t as observed, T0 of one more than observed is more whatever j is; or with one more t, T0
+    as observed. What is less likely than these, by far, is no part of the sum.
+    """
+    low, high = model.support(np.array([float(size)]))
+    in_block = np.arange(int(low[0]), int(high[0]) + 1)
+    whole = in_block.astype(float)
+    log_weight = model.tails(whole, np.full_like(whole, float(size))).pmf
+    near = np.isin(in_block, (tp, tp + 1))
+    t = in_block[near]
+    more = log_weight[near] + _given_block(tp_above + tp + 1 - t, t, above, size, model)
+    matters = log_weight >= more.max() - _NOTHING - np.log(log_weight.size)
+    return in_block[matters], log_weight[matters]
+
+
+Lookup = Callable[[IntArray], FloatArray]  # (j, t) more than were seen above -> log tails
+
+
+def _looked_up(
+    missing: IntArray, in_block: IntArray, above: float, size: float, model: Population, seen: int
+) -> Lookup:
+    """Compute every tail that j can ask for: 0 < j <= m asks for no more than is missing."""
+    lowest, highest = np.minimum(missing, 0), np.maximum(missing, 0) + 1
+    counts = highest - lowest + 1
+    first = np.cumsum(counts) - counts - lowest
+    limits = np.arange(counts.sum()) - np.repeat(first, counts)
+    table = _given_block(limits + seen, np.repeat(in_block, counts), above, size, model)
+    return lambda more: table[first + more]
+
+
+def _computed(
+    missing: IntArray, in_block: IntArray, above: float, size: float, model: Population, seen: int
+) -> Lookup:
+    return lambda more: _given_block(more + seen, in_block, above, size, model)
+
+
+def _given_block(
+    limit: IntArray, in_block: IntArray, above: float, size: float, model: Population
+) -> FloatArray:
+    """Return log P(T0 >= limit | t positives in the block)."""
+    if isinstance(model, Infinite):
+        return model.tails(limit.astype(float), np.full(limit.shape, above)).ge
+    rest, taken = np.array(max(model.total - size, 1.0)), np.array(above)
+    return hypergeometric.tails(limit, rest, model.positive - in_block, taken).ge

@@ -1,0 +1,439 @@
+"""Rankings of which a part is judged: sums, their limits, average precision."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.distributions import hypergeometric
+from rankeval_pd.stats.distributions.quantiles import first_near, t_of, z_of
+from rankeval_pd.stats.intervals.proportions import clopper_pearson
+from rankeval_pd.stats.rankings import ranking
+
+# -------------------------------------------------------------------------------------------------
+# Numbers of true positives in sets of which a part is judged, and their limits.
+#
+# What is added up over a set is the last axis: how many candidates, how many of them judged, how
+# many judged true, and then the same for each stratum, or weighted by the inverse of the
+# probabilities with which candidates were chosen to be judged.
+
+_COUNTS = 3
+MOST_STRATA = 12  # with more, single probabilities are weights and make no strata
+
+
+class Total(NamedTuple):
+    """An estimated number of true positives, and its limits."""
+
+    estimate: FloatArray  #: NaN where nothing of the set is judged
+    low: FloatArray
+    high: FloatArray
+
+    def __truediv__(self, size: AnyArray) -> Total:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return Total(*(np.asarray(np.true_divide(x, size)) for x in self))
+
+
+class Design(NamedTuple):
+    """How candidates came to be judged, and how what they say is put together."""
+
+    strata: int  #: within each a random sample is judged; 0: single probabilities
+    unjudged: str  #: "estimate" or "bounds"
+    estimator: str  #: "ratio" or "horvitz-thompson"
+    level: float
+    heaviest: float = 0.0  #: the largest inverse probability of a candidate that is not judged
+
+    def parts(
+        self,
+        judged: BoolArray,
+        true: BoolArray,
+        probability: FloatArray,
+        stratum: IntArray,
+    ) -> FloatArray:
+        """Return what each candidate adds to the sums of a set: (candidate, part)."""
+        counts = [np.ones(judged.shape), judged, judged & true]
+        if self.estimator != "horvitz-thompson" and self.strata:
+            inside = stratum[:, np.newaxis] == np.arange(self.strata)
+            return np.concatenate(
+                [np.stack(counts, axis=-1), *(inside * x[:, np.newaxis] for x in counts)], axis=-1
+            )
+        weight = np.where(judged, 1.0 / probability, 0.0)
+        spread = (1.0 - probability) * weight**2
+        return np.stack([*counts, weight, weight * true, spread, spread * true], axis=-1)
+
+    def total(self, sums: FloatArray) -> Total:
+        """Return the number of true positives in each set: (..., part) -> (...)."""
+        size, judged, tp = np.moveaxis(sums[..., :_COUNTS], -1, 0)
+        sure = tp, size - (judged - tp)
+        if self.estimator == "horvitz-thompson":
+            found = self._horvitz_thompson(sums, size - judged)
+        elif self.strata:
+            found = self._stratified(sums)
+        else:
+            found = self._weighted(sums)
+        if self.unjudged == "bounds":
+            found = Total(found.estimate, *sure)
+        low, high = (np.clip(x, *sure) for x in (found.low, found.high))
+        known = (judged > 0) | (size == 0)
+        return Total(np.where(known, found.estimate, np.nan), low, high)
+
+    def _stratified(self, sums: FloatArray) -> Total:
+        """Add the strata up, each with its exact interval (MOVER, Zou and Donner 2008)."""
+        size, judged, tp = np.split(sums[..., _COUNTS:], 3, axis=-1)
+        low, high = hypergeometric_limits(tp, judged, size, self.level)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.where(judged > 0, tp / judged, 0.0)
+            seen = np.where(judged > 0, size, 0.0)
+            others = (share * seen).sum(axis=-1, keepdims=True) / seen.sum(axis=-1, keepdims=True)
+            # a stratum without judgements is taken to be as the others of the set
+            share = np.where(judged > 0, share, np.where(np.isnan(others), 0.5, others))
+        middle = np.where(judged > 0, tp * size / np.maximum(judged, 1), share * size)
+        estimate = middle.sum(axis=-1)
+        alone = np.count_nonzero(size, axis=-1) <= 1
+        below = np.sqrt(((middle - low) ** 2).sum(axis=-1))
+        above = np.sqrt(((high - middle) ** 2).sum(axis=-1))
+        return Total(
+            estimate,
+            np.where(alone, low.sum(axis=-1), estimate - below),
+            np.where(alone, high.sum(axis=-1), estimate + above),
+        )
+
+    def _weighted(self, sums: FloatArray) -> Total:
+        """Return the weighted mean times the size, its interval that of as many as it is worth.
+
+        Clopper and Pearson's interval for the effective number of judgements (Korn and Graubard).
+        """
+        from scipy import special
+
+        size, judged, tp, weight, weighted, spread, of_true = np.moveaxis(sums, -1, 0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = weighted / weight
+            variance = (of_true * (1.0 - share) ** 2 + (spread - of_true) * share**2) / weight**2
+            worth = np.where(variance > 0, share * (1.0 - share) / variance, weight**2 / spread)
+        freedom = np.maximum(judged - 1.0, 1.0)
+        wider = special.stdtrit(freedom, 0.5 + 0.5 * self.level) / z_of(self.level)
+        known = (judged > 0) & (spread > 0)
+        worth = np.where(known, worth / wider**2, 1.0)
+        low, high = clopper_pearson(np.where(known, share, 0.5) * worth, worth, self.level)
+        return Total(
+            share * size,
+            np.where(known, low * size, tp),
+            np.where(known, high * size, size - (judged - tp)),
+        )
+
+    def _horvitz_thompson(self, sums: FloatArray, left: FloatArray) -> Total:
+        """Return the sum of inverse probabilities, with gamma limits (Fay and Feuer 1997)."""
+        weighted, variance = sums[..., _COUNTS + 1], sums[..., _COUNTS + 3]
+        tail = 0.5 * (1.0 - self.level)
+        low = np.where(variance > 0, _gamma(tail, weighted, variance), weighted)
+        more = np.where(left > 0, self.heaviest, 0.0)
+        above = weighted + more, variance + more * np.maximum(more - 1.0, 0.0)
+        high = np.where(above[1] > 0, _gamma(1.0 - tail, *above), above[0])
+        return Total(weighted, low, high)
+
+
+def _gamma(tail: float, mean: FloatArray, variance: FloatArray) -> FloatArray:
+    """Return a quantile of the gamma law with this mean and variance; 0 for a mean of 0."""
+    from scipy import special
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scale = variance / mean
+        quantile = special.gammaincinv(mean / scale, tail) * scale
+    return np.where((mean > 0) & (variance > 0), quantile, 0.0)
+
+
+def difference(a: Total, b: Total) -> Total:
+    """Return the difference of the totals of two disjoint sets (MOVER)."""
+    # limits hold where nothing is judged too: around the middle of what is possible
+    one, other = (
+        np.where(np.isnan(x.estimate), 0.5 * (x.low + x.high), x.estimate) for x in (a, b)
+    )
+    middle = one - other
+    return Total(
+        a.estimate - b.estimate,
+        middle - np.hypot(one - a.low, b.high - other),
+        middle + np.hypot(a.high - one, other - b.low),
+    )
+
+
+def share_of(inside: Total, outside: Total) -> Total:
+    """Return inside / (inside + outside) of the totals of two disjoint sets.
+
+    Its limits are where those of (1 - r) inside - r outside, put together by MOVER, are 0 (the
+    idea of Fieller; Donner and Zou 2012). NaN where there is no true positive.
+    """
+    middle, rest = (
+        np.where(np.isnan(x.estimate), 0.5 * (x.low + x.high), x.estimate)
+        for x in (inside, outside)
+    )
+
+    def edge(sign: float, near: FloatArray, far: FloatArray) -> FloatArray:
+        """Where the lower (-1) or upper (+1) limit of the linear combination changes its sign."""
+        low, high = np.zeros(middle.shape), np.ones(middle.shape)
+        for _ in range(60):
+            r = 0.5 * (low + high)
+            spread = np.hypot((1.0 - r) * (near - middle), r * (far - rest))
+            positive = (1.0 - r) * middle - r * rest + sign * spread > 0.0
+            low, high = np.where(positive, r, low), np.where(positive, high, r)
+        return 0.5 * (low + high)
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        estimate = inside.estimate / (inside.estimate + outside.estimate)
+        exact = middle / (middle + rest)
+    sure = (inside.low == inside.high) & (outside.low == outside.high)
+    low = np.where(inside.low > 0.0, edge(-1.0, inside.low, outside.high), 0.0)
+    high = np.where(outside.low > 0.0, edge(1.0, inside.high, outside.low), 1.0)
+    low, high = (np.where(sure, exact, limit) for limit in (low, high))
+    return Total(estimate, low, high)
+
+
+def share_bounds(inside: Total, outside: Total) -> tuple[FloatArray, FloatArray]:
+    """Return the least and the largest inside / (inside + outside) that the limits allow."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return (
+            inside.low / (inside.low + outside.high),
+            inside.high / (inside.high + outside.low),
+        )
+
+
+# -------------------------------------------------------------------------------------------------
+# Intervals for a finite population of which a random sample was looked at.
+
+
+def hypergeometric_limits(
+    tp: AnyArray, judged: AnyArray, size: AnyArray, level: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the least and the largest number of positives in all that the sample allows.
+
+    Exact and equal-tailed: the numbers T of ``size`` candidates for which neither tail of the
+    hypergeometric law at ``tp`` of ``judged`` is at most (1 - level) / 2 (Buonaccorsi 1987). All
+    judged, the limits are the number itself; none judged, 0 and the size.
+    """
+    tp, judged, size = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp, judged, size))
+    alpha = 0.5 * (1.0 - level)
+    low, high = tp, size - (judged - tp)
+
+    def enough(total: FloatArray) -> BoolArray:
+        """Whether so many positives give as many in the sample often enough."""
+        inside = np.clip(total, low, high)
+        result: BoolArray = np.exp(hypergeometric.tails(tp, size, inside, judged).ge) > alpha
+        return result
+
+    def too_many(total: FloatArray) -> BoolArray:
+        """Whether so many give as few too rarely: as many negatives as there are, or more."""
+        inside = np.clip(total, low, high)
+        upper = hypergeometric.tails(judged - tp, size, size - inside, judged).ge
+        result: BoolArray = (np.exp(upper) <= alpha) | (total > high)
+        return result
+
+    about, largest_about = _about(tp, judged, size, level)
+    least = first_near(enough, low, high, about)
+    largest = first_near(too_many, low, high + 1.0, largest_about + 1.0) - 1.0
+    return np.clip(least, low, high), np.clip(largest, low, high)
+
+
+def _about(
+    tp: FloatArray, judged: FloatArray, size: FloatArray, level: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return where the limits are, nearly: Wilson's for a sample without replacement.
+
+    It has the variance of as many judgements with replacement, and half a candidate on either side.
+    """
+    z = z_of(level)
+    judged = np.maximum(judged, 1.0)
+    worth = judged * np.maximum(size - 1.0, 1.0) / np.maximum(size - judged, 0.5)
+    ends = []
+    for count, sign in ((tp - 0.5, -1.0), (tp + 0.5, 1.0)):
+        share = np.clip(count / judged, 0.0, 1.0)
+        spread = np.sqrt(share * (1.0 - share) / worth + (0.5 * z / worth) ** 2)
+        ends.append(size * (share + 0.5 * z**2 / worth + sign * z * spread) / (1.0 + z**2 / worth))
+    return ends[0], ends[1]
+
+
+# -------------------------------------------------------------------------------------------------
+# Rankings of which a part is judged: sums over lists and regions, and average precision.
+
+
+def up_to(parts: FloatArray, rank: IntArray, listed: BoolArray, n: IntArray) -> FloatArray:
+    """Return the sums over the candidates of rank 1 to n: (candidate, part) -> (n, part)."""
+    sums = np.zeros((parts.shape[0] + 1, parts.shape[1]))
+    sums[rank] = np.where(listed[:, np.newaxis], parts, 0.0)  # ranks are each candidate's own
+    np.cumsum(sums, axis=0, out=sums)
+    result: FloatArray = sums[np.minimum(n, parts.shape[0])]
+    return result
+
+
+def shared_up_to(
+    parts: FloatArray, ranks: tuple[IntArray, IntArray], listed: BoolArray, n: IntArray
+) -> FloatArray:
+    """Return the sums over the candidates in both lists of n: from the larger rank on."""
+    sums = np.zeros((parts.shape[0] + 1, parts.shape[1]))
+    np.add.at(sums, np.maximum(*ranks)[listed], parts[listed])
+    np.cumsum(sums, axis=0, out=sums)
+    result: FloatArray = sums[np.minimum(n, parts.shape[0])]
+    return result
+
+
+def windows_of(score: FloatArray, present: BoolArray, ends: AnyArray) -> IntArray:
+    """Return in which window the best rank of each candidate lies: (..., measure, candidate).
+
+    The windows end at these ranks, and the last one at the last rank of all.
+    """
+    rank = ranking.restricted_ranks(ranking.order(score, present), present)
+    best = np.where(present, rank, np.iinfo(np.int64).max).min(axis=-2)
+    result: IntArray = np.searchsorted(ends, best, side="left")
+    return result
+
+
+def average_precision(
+    score: FloatArray,
+    true: BoolArray,
+    judged: BoolArray,
+    probability: FloatArray,
+    stratum: IntArray,
+    design: Design,
+) -> tuple[float, float, float]:
+    """Return average precision, estimated, and its limits, of candidates in falling order.
+
+    As inferred average precision (Yilmaz and Aslam 2006), weighted by inverse probabilities: the
+    precision at each judged positive is 1 for itself and the estimate for the others of its list;
+    Horvitz and Thompson's adds up the others' weights instead. Equal scores are one block.
+    """
+    low, high = average_precision_bounds(score, true, judged)
+    weights = _weights(judged, probability, stratum, design)
+    if weights is None or not (judged & true).any():
+        return np.nan, low, high
+    weight, chosen = weights
+    total = np.array([score.size])
+    end = ranking.blocks(score[np.newaxis], total)[1][0]
+    hit = judged & true
+    mass, positive = (_at_ends(weight * x, end) for x in (judged, hit))
+    others, seen = positive - weight * hit, mass - weight * judged
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(seen > 0, others / seen, 0.0)
+    of_others = others if design.estimator == "horvitz-thompson" else share * (end - 1)
+    precision = (1.0 + of_others) / end
+    whole = float((weight * hit).sum())
+    value = float((weight * precision)[hit].sum() / whole)
+    if design.unjudged == "bounds":
+        return value, low, high
+    lists = np.where(hit, weight / end, 0.0)
+    influence = np.where(hit, precision - value, 0.0)
+    if design.estimator == "horvitz-thompson":
+        influence = influence + hit * (_from_on(lists, score) - lists)
+    else:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            each = np.where((seen > 0) & hit, lists * (end - 1) / seen, 0.0)
+        told, taken = (_from_on(x, score) - x for x in (each, each * share))
+        influence = influence + np.where(hit, told, 0.0) - taken
+    error = np.sqrt(_variance(weight, chosen, influence, judged, stratum, design)) / whole
+    return (value, *_limits(value, error, int(hit.sum()), (low, high), design.level))
+
+
+def _weights(
+    judged: BoolArray, probability: FloatArray, stratum: IntArray, design: Design
+) -> tuple[FloatArray, FloatArray] | None:
+    """Return the weight of each candidate and the rate of its stratum; None if one is unseen."""
+    if not design.strata or design.estimator == "horvitz-thompson":
+        return 1.0 / probability, probability
+    size = np.bincount(stratum, minlength=design.strata)
+    seen = np.bincount(stratum[judged], minlength=design.strata)
+    if (seen[size > 0] == 0).any():
+        return None
+    rate = (seen / np.maximum(size, 1))[stratum]
+    return 1.0 / rate, rate
+
+
+def _at_ends(values: FloatArray, end: IntArray) -> FloatArray:
+    """Return the sum of the values up to the end of each one's block."""
+    result: FloatArray = np.cumsum(values)[end - 1]
+    return result
+
+
+def _from_on(values: FloatArray, score: FloatArray) -> FloatArray:
+    """Return the sum of the values from the first candidate of each one's block on."""
+    start = ranking.blocks(score[np.newaxis], np.array([score.size]))[0][0]
+    below = np.cumsum(values[::-1])[::-1]
+    result: FloatArray = below[start]
+    return result
+
+
+def _variance(
+    weight: FloatArray,
+    rate: FloatArray,
+    influence: FloatArray,
+    judged: BoolArray,
+    stratum: IntArray,
+    design: Design,
+) -> float:
+    """Return the variance of the weighted sum of influences, as the sample was drawn."""
+    drawn = np.where(judged, (1.0 - rate) * (weight * influence) ** 2, 0.0)
+    if not design.strata or design.estimator == "horvitz-thompson":
+        return float(drawn.sum())
+    total = 0.0
+    for number in range(design.strata):
+        inside = judged & (stratum == number)
+        count = int(inside.sum())
+        if count > 1:
+            squares = float(np.var(influence[inside], ddof=1))
+            total += float((1.0 - rate[inside][0]) * weight[inside][0] ** 2) * count * squares
+        else:
+            total += float(drawn[inside].sum())
+    return total
+
+
+def _limits(
+    value: float, error: float, positives: int, sure: tuple[float, float], level: float
+) -> tuple[float, float]:
+    """Return limits symmetric for the logit, with Student's quantile, within what is possible."""
+    from scipy import special
+
+    if not (error > 0.0 and 0.0 < value < 1.0):
+        return sure
+    middle = np.log(value / (1.0 - value))
+    half = t_of(max(positives - 1, 1), level) * error / (value * (1.0 - value))
+    low, high = special.expit([middle - half, middle + half])
+    return float(np.clip(low, *sure)), float(np.clip(high, *sure))
+
+
+def average_precision_bounds(
+    score: FloatArray, true: BoolArray, judged: BoolArray
+) -> tuple[float, float]:
+    """Return the least and the largest average precision that the unjudged allow; falling order.
+
+    With k of them positive it is largest for the first k, least for the last k: it rises with every
+    positive that changes places with a higher-ranked negative. All k are tried, in O(N).
+    """
+    if judged.all():
+        value = _plain(score, true)
+        return value, value
+    hit, open_ = judged & true, ~judged
+    start, end = (x[0] for x in ranking.blocks(score[np.newaxis], np.array([score.size])))
+    inverse = 1.0 / end
+    above = _at_ends(hit.astype(float), end)  # judged positives up to the end of the block
+    known = float((above * inverse)[hit].sum())
+    helped = np.cumsum(np.where(hit, inverse, 0.0)[::-1])[::-1][start]
+    count = np.arange(1, int(open_.sum()) + 1)
+    positives = int(hit.sum())
+    first, last = np.flatnonzero(open_), np.flatnonzero(open_)[::-1]
+    # each adds its own precision, and to every positive at or below it 1 / n
+    block = np.concatenate([[True], end[first][1:] != end[first][:-1]])
+    of_block = count - np.maximum.accumulate(np.where(block, count, 0))  # chosen before in it
+    most = (above[first] + count) * inverse[first] + helped[first] + of_block * inverse[first]
+    added = np.concatenate([[0.0], np.cumsum(inverse[last])[:-1]])
+    block = np.concatenate([[True], end[last][1:] != end[last][:-1]])
+    of_block = count - np.maximum.accumulate(np.where(block, count, 0))
+    least = (above[last] + 1 + of_block) * inverse[last] + helped[last] + added
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sums = [np.concatenate([[known], known + np.cumsum(x)]) for x in (least, most)]
+        low, high = (x / (positives + np.arange(count.size + 1)) for x in sums)
+    return float(np.nanmin(low)), float(np.nanmax(high))
+
+
+def _plain(score: FloatArray, true: BoolArray) -> float:
+    """Return average precision of candidates in falling order that are all judged."""
+    if not true.any():
+        return np.nan
+    end = ranking.blocks(score[np.newaxis], np.array([score.size]))[1][0]
+    return float((_at_ends(true.astype(float), end) / end)[true].sum() / true.sum())

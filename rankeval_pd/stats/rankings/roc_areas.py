@@ -1,0 +1,482 @@
+"""The area under the ROC curve with DeLong's variance, and outlines of rankings."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.distributions.quantiles import t_of, z_of
+from rankeval_pd.stats.intervals.proportions import Limits
+from rankeval_pd.stats.rankings import ranking
+
+# -------------------------------------------------------------------------------------------------
+# The area under the ROC curve with DeLong's variance.
+#
+# A pair of a positive and a negative with the same score counts one half.
+#
+# References
+# ----------
+# DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988), Comparing the areas under two or more
+# correlated receiver operating characteristic curves, Biometrics 44. X. Sun and W. Xu (2014), Fast
+# implementation of DeLong's algorithm: ranks in the place of all pairs. R. G. Newcombe (2006),
+# Confidence intervals for an effect size measure based on the Mann-Whitney statistic, part 2,
+# Statistics in Medicine 25. G. Y. Zou and A. Donner (2008), Construction of confidence limits about
+# effect measures, Statistics in Medicine 27.
+
+_ROUNDING = 1e-14
+
+
+class Placements(NamedTuple):
+    """Where positives stand among negatives, and the other way round."""
+
+    area: FloatArray  #: mean of the placements of positives, and of negatives too
+    placement: (
+        FloatArray  #: (..., candidate): share of the other class that is ranked the right way
+    )
+    gold: BoolArray
+    present: BoolArray
+
+
+def placements(score: FloatArray, gold: BoolArray, present: BoolArray) -> Placements:
+    """Return the area under the ROC curve and its parts, in O(N log N).
+
+    Without candidates of both classes the area is NaN.
+    """
+    score, gold, present = np.broadcast_arrays(score, gold, present)
+    ranked = _ranked(score, gold, present)
+    positive, negative = ranked.tp[..., -1:], ranked.fp[..., -1:]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        beaten = 1.0 - 0.5 * (ranked.at(ranked.fp)) / negative
+        ahead = 0.5 * (ranked.at(ranked.tp)) / positive
+    placed = np.empty(score.shape)
+    np.put_along_axis(placed, ranked.positions, np.where(ranked.true, beaten, ahead), axis=-1)
+    gold = gold & present
+    wrong = np.where(ranked.true, ranked.at(ranked.fp), 0).sum(axis=-1)  # twice, a whole number
+    with np.errstate(divide="ignore", invalid="ignore"):
+        area = 1.0 - wrong / (2.0 * positive[..., 0] * negative[..., 0])
+    return Placements(area, placed, gold, present)
+
+
+class Spread(NamedTuple):
+    """What an area, or a difference of areas, varies by (DeLong)."""
+
+    variance: FloatArray  #: NaN where a class has fewer than two candidates
+    freedom: FloatArray  #: degrees of freedom of the variance (Welch 1938, Satterthwaite 1946)
+    of_squares: FloatArray | None = None
+    """Of clusters: the degrees of freedom that the squares of their totals show."""
+
+
+def variance(placement: FloatArray, gold: BoolArray, present: BoolArray) -> FloatArray:
+    """Return DeLong's variance of an area, or of a difference of areas, from its placements.
+
+    NaN where a class has fewer than two candidates.
+    """
+    return spread(placement, gold, present).variance
+
+
+def spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> Spread:
+    """Return DeLong's variance with its degrees of freedom, from the placements.
+
+    The variance is the sum of two, one for each class; where both are 0, the freedom is that of
+    the smaller class.
+    """
+    placement, gold, present = np.broadcast_arrays(placement, gold, present)
+    parts, sizes = [], []
+    for group in (gold & present, ~gold & present):
+        size = group.sum(axis=-1)
+        inside = np.where(group, placement, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = (inside.sum(axis=-1) / size)[..., np.newaxis]
+            far = np.where(group, np.abs(inside - mean), 0.0)
+            # equal placements differ by rounding only; others by half of 1 / N at least
+            far = np.where(far.max(axis=-1, keepdims=True, initial=0.0) < _ROUNDING, 0.0, far)
+            squares = (far**2).sum(axis=-1)
+            parts.append(squares / (size * np.where(size > 1, size - 1.0, np.nan)))
+        sizes.append(size)
+    total = parts[0] + parts[1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        weighted = sum(part**2 / (size - 1.0) for part, size in zip(parts, sizes, strict=True))
+        freedom = total**2 / weighted
+    least = np.minimum(*sizes) - 1.0
+    return Spread(total, np.where(total == 0.0, least, freedom))
+
+
+class Clustered(NamedTuple):
+    """What an area, or a difference of areas, varies by where whole clusters are drawn."""
+
+    spread: Spread
+    n_groups: IntArray  #: clusters with candidates of the class that fewer clusters have
+    effective: FloatArray  #: (class, ...): effective numbers of clusters of either class
+
+
+def cluster_spread(
+    placement: FloatArray, gold: BoolArray, present: BoolArray, cluster: IntArray
+) -> Clustered:
+    """Return Obuchowski's variance of an area, or of a difference, from its placements.
+
+    The placements of each class are added up over a cluster. The degrees of freedom are those of
+    the class with the fewer effective clusters, (sum of sizes)^2 / (sum of squared sizes) less 1.
+    Where a few clusters hold what is ranked wrongly, the variance is known less well than that: a
+    sum of squares of totals u has 2 / (sum of u^4 / (sum of u^2)^2 - 1/G) degrees of freedom.
+    """
+    placement, gold, present, cluster = np.broadcast_arrays(placement, gold, present, cluster)
+    shape = placement.shape[:-1]
+    variance, effective = np.full((2, *shape), np.nan), np.full((2, *shape), np.nan)
+    n_groups = np.zeros(shape, dtype=np.int64)
+    for row in np.ndindex(shape):
+        here = present[row]
+        true = gold[row][here]
+        if true.any() and not true.all():
+            number = np.unique(cluster[row][here], return_inverse=True)[1]
+            result = _of_clusters(placement[row][here], true, number)
+            variance[(slice(None), *row)], effective[(slice(None), *row)], n_groups[row] = result
+    spread = Spread(variance[0], effective.min(axis=0) - 1.0, variance[1])
+    return Clustered(spread, n_groups, effective)
+
+
+def _of_clusters(
+    placement: FloatArray, gold: BoolArray, cluster: IntArray
+) -> tuple[tuple[float, float], list[float], int]:
+    """Return the variance and what its squares show, effective clusters, and their number."""
+    size = int(cluster.max()) + 1
+    sums, corrections, effective, groups = [], [], [], []
+    for one in (gold, ~gold):
+        count = np.bincount(cluster[one], minlength=size).astype(float)
+        far = placement[one] - placement[one].mean()
+        sums.append(np.bincount(cluster[one], weights=far, minlength=size) / count.sum())
+        groups.append(int((count > 0).sum()))
+        corrections.append(groups[-1] / (groups[-1] - 1.0) if groups[-1] > 1 else np.nan)
+        effective.append(float(count.sum() ** 2 / (count**2).sum()))
+    both = size / (size - 1.0) if size > 1 else np.nan
+    variance = (
+        corrections[0] * float(sums[0] @ sums[0])
+        + corrections[1] * float(sums[1] @ sums[1])
+        + 2.0 * both * float(sums[0] @ sums[1])
+    )
+    if variance < _ROUNDING**2:
+        return (0.0, np.inf), effective, min(groups)
+    squares = (sums[0] + sums[1]) ** 2
+    whole = float(squares.sum())
+    uneven = float(squares @ squares) / whole**2 - 1.0 / size if whole > 0.0 else 0.0
+    return (variance, 2.0 / uneven if uneven > _ROUNDING else np.inf), effective, min(groups)
+
+
+def delong(area: FloatArray, found: Spread, level: float) -> Limits:
+    """Return area -+ z se within 0 and 1: DeLong's interval, pROC's default."""
+    half = z_of(level) * np.sqrt(found.variance)
+    return np.clip(area - half, 0.0, 1.0), np.clip(area + half, 0.0, 1.0)
+
+
+def logit(area: FloatArray, found: Spread, level: float) -> Limits:
+    """Return DeLong's interval made on the scale of log(area / (1 - area)); NaN at 0 and 1."""
+    from scipy import special
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        centre = np.log(area / (1.0 - area))
+        half = z_of(level) * np.sqrt(found.variance) / (area * (1.0 - area))
+        low, high = special.expit(centre - half), special.expit(centre + half)
+    return low, high
+
+
+def newcombe(
+    area: FloatArray, found: Spread, positive: IntArray, negative: IntArray, level: float
+) -> Limits:
+    """Return the areas whose distance from the observed one is within z standard deviations.
+
+    The variance at each area is that of Newcombe's method 5 (2006), which takes the scores for
+    exponential; where DeLong's variance at the observed area is a larger one, all are multiplied
+    by the ratio, and z is the quantile of Student's t with the freedom of DeLong's. Of clusters z
+    is always that of t: the variance is estimated even where it looks small.
+    """
+    at_once = _Newcombe.of(area, found, positive, negative)
+    t = t_of(at_once.freedom, level)
+    scale = at_once.ratio * np.where(at_once.normal, z_of(level), t) ** 2
+
+    def limit(end: float) -> FloatArray:
+        inside, outside = np.array(area, dtype=float), np.full(np.shape(area), end)
+        for _ in range(60):
+            middle = 0.5 * (inside + outside)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                within = (area - middle) ** 2 <= scale * at_once.model(middle)
+            inside, outside = np.where(within, middle, inside), np.where(within, outside, middle)
+        return np.where(np.isnan(found.variance), np.nan, inside)
+
+    return limit(0.0), limit(1.0)
+
+
+class _Newcombe(NamedTuple):
+    """The variance that each possible area would have, and the law of the observed one."""
+
+    positive: IntArray | FloatArray
+    negative: IntArray | FloatArray
+    ratio: FloatArray  #: what the model's variance is multiplied by, 1 or more
+    normal: BoolArray  #: whether the law is the normal one, not Student's
+    freedom: FloatArray
+
+    @classmethod
+    def of(
+        cls, area: FloatArray, found: Spread, positive: IntArray, negative: IntArray
+    ) -> _Newcombe:
+        shown = found.of_squares
+        freedom = found.freedom if shown is None else np.minimum(found.freedom, shown)
+        plain = cls(positive, negative, np.ones(1), np.ones(1, dtype=bool), freedom)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = found.variance / plain.model(area)
+            larger = ratio > 1.0
+        return plain._replace(
+            ratio=np.where(larger, ratio, 1.0),
+            normal=~larger & (shown is None),
+            freedom=np.maximum(freedom, 1.0),
+        )
+
+    def model(self, at: FloatArray) -> FloatArray:
+        """Return the variance of Newcombe's method 5 at an area."""
+        return newcombe_variance(at, self.positive, self.negative)
+
+
+def newcombe_variance(
+    area: FloatArray, positive: IntArray | FloatArray, negative: IntArray | FloatArray
+) -> FloatArray:
+    """Return the variance that an area has by Newcombe's method 5: scores are exponential."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        half = 0.5 * (positive + negative) - 1.0
+        spread = 1.0 + half * ((1.0 - area) / (2.0 - area) + area / (1.0 + area))
+        variance: FloatArray = area * (1.0 - area) * spread / (positive * negative)
+    return variance
+
+
+def p_of_half(
+    area: FloatArray, found: Spread, positive: IntArray, negative: IntArray, ci: str
+) -> FloatArray:
+    """Return the two-sided p-value of an area of one half, which agrees with the interval ``ci``.
+
+    NaN where the interval is, and where nothing varies.
+    """
+    from scipy import special
+
+    far, half = np.abs(area - 0.5), np.full(np.shape(area), 0.5)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if ci == "newcombe":
+            at_once = _Newcombe.of(area, found, positive, negative)
+            statistic = far / np.sqrt(at_once.ratio * at_once.model(half))
+            student = special.stdtr(at_once.freedom, -statistic)
+            tail = np.where(at_once.normal, special.ndtr(-statistic), student)
+        else:
+            error = np.sqrt(found.variance)
+            if ci == "logit":
+                far, error = np.abs(special.logit(area)), error / (area * (1.0 - area))
+            known = error > 0.0
+            tail = np.where(known, special.ndtr(-far / np.where(known, error, 1.0)), np.nan)
+    p_value: FloatArray = np.where(np.isnan(found.variance), np.nan, 2.0 * tail)
+    return p_value
+
+
+def difference(
+    areas: tuple[FloatArray, FloatArray],
+    spreads: tuple[Spread, Spread],
+    of_difference: Spread,
+    sizes: tuple[IntArray, IntArray],
+    level: float,
+) -> Limits:
+    """Return limits of the difference of two areas that agree with Student's test of it.
+
+    Those of :func:`newcombe` of either area, put together as standard errors are (Zou and Donner
+    2008), with DeLong's correlation; widened to what the test does not reject, and, where it
+    rejects, ending at the test's limit on the side of 0. So 0 is in the interval where, and only
+    where, the test does not reject it.
+    """
+    (area_a, area_b), (a, b) = areas, spreads
+    limits = newcombe(area_a, a, *sizes, level), newcombe(area_b, b, *sizes, level)
+    t = t_of(np.maximum(of_difference.freedom, 1.0), level)
+    half = np.asarray(t * np.sqrt(of_difference.variance), dtype=float)
+    variances = a.variance, b.variance, of_difference.variance
+    return of_two((area_a, area_b), limits, variances, half)
+
+
+def of_two(
+    values: tuple[FloatArray, FloatArray],
+    limits: tuple[Limits, Limits],
+    variances: tuple[FloatArray, FloatArray, FloatArray],
+    half: FloatArray,
+) -> Limits:
+    """Return limits of the difference of two values between 0 and 1, from the limits of each.
+
+    ``variances`` are those of both and of the difference; ``half`` is what a difference is rejected
+    beyond. Zou and Donner (2008), widened to what the test does not reject, and, where it rejects,
+    ending at the test's limit on the side of 0.
+    """
+    (value_a, value_b), ((low_a, high_a), (low_b, high_b)) = values, limits
+    gap = value_a - value_b
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shared = variances[0] + variances[1] - variances[2]
+        correlation = shared / (2.0 * np.sqrt(variances[0] * variances[1]))
+        correlation = np.where(np.isfinite(correlation), np.clip(correlation, -1.0, 1.0), 0.0)
+
+    def together(x: FloatArray, y: FloatArray) -> FloatArray:
+        square = np.maximum(x**2 + y**2 - 2.0 * correlation * x * y, 0.0)
+        return np.asarray(np.sqrt(square), dtype=float)
+
+    low = gap - together(value_a - low_a, high_b - value_b)
+    high = gap + together(high_a - value_a, value_b - low_b)
+    positive, negative = (gap - half > 0.0) & (half > 0.0), (gap + half < 0.0) & (half > 0.0)
+    low = np.where(positive, gap - half, np.minimum(low, gap - half))
+    high = np.where(negative, gap + half, np.maximum(high, gap + half))
+    return np.maximum(low, -1.0), np.minimum(high, 1.0)
+
+
+def same_order(score_a: FloatArray, score_b: FloatArray, present: BoolArray) -> BoolArray:
+    """Return whether both scores put the candidates in the same order, equal ones alike."""
+    score_a, score_b, present = np.broadcast_arrays(score_a, score_b, present)
+    positions = ranking.order(score_a, present)
+    a, b = (
+        np.take_along_axis(np.where(np.isnan(score), -np.inf, score), positions, axis=-1)
+        for score in (score_a, score_b)
+    )
+    inside = np.arange(1, score_a.shape[-1]) < present.sum(axis=-1)[..., np.newaxis]
+    falls = [np.sign((x[..., 1:] > x[..., :-1]) * 1 - (x[..., 1:] < x[..., :-1])) for x in (a, b)]
+    same: BoolArray = ((falls[0] == falls[1]) | ~inside).all(axis=-1)
+    return same
+
+
+class _Ranked(NamedTuple):
+    positions: IntArray
+    true: BoolArray  #: by rank
+    start: IntArray  #: candidates above the block of each rank
+    end: IntArray  #: candidates above or in it
+    tp: IntArray  #: true positives up to each rank, from 0
+    fp: IntArray
+    total: IntArray
+
+    def at(self, counts: IntArray) -> IntArray:
+        """Return twice the count above the middle of the block of each rank."""
+        first, last = (np.take_along_axis(counts, x, axis=-1) for x in (self.start, self.end))
+        return first + last
+
+
+def _ranked(score: FloatArray, gold: BoolArray, present: BoolArray) -> _Ranked:
+    positions = ranking.order(score, present)
+    total = present.sum(axis=-1)
+    start, end = ranking.blocks(np.take_along_axis(score, positions, axis=-1), total)
+    inside = np.arange(score.shape[-1]) < total[..., np.newaxis]
+    true = np.take_along_axis(gold & present, positions, axis=-1)
+    counts = np.zeros((2, *score.shape[:-1], score.shape[-1] + 1), dtype=np.int64)
+    np.cumsum(true, axis=-1, out=counts[0, ..., 1:])
+    np.cumsum(inside & ~true, axis=-1, out=counts[1, ..., 1:])
+    start = np.minimum(start, total[..., np.newaxis])
+    return _Ranked(positions, true, start, end, counts[0], counts[1], total)
+
+
+# -------------------------------------------------------------------------------------------------
+# The outline of a ranking: its true positives, and how many others stand between them.
+#
+# All that a curve knows of N candidates, in O(N+): the area under the ROC curve and its variance
+# follow from it.
+
+
+class Outline(NamedTuple):
+    """One ranking; the last axis are the different scores of true positives, the best first."""
+
+    tp: IntArray  #: true positives with each score
+    tied: IntArray  #: others with this score
+    between: IntArray  #: others above it, and below the one before; last, those below all
+
+    @property
+    def positive(self) -> int:
+        """N+."""
+        return int(self.tp.sum())
+
+    @property
+    def negative(self) -> int:
+        """The others."""
+        return int(self.tied.sum() + self.between.sum())
+
+
+class Turns(NamedTuple):
+    """Lists at which a curve turns: between them the true positives are as many, or on a line."""
+
+    n: IntArray  #: rising from 0
+    tp: IntArray
+
+
+def turns(outline: Outline, ties: str, ranks: IntArray | None = None) -> Turns:
+    """Return the lists that end before and behind what has true positives, and the longest.
+
+    What has them is a block of equal scores, of which ``ties="best"`` and ``"worst"`` have an end
+    of their own inside; under ``"shared"`` each true positive, whose ``ranks`` are given.
+    """
+    start, end = _blocks(outline)
+    tp = np.cumsum(outline.tp)
+    before = tp - outline.tp
+    lists = [(start, before), (end, tp)]
+    if ties == "best":
+        lists.append((start + outline.tp, tp))
+    elif ties == "worst":
+        lists.append((end - outline.tp, before))
+    elif ties == "shared":
+        assert ranks is not None
+        rank, number = np.sort(ranks), np.arange(ranks.size)
+        lists = [(rank - 1, number), (rank, number + 1)]
+    lists.append((np.array([0, outline.positive + outline.negative]), np.array([0, tp[-1:].sum()])))
+    sizes, counts = (np.concatenate(parts) for parts in zip(*lists, strict=True))
+    n, first = np.unique(sizes, return_index=True)
+    return Turns(n, counts[first])
+
+
+def _blocks(outline: Outline) -> tuple[IntArray, IntArray]:
+    """Return how many candidates are above each score of true positives, and down to it."""
+    size = outline.tp + outline.tied
+    end = np.cumsum(outline.between[:-1] + size)
+    return end - size, end
+
+
+def scores_at(n: IntArray, outline: Outline, scores: FloatArray, last: FloatArray) -> FloatArray:
+    """Return the score of the n-th candidate, of lists at which a curve turns; -inf where n is 0.
+
+    ``scores`` are those of the true positives, ``last`` those of the last of the others above each
+    of them, and below all.
+    """
+    start, end = _blocks(outline)
+    block = np.searchsorted(end, n, side="left")
+    inside = n > np.concatenate([start, [np.inf]])[block]
+    found = np.where(inside, np.concatenate([scores, [np.nan]])[block], last[block])
+    return np.where(n == 0, -np.inf, found)
+
+
+def area(outline: Outline) -> tuple[float, Spread]:
+    """Return the area under the ROC curve, and DeLong's variance with its degrees of freedom.
+
+    As :func:`rankeval_pd.stats.rankings.roc_areas.placements` and ``spread`` have it.
+    """
+    positive, negative = outline.positive, outline.negative
+    above = np.cumsum(outline.between[:-1]) + np.cumsum(outline.tied) - outline.tied
+    wrong = int((outline.tp * (2 * above + outline.tied)).sum())
+    tp_up_to = np.concatenate([[0], np.cumsum(outline.tp)])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = float(1.0 - np.float64(wrong) / (2.0 * positive * negative))
+        beaten = 1.0 - 0.5 * (2 * above + outline.tied) / negative
+        ahead = 0.5 * np.concatenate([2 * tp_up_to, tp_up_to[1:] + tp_up_to[:-1]]) / positive
+        parts = [
+            _part(beaten, outline.tp),
+            _part(ahead, np.concatenate([outline.between, outline.tied])),
+        ]
+        total = parts[0] + parts[1]
+        sizes = np.float64(positive), np.float64(negative)
+        weighted = sum(
+            np.float64(part) ** 2 / (size - 1.0) for part, size in zip(parts, sizes, strict=True)
+        )
+        freedom = np.float64(total**2) / weighted
+    least = min(sizes) - 1.0
+    return value, Spread(np.array(total), np.array(least if total == 0.0 else freedom))
+
+
+def _part(placement: FloatArray, times: IntArray) -> float:
+    """Return the variance that one class has in it; ``times`` says how often each one occurs."""
+    size = float(times.sum())
+    if size < 2.0:
+        return np.nan
+    mean = (placement * times).sum() / size
+    far = np.where(times > 0, np.abs(placement - mean), 0.0)
+    squares = 0.0 if far.max(initial=0.0) < _ROUNDING else float((times * far**2).sum())
+    return squares / (size * (size - 1.0))

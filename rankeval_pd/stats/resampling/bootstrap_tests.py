@@ -1,0 +1,507 @@
+"""What resampled gains say: p-values, intervals, and the wild bootstrap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, overload
+
+import numpy as np
+
+from rankeval_pd.stats._types import FloatArray, IntArray
+from rankeval_pd.stats.exact_sums import total
+from rankeval_pd.stats.resampling import resamples, test_items
+from rankeval_pd.stats.resampling.metric_sums import Score
+from rankeval_pd.stats.resampling.test_items import AnyItems, Items, Options, Step
+
+# -------------------------------------------------------------------------------------------------
+# What resampled gains say: p-values of the events, intervals, simultaneous p-values.
+#
+# ``gains`` are the gains of one pair in the resamples, NaN where the metric was undefined. Such a
+# resample counts against whatever is claimed: as one in which the event happened, and as lying
+# beyond either limit of an interval.
+
+EVENTS = ("wild", "recentred", "strict", "zero", "bias-corrected", "studentised")
+INTERVALS = ("wild", "bca", "percentile", "basic", "studentised", "tango", "newcombe")
+#: The interval that leaves out 0 where the event's p-value is significant.
+DUAL = {
+    "wild": "wild", "recentred": "basic", "strict": "basic", "bias-corrected": "basic",
+    "zero": "percentile", "studentised": "studentised",
+}  # fmt: skip
+_TOGETHER = 2**18  # numbers of all pairs of a block: they stay in the processor's cache
+_EQUAL = 1e-12  # of the score's scale: as far as two gains are equal
+
+
+def blocks(which: IntArray, width: int) -> Iterator[IntArray]:
+    """Yield some of these pairs at a time, each with so many numbers that are looked at."""
+    size = max(1, _TOGETHER // max(width, 1))
+    for start in range(0, which.size, size):
+        yield which[start : start + size]
+
+
+def happened(
+    gains: FloatArray, gain: float, event: str, scale: float, *, centred: bool = False
+) -> int:
+    """Return in how many resamples the event of section 2.2 happened.
+
+    ``centred`` says that the mean of resampled gains is known to be the gain.
+    """
+    room = _EQUAL * scale
+    if event == "strict":
+        inside = gains <= 2.0 * gain + room
+    elif event == "zero":
+        inside = gains > room
+    elif event == "bias-corrected":
+        centre = gain if centred else _mean(gains)
+        inside = gains - centre < gain - room
+    else:
+        inside = gains < 2.0 * gain - room
+    return int(gains.size - np.count_nonzero(inside))  # NaN is not inside
+
+
+def beyond(t_star: FloatArray, t: float) -> int:
+    """Return in how many resamples the studentised gain, centred, is at least the observed one."""
+    room = _EQUAL * max(abs(t), 1.0) if np.isfinite(t) else 0.0
+    return int(t_star.size - np.count_nonzero(t_star < t - room))  # NaN is not below
+
+
+def _mean(gains: FloatArray) -> float:
+    known = gains[~np.isnan(gains)]
+    return float(known.mean()) if known.size else np.nan
+
+
+@overload
+def monte_carlo(hits: int, n_resamples: int, event: str) -> float: ...
+@overload
+def monte_carlo(hits: IntArray, n_resamples: int, event: str) -> FloatArray: ...
+
+
+def monte_carlo(hits: int | IntArray, n_resamples: int, event: str) -> float | FloatArray:
+    """Return p: (s + 1)/(b + 1), and s/b for the event of figure 1, which is how it has it."""
+    return hits / n_resamples if event == "strict" else (hits + 1) / (n_resamples + 1)
+
+
+# ---------------------------------------------------------------------------------------- intervals
+
+
+def interval(
+    kind: str,
+    theta: float,
+    samples: FloatArray,
+    *,
+    level: float,
+    scale: float,
+    without: FloatArray,
+    student: tuple[float, FloatArray] | None = None,
+) -> tuple[float, float]:
+    """Return the limits of an interval of theta from its resampled values.
+
+    Parameters
+    ----------
+    kind : {"bca", "percentile", "basic", "studentised"}
+    theta : float
+    samples : array (resample,)
+    level, scale : float
+        The confidence level, and the scale on which equality is judged.
+    without : array (item,)
+        theta without each item in turn: the acceleration of BCa.
+    student : tuple, optional
+        The standard error of theta, and that of each resample's value.
+    """
+    tails = (1.0 - level) / 2.0, (1.0 + level) / 2.0
+    if kind == "studentised":
+        assert student is not None
+        error, errors = student
+        low, high = quantiles(studentised(samples - theta, errors, _EQUAL * scale), tails)
+        return (theta, theta) if error == 0.0 else (theta - high * error, theta - low * error)
+    if kind == "bca":
+        below = np.count_nonzero(samples < theta - _EQUAL * scale)
+        above = np.count_nonzero(samples > theta + _EQUAL * scale)
+        share = below / samples.size + (samples.size - below - above) / samples.size / 2.0
+        tails = accelerated(tails, share, without)
+    low, high = quantiles(samples, tails)
+    return (2.0 * theta - high, 2.0 * theta - low) if kind == "basic" else (low, high)
+
+
+def accelerated(
+    tails: tuple[float, float], share_below: float, without: FloatArray
+) -> tuple[float, float]:
+    """Return the tails of BCa (Efron 1987): corrected for bias and for a changing variance.
+
+    ``share_below`` is the share of resamples below the estimate, those equal to it by half. Where
+    the correction is undefined, the tails stay: the interval is the percentile one.
+    """
+    from scipy.special import ndtr, ndtri
+
+    lean = without.mean() - without
+    spread = float((lean**2).sum())
+    if not (0.0 < share_below < 1.0) or not spread > 0.0:
+        return tails
+    acceleration = float((lean**3).sum()) / (6.0 * spread**1.5)
+    bias, z = float(ndtri(share_below)), float(-ndtri(tails[0]))
+    moved = [bias - z, bias + z]
+    if any(1.0 - acceleration * z <= 0.0 for z in moved):
+        return tails
+    low, high = (float(ndtr(bias + z / (1.0 - acceleration * z))) for z in moved)
+    return low, high
+
+
+def quantiles(samples: FloatArray, shares: tuple[float, float]) -> tuple[float, float]:
+    """Return two quantiles, linear between neighbours; NaN lies below the first, above the last."""
+    size = samples.size
+    ranks = [share * (size - 1) for share in shares]
+    needed = sorted({int(k) for rank in ranks for k in (np.floor(rank), np.ceil(rank))})
+    undefined = int(np.isnan(samples).sum())
+    listed = []
+    for rank, missing in zip(ranks, (-np.inf, np.inf), strict=True):
+        filled = np.where(np.isnan(samples), missing, samples) if undefined else samples
+        ordered = np.partition(filled, needed)
+        low, high = ordered[int(np.floor(rank))], ordered[int(np.ceil(rank))]
+        part = rank - np.floor(rank)
+        finite = np.isfinite(low) and np.isfinite(high)
+        between = low + part * (high - low) if finite else (low if np.isinf(low) else high)
+        listed.append(float(low if part == 0.0 else between))
+    return listed[0], listed[1]
+
+
+def row_quantiles(
+    samples: FloatArray, shares: tuple[float, float]
+) -> tuple[FloatArray, FloatArray]:
+    """Return what :func:`quantiles` does, of each row."""
+    ranks = [share * (samples.shape[1] - 1) for share in shares]
+    needed = sorted({int(k) for rank in ranks for k in (np.floor(rank), np.ceil(rank))})
+    ordered = np.partition(samples, needed, axis=1)
+    listed = []
+    for rank in ranks:
+        low, high = ordered[:, int(np.floor(rank))], ordered[:, int(np.ceil(rank))]
+        part = rank - np.floor(rank)
+        with np.errstate(invalid="ignore"):  # infinite ones come below
+            listed.append(low if part == 0.0 else low + part * (high - low))
+    below, above = listed
+    for k in np.flatnonzero(~np.isfinite(samples).all(axis=1)):
+        below[k], above[k] = quantiles(samples[k], shares)
+    return below, above
+
+
+def law_interval(
+    kind: str,
+    theta: float,
+    values: FloatArray,
+    chances: FloatArray,
+    *,
+    level: float,
+    without: FloatArray,
+) -> tuple[float, float]:
+    """Return the limits of an interval from the exact law of the resampled values."""
+    tails = (1.0 - level) / 2.0, (1.0 + level) / 2.0
+    at = int(np.argmin(np.abs(values - theta)))
+    if kind == "bca":
+        share = float(chances[:at].sum() + chances[at] / 2.0)
+        tails = accelerated(tails, share, without)
+    # an interval is read off the law from either side, so that its mirror image is its mirror
+    low = float(values[int(np.argmax(np.cumsum(chances) >= tails[0] * (1.0 - 1e-12)))])
+    last = int(np.argmax(np.cumsum(chances[::-1]) >= (1.0 - tails[1]) * (1.0 - 1e-12)))
+    high = float(values[values.size - 1 - last])
+    return (2.0 * theta - high, 2.0 * theta - low) if kind == "basic" else (low, high)
+
+
+# ----------------------------------------------------------------------------------------- errors
+
+
+def gradients(sums: FloatArray, score: Score) -> FloatArray:
+    """Return the derivatives of the score by each sum, (..., statistic), by central differences.
+
+    A sum of 0 stays 0 near the data at hand: its derivative counts as 0.
+    """
+    result = np.zeros_like(sums)
+    for k in range(sums.shape[-1]):
+        step = 1e-6 * np.abs(sums[..., k])
+        up, down = sums.copy(), sums.copy()
+        up[..., k] += step
+        down[..., k] -= step
+        width = up[..., k] - down[..., k]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            result[..., k] = np.where(width > 0.0, (score(up) - score(down)) / width, 0.0)
+    return result
+
+
+def _members(strata: IntArray | None, size: int) -> list[IntArray | slice]:
+    """Return the items of each stratum; all of them without strata."""
+    if strata is None:
+        return [slice(0, size)]
+    return [np.flatnonzero(strata == k) for k in range(int(strata.max()) + 1)]
+
+
+def standard_errors(
+    weights: FloatArray,
+    sums: FloatArray,
+    values: FloatArray,
+    score: Score,
+    pairs: IntArray,
+    strata: IntArray | None = None,
+) -> FloatArray:
+    """Return the delta-method standard error of every pair's gain in every resample.
+
+    Parameters
+    ----------
+    weights : array (resample, item)
+    sums : array (resample, system, statistic)
+    values : array (system, item, statistic)
+    score : callable
+    pairs : array (pair, 2)
+    strata : array (item,), optional
+        Items vary within strata only.
+
+    Returns
+    -------
+    array (pair, resample)
+    """
+    slopes = gradients(sums, score)
+    result = np.empty((len(pairs), len(weights)))
+    step = max(1, 4_000_000 // (values.shape[0] * values.shape[1]))
+    for start in range(0, len(weights), step):
+        rows = slice(start, start + step)
+        w = weights[rows].astype(float)
+        influence = np.einsum("bmk,mik->bmi", slopes[rows], values, optimize=True)
+        for own in _members(strata, w.shape[1]):
+            total = w[:, own].sum(axis=1)[:, np.newaxis, np.newaxis]
+            influence[..., own] -= (influence[..., own] @ w[:, own, np.newaxis]) / total
+        products = (influence * w[:, np.newaxis, :]) @ influence.transpose(0, 2, 1)
+        squares = np.einsum("bmm->bm", products)
+        a, b = pairs[:, 0], pairs[:, 1]
+        both = squares[:, a] + squares[:, b]
+        variance = both - 2.0 * products[:, a, b]
+        variance[variance <= 1e-12 * both] = 0.0
+        result[:, rows] = np.sqrt(variance).T
+    return result
+
+
+# ------------------------------------------------------------------------------------------- max-T
+
+
+def max_t(
+    t_star: Callable[[IntArray], FloatArray],
+    t: FloatArray,
+    n_resamples: int,
+    *,
+    every: bool = False,
+) -> FloatArray:
+    """Return p-values adjusted for all pairs by Romano and Wolf's step-down method.
+
+    Parameters
+    ----------
+    t_star : callable
+        From the numbers of some pairs to their studentised gains in every resample less their mean
+        under the null hypothesis, (pair, resample); the resamples are the same for all pairs.
+    t : array (pair,)
+        Studentised gains; NaN is no test, and stays NaN.
+    n_resamples : int
+    every : bool
+        Whether these are all resamples that there are: then nothing is added to the counts.
+    """
+    size = np.abs(t)
+    order = np.argsort(-size, kind="stable")[: np.count_nonzero(~np.isnan(size))]
+    largest = np.zeros(n_resamples)
+    p = np.full(size.size, np.nan)
+    edge = size - np.where(np.isfinite(size), _EQUAL * np.maximum(size, 1.0), 0.0)
+    hits = np.zeros(size.size, dtype=np.int64)
+    for block in blocks(order[::-1], n_resamples):
+        moved = np.abs(t_star(block))
+        moved[np.isnan(moved)] = np.inf
+        # the largest among each pair and all that are less significant
+        moved[0] = np.maximum(largest, moved[0])
+        np.maximum.accumulate(moved, axis=0, out=moved)
+        largest = moved[-1]
+        hits[block] = np.count_nonzero(moved >= edge[block, np.newaxis], axis=1)
+    shares = hits / n_resamples if every else monte_carlo(hits, n_resamples, "recentred")
+    p[order] = shares[order]
+    p[order] = np.maximum.accumulate(p[order])
+    return p
+
+
+def studentised(
+    differences: FloatArray, errors: FloatArray | float, room: float | FloatArray
+) -> FloatArray:
+    """Return differences over their standard errors, 0 for 0/0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = differences / errors
+    return np.where((np.abs(differences) <= room) & (np.asarray(errors) == 0.0), 0.0, t)
+
+
+# -------------------------------------------------------------------------------------------------
+# The wild bootstrap with the null hypothesis imposed: signs of items' contributions are drawn.
+#
+# A score is written as a sum of what each item (or cluster) adds to it, exactly for means and sums,
+# by linearisation for every other metric. If two systems are equal, what an item adds to their gain
+# is as likely to speak for the one as for the other: its sign is random (Wu 1986, Liu 1988;
+# Cameron, Gelbach and Miller 2008 for clusters). With the gain moved to any other value, the same
+# signs tell which values are not rejected: they lie between quantiles of the gain on random subsets
+# (Hartigan 1969), so that the p-value and the interval are two views of one law.
+
+_EVERY = 2**16  # so many subsets are always looked at, all of them
+LINEARISED = 1e-8  # of the largest contribution: the accuracy of numeric derivatives
+WHOLE = 1e-10  # the same, where they are not derived
+
+
+class Contributions(NamedTuple):
+    """What every item, or cluster, adds to the score of every system, the larger the better."""
+
+    values: FloatArray  #: (system, drawn)
+    weights: FloatArray  #: (drawn,): what it adds to a shift of the score
+    unit: float  #: so much does 1 in ``values`` add to the score
+    accuracy: float  #: of ``values``, relative
+
+
+def contributions(items: Items) -> Contributions:
+    """Return what items, or clusters, add to the scores, so that it sums to the scores."""
+    drawn = items.drawn
+    sizes: FloatArray = np.ones(drawn.shape[1])
+    if items.cluster is not None:
+        sizes = np.bincount(items.cluster).astype(float)
+    unit = items.unit()
+    if unit is not None:
+        return Contributions(items.sign * drawn[..., 0], sizes, unit, WHOLE)
+    plain = _linearised(items, drawn, sizes)
+    if items.drawn_strata is not None:
+        plain = plain._replace(
+            values=test_items.within_strata(plain.values, plain.weights, items.drawn_strata)
+        )
+    return plain if items.seeds is None else _with_seeds(plain, items.seeds)
+
+
+def _linearised(items: Items, drawn: FloatArray, sizes: FloatArray) -> Contributions:
+    """Return contributions to any metric, by its derivatives."""
+    weights = mean_weights(drawn) if items.linear == "mean" else sizes
+    added = first_order(drawn, gradients(items.totals, items.score))
+    about = items.score(items.totals) - total(added)
+    values = items.sign * (added + weights / float(total(weights)) * about[:, np.newaxis])
+    return Contributions(values, weights, 1.0, LINEARISED)
+
+
+def mean_weights(drawn: FloatArray) -> FloatArray:
+    """Return the mean of the second statistic over the systems, added up in their order."""
+    summed = np.zeros(drawn.shape[1])
+    for own in drawn[..., 1]:
+        summed += own
+    return summed / len(drawn)
+
+
+def first_order(drawn: FloatArray, slopes: FloatArray) -> FloatArray:
+    """Return statistics (system, drawn, statistic) times slopes (system, statistic), summed."""
+    added = np.zeros(drawn.shape[:2])
+    for k in range(drawn.shape[2]):  # in this order, whatever the shape
+        added += drawn[..., k] * slopes[:, k, np.newaxis]
+    return added
+
+
+def _with_seeds(parts: Contributions, seeds: test_items.Seeds) -> Contributions:
+    """Return the contributions with two more for each system: its seeds' error, and its opposite.
+
+    They sum to 0, and their squares to the variance that the seeds bring.
+    """
+    half = np.diag(seeds.error) / np.sqrt(2.0)
+    none = np.zeros(2 * len(half))
+    return parts._replace(
+        values=np.concatenate([parts.values, half, -half], axis=1),
+        weights=np.concatenate([parts.weights, none]),
+    )
+
+
+class Subsets(NamedTuple):
+    """Sums of contributions over subsets of the items: those whose sign is turned."""
+
+    values: FloatArray  #: (system, subset)
+    weights: FloatArray  #: (subset,)
+    every: bool  #: whether these are all subsets, each once
+
+
+def looks_at_every(items: AnyItems, options: Options) -> bool:
+    """Return whether all subsets of the items, or clusters, are looked at."""
+    drawn = items.n_drawn
+    if options.method == "monte-carlo" or items.seeds is not None:
+        return False
+    return 2**drawn <= max(_EVERY, options.n_resamples) or (
+        options.method == "exact" and drawn <= resamples.ENUMERATED
+    )
+
+
+def subset_sums(parts: Contributions, items: Items, options: Options, step: Step) -> Subsets:
+    """Return the sums of all systems over the same random subsets, or over every subset.
+
+    What seeds add gets no sign, but a factor of the t distribution: see :class:`factors.Seeds`.
+    """
+    systems = len(parts.values)
+    n = parts.weights.size - (0 if items.seeds is None else 2 * systems)
+    every = looks_at_every(items, options)
+    size = 2**n if every else options.n_resamples
+    chunks = resamples.all_swaps(n) if every else resamples.swap_chunks(n, size, options.seed)
+    flat = resamples.for_sums(np.vstack([parts.values, parts.weights]).T[:n], n)
+    sums = np.empty((len(parts.values) + 1, size))
+    for rows, turned in resamples.placed(chunks):
+        sums[:, rows] = resamples.weighted_sums(turned, flat).T
+        step(len(turned))
+    if items.seeds is not None:
+        t = resamples.t_draws(items.seeds.freedom, size, options.seed)
+        sums[:-1] += (items.seeds.error / parts.unit)[:, np.newaxis] * t.T / 2.0
+    return Subsets(sums[:-1], sums[-1], every)
+
+
+def reached(sums: FloatArray, room: FloatArray) -> IntArray:
+    """Return for how many subsets the gains with these signs turned are at least the gains.
+
+    ``sums`` (pair, subset) that are undefined count against the claim; ``room`` is (pair,).
+    """
+    return np.asarray(sums.shape[-1] - np.count_nonzero(sums > room[..., np.newaxis], axis=-1))
+
+
+def limits(
+    sums: FloatArray,
+    weights: FloatArray,
+    factor: float,
+    *,
+    every: bool,
+    level: float,
+    room: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the least and the largest scores that the signs do not reject at 1 - level.
+
+    ``sums`` are (pair, subset), ``weights`` (subset,), ``room`` and what is returned (pair,).
+
+    A score s is rejected as too low where so few subsets have a score of at most s that their
+    share, with one added to both counts unless these are all subsets, is at most half of that. The
+    empty subset has any score. With few items there is no limit: that is infinite.
+    """
+    undefined = np.isnan(sums).any(axis=1)
+    added = 0 if every else 1
+    filled = weights > 0.0
+    used = sums[:, filled]
+    scores = factor * used / weights[filled]
+    scores[np.abs(used) <= room[:, np.newaxis]] = 0.0
+    tail = (1.0 - level) / 2.0 * (weights.size + added)
+    most = int(np.floor(tail * (1.0 + 1e-12))) - added - int(np.count_nonzero(~filled))
+    if most < 0:
+        low, high = np.full((2, len(sums)), [[-np.inf], [np.inf]])
+    else:
+        last = scores.shape[1] - 1 - most
+        if most > last:  # at the least levels every score is rejected: the middle is what remains
+            most = last = (scores.shape[1] - 1) // 2
+        low, high = np.partition(scores, [most, last], axis=1)[:, [most, last]].T
+    return np.where(undefined, np.nan, low), np.where(undefined, np.nan, high)
+
+
+def agreeing(
+    found: tuple[float, float], gain: float, *, rejected: bool, near: FloatArray
+) -> tuple[float, float]:
+    """Return limits from draws that say of a gain of 0 what its exact p-value says.
+
+    ``near`` are the drawn scores: where 0 is rejected, the limit is the one nearest to it.
+    """
+    low, high = found
+    if not rejected:
+        return min(low, 0.0), max(high, 0.0)
+    if gain > 0.0 and low <= 0.0:
+        low = float(near[near > 0.0].min(initial=gain))
+        high = max(low, high)
+    if gain < 0.0 and high >= 0.0:
+        high = float(near[near < 0.0].max(initial=gain))
+        low = min(low, high)
+    return low, high

@@ -1,0 +1,368 @@
+"""The table of all pairs of systems, and the arithmetic of studies of pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.intervals.proportions import clopper_pearson
+from rankeval_pd.stats.resampling import bootstrap_tests, resamples
+from rankeval_pd.stats.resampling.item_draws import Draws
+from rankeval_pd.stats.resampling.lattice import LARGEST, Lattice
+from rankeval_pd.stats.resampling.resamples import ENUMERATED
+from rankeval_pd.stats.resampling.test_items import AnyItems, Options
+from rankeval_pd.stats.significance.adjust import adjust
+
+# -------------------------------------------------------------------------------------------------
+# The table of all pairs of systems: their order, exact laws, and what a row says.
+
+_WHOLE = 2**53  # up to here float64 holds every whole number
+METHODS = ("auto", "exact", "monte-carlo")
+
+
+class Pairs(NamedTuple):
+    """The rows of the table, one per pair."""
+
+    swapped: BoolArray
+    score_a: FloatArray
+    score_b: FloatArray
+    gain: FloatArray
+    gain_se: FloatArray
+    ci_low: FloatArray
+    ci_high: FloatArray
+    p_value: FloatArray
+    p_two_sided: FloatArray
+    p_stderr: FloatArray
+    p_adjusted: FloatArray
+    confidence: FloatArray
+    undecided: BoolArray
+    exact: BoolArray
+    n_items: IntArray
+    n_resamples: IntArray
+    n_groups: IntArray  #: 0 without groups
+    family_p: FloatArray  #: what is adjusted over groups of the data; of max-t, over pairs already
+    family_low: FloatArray  #: the limits of its Monte-Carlo interval
+    family_high: FloatArray
+
+
+class Rows(NamedTuple):
+    """What a test says of the pairs."""
+
+    error: FloatArray
+    p: FloatArray
+    ordered: FloatArray  #: p with the better system first, whatever the order of the pair
+    hits: IntArray  #: resamples in which the event happened, that order; -1 where p is exact
+    low: FloatArray
+    high: FloatArray
+
+    def put(self, which: int | IntArray, *values: Any) -> None:
+        """Put in what is known of a pair, or of some: the first columns, in their order."""
+        for column, value in zip(self, values, strict=False):
+            column[which] = value
+
+
+def no_rows(pairs: int) -> Rows:
+    """Return rows of which nothing is known yet."""
+    error, p, ordered, low, high = np.full((5, pairs), np.nan)
+    return Rows(error, p, ordered, np.full(pairs, -1), low, high)
+
+
+def oriented(
+    items: AnyItems, pairs: IntArray, options: Options
+) -> tuple[FloatArray, IntArray, BoolArray]:
+    """Return the systems' scores, the larger the better, and the pairs with the better one first.
+
+    Last comes where a pair's order was changed.
+    """
+    theta = items.sign * items.score(items.totals)
+    swapped = theta[pairs[:, 0]] < theta[pairs[:, 1]]
+    if options.keep_order:
+        swapped = np.zeros_like(swapped)
+    return theta, np.where(swapped[:, np.newaxis], pairs[:, ::-1], pairs), swapped
+
+
+def lattices_of(
+    draws: Draws, options: Options, which: Iterable[int], *, signs: bool
+) -> list[Lattice | None]:
+    """Return the lattice of these pairs' differences, None where there is none or none is wanted.
+
+    Differences are those of the first system's favour: the gain is their sum, times the unit.
+    ``signs`` says that what is drawn is swapped, or gets a random sign; else items are drawn one by
+    one.
+    """
+    items, bootstraps = draws.items, not signs
+    unit = items.unit()
+    # the sum of random signs goes from -reach to reach; of others, whole numbers stay whole
+    most = LARGEST if signs else _WHOLE
+    asked = np.array([*which], dtype=np.int64)
+    listed: list[Lattice | None] = [None] * asked.size
+    if wants_lattices(options, unit, clusters=items.n_groups > 0, signs=signs):
+        listed = [
+            None if on is None or on.reach > most else on
+            for on in draws.lattices(asked, drawn=signs)
+        ]
+    small = signs and items.n_drawn <= ENUMERATED
+    if options.method == "exact" and None in listed and not small:
+        raise ValueError(_why_not_exact(items, options, bootstraps=bootstraps, unit=unit))
+    return listed
+
+
+def wants_lattices(options: Options, unit: float | None, *, clusters: bool, signs: bool) -> bool:
+    """Return whether exact laws are asked for, and are those of differences on a lattice."""
+    if not signs and (clusters or options.event == "studentised"):
+        return False
+    return options.method != "monte-carlo" and unit is not None
+
+
+def _why_not_exact(
+    items: AnyItems, options: Options, *, bootstraps: bool, unit: float | None
+) -> str:
+    if bootstraps and items.n_groups:
+        reason = "groups= draws clusters, whose sizes vary, and there is no exact law for that"
+    elif unit is None:
+        reason = (
+            "the law is exact for the metrics mean, sum and accuracy, every item having the same"
+            " total"
+        )
+    elif bootstraps and options.event == "studentised":
+        reason = "event='studentised' needs the standard error of every resample"
+    else:
+        reason = (
+            "the items' differences of some pair are no whole multiples of one step, or their sum"
+            " has more than a million possible values"
+        )
+    also = "" if bootstraps else f", or for at most {ENUMERATED} items"
+    return (
+        f"method='exact': {reason}{also}. Give method='auto', which resamples where there is no"
+        " exact law."
+    )
+
+
+def as_p_says(
+    found: tuple[float, float],
+    gain: float,
+    p_two_sided: float,
+    near: FloatArray,
+    options: Options,
+) -> tuple[float, float]:
+    """Return the limits, which say of a gain of 0 what the p-value says."""
+    rejected = p_two_sided <= (1.0 - options.level) * (1.0 + 1e-12)
+    return bootstrap_tests.agreeing(found, gain, rejected=rejected, near=near)
+
+
+def as_each_p_says(
+    found: tuple[FloatArray, FloatArray],
+    gain: FloatArray,
+    p_two_sided: FloatArray,
+    near: FloatArray,
+    options: Options,
+) -> tuple[FloatArray, FloatArray]:
+    """Return what :func:`as_p_says` does, of many pairs: (pair,), near (pair, trial)."""
+    low, high = (limit.copy() for limit in found)
+    rejected = p_two_sided <= (1.0 - options.level) * (1.0 + 1e-12)
+    wrong = np.where(
+        rejected,
+        (gain > 0.0) & (low <= 0.0) | (gain < 0.0) & (high >= 0.0),
+        (low > 0.0) | (high < 0.0),
+    )
+    for k in np.flatnonzero(wrong):
+        low[k], high[k] = bootstrap_tests.agreeing(
+            (float(low[k]), float(high[k])), float(gain[k]),
+            rejected=bool(rejected[k]), near=near[k],
+        )  # fmt: skip
+    return low, high
+
+
+def row_sd(gains: FloatArray) -> FloatArray:
+    """Return what :func:`sd` does, of each row."""
+    result = np.asarray(gains.std(axis=1))
+    for k in np.flatnonzero(np.isnan(result)):
+        result[k] = sd(gains[k])
+    return result
+
+
+def sd(gains: FloatArray) -> float:
+    """Return the standard deviation of the gains that are defined."""
+    known = gains[~np.isnan(gains)]
+    return float(known.std()) if known.size else np.nan
+
+
+def table(
+    items: AnyItems,
+    theta: FloatArray,
+    pairs: IntArray,
+    swapped: BoolArray,
+    rows: Rows,
+    options: Options,
+    simultaneous: FloatArray | None,
+    *,
+    every: bool,
+) -> Pairs:
+    """Return the table, from what a test says of each pair and of all together."""
+    a, b = pairs[:, 0], pairs[:, 1]
+    gain = theta[a] - theta[b]
+    undefined = np.isnan(gain)
+    error, low, high, p, ordered = (
+        np.where(undefined, np.nan, column)
+        for column in (rows.error, rows.low, rows.high, rows.p, rows.ordered)
+    )
+    hits = rows.hits
+    exact = hits < 0
+    draws = options.n_resamples
+    n_resamples = np.where(exact, 0, draws)
+    with np.errstate(invalid="ignore"):
+        p_stderr = np.where(exact, 0.0 * p, np.sqrt(p * (1.0 - p) / draws))
+    doubled = np.minimum(1.0, 2.0 * ordered)
+    if simultaneous is not None:
+        simultaneous = np.where(undefined, np.nan, simultaneous)
+    below, above = _clopper_pearson(np.maximum(hits, 0), draws, options.level)
+    listed = [of_all_pairs(doubled, simultaneous)]
+    for number, limit in enumerate((below, above)):
+        side = np.where(exact, doubled, np.where(undefined, np.nan, np.minimum(1.0, 2.0 * limit)))
+        together = simultaneous
+        if simultaneous is not None and not every:
+            reached = np.rint(np.nan_to_num(simultaneous) * (draws + 1)) - 1.0
+            together = _clopper_pearson(np.maximum(reached, 0.0), draws, options.level)[number]
+            together = np.where(np.isnan(simultaneous), np.nan, together)
+        listed.append(of_all_pairs(side, together))
+    adjusted, *sides = (_adjusted(x, options.adjust) for x in listed)
+    low_p, high_p = listed[1:] if options.adjust is None else sides
+    undecided = is_undecided(low_p, high_p, options.alpha)
+    return Pairs(
+        swapped, items.sign * theta[a], items.sign * theta[b], gain, error, low, high, p, doubled,
+        p_stderr, adjusted, 1.0 - p, undecided, exact,
+        np.full(len(pairs), items.n_items), n_resamples, np.full(len(pairs), items.n_groups),
+        *listed,
+    )  # fmt: skip
+
+
+def _clopper_pearson(hits: AnyArray, draws: int, level: float) -> tuple[FloatArray, FloatArray]:
+    """Return the Monte-Carlo intervals of p-values: many pairs have few counts."""
+    counts, back = np.unique(hits, return_inverse=True)
+    low, high = clopper_pearson(counts, np.array(draws), level)
+    return low[back], high[back]
+
+
+def is_undecided(low: Any, high: Any, alpha: float) -> Any:
+    """Return whether the Monte-Carlo interval of a p-value holds alpha."""
+    return (low < alpha) & (alpha < high)
+
+
+def of_all_pairs(doubled: FloatArray, simultaneous: FloatArray | None) -> FloatArray:
+    """Return the p-values that hold for all pairs together, where there are such, or each alone."""
+    if simultaneous is None:
+        return doubled
+    # the pair's own p-value is another one: doubled, not of the absolute gain
+    return np.asarray(np.maximum(simultaneous, doubled))
+
+
+def _adjusted(p_values: FloatArray, method: str | None) -> FloatArray:
+    """Return two-sided p-values adjusted for all pairs, NaN without an adjustment."""
+    if method is None:
+        return np.full(p_values.size, np.nan)
+    return p_values if method == "max-t" else adjust(p_values, method)
+
+
+# -------------------------------------------------------------------------------------------------
+# Arithmetic of the studies of pairs of systems: thresholds, agreement, power.
+
+
+def order_limits(values: FloatArray, quantile: float, level: float) -> tuple[float, float]:
+    """Return the distribution-free interval of a quantile: two order statistics.
+
+    With too few values there is no lower limit above 0, the least that a gain is, or no finite
+    upper one.
+    """
+    from scipy.special import bdtr
+
+    ordered = np.sort(values)
+    n = ordered.size
+    below = bdtr(np.arange(n), n, quantile)  # P(so many values or fewer lie below the quantile)
+    tail = (1.0 - level) / 2.0
+    first, last = np.flatnonzero(below <= tail), np.flatnonzero(below >= 1.0 - tail)
+    low = float(ordered[first[-1]]) if first.size else 0.0
+    return low, float(ordered[last[0]]) if last.size else np.inf
+
+
+def pair_weights(pairs: IntArray, n_resamples: int, seed: resamples.Seed) -> FloatArray:
+    """Return how often each pair occurs where the systems are drawn with replacement.
+
+    pairs (pair, 2) are numbers of systems; the result is (resample, pair).
+    """
+    systems = int(pairs.max()) + 1
+    counts = np.concatenate(list(resamples.count_chunks(systems, n_resamples, seed))).astype(float)
+    return np.asarray(counts[:, pairs[:, 0]] * counts[:, pairs[:, 1]])
+
+
+def weighted_quantiles(values: FloatArray, weights: FloatArray, quantile: float) -> FloatArray:
+    """Return the quantile of the values under each row of weights, NaN where all are 0."""
+    order = np.argsort(values, kind="stable")
+    running = np.cumsum(weights[:, order], axis=1)
+    total = running[:, -1:]
+    place = np.argmax(running >= quantile * total, axis=1)
+    return np.where(total[:, 0] > 0.0, values[order][place], np.nan)
+
+
+def wider(limits: tuple[float, float], others: tuple[float, float]) -> tuple[float, float]:
+    """Return limits that hold both intervals; an undefined limit of the first is the other's."""
+    return float(np.fmin(limits[0], others[0])), float(np.fmax(limits[1], others[1]))
+
+
+def percentile_limits(samples: FloatArray, level: float) -> tuple[float, float]:
+    """Return the percentile interval of what is defined of the samples."""
+    known = samples[~np.isnan(samples)]
+    if not known.size:
+        return np.nan, np.nan
+    low, high = np.quantile(known, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
+    return float(low), float(high)
+
+
+def agreement(
+    p: ArrayLike, n_items: ArrayLike, n_items_other: ArrayLike, shrinkage: ArrayLike = 1.0
+) -> FloatArray:
+    """Return how often a gain keeps its sign on other items of the same distribution.
+
+    ``shrinkage`` is B, the part of the gains' variance that is of the true gains: given a gain g
+    of standard error s, the true one is normal with mean B g and variance B s².
+    """
+    from scipy.special import ndtr, ndtri
+
+    z, b = -ndtri(np.asarray(p, dtype=float)), np.asarray(shrinkage, dtype=float)
+    noise = np.sqrt(b + np.true_divide(n_items, n_items_other))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        result = ndtr(b * z / noise)
+    return np.asarray(np.where((b == 0.0) & ~np.isnan(z), 0.5, result))
+
+
+def true_variance(gains: FloatArray, errors: FloatArray) -> float:
+    """Return the variance of the true gains of pairs around 0, by the method of moments."""
+    known = ~(np.isnan(gains) | np.isnan(errors))
+    if not known.any():
+        return np.nan
+    return max(0.0, float(np.mean(gains[known] ** 2 - errors[known] ** 2)))
+
+
+def shrinkage(gains: FloatArray, errors: FloatArray) -> FloatArray:
+    """Return for each pair which part of the variance of its gain is of the true gains."""
+    variance = true_variance(gains, errors)
+    with np.errstate(invalid="ignore"):
+        result = variance / (variance + errors**2)
+    return np.where(errors == 0.0, 1.0, result)
+
+
+def power_factor(alpha: float, power: float) -> float:
+    """Return how many standard errors a gain must have to be found with this power."""
+    from scipy.special import ndtri
+
+    return float(-ndtri(alpha) + ndtri(power))
+
+
+def normal_quantile(share: float) -> float:
+    """Return the quantile of the normal distribution above which a share alpha lies."""
+    from scipy.special import ndtri
+
+    return float(-ndtri(share))

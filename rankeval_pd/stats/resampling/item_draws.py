@@ -1,0 +1,363 @@
+"""What is drawn of the items: here, or by the workers that have them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol, cast
+
+import numpy as np
+
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats.exact_sums import Sums
+from rankeval_pd.stats.intervals.differences import Counts
+from rankeval_pd.stats.resampling import bootstrap_tests, resamples, test_items
+from rankeval_pd.stats.resampling.blocks import Added, Known, Laws, Linear
+from rankeval_pd.stats.resampling.lattice import Lattice, lattice, lattice_of, off_lattice
+from rankeval_pd.stats.resampling.metric_sums import Level, Score, Spread, spread_of, squares
+from rankeval_pd.stats.resampling.test_items import AnyItems, Items, Options, Step, quiet
+
+# -------------------------------------------------------------------------------------------------
+# What is drawn of the items, for all pairs of systems together, when it is first needed.
+
+
+def studentises(options: Options) -> bool:
+    """Whether standard errors of every pair in every resample are needed."""
+    together = options.adjust == "max-t" and options.event != "wild"
+    return together or "studentised" in (options.event, options.ci)
+
+
+class Draws:
+    """What is drawn of the items, when it is first needed."""
+
+    def __init__(self, items: AnyItems, pairs: IntArray, options: Options, step: Step) -> None:
+        self.items, self.pairs, self.options, self.step = items, pairs, options, step
+        self.theta = items.sign * items.score(items.totals)
+
+    @property
+    def there(self) -> Items:
+        """The items, which this machine holds."""
+        assert isinstance(self.items, Items)
+        return self.items
+
+    @cached_property
+    def drawn(self) -> FloatArray:
+        """The statistics of what is drawn, (system, drawn, statistic)."""
+        return self.there.drawn
+
+    def lattices(self, which: IntArray, *, drawn: bool) -> list[Lattice | None]:
+        """Return the lattices of pairs' differences: of items, or of what is ``drawn``."""
+        values = self.items.sign * (self.drawn if drawn else self.there.statistics)[..., 0]
+        result: list[Lattice | None] = [None] * which.size
+        for block in bootstrap_tests.blocks(np.arange(which.size), values.shape[1]):
+            a, b = self.pairs[which[block]].T
+            differences = values[a] - values[b]
+            for row in np.flatnonzero(~off_lattice(differences)).tolist():
+                result[block[row]] = lattice(differences[row])
+        return result
+
+    @cached_property
+    def parts(self) -> bootstrap_tests.Contributions:
+        """What items, or clusters, add to the scores."""
+        return bootstrap_tests.contributions(self.there)
+
+    @cached_property
+    def subsets(self) -> bootstrap_tests.Subsets:
+        """The sums of these over subsets of the items."""
+        return bootstrap_tests.subset_sums(self.parts, self.there, self.options, self.step)
+
+    @cached_property
+    def level(self) -> Level:
+        """How large the contributions are."""
+        return Level.of(self.parts.values, self.parts.weights)
+
+    @cached_property
+    def spread(self) -> Spread:
+        """How far they are spread, (system,) and (pair,)."""
+        parts = self.parts
+        raw = self.options.adjust == "max-t"
+        summed = squares(parts.values, parts.weights, self.level, self.pairs, raw=raw)
+        return spread_of(summed, len(parts.values), len(self.pairs))
+
+    @property
+    def unit(self) -> float:
+        """How much 1 in a contribution adds to the score."""
+        return self.parts.unit
+
+    @property
+    def factor(self) -> float:
+        """From a sum of contributions over a sum of weights to a score."""
+        return self.unit * self.level.weight
+
+    @cached_property
+    def moved(self) -> FloatArray:
+        """The sums of the statistics that are swapped, (trial, system, statistic)."""
+        n, systems, width = self.drawn.shape[1], len(self.drawn), self.drawn.shape[2]
+        every = resamples.swaps_every(n, self.options.method)
+        size = 2**n if every else self.options.n_resamples
+        chunks = (
+            resamples.all_swaps(n) if every else resamples.swap_chunks(n, size, self.options.seed)
+        )
+        columns = resamples.for_sums(resamples.flat(self.drawn), n)
+        result = np.empty((size, systems, width))
+        for rows, swaps in resamples.placed(chunks):
+            result[rows] = resamples.weighted_sums(swaps, columns).reshape(-1, systems, width)
+            self.step(len(swaps))
+        return result
+
+    @cached_property
+    def scores(self) -> FloatArray:
+        """Resampled scores (system, resample), the larger the better."""
+        return self._resampled[0]
+
+    @cached_property
+    def errors(self) -> FloatArray:
+        """The standard error of every pair's gain in every resample, (pair, resample)."""
+        result = self._resampled[1]
+        assert result is not None
+        return result
+
+    @cached_property
+    def own_errors(self) -> FloatArray:
+        """The standard error of every pair's gain, (pair,), as those of resamples are found."""
+        once, sums = np.ones((1, self.drawn.shape[1])), self.drawn.sum(axis=1)[np.newaxis]
+        result = bootstrap_tests.standard_errors(
+            once, sums, self.drawn, self.items.score, self.pairs, self.there.drawn_strata
+        )
+        return np.asarray(self._with_seeds(result)[:, 0])
+
+    @cached_property
+    def _resampled(self) -> tuple[FloatArray, FloatArray | None]:
+        items, drawn, options = self.there, self.drawn, self.options
+        n = drawn.shape[1]
+        strata = items.drawn_strata
+        chunks = resamples.count_chunks(n, options.n_resamples, options.seed, strata)
+        if not studentises(options):
+            result = resamples.resampled_scores(
+                drawn, items.score, chunks, options.n_resamples, self.step
+            )
+            return items.sign * result + self.trained, None
+        errors = np.empty((len(self.pairs), options.n_resamples))
+        scores = np.empty((len(drawn), options.n_resamples))
+        flat = resamples.for_sums(resamples.flat(drawn), n)
+        for rows, weights in resamples.placed(chunks):
+            sums = resamples.weighted_sums(weights, flat).reshape(-1, len(drawn), drawn.shape[2])
+            scores[:, rows] = items.score(sums).T
+            errors[:, rows] = bootstrap_tests.standard_errors(
+                weights, sums, drawn, items.score, self.pairs, strata
+            )
+            self.step(len(weights))
+        return items.sign * scores + self.trained, self._with_seeds(errors)
+
+    @cached_property
+    def trained(self) -> FloatArray | float:
+        """How far the scores of other trainings would lie, (system, resample); 0 without seeds."""
+        seeds, options = self.items.seeds, self.options
+        if seeds is None:
+            return 0.0
+        t = resamples.t_draws(seeds.freedom, options.n_resamples, options.seed)
+        return np.asarray(seeds.error[:, np.newaxis] * t.T)
+
+    def _with_seeds(self, errors: FloatArray) -> FloatArray:
+        """Return standard errors (pair, ...) with those of the systems' seeds."""
+        if self.items.seeds is None:
+            return errors
+        variance = (self.items.seeds.error[self.pairs] ** 2).sum(axis=1)
+        return np.asarray(np.sqrt(errors**2 + variance[:, np.newaxis]))
+
+    @cached_property
+    def scale(self) -> FloatArray:
+        """The scale of each system's scores, on which equality is judged."""
+        largest = np.fmax.reduce(np.abs(self.scores), axis=1, initial=0.0)
+        return np.asarray(np.fmax(np.abs(self.theta), largest))
+
+    @cached_property
+    def without(self) -> FloatArray:
+        """The scores without each item, or cluster, in turn."""
+        return self.items.sign * resamples.leave_one_out(self.drawn, self.items.score)
+
+    def gains(self, which: AnyArray) -> FloatArray:
+        """Return the gains of some pairs, (pair,)."""
+        a, b = self.pairs[which].T
+        return np.asarray(self.theta[a] - self.theta[b])
+
+    def turned(self, which: AnyArray) -> FloatArray:
+        """Return the sums of pairs' contributions over subsets, (pair, subset): signs turned."""
+        a, b = self.pairs[which].T
+        return np.asarray(self.subsets.values[a] - self.subsets.values[b])
+
+    def room_of(self, systems: AnyArray) -> FloatArray:
+        """Return up to which size a sum of a system's contributions is rounding alone."""
+        return np.asarray(self.accuracy * self.level.sizes[systems])
+
+    def room(self, which: AnyArray) -> FloatArray:
+        """Return up to which size a sum of a pair's contributions is rounding alone, (pair,)."""
+        return np.asarray(self.room_of(self.pairs[which]).max(axis=1))
+
+    @property
+    def accuracy(self) -> float:
+        """How exact contributions are, relative to the largest."""
+        return self.parts.accuracy
+
+    def linear_errors(self, which: AnyArray) -> FloatArray:
+        """Return the standard errors of pairs' gains by linearisation, (pair,)."""
+        error = np.sqrt(self.spread.pairs[which])
+        return np.where(error > self.room(which), self.unit * error, 0.0)
+
+
+class Elsewhere(AnyItems, Protocol):
+    """Items that are spread over workers, and what was drawn of them there."""
+
+    def draws(self, pairs: IntArray, options: Options) -> Draws:
+        """Return what was drawn."""
+        ...
+
+
+def draws_of(items: AnyItems, pairs: IntArray, options: Options, step: Step) -> Draws:
+    """Return what is drawn of the items, when it is first needed, or what was drawn of them."""
+    if isinstance(items, Items):
+        return Draws(items, pairs, options, step)
+    return cast(Elsewhere, items).draws(pairs, options)
+
+
+# -------------------------------------------------------------------------------------------------
+# Items that are spread over workers, as a test sees them: what is known, and what was drawn.
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """What is known of items that are spread over workers, and what was drawn of them there."""
+
+    known: Known
+    laws: Laws
+    linear: Linear | None
+    added: Added | None
+    squares: Sums | None
+    signed: FloatArray | None  #: (resample, system and weight)
+    swapped: FloatArray | None  #: (trial, system x statistic)
+    counted: FloatArray | None  #: (resample, system x statistic)
+
+    seeds: test_items.Seeds | None = None
+
+    @property
+    def score(self) -> Score:
+        """The metric."""
+        return self.known.plan.score
+
+    @property
+    def sign(self) -> float:
+        """-1 where smaller scores are better."""
+        return self.known.plan.sign
+
+    @property
+    def totals(self) -> FloatArray:
+        """The sums over all items, (system, statistic)."""
+        return self.known.totals
+
+    @property
+    def n_systems(self) -> int:
+        """How many systems there are."""
+        return len(self.known.totals)
+
+    @property
+    def n_items(self) -> int:
+        """How many items there are."""
+        return self.known.plan.n_items
+
+    @property
+    def n_groups(self) -> int:
+        """0: items are drawn one by one."""
+        return 0
+
+    @property
+    def n_drawn(self) -> int:
+        """How many are drawn."""
+        return self.n_items
+
+    @property
+    def binary(self) -> bool:
+        """Whether every item is right or wrong."""
+        return self.known.both is not None
+
+    def unit(self) -> float | None:
+        """Return how much one unit of the first statistic adds to the score, if constant."""
+        return self.known.unit
+
+    def cells(self, a: int, b: int) -> Counts:
+        """Return how often both systems are right, the first alone, the second alone, neither."""
+        assert self.known.both is not None
+        both, right_a, right_b = (int(self.known.both[i, j]) for i, j in ((a, b), (a, a), (b, b)))
+        return both, right_a - both, right_b - both, self.n_items - right_a - right_b + both
+
+    def draws(self, pairs: IntArray, options: Options) -> Draws:
+        """Return what was drawn."""
+        return GatheredDraws(self, pairs, options)
+
+
+class GatheredDraws(Draws):
+    """What was drawn of items that are spread over workers."""
+
+    def __init__(self, gathered: Gathered, pairs: IntArray, options: Options) -> None:
+        super().__init__(gathered, pairs, options, quiet)
+        self._gathered = gathered
+        planned = gathered.known.plan.pairs
+        places = {tuple(sorted(pair)): k for k, pair in enumerate(planned.tolist())}
+        self._place = np.array([places[tuple(sorted(pair))] for pair in pairs.tolist()])
+        self._turned = (planned[self._place] != pairs).any(axis=1)
+
+    def lattices(self, which: IntArray, *, drawn: bool) -> list[Lattice | None]:
+        """Return the lattices of pairs' differences."""
+        return [self._lattice(k) for k in which.tolist()]
+
+    def _lattice(self, k: int) -> Lattice | None:
+        found = self._gathered.laws.pairs[self._place[k]]
+        if found is None:
+            return None
+        return lattice_of(found.negative() if self._turned[k] else found)
+
+    @cached_property
+    def level(self) -> Level:
+        """How large the contributions are."""
+        assert self._gathered.added is not None
+        return self._gathered.added.level
+
+    @cached_property
+    def spread(self) -> Spread:
+        """How far they are spread, (system,) and (pair,)."""
+        assert self._gathered.squares is not None
+        planned = len(self._gathered.known.plan.pairs)
+        found = spread_of(self._gathered.squares, self.items.n_systems, planned)
+        raw = found.raw[self._place] if found.raw.size else found.raw
+        return Spread(found.systems, found.pairs[self._place], raw)
+
+    @property
+    def unit(self) -> float:
+        """How much 1 in a contribution adds to the score."""
+        return self._gathered.known.unit or 1.0
+
+    @property
+    def accuracy(self) -> float:
+        """How exact contributions are, relative to the largest."""
+        return (
+            bootstrap_tests.WHOLE if self._gathered.linear is None else bootstrap_tests.LINEARISED
+        )
+
+    @cached_property
+    def subsets(self) -> bootstrap_tests.Subsets:
+        """The sums of contributions over subsets of the items."""
+        signed = self._gathered.signed
+        assert signed is not None
+        return bootstrap_tests.Subsets(signed[:, :-1].T, signed[:, -1], every=False)
+
+    @cached_property
+    def moved(self) -> FloatArray:
+        """The sums of the statistics that are swapped, (trial, system, statistic)."""
+        assert self._gathered.swapped is not None
+        return self._gathered.swapped.reshape(-1, *self.items.totals.shape)
+
+    @cached_property
+    def _resampled(self) -> tuple[FloatArray, FloatArray | None]:
+        counted = self._gathered.counted
+        assert counted is not None
+        scores = self.items.score(counted.reshape(-1, *self.items.totals.shape))
+        return self.items.sign * scores.T + self.trained, None

@@ -1,0 +1,281 @@
+"""Test items and the options of a test, with training seeds and strata."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.exact_sums import total
+from rankeval_pd.stats.intervals import differences
+from rankeval_pd.stats.resampling import resamples
+from rankeval_pd.stats.resampling.metric_sums import Score
+
+# -------------------------------------------------------------------------------------------------
+# What is asked of systems over test items: the items, and the options of a test.
+
+Step = Callable[[int], object]
+
+
+def quiet(count: int) -> None:
+    """Show no progress."""
+
+
+class AnyItems(Protocol):
+    """What a test has to know of systems over items beside what is drawn: see :class:`Items`."""
+
+    @property
+    def score(self) -> Score:
+        """The metric."""
+        ...
+
+    @property
+    def sign(self) -> float:
+        """-1 where smaller scores are better."""
+        ...
+
+    @property
+    def seeds(self) -> Seeds | None:
+        """How far the systems' trainings vary."""
+        ...
+
+    @property
+    def totals(self) -> FloatArray:
+        """The sums over all items, (system, statistic)."""
+        ...
+
+    @property
+    def n_systems(self) -> int:
+        """How many systems there are."""
+        ...
+
+    @property
+    def n_items(self) -> int:
+        """How many items there are."""
+        ...
+
+    @property
+    def n_groups(self) -> int:
+        """How many clusters there are, 0 if items are drawn one by one."""
+        ...
+
+    @property
+    def n_drawn(self) -> int:
+        """How many are drawn: items, or clusters."""
+        ...
+
+    @property
+    def binary(self) -> bool:
+        """Whether every item is right or wrong, on its own."""
+        ...
+
+    def unit(self) -> float | None:
+        """Return how much one unit of the first statistic adds to the score, if constant."""
+        ...
+
+    def cells(self, a: int, b: int) -> differences.Counts:
+        """Return how often both systems are right, the first alone, the second alone, neither."""
+        ...
+
+
+@dataclass(frozen=True)
+class Items:
+    """What systems did on test items, and how it becomes a score."""
+
+    statistics: FloatArray  #: (system, item, statistic)
+    cluster: IntArray | None  #: the number of each item's cluster
+    score: Score
+    sign: float  #: -1 where smaller scores are better
+    linear: str | None  #: "mean" or "sum" of the first statistic, where an exact law may exist
+    strata: IntArray | None = None  #: the number of each item's stratum, within which it is drawn
+    seeds: Seeds | None = None  #: how far the systems' trainings vary
+
+    @property
+    def n_systems(self) -> int:
+        """How many systems there are."""
+        return len(self.statistics)
+
+    @property
+    def n_items(self) -> int:
+        """How many items there are."""
+        return int(self.statistics.shape[1])
+
+    @property
+    def n_groups(self) -> int:
+        """How many clusters there are, 0 if items are drawn one by one."""
+        return 0 if self.cluster is None else int(self.cluster.max()) + 1
+
+    @property
+    def n_drawn(self) -> int:
+        """How many are drawn: items, or clusters."""
+        return self.n_items if self.cluster is None else self.n_groups
+
+    @property
+    def totals(self) -> FloatArray:
+        """The sums over all items, (system, statistic): exact ones, rounded once."""
+        return self._totals
+
+    @cached_property
+    def _totals(self) -> FloatArray:
+        return total(np.moveaxis(self.statistics, 1, 2))
+
+    def cells(self, a: int, b: int) -> differences.Counts:
+        """Return how often both systems are right, the first alone, the second alone, neither."""
+        return differences.cells(*self.statistics[[a, b], :, 0])
+
+    @property
+    def drawn(self) -> FloatArray:
+        """The statistics of what is drawn: of items, or summed over clusters."""
+        if self.cluster is None:
+            return self.statistics
+        systems, _, width = self.statistics.shape
+        summed = np.zeros((systems, int(self.cluster.max()) + 1, width))
+        np.add.at(summed.swapaxes(0, 1), self.cluster, self.statistics.swapaxes(0, 1))
+        return summed
+
+    @property
+    def drawn_strata(self) -> IntArray | None:
+        """The number of the stratum of what is drawn: of each item, or cluster."""
+        if self.cluster is None or self.strata is None:
+            return self.strata
+        values = np.empty(int(self.cluster.max()) + 1, dtype=np.int64)
+        values[self.cluster] = self.strata
+        return values
+
+    def unit(self) -> float | None:
+        """Return how much one unit of the first statistic adds to the score, if it is constant.
+
+        It is None where the law of the sum over items is not all there is to the score.
+        """
+        if self.strata is not None or self.seeds is not None:
+            return None
+        if self.linear == "sum":
+            return 1.0
+        if self.linear is None:
+            return None
+        below = self.statistics[..., 1]
+        if not (below == below.flat[0]).all() or below.flat[0] == 0.0:
+            return None
+        return 1.0 / float(self.totals[0, 1])
+
+    @property
+    def binary(self) -> bool:
+        """Whether every item is right or wrong, on its own: then exact laws are known."""
+        return (
+            self.linear == "mean"
+            and self.cluster is None
+            and self.strata is None
+            and self.seeds is None
+            and bool((self.statistics[..., 1] == 1.0).all())
+            and differences.are_binary(self.statistics[..., 0])
+        )
+
+
+class Options(NamedTuple):
+    """What is asked."""
+
+    n_resamples: int  #: 0: as many as are needed, see :func:`paired.settled`
+    event: str
+    method: str
+    ci: str  #: "": the one that agrees with the p-value
+    adjust: str | None
+    alpha: float
+    level: float
+    seed: resamples.Seed
+    keep_order: bool  #: whether a pair's order stays although its gain is negative
+    n_alike: int = 1  #: groups of the data, this one among them, whose tests are one family
+
+
+# -------------------------------------------------------------------------------------------------
+# What test items are crossed with or nested in: training seeds of the systems, strata of items.
+
+
+class Seeds(NamedTuple):
+    """How far the scores of systems vary between trainings that differ in their seed only.
+
+    The mean score of R trainings, less that of all possible ones, by its standard error, has the t
+    distribution with R - 1 degrees of freedom, if scores of trainings are normal. Draws are from
+    this law: the mean of R trainings drawn again from R has a variance of (R - 1)/R of theirs, and
+    a normal law, and with three to five seeds that says far too little.
+    """
+
+    error: FloatArray  #: (system,): standard error of the mean over seeds
+    freedom: FloatArray  #: (system,)
+
+
+def seeds_of(scores: FloatArray) -> Seeds:
+    """Return what the scores of the trainings say, (system, seed), NaN where there is none."""
+    count = (~np.isnan(scores)).sum(axis=1)
+    mean = np.nansum(scores, axis=1, keepdims=True) / count[:, np.newaxis]
+    variance = np.nansum((scores - mean) ** 2, axis=1) / (count - 1)
+    return Seeds(np.sqrt(variance / count), count - 1.0)
+
+
+def mean_of_strata(score: Score, strata: int) -> Score:
+    """Return the mean over strata of a score, from sums (..., stratum x statistic)."""
+
+    def averaged(sums: AnyArray) -> FloatArray:
+        return np.asarray(score(sums.reshape(*sums.shape[:-1], strata, -1)).mean(axis=-1))
+
+    return averaged
+
+
+def mean_of_seeds(score: Score, seeds: int) -> Score:
+    """Return the mean over seeds of a score, from sums (..., seed x statistic).
+
+    The last statistic of each seed is above 0 where the system has a training of this seed.
+    """
+
+    def averaged(sums: AnyArray) -> FloatArray:
+        apart = sums.reshape(*sums.shape[:-1], seeds, -1)
+        there = apart[..., -1] > 0.0
+        result = np.where(there, score(apart[..., :-1]), 0.0)
+        return np.asarray(result.sum(axis=-1) / there.sum(axis=-1))
+
+    return averaged
+
+
+def in_strata(values: FloatArray, strata: IntArray) -> FloatArray:
+    """Return statistics (..., item, statistic) with a place of their own for each stratum."""
+    count, width = int(strata.max()) + 1, values.shape[-1]
+    apart = np.zeros((*values.shape[:-1], count, width))
+    apart[..., np.arange(strata.size), strata, :] = values
+    return apart.reshape(*values.shape[:-1], count * width)
+
+
+def in_seeds(values: FloatArray, there: BoolArray) -> FloatArray:
+    """Return (system, seed, item, statistic) as (system, item, seed x statistic).
+
+    Where a system has no training of a seed, all is 0, the last statistic too.
+    """
+    systems, seeds, items, width = values.shape
+    filled = np.zeros((systems, seeds, items, width + 1))
+    filled[there, :, :width] = values[there]
+    filled[there, :, width] = 1.0
+    return np.moveaxis(filled, 1, 2).reshape(systems, items, seeds * (width + 1))
+
+
+def within_strata(values: FloatArray, weights: FloatArray, strata: IntArray) -> FloatArray:
+    """Return contributions (system, drawn) that differ within strata only; their sum stays.
+
+    What a stratum differs by from all is no chance where items are drawn within strata. A stratum
+    of n has n - 1 degrees of freedom, for which its deviations are enlarged; and all by as much as
+    the 97.5 % quantile of the t distribution is above the normal one, with the degrees of freedom
+    of Welch and Satterthwaite.
+    """
+    from scipy.special import ndtri, stdtrit
+
+    sizes = np.bincount(strata).astype(float)
+    summed = np.stack([np.bincount(strata, row) for row in values])
+    own = summed / np.bincount(strata, weights)
+    level = weights * (values.sum(axis=1) / weights.sum())[:, np.newaxis]
+    apart = (values - weights * own[:, strata]) * np.sqrt(sizes / (sizes - 1.0))[strata]
+    variance = np.bincount(strata, (apart**2).sum(axis=0))
+    if not variance.any():
+        return np.asarray(level + apart)
+    freedom = variance.sum() ** 2 / (variance**2 / (sizes - 1.0)).sum()
+    return np.asarray(level + apart * (stdtrit(freedom, 0.975) / ndtri(0.975)))

@@ -1,0 +1,314 @@
+"""Which gain is worth reporting, and how does it change with the size of the test set?"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any, Unpack
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.errors import check_choice, check_share, unknown_name
+from rankeval_pd.forms.items.items import check_items, item_order, item_roles, role_column, settled
+from rankeval_pd.forms.items.pair_tables import (
+    as_came,
+    check_sizes,
+    item_labels,
+    made_by,
+    numbers_of,
+    pairs_table,
+    related,
+    two_sided,
+)
+from rankeval_pd.forms.out.tables import check_names
+from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.rankings.list_sizes import group_numbers
+from rankeval_pd.forms.roles.call_costs import check_draws
+from rankeval_pd.forms.roles.role_docs import with_roles
+from rankeval_pd.forms.roles.roles import (
+    AdjustOver,
+    Draw,
+    Event,
+    FamilyAdjustment,
+    GainInterval,
+    ItemRoles,
+    LawMethod,
+    Roles,
+    ThresholdInterval,
+    as_names,
+)
+from rankeval_pd.stats._types import FloatArray, IntArray
+from rankeval_pd.stats.resampling import gain_tables, resamples
+from rankeval_pd.systems.item_planning import SIDES, Alternative, check_numbers
+from rankeval_pd.systems.paired_tests import paired_bootstrap
+from rankeval_pd.systems.resampled_tables import Families
+
+# -------------------------------------------------------------------------------------------------
+# Which gain is worth reporting? Gain against confidence (Berg-Kirkpatrick et al. 2012, §§3, 4).
+
+THRESHOLD_COLUMNS = (
+    "relation", "threshold", "threshold_low", "threshold_high", "n_pairs", "threshold_all_pairs",
+)  # fmt: skip
+
+
+def gain_threshold(
+    data: Data,
+    *,
+    window: tuple[float, float] = (0.04, 0.06),
+    quantile: float = 0.95,
+    alternative: Alternative = "greater",
+    relation: Hashable = None,
+    n_items: int | None = None,
+    ci: ThresholdInterval = "order",
+    level: float = 0.95,
+    n_resamples: int = 1000,
+    rng: int | np.random.Generator | None = 0,
+) -> Data:
+    """Return the gain that is probably significant, from the pairs that just are.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        The table of pairs, of :func:`paired_bootstrap`, :func:`paired_permutation` or
+        :func:`gain_by_size`, pairs ordered so that gain ≥ 0.
+    window : (float, float)
+        Pairs whose p-value lies between these two are borderline significant.
+    quantile : float
+        The share of their gains that is below the threshold.
+    alternative : {"greater", "two-sided"}
+        Whose p-value: "greater", the paper's, takes ``p_value``, one-sided. Tables of all pairs put
+        the better system first, so that .05 there is .10 two-sided: a gain above this threshold is
+        probably significant if the direction was fixed before. "two-sided" takes ``p_two_sided``.
+    relation : label, optional
+        Only the pairs of this relation. None: a row per relation, of all pairs if there is no
+        column ``relation``.
+    n_items : int, optional
+        For a test set of so many items of the same kind: thresholds times the square root of the
+        ratio of the sizes.
+    ci : {"order", "systems"}
+        Interval of the threshold: two order statistics, whatever the distribution, pairs taken as
+        independent; or percentiles over systems drawn with replacement, because pairs share
+        systems, and never narrower than it.
+    level : float
+        Confidence level of the interval.
+    n_resamples, rng
+        For ci="systems".
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per relation (and group of the table; Dataset: dimension row):
+
+        * ``relation``: NaN if the table has none;
+        * ``threshold``: the quantile of the gains in the window (linear between neighbours), NaN if
+          it is empty; ``threshold_low``, ``threshold_high``: its interval, inf where so few pairs
+          set no upper limit; ``n_pairs``: pairs in the window that have a gain;
+        * ``threshold_all_pairs``: z times the same quantile of ``gain_se``, z being the normal
+          quantile of the middle of the window (two-sided: of its half): from all pairs, no window.
+
+    Notes
+    -----
+    A 95 % interval of the 95th percentile has an upper limit from 72 pairs on; with the paper's 47
+    pairs it has none. With few pairs in the window quote ``threshold_all_pairs``. A threshold is of
+    one test set, one metric, and systems like these.
+
+    References
+    ----------
+    Berg-Kirkpatrick et al. (2012), section 3.1.1.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, rankeval_pd
+    >>> rng = np.random.default_rng(1)
+    >>> skill = np.linspace(0.60, 0.66, 20)
+    >>> df = pd.DataFrame(rng.random((400, 20)) < skill).add_prefix("s")
+    >>> pairs = df.rankeval.paired_bootstrap()
+    >>> pairs.rankeval.gain_threshold().drop(columns="relation").round(3)
+       threshold  threshold_low  threshold_high  n_pairs  threshold_all_pairs
+    0      0.062          0.062             inf       13                0.058
+
+    Most authors would not have fixed beforehand which system is the better one:
+
+    >>> pairs.rankeval.gain_threshold(alternative="two-sided")["threshold"].round(3).tolist()
+    [0.073]
+    """
+    check_choice("alternative", alternative, SIDES)
+    low, high = _window(window)
+    share = check_share("quantile", quantile)
+    check_choice("ci", ci, ("order", "systems"))
+    level = check_share("level", level)
+    n_resamples = check_draws("n_resamples", n_resamples)
+    seed = resamples.entropy(Roles.of({"rng": rng}).rng)
+    table, groups = pairs_table(data)
+    if relation is not None:
+        known = table["relation"].unique().tolist() if "relation" in table else []
+        if relation not in known:
+            raise unknown_name("relation", relation, known)
+        table = table[table["relation"] == relation]
+    if n_items is not None:
+        check_numbers("n_items", n_items, 0.0, above=True, missing=False)
+        if np.ndim(n_items) or n_items % 1:
+            raise TypeError(f"n_items={n_items!r}: give one whole number.")
+    scale = np.ones(len(table)) if n_items is None else np.sqrt(table["n_items"] / n_items)
+    table = table.assign(gain=table["gain"] * scale, gain_se=table["gain_se"] * scale)
+    rows: list[list[Any]] = []
+    if alternative == "two-sided":
+        table = table.assign(p_value=two_sided(table), gain=table["gain"].abs())
+    for keys, name, part in related(table, groups):
+        inside = part[part["p_value"].between(low, high) & part["gain"].notna()]
+        gains = inside["gain"].to_numpy(dtype=float)
+        limits: tuple[float, float] = (np.nan, np.nan)
+        if gains.size:
+            limits = gain_tables.order_limits(gains, share, level)
+        if gains.size and ci == "systems":
+            weights = gain_tables.pair_weights(numbers_of(inside), n_resamples, seed)
+            drawn = gain_tables.weighted_quantiles(gains, weights, share)
+            limits = gain_tables.wider(gain_tables.percentile_limits(drawn, level), limits)
+        errors = part["gain_se"].dropna().to_numpy(dtype=float)
+        z = gain_tables.normal_quantile((low + high) / 2.0 / SIDES[alternative])
+        listed = [name, _quantile(gains, share), *limits, len(inside), z * _quantile(errors, share)]
+        rows.append(keys + listed)
+    attrs = {
+        **made_by(data), "window": (low, high), "quantile": share, "alternative": alternative,
+        "ci": ci, "level": level,
+    }  # fmt: skip
+    return as_came(data, rows, groups, table, THRESHOLD_COLUMNS, attrs)
+
+
+def _quantile(values: FloatArray, share: float) -> float:
+    return float(np.quantile(values, share)) if values.size else np.nan
+
+
+def _window(window: Any) -> tuple[float, float]:
+    if isinstance(window, str) or not isinstance(window, Sequence) or len(window) != 2:
+        raise TypeError(f"window={window!r}: give two p-values, the smaller first.")
+    low, high = (check_share("window", value) for value in window)
+    if not low < high:
+        raise ValueError(f"window={window!r}: give two p-values, the smaller first.")
+    return low, high
+
+
+# -------------------------------------------------------------------------------------------------
+# How do gains and their significance change with the size of the test set?
+
+
+@with_roles
+def gain_by_size(
+    data: Data,
+    sizes: Sequence[int],
+    *,
+    draw: Draw = "prefix",
+    n_resamples: int | None = None,
+    event: Event = "wild",
+    method: LawMethod = "auto",
+    ci: GainInterval | None = None,
+    families: Families | None = None,
+    baseline: Hashable = None,
+    adjust: FamilyAdjustment | None = None,
+    adjust_over: AdjustOver = "all",
+    alpha: float = 0.05,
+    level: float = 0.95,
+    progress: bool | None = None,
+    **roles: Unpack[ItemRoles],
+) -> Data:
+    """Test all pairs on test sets of several sizes, parts of the one at hand.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Systems over test items.
+    sizes : sequence of int
+        Numbers of items.
+    draw : {"prefix", "random"}
+        "prefix": the first items, in the order of the rows, as in the paper. "random": a random
+        subset, the smaller contained in the larger; prefixes are random samples only if the rows
+        are in random order.
+    n_resamples, event, method, ci, families, baseline, adjust, adjust_over, alpha, level, progress
+        As in :func:`paired_bootstrap`; a family is of one size.
+    **roles
+        As in :func:`paired_bootstrap`. With ``by``, so many items of each domain: figure 11 is one
+        size with ``by``. A domain with fewer items has no rows for that size.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        The columns of :func:`paired_bootstrap` for each size, with the size in the column ``size``
+        before them (Dataset: dimension size, which comes first).
+        ``.rankeval.gain_threshold()`` gives a threshold for each size.
+
+    References
+    ----------
+    Berg-Kirkpatrick et al. (2012), section 4.1, figures 9 to 11.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, rankeval_pd
+    >>> rng = np.random.default_rng(1)
+    >>> df = pd.DataFrame({"x": rng.random(400) < 0.7, "y": rng.random(400) < 0.6})
+    >>> df.rankeval.gain_by_size([100, 400])[["size", "gain", "p_value", "n_items"]].round(4)
+       size  gain  p_value  n_items
+    0   100  0.08   0.1456      100
+    1   400  0.15   0.0000      400
+    """
+    check_choice("draw", draw, ("prefix", "random"))
+    check_items(data)
+    chosen = item_roles(roles)
+    by_size = isinstance(data, xr.Dataset)
+    by = as_names(chosen.by, getattr(data, "columns", ()))
+    check_names("by=", by, ("size",))
+    places = _domains(data, by, chosen, draw)
+    whole = check_sizes(sizes, max((len(rows) for rows in places), default=0))
+    named = settled(data, roles)
+    listed = []
+    for size in whole:
+        rows = np.sort(np.concatenate([p[:size] for p in places if len(p) >= size]))
+        part = data.iloc[rows] if isinstance(data, pd.DataFrame) else data.isel({chosen.dim: rows})
+        listed.append(
+            paired_bootstrap(
+                part, n_resamples=n_resamples, event=event, method=method, ci=ci,
+                families=families, baseline=baseline, adjust=adjust, adjust_over=adjust_over,
+                alpha=alpha, level=level, progress=progress, **named,
+            )
+        )  # fmt: skip
+    joined: Data = _along_size(listed, whole) if by_size else _one_by_one(listed, whole, by)
+    return joined
+
+
+def _one_by_one(found: list[Any], sizes: list[int], by: list[Hashable]) -> Any:
+    """Return the tables of all sizes in one, the rows of a domain together."""
+    for size, table in zip(sizes, found, strict=True):
+        table.insert(len(by), "size", size)
+    joined = pd.concat(found, ignore_index=True)
+    joined.attrs = dict(found[0].attrs)
+    if by:
+        number = joined.groupby(by, sort=True, observed=True).ngroup().to_numpy()
+        joined = joined.iloc[np.argsort(number, kind="stable")].reset_index(drop=True)
+    return joined
+
+
+def _along_size(found: list[Any], sizes: list[int]) -> Any:
+    plain = [part.reset_coords(["system_a", "system_b"]) for part in found]
+    joined = xr.concat(plain, pd.Index(sizes, name="size"), data_vars="all", coords="minimal",
+                       compat="override", join="override", combine_attrs="override")  # fmt: skip
+    order = [name for name in joined["gain"].dims if name != "size"]
+    return joined.transpose("size", *order).set_coords(["system_a", "system_b"])
+
+
+def _domains(data: Any, by: list[Hashable], roles: Roles, draw: str) -> list[IntArray]:
+    """Return the rows of each domain in the order in which they are taken."""
+    labels = item_labels(data, roles)
+    number = np.zeros(len(labels), dtype=np.int64)
+    if by and isinstance(data, xr.Dataset):
+        raise ValueError(
+            f"by={roles.by!r}: in a Dataset, domains are a dimension of their own, and need no by."
+            " Leave it out, or give a DataFrame."
+        )
+    if by:
+        number = group_numbers([role_column(data, name, "by") for name in by], by)[1]
+    order = np.arange(len(labels))
+    if draw == "random":
+        order = item_order(labels)
+        child = np.random.SeedSequence(resamples.entropy(roles.rng), spawn_key=(0, 2))
+        order = order[np.random.default_rng(child).permutation(len(labels))]
+    return [order[number[order] == group] for group in range(int(number.max(initial=0)) + 1)]

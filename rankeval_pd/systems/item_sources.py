@@ -1,0 +1,442 @@
+"""Where items come from: translations and references, or models trained many times."""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from rankeval_pd.errors import listed, shown
+from rankeval_pd.forms.roles.roles import Roles, TextMetric
+from rankeval_pd.stats.resampling import resamples
+from rankeval_pd.stats.resampling.metric_sums import METRICS
+
+# -------------------------------------------------------------------------------------------------
+# From translations and references to the statistics that a paired test needs.
+
+_PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
+#: what the formulas of this package assume, and sacrebleu's defaults are
+_FIXED: Mapping[str, Mapping[str, Any]] = {
+    "bleu": {"smooth_method": "exp", "max_ngram_order": 4, "effective_order": False},
+    "chrf": {"beta": 2, "eps_smoothing": False},
+    "ter": {},
+}
+Row = tuple[float, ...]
+
+
+def from_sacrebleu(
+    hypotheses: Mapping[str, Sequence[str]],
+    references: Sequence[str] | Sequence[Sequence[str | None]],
+    metric: TextMetric = "bleu",
+    **options: Any,
+) -> pd.DataFrame:
+    """Return the statistics of each segment of which sacrebleu makes BLEU, chrF or TER.
+
+    Parameters
+    ----------
+    hypotheses : mapping or DataFrame
+        The segments of each system, by the system's name; all have the same number.
+    references : sequence of str, or of sequences of str
+        A reference for each segment; or, as sacrebleu takes them, several such sequences, in which
+        None stands for a reference that a segment lacks.
+    metric : {"bleu", "chrf", "ter"}
+    **options
+        What ``sacrebleu.metrics.BLEU``, ``CHRF`` or ``TER`` take, as ``tokenize="zh"``,
+        ``lowercase=True``, ``word_order=2`` (chrF++), ``normalized=True``.
+
+    Returns
+    -------
+    DataFrame
+        A row per segment, two-level columns (system, statistic): the form of systems over test
+        items. Give the same ``metric`` to the methods. Of TER, the lower the better, the numerator
+        is 100 times the edits, so that scores are percentages, as sacrebleu's.
+
+    Raises
+    ------
+    ImportError
+        If sacrebleu is not installed.
+    ValueError
+        If numbers of segments differ, a segment has no reference, or an option changes the formula:
+        ``smooth_method``, ``max_ngram_order``, ``effective_order``, ``beta``, ``eps_smoothing``.
+
+    See Also
+    --------
+    paired_bootstrap, system_ranks
+
+    Notes
+    -----
+    The score of a corpus is the formula of the summed statistics and equals sacrebleu's of the same
+    options. BLEU's and TER's statistics are those of sacrebleu's scores of single segments, chrF's
+    n-grams are counted here. Of several references, chrF takes the one with the best score for the
+    segment. The cost is that of scoring each segment once.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> table = rankeval_pd.from_sacrebleu(
+    ...     {"a": ["the cat sat", "a dog ran"], "b": ["the cat sat down", "dogs run"]},
+    ...     ["the cat sat down", "the dog ran"],
+    ...     "ter",
+    ... )
+    >>> table
+    system         a                     b
+    statistic numerator denominator numerator denominator
+    segment
+    0             100.0         4.0       0.0         4.0
+    1             100.0         3.0     300.0         3.0
+    """
+    _check_names(hypotheses, metric, options)
+    streams = _streams(references)
+    size = len(streams[0])
+    beside = [tuple(x for x in of if x is not None) for of in zip(*streams, strict=True)]
+    alone = [row for row, of in enumerate(beside) if not of]
+    if alone:
+        raise ValueError(f"references: segment {alone[0]} (counted from 0) has none.")
+    scorer = SCORERS[metric](options)
+    tables = {}
+    for system, texts in hypotheses.items():
+        _check_segments(texts, f"hypotheses[{shown(system)}]", size)
+        rows = [scorer.score(text, of) for text, of in zip(texts, beside, strict=True)]
+        tables[system] = pd.DataFrame(rows, columns=list(scorer.statistics), dtype=float)
+    joined = pd.concat(tables, axis=1, names=["system", "statistic"])
+    return joined.rename_axis(index="segment")
+
+
+class _Scorer(NamedTuple):
+    statistics: Sequence[str]
+    score: Callable[[str, Sequence[str]], Row]
+
+
+def _check_names(hypotheses: Any, metric: Any, options: Mapping[str, Any]) -> None:
+    if not hasattr(hypotheses, "items"):
+        raise TypeError(
+            f"hypotheses is of type {type(hypotheses).__name__}: give a mapping from the name of"
+            " each system to its segments, as {'system A': lines}."
+        )
+    if not len(hypotheses):
+        raise ValueError("hypotheses has no system.")
+    if not isinstance(metric, str) or metric not in SCORERS:
+        raise ValueError(
+            f"metric={shown(metric)} is not one of {listed(SCORERS)}. Settings are keywords, as"
+            " metric='chrf', word_order=2."
+        )
+    for name, known in _FIXED[metric].items():
+        if options.get(name, known) != known:
+            raise ValueError(
+                f"{name}={shown(options[name])} makes another formula than that of"
+                f" metric={metric!r} in paired tests, which has {name}={known!r}."
+            )
+
+
+def _streams(references: Any) -> list[Sequence[str | None]]:
+    """Return one or several sequences of references, all as long as the first."""
+    if isinstance(references, str) or not hasattr(references, "__len__"):
+        raise TypeError(
+            f"references is of type {type(references).__name__}: give a list with a reference for"
+            " each segment, or a list of such lists."
+        )
+    found = list(references)
+    if not found:
+        raise ValueError("references is empty.")
+    one = all(isinstance(x, str) for x in found)
+    streams: list[Sequence[str | None]] = [found] if one else found
+    for place, stream in enumerate(streams):
+        _check_segments(stream, f"references[{place}]", len(streams[0]), optional=True)
+    return streams
+
+
+def _check_segments(texts: Any, name: str, size: int, *, optional: bool = False) -> None:
+    if isinstance(texts, str) or not hasattr(texts, "__len__"):
+        raise TypeError(f"{name} is of type {type(texts).__name__}: give a list of segments.")
+    if len(texts) != size:
+        raise ValueError(
+            f"{name} has {len(texts)} segments, and the references have {size}. Segments and"
+            " references stand in the same order; does a file end in an empty line?"
+        )
+    for row, text in enumerate(texts):
+        if not isinstance(text, str) and not (optional and text is None):
+            raise TypeError(
+                f"{name}: segment {row} (counted from 0) is of type {type(text).__name__}, and text"
+                " is needed. An empty output is ''."
+            )
+
+
+def _metrics() -> Any:
+    try:
+        import sacrebleu.metrics as metrics
+    except ImportError as error:
+        raise ImportError(
+            "from_sacrebleu needs sacrebleu: pip install 'rankeval_pd[translation]'."
+        ) from error
+    return metrics
+
+
+def _bleu(options: Mapping[str, Any]) -> _Scorer:
+    # effective_order has no effect on the counts, and silences a warning about single segments
+    scorer = _metrics().BLEU(**{**options, "effective_order": True})
+
+    def score(text: str, references: Sequence[str]) -> Row:
+        found = scorer.sentence_score(text, references)
+        return (found.sys_len, found.ref_len, *found.counts, *found.totals)
+
+    return _Scorer(METRICS["bleu"].statistics, score)
+
+
+def _ter(options: Mapping[str, Any]) -> _Scorer:
+    scorer = _metrics().TER(**options)
+
+    def score(text: str, references: Sequence[str]) -> Row:
+        found = scorer.sentence_score(text, references)
+        return 100.0 * found.num_edits, found.ref_length
+
+    return _Scorer(METRICS["ter"].statistics, score)
+
+
+def _chrf(options: Mapping[str, Any]) -> _Scorer:
+    scorer = _metrics().CHRF(**options)  # checks the options, and has the orders
+    characters, words = scorer.char_order, scorer.word_order
+    orders = range(1, characters + words + 1)
+
+    def grams(text: str) -> list[Counter[str]]:
+        text = text.lower() if scorer.lowercase else text
+        letters = text if scorer.whitespace else "".join(text.split())
+        found = [Counter(_runs(letters, k)) for k in range(1, characters + 1)]
+        tokens = _words(text) if words else []
+        return found + [
+            Counter(" ".join(run) for run in _runs(tokens, k)) for k in range(1, words + 1)
+        ]
+
+    def score(text: str, references: Sequence[str]) -> Row:
+        own = grams(text)
+        rows = [_matches(own, grams(reference)) for reference in references]
+        # the first of equals, as sacrebleu does
+        return rows[0] if len(rows) == 1 else max(rows, key=_chrf_of)
+
+    return _Scorer([f"{kind}_{i}" for i in orders for kind in ("hyp", "ref", "match")], score)
+
+
+def _chrf_of(row: Row) -> float:
+    return float(METRICS["chrf"].score(pd.Series(row).to_numpy()))
+
+
+def _runs(sequence: Any, length: int) -> list[Any]:
+    return [sequence[i : i + length] for i in range(len(sequence) - length + 1)]
+
+
+def _words(text: str) -> list[str]:
+    """Return words, of which the last mark of punctuation, or else the first, is one of its own."""
+    found: list[str] = []
+    for word in text.split():
+        if len(word) > 1 and word[-1] in _PUNCTUATION:
+            found += [word[:-1], word[-1]]
+        elif len(word) > 1 and word[0] in _PUNCTUATION:
+            found += [word[0], word[1:]]
+        else:
+            found.append(word)
+    return found
+
+
+def _matches(own: list[Counter[str]], reference: list[Counter[str]]) -> Row:
+    """Return hyp, ref, match of each order; an order that the reference lacks does not count."""
+    row: list[float] = []
+    for ours, theirs in zip(own, reference, strict=True):
+        row += [ours.total() if theirs else 0, theirs.total(), (ours & theirs).total()]
+    return tuple(row)
+
+
+SCORERS: Mapping[str, Callable[[Mapping[str, Any]], _Scorer]] = {
+    "bleu": _bleu,
+    "chrf": _chrf,
+    "ter": _ter,
+}
+
+
+# -------------------------------------------------------------------------------------------------
+# Pseudo-systems: one model trained on many resampled training sets (§3.2 of the paper).
+
+
+def synthetic_systems(
+    estimators: Mapping[Hashable, Any] | Sequence[Any],
+    X: Any,
+    y: Any,
+    X_test: Any,
+    y_test: Any,
+    *,
+    sizes: int | Sequence[int],
+    n_each: int | Sequence[int],
+    rng: int | np.random.Generator | None = 0,
+    item_score: Callable[[Any, Any], Any] | None = None,
+) -> pd.DataFrame:
+    """Train each model on resampled training sets, and return what each did on the test items.
+
+    Parameters
+    ----------
+    estimators : mapping or sequence
+        From the name of a family to an estimator with ``fit(X, y)`` and ``predict(X)``, as
+        scikit-learn's are; in a sequence, the names are those of the estimators' classes. They are
+        copied, never changed.
+    X, y : array, DataFrame, Series or sequence
+        The training set.
+    X_test, y_test : the same
+        The test set. If X_test has an index, it names the items.
+    sizes : int or sequence of int
+        Sizes of the training sets, drawn with replacement from (X, y).
+    n_each : int or sequence of int
+        How many training sets of each size; one number for all sizes, or one per size.
+    rng : int, Generator or None
+        Seed of the training sets, and of every estimator that has a ``random_state`` of None.
+    item_score : callable, optional
+        From y_test and the predictions to a number per item. None: is the prediction right?
+
+    Returns
+    -------
+    DataFrame
+        One row per test item, one column per system, named "family size-number". ``attrs`` holds
+        ``families``, from each column to its family, for ``paired_bootstrap(families=...)``.
+
+    Notes
+    -----
+    The k-th training set of a size is the same for all families. Systems of one family come out
+    alike, more so the larger the training sets; it is a rough picture of the small changes of a
+    system under development. Cost: as many fits as there are columns.
+
+    References
+    ----------
+    Berg-Kirkpatrick et al. (2012), section 3.2.1.
+
+    Examples
+    --------
+    >>> import numpy as np, rankeval_pd
+    >>> class Threshold:
+    ...     def fit(self, X, y):
+    ...         self.cut = (X[y == 1].mean() + X[y == 0].mean()) / 2
+    ...
+    ...     def predict(self, X):
+    ...         return (X[:, 0] > self.cut).astype(int)
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 2, 300)
+    >>> X = rng.normal(size=(300, 1)) + y[:, np.newaxis]
+    >>> systems = rankeval_pd.synthetic_systems(
+    ...     {"cut": Threshold()}, X[:200], y[:200], X[200:], y[200:], sizes=[20, 100], n_each=2
+    ... )
+    >>> systems.shape, list(systems)
+    ((100, 4), ['cut 20-1', 'cut 20-2', 'cut 100-1', 'cut 100-2'])
+    """
+    named = _named(estimators)
+    plan = _plan(sizes, n_each)
+    total = len(y)
+    if len(X) != total or len(X_test) != len(y_test):
+        raise ValueError(
+            f"X has {len(X)} rows and y {total}, X_test {len(X_test)} and y_test {len(y_test)}:"
+            " give a label for each row."
+        )
+    seed = resamples.entropy(Roles.of({"rng": rng}).rng)
+    columns: dict[str, Any] = {}
+    families: dict[str, Hashable] = {}
+    for family, estimator in named.items():
+        for number, (size, repeat) in enumerate(plan):
+            draws = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number, 4)))
+            rows = draws.integers(0, total, size)
+            model = _fresh(estimator, int(draws.integers(0, 2**31)))
+            model.fit(_taken(X, rows), _taken(y, rows))
+            result = model.predict(X_test)
+            name = f"{family} {size}-{repeat}"
+            columns[name] = _scored(y_test, result, item_score)
+            families[name] = family
+    index = getattr(X_test, "index", None)
+    table = pd.DataFrame(columns, index=index if isinstance(index, pd.Index) else None)
+    table.attrs["families"] = families
+    return table
+
+
+def _named(estimators: Any) -> Mapping[Hashable, Any]:
+    """Return the estimators by the names of their families."""
+    if isinstance(estimators, (list, tuple)):
+        for model in estimators:
+            _check_model(model)
+        named: Mapping[Hashable, Any] = {type(model).__name__: model for model in estimators}
+        if len(named) < len(estimators):
+            raise ValueError(
+                f"estimators: two are of one class, {listed(type(x).__name__ for x in estimators)}."
+                " Name the families: give a mapping from name to estimator."
+            )
+        estimators = named
+    if not isinstance(estimators, Mapping) or not estimators:
+        raise TypeError(
+            f"estimators={estimators!r}: give a mapping from the name of a family to an estimator,"
+            " as {'logistic': LogisticRegression()}."
+        )
+    for model in estimators.values():
+        _check_model(model)
+    return estimators
+
+
+def _check_model(model: Any) -> None:
+    """Raise a TypeError unless this is an estimator."""
+    if isinstance(model, type):
+        raise TypeError(
+            f"estimators: {model.__name__} is a class, and an estimator is an instance of it. Give"
+            f" {model.__name__}()."
+        )
+    for method in ("fit", "predict"):
+        if not callable(getattr(model, method, None)):
+            raise TypeError(
+                f"estimators: {model!r} is of type {type(model).__name__}, which has no method"
+                f" {method}. Give an estimator with fit(X, y) and predict(X)."
+            )
+
+
+def _plan(sizes: Any, n_each: Any) -> list[tuple[int, int]]:
+    """Return the size of every training set, and its number among those of this size."""
+    whole = [sizes] if not np.iterable(sizes) else list(sizes)
+    times = [n_each] * len(whole) if not np.iterable(n_each) else list(n_each)
+    for name, values in (("sizes", whole), ("n_each", times)):
+        for value in values:
+            if (
+                isinstance(value, (bool, np.bool_))
+                or not isinstance(value, (int, np.integer))
+                or value < 1
+            ):
+                raise ValueError(f"{name}: {value!r}: give whole numbers, 1 or more.")
+    if len(times) != len(whole) or len(set(whole)) != len(whole):
+        raise ValueError(
+            f"sizes={sizes!r}, n_each={n_each!r}: give each size once, and one number of training"
+            " sets for all sizes or one for each."
+        )
+    return [(size, k + 1) for size, count in zip(whole, times, strict=True) for k in range(count)]
+
+
+def _fresh(estimator: Any, seed: int) -> Any:
+    """Return a copy of the estimator, seeded where it asks for a seed and has none."""
+    model = copy.deepcopy(estimator)
+    parameters = model.get_params() if hasattr(model, "get_params") else {}
+    unseeded = {
+        name: seed
+        for name, value in parameters.items()
+        if name.split("__")[-1] == "random_state" and value is None
+    }
+    if unseeded:
+        model.set_params(**unseeded)
+    return model
+
+
+def _taken(data: Any, rows: Any) -> Any:
+    return data.iloc[rows] if hasattr(data, "iloc") else np.asarray(data)[rows]
+
+
+def _scored(
+    y_test: Any, found: Any, item_score: Callable[[Any, Any], Any] | None
+) -> np.ndarray[Any, Any]:
+    if item_score is None:
+        return np.asarray(np.asarray(y_test) == np.asarray(found)).astype(np.int64)
+    scores = np.asarray(item_score(y_test, found))
+    if scores.shape != (len(y_test),):
+        raise ValueError(
+            f"item_score returned shape {scores.shape}: a number for each of the {len(y_test)}"
+            " test items is needed."
+        )
+    return scores
