@@ -84,6 +84,14 @@ def test_the_notebooks_are_the_tutorials():
         assert f"<../../examples/{place.name}>" in page.read_text("utf-8")
 
 
+@pytest.mark.parametrize(
+    ("page", "line"),
+    [("CITATION.cff", "\nversion: {}\n"), ("docs/start/citation.md", "Version {}}}")],
+)
+def test_the_citation_names_this_version(page, line):
+    assert line.format(rankeval_pd.__version__) in (ROOT / page).read_text("utf-8")
+
+
 def test_glossary_links_are_of_words_that_are_defined():
     pytest.importorskip("sphinx")
     module = _module(DOCS / "_ext" / "glossary_links.py")
