@@ -15,7 +15,7 @@ CI = os.environ.get("CI") == "true"
 QUICK = "RANKEVAL_PD_QUICK" in os.environ  # where another run asks everything
 WITHOUT_DATA = bool(os.environ.get("RANKEVAL_PD_WITHOUT_DATA"))  # where .ci/run has no data
 
-collect_ignore = ["mutants.py"]  # a script, which runs the tests
+collect_ignore = ["mutants.py", "house.py"]  # scripts: one runs the tests, the other counts
 
 
 def pytest_collection_finish() -> None:
