@@ -13,7 +13,7 @@ import pytest
 import xarray as xr
 
 from rankeval_pd import RankevalWarning, datasets
-from rankeval_pd.forms.lazy import dataset_heads
+from rankeval_pd.forms.lazy import batches
 
 dask = pytest.importorskip("dask")
 pytest.importorskip("dask.callbacks")
@@ -377,10 +377,10 @@ def test_large_rankings_in_chunks_need_their_heads_alone(monkeypatch, name, labe
         ds = ds.where(xr.DataArray(np.arange(600), dims="candidate") < sizes)
     elif labels == "one gold label":
         ds = ds.assign(gold=ds["gold"].isel(query=0, drop=True))
-    large = dataset_heads.HeadBatches.answered
-    monkeypatch.setattr(dataset_heads, "_LARGE", 0)
+    large = batches.HeadBatches.answered
+    monkeypatch.setattr(batches, "_LARGE", 0)
     monkeypatch.setattr(
-        dataset_heads.HeadBatches,
+        batches.HeadBatches,
         "answered",
         lambda self, *given: asked.append(self) or large(self, *given),
     )

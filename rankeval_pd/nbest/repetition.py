@@ -12,7 +12,8 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import check_choice, check_count, check_flag, check_share, listed
-from rankeval_pd.forms.lazy.batches import Batches, find_batches
+from rankeval_pd.forms.lazy.batches import find_batches
+from rankeval_pd.forms.lazy.engine import Batches
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.candidates import (
     Data,

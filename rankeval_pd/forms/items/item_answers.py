@@ -25,12 +25,12 @@ from rankeval_pd.forms.items.items import (
     warn_of_shape,
 )
 from rankeval_pd.forms.items.metric_columns import Metric, frame_as_items
+from rankeval_pd.forms.lazy.engine import Graph
 from rankeval_pd.forms.lazy.frame_heads import is_dask_frame
 from rankeval_pd.forms.lazy.item_sums import (
     FEW,
     OF_FRAME,
     Asked,
-    Graph,
     check_asked,
     dataset_items,
     frame_items,

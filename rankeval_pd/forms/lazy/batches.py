@@ -1,145 +1,71 @@
-"""Lazy Datasets of many rankings: each chunk of them is let in and asked in one task.
+r"""Lazy Datasets of rankings: each chunk is asked, or the heads that its parts are merged into.
 
-The form of the answer is that of a stand-in of the same shapes and dtypes, without values. Answers
-of neighbouring chunks that are small are put together before their columns are taken, so that the
-graph has some ten tasks for each chunk, whatever the question and the number of its columns.
+Rankings of which a worker holds a few are let in and asked chunk by chunk::
+
+    chunk of rankings   chunk of rankings      all candidates of each ranking
+            |                   |
+        read, ask           read, ask          one task per chunk
+             \                 /
+              columns of the answer            Batches.filled, or a tree: Batches.reduced
+
+Lists of given sizes need the heads alone of a ranking that no worker holds. There is one such
+ranking, or a few of them in chunks along both dimensions::
+
+    chunk    chunk    chunk    chunk           along the candidates
+      |        |        |        |
+    heads    heads    heads    heads           the head of each ranking in the chunk
+        \     /            \     /
+        merged            merged               ranking by ranking, heads.merged
+             \             /
+              finish, ask                      a head is asked as if it were the ranking
+                   |
+        columns of the answer
+
+The form of the answer is that of a stand-in: the same shapes and dtypes, without values. Nothing is
+computed while the graph is built, and labels are neither hashed nor sorted.
 """
 
 from __future__ import annotations
 
-import itertools
-import math
+import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar, cast
+from functools import partial
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
+from rankeval_pd.errors import RankevalWarning
+from rankeval_pd.forms.lazy import heads
+from rankeval_pd.forms.lazy.engine import (
+    Batches,
+    Chunk,
+    Graph,
+    Sizes,
+    ask_chunks,
+    box,
+    boxes,
+    chunk_bytes,
+    content,
+    merge_width,
+)
+from rankeval_pd.forms.lazy.heads import Part, Request
+from rankeval_pd.forms.out import tables
+from rankeval_pd.forms.rankings.candidates import read_dataset, read_frame
 from rankeval_pd.forms.roles.columns import (
     find_gold,
     find_measures,
+    signs_of,
+    split_measures,
     with_given_dataset,
     with_roles_of,
 )
-from rankeval_pd.forms.roles.roles import Roles, are_values
+from rankeval_pd.forms.roles.roles import Roles, are_values, as_names
 from rankeval_pd.stats._types import AnyArray
 
 SomeRoles = TypeVar("SomeRoles")
-
-_JOINED = 16  # neighbouring chunks whose answers are put together, at most
-_MERGED = 4  # answers that are merged at a time: each may be as large as a chunk
-_ROOM = 2**25  # bytes of the answers that are
-
-
-@dataclass(frozen=True)
-class Batches:
-    """Rankings that come in chunks."""
-
-    data: xr.Dataset  #: the variables in use
-    stand_in: xr.Dataset  #: of the same form, without the values that are lazy
-    roles: Any  #: by name, of rankings or of queries
-    read: Callable[[xr.Dataset, Any], Any]  #: what ``ask`` takes of a chunk
-
-    def filled(
-        self,
-        template: xr.Dataset,
-        batch: Sequence[Hashable],
-        ask: Callable[..., xr.Dataset],
-        *given: Any,
-    ) -> xr.Dataset:
-        """Return the template with the values that the question has of each chunk of rankings.
-
-        ``ask`` takes the inner form of a chunk, and what is given, which may be delayed.
-        """
-        lazy = {name: x for name, x in template.data_vars.items() if x.chunks is not None}
-        dims = {name: x.dims for name, x in lazy.items()}
-
-        answers, sizes = self.answered(batch, dims, ask, *given)
-        bytes_ = sum(x.nbytes for x in lazy.values()) / math.prod(map(len, sizes))
-        together = int(min(max(_ROOM // max(1.0, bytes_), 1), _JOINED))
-        answers, sizes = _joined(answers, sizes, batch, dims, together)
-        columns = {
-            name: (x.dims, _column(answers, sizes, batch, name, x), x.attrs)
-            for name, x in lazy.items()
-        }
-        return template.assign(columns)
-
-    def answered(
-        self,
-        batch: Sequence[Hashable],
-        dims: Mapping[Hashable, tuple[Hashable, ...]],
-        ask: Callable[..., xr.Dataset],
-        *given: Any,
-    ) -> tuple[Any, list[tuple[int, ...]]]:
-        """Return an array of the columns, an object for each chunk, and the sizes of the chunks.
-
-        ``dims`` are the names and the dimensions of the columns.
-        """
-
-        def columns_of(inner: xr.Dataset, *given: Any) -> dict[Hashable, AnyArray]:
-            found = ask(inner, *given)
-            return {n: found[n].transpose(*along).to_numpy() for n, along in dims.items()}
-
-        return self._asked(batch, columns_of, *given)
-
-    def reduced(
-        self,
-        batch: Sequence[Hashable],
-        ask: Callable[[xr.Dataset], Any],
-        merged: Callable[[list[Any]], Any],
-    ) -> Any:
-        """Return what is asked of all chunks, some merged at a time, delayed."""
-        from dask.delayed import delayed
-
-        answers, _ = self._asked(batch, ask)
-        merge = delayed(_merged, pure=False)
-        level = answers.to_delayed().ravel().tolist()
-        while len(level) > 1 or level[0].key[0] == answers.name:
-            level = [merge(level[i : i + _MERGED], merged) for i in range(0, len(level), _MERGED)]
-        return level[0]
-
-    def collected(
-        self, batch: Sequence[Hashable], ask: Callable[[xr.Dataset], Any]
-    ) -> list[tuple[tuple[int, ...], Any]]:
-        """Return what is asked of each chunk, computed, and where in the batch the chunk begins."""
-        answers, sizes = self._asked(batch, ask)
-        starts = [np.cumsum([0, *along[:-1]]).tolist() for along in sizes]
-        found = answers.compute()
-        return [
-            (tuple(along[i] for along, i in zip(starts, place, strict=True)), found[place])
-            for place in np.ndindex(found.shape)
-        ]
-
-    def _asked(
-        self, batch: Sequence[Hashable], ask: Callable[..., Any], *given: Any
-    ) -> tuple[Any, list[tuple[int, ...]]]:
-        """Return an array of the answers, an object for each chunk, and the sizes of the chunks."""
-        import dask.array as da
-
-        cut = {n: x for n, x in self.data.variables.items() if _is_cut(x, batch)}
-        number = {d: i for i, d in enumerate(dict.fromkeys([*batch, *self.data.dims]))}
-        pairs = [(_as_lazy(x), tuple(number[d] for d in x.dims)) for x in cut.values()]
-        chunks, arrays = cast(Any, da).core.unify_chunks(*itertools.chain.from_iterable(pairs))
-        asked = cast(Any, da.blockwise)(
-            _answer,
-            tuple(number[d] for d in batch),
-            *itertools.chain.from_iterable(
-                zip(arrays, (places for _, places in pairs), strict=True)
-            ),
-            variables={name: x.dims for name, x in cut.items()},
-            beside=self.data.drop_vars(list(cut)),
-            roles=self.roles,
-            read=self.read,
-            ask=ask,
-            given=list(given),
-            count=len(batch),
-            concatenate=True,
-            adjust_chunks={number[d]: _one for d in batch},
-            dtype=object,
-            meta=np.empty((0,) * len(batch), dtype=object),
-        )
-        return asked, [chunks[number[d]] for d in batch]
 
 
 def find_batches(
@@ -197,132 +123,219 @@ def _without_values(lazy: Mapping[Hashable, Any], data: xr.Dataset) -> dict[Hash
     }
 
 
-def _is_cut(variable: xr.Variable, batch: Sequence[Hashable]) -> bool:
-    """Return whether a variable comes in parts: it is lazy, or has a value for each ranking."""
-    return variable.chunks is not None or bool(set(variable.dims) & set(batch))
+# -------------------------------------------------------------------------------------------------
+# One ranking in chunks of candidates, or a few such rankings: their heads are asked.
+
+_LABEL = "_label"  # the column that holds the labels of an index
+_KEY = "_key"
+_LARGE = 2**26  # bytes: less of a chunk of rankings, with all their candidates, is asked as it is
 
 
-def _as_lazy(variable: xr.Variable) -> Any:
-    import dask.array as da
+class Columns(NamedTuple):
+    """One ranking of a lazy Dataset: a variable along the candidates for each column."""
 
-    if variable.chunks is not None:
-        return variable.data
-    return cast(Any, da.from_array)(np.asarray(variable.data), chunks=-1)
-
-
-def _one(_: int) -> int:
-    return 1
+    variables: dict[Hashable, xr.Variable]
+    request: Request  #: for lists of no length yet
+    roles: Roles  #: those of the head
 
 
-def _answer(
-    *blocks: AnyArray,
-    variables: Mapping[Hashable, tuple[Hashable, ...]],
-    beside: xr.Dataset,
-    roles: Any,
-    read: Callable[[xr.Dataset, Any], Any],
-    ask: Callable[..., Any],
-    given: list[Any],
-    count: int,
-) -> AnyArray:
-    """Return the answer of one chunk, in an array of one object."""
-    cut = {
-        name: (along, block) for (name, along), block in zip(variables.items(), blocks, strict=True)
+def chunked_ranking(data: xr.Dataset, roles: Roles) -> Columns | None:
+    """Return the columns of one lazy ranking in several chunks, or None if the data are no such."""
+    if roles.groups is not None or roles.missing == "drop" or roles.by is not None:
+        return None
+    if any(are_values(getattr(roles, role)) for role in ("gold", "key", "label")):
+        return None
+    if roles.dim not in data.dims:
+        return None
+    gold = find_gold(data, roles)
+    named = with_roles_of(gold, roles, data.variables)
+    measures = find_measures(data, roles, named, needed=True)
+    split = split_measures(data, roles, named)
+    if any(name not in split for name in measures) or gold not in data.variables:
+        return None
+    variables = {gold: data[gold], **{name: split[name] for name in measures}}
+    lazy = all(x.chunks is not None and x.dims == (roles.dim,) for x in variables.values())
+    if not lazy or max(len(x.chunks[0]) for x in variables.values()) < 2:
+        return None
+    if any(not isinstance(x.dtype, np.dtype) or x.dtype.kind in "Oc" for x in variables.values()):
+        return None
+    label = as_names(roles.label, data.variables)
+    others = [*([] if roles.key is None else [roles.key]), *label]
+    if any(name not in data.variables or data[name].dims != (roles.dim,) for name in others):
+        return None
+    variables |= {name: data[name] for name in others}
+    index = data.indexes.get(roles.dim)
+    numbered = roles.key is None and not label and (index is None or _counts_rows(index))
+    if roles.key is None and not label and not numbered:
+        if isinstance(index, pd.MultiIndex | pd.CategoricalIndex):
+            return None
+        variables[_LABEL] = xr.DataArray(np.asarray(index), dims=[roles.dim])
+        label = [_LABEL]
+    request = Request(
+        gold=gold,
+        measures=tuple(measures),
+        signs=signs_of(measures, roles, split),
+        key=roles.key,
+        label=() if roles.key is not None else tuple(label),
+        numbered=numbered,
+        seed=roles.seed,
+        positive=roles.positive,
+        min_grade=roles.min_grade,
+        groups=None,
+        keep=0,
+        draws=roles.draws,
+        padded=True,
+    )
+    kept: dict[str, Any] = {
+        "gold": gold,
+        "measures": list(measures),
+        "label": list(request.label) or None,
+        "lower_is_better": heads.lower_of(roles, measures),
     }
-    return held(ask(read(beside.assign(cut), roles), *given), count)
-
-
-def _merged(parts: list[Any], merged: Callable[[list[Any]], Any]) -> Any:
-    return merged([part.item() if isinstance(part, np.ndarray) else part for part in parts])
-
-
-def held(columns: Any, count: int) -> AnyArray:
-    """Return an array of one object, of so many dimensions."""
-    one = np.empty((1,) * count, dtype=object)
-    one[(0,) * count] = columns
-    return one
-
-
-def _joined(
-    answers: Any,
-    sizes: list[tuple[int, ...]],
-    batch: Sequence[Hashable],
-    dims: Mapping[Hashable, tuple[Hashable, ...]],
-    together: int,
-) -> tuple[Any, list[tuple[int, ...]]]:
-    """Return the answers of neighbouring chunks, along the dimension that has most, as one."""
-    import dask.array as da
-    from dask.highlevelgraph import HighLevelGraph
-
-    axis = int(np.argmax([len(x) for x in sizes]))
-    together = min(together, len(sizes[axis]))
-    if together == 1:
-        return answers, sizes
-    starts = range(0, len(sizes[axis]), together)
-    joined = [sum(sizes[axis][start : start + together]) for start in starts]
-    places = {
-        name: along.index(batch[axis]) for name, along in dims.items() if batch[axis] in along
-    }
-    shape = [len(x) for x in sizes]
-    shape[axis] = len(joined)
-    name = f"joined-{answers.name}"
-    tasks: dict[Any, Any] = {}
-    for place in np.ndindex(*shape):
-        first = together * place[axis]
-        last = min(first + together, len(sizes[axis]))
-        parts = [
-            (answers.name, *place[:axis], number, *place[axis + 1 :])
-            for number in range(first, last)
-        ]
-        tasks[(name, *place)] = (_put_together, parts, places)
-    graph = HighLevelGraph.from_collections(name, tasks, dependencies=[answers])
-    chunks = tuple((1,) * count for count in shape)
-    meta = np.empty((0,) * len(shape), dtype=object)
-    found = cast(Any, da.Array)(graph, name, chunks, meta=meta)
-    return found, [*sizes[:axis], tuple(joined), *sizes[axis + 1 :]]
-
-
-def _put_together(parts: list[AnyArray], places: Mapping[Hashable, int]) -> AnyArray:
-    columns: list[dict[Hashable, AnyArray]] = [part.item() for part in parts]
-    return held(
-        {
-            name: np.concatenate([x[name] for x in columns], axis=places[name])
-            if name in places
-            else values
-            for name, values in columns[0].items()
-        },
-        parts[0].ndim,
+    names = ("positive", "min_grade", "key", "ties", "missing", "rng")
+    return Columns(
+        {name: x.variable for name, x in variables.items()},
+        request,
+        Roles(**kept, **{name: getattr(roles, name) for name in names}),
     )
 
 
-def _column(
-    answers: Any,
-    sizes: list[tuple[int, ...]],
-    batch: Sequence[Hashable],
-    name: Hashable,
-    template: xr.DataArray,
-) -> Any:
-    """Return one column of the answers."""
-    import dask.array as da
-    from dask.highlevelgraph import HighLevelGraph
+def _counts_rows(index: pd.Index) -> bool:
+    """Return whether labels are the numbers of the candidates, from 0."""
+    return isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1
 
-    of_batch = dict(zip(batch, sizes, strict=True))
-    chunks = tuple(
-        of_batch.get(d, (size,)) for d, size in zip(template.dims, template.shape, strict=True)
-    )
-    of_answer = {d: i for i, d in enumerate(template.dims)}
-    key = f"column-{name}-{answers.name}"
-    tasks: dict[Any, Any] = {
-        (key, *place): (
-            _taken,
-            (answers.name, *(place[of_answer[d]] if d in of_answer else 0 for d in batch)),
-            str(name),
+
+def stand_in(data: xr.Dataset, columns: Columns) -> tuple[xr.Dataset, dict[str, Any]]:
+    """Return a lazy Dataset of the same form and dtypes, without values, and its roles.
+
+    What it is asked has the names, shapes and dtypes that the answer has.
+    """
+    import dask.array as da
+
+    request, roles = columns.request, columns.roles
+    size = next(iter(columns.variables.values())).size
+    nothing = {
+        name: ("candidate", da.zeros(size, dtype=columns.variables[name].dtype, chunks=-1))
+        for name in (request.gold, *request.measures)
+    }
+    nothing[_KEY] = ("candidate", cast(Any, da.arange)(size, chunks=-1))
+    known = {
+        "gold": request.gold,
+        "measures": list(request.measures),
+        "key": _KEY,
+        "ties": roles.ties,
+        "missing": roles.missing,
+    }
+    return xr.Dataset(nothing, attrs=data.attrs), known
+
+
+@dataclass(frozen=True)
+class HeadBatches(Batches):
+    """Rankings of which the heads are asked, each of them in chunks of its candidates."""
+
+    columns: Columns
+    n_max: int
+    n_keys: int
+
+    def answered(
+        self,
+        batch: Sequence[Hashable],
+        dims: Mapping[Hashable, tuple[Hashable, ...]],
+        ask: Callable[..., xr.Dataset],
+        *more: Any,
+    ) -> tuple[Any, Sizes]:
+        """Return an array of the boxed columns of each chunk of rankings, and their sizes."""
+        keep = heads.needed_ranks(self.n_max)
+        request = self.columns.request._replace(keep=keep, orders=self.n_keys)
+        parts, [*sizes, candidates] = self._parts(batch, request)
+        graph = Graph()
+        name, tasks = graph.of(parts), {}
+        width = merge_width(8 * keep * len(request.measures) * (4 + len(request.measures)))
+        for place in np.ndindex(*map(len, sizes)):
+            several = [(name, *place, number) for number in range(len(candidates))]
+            merged = graph.tree(several, partial(_merged, request=request), width)
+            shape = {d: along[i] for d, along, i in zip(batch, sizes, place, strict=True)}
+            of_heads = partial(
+                _columns_of_heads, request=request, roles=self.columns.roles, n_max=self.n_max,
+                ask=ask, more=more, dims=dict(dims), shape=shape,
+            )  # fmt: skip
+            tasks[place] = (of_heads, merged)
+        return boxes(f"answered-{name}", tasks, sizes, graph), sizes
+
+    def _parts(self, batch: Sequence[Hashable], request: Request) -> tuple[Any, Sizes]:
+        """Return an array of the boxed heads in each chunk, and the sizes of the chunks."""
+        variables = {
+            name: self.data[name].variable if name in self.data.variables else variable
+            for name, variable in self.columns.variables.items()
+        }
+        along = [*batch, self.roles.dim]
+        of_part = partial(_part, batch=list(batch), request=request)
+        return ask_chunks(of_part, variables, along)
+
+
+def head_of_chunks(columns: Columns, n_max: int, n_keys: int) -> Batches:
+    """Return one ranking in chunks of its candidates, of which the head is asked."""
+    dim = next(iter(columns.variables.values())).dims[0]
+    roles = replace(columns.roles, dim=dim)
+    nothing = xr.Dataset()  # the columns have all of the data
+    return HeadBatches(nothing, nothing, roles, read_dataset, columns, n_max, n_keys)
+
+
+def with_heads(batches: Batches, n_max: int, n_keys: int) -> Batches:
+    """Return rankings of which the heads are asked, where they are large and come in chunks."""
+    data, dim = batches.data, batches.roles.dim
+    batch = [d for d in data.dims if d not in (dim, "measure")]
+    if "measure" in data.dims:
+        return batches
+    columns = chunked_ranking(data.isel(dict.fromkeys(batch, 0)), batches.roles)
+    if columns is None or chunk_bytes(data, dim) < _LARGE:
+        return batches
+    return HeadBatches(data, batches.stand_in, batches.roles, batches.read, columns, n_max, n_keys)
+
+
+def _part(chunk: Chunk, *, batch: list[Hashable], request: Request) -> list[Part]:
+    """Return the heads of the rankings in a chunk, in the order of their places."""
+    variables = {name: xr.Variable(*x) for name, x in chunk.variables.items()}
+    sizes = {d: n for x in variables.values() for d, n in x.sizes.items()}
+    found = []
+    for cell in np.ndindex(*(sizes[d] for d in batch)):
+        at = dict(zip(batch, cell, strict=True))
+        frame = pd.DataFrame(
+            {name: x.isel(at, missing_dims="ignore").to_numpy() for name, x in variables.items()}
         )
-        for place in np.ndindex(*map(len, chunks))
-    }
-    graph = HighLevelGraph.from_collections(key, tasks, dependencies=[answers])
-    return cast(Any, da.Array)(graph, key, chunks, dtype=template.dtype)
+        found.append(heads.reduced(frame, request, chunk.place[-1], chunk.begin[-1]))
+    return found
 
 
-def _taken(answer: AnyArray, name: str) -> AnyArray:
-    column: AnyArray = answer.item()[name]
-    return column
+def _merged(parts: list[list[Part]], *, request: Request) -> list[Part]:
+    return [heads.merged(list(several), request) for several in zip(*parts, strict=True)]
+
+
+def _columns_of_heads(
+    found: Any,
+    *,
+    request: Request,
+    roles: Roles,
+    n_max: int,
+    ask: Callable[..., xr.Dataset],
+    more: Sequence[Any],
+    dims: Mapping[Hashable, tuple[Hashable, ...]],
+    shape: Mapping[Hashable, int],
+) -> AnyArray:
+    """Return the boxed columns of a chunk of rankings, whose sizes are ``shape``."""
+    answers = []
+    for part in content(found):
+        head = heads.finished(part, request, roles, n_max)
+        with warnings.catch_warnings():
+            if shape:  # one ranking of several may well have no true positive
+                warnings.simplefilter("ignore", RankevalWarning)
+            inner = read_frame(head, roles).members[0].isel({tables.GROUP: 0}, drop=True)
+        answers.append(ask(inner, *more))
+    columns = {}
+    for name, along in dims.items():
+        rest = [d for d in along if d not in shape]
+        every = np.stack([x[name].transpose(*rest).to_numpy() for x in answers])
+        whole = xr.Variable([*shape, *rest], every.reshape(*shape.values(), *every.shape[1:]))
+        lacking = {d: 0 for d in shape if d not in along}
+        columns[name] = whole.isel(lacking).transpose(*along).to_numpy()
+    return box(columns, len(shape))

@@ -1,8 +1,26 @@
-"""The heads and the groups of Dask DataFrames, in one pass over the files."""
+r"""The heads and the groups of Dask DataFrames, in one pass over the files.
+
+A head takes a few rounds. Each of them looks at more partitions than the one before::
+
+    partition   partition        partition   partition   partition   partition
+        |           |                |           |           |           |
+     reduced     reduced          reduced     reduced     reduced     reduced
+          \     /                      \          \         /          /
+          merged -- limit, head -->               merged  -- limit, head --> ...
+
+Groups that several partitions share come together in the first of these::
+
+    partition        partition        partition     census: which groups, how many rows
+        |             /     |          /     |
+        |      handed on   kept  handed on  kept    parted
+         \      /            \     /         |
+          concat             concat       kept      each asked in one task
+"""
 
 from __future__ import annotations
 
-import os
+import functools
+import operator
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
@@ -12,6 +30,7 @@ import pandas as pd
 
 from rankeval_pd.errors import unknown_name
 from rankeval_pd.forms.lazy import heads
+from rankeval_pd.forms.lazy.engine import Graph, cluster, merge_width
 from rankeval_pd.forms.lazy.heads import HeadFrame, Part, Request
 from rankeval_pd.forms.rankings.list_sizes import asked_thresholds
 from rankeval_pd.forms.rankings.tie_keys import label_hashes
@@ -28,11 +47,9 @@ from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.rankings.swap_draws import Keys
 
 # -------------------------------------------------------------------------------------------------
-# Dask DataFrames of candidates: their heads, and the counts of all, in one pass over the files.
-#
-# The first partitions give a score for each measure that the head's last candidate has at least,
-# and of the others only what reaches it is looked at; each round of partitions does so for the next
-# one, which is larger. Nothing of Dask is imported before it is asked for.
+# Heads: the first partitions give a score for each measure that the head's last candidate has at
+# least, and of the others only what reaches it is looked at; each round of partitions does so for
+# the next one, which is larger.
 
 
 class RowNumbers:
@@ -48,8 +65,6 @@ class RowNumbers:
 ROWS: Final = RowNumbers()
 
 _GROWTH = 3  # after each round, so many times as many partitions have been looked at
-_MERGED = 16  # heads that are merged at a time, at most
-_MEMORY = 2**30  # of a worker, where it is not known
 
 
 def is_dask_frame(data: object) -> bool:
@@ -87,8 +102,8 @@ def collect_head(
     numbered = request.numbered
     frames, starts = frames_of(ddf, request, columns)
     part = _in_rounds(frames, starts, request, _row_bytes(ddf._meta[_columns(request)]))
-    _check_total(part, starts, numbered)
-    whole_roles = heads.replace_label(roles) if numbered or threshold is not None else roles
+    _check_total(part.counts.total, starts, numbered)
+    whole_roles = replace(roles, label=None) if numbered or threshold is not None else roles
     return heads.finished(part, request, whole_roles, n_max)
 
 
@@ -96,27 +111,27 @@ def _in_rounds(
     frames: Sequence[Any], starts: Sequence[int], request: Request, row_bytes: int
 ) -> Part:
     """Return the head of all partitions, each round of them bounding what the next one keeps."""
-    from dask.delayed import delayed
-
-    reduced, merged = (delayed(f, pure=False) for f in (heads.reduced, heads.merged))
-    memory, workers = cluster()
-    split = _split(request, row_bytes, memory)
-    stops = _stops(len(frames), workers) if request.keep and request.measures else [len(frames)]
+    keep = request.keep * max(1, len(request.measures))
+    width = merge_width(keep * row_bytes)
+    merge = functools.partial(heads.merged, request=request)
+    stops = _stops(len(frames)) if request.keep and request.measures else [len(frames)]
     limit = None
-    begun: list[Any] = []  # held until what is made of it is there: a cluster forgets what is not
-
-    def head_of(first: int, stop: int) -> Any:
-        parts = [
-            reduced(frames[number], request, number, starts[number], limit)
-            for number in range(first, stop)
-        ]
-        return _tree([*begun, *parts], request, merged, split)
-
-    for first, stop in zip([0, *stops], stops[:-1], strict=False):
-        head = head_of(first, stop).persist()
-        limit = delayed(_limit, pure=False)(head).compute()
-        begun = [head]
-    part: Part = head_of(stops[-2] if len(stops) > 1 else 0, stops[-1]).compute()
+    before: list[Any] = []  # held until the next head is there: a cluster forgets what is not held
+    for first, stop in zip([0, *stops], stops, strict=False):
+        graph = Graph()
+        reduce = functools.partial(heads.reduced, request=request, limit=limit)
+        numbers = range(first, stop)
+        parts = graph.ask_partitions(
+            reduce, frames[first:stop], number=numbers, start=starts[first:stop]
+        )
+        head = graph.tree([*map(graph.of, before), *parts], merge, width)
+        if stop < stops[-1]:
+            [bound] = graph.persist(head)
+            following = Graph()
+            [limit] = following.compute(following.add(_limit, following.of(bound)))
+            before = [bound]
+    part: Part
+    [part] = graph.compute(head)
     return part
 
 
@@ -133,8 +148,6 @@ def groups_of(
     ddf: Any, roles: Roles
 ) -> tuple[pd.DataFrame, list[Hashable], list[Any], list[Any], list[Hashable]]:
     """Return what partitions look like, measures, partitions, their groups, and their columns."""
-    from dask.delayed import delayed
-
     meta: pd.DataFrame = ddf._meta
     by = as_names(roles.by, meta.columns)
     for name in by:
@@ -144,8 +157,9 @@ def groups_of(
     columns = list(dict.fromkeys([*by, *_columns(request)]))
     frames, starts = frames_of(ddf, request, columns)
     if numbered_here:
-        number = delayed(numbered, pure=False)
-        frames = [number(frame, at) for frame, at in zip(frames, starts[:-1], strict=True)]
+        graph = Graph()
+        numbered = graph.ask_partitions(heads.with_numbers, frames, start=starts[:-1])
+        frames = [graph.delayed(name) for name in numbered]
     few = ddf[by].to_delayed()  # which may come in fewer pieces, files being fused
     named = few if len(few) == len(frames) else frames
     return meta[columns], list(request.measures), frames, named, by
@@ -163,22 +177,12 @@ def request_of(ddf: Any, roles: Roles) -> Request:
 
 def _limit(part: Part) -> FloatArray:
     """Return the score of the last rank, NaN where there is no such rank yet."""
-    return np.where(part.open_, part.bound, np.nan)
+    return np.where(part.edge.open_, part.edge.bound, np.nan)
 
 
-def _tree(parts: Sequence[Any], request: Request, merged: Any, split: int) -> Any:
-    """Return one head of many, merging some at a time."""
-    while len(parts) > 1:
-        parts = [
-            merged(list(batch), request) if len(batch) > 1 else batch[0]
-            for batch in (parts[start : start + split] for start in range(0, len(parts), split))
-        ]
-    return parts[0]
-
-
-def _stops(count: int, workers: int) -> list[int]:
-    """Return where the rounds end: a partition for each worker, then ever more of them."""
-    stops = [min(max(1, workers), count)]
+def _stops(count: int) -> list[int]:
+    """Return where the rounds end: a partition for each thread, then ever more of them."""
+    stops = [min(max(1, cluster()[1]), count)]
     while stops[-1] < count:
         stops.append(min(_GROWTH * stops[-1], count))
     return stops
@@ -188,27 +192,6 @@ def _row_bytes(meta: pd.DataFrame) -> int:
     """Return roughly how many bytes a row takes, its scores and its place beside it."""
     columns = sum(8 if dtype.kind in "biufcmM" else 64 for dtype in meta.dtypes)
     return columns + 8 * (2 + meta.shape[1])
-
-
-def _split(request: Request, row_bytes: int, memory: int) -> int:
-    """Return how many heads are merged at a time: they share a quarter of a thread's memory."""
-    largest = request.keep * max(1, len(request.measures)) * row_bytes
-    return int(min(max(memory // 4 // max(1, largest), 2), _MERGED))
-
-
-def cluster() -> tuple[int, int]:
-    """Return the memory of a thread of the smallest worker in use, and how many threads there are.
-
-    Without a cluster, the threads of this process.
-    """
-    try:
-        from distributed import get_client
-
-        workers = get_client().scheduler_info(n_workers=-1)["workers"].values()
-    except (ImportError, ValueError):
-        return _MEMORY, os.cpu_count() or 1
-    limits = [w["memory_limit"] // max(1, w["nthreads"]) for w in workers if w["memory_limit"]]
-    return int(min(limits, default=_MEMORY)), sum(w["nthreads"] for w in workers)
 
 
 def _request(ddf: Any, roles: Roles, n_max: int, *, scored: bool = True) -> tuple[Request, bool]:
@@ -223,7 +206,7 @@ def _request(ddf: Any, roles: Roles, n_max: int, *, scored: bool = True) -> tupl
     label = () if roles.label is ROWS else tuple(as_names(roles.label, meta.columns))
     label = tuple(name for name in label if name in meta.columns or name not in meta.index.names)
     named_index = roles.label is not None and not label and roles.label is not ROWS
-    plain = heads.replace_label(roles) if numbered or named_index else roles
+    plain = replace(roles, label=None) if numbered or named_index else roles
     gold = find_gold(meta, plain)
     named = with_roles_of(gold, plain, meta.columns)
     measures = find_measures(meta, plain, named, needed=scored) if scored else []
@@ -295,31 +278,26 @@ def _starts(ddf: Any, gold: Hashable, frames: Sequence[Any]) -> list[int]:
     A cheap column may be read in fewer pieces than all that are needed, files being fused: then
     the frames themselves are counted.
     """
-    from dask.base import compute
-    from dask.delayed import delayed
-
     one = ddf[[gold]].to_delayed()
-    counted = one if len(one) == len(frames) else frames
-    length = delayed(len, pure=False)
-    sizes = compute(*[length(frame) for frame in counted])
+    graph = Graph()
+    cheap = one if len(one) == len(frames) else frames
+    sizes = graph.compute(*graph.ask_partitions(len, cheap))
     return [0, *np.cumsum(sizes).tolist()]
 
 
-def _check_total(part: Part, starts: Sequence[int], numbered: bool) -> None:
-    if numbered and part.total != starts[-1]:
+def _check_total(total: int, starts: Sequence[int], numbered: bool) -> None:
+    if numbered and total != starts[-1]:
         raise RuntimeError(
-            f"the partitions were counted as {starts[-1]:,} rows and read as {part.total:,}: the"
+            f"the partitions were counted as {starts[-1]:,} rows and read as {total:,}: the"
             " files changed, or were read in other pieces. Name what identifies a candidate,"
             " label=..., or give the files an index."
         )
 
 
 # -------------------------------------------------------------------------------------------------
-# Groups of a Dask DataFrame: every group comes together in one partition, and is asked there.
-#
-# Files often hold their groups one after the other, so that a group is in one partition or in two
-# that are neighbours: then its rows are handed on to the first of them. Where groups are spread
-# widely, the partitions are shuffled. Never is a part of a group asked as if it were the whole.
+# Groups: files often hold them one after the other, so that a group is in one partition or in two
+# neighbors: then its rows are handed on to the first of them. If groups are spread widely, the
+# partitions are shuffled. Never is a part of a group asked as if it were the whole.
 
 _HANDED = 2  # groups that a partition hands on, on average; with more, all are shuffled
 Asked = Callable[[pd.DataFrame, int], pd.DataFrame | None]
@@ -353,15 +331,10 @@ def _hashes(frame: pd.DataFrame, by: Sequence[Hashable]) -> Keys:
     return result
 
 
-def numbered(frame: pd.DataFrame, start: int) -> pd.DataFrame:
-    """Return the rows with their numbers over all partitions."""
-    return frame.set_axis(pd.RangeIndex(start, start + len(frame)), axis=0)
-
-
-def _parted(frame: pd.DataFrame, by: Sequence[Hashable], given: list[Keys]) -> list[pd.DataFrame]:
+def _parted(frame: pd.DataFrame, *, by: list[Hashable], away: list[Keys]) -> list[pd.DataFrame]:
     """Return the rows that stay in a partition, and those of the groups that are handed on."""
     hashes = _hashes(frame, by)
-    handed = [np.isin(hashes, groups) for groups in given]
+    handed = [np.isin(hashes, groups) for groups in away]
     return [frame.loc[~np.any(handed, axis=0)], *(frame.loc[rows] for rows in handed)]
 
 
@@ -374,15 +347,10 @@ def together(
     ``named`` are the partitions' columns of groups alone. Where groups are shuffled is not known
     before, nor the largest of each frame.
     """
-    from dask.base import compute
-    from dask.delayed import delayed
-
-    counted: Any = delayed(census, pure=False)
-    as_counted: Any = delayed(_as_counted, pure=False)
-    found = compute(*[counted(frame, by) for frame in named])
-    frames = [
-        as_counted(frame, int(one.sizes.sum())) for frame, one in zip(frames, found, strict=True)
-    ]
+    graph, count = Graph(), functools.partial(census, by=by)
+    found = graph.compute(*graph.ask_partitions(count, named))
+    graph, rows = Graph(), [int(one.sizes.sum()) for one in found]
+    kept = graph.ask_partitions(_as_counted, frames, rows=rows)
     groups = np.concatenate([one.groups for one in found])
     partition = np.repeat(np.arange(len(found)), [one.groups.size for one in found])
     _, first, number = np.unique(groups, return_index=True, return_inverse=True)
@@ -390,27 +358,28 @@ def together(
     owner = partition[first][number]
     moved = owner != partition
     if moved.sum() > _HANDED * len(frames):
-        shuffled = _shuffled(frames, by, meta)
+        shuffled = _shuffled([graph.delayed(frame) for frame in kept], by, meta)
         return shuffled, [None] * len(shuffled), int(sizes.max(initial=0))
-    joined = delayed(pd.concat, pure=False)
-    kept: list[Any] = list(frames)
-    given: list[list[Any]] = [[] for _ in frames]
+    given: list[list[str]] = [[] for _ in frames]
     for place in np.unique(partition[moved]):
         away = moved & (partition == place)
         to = np.unique(owner[away])
-        parts: Any = delayed(_parted, pure=False, nout=1 + to.size)(
-            frames[place], by, [groups[away & (owner == other)] for other in to]
-        )
-        kept[place] = parts[0]
-        for other, part in zip(to, list(parts)[1:], strict=True):
+        handed = [groups[away & (owner == other)] for other in to]
+        parts = graph.add(functools.partial(_parted, by=by, away=handed), kept[place])
+        kept[place], *others = [
+            graph.add(operator.itemgetter(k), parts) for k in range(1 + to.size)
+        ]
+        for other, part in zip(to, others, strict=True):
             given[other].append(part)
     largest = np.zeros(len(frames), dtype=int)
     np.maximum.at(largest, owner, sizes[number])
-    whole = [joined([x, *more]) if more else x for x, more in zip(kept, given, strict=True)]
-    return whole, largest.tolist(), int(sizes.max(initial=0))
+    whole = [
+        graph.add(pd.concat, [x, *more]) if more else x for x, more in zip(kept, given, strict=True)
+    ]
+    return [graph.delayed(frame) for frame in whole], largest.tolist(), int(sizes.max(initial=0))
 
 
-def _as_counted(frame: pd.DataFrame, rows: int) -> pd.DataFrame:
+def _as_counted(frame: pd.DataFrame, *, rows: int) -> pd.DataFrame:
     """Return a partition, which has the rows that its groups were counted in."""
     if len(frame) != rows:
         raise RuntimeError(
@@ -437,13 +406,8 @@ def ask_groups(
     ``each`` is the size of the largest group of each frame, where it is known, ``largest`` that of
     all.
     """
-    from dask.base import compute
-    from dask.delayed import delayed
-
-    answered = delayed(_answered, pure=False)
-    found = compute(
-        *[answered(frame, ask, by, here) for frame, here in zip(frames, each, strict=True)]
-    )
+    graph, answered = Graph(), functools.partial(_answered, ask=ask, by=by)
+    found = graph.compute(*graph.ask_partitions(answered, frames, largest=each))
     tables = [table for table in found if table is not None]
     if not tables:
         raise ValueError(
@@ -457,7 +421,7 @@ def ask_groups(
 
 
 def _answered(
-    frame: pd.DataFrame, ask: Asked, by: list[Hashable], largest: int | None
+    frame: pd.DataFrame, *, ask: Asked, by: list[Hashable], largest: int | None
 ) -> pd.DataFrame | None:
     if not len(frame):
         return None

@@ -1,25 +1,31 @@
-"""The head of a ranking that no machine holds: the best candidates of each measure, exactly.
+r"""The head of a ranking that no machine holds: the best candidates of each measure, exactly.
 
-What is asked about n-best lists up to ``n_max`` needs the candidates that are in the first
-``n_max`` ranks of some measure, a few behind them, and the numbers N and N+ of all. Each part of
-the data is reduced to its own head, heads are merged in a tree, and what a merged head has is what
-the whole has: a candidate that is among the best of all is among the best of its part.
+Questions about n-best lists up to ``n_max`` need the candidates in the first ``n_max`` ranks of
+some measure, a few behind them, and the numbers N and N+ of all::
 
-Scores are compared here with the sign turned, so that the smallest is the best, and NaN the last.
+    part      part      part      part    all candidates
+      |         |         |         |
+    reduced   reduced   reduced   reduced    the best of the part, and counts of all of it
+        \     /             \     /
+         merged              merged       the best of the best, the counts added
+              \             /
+               finished                   checked, in the order of the data
+
+A merged head is the head of the whole: the best of all are among the best of their part. Scores
+are compared with the sign turned, so the smallest is the best, and NaN the last.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
 
 from rankeval_pd.errors import listed
-from rankeval_pd.forms.rankings.tie_keys import label_hashes, value_keys
+from rankeval_pd.forms.rankings.tie_keys import label_hashes, refuse_missing, sort_key, value_keys
 from rankeval_pd.forms.rankings.values import (
     gold_values,
     refuse_unlabelled,
@@ -37,9 +43,11 @@ _FIXED = (
     "gold", "positive", "min_grade", "key", "label", "lower_is_better", "missing", "groups", "by",
     "dim",
 )  # fmt: skip
-
-
 _PLACES = 2**40  # rows of a part, at most
+OWN = (  # the advice where candidates repeat
+    "what breaks ties must be each candidate's own. Name what tells them apart, label=..., or take"
+    " the numbers of the rows over all partitions, label=rankeval_pd.dask.ROWS."
+)
 
 
 def needed_ranks(n_max: int) -> int:
@@ -73,30 +81,69 @@ class Request(NamedTuple):
     cuts: FloatArray | None = None  #: (measure, cut) thresholds, NaN where there is none
 
 
-class Part(NamedTuple):
-    """The head of a part of the data, or of several."""
+class Counts(NamedTuple):
+    """What is counted of all candidates."""
 
-    rows: pd.DataFrame  #: the candidates, with all their columns
-    place: IntArray  #: (candidate) the number of the part and of the row in it, in one number
-    open_: BoolArray  #: (measure) whether candidates were left out
-    bound: FloatArray  #: (measure) where they were, the score of the last rank that is kept
-    tied: IntArray  #: (measure) and how many candidates have it, and how many true positives
-    tied_true: IntArray
     total: int
     positive: int
     unlabelled: int
     unscored: IntArray  #: (measure)
     seen: frozenset[int]  #: which of the values of true positives occur
+
+    @classmethod
+    def of(cls, rows: pd.DataFrame, worse: FloatArray, truth: FloatArray, request: Request) -> Self:
+        """Return the counts of a part of the data."""
+        values = true_values(request.positive)
+        gold = frame_column(rows, request.gold, "gold") if values else pd.Series(dtype=object)
+        seen = frozenset(i for i, value in enumerate(values) if gold.isin([value]).any())
+        positive, unlabelled = int((truth == 1.0).sum()), int(np.isnan(truth).sum())
+        return cls(len(rows), positive, unlabelled, np.isnan(worse).sum(axis=1), seen)
+
+    @classmethod
+    def merged(cls, parts: Sequence[Counts]) -> Self:
+        """Return the counts of several parts."""
+        total, positive, unlabelled, unscored, seen = zip(*parts, strict=True)
+        lacking, occurring = np.sum(unscored, axis=0), frozenset[int]().union(*seen)
+        return cls(sum(total), sum(positive), sum(unlabelled), lacking, occurring)
+
+    def check(self, request: Request, roles: Roles, dropped: str) -> None:
+        """Refuse missing labels and scores; ``dropped`` is the message for missing="drop"."""
+        refuse_unlabelled(self.unlabelled, self.total, request.gold)
+        if roles.missing == "raise":
+            every = np.full(self.unscored.shape, self.total)
+            refuse_unscored(self.unscored, every, self.total, request.measures)
+        if roles.missing == "drop" and self.unscored.any():
+            raise ValueError(dropped)
+        for position, value in enumerate(true_values(request.positive)):
+            if position not in self.seen:
+                raise ValueError(
+                    f"positive={request.positive!r}: no candidate has the value {value!r} in"
+                    f" gold={request.gold!r}. Give values that occur."
+                )
+
+
+class Edge(NamedTuple):
+    """Where the kept ranks of each measure end: (measure)."""
+
+    open_: BoolArray  #: whether candidates were left out
+    bound: FloatArray  #: where they were, the score of the last rank that is kept
+    tied: IntArray  #: and how many candidates have it, and how many true positives
+    tied_true: IntArray
+
+
+class Part(NamedTuple):
+    """The head of a part of the data, or of several."""
+
+    rows: pd.DataFrame  #: the candidates, with all their columns
+    place: IntArray  #: (candidate) the number of the part and of the row in it, in one number
+    edge: Edge
+    counts: Counts
     clusters: frozenset[int]
     accepted: IntArray  #: (2, measure, cut) candidates and true positives that thresholds accept
 
 
 def reduced(
-    frame: pd.DataFrame,
-    request: Request,
-    number: int,
-    start: int = 0,
-    limit: FloatArray | None = None,
+    frame: pd.DataFrame, request: Request, number: int, start: int, limit: FloatArray | None = None
 ) -> Part:
     """Return the head of one part: number ``number``, whose first row is ``start`` of all.
 
@@ -105,40 +152,25 @@ def reduced(
     frame = native(frame)
     truth, worse = truth_of(frame, request), turned(frame, request)
     if request.numbered:
-        frame = frame.set_axis(pd.RangeIndex(start, start + len(frame)), axis=0)
-    rows = np.arange(len(frame))
+        frame = with_numbers(frame, start)
     if request.padded:
         real = ~(np.isnan(truth) & np.isnan(worse).all(axis=0))
         if not real.all():
             frame, truth, worse = frame[real], truth[real], worse[:, real]
-            rows = np.arange(len(frame))
-    worse_of_all = worse
-    if limit is not None:
-        rows = np.flatnonzero(_reach(worse, limit))
-    here = frame.iloc[rows]
-    found = _best(worse[:, rows], truth[rows] == 1.0, here, request)
-    kept = rows[found.kept]
+    rows = np.arange(len(frame)) if limit is None else np.flatnonzero(_reach(worse, limit))
+    best, edge = _best(worse[:, rows], truth[rows] == 1.0, frame.iloc[rows], request)
+    kept = rows[best]
     clusters: frozenset[int] = frozenset()
     if request.groups is not None:
-        names = pd.Index(
-            frame_column(frame, request.groups, "groups").unique(), tupleize_cols=False
-        )
-        clusters = frozenset(label_hashes(names).tolist())
-    return Part(
-        frame.iloc[kept],
-        number * _PLACES + kept,
-        found.open_,
-        found.bound,
-        found.tied,
-        found.tied_true,
-        len(frame),
-        int((truth == 1.0).sum()),
-        int(np.isnan(truth).sum()),
-        np.isnan(worse).sum(axis=1),
-        seen(frame, request),
-        clusters,
-        _accepted(worse_of_all, truth, request),
-    )
+        names = frame_column(frame, request.groups, "groups").unique()
+        clusters = frozenset(label_hashes(pd.Index(names, tupleize_cols=False)).tolist())
+    counts, accepted = Counts.of(frame, worse, truth, request), _accepted(worse, truth, request)
+    return Part(frame.iloc[kept], number * _PLACES + kept, edge, counts, clusters, accepted)
+
+
+def with_numbers(frame: pd.DataFrame, start: int) -> pd.DataFrame:
+    """Return the rows with their numbers over all parts."""
+    return frame.set_axis(pd.RangeIndex(start, start + len(frame)), axis=0)
 
 
 def _accepted(worse: FloatArray, truth: FloatArray, request: Request) -> IntArray:
@@ -167,29 +199,22 @@ def merged(parts: Sequence[Part], request: Request) -> Part:
     if len(parts) == 1:
         return parts[0]
     rows = pd.concat([part.rows for part in parts if len(part.rows)] or [parts[0].rows])
-    worse, true = turned(rows, request), _true(rows, request)
-    found = _best(worse, true, rows, request)
+    worse, true = turned(rows, request), truth_of(rows, request) == 1.0
+    kept, edge = _best(worse, true, rows, request)
     # those with the score of the last rank, of a part that left none better out
-    counts = np.zeros((2, len(request.measures)), dtype=np.int64)
-    same, stop = _equal(worse, found.bound[:, np.newaxis]), 0
+    tied = np.zeros((2, len(request.measures)), dtype=np.int64)
+    same, stop = _equal(worse, edge.bound[:, np.newaxis]), 0
     for part in parts:
         here = slice(stop, stop := stop + len(part.rows))
-        cut = part.open_ & _equal(part.bound, found.bound)
-        counts[0] += np.where(cut, part.tied, same[:, here].sum(axis=1))
-        counts[1] += np.where(cut, part.tied_true, (same[:, here] & true[here]).sum(axis=1))
-    kept = found.kept
+        own = part.edge
+        cut = own.open_ & _equal(own.bound, edge.bound)
+        tied[0] += np.where(cut, own.tied, same[:, here].sum(axis=1))
+        tied[1] += np.where(cut, own.tied_true, (same[:, here] & true[here]).sum(axis=1))
     return Part(
         rows.iloc[kept],
         np.concatenate([part.place for part in parts])[kept],
-        found.open_,
-        found.bound,
-        counts[0],
-        counts[1],
-        sum(part.total for part in parts),
-        sum(part.positive for part in parts),
-        sum(part.unlabelled for part in parts),
-        np.sum([part.unscored for part in parts], axis=0),
-        frozenset().union(*(part.seen for part in parts)),
+        edge._replace(tied=tied[0], tied_true=tied[1]),
+        Counts.merged([part.counts for part in parts]),
         frozenset().union(*(part.clusters for part in parts)),
         np.sum([part.accepted for part in parts], axis=0),
     )
@@ -201,22 +226,12 @@ def truth_of(rows: pd.DataFrame, request: Request) -> FloatArray:
     return gold_values(gold, request.gold, request.positive, request.min_grade, all_there=False)
 
 
-def _true(rows: pd.DataFrame, request: Request) -> BoolArray:
-    return np.asarray(truth_of(rows, request) == 1.0)
+def _best(
+    worse: FloatArray, true: BoolArray, rows: pd.DataFrame, request: Request
+) -> tuple[IntArray, Edge]:
+    """Return the positions, rising, of candidates in the ranks to keep of some measure.
 
-
-class _Best(NamedTuple):
-    kept: IntArray  #: positions, rising
-    open_: BoolArray
-    bound: FloatArray
-    tied: IntArray
-    tied_true: IntArray
-
-
-def _best(worse: FloatArray, true: BoolArray, rows: pd.DataFrame, request: Request) -> _Best:
-    """Return the candidates that are in the ranks to keep of some measure.
-
-    Those of a part that has left some out are ``keep`` at least.
+    Of a part that has left some out they are ``keep`` at least.
     """
     count, total = worse.shape
     kept = np.zeros(total, dtype=bool)
@@ -234,7 +249,7 @@ def _best(worse: FloatArray, true: BoolArray, rows: pd.DataFrame, request: Reque
         kept[same if more == same.size else same[_first(rows, same, more, request)]] = True
         open_[measure], bound[measure] = True, last
         tied[measure], tied_true[measure] = same.size, int(true[same].sum())
-    return _Best(np.flatnonzero(kept), open_, bound, tied, tied_true)
+    return np.flatnonzero(kept), Edge(open_, bound, tied, tied_true)
 
 
 def _first(rows: pd.DataFrame, chosen: IntArray, count: int, request: Request) -> IntArray:
@@ -263,20 +278,10 @@ def tie_keys(rows: pd.DataFrame, request: Request) -> AnyArray:
     """Return numbers in the order in which equal scores stand."""
     if request.key is not None:
         values = frame_column(rows, request.key, "key")
-        if values.isna().any():
-            raise ValueError(
-                f"key={request.key!r} has missing values: every candidate needs a value that no"
-                " other has. Fill them, or leave key out: then a hash of the label breaks ties."
-            )
-        try:
-            rising = pd.Series(values.to_numpy()).sort_values(kind="stable")
-        except TypeError as error:
-            raise TypeError(
-                f"key={request.key!r} has values that cannot be ordered ({error}). Give a column of"
-                " numbers, strings or dates."
-            ) from None
+        refuse_missing(values, request.key)
+        ascending = sort_key(values, request.key)
         keys = np.empty(len(rows), dtype=np.int64)
-        keys[rising.index] = np.cumsum((rising != rising.shift()).to_numpy(dtype=bool))
+        keys[ascending.index] = np.cumsum((ascending != ascending.shift()).to_numpy(dtype=bool))
         return keys
     return _draw_keys(rows, request)
 
@@ -303,18 +308,6 @@ def _equal(one: FloatArray, other: FloatArray | float) -> BoolArray:
     return np.asarray((one == other) | (np.isnan(one) & np.isnan(other)))
 
 
-def seen(frame: pd.DataFrame, request: Request) -> frozenset[int]:
-    """Return the numbers of the values of true positives that occur."""
-    values = true_values(request.positive)
-    gold = frame_column(frame, request.gold, "gold") if values else None
-    return frozenset(i for i, x in enumerate(values) if gold is not None and gold.isin([x]).any())
-
-
-def replace_label(roles: Roles) -> Roles:
-    """Return the roles of a head whose index, and nothing else, identifies a candidate."""
-    return replace(roles, label=None)
-
-
 def lower_of(roles: Roles, measures: Sequence[Hashable]) -> list[Hashable]:
     """Return those of the measures whose small values rank first."""
     if isinstance(roles.lower_is_better, bool):
@@ -329,7 +322,6 @@ class Head(NamedTuple):
     whole: Whole
     measures: tuple[Hashable, ...]
     roles: dict[str, Any]  #: those it was made with, which decide who is in it
-    seed: int
     request: Request
 
     def of(self, measures: Sequence[Hashable], roles: Roles) -> Whole:
@@ -350,18 +342,18 @@ class Head(NamedTuple):
                 "groups with missing='absent': the places that a list leaves empty count as groups"
                 " of their own, and how many there are a head does not know. Give missing='last'."
             )
-        if roles.seed != self.seed:
+        if roles.seed != self.request.seed:
             raise ValueError(
-                f"rng={roles.rng!r}, and the head was made with the seed {self.seed}, which decides"
-                " the order of equal scores. Make another: ddf.rankeval(rng=...).head(n_max)."
+                f"rng={roles.rng!r}, and the head was made with the seed {self.request.seed},"
+                " which decides the order of equal scores. Make another:"
+                " ddf.rankeval(rng=...).head(n_max)."
             )
         for name in measures:
             if name is not None and name not in self.measures:
                 raise ValueError(
                     f"measures: {name!r} is none of those that the head has,"
                     f" {listed(self.measures)}: who is in its lists is not known. Make a head with"
-                    " it:"
-                    " ddf.rankeval(measures=...).head(n_max)."
+                    " it: ddf.rankeval(measures=...).head(n_max)."
                 )
         places = [self.measures.index(name) for name in measures if name is not None]
         return self.whole.of(np.array(places, dtype=np.int64))
@@ -395,65 +387,45 @@ def refuse_head(data: object) -> None:
         )
 
 
+_DROPPED = (
+    "missing='drop': each measure, and each pair, would have candidates of its own, and none of"
+    " them a head in common. Leave the rows without a score out before: ddf.dropna(subset=[...]),"
+    " or say what it means: missing='last' or 'absent'."
+)
+
+
 def finished(part: Part, request: Request, roles: Roles, n_max: int) -> HeadFrame:
     """Return the head, the rows in the order of the data, or refuse what is wrong with them."""
-    refuse_unlabelled(part.unlabelled, part.total, request.gold)
-    if roles.missing == "raise":
-        every = np.full(part.unscored.shape, part.total)
-        refuse_unscored(part.unscored, every, part.total, request.measures)
-    if roles.missing == "drop" and part.unscored.any():
-        raise ValueError(
-            "missing='drop': each measure, and each pair, would have candidates of its own, and"
-            " none of them a head in common. Leave the rows without a score out before:"
-            " ddf.dropna(subset=[...]), or say what it means: missing='last' or 'absent'."
-        )
-    refuse_unseen(part.seen, request)
+    part.counts.check(request, roles, _DROPPED)
     refuse_repeated(part.rows, request)
     order = np.argsort(part.place, kind="stable")
     frame = HeadFrame(part.rows.iloc[order].copy())
-    frame.known = Head(
-        _whole(part, request, n_max),
-        request.measures,
-        {
-            **{role: getattr(roles, role) for role in _FIXED},
-            "gold": request.gold,
-            "lower_is_better": lower_of(roles, request.measures),
-        },
-        roles.seed,
-        request,
-    )
+    fixed = {role: getattr(roles, role) for role in _FIXED}
+    fixed |= {"gold": request.gold, "lower_is_better": lower_of(roles, request.measures)}
+    whole = _whole(part, request, n_max)
+    frame.known = Head(whole, request.measures, fixed, request)
     return frame
 
 
 def _whole(part: Part, request: Request, n_max: int) -> Whole:
     """Return the counts of the whole, and where its last kept rank's block of scores ends."""
-    worse, true = turned(part.rows, request), _true(part.rows, request)
-    bound = part.bound[:, np.newaxis]
+    worse, true = turned(part.rows, request), truth_of(part.rows, request) == 1.0
+    edge, counts = part.edge, part.counts
+    bound = edge.bound[:, np.newaxis]
     better = np.where(np.isnan(bound), ~np.isnan(worse), worse < bound)
-    end = np.where(part.open_, better.sum(axis=1) + part.tied, part.total)
-    tp_end = np.where(part.open_, (better & true).sum(axis=1) + part.tied_true, part.positive)
+    size, tp = better.sum(axis=1) + edge.tied, (better & true).sum(axis=1) + edge.tied_true
     return Whole(
-        total=part.total,
-        positive=part.positive,
-        reach=min(request.keep, part.total),
-        asked=min(n_max, part.total),
-        end=end,
-        tp_end=tp_end,
-        scored=part.total - part.unscored,
+        total=counts.total,
+        positive=counts.positive,
+        reach=min(request.keep, counts.total),
+        asked=min(n_max, counts.total),
+        end=np.where(edge.open_, size, counts.total),
+        tp_end=np.where(edge.open_, tp, counts.positive),
+        scored=counts.total - counts.unscored,
         clusters=len(part.clusters) if request.groups is not None else None,
         orders=request.orders,
         accepted=None if request.cuts is None else part.accepted,
     )
-
-
-def refuse_unseen(occurring: frozenset[int], request: Request) -> None:
-    """Raise a ValueError where a value of true positives occurs nowhere."""
-    for position, value in enumerate(true_values(request.positive)):
-        if position not in occurring:
-            raise ValueError(
-                f"positive={request.positive!r}: no candidate has the value {value!r} in"
-                f" gold={request.gold!r}. Give values that occur."
-            )
 
 
 def refuse_repeated(rows: pd.DataFrame, request: Request) -> None:
@@ -472,7 +444,5 @@ def refuse_repeated(rows: pd.DataFrame, request: Request) -> None:
     if again.any():
         raise ValueError(
             f"{what} repeats {int(again.sum()):,} times among the best candidates"
-            f" ({listed(dict.fromkeys(shown))}): what breaks ties must be each candidate's own."
-            " Name what tells them apart, label=..., or take the numbers of the rows over all"
-            " partitions, label=rankeval_pd.dask.ROWS."
+            f" ({listed(dict.fromkeys(shown))}): {OWN}"
         )

@@ -1,10 +1,26 @@
-"""Items that no machine holds: workers add them up, block by block."""
+r"""Items that no machine holds: workers add them up, block by block.
+
+Systems over a Dask DataFrame, or over a Dataset in chunks of items::
+
+    partition or chunk   partition or chunk
+             |                    |
+        block of items       block of items      some 32 MB of numbers
+             |                    |
+          facts of              facts of         the first of five such trees: then first sums,
+               \                 /               added, squares, laws
+                      known                      goes to every block of the next tree
+                        |
+     sums of each block for a few resamples      signs, swaps, or counts of drawn items
+               \        |        /
+                     gathered                    what tests and intervals are made of
+
+All resamples are shared by the blocks. The sums are exact, so the numbers are those of one machine,
+bit for bit, however the items are spread.
+"""
 
 from __future__ import annotations
 
 import functools
-import operator
-import uuid
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
 
@@ -14,22 +30,15 @@ import xarray as xr
 
 from rankeval_pd.forms.items.items import ItemTable, item_order, read_frame
 from rankeval_pd.forms.items.metric_columns import Metric, check_complete, check_counts, check_size
-from rankeval_pd.forms.lazy.frame_heads import cluster
+from rankeval_pd.forms.lazy.engine import Graph, box, boxes, cluster, lazy_columns
 from rankeval_pd.forms.roles.identifiers import warn_of_identifiers
 from rankeval_pd.forms.roles.roles import Roles
-from rankeval_pd.stats._types import FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.resampling import blocks, resamples
 from rankeval_pd.stats.resampling.blocks import Block, Facts, Plan
 from rankeval_pd.stats.resampling.bootstrap_tests import INTERVALS
 from rankeval_pd.stats.resampling.item_draws import Gathered, studentises
 from rankeval_pd.stats.resampling.test_items import Options
-
-# -------------------------------------------------------------------------------------------------
-# Items that no machine holds: systems over a Dask DataFrame, or a Dataset in chunks of items.
-#
-# Each worker adds up the items that it has, for the resamples that all share; what is added are
-# exact sums, so that the numbers are those of one machine, bit for bit, however the items are
-# spread. One graph holds all of it. Nothing of Dask is imported before it is asked for.
 
 FEW = 64  # so few items that one machine may look at all of their signs
 _BLOCK = 2**22  # numbers of a block of items: 32 MB
@@ -94,9 +103,6 @@ def frame_items(graph: Graph, ddf: Any, table: ItemTable, roles: Roles) -> tuple
 
     One run over an index, or the first column, to number the items.
     """
-    from dask.base import compute
-    from dask.delayed import delayed
-
     systems, metric = table.systems, table.metric
     meta: pd.DataFrame = ddf._meta
     columns = [c for c in meta.columns if _system_of(c, systems)]
@@ -104,10 +110,12 @@ def frame_items(graph: Graph, ddf: Any, table: ItemTable, roles: Roles) -> tuple
     numbered = isinstance(meta.index, pd.RangeIndex) and not ddf.known_divisions
     one = ddf[columns[:1]].to_delayed()
     cheap = one if len(one) == len(frames) else frames
-    look = delayed(_labels, pure=False)
-    looked = [look(frame, plain=numbered) for frame in cheap]
-    first = None if roles.measures is not None else delayed(_first_rows, pure=False)(frames[0])
-    found, rows = compute(looked, first)
+    look, sight = Graph(), functools.partial(_labels, plain=numbered)
+    looked = look.ask_partitions(sight, cheap)
+    if roles.measures is None:
+        looked.append(look.add(_first_rows, look.of(frames[0])))
+    found = list(look.compute(*looked))
+    rows = found.pop() if roles.measures is None else None
     if rows is not None and meta.columns.nlevels == 1:
         warn_of_identifiers({name: rows[name] for name in systems}, taken_as="systems")
     sizes = [labels.size for labels in found]
@@ -279,8 +287,6 @@ def _same(x: IntArray) -> IntArray:
 # -------------------------------------------------------------------------------------------------
 # The graph in which workers add up items, block by block, for the resamples that all share.
 
-_MERGED = 16  # answers of blocks that are put together at a time
-
 
 class Asked(NamedTuple):
     """What a question needs of items that are spread over workers."""
@@ -296,38 +302,6 @@ class Part(NamedTuple):
 
     block: str  #: the task that gives (system, item, statistic)
     positions: Any  #: a slice; or numbers of items, or the task that gives these
-
-
-class Graph:
-    """Tasks of one call, which depend on others of theirs and on those of the data."""
-
-    def __init__(self) -> None:
-        self._tasks: dict[Any, Any] = {}
-        self._data: list[Any] = []
-        self._token = uuid.uuid4().hex
-
-    def add(self, function: Callable[..., Any], *given: Any) -> str:
-        """Add a task, whose arguments may be tasks or lists of them; return its name."""
-        plain = getattr(function, "func", function)
-        called = getattr(plain, "__name__", "take").strip("_")
-        name = f"{called}-{self._token}-{len(self._tasks)}"
-        self._tasks[name] = (function, *given)
-        return name
-
-    def of(self, data: Any) -> str:
-        """Return the name of what is delayed already: a partition, or a chunk."""
-        self._data.append(data)
-        name: str = data.key
-        return name
-
-    def delayed(self, name: str) -> Any:
-        """Return a task as Dask knows it."""
-        from dask.delayed import Delayed
-        from dask.highlevelgraph import HighLevelGraph
-
-        layer = f"rankeval-{self._token}"
-        graph = HighLevelGraph.from_collections(layer, self._tasks, dependencies=self._data)
-        return Delayed(name, graph, layer=layer)
 
 
 def gather(
@@ -346,8 +320,8 @@ def gather(
     )  # fmt: skip
     task, places = graph.add, [(part.block, part.positions) for part in parts]
 
-    def of_all(function: Callable[..., Any], *known: str) -> str:
-        return _merged(graph, [task(function, x, *known) for x, _ in places], _sum)
+    def of_all(function: Callable[..., Any], *known: str) -> Any:
+        return graph.tree([task(function, x, *known) for x, _ in places], _sum)
 
     facts = of_all(blocks.facts_of)
     known = task(functools.partial(_known, plan=plan, systems=list(systems)), facts)
@@ -355,7 +329,7 @@ def gather(
     added = of_all(blocks.added_of, known, linear)
     squares = of_all(blocks.squares_of, known, linear, added)
     merge = functools.partial(_laws, n_items=n_items)
-    laws = _merged(graph, [task(blocks.laws_of, x, known) for x, _ in places], merge)
+    laws = graph.tree([task(blocks.laws_of, x, known) for x, _ in places], merge)
     needs = task(blocks.needs_of, known, laws)
     each = range(-(-asked.options.n_resamples // resamples.BLOCK))
 
@@ -413,15 +387,6 @@ def _counts(
     return every
 
 
-def _merged(graph: Graph, parts: list[str], merge: Callable[..., Any]) -> str:
-    while len(parts) > 1:
-        parts = [
-            graph.add(merge, parts[start : start + _MERGED])
-            for start in range(0, len(parts), _MERGED)
-        ]
-    return parts[0]
-
-
 def _sum(parts: Sequence[Any]) -> Any:
     found = parts[0]
     for part in parts[1:]:
@@ -449,16 +414,20 @@ def _sizes_known(known: blocks.Known) -> FloatArray:
 def later(
     graph: Graph,
     function: Callable[[Any], tuple[Any, ...]],
-    given: str,
+    name: str,
     shapes: Sequence[tuple[Hashable, int]],
     dtypes: Sequence[type],
 ) -> list[xr.DataArray]:
     """Return what a function will return of a task's result: lazy arrays of one dimension."""
-    import dask.array as da
+    columns = functools.partial(_columns_in_box, function=function)
+    answers = boxes(f"answered-{name}", {(): (columns, name)}, [], graph)
+    templates: dict[Hashable, xr.DataArray] = {
+        k: xr.DataArray(np.empty(size, dtype), dims=[dim])
+        for k, ((dim, size), dtype) in enumerate(zip(shapes, dtypes, strict=True))
+    }
+    found = lazy_columns(answers, [], [], templates)
+    return [xr.DataArray(found[k], dims=x.dims) for k, x in templates.items()]
 
-    found = graph.add(function, given)
-    names = [graph.add(operator.itemgetter(k), found) for k in range(len(shapes))]
-    return [
-        xr.DataArray(da.from_delayed(graph.delayed(name), (size,), np.dtype(dtype)), dims=[dim])
-        for name, (dim, size), dtype in zip(names, shapes, dtypes, strict=True)
-    ]
+
+def _columns_in_box(gathered: Any, *, function: Callable[[Any], tuple[Any, ...]]) -> AnyArray:
+    return box(dict(enumerate(function(gathered))), 0)

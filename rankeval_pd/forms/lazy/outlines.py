@@ -1,17 +1,41 @@
-"""Rankings of Dask DataFrames without a sort: outlines, and ranks that are counted."""
+r"""Rankings of Dask DataFrames without a sort: outlines, and ranks that are counted.
+
+The outlines take two passes, and only the true positives are sorted::
+
+    partition   partition   partition
+        |           |           |
+    positives   positives   positives     pass 1: the true positives, and counts of all
+           \        |        /
+              known scores                they stay with the workers
+           /        |        \
+     others      others      others       pass 2: how many others there are between these scores
+           \        |        /
+                  added                   in a tree
+                    |
+                outlines
+
+The ranks of a few candidates take one pass::
+
+    partition   partition   partition
+        |           |           |
+      ahead       ahead       ahead       how many rows come before each of the few
+           \        |        /
+                  added                   in a tree: their ranks
+"""
 
 from __future__ import annotations
 
+import functools
 import operator
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from rankeval_pd.forms.lazy import frame_heads, heads
-from rankeval_pd.forms.lazy.heads import Request
-from rankeval_pd.forms.rankings.values import refuse_unlabelled, refuse_unscored
+from rankeval_pd.forms.lazy.engine import Graph, merge_width
+from rankeval_pd.forms.lazy.heads import Counts, Request
 from rankeval_pd.forms.roles.identifiers import warn_of_counts
 from rankeval_pd.forms.roles.roles import Roles
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
@@ -24,15 +48,7 @@ from rankeval_pd.stats.rankings.swap_draws import Keys
 
 class _Positives(NamedTuple):
     rows: pd.DataFrame  #: the true positives, with the columns in use
-    counts: _Counts
-
-
-class _Counts(NamedTuple):
-    positive: int
-    total: int
-    unlabelled: int
-    unscored: IntArray  #: (measure)
-    seen: frozenset[int]  #: which of the values of true positives occur
+    counts: Counts
 
 
 class _Known(NamedTuple):
@@ -57,29 +73,20 @@ class Found(NamedTuple):
     scores: list[FloatArray]  #: of each measure, those of true positives, the best first, turned
     last: list[FloatArray]  #: the last score of the others above each of these, and of the last
     rows: Any  #: the true positives, delayed
-    counts: _Counts
+    counts: Counts
 
 
 def positives(frame: pd.DataFrame, request: Request, start: int = 0) -> _Positives:
     """Return the true positives of a partition, and what is missing in it."""
     worse, truth = heads.turned(frame, request), heads.truth_of(frame, request)
     if request.numbered:
-        frame = frame.set_axis(pd.RangeIndex(start, start + len(frame)), axis=0)
-    rows = frame.loc[truth == 1.0]
-    lacking = np.isnan(worse).sum(axis=1)
-    unlabelled = int(np.isnan(truth).sum())
-    counts = _Counts(len(rows), len(frame), unlabelled, lacking, heads.seen(frame, request))
-    return _Positives(rows, counts)
+        frame = heads.with_numbers(frame, start)
+    return _Positives(frame.loc[truth == 1.0], Counts.of(frame, worse, truth, request))
 
 
 def _together(parts: Sequence[_Positives]) -> _Positives:
     rows = pd.concat([one.rows for one in parts if len(one.rows)] or [parts[0].rows])
-    positive, total, unlabelled, unscored, seen = zip(*(one.counts for one in parts), strict=True)
-    lacking = np.sum(unscored, axis=0)
-    seen_of_all = frozenset().union(*seen)
-    return _Positives(
-        rows, _Counts(sum(positive), sum(total), sum(unlabelled), lacking, seen_of_all)
-    )
+    return _Positives(rows, Counts.merged([one.counts for one in parts]))
 
 
 def _known(of_all: _Positives, request: Request, *, ends: bool) -> _Known:
@@ -90,7 +97,7 @@ def _known(of_all: _Positives, request: Request, *, ends: bool) -> _Known:
     return _Known([scores for scores, _ in found], [tp for _, tp in found])
 
 
-def others(frame: pd.DataFrame, request: Request, known: _Known, *, ends: bool = False) -> _Others:
+def others(frame: pd.DataFrame, known: _Known, request: Request, *, ends: bool = False) -> _Others:
     """Return how many others there are at each score of true positives, and between them.
 
     ``ends``: those without a score are not counted. O(rows log rows).
@@ -119,47 +126,43 @@ def outlines(ddf: Any, roles: Roles, *, ends: bool = False, labelled: bool = Fal
     """Return the outline of each measure's ranking.
 
     ``ends``: of the candidates that have a score. ``labelled``: the true positives are returned
-    with what identifies them. A worker holds a partition, the scores of all true positives, and up
-    to eight counts of them.
+    with what identifies them. A worker holds a partition, the scores of all true positives, and
+    the counts of them that are merged at a time.
     """
-    from dask.base import compute, persist
-    from dask.delayed import delayed
-
     request = frame_heads.request_of(ddf, roles)._replace(groups=None)
     if not labelled:
         request = request._replace(key=None, label=(), numbered=False)
     frames, starts = frame_heads.frames_of(ddf, request)
-    collect, join, know, count, item = (
-        delayed(f, pure=False) for f in (positives, _together, _known, others, operator.getitem)
-    )
-    of_all = join(
-        [collect(frame, request, at) for frame, at in zip(frames, starts[:-1], strict=True)]
-    )
-    known = know(of_all, request, ends=ends)
-    of_all, known = persist(of_all, known)  # they stay with the workers, and out of the graphs
-    [counts] = compute(item(of_all, 1))
+    first = Graph()
+    collect = functools.partial(positives, request=request)
+    parts = first.ask_partitions(collect, frames, start=starts[:-1])
+    of_all = first.add(_together, parts)
+    known = first.add(functools.partial(_known, request=request, ends=ends), of_all)
+    # they stay with the workers, and out of the graphs
+    held, held_known = first.persist(of_all, known)
+    second = Graph()
+    of_all, known = second.of(held), second.of(held_known)
+    rows, counted = (second.add(operator.itemgetter(k), of_all) for k in (0, 1))
+    [counts] = second.compute(counted)
     _check(counts, request, roles)
-    parts = [count(frame, request, known, ends=ends) for frame in frames]
-    between, (scores, tp) = compute(in_tree(parts, _added), known)
+    count = functools.partial(others, request=request, ends=ends)
+    parts = second.ask_partitions(count, frames, known)
+    width = merge_width(24 * counts.positive * len(request.measures))
+    between, (scores, tp) = second.compute(second.tree(parts, _added, width), known)
     found = [
         Outline(number, here[1::2], here[0::2])
         for number, here in zip(tp, between.counts, strict=True)
     ]
-    return Found(request, found, scores, between.last, item(of_all, 0), counts)
+    return Found(request, found, scores, between.last, second.delayed(rows), counts)
 
 
-def _check(counts: _Counts, request: Request, roles: Roles) -> None:
+def _check(counts: Counts, request: Request, roles: Roles) -> None:
     """Refuse what is wrong with the candidates; warn where they are of one class."""
-    refuse_unlabelled(counts.unlabelled, counts.total, request.gold)
-    if roles.missing == "raise":
-        every = np.full(counts.unscored.shape, counts.total)
-        refuse_unscored(counts.unscored, every, counts.total, request.measures)
-    elif roles.missing == "drop" and counts.unscored.any():
-        raise ValueError(
-            "missing='drop' leaves other candidates out of each measure. Leave them out before:"
-            " ddf.dropna(subset=[...])."
-        )
-    heads.refuse_unseen(counts.seen, request)
+    dropped = (
+        "missing='drop' leaves other candidates out of each measure. Leave them out before:"
+        " ddf.dropna(subset=[...])."
+    )
+    counts.check(request, roles, dropped)
     warn_of_counts(counts.positive, counts.total, request.gold)
 
 
@@ -206,7 +209,7 @@ def _ranks(ddf: Any, found: Found, *, ends: bool) -> list[IntArray]:
     """Return the ranks of the true positives of each measure, of those with a score or of all."""
     rows = found.rows.compute()
     heads.refuse_repeated(rows, found.request)
-    ranks = ranks_of(ddf, found.request, found.rows)
+    ranks = ranks_of(ddf, found.request, found.rows, len(rows))
     if not ends:
         return list(ranks)
     worse = heads.turned(rows, found.request)
@@ -215,8 +218,6 @@ def _ranks(ddf: Any, found: Found, *, ends: bool) -> list[IntArray]:
 
 # -------------------------------------------------------------------------------------------------
 # The ranks, among all candidates of a Dask DataFrame, of a few of them: counted, not sorted.
-
-_MERGED = 8  # counts that are added up at a time
 
 
 class Ahead(NamedTuple):
@@ -251,13 +252,13 @@ class Few(NamedTuple):
         return both[: len(self.rows)], both[len(self.rows) :]
 
 
-def ahead(frame: pd.DataFrame, request: Request, few: Few, start: int = 0) -> Ahead:
+def ahead(frame: pd.DataFrame, few: Few, request: Request, start: int = 0) -> Ahead:
     """Return how many rows of a part come before each of a few candidates.
 
     O(rows log candidates).
     """
     if request.numbered:
-        frame = frame.set_axis(pd.RangeIndex(start, start + len(frame)), axis=0)
+        frame = heads.with_numbers(frame, start)
     places, ties = [], []
     for scores, rising in zip(heads.turned(frame, request), few.by_score, strict=True):
         places.append(np.searchsorted(rising, scores, side="left"))
@@ -299,43 +300,28 @@ def _ahead_of(
     return rows[position[: of_few.size] - 1], alike
 
 
-def in_tree(parts: Sequence[Any], added: Callable[[Sequence[Any]], Any]) -> Any:
-    """Return what many tasks return, added up some at a time, delayed."""
-    from dask.delayed import delayed
-
-    add, level = delayed(added, pure=False), list(parts)
-    while len(level) > 1:
-        level = [add(level[i : i + _MERGED]) for i in range(0, len(level), _MERGED)]
-    return level[0]
-
-
 def _added_ranks(parts: Sequence[Ahead]) -> Ahead:
     rows, alike = zip(*parts, strict=True)
     return Ahead(np.sum(rows, axis=0), sum(alike))
 
 
-def ranks_of(ddf: Any, request: Request, few: Any) -> IntArray:
+def ranks_of(ddf: Any, request: Request, few: Any, count: int | None = None) -> IntArray:
     """Return the ranks from 1, (measure, candidate), in one pass over the data.
 
-    ``few`` is a frame, or delayed.
+    ``few`` is a frame; or delayed, and has ``count`` rows.
     """
     from dask.delayed import delayed
 
-    from rankeval_pd.forms.lazy import frame_heads
-
     frames, starts = frame_heads.frames_of(ddf, request)
-    counted, given = delayed(ahead, pure=False), delayed(Few.of, pure=False)(few, request)
-    parts = [
-        counted(frame, request, given, start)
-        for frame, start in zip(frames, starts[:-1], strict=True)
-    ]
-    found: Ahead = in_tree(parts, _added_ranks).compute()
+    graph = Graph()
+    known = graph.add(functools.partial(Few.of, request=request), graph.of(delayed(few)))
+    each = functools.partial(ahead, request=request)
+    width = merge_width(8 * len(request.measures) * (len(few) if count is None else count))
+    parts = graph.ask_partitions(each, frames, known, start=starts[:-1])
+    found: Ahead
+    [found] = graph.compute(graph.tree(parts, _added_ranks, width))
     if found.alike != found.rows.size:  # each finds itself, and nobody else
         what = f"label={list(request.label)!r}" if request.label else "the index"
-        raise ValueError(
-            f"{what if request.key is None else f'key={request.key!r}'} repeats where scores are"
-            " equal: what breaks ties must be each candidate's own. Name what tells them apart,"
-            " label=..., or take the numbers of the rows over all partitions,"
-            " label=rankeval_pd.dask.ROWS."
-        )
+        what = what if request.key is None else f"key={request.key!r}"
+        raise ValueError(f"{what} repeats where scores are equal: {heads.OWN}")
     return 1 + found.rows

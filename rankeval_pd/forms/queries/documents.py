@@ -16,7 +16,8 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import check_choice, listed, unknown_name
-from rankeval_pd.forms.lazy.batches import Batches, in_chunks
+from rankeval_pd.forms.lazy.batches import in_chunks
+from rankeval_pd.forms.lazy.engine import Batches
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.candidates import check_dim
 from rankeval_pd.forms.rankings.list_sizes import group_numbers

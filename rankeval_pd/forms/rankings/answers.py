@@ -18,16 +18,16 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import warn
-from rankeval_pd.forms.lazy.batches import Batches, find_batches
-from rankeval_pd.forms.lazy.dataset_heads import (
+from rankeval_pd.forms.lazy.batches import (
     Columns,
-    answered,
     chunked_ranking,
-    lazy_head,
+    find_batches,
+    head_of_chunks,
     stand_in,
     with_heads,
 )
-from rankeval_pd.forms.lazy.heads import HeadFrame, refuse_head
+from rankeval_pd.forms.lazy.engine import Batches
+from rankeval_pd.forms.lazy.heads import refuse_head
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.candidates import (
     Data,
@@ -40,7 +40,7 @@ from rankeval_pd.forms.rankings.candidates import (
 from rankeval_pd.forms.rankings.list_sizes import Shares, Sizes
 from rankeval_pd.forms.rankings.values import gold_values, lifted
 from rankeval_pd.forms.roles.roles import Roles
-from rankeval_pd.stats._types import AnyArray, BoolArray, IntArray
+from rankeval_pd.stats._types import BoolArray, IntArray
 from rankeval_pd.stats.rankings import ranking
 from rankeval_pd.stats.rankings.ranking import Whole
 
@@ -310,16 +310,14 @@ def _from_head(
     )
     ragged = columns_of.variables[columns_of.request.gold].dtype.kind not in "bui"
 
-    def ask(head: HeadFrame) -> dict[Hashable, AnyArray]:
-        inner = read_frame(head, columns_of.roles).members[0].isel({tables.GROUP: 0}, drop=True)
+    def ask(inner: xr.Dataset) -> xr.Dataset:
         results = [_ask(question, inner.assign_attrs(n_groups=1), n, size_of(inner))]
         results = results if finish is None else finish(results, [])
         result = _along_share(results[0], n, size_of(inner))
-        left = tables.leave_dataset(result, _with_share(columns, result), ragged=ragged)
-        return {name: np.asarray(x.transpose(*template[name].dims)) for name, x in left.items()}
+        return tables.leave_dataset(result, _with_share(columns, result), ragged=ragged)
 
     largest = 1 if longest is None else int(longest.max(initial=1))
-    return answered(template, lazy_head(columns_of, largest, n_keys), ask)
+    return head_of_chunks(columns_of, largest, n_keys).filled(template, [], ask)
 
 
 def _ask(question: Question, inner: xr.Dataset, n: Sizes, total: int) -> xr.Dataset:

@@ -209,16 +209,26 @@ def _described(label: object) -> np.uint64:
 
 def column_order(values: pd.Series, name: object, group: IntArray) -> IntArray:
     """Return the positions of the candidates, group by group, the smaller value first."""
+    refuse_missing(values, name)
+    _refuse_repeated(values, name, group)
+    order = np.asarray(sort_key(values, name).index)
+    return order[np.argsort(group[order], kind="stable")]
+
+
+def refuse_missing(values: pd.Series, name: object) -> None:
+    """Raise a ValueError where a candidate has no value of the key."""
     missing = values.isna().to_numpy(dtype=bool)
     if missing.any():
         raise ValueError(
             f"key={name!r} has {missing.sum()} missing values: every candidate needs a value that"
             " no other has. Fill them, or leave key out: then a hash of the label breaks ties."
         )
-    _refuse_repeated(values, name, group)
+
+
+def sort_key(values: pd.Series, name: object) -> pd.Series:
+    """Return the values of the key, rising, under the positions where they stood."""
     try:
-        order = np.asarray(pd.Series(values.to_numpy()).sort_values(kind="stable").index)
-        return order[np.argsort(group[order], kind="stable")]
+        return pd.Series(values.to_numpy()).sort_values(kind="stable")
     except TypeError as error:
         raise TypeError(
             f"key={name!r} has values that cannot be ordered ({error}). Give a column of numbers,"

@@ -1,0 +1,451 @@
+r"""The engine of lazy data: what asks a chunk, what merges the answers, what boxes a result.
+
+Every lazy answer is a graph of this shape. The other files add what a chunk is asked, and how
+answers are merged::
+
+    chunk   chunk   chunk   chunk     blocks of a Dataset, or partitions of a DataFrame
+      |       |       |       |
+     ask     ask     ask     ask      ask_chunks, Graph.ask_partitions: one task per chunk
+       \     /         \     /
+       merge           merge          Graph.tree: at most MERGED answers at a time
+            \         /
+             finish                   Graph.add: one task
+            /   |   \
+      column  column  column          lazy_columns: one task per column of the result
+
+An array of Dask takes an answer that is no array in a box: an array of one object. Nothing is
+computed while a graph is built, and Dask is not imported before it is needed.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+import operator
+import os
+import sys
+import uuid
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import xarray as xr
+
+from rankeval_pd.stats._types import AnyArray
+
+MERGED = 16  # answers merged at a time: a wider tree has hardly fewer tasks, and needs more memory
+_MEMORY = 2**30  # bytes of a thread, where no cluster names a limit
+_JOINED = 2**25  # bytes of the answers of neighboring chunks that become one
+
+Sizes = list[tuple[int, ...]]  # of the chunks along each dimension
+
+
+class Chunk(NamedTuple):
+    """A block of the data."""
+
+    place: tuple[int, ...]  #: its number along each dimension
+    begin: tuple[int, ...]  #: where it begins along each of them
+    variables: dict[Hashable, tuple[tuple[Hashable, ...], AnyArray]]
+
+
+# ------------------------------------------------------------------------------------------- boxes
+
+
+def box(content: Any, ndim: int) -> AnyArray:
+    """Return an array of one object, with this number of dimensions."""
+    boxed = np.empty((1,) * ndim, dtype=object)
+    boxed[(0,) * ndim] = content
+    return boxed
+
+
+def content(part: Any) -> Any:
+    """Return what is in a box; an answer without a box is returned as it is."""
+    return part.item() if isinstance(part, np.ndarray) and part.dtype == object else part
+
+
+# ------------------------------------------------------------------------------------------- trees
+
+
+def cluster() -> tuple[int, int]:
+    """Return the memory of a thread of the smallest worker in use, and the number of threads.
+
+    Without a cluster, the threads of this process.
+    """
+    alone = _MEMORY, os.cpu_count() or 1
+    if "distributed" not in sys.modules:  # slow to import, and without it there is no cluster
+        return alone
+    from distributed import get_client
+
+    try:
+        workers = get_client().scheduler_info(n_workers=-1)["workers"].values()
+    except ValueError:
+        return alone
+    limits = [w["memory_limit"] // max(1, w["nthreads"]) for w in workers if w["memory_limit"]]
+    return int(min(limits, default=_MEMORY)), sum(w["nthreads"] for w in workers)
+
+
+def merge_width(answer_bytes: float) -> int:
+    """Return how many large answers are merged at a time: a quarter of a thread's memory."""
+    return int(min(max(cluster()[0] // 4 // max(1.0, answer_bytes), 2), MERGED))
+
+
+class Graph:
+    """Tasks of one call, which depend on each other and on the data.
+
+    Arguments of a task are names of tasks, or lists of them; bind everything else with
+    ``functools.partial``.
+    """
+
+    def __init__(self) -> None:
+        self._tasks: dict[Any, Any] = {}
+        self._data: list[Any] = []
+        self._token = uuid.uuid4().hex
+        self._layers: Any = None  # rebuilt after a change: many results share them
+
+    def add(self, function: Callable[..., Any], *names: Any) -> str:
+        """Add a task; return its name."""
+        plain = getattr(function, "func", function)
+        called = getattr(plain, "__name__", "take").strip("_")
+        name = f"{called}-{self._token}-{len(self._tasks)}"
+        self._tasks[name] = (function, *names)
+        self._layers = None
+        return name
+
+    def of(self, data: Any) -> str:
+        """Return the name of a delayed object, or the name that the blocks of an array share."""
+        self._data.append(data)
+        self._layers = None
+        name: str = data.key if hasattr(data, "key") else data.name
+        return name
+
+    def ask_partitions(
+        self, ask: Callable[..., Any], partitions: Sequence[Any], *names: str, **own: Sequence[Any]
+    ) -> list[str]:
+        """Return a task for each partition: it takes these tasks, and its own of the keywords."""
+        each = [dict(zip(own, x, strict=True)) for x in zip(*own.values(), strict=True)]
+        return [
+            self.add(functools.partial(ask, **keywords), self.of(partition), *names)
+            for partition, keywords in zip(partitions, each or [{}] * len(partitions), strict=True)
+        ]
+
+    def tree(
+        self, answers: Sequence[Any], merge: Callable[[list[Any]], Any], width: int = MERGED
+    ) -> Any:
+        """Return the task that merges all answers, so many at a time; of a single one, itself."""
+        join, level = functools.partial(_merge_contents, merge=merge), list(answers)
+        while len(level) > 1:
+            batches = [level[start : start + width] for start in range(0, len(level), width)]
+            level = [self.add(join, x) if len(x) > 1 else x[0] for x in batches]
+        return level[0]
+
+    def __dask_graph__(self) -> Any:
+        """Return the tasks and those of the data, for what depends on them."""
+        from dask.highlevelgraph import HighLevelGraph
+
+        if self._layers is None:
+            [layer], tasks = self.__dask_layers__(), cast(Any, self._tasks)
+            self._layers = HighLevelGraph.from_collections(layer, tasks, dependencies=self._data)
+        return self._layers
+
+    def __dask_layers__(self) -> tuple[str]:
+        return (f"rankeval-{self._token}",)
+
+    def delayed(self, name: str) -> Any:
+        """Return a task as a delayed object of Dask."""
+        from dask.delayed import Delayed
+
+        return Delayed(name, self.__dask_graph__(), layer=self.__dask_layers__()[0])
+
+    def compute(self, *names: str) -> tuple[Any, ...]:
+        """Return what these tasks return, computed in one run of the scheduler."""
+        from dask.base import compute
+
+        return tuple(compute(*map(self.delayed, names)))
+
+    def persist(self, *names: str) -> tuple[Any, ...]:
+        """Return these tasks as delayed objects whose results stay with the workers."""
+        from dask.base import persist
+
+        return tuple(persist(*map(self.delayed, names)))
+
+
+def _merge_contents(parts: list[Any], *, merge: Callable[[list[Any]], Any]) -> Any:
+    return merge([content(part) for part in parts])
+
+
+# ------------------------------------------------------------------------------------------ chunks
+
+
+def ask_chunks(
+    ask: Callable[..., Any],
+    variables: Mapping[Hashable, xr.Variable],
+    along: Sequence[Hashable],
+    *more: Any,
+) -> tuple[Any, Sizes]:
+    """Return an array of the boxed answers, and the sizes of the chunks.
+
+    There is a chunk for each block along the dimensions ``along``; along the others, blocks are
+    concatenated. ``ask`` takes a :class:`Chunk`, and ``more``, which may be delayed.
+    """
+    import dask.array as da
+    from dask.layers import ArrayBlockIdDep
+
+    lazy = {name: x for name, x in variables.items() if x.chunks is not None}
+    every = [*along, *itertools.chain.from_iterable(x.dims for x in variables.values())]
+    number = {d: i for i, d in enumerate(dict.fromkeys(every))}
+    axes = {name: tuple(number[d] for d in x.dims) for name, x in variables.items()}
+    pairs = [(x.data, axes[name]) for name, x in lazy.items()]
+    chunks, blocks = cast(Any, da).core.unify_chunks(*itertools.chain.from_iterable(pairs))
+    arrays = dict(zip(lazy, blocks, strict=True))
+    for name, x in variables.items():
+        for axis, size in zip(axes[name], x.shape, strict=True):
+            chunks.setdefault(axis, (size,))
+        if name not in lazy:
+            own = tuple(chunks[axis] for axis in axes[name])
+            arrays[name] = cast(Any, da.from_array)(np.asarray(x.data), chunks=own)
+    sizes = [chunks[number[d]] for d in along]
+    blockwise: Any = da.blockwise
+    out = tuple(range(len(along)))
+    answers = blockwise(
+        _ask_in_box,
+        out,
+        ArrayBlockIdDep(tuple(sizes)),  # the place of the chunk, without a task of its own
+        out,
+        *itertools.chain.from_iterable((arrays[name], axes[name]) for name in variables),
+        begins=[np.cumsum([0, *own[:-1]]).tolist() for own in sizes],
+        dims={name: x.dims for name, x in variables.items()},
+        ask=ask,
+        more=list(more),
+        concatenate=True,
+        align_arrays=False,
+        adjust_chunks=dict.fromkeys(out, 1),
+        dtype=object,
+        meta=np.empty((0,) * len(along), dtype=object),
+    )
+    return answers, sizes
+
+
+def _ask_in_box(
+    place: tuple[int, ...],
+    *blocks: AnyArray,
+    begins: list[list[int]],
+    dims: Mapping[Hashable, tuple[Hashable, ...]],
+    ask: Callable[..., Any],
+    more: list[Any],
+) -> AnyArray:
+    """Return the answer of one chunk, in a box."""
+    variables = {
+        name: (along, block) for (name, along), block in zip(dims.items(), blocks, strict=True)
+    }
+    begin = tuple(own[number] for own, number in zip(begins, place, strict=True))
+    return box(ask(Chunk(place, begin, variables), *more), len(place))
+
+
+# ----------------------------------------------------------------------------------------- columns
+
+
+def lazy_array(
+    name: str, tasks: Mapping[tuple[int, ...], Any], chunks: Any, source: Any, dtype: Any
+) -> Any:
+    """Return the lazy array of these tasks, one for each block."""
+    import dask.array as da
+    from dask.highlevelgraph import HighLevelGraph
+
+    layer = {(name, *place): task for place, task in tasks.items()}
+    graph = HighLevelGraph.from_collections(name, cast(Any, layer), dependencies=[source])
+    return cast(Any, da.Array)(graph, name, chunks, dtype=dtype)
+
+
+def boxes(name: str, tasks: Mapping[tuple[int, ...], Any], sizes: Sizes, source: Any) -> Any:
+    """Return the lazy array of tasks that return boxes, one for each chunk."""
+    return lazy_array(name, tasks, tuple((1,) * len(x) for x in sizes), source, object)
+
+
+def lazy_columns(
+    answers: Any,
+    sizes: Sizes,
+    batch: Sequence[Hashable],
+    templates: Mapping[Hashable, xr.DataArray],
+) -> dict[Hashable, Any]:
+    """Return the columns, lazy arrays like the templates, of answers that map names to arrays.
+
+    Small answers of neighboring chunks become one before: few tasks, whatever the columns.
+    """
+    dims = {name: x.dims for name, x in templates.items()}
+    answer_bytes = sum(x.nbytes for x in templates.values()) / math.prod(map(len, sizes))
+    together = int(min(max(_JOINED // max(1.0, answer_bytes), 1), MERGED))
+    answers, sizes = _joined(answers, sizes, batch, dims, together)
+    return {name: _column(answers, sizes, batch, name, x) for name, x in templates.items()}
+
+
+def _joined(
+    answers: Any,
+    sizes: Sizes,
+    batch: Sequence[Hashable],
+    dims: Mapping[Hashable, tuple[Hashable, ...]],
+    together: int,
+) -> tuple[Any, Sizes]:
+    """Return the answers of neighboring chunks, along the dimension that has most, as one."""
+    along = max(sizes, key=len, default=())
+    if min(together, len(along)) <= 1:
+        return answers, sizes
+    axis = sizes.index(along)
+    starts = range(0, len(along), together)
+    fewer = list(sizes)
+    fewer[axis] = tuple(sum(along[start : start + together]) for start in starts)
+    axes = {name: own.index(batch[axis]) for name, own in dims.items() if batch[axis] in own}
+    join = functools.partial(_concatenate, axes=axes)
+    tasks = {}
+    for place in np.ndindex(*map(len, fewer)):
+        first = together * place[axis]
+        numbers = range(first, min(first + together, len(along)))
+        tasks[place] = (
+            join,
+            [(answers.name, *place[:axis], number, *place[axis + 1 :]) for number in numbers],
+        )
+    return boxes(f"joined-{answers.name}", tasks, fewer, answers), fewer
+
+
+def _concatenate(parts: list[AnyArray], *, axes: Mapping[Hashable, int]) -> AnyArray:
+    answers = [content(part) for part in parts]
+    joined = {
+        name: np.concatenate([x[name] for x in answers], axis=axes[name]) if name in axes else own
+        for name, own in answers[0].items()
+    }
+    return box(joined, parts[0].ndim)
+
+
+def _column(
+    answers: Any, sizes: Sizes, batch: Sequence[Hashable], name: Hashable, template: xr.DataArray
+) -> Any:
+    """Return one column of the answers."""
+    of_batch = dict(zip(batch, sizes, strict=True))
+    axes = {d: i for i, d in enumerate(template.dims)}
+    chunks = tuple(
+        of_batch.get(d, (size,)) for d, size in zip(template.dims, template.shape, strict=True)
+    )
+    take = functools.partial(_taken, name=name)
+    tasks = {
+        place: (take, (answers.name, *(place[axes[d]] if d in axes else 0 for d in batch)))
+        for place in np.ndindex(*map(len, chunks))
+    }
+    return lazy_array(f"column-{name}-{answers.name}", tasks, chunks, answers, template.dtype)
+
+
+def _taken(answer: AnyArray, *, name: Hashable) -> AnyArray:
+    column: AnyArray = content(answer)[name]
+    return column
+
+
+# ----------------------------------------------------------------------------------------- batches
+
+
+@dataclass(frozen=True)
+class Batches:
+    """Rankings that come in chunks."""
+
+    data: xr.Dataset  #: the variables in use
+    stand_in: xr.Dataset  #: of the same form, without the values that are lazy
+    roles: Any  #: by name, of rankings or of queries
+    read: Callable[[xr.Dataset, Any], Any]  #: what ``ask`` takes of a chunk
+
+    def filled(
+        self,
+        template: xr.Dataset,
+        batch: Sequence[Hashable],
+        ask: Callable[..., xr.Dataset],
+        *more: Any,
+    ) -> xr.Dataset:
+        """Return the template with the values that the question has of each chunk of rankings.
+
+        ``ask`` takes the inner form of a chunk, and ``more``, which may be delayed.
+        """
+        lazy = {name: x for name, x in template.data_vars.items() if x.chunks is not None}
+        dims = {name: x.dims for name, x in lazy.items()}
+        answers, sizes = self.answered(batch, dims, ask, *more)
+        columns = lazy_columns(answers, sizes, batch, lazy)
+        return template.assign({n: (dims[n], columns[n], x.attrs) for n, x in lazy.items()})
+
+    def answered(
+        self,
+        batch: Sequence[Hashable],
+        dims: Mapping[Hashable, tuple[Hashable, ...]],
+        ask: Callable[..., xr.Dataset],
+        *more: Any,
+    ) -> tuple[Any, Sizes]:
+        """Return an array of the boxed columns of each chunk, and the sizes of the chunks.
+
+        ``dims`` are the names and the dimensions of the columns.
+        """
+
+        def columns_of(inner: xr.Dataset, *more: Any) -> dict[Hashable, AnyArray]:
+            found = ask(inner, *more)
+            return {n: found[n].transpose(*along).to_numpy() for n, along in dims.items()}
+
+        return self._answers(batch, columns_of, *more)
+
+    def reduced(
+        self,
+        batch: Sequence[Hashable],
+        ask: Callable[[xr.Dataset], Any],
+        merged: Callable[[list[Any]], Any],
+    ) -> Any:
+        """Return the merged answers of all chunks, each at most as large as a chunk, delayed."""
+        answers, sizes = self._answers(batch, ask)
+        graph = Graph()
+        name = graph.of(answers)
+        places = [(name, *place) for place in np.ndindex(*map(len, sizes))]
+        width = merge_width(chunk_bytes(self.data, self.roles.dim))
+        return graph.delayed(graph.add(content, graph.tree(places, merged, width)))
+
+    def collected(
+        self, batch: Sequence[Hashable], ask: Callable[[xr.Dataset], Any]
+    ) -> list[tuple[tuple[int, ...], Any]]:
+        """Return the answer of each chunk, computed, and where in the batch the chunk begins."""
+        answers, sizes = self._answers(batch, ask)
+        starts = [np.cumsum([0, *along[:-1]]).tolist() for along in sizes]
+        found = answers.compute()
+        places = np.ndindex(found.shape)
+        return [(tuple(map(operator.getitem, starts, at)), found[at]) for at in places]
+
+    def _answers(
+        self, batch: Sequence[Hashable], ask: Callable[..., Any], *more: Any
+    ) -> tuple[Any, Sizes]:
+        """Return an array of the boxed answers of each chunk, and the sizes of the chunks."""
+        cut = {n: x for n, x in self.data.variables.items() if _is_cut(x, batch)}
+        beside = self.data.drop_vars(list(cut))
+        let_in = functools.partial(
+            _let_in, beside=beside, roles=self.roles, read=self.read, ask=ask
+        )
+        return ask_chunks(let_in, cut, batch, *more)
+
+
+def _let_in(
+    chunk: Chunk,
+    *more: Any,
+    beside: xr.Dataset,
+    roles: Any,
+    read: Callable[[xr.Dataset, Any], Any],
+    ask: Callable[..., Any],
+) -> Any:
+    """Return the answer of one chunk, brought into the inner form."""
+    return ask(read(beside.assign(chunk.variables), roles), *more)
+
+
+def _is_cut(variable: xr.Variable, batch: Sequence[Hashable]) -> bool:
+    """Return whether a variable comes in parts: it is lazy, or has a value for each ranking."""
+    return variable.chunks is not None or bool(set(variable.dims) & set(batch))
+
+
+def chunk_bytes(data: xr.Dataset, dim: Hashable) -> int:
+    """Return how many bytes the largest chunk of rankings has, with all their candidates."""
+    return 8 * sum(
+        math.prod(
+            size if d == dim else max(sizes)
+            for d, size, sizes in zip(x.dims, x.shape, x.chunks, strict=True)
+        )
+        for x in data.variables.values()
+        if x.chunks
+    )
