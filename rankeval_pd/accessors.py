@@ -9,7 +9,8 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd import association, plotting
-from rankeval_pd.chance import bounds, crossovers, random_tests
+from rankeval_pd.chance import bounds, random_tests
+from rankeval_pd.chance import crossovers as crossings
 from rankeval_pd.curves import (
     area_differences,
     curve_references,
@@ -20,7 +21,7 @@ from rankeval_pd.curves import (
 )
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.roles.columns import form_of
-from rankeval_pd.forms.roles.role_docs import with_roles
+from rankeval_pd.forms.roles.declarations import with_roles
 from rankeval_pd.forms.roles.roles import AnyRoles, Roles
 from rankeval_pd.forwarding import frame_method, method, plot_method
 from rankeval_pd.judging import annotation_plans, judged_lists
@@ -32,16 +33,15 @@ from rankeval_pd.nbest import (
     precision_bands,
     ranges,
     recall,
-    repetition,
     summary,
     tie_sensitivity,
 )
 from rankeval_pd.nbest import measure_verdicts as nbest_ranks
+from rankeval_pd.nbest import repetition as repetitions
 from rankeval_pd.overview import (
     PLOT_SYNONYMS,
-    PLOTS,
     SYNONYMS,
-    methods_of,
+    Listing,
     not_there,
     overview,
     overview_html,
@@ -83,10 +83,10 @@ class Accessor(Generic[Data]):
         return configured
 
     def __repr__(self) -> str:
-        return overview(self._data, self._roles)
+        return overview(self._data, self._roles, LISTING)
 
     def _repr_html_(self) -> str:
-        return overview_html(self._data, self._roles)
+        return overview_html(self._data, self._roles, LISTING)
 
     def __dir__(self) -> list[str]:
         return [*methods_of(form_of(self._data, self._roles)), "plot"]
@@ -102,51 +102,52 @@ class Accessor(Generic[Data]):
         """The plots of the methods' results."""
         return Plots(self._data, self._roles)
 
+    # in the order of the overview
     nbest_precision = method(precision.nbest_precision)
     acceptance_precision = method(acceptance_sets.acceptance_precision)
-    choose_threshold = method(acceptance_sets.choose_threshold)
     local_precision = method(precision_bands.local_precision)
     nbest_recall = method(recall.nbest_recall)
     recall_band = method(recall.recall_band)
-    precision_band = method(precision_bands.precision_band)
+    enrichment = method(early_retrieval.enrichment)
+    bedroc = method(early_retrieval.bedroc)
+    summary = method(summary.summary)
+    measure_ranks = method(nbest_ranks.measure_ranks)
     compare = method(comparison.compare)
     significant_ranges = method(ranges.significant_ranges)
-    difference_band = method(precision_bands.difference_band)
+    mean_difference = method(ranges.mean_difference)
+    odds_ratios = method(difference_regions.odds_ratios)
     judged_precision = method(judged_lists.judged_precision)
+    judged_difference = method(judged_lists.judged_difference)
     judged_recall = method(judged_lists.judged_recall)
     judged_average_precision = method(judged_lists.judged_average_precision)
-    judged_difference = method(judged_lists.judged_difference)
     plan_annotation = frame_method(annotation_plans.plan_annotation)
     annotation_sheet = frame_method(annotation_plans.annotation_sheet)
     with_judgements = frame_method(annotation_plans.with_judgements)
-    measure_ranks = method(nbest_ranks.measure_ranks)
-    summary = method(summary.summary)
-    mean_difference = method(ranges.mean_difference)
-    odds_ratios = method(difference_regions.odds_ratios)
-    tie_sensitivity = method(tie_sensitivity.tie_sensitivity)
+    choose_threshold = method(acceptance_sets.choose_threshold)
+    precision_band = method(precision_bands.precision_band)
+    difference_band = method(precision_bands.difference_band)
     difference_region = method(difference_regions.difference_region)
-    repetition_samples = method(repetition.repetition_samples)
-    repetition = method(repetition.repetition)
-    random_bound = method(bounds.random_bound)
-    random_cdf = method(bounds.random_cdf)
-    random_envelope = method(crossovers.random_envelope)
+    tie_sensitivity = method(tie_sensitivity.tie_sensitivity)
+    repetition = method(repetitions.repetition)
+    repetition_samples = method(repetitions.repetition_samples)
     random_test = method(random_tests.random_test)
-    crossovers = method(crossovers.crossovers)
-    roc = method(curve_shapes.roc)
-    precision_recall = method(curve_shapes.precision_recall)
-    det = method(curve_shapes.det)
-    gain = method(curve_shapes.gain)
-    lift = method(curve_shapes.lift)
-    random_band = method(curve_references.random_band)
-    isolines = method(curve_references.isolines)
+    crossovers = method(crossings.crossovers)
+    random_bound = method(bounds.random_bound)
+    random_envelope = method(crossings.random_envelope)
+    random_cdf = method(bounds.random_cdf)
     area = method(ranking_areas.area)
     compare_area = method(area_differences.compare_area)
     unpaired_area = method(unpaired_areas.unpaired_area)
     partial_area = method(early_retrieval.partial_area)
-    bedroc = method(early_retrieval.bedroc)
-    enrichment = method(early_retrieval.enrichment)
-    with_association_measures = method(association.with_association_measures)
+    roc = method(curve_shapes.roc)
+    precision_recall = method(curve_shapes.precision_recall)
+    det = method(curve_shapes.det)
+    lift = method(curve_shapes.lift)
+    gain = method(curve_shapes.gain)
+    random_band = method(curve_references.random_band)
+    isolines = method(curve_references.isolines)
     per_query = method(per_query.per_query)
+    with_association_measures = method(association.with_association_measures)
     paired_bootstrap = method(paired_tests.paired_bootstrap)
     paired_permutation = method(paired_tests.paired_permutation)
     system_ranks = method(system_ranks.system_ranks)
@@ -217,15 +218,20 @@ class Plots(Generic[Data]):
     det = plot_method(plotting.det)
     lift = plot_method(plotting.lift)
     gain = plot_method(plotting.gain)
+    area = plot_method(plotting.area)
+    measure_ranks = plot_method(plotting.measure_ranks)
     confidence = plot_method(plotting.confidence)
     pairs = plot_method(plotting.pairs)
     system_ranks = plot_method(plotting.system_ranks)
     gain_by_size = plot_method(plotting.gain_by_size)
+    paired_differences = plot_method(plotting.paired_differences)
     calibration = plot_method(plotting.calibration)
-    area = plot_method(plotting.area)
-    measure_ranks = plot_method(plotting.measure_ranks)
+    critical_difference = plot_method(plotting.critical_difference)
     odds_ratios = plot_method(plotting.odds_ratios)
     tie_sensitivity = plot_method(plotting.tie_sensitivity)
     mean_difference = plot_method(plotting.mean_difference)
-    paired_differences = plot_method(plotting.paired_differences)
-    critical_difference = plot_method(plotting.critical_difference)
+
+
+LISTING = Listing.of(Accessor, Plots)
+QUESTIONS, PLOTS = LISTING
+methods_of = LISTING.methods_of

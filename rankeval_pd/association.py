@@ -12,6 +12,7 @@ import xarray as xr
 from rankeval_pd.errors import is_known, listed, near_miss, unknown_name
 from rankeval_pd.forms.rankings.candidates import Data, check_data
 from rankeval_pd.forms.roles.columns import frame_column, with_columns
+from rankeval_pd.forms.roles.declarations import Capabilities
 from rankeval_pd.forms.roles.roles import as_names
 from rankeval_pd.stats._types import AnyArray, FloatArray
 from rankeval_pd.stats.contingency import MEASURES, OF_COUNTS
@@ -20,6 +21,10 @@ _CELLS = ("O11", "O12", "O21", "O22")
 _MARGINS = ("f", "f1", "f2", "N")
 
 
+@Capabilities(
+    rankings="Scores of 2x2 tables",
+    dask="it works row by row, ddf.map_partitions(rankeval_pd.with_association_measures, ['G2'])",
+)
 def with_association_measures(
     data: Data,
     measures: str | Sequence[str] | None = None,

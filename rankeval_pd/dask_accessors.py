@@ -7,9 +7,9 @@ from typing import Any, Unpack, cast
 
 import pandas as pd
 
-from rankeval_pd.accessors import FrameAccessor
-from rankeval_pd.chance import bounds, crossovers, random_tests
-from rankeval_pd.curves import area_differences, curve_references, curve_shapes, ranking_areas
+from rankeval_pd.accessors import Accessor, FrameAccessor, methods_of
+from rankeval_pd.chance import random_tests
+from rankeval_pd.curves import curve_shapes, ranking_areas
 from rankeval_pd.errors import check_count, listed
 from rankeval_pd.forms.lazy.frame_heads import ROWS, collect_head
 from rankeval_pd.forms.lazy.heads import Head, HeadFrame
@@ -17,28 +17,19 @@ from rankeval_pd.forms.lazy.outlines import outlines, ranks_of
 from rankeval_pd.forms.rankings.kernel_calls import only_pair
 from rankeval_pd.forms.rankings.list_sizes import Shares, check_n
 from rankeval_pd.forms.roles.columns import find_gold, find_measures, with_roles_of
-from rankeval_pd.forms.roles.role_docs import with_roles
+from rankeval_pd.forms.roles.declarations import declared, with_roles
 from rankeval_pd.forms.roles.roles import AnyRoles, AreaKind, RankingRoles, Roles
-from rankeval_pd.forwarding import by_groups, method, of_head, of_turns
-from rankeval_pd.nbest import (
-    acceptance_sets,
-    comparison,
-    difference_regions,
-    precision,
-    precision_bands,
-    ranges,
-    summary,
-    tie_sensitivity,
-)
-from rankeval_pd.nbest import measure_verdicts as nbest_ranks
-from rankeval_pd.overview import SYNONYMS, methods_of, not_there
+from rankeval_pd.forwarding import by_groups, dask_method, of_turns
+from rankeval_pd.nbest import acceptance_sets, difference_regions
+from rankeval_pd.overview import SYNONYMS, not_there
 from rankeval_pd.stats._types import IntArray
-from rankeval_pd.systems import paired_tests, system_ranks
 
 # -------------------------------------------------------------------------------------------------
 # The accessors of Dask DataFrames and of their heads: they collect a head, and forward.
 
+QUESTIONS = declared(Accessor)
 METHODS = list(dict.fromkeys([*methods_of("rankings"), *methods_of("items")]))
+_NO_PLOT = "a picture is drawn of a head, ddf.rankeval.head(n_max).plot"
 
 
 class DaskAccessor:
@@ -242,31 +233,15 @@ class DaskAccessor:
 
     def __getattr__(self, name: str) -> Any:
         if name in METHODS or name == "plot":
-            why = _WHY.get(name, "it takes all candidates together, which no machine holds")
+            why = _NO_PLOT if name == "plot" else QUESTIONS[name][1].dask
             raise AttributeError(
                 f"{name} is not there for a Dask DataFrame: {why}. Methods here are"
                 f" {', '.join(dir(self))}."
             )
         raise AttributeError(not_there(name, "method", METHODS, SYNONYMS))
 
-    nbest_precision = of_head(precision.nbest_precision)
-    local_precision = of_head(precision_bands.local_precision)
-    precision_band = of_head(precision_bands.precision_band)
-    compare = of_head(comparison.compare)
-    significant_ranges = of_head(ranges.significant_ranges)
-    difference_band = of_head(precision_bands.difference_band)
-    measure_ranks = of_head(nbest_ranks.measure_ranks)
-    summary = of_head(summary.summary)
-    mean_difference = of_head(ranges.mean_difference)
-    odds_ratios = of_head(difference_regions.odds_ratios)
-    random_bound = of_head(bounds.random_bound, counts=True)
-    random_cdf = of_head(bounds.random_cdf, counts=True)
-    random_envelope = of_head(crossovers.random_envelope, counts=True)
-    tie_sensitivity = of_head(tie_sensitivity.tie_sensitivity)
+    # the curves and the test against chance: of all ranks too, where they turn
     random_test = of_turns(random_tests.random_test, random_tests.random_test_of_turns, {})
-    crossovers = of_head(crossovers.crossovers)
-    choose_threshold = by_groups(acceptance_sets.choose_threshold)
-    compare_area = by_groups(area_differences.compare_area)
     roc = of_turns(curve_shapes.roc, curve_shapes.of_turns("roc"), curve_shapes.OWN)
     precision_recall = of_turns(
         curve_shapes.precision_recall, curve_shapes.of_turns("precision_recall"), curve_shapes.OWN
@@ -274,18 +249,12 @@ class DaskAccessor:
     det = of_turns(curve_shapes.det, curve_shapes.of_turns("det"), curve_shapes.OWN)
     gain = of_turns(curve_shapes.gain, curve_shapes.of_turns("gain"), curve_shapes.OWN)
     lift = of_turns(curve_shapes.lift, curve_shapes.of_turns("lift"), curve_shapes.OWN)
-    random_band = of_head(curve_references.random_band, counts=True)
-    isolines = of_head(curve_references.isolines, counts=True)
-    paired_bootstrap = method(paired_tests.paired_bootstrap)
-    paired_permutation = method(paired_tests.paired_permutation)
-    system_ranks = method(system_ranks.system_ranks)
 
 
-_WHY = {
-    "gain_by_size": "it takes parts of the items; ask for them, ddf.sample(frac=...), one by one",
-    "population_calibration": "it takes random halves of all items, which no machine holds",
-    "plot": "a picture is drawn of a head, ddf.rankeval.head(n_max).plot",
-}
+# all other methods follow from what the questions declare
+for _name, (_question, _able) in QUESTIONS.items():
+    if _name not in vars(DaskAccessor) and (_method := dask_method(_question, _able)):
+        setattr(DaskAccessor, _name, _method)
 _area_of_groups = by_groups(ranking_areas.area)
 _sets_of_groups = by_groups(acceptance_sets.acceptance_precision)
 
@@ -293,12 +262,7 @@ _sets_of_groups = by_groups(acceptance_sets.acceptance_precision)
 # -------------------------------------------------------------------------------------------------
 # The accessor of heads: the usual methods, of the best candidates and the numbers of all.
 
-HEAD_METHODS = (
-    "nbest_precision", "local_precision", "precision_band", "compare", "significant_ranges",
-    "difference_band", "measure_ranks", "summary", "mean_difference", "odds_ratios",
-    "tie_sensitivity", "random_bound", "random_cdf", "random_envelope", "random_test", "crossovers",
-    "random_band", "isolines",
-)  # fmt: skip
+HEAD_METHODS = tuple(name for name, (_, able) in QUESTIONS.items() if able.heads)
 
 
 class HeadAccessor(FrameAccessor):

@@ -15,10 +15,10 @@ import xarray as xr
 from rankeval_pd.forms.lazy.frame_heads import ROWS, ask_groups, groups_of, together
 from rankeval_pd.forms.lazy.heads import lower_of
 from rankeval_pd.forms.lazy.outlines import curves
-from rankeval_pd.forms.rankings.answers import check_not_above
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import only_pair
-from rankeval_pd.forms.rankings.list_sizes import check_n
+from rankeval_pd.forms.rankings.list_sizes import check_n, check_not_above
+from rankeval_pd.forms.roles.declarations import Capabilities, can
 from rankeval_pd.forms.roles.roles import RankingRoles, Roles
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
 from rankeval_pd.stats.significance.adjust import adjust as adjusted
@@ -136,10 +136,19 @@ def without_parameter(text: str | None, name: str) -> str | None:
 # Makes methods of a Dask DataFrame's accessor: a head, or groups, are collected and asked.
 
 
-def of_head(question: Callable[..., Any], *, counts: bool = False) -> Any:
+def dask_method(question: Callable[..., Any], able: Capabilities) -> Any:
+    """Return the method of a Dask DataFrame that the capabilities allow, or None."""
+    if able.heads:
+        return of_head(question)
+    if able.by_groups:
+        return by_groups(question)
+    return method(question) if able.sums else None
+
+
+def of_head(question: Callable[..., Any]) -> Any:
     """Return a method that collects the head which the question needs, and asks it.
 
-    ``counts``: the question is about N and N+ alone.
+    N and N+ are all that a question without scores needs.
     """
     signature = inspect.signature(question)
     data, *others = signature.parameters.values()
@@ -158,10 +167,11 @@ def of_head(question: Callable[..., Any], *, counts: bool = False) -> Any:
             roles = only_pair(self._data._meta, given["a"], given["b"], roles)
         whole = self(**roles)
         keys = given.get("n_keys", signature.parameters["n_keys"].default) if ordered else 1
-        head = whole._counts() if counts else whole._up_to(given.get("n"), longest, keys)
+        sizes = given.get("n")
+        head = whole._up_to(sizes, longest, keys) if scores else whole._counts()
         return question(head._data, **given, **head._roles)
 
-    ordered = "n_keys" in signature.parameters
+    ordered, scores = "n_keys" in signature.parameters, can(question).scores
     known = RankingRoles.__annotations__ | {"ties": None}
     itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     asked.__signature__ = signature.replace(parameters=[itself, *others, n_max])  # type: ignore[attr-defined]
@@ -177,8 +187,8 @@ def by_groups(question: Callable[..., Any]) -> Any:
     def asked(self: Any, *args: Any, **keywords: Any) -> Any:
         if {**self._roles, **keywords}.get("by") is None:
             raise ValueError(
-                f"{question.__name__} takes all candidates of a ranking together, which no machine"
-                " holds: it can be asked of groups, by=..., each of which a worker holds."
+                f"{question.__name__} takes all candidates of a ranking together. Ask it of groups,"
+                " by=..., each of which a worker holds."
             )
         return whole(self, *args, **keywords)
 
@@ -220,7 +230,7 @@ def of_turns(
 _REFUSED = {
     "average": "combines groups, and there are none. Name the column that holds them, by=...",
     "fractions": (
-        "asks for lists of any length, and no machine holds the ranking. The lift of lists that are"
+        "asks for lists of any length, and the ranking is not in memory. The lift of lists that are"
         " shares of it is a column of ddf.rankeval.nbest_precision([0.01])."
     ),
 }

@@ -14,7 +14,8 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import listed
-from rankeval_pd.forms.items.items import item_roles, read_dataset
+from rankeval_pd.forms.items.item_roles import item_roles
+from rankeval_pd.forms.items.items import read_dataset
 from rankeval_pd.forms.items.items import read_frame as read_items
 from rankeval_pd.forms.queries.documents import QueryOptions
 from rankeval_pd.forms.queries.documents import read_frame as read_queries
@@ -31,6 +32,7 @@ from rankeval_pd.forms.roles.columns import (
     with_given_frame,
     with_roles_of,
 )
+from rankeval_pd.forms.roles.declarations import declared
 from rankeval_pd.forms.roles.identifiers import maybe_gold
 from rankeval_pd.forms.roles.roles import Roles, are_values, as_names
 
@@ -47,7 +49,7 @@ class Overview(NamedTuple):
     runs: bool  #: rows are documents that runs retrieved for queries
 
 
-def overview(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> str:
+def overview(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any], listing: Listing) -> str:
     """Return what is understood of the data, and the methods, a line per question.
 
     What cannot be understood is said in place of it; nothing that is lazy is counted.
@@ -56,16 +58,14 @@ def overview(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> st
     lines = [f"<rankeval accessor of a {kind}>"]
     lines += [f"  {name + ':':<{width}} {text}" for width in [32] for name, text in facts]
     lines += ["Methods"]
-    lines += [f"  {question:<32} {methods}" for question, methods in _questions(form, runs=runs)]
+    questions = OF_RUNS if runs else listing.questions[form]
+    lines += [f"  {question:<32} {methods}" for question, methods in questions]
     if runs:
         return "\n".join(lines)
-    lines += [f"  {'Pictures':<32} {line}" for line in _wrapped(PLOTS[form])[:1]]
-    lines += [f"  {'':<32} {line}" for line in _wrapped(PLOTS[form])[1:]]
+    plots = _wrapped(listing.plots[form])
+    lines += [f"  {'Pictures':<32} {line}" for line in plots[:1]]
+    lines += [f"  {'':<32} {line}" for line in plots[1:]]
     return "\n".join(lines)
-
-
-def _questions(form: Form, *, runs: bool) -> tuple[tuple[str, str], ...]:
-    return OF_RUNS if runs else QUESTIONS[form]
 
 
 def _wrapped(plots: Sequence[str], most: int = 5) -> list[str]:
@@ -73,18 +73,20 @@ def _wrapped(plots: Sequence[str], most: int = 5) -> list[str]:
     return [", ".join(names[i : i + most]) for i in range(0, len(names), most)]
 
 
-def overview_html(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> str:
+def overview_html(
+    data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any], listing: Listing
+) -> str:
     """Return the overview as a small table, in the colours of the page."""
     kind, form, facts, runs = understood(data, keywords)
-    plots = [("Pictures", ", ".join(f"plot.{name}" for name in PLOTS[form]))]
-    plots = [] if runs else plots
+    plots = ("Pictures", ", ".join(f"plot.{name}" for name in listing.plots[form]))
+    rows = OF_RUNS if runs else [*listing.questions[form], plots]
     return "".join(
         [
             '<div class="rankeval-overview">',
             f"<strong>rankeval</strong> accessor of a {html.escape(kind)}",
             _html_table(facts, "td"),
             "<details><summary>Methods</summary>",
-            _html_table([*_questions(form, runs=runs), *plots], "td"),
+            _html_table(rows, "td"),
             "</details></div>",
         ]
     )
@@ -284,38 +286,20 @@ def _counts(data: xr.Dataset, roles: Roles, gold: Any) -> list[tuple[str, str]]:
 # -------------------------------------------------------------------------------------------------
 # Which methods answer which question, for which form of data; and what the fields call them.
 
-QUESTIONS: Mapping[Form, tuple[tuple[str, str], ...]] = {
+# the order of the headings; which methods stand under them, the methods declare
+HEADINGS: Mapping[Form, tuple[str, ...]] = {
     "rankings": (
-        ("How good is each n-best list?", "nbest_precision, acceptance_precision, local_precision"),
-        ("How much is found, how early?", "nbest_recall, recall_band, enrichment, bedroc"),
-        ("Which measure is best?", "summary, measure_ranks"),
-        ("Is A better than B?", "compare, significant_ranges, mean_difference, odds_ratios"),
-        (
-            "Only a part is judged",
-            "judged_precision, judged_difference, judged_recall, judged_average_precision",
-        ),
-        ("What to judge next?", "plan_annotation, annotation_sheet, with_judgements"),
-        ("Which threshold to take?", "choose_threshold"),
-        ("What holds for all n together?", "precision_band, difference_band"),
-        ("Which candidates make it?", "difference_region, tie_sensitivity"),
-        ("Would it happen again?", "repetition, repetition_samples"),
-        ("Is it better than chance?", "random_test, crossovers"),
-        ("What does chance reach?", "random_bound, random_envelope, random_cdf"),
-        ("How good is it as a whole?", "area, compare_area, unpaired_area, partial_area"),
-        ("How does it look?", "roc, precision_recall, det, lift, gain, random_band, isolines"),
-        ("And per query?", "per_query"),
-        ("Scores of 2x2 tables", "with_association_measures"),
+        "How good is each n-best list?", "How much is found, how early?", "Which measure is best?",
+        "Is A better than B?", "Only a part is judged", "What to judge next?",
+        "Which threshold to take?", "What holds for all n together?", "Which candidates make it?",
+        "Would it happen again?", "Is it better than chance?", "What does chance reach?",
+        "How good is it as a whole?", "How does it look?", "And per query?", "Scores of 2x2 tables",
     ),
     "items": (
-        ("Is the gain of a system real?", "paired_bootstrap, paired_permutation"),
-        ("Who is best?", "summary, system_ranks"),
-        ("Which gain is worth reporting?", "gain_by_size, population_calibration"),
+        "Is the gain of a system real?", "Who is best?", "Which gain is worth reporting?",
     ),
-    "pairs": (
-        ("Which gain is worth reporting?", "gain_threshold"),
-        ("Does it hold on other data?", "calibration"),
-    ),
-}
+    "pairs": ("Which gain is worth reporting?", "Does it hold on other data?"),
+}  # fmt: skip
 # of runs and judgements, as read_trec leaves them
 OF_RUNS: tuple[tuple[str, str], ...] = (
     ("How good is each run?", "summary(['nDCG@10', ...], baseline=...), per_query"),
@@ -328,19 +312,6 @@ OF_RUNS: tuple[tuple[str, str], ...] = (
     ),
     ("", "missing='absent'), where all are judged: nbest_precision, compare, ..."),
 )
-PLOTS: Mapping[Form, tuple[str, ...]] = {
-    "rankings": (
-        "precision", "comparison", "repetition", "random_bound", "random_cdf", "roc",
-        "precision_recall", "det", "lift", "gain", "area", "measure_ranks", "critical_difference",
-        "pairs", "odds_ratios", "tie_sensitivity", "mean_difference",
-    ),
-    "items": (
-        "confidence", "pairs", "system_ranks", "gain_by_size", "paired_differences",
-        "critical_difference",
-    ),
-    "pairs": ("confidence", "pairs", "calibration", "critical_difference"),
-}  # fmt: skip
-
 # what the fields call it, without underscores and in lower case, and the call that is meant
 SYNONYMS: Mapping[str, str] = {
     "ap": 'area("ap")', "auc": "area()", "auroc": "area()", "aucroc": "area()",
@@ -379,9 +350,30 @@ PLOT_SYNONYMS: Mapping[str, str] = {
 }  # fmt: skip
 
 
-def methods_of(form: Form) -> list[str]:
-    """Return the methods that data of this form can be asked."""
-    return [name for _, names in QUESTIONS[form] for name in names.split(", ")]
+class Listing(NamedTuple):
+    """Which methods answer which question, and which plots there are, for each form of data."""
+
+    questions: Mapping[Form, tuple[tuple[str, str], ...]]
+    plots: Mapping[Form, tuple[str, ...]]
+
+    @classmethod
+    def of(cls, methods: type, plots: type) -> Listing:
+        """Return what the class bodies of an accessor and of its plots declare, in their order."""
+        return cls(
+            {
+                form: tuple((text, ", ".join(_under(methods, form, text))) for text in headings)
+                for form, headings in HEADINGS.items()
+            },
+            {form: tuple(_under(plots, form, "Pictures")) for form in HEADINGS},
+        )
+
+    def methods_of(self, form: Form) -> list[str]:
+        """Return the methods that data of this form can be asked."""
+        return [name for _, names in self.questions[form] for name in names.split(", ")]
+
+
+def _under(accessor: type, form: Form, heading: str) -> list[str]:
+    return [name for name, (_, x) in declared(accessor).items() if getattr(x, form) == heading]
 
 
 def not_there(name: str, what: str, there: Iterable[str], synonyms: Mapping[str, str]) -> str:

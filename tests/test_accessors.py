@@ -12,11 +12,11 @@ import xarray as xr
 
 import rankeval_pd
 from rankeval_pd import DatasetAccessor, FrameAccessor, plotting
-from rankeval_pd.accessors import Plots
-from rankeval_pd.overview import PLOT_SYNONYMS, PLOTS, QUESTIONS, SYNONYMS, methods_of
+from rankeval_pd.accessors import PLOTS, QUESTIONS, Plots, methods_of
+from rankeval_pd.overview import PLOT_SYNONYMS, SYNONYMS
+from tests.questions import ARGUMENTS, CELLS, OTHER, RANKING, VALUES
 
 ACCESSORS = [FrameAccessor, DatasetAccessor]
-CELLS = {"O11": 30, "O12": 20, "O21": 10, "O22": 940}
 
 
 OF_FRAMES = ("plan_annotation", "annotation_sheet", "with_judgements")
@@ -33,105 +33,6 @@ def _plots() -> list[str]:
 
 WALK = [(accessor, name) for accessor in ACCESSORS for name in _methods(accessor)]
 
-OTHER = pd.DataFrame({"a": [1, 2, 3], "b": [0, 2, 2], "c": [3, 0, 1]})
-
-# arguments for every method; a method that is missing here fails the walk
-ARGUMENTS = {
-    "nbest_precision": (([1, 4],), {"ci": "wilson", "level": 0.9}),
-    "nbest_recall": (([1, 4],), {"ci": "wilson", "level": 0.9, "target": "region"}),
-    "recall_band": (
-        ([12, 20],),
-        {"ci": "emproc-plus", "level": 0.9, "n_resamples": 50, "progress": False, "rng": 3},
-    ),
-    "acceptance_precision": (({"a": [2, 3], "b": 1},), {"ci": "jeffreys", "level": 0.9}),
-    "local_precision": ((8,), {"ci": "wilson", "level": 0.9}),
-    "precision_band": (([12, 20],), {"level": 0.9, "n_resamples": 50, "rng": 3}),
-    "difference_band": (("a", "b", [12, 20]), {"level": 0.9, "n_resamples": 50, "rng": 3}),
-    "compare": (
-        ("a", "b", [3, 9]),
-        {"test": "midp", "alternative": "greater", "alpha": 0.1, "adjust": "holm", "level": 0.9},
-    ),
-    "choose_threshold": ((), {"recall": 0.5, "level": 0.9}),
-    "judged_precision": (([3, 9],), {"unjudged": "bounds", "level": 0.9}),
-    "judged_recall": (([3, 9],), {"level": 0.9}),
-    "judged_average_precision": ((), {"level": 0.9}),
-    "judged_difference": (("a", "b", [3, 9]), {"unjudged": "bounds", "level": 0.9}),
-    "summary": (
-        ([3, 9],),
-        {"baseline": "b", "adjust": "holm", "level": 0.9, "progress": False},
-    ),
-    "measure_ranks": (
-        ([3, 9],),
-        {"adjust": "holm", "n_resamples": 99, "level": 0.9, "progress": False},
-    ),
-    "significant_ranges": (("a", "c"), {"alpha": 0.7, "alternative": "two-sided"}),
-    "difference_region": (("a", "b", 6), {}),
-    "mean_difference": (
-        ("a", "b", range(3, 9)),
-        {"alternative": "less", "n_resamples": 50, "level": 0.9},
-    ),
-    "odds_ratios": (("a", "b", [3, 9]), {"level": 0.9}),
-    "tie_sensitivity": (("a", "b", [3, 9]), {"n_keys": 5}),
-    "repetition": ((None, 15), {"ci": "wilson", "level": 0.9}),
-    "repetition_samples": ((None, 15), {"ci": "wilson", "level": 0.9}),
-    "random_bound": (([0.1, 0.5], [3, 40]), {"population": "infinite"}),
-    "random_cdf": (([3, 9],), {"population": "infinite"}),
-    "random_envelope": (([0.1, 0.5], [3, 9]), {}),
-    "crossovers": (([0.4, 0.9],), {"contiguous": 1, "bound": "discrete"}),
-    "per_query": ((["P@3", "AP"],), {"undefined": "skip", "ties": "shared"}),
-    "random_test": ((range(1, 6),), {"population": "infinite", "adjust": "envelope"}),
-    "roc": ((), {}),
-    "precision_recall": ((), {"ties": "blocks"}),
-    "det": ((), {"ties": "expected"}),
-    "gain": ((), {}),
-    "lift": (([0.1, 0.5],), {}),
-    "random_band": (("lift", [0.1, 0.5], [3, 9]), {"simultaneous": True, "bound": "critical"}),
-    "isolines": (([3, 9], "gain"), {}),
-    "area": (("ap",), {"level": 0.9}),
-    "compare_area": (("a", "b"), {"adjust": "holm", "level": 0.9}),
-    "unpaired_area": ((), {"kind": "ap", "adjust": "holm", "level": 0.9}),
-    "partial_area": ((), {"fpr": 0.3, "level": 0.9}),
-    "bedroc": ((5.0,), {"level": 0.9}),
-    "enrichment": (([0.1, 0.5],), {"ci": "wilson", "level": 0.9}),
-    "with_association_measures": ((["G2", "t"],), {"cells": list(CELLS)}),
-    "paired_bootstrap": (
-        ("a", "b"),
-        {"n_resamples": 50, "event": "zero", "method": "monte-carlo", "ci": "basic",
-         "families": ["x", "x", "y"], "adjust": "max-t", "adjust_over": "group",
-         "alpha": 0.1, "level": 0.9, "progress": False, "rng": 3},
-    ),
-    "paired_permutation": (
-        ("a",),
-        {"n_resamples": 50, "method": "monte-carlo", "families": ["x", "x", "y"],
-         "adjust": "holm", "adjust_over": "group", "alpha": 0.1, "level": 0.9,
-         "progress": False, "rng": 3},
-    ),
-    "system_ranks": (
-        (),
-        {"n_resamples": 50, "ranks": "percentile", "ci": "basic", "adjust": "bh",
-         "adjust_over": "group", "alpha": 0.3, "level": 0.9, "progress": False, "rng": 3},
-    ),
-    "gain_by_size": (
-        ([10, 30],),
-        {"draw": "random", "n_resamples": 99, "event": "zero", "method": "monte-carlo",
-         "ci": "basic", "families": ["x", "x", "y"], "adjust": "holm",
-         "adjust_over": "group", "alpha": 0.1, "level": 0.9, "progress": False, "rng": 3},
-    ),
-    "population_calibration": (
-        (12,),
-        {"n_test_sets": 4, "bins": [0.1, 0.9], "n_resamples": 50, "ci": "systems", "level": 0.9,
-         "rng": 3},
-    ),
-    "gain_threshold": (
-        (),
-        {"window": (0.01, 0.99), "quantile": 0.5, "relation": "same", "n_items": 40,
-         "ci": "systems", "level": 0.9, "n_resamples": 50, "rng": 3},
-    ),
-    "calibration": (
-        (OTHER,),
-        {"bins": [0.01, 0.99], "ci": "systems", "level": 0.9, "n_resamples": 50, "rng": 3},
-    ),
-}  # fmt: skip
 OF_ITEMS = (
     "paired_bootstrap", "paired_permutation", "system_ranks", "gain_by_size",
     "population_calibration",
@@ -179,6 +80,13 @@ def test_every_function_of_data_is_a_method(accessor):
         and next(iter(inspect.signature(function).parameters)) == "data"
     }
     assert functions == set(_methods(accessor)) == set(ARGUMENTS)
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_values_by_hand(name):
+    ask, wanted = VALUES[name]
+    for column, values in wanted.items():
+        assert ask(RANKING.rankeval)[column].tolist() == pytest.approx(values), column
 
 
 @pytest.mark.parametrize(("accessor", "name"), WALK)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import subprocess
 import sys
 from collections.abc import Collection
@@ -19,9 +20,9 @@ dd = pytest.importorskip("dask.dataframe")
 import dask  # noqa: E402
 
 import rankeval_pd.dask  # noqa: E402
-
-N = [1, 7, 20, 64, 150]
-LONG = 150
+from rankeval_pd.dask_accessors import HEAD_METHODS, METHODS  # noqa: E402
+from rankeval_pd.dask_accessors import QUESTIONS as ON_FRAMES  # noqa: E402
+from tests.questions import LONG, QUESTIONS, RANKED, N  # noqa: E402
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning"),
@@ -29,40 +30,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:The behavior of DataFrame concatenation:FutureWarning"),
 ]
 
-# what lists decide: how it is asked, of a frame and of a Dask DataFrame
-QUESTIONS = {
-    "nbest_precision": lambda r: r.nbest_precision(N),
-    "nbest_precision of lists": lambda r: r.nbest_precision(N, target="nbest", ci="wilson"),
-    "nbest_precision of blocks": lambda r: r.nbest_precision(N, ties="expected"),
-    "nbest_precision at best": lambda r: r.nbest_precision(N, ties="best"),
-    "nbest_precision at worst": lambda r: r.nbest_precision(N, ties="worst"),
-    "nbest_precision of shares": lambda r: r.nbest_precision([0.001, 0.02]),
-    "nbest_precision of one": lambda r: r.nbest_precision(N, measures="c"),
-    "compare": lambda r: r.compare(n=N),
-    "compare a pair": lambda r: r.compare("a", "c", n=N, test="midp", adjust="holm"),
-    "compare with one": lambda r: r.compare("b", n=N, test="mcnemar", alternative="greater"),
-    "compare by Boschloo": lambda r: r.compare("a", "b", n=[20], test="boschloo"),
-    "compare lists": lambda r: r.compare(n=N, target="nbest"),
-    "compare by swaps": lambda r: r.compare(n=N, adjust="max-t", rng=3, n_resamples=199),
-    "compare by many swaps": lambda r: r.compare("a", "b", n=range(1, LONG + 1), adjust="max-t"),
-    "significant_ranges": lambda r: r.significant_ranges("a", "b", n=range(1, LONG + 1)),
-    "odds_ratios": lambda r: r.odds_ratios("a", "b", N),
-    "random_test": lambda r: r.random_test(N[:3], adjust="envelope"),
-    "random_test of blocks": lambda r: r.random_test(N, ties="expected"),
-    "random_bound": lambda r: r.random_bound([0.05, 0.001], N),
-    "random_envelope": lambda r: r.random_envelope(0.05, N[:3]),
-    "random_cdf": lambda r: r.random_cdf([7, 64]),
-    "random_band": lambda r: r.random_band("roc", 0.05, N),
-    "isolines": lambda r: r.isolines([7, 64]),
-}
-RANKED = {  # what a list that ends early has no answer to
-    "mean_difference": lambda r: r.mean_difference("a", "b", N, n_resamples=99),
-    "tie_sensitivity": lambda r: r.tie_sensitivity("a", "c", N, n_keys=5),
-    "precision_band": lambda r: r.precision_band(N, n_resamples=99),
-    "difference_band": lambda r: r.difference_band(n=N, n_resamples=99),
-    "measure_ranks": lambda r: r.measure_ranks(N, n_resamples=199),
-    "summary": lambda r: r.summary(N, baseline="b"),
-}
 ALL = {**QUESTIONS, **RANKED}
 OF_COUNTS = ("random_bound", "random_envelope", "random_cdf", "random_band", "isolines")
 
@@ -142,6 +109,21 @@ def test_the_numbers_of_pandas(df, stores, name, files):
         found = ask(ddf.rankeval(**roles))
     assert type(found) is pd.DataFrame
     same(found, ask(df.rankeval(**roles)))
+
+
+def test_every_method_of_a_head_is_asked_here():
+    in_up_to_n_max = {"local_precision", "crossovers"}
+    assert set(HEAD_METHODS) == {name.split()[0] for name in ALL} | in_up_to_n_max
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_is_there_or_says_what_to_do(df, name):
+    accessor, able = dd.from_pandas(df, npartitions=2).rankeval, ON_FRAMES[name][1]
+    if able.heads or able.by_groups or able.sums:
+        assert name in dir(accessor)
+    elif name not in dir(accessor):
+        with pytest.raises(AttributeError, match=re.escape(f"Dask DataFrame: {able.dask}")):
+            getattr(accessor, name)
 
 
 @pytest.mark.slow

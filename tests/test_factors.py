@@ -12,7 +12,8 @@ import xarray as xr
 from scipy import stats
 
 import rankeval_pd
-from rankeval_pd.forms.items.items import item_roles, read_frame
+from rankeval_pd.forms.items.item_roles import item_roles
+from rankeval_pd.forms.items.items import read_frame
 from rankeval_pd.stats.resampling import bootstrap_tests, resamples, test_items
 from rankeval_pd.stats.resampling.item_draws import Draws
 from rankeval_pd.stats.resampling.test_items import Items, quiet

@@ -8,81 +8,15 @@ import pytest
 
 import rankeval_pd
 from rankeval_pd import plotting
+from tests.questions import NAMES, PLOTS, B, candidates, items  # noqa: F401
 
 mpl.use("Agg")
-
-NAMES = ["G2", "_z", "$MI^3$", "log-likelihood ratio", "90 % odds", "t"]
 
 
 @pytest.fixture(autouse=True)
 def _close_figures():
     yield
     plt.close("all")
-
-
-def candidates(size: int = 300, names: int = 5) -> pd.DataFrame:
-    rng = np.random.default_rng(3)
-    gold = rng.random(size) < 0.2
-    scores = {NAMES[k]: rng.normal(size=size) + (2.0 - 0.3 * k) * gold for k in range(names)}
-    return pd.DataFrame({**scores, "gold": gold})
-
-
-def items(systems: int = 5) -> pd.DataFrame:
-    rng = np.random.default_rng(4)
-    right = rng.random((200, systems)) < np.linspace(0.9, 0.6, systems)
-    return pd.DataFrame(right, columns=[f"system {k}" for k in range(systems)])
-
-
-B = {"n_resamples": 200, "ci": "percentile"}
-PLOTS = {
-    "precision": lambda ax: candidates().rankeval.plot.precision(
-        n_resamples=50, target="nbest", ax=ax
-    ),
-    "marked": lambda ax: candidates().rankeval.plot.precision(
-        mark=[50, 100, 200], n_resamples=50, target="nbest", ax=ax
-    ),
-    "few": lambda ax: candidates().rankeval.plot.precision([20, 50, 90], n_resamples=50, ax=ax),
-    "comparison": lambda ax: candidates(names=3).rankeval.plot.comparison(n_resamples=99, ax=ax),
-    "random_bound": lambda ax: candidates().rankeval.plot.random_bound([0.05, 0.001], ax=ax),
-    "random_cdf": lambda ax: candidates().rankeval.plot.random_cdf(20, [0.5, 0.05], ax=ax),
-    "roc": lambda ax: candidates().rankeval.plot.roc(bands=0.05, ax=ax),
-    "precision_recall": lambda ax: candidates().rankeval.plot.precision_recall(
-        f_scores=[0.3], ax=ax
-    ),
-    "det": lambda ax: candidates().rankeval.plot.det(ax=ax),
-    "lift": lambda ax: candidates().rankeval.plot.lift(enrichment=[0.05, 0.1], ax=ax),
-    "gain": lambda ax: candidates().rankeval.plot.gain(log=True, ax=ax),
-    "area": lambda ax: candidates().rankeval.plot.area(ax=ax),
-    "measure_ranks": lambda ax: candidates().rankeval.plot.measure_ranks(40, ax=ax),
-    "odds_ratios": lambda ax: candidates().rankeval.plot.odds_ratios("G2", "_z", [20, 90], ax=ax),
-    "tie_sensitivity": lambda ax: (
-        candidates().round(1).rankeval.plot.tie_sensitivity("G2", "_z", [20, 90], n_keys=4, ax=ax)
-    ),
-    "mean_difference": lambda ax: candidates().rankeval.plot.mean_difference(
-        "G2", "_z", range(9, 90), n_resamples=50, ax=ax
-    ),
-    "confidence": lambda ax: items().rankeval.plot.confidence(**B, ax=ax),
-    "pairs": lambda ax: items().rankeval.plot.pairs(**B, ax=ax),
-    "system_ranks": lambda ax: items().rankeval.plot.system_ranks(**B, ax=ax),
-    "gain_by_size": lambda ax: items().rankeval.plot.gain_by_size([50, 100, 200], **B, ax=ax),
-    "calibration": lambda ax: (
-        items()
-        .rankeval.paired_bootstrap(**B)
-        .rankeval.plot.calibration(items(), n_resamples=20, ax=ax)
-    ),
-    "paired_differences": lambda ax: items().rankeval.plot.paired_differences(
-        "system 0", "system 4", **B, ax=ax
-    ),
-    "critical_difference": lambda ax: items().rankeval.plot.critical_difference(
-        n_resamples=200, ax=ax
-    ),
-    "repetition": lambda ax: (
-        candidates(names=1)
-        .assign(part=np.arange(300) % 12)
-        .rankeval(by="part")
-        .plot.repetition(n=10, ax=ax)
-    ),
-}
 
 
 def overlapping(axis) -> bool:

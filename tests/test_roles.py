@@ -5,37 +5,14 @@ from __future__ import annotations
 import re
 from functools import cache
 
-import numpy as np
-import pandas as pd
 import pytest
 
 import rankeval_pd
 from rankeval_pd.forms.roles.roles import MEANINGS, AnyRoles
+from tests.questions import ASKED, FRAME
 
-
-def _candidates() -> pd.DataFrame:
-    """Return candidates with ties, missing scores in one measure, two labels and a key."""
-    rng = np.random.default_rng(4)
-    size = 48
-    return pd.DataFrame(
-        {
-            "a": rng.integers(0, 7, size).astype(float),
-            "b": rng.integers(0, 4, size).astype(float),
-            "c": rng.normal(size=size),
-            "gold": rng.random(size) < 0.5,
-            "other": rng.random(size) < 0.4,
-            "query": np.repeat(["x", "y", "z"], 16),
-            "half": np.arange(size) % 2,
-            "ident": rng.permutation(size),
-        },
-        index=[f"w{i}" for i in range(size)],
-    )
-
-
-FRAME = _candidates()
 BASE = {"gold": "gold", "measures": ["a", "b", "c"]}
 HOLED = FRAME.assign(a=FRAME["a"].where(FRAME["a"] != 6))
-PARTLY = FRAME["gold"].astype(float).where(np.arange(len(FRAME)) % 5 > 1)
 NAMED = (
     "mean_difference",
     "odds_ratios",
@@ -45,50 +22,6 @@ NAMED = (
     "plan_annotation",
     "annotation_sheet",
 )
-ASKED = {
-    "nbest_precision": ((), {}),
-    "nbest_recall": (([5, 10],), {}),
-    "recall_band": (([8, 12],), {"n_resamples": 20}),
-    "acceptance_precision": (({"a": 3, "b": 2, "c": 0.5},), {}),
-    "local_precision": ((6,), {}),
-    "precision_band": (([8, 12],), {"n_resamples": 20}),
-    "compare": ((), {"n": [5, 10]}),
-    "judged_precision": (([5, 10],), {}),
-    "judged_recall": (([5, 10],), {}),
-    "judged_average_precision": ((), {"level": 0.9, "windows": [4]}),
-    "judged_difference": (("a", "b", [5, 10]), {}),
-    "plan_annotation": (("a", "b", 10), {"gold": PARTLY, "alpha": 0.6}),
-    "annotation_sheet": (("a", "b", 10), {"gold": PARTLY}),
-    "with_judgements": ((FRAME[["gold"]][:3],), {}),
-    "choose_threshold": ((), {"recall": 0.5}),
-    "measure_ranks": (([5, 10],), {"n_resamples": 99}),
-    "significant_ranges": ((), {"n": range(1, 16), "alpha": 0.99}),
-    "difference_band": ((), {"n": [8, 12], "n_resamples": 20}),
-    "mean_difference": (("a", "b", [5, 10]), {"n_resamples": 50}),
-    "odds_ratios": (("a", "b", [5, 10]), {}),
-    "tie_sensitivity": (("a", "b", [5, 10, 20]), {"n_keys": 8}),
-    "difference_region": (("a", "b", 10), {}),
-    "repetition": ((None, 12), {"by": "half"}),
-    "repetition_samples": ((None, 12), {"by": "half"}),
-    "random_bound": ((), {"n": [3, 9]}),
-    "random_cdf": (([3, 9],), {}),
-    "random_envelope": ((), {"n": [3, 9]}),
-    "random_test": ((), {}),
-    "crossovers": ((0.6,), {"contiguous": 1}),
-    "roc": ((), {}),
-    "precision_recall": ((), {}),
-    "det": ((), {}),
-    "gain": ((), {}),
-    "lift": ((), {}),
-    "random_band": ((), {"n": [3, 9]}),
-    "isolines": ((), {"n": [3, 9]}),
-    "area": ((), {}),
-    "compare_area": ((), {}),
-    "unpaired_area": ((), {"by": "half"}),
-    "partial_area": ((), {"fpr": 0.4}),
-    "bedroc": ((), {}),
-    "enrichment": (([0.1, 0.5],), {}),
-}
 ROLES = {
     "gold": "other",
     "measures": ["b", "a"],

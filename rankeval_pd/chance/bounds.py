@@ -20,7 +20,7 @@ from rankeval_pd.forms.rankings.answers import answer, common_size, size_now
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.list_sizes import check_n
 from rankeval_pd.forms.roles.call_costs import check_memory
-from rankeval_pd.forms.roles.role_docs import with_roles_but
+from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
 from rankeval_pd.forms.roles.roles import ListSizes, PopulationKind, RankingRoles
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
@@ -49,6 +49,9 @@ BOUND_COLUMNS = (
 )
 
 
+@Capabilities(
+    rankings="What does chance reach?", scores=False, any_ties=True, heads=True, counts=True,
+)  # fmt: skip
 @with_roles_but(
     "key", "label", "groups", "lower_is_better", "ties", "rng",
     measures="no effect here, but under missing='drop'.",
@@ -132,18 +135,7 @@ def random_bound(
 
     within = None if population == "infinite" and isinstance(sizes, np.ndarray) else sizes
     attrs = {"population": population}
-    return answer(
-        data,
-        roles,
-        question,
-        BOUND_COLUMNS,
-        n=within,
-        scored=False,
-        any_ties=True,
-        counted=True,
-        any_heads=True,
-        attrs=attrs,
-    )
+    return answer(data, roles, question, BOUND_COLUMNS, can(random_bound), n=within, attrs=attrs)
 
 
 def _bound_columns(
@@ -214,6 +206,9 @@ def _nothing(total: IntArray, p: FloatArray, n: IntArray) -> tuple[AnyArray, ...
 # How are the true positives of a random list distributed? (Macskassy 2005, figure 1).
 
 
+@Capabilities(
+    rankings="What does chance reach?", scores=False, any_rows=True, any_ties=True, heads=True,
+)  # fmt: skip
 @with_roles_but(
     "key", "label", "groups", "lower_is_better", "ties", "rng",
     measures="no effect here, but under missing='drop'.",
@@ -296,11 +291,8 @@ def random_cdf(
         roles,
         question,
         ("n", "tp", *METHODS),
+        can(random_cdf),
         n=None if population == "infinite" and isinstance(asked, np.ndarray) else asked,
-        scored=False,
-        rows_only=True,
-        any_ties=True,
-        any_heads=True,
         attrs={"population": population},
     )
 

@@ -16,7 +16,7 @@ from rankeval_pd.forms.rankings.answers import answer, common_size
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import ask_measures
 from rankeval_pd.forms.rankings.list_sizes import check_n
-from rankeval_pd.forms.roles.role_docs import with_roles, with_roles_but
+from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles, with_roles_but
 from rankeval_pd.forms.roles.roles import Bound, ListSizes, RankingRoles, Roles
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
@@ -33,6 +33,7 @@ COLUMNS = ("measure", "p", "n_first", "n_last", "tp_first")
 _EQUAL = 1e-10  # a count reaches a fractional bound that it equals
 
 
+@Capabilities(rankings="Is it better than chance?", lists=True, ends=True, heads=True)
 @with_roles
 def crossovers(
     data: Data,
@@ -107,9 +108,7 @@ def crossovers(
 
     columns = ("measure", "p", "n", "tp", "reached")
     attrs = {"bound": bound, "contiguous": shortest}
-    table = answer(
-        data, roles, question, columns, cuts_lists=True, any_ends=True, any_heads=True, attrs=attrs
-    )
+    table = answer(data, roles, question, columns, can(crossovers), attrs=attrs)
     if isinstance(table, pd.DataFrame):
         tables.check_names("by=", table.columns[: -len(columns)], COLUMNS)
         result = _runs(table, shortest)
@@ -189,6 +188,9 @@ def _runs(table: pd.DataFrame, shortest: int) -> pd.DataFrame:
 ENVELOPE_COLUMNS = ("alpha", "n", "expected", "envelope", "local_level", "attainable")
 
 
+@Capabilities(
+    rankings="What does chance reach?", scores=False, any_ties=True, heads=True, counts=True,
+)  # fmt: skip
 @with_roles_but(
     "key", "label", "groups", "lower_is_better", "ties", "rng",
     measures="no effect here, but under missing='drop'.",
@@ -278,17 +280,7 @@ def random_envelope(
         result = tables.as_columns(names, columns)
         return result.assign_coords(alpha=("alpha", levels), n=("n", sizes))
 
-    return answer(
-        data,
-        roles,
-        question,
-        ENVELOPE_COLUMNS,
-        n=check_n(n),
-        scored=False,
-        any_ties=True,
-        counted=True,
-        any_heads=True,
-    )
+    return answer(data, roles, question, ENVELOPE_COLUMNS, can(random_envelope), n=check_n(n))
 
 
 @lru_cache(maxsize=64)

@@ -12,8 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from rankeval_pd.errors import brief, check_choice, check_share, check_shares
-from rankeval_pd.forms.rankings.answers import check_not_above
-from rankeval_pd.forms.rankings.list_sizes import Shares, Sizes, check_n
+from rankeval_pd.forms.rankings.list_sizes import Shares, Sizes, check_n, check_not_above
 from rankeval_pd.forms.roles.call_costs import check_memory
 from rankeval_pd.forms.roles.roles import ListSizes, PopulationKind, TailMethod
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray

@@ -17,7 +17,7 @@ from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.list_sizes import Shares, check_n, those
-from rankeval_pd.forms.roles.role_docs import with_roles
+from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
 from rankeval_pd.forms.roles.roles import ListSizes, PopulationKind, RankingRoles, Roles
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.binomial import tails as binomial_tails
@@ -35,6 +35,9 @@ _COMBINED = ("n_groups", "n_left_out")
 ADJUSTMENTS = (None, "envelope")
 
 
+@Capabilities(
+    rankings="Is it better than chance?", lists=True, any_ties=True, ends=True, heads=True,
+)  # fmt: skip
 @with_roles
 def random_test(
     data: Data,
@@ -183,11 +186,8 @@ def random_test(
         roles,
         question,
         (*TEST_COLUMNS, *_COMBINED) if combine else TEST_COLUMNS,
+        can(random_test, heads=not combine),
         n=asked,
-        cuts_lists=True,
-        any_ties=True,
-        any_ends=True,
-        any_heads=not combine,
         combine=together if combine else None,
         attrs={"population": population, "ties": ties, "adjust": adjust, "combine": combine},
     )

@@ -24,7 +24,7 @@ from rankeval_pd.forms.rankings.kernel_calls import (
     sides,
     with_names,
 )
-from rankeval_pd.forms.roles.role_docs import with_roles_but
+from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
 from rankeval_pd.forms.roles.roles import (
     Adjustment,
     AdjustOver,
@@ -50,6 +50,9 @@ TESTS = ("t", "delong")
 _TOGETHER = 1_000_000  # placements that are in memory together, some twenty times
 
 
+@Capabilities(
+    rankings="How good is it as a whole?", any_ties=True, ends=True, clusters=True, by_groups=True,
+)  # fmt: skip
 @with_roles_but("key", "label", "ties", "rng")
 def compare_area(
     data: Data,
@@ -210,10 +213,7 @@ def compare_area(
     }  # fmt: skip
     only = only_pair(data, a, b, roles)
     columns = (*COMPARE_COLUMNS, "n_groups") if clustered else COMPARE_COLUMNS
-    return answer(
-        data, only, question, columns, any_ties=True, any_ends=True, any_groups=True,
-        finish=decided, attrs=attrs,
-    )  # fmt: skip
+    return answer(data, only, question, columns, can(compare_area), finish=decided, attrs=attrs)
 
 
 def _placements(inner: xr.Dataset) -> xr.DataArray:

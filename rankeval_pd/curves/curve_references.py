@@ -14,7 +14,7 @@ from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.answers import answer, common_size, size_now
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.list_sizes import check_n
-from rankeval_pd.forms.roles.role_docs import with_roles_but
+from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
 from rankeval_pd.forms.roles.roles import Bound, ListSizes, RankingRoles, Space
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.populations import Finite, FiniteEach
@@ -22,6 +22,9 @@ from rankeval_pd.stats.random_model import random_counts
 from rankeval_pd.stats.random_model.envelope import envelope
 
 
+@Capabilities(
+    rankings="How does it look?", scores=False, any_ties=True, ends=True, heads=True, counts=True,
+)  # fmt: skip
 @with_roles_but(
     "key", "label", "groups", "lower_is_better", "ties", "rng",
     measures="no effect here, but under missing='drop'.",
@@ -110,9 +113,8 @@ def random_band(
 
     attrs = {"space": space, "simultaneous": simultaneous, "bound": bound}
     return answer(
-        data, roles, question, ("p", "n", *names), n=check_n(n), scored=False, any_ties=True,
-        any_ends=True, counted=True, any_heads=True, attrs=attrs,
-    )  # fmt: skip
+        data, roles, question, ("p", "n", *names), can(random_band), n=check_n(n), attrs=attrs
+    )
 
 
 def _band_columns(
@@ -173,6 +175,7 @@ def _one_by_one(
     return counts
 
 
+@Capabilities(rankings="How does it look?", scores=False, any_rows=True, any_ties=True, heads=True)
 @with_roles_but(
     "key", "label", "groups", "lower_is_better", "ties", "rng",
     measures="no effect here, but under missing='drop'.",
@@ -237,7 +240,5 @@ def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RankingRole
         result = xr.Dataset({names[0]: x, names[1]: y, "exists": exists})
         return result.transpose(*total.dims, "n", "_point").assign_coords(n=("n", sizes))
 
-    return answer(
-        data, roles, question, ("n", *names), n=asked, scored=False, rows_only=True, any_ties=True,
-        any_heads=True, attrs={"space": space},
-    )  # fmt: skip
+    attrs = {"space": space}
+    return answer(data, roles, question, ("n", *names), can(isolines), n=asked, attrs=attrs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -18,7 +19,7 @@ from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import ask_measures
 from rankeval_pd.forms.rankings.list_sizes import Shares
-from rankeval_pd.forms.roles.role_docs import with_roles_and
+from rankeval_pd.forms.roles.declarations import Capabilities, with_roles_and
 from rankeval_pd.forms.roles.roles import RankingRoles, Roles
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import ranking
@@ -55,6 +56,11 @@ def rates(
         }
         x, y = (every[name]() for name in SPACES[space])
     return x, y
+
+
+_CURVE = Capabilities(
+    rankings="How does it look?", lists=True, any_ties=True, ends=True, clusters=True
+)
 
 
 def _curve(
@@ -112,10 +118,7 @@ def _curve(
         roles,
         question,
         ("measure", "n", *(names if average is None else (*names[1:], *averaged))),
-        cuts_lists=shares is None,
-        any_ties=True,
-        any_ends=True,
-        any_groups=average is None,
+        replace(_CURVE, lists=shares is None, clusters=average is None),
         combine=None if average is None else of_curves(average, SPACES[space], level),
         attrs={
             "space": space,
@@ -202,6 +205,7 @@ def _at_shares(
     return n, tp, threshold, exists
 
 
+@_CURVE
 @with_roles_and(OWN, _IDLE)
 def roc(
     data: Data,
@@ -263,6 +267,7 @@ def roc(
     return _answered(data, _curve(data, "roc", roles, None, average, level))
 
 
+@_CURVE
 @with_roles_and(OWN, _IDLE)
 def precision_recall(
     data: Data,
@@ -308,6 +313,7 @@ def precision_recall(
     return _answered(data, _curve(data, "precision_recall", roles, None, average, level))
 
 
+@_CURVE
 @with_roles_and(OWN, _IDLE)
 def det(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     """Return the detection error trade-off of each measure: both kinds of error.
@@ -346,6 +352,7 @@ def det(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     return _answered(data, _curve(data, "det", roles))
 
 
+@_CURVE
 @with_roles_and(OWN, _IDLE)
 def gain(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     """Return the gain curve of each measure: true positives found against candidates looked at.
@@ -383,6 +390,7 @@ def gain(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     return _answered(data, _curve(data, "gain", roles))
 
 
+@_CURVE
 @with_roles_and(OWN, _IDLE)
 def lift(
     data: Data, fractions: float | Sequence[float] | None = None, **roles: Unpack[RankingRoles]

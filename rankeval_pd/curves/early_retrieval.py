@@ -15,7 +15,7 @@ from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import ask_measures
 from rankeval_pd.forms.rankings.list_sizes import Shares
-from rankeval_pd.forms.roles.role_docs import with_roles, with_roles_but
+from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles, with_roles_but
 from rankeval_pd.forms.roles.roles import ProportionInterval, RankingRoles, Roles
 from rankeval_pd.nbest.precision import IntervalKind
 from rankeval_pd.nbest.recall import recall_of_lists
@@ -30,6 +30,7 @@ BEDROC_COLUMNS = ("measure", "bedroc", "chance", "ci_low", "ci_high", "se")
 PARTIAL_COLUMNS = ("measure", "area", "chance", "ci_low", "ci_high", "se")
 
 
+@Capabilities(rankings="How much is found, how early?")
 @with_roles
 def enrichment(
     data: Data,
@@ -99,6 +100,7 @@ def enrichment(
     return table
 
 
+@Capabilities(rankings="How much is found, how early?", any_ties=True)
 @with_roles_but("key", "label", "ties", "rng")
 def bedroc(
     data: Data, alpha: float = 20.0, *, level: float = 0.95, **roles: Unpack[RankingRoles]
@@ -160,9 +162,10 @@ def bedroc(
         return result.assign(exists=xr.ones_like(result["bedroc"], dtype=bool))
 
     attrs = {"alpha": alpha, "level": level}
-    return answer(data, roles, question, BEDROC_COLUMNS, any_ties=True, attrs=attrs)
+    return answer(data, roles, question, BEDROC_COLUMNS, can(bedroc), attrs=attrs)
 
 
+@Capabilities(rankings="How good is it as a whole?", any_ties=True)
 @with_roles_but("key", "label", "ties", "rng")
 def partial_area(
     data: Data,
@@ -236,7 +239,7 @@ def partial_area(
         return result.assign(exists=xr.ones_like(result["area"], dtype=bool))
 
     attrs = {"fpr": fpr, "tpr": tpr, "level": level}
-    return answer(data, roles, question, PARTIAL_COLUMNS, any_ties=True, attrs=attrs)
+    return answer(data, roles, question, PARTIAL_COLUMNS, can(partial_area), attrs=attrs)
 
 
 def _positive(name: str, given: Any) -> float:

@@ -15,7 +15,7 @@ from rankeval_pd.forms.out.averages import Average, check_average, of_areas
 from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import ask_measures
-from rankeval_pd.forms.roles.role_docs import with_roles_but
+from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
 from rankeval_pd.forms.roles.roles import AreaInterval, AreaKind, EqualScores, RankingRoles, Roles
 from rankeval_pd.nbest.grouped_lists import warn_of_few
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
@@ -32,6 +32,9 @@ INTERVALS = ("newcombe", "delong", "logit")
 EQUAL = {"block": "blocks", "mean": "expected"}  # how the kernels call it
 
 
+@Capabilities(
+    rankings="How good is it as a whole?", any_ties=True, ends=True, clusters=True, by_groups=True,
+)  # fmt: skip
 @with_roles_but("key", "label", "ties", "rng")
 def area(
     data: Data,
@@ -150,18 +153,15 @@ def area(
 
     attrs: dict[str, Any] = {"kind": kind, "ci": interval, "level": level}
     if average is None:
-        return answer(
-            data, roles, question, columns, any_ties=True, any_ends=True, any_groups=True,
-            attrs=attrs,
-        )  # fmt: skip
+        return answer(data, roles, question, columns, can(area), attrs=attrs)
     if interval != _OWN[kind]:
         raise ValueError(
             f"average={average!r} with ci={ci!r}: the interval of an average is Student's over the"
             " groups. Leave ci out."
         )
     return answer(
-        data, roles, question, AVERAGED, any_ties=True,
-        any_ends=True, combine=of_areas(average, level), attrs={**attrs, "average": average},
+        data, roles, question, AVERAGED, can(area, clusters=False),
+        combine=of_areas(average, level), attrs={**attrs, "average": average},
     )  # fmt: skip
 
 

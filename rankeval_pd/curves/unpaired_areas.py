@@ -16,7 +16,7 @@ from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import ask_measures
-from rankeval_pd.forms.roles.role_docs import with_roles_but
+from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
 from rankeval_pd.forms.roles.roles import Adjustment, Alternative, AreaKind, RankingRoles
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.quantiles import z_of
@@ -32,6 +32,7 @@ _FOUND = (
 KINDS = ("roc", "ap")
 
 
+@Capabilities(rankings="How good is it as a whole?", any_ties=True)
 @with_roles_but("key", "label", "ties", "rng")
 def unpaired_area(
     data: Data,
@@ -113,7 +114,7 @@ def unpaired_area(
         )  # fmt: skip
         return result.assign(exists=xr.ones_like(result["area"], dtype=bool))
 
-    each = answer(data, roles, question, ("measure", *_OF_SAMPLE), any_ties=True)
+    each = answer(data, roles, question, ("measure", *_OF_SAMPLE), can(unpaired_area))
     options = {"level": level, "alternative": alternative, "adjust": adjust}
     attrs = {"kind": kind, **options}
     if isinstance(each, xr.Dataset):

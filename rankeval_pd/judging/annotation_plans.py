@@ -14,7 +14,7 @@ from pandas.api.types import is_bool_dtype
 from rankeval_pd.errors import check_count, check_share, listed, warn
 from rankeval_pd.forms.rankings.values import gold_values
 from rankeval_pd.forms.roles.columns import find_gold, frame_column, with_columns
-from rankeval_pd.forms.roles.role_docs import with_roles, with_roles_but
+from rankeval_pd.forms.roles.declarations import Capabilities, with_roles, with_roles_but
 from rankeval_pd.forms.roles.roles import RankingRoles, Roles, as_names
 from rankeval_pd.judging.judged_lists import judged_difference
 from rankeval_pd.judging.samples import Asked, check_frame, quietly, read_sample
@@ -31,6 +31,7 @@ _RARE = 1e-9  # counts less probable than this change no power
 _TEETH = 24  # judgements before a plan that may have its power too
 
 
+@Capabilities(rankings="What to judge next?")
 @with_roles
 def plan_annotation(
     candidates: pd.DataFrame,
@@ -352,6 +353,7 @@ def _of_regions(first: float, second: float, overlap: float) -> tuple[float, flo
 # Sheets of candidates to judge, and back.
 
 
+@Capabilities(rankings="What to judge next?")
 @with_roles_but("positive", "min_grade")
 def annotation_sheet(
     candidates: pd.DataFrame,
@@ -430,6 +432,7 @@ def annotation_sheet(
     return sheet
 
 
+@Capabilities(rankings="What to judge next?")
 @with_roles_but(
     "measures", "exclude", "by", "rng", "dim", "key", "label", "groups",
     "lower_is_better", "missing", "ties",

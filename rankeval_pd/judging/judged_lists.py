@@ -13,7 +13,7 @@ from rankeval_pd.forms.rankings.answers import Question, answer
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import ask_measures, only_pair, with_names
 from rankeval_pd.forms.rankings.list_sizes import Shares, Sizes, check_n
-from rankeval_pd.forms.roles.role_docs import with_roles, with_roles_but
+from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles, with_roles_but
 from rankeval_pd.forms.roles.roles import ListSizes, PartlyJudged, RankingRoles, Roles
 from rankeval_pd.judging.lazy_samples import LazySample, find_sample
 from rankeval_pd.judging.samples import Asked, Sample, counts_of, quietly, warn_if_chosen
@@ -44,6 +44,7 @@ AVERAGE: dict[str, type] = {
 }  # fmt: skip
 
 
+@Capabilities(rankings="Only a part is judged", lists=True, ends=True)
 @with_roles
 def judged_precision(
     data: Data,
@@ -150,6 +151,7 @@ def judged_precision(
     return result
 
 
+@Capabilities(rankings="Only a part is judged", lists=True, ends=True)
 @with_roles
 def judged_recall(
     data: Data,
@@ -203,6 +205,7 @@ def judged_recall(
     return result
 
 
+@Capabilities(rankings="Only a part is judged", any_ties=True)
 @with_roles_but(
     "ties",
     key="no effect here, but where windows cut equal scores.",
@@ -268,10 +271,13 @@ def judged_average_precision(
         result = ask_measures(inner, _average_precision, AVERAGE, beside=beside, options=options)
         return result.assign(exists=xr.ones_like(result["n_judged"], dtype=bool))
 
-    answered: Data = _answered(sample, question, ("measure", *AVERAGE), any_ties=True)
+    answered: Data = _answered(
+        sample, question, ("measure", *AVERAGE), can(judged_average_precision)
+    )
     return answered
 
 
+@Capabilities(rankings="Only a part is judged", lists=True, ends=True)
 @with_roles
 def judged_difference(
     data: Data,
@@ -365,7 +371,7 @@ def judged_difference(
         return result.assign_coords(n=("n", asked_n))
 
     columns = ("measure_a", "measure_b", "n", *DIFFERENCE)
-    answered: Data = _answered(sample, question, columns, n=sizes, cuts_lists=True, any_ends=True)
+    answered: Data = _answered(sample, question, columns, can(judged_difference), n=sizes)
     return answered
 
 
@@ -389,21 +395,26 @@ def _of_lists(
                 },
             )  # fmt: skip
 
-    named = ("measure", "n", *columns)
-    return _answered(sample, question, named, n=sizes, cuts_lists=True, any_ends=True)
+    able = can(judged_recall if columns is RECALL else judged_precision)
+    return _answered(sample, question, ("measure", "n", *columns), able, n=sizes)
 
 
 def _answered(
-    sample: Sample | LazySample, question: Question, columns: tuple[str, ...], **taken: Any
+    sample: Sample | LazySample,
+    question: Question,
+    columns: tuple[str, ...],
+    able: Capabilities,
+    n: Sizes = None,
 ) -> Any:
     """Ask the question of a sample, whose labels may all be alike."""
-    how: dict[str, Any] = {"in_parts": False}
-    if isinstance(sample, LazySample):
-        how = {"read": sample.reader()}
+    # a sample that is here stands beside all rankings, so none of them can be asked alone
+    read = sample.reader() if isinstance(sample, LazySample) else None
     attrs = sample.asked.attrs
     return quietly(
         sample.gold,
-        lambda: answer(sample.data, sample.roles, question, columns, attrs=attrs, **how, **taken),
+        lambda: answer(
+            sample.data, sample.roles, question, columns, able, n=n, read=read, attrs=attrs
+        ),
     )
 
 

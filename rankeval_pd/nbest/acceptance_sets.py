@@ -16,7 +16,7 @@ from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import Pair, sides, with_names
 from rankeval_pd.forms.rankings.list_sizes import asked_thresholds
-from rankeval_pd.forms.roles.role_docs import with_roles_but
+from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
 from rankeval_pd.forms.roles.roles import ProportionInterval, RankingRoles
 from rankeval_pd.nbest.difference_regions import REGION_TYPES, SET_INTERVALS, Options, tested
 from rankeval_pd.nbest.precision import IntervalKind, shares_of
@@ -33,6 +33,7 @@ ACCEPTANCE_COLUMNS = (
 )  # fmt: skip
 
 
+@Capabilities(rankings="How good is each n-best list?", ends=True, by_groups=True)
 @with_roles_but("key", "label", "ties", "rng")
 def acceptance_precision(
     data: Data,
@@ -116,10 +117,8 @@ def acceptance_precision(
         exists = xr.ones_like(result["tp"], dtype=bool) & asked.notnull()  # noqa: PD004
         return result.assign(threshold=asked.broadcast_like(exists), exists=exists)
 
-    return answer(
-        data, roles, question, ACCEPTANCE_COLUMNS, any_ends=True, any_heads=True,
-        attrs=kind._asdict(),
-    )  # fmt: skip
+    able = can(acceptance_precision, heads=True)  # a head that was counted for these thresholds
+    return answer(data, roles, question, ACCEPTANCE_COLUMNS, able, attrs=kind._asdict())
 
 
 def _acceptance_columns(
@@ -316,6 +315,7 @@ COLUMNS = ("measure", "threshold", "n_accepted", "tp", "precision", "recall", "c
 _TYPES = (float, np.int64, np.int64, float, float, float)
 
 
+@Capabilities(rankings="Which threshold to take?", any_ties=True, by_groups=True)
 @with_roles_but("key", "label", "ties", "rng")
 def choose_threshold(
     data: Data,
@@ -405,7 +405,7 @@ def choose_threshold(
         return result.assign(exists=xr.ones_like(result["threshold"], dtype=bool))
 
     attrs = {"precision": precision, "recall": recall, "level": level}
-    return answer(data, roles, question, COLUMNS, any_ties=True, attrs=attrs)
+    return answer(data, roles, question, COLUMNS, can(choose_threshold), attrs=attrs)
 
 
 def _columns(

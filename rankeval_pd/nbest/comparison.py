@@ -23,7 +23,7 @@ from rankeval_pd.forms.rankings.kernel_calls import (
 )
 from rankeval_pd.forms.rankings.list_sizes import check_n, those
 from rankeval_pd.forms.roles.call_costs import check_needed
-from rankeval_pd.forms.roles.role_docs import with_roles
+from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
 from rankeval_pd.forms.roles.roles import (
     AdjustOver,
     Alternative,
@@ -58,6 +58,7 @@ COMPARED = ("precision", "recall", "lift")
 _MOST_SWAPS = 1e15
 
 
+@Capabilities(rankings="Is A better than B?", lists=True, ends=True, clusters=True, heads=True)
 @with_roles
 def compare(
     data: Data,
@@ -301,13 +302,10 @@ def compare(
         only_pair(data, a, b, roles),
         question,
         (*columns, *(DRAWN if adjust == "max-t" else ()), *last),
+        can(compare, lists=threshold is None),
         n=sizes,
-        cuts_lists=threshold is None,
         finish=decided,
         attrs=noted,
-        any_ends=True,
-        any_groups=True,
-        any_heads=True,
     )
 
 

@@ -20,7 +20,7 @@ from rankeval_pd.forms.lazy.batches import find_batches
 from rankeval_pd.forms.lazy.heads import HeadFrame, head_of
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.out.tables import OVER
-from rankeval_pd.forms.rankings.answers import answer, check_not_above, size_of
+from rankeval_pd.forms.rankings.answers import answer, size_of
 from rankeval_pd.forms.rankings.candidates import (
     Data,
     check_data,
@@ -29,10 +29,10 @@ from rankeval_pd.forms.rankings.candidates import (
     read_part,
 )
 from rankeval_pd.forms.rankings.kernel_calls import PairRanks, ask_pairs, only_pair, pair_names
-from rankeval_pd.forms.rankings.list_sizes import Shares, Sizes, check_n, those
+from rankeval_pd.forms.rankings.list_sizes import Shares, Sizes, check_n, check_not_above, those
 from rankeval_pd.forms.roles.call_costs import check_draws
 from rankeval_pd.forms.roles.columns import native, with_columns
-from rankeval_pd.forms.roles.role_docs import with_roles, with_roles_but
+from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles, with_roles_but
 from rankeval_pd.forms.roles.roles import ListSizes, RankingRoles, Roles
 from rankeval_pd.nbest.precision import TARGETS
 from rankeval_pd.progress import progress_bar
@@ -52,6 +52,7 @@ from rankeval_pd.stats.significance.unconditional import barnard, boschloo, scor
 # Which candidates make the difference? The difference region (Evert 2004, section 3.3).
 
 
+@Capabilities(rankings="Which candidates make it?")
 @with_roles_but("gold", "positive", "min_grade", "groups")
 def difference_region(
     data: Data, a: Hashable, b: Hashable, n: int, **roles: Unpack[RankingRoles]
@@ -404,6 +405,7 @@ def _other_test(
 COLUMNS = ("measure_a", "measure_b", "n", "odds_ratio", "odds_ratio_mle", "ci_low", "ci_high")
 
 
+@Capabilities(rankings="Is A better than B?", lists=True, ends=True, heads=True)
 @with_roles
 def odds_ratios(
     data: Data,
@@ -480,10 +482,8 @@ def odds_ratios(
         only_pair(data, a, b, roles),
         question,
         COLUMNS,
+        can(odds_ratios),
         n=sizes,
-        cuts_lists=True,
-        any_ends=True,
-        any_heads=True,
         attrs={"level": level},
     )
 

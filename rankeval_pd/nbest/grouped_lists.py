@@ -15,6 +15,7 @@ from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import PairRanks, ask_pairs, only_pair, pair_names
 from rankeval_pd.forms.rankings.list_sizes import Shares, Sizes, those
+from rankeval_pd.forms.roles.declarations import Capabilities
 from rankeval_pd.forms.roles.roles import Alternative, Roles
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.quantiles import z_of
@@ -346,7 +347,7 @@ def compare_joined(
     return answer(
         data, only_pair(data, a, b, roles), question,
         COMBINED_COLUMNS if average is None else AVERAGED_COLUMNS,
-        n=sizes, cuts_lists=True, any_ends=True, combine=together,
+        Capabilities(lists=True, ends=True), n=sizes, combine=together,
         attrs={
             "combine": average is None, "average": average, "alternative": alternative,
             "adjust": adjust, "alpha": alpha, "level": level,

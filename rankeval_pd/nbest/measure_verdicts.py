@@ -16,7 +16,7 @@ from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import pair_names, with_names
 from rankeval_pd.forms.rankings.list_sizes import Sizes, check_n
 from rankeval_pd.forms.roles.call_costs import check_draws, check_needed
-from rankeval_pd.forms.roles.role_docs import with_roles
+from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
 from rankeval_pd.forms.roles.roles import AreaKind, FamilyAdjustment, ListSizes, RankingRoles, Roles
 from rankeval_pd.nbest.precision import warn_of_reversed
 from rankeval_pd.progress import drawing_bar
@@ -47,6 +47,7 @@ PAIRS: dict[str, type] = {
 KINDS = ("ap", "roc")
 
 
+@Capabilities(rankings="Which measure is best?", lists=True, heads=True)
 @with_roles
 def measure_ranks(
     data: Data,
@@ -224,8 +225,9 @@ def _answered(
     """Return the answer for the whole data, its rows named by ``names``, and by n of lists."""
     over_n: bool = asked.kind is None
     return answer(
-        data, roles, question, (*names, *(("n",) if over_n else ()), *columns), n=asked.n,
-        cuts_lists=over_n, any_ties=not over_n, any_heads=over_n, attrs=asked.attrs,
+        data, roles, question, (*names, *(("n",) if over_n else ()), *columns),
+        can(measure_ranks, lists=over_n, any_ties=not over_n, heads=over_n),
+        n=asked.n, attrs=asked.attrs,
     )  # fmt: skip
 
 

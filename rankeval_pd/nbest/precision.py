@@ -24,7 +24,7 @@ from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import ask_measures
 from rankeval_pd.forms.rankings.list_sizes import check_n, those
-from rankeval_pd.forms.roles.role_docs import with_roles
+from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
 from rankeval_pd.forms.roles.roles import ListSizes, ProportionInterval, RankingRoles, Roles, Target
 from rankeval_pd.nbest.grouped_lists import check_joined, weights
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
@@ -46,6 +46,10 @@ AVERAGED_COLUMNS = (
 )  # fmt: skip
 
 
+@Capabilities(
+    rankings="How good is each n-best list?", lists=True, any_ties=True, ends=True, clusters=True,
+    heads=True,
+)  # fmt: skip
 @with_roles
 def nbest_precision(
     data: Data,
@@ -187,12 +191,8 @@ def nbest_precision(
             roles,
             question,
             columns,
+            can(nbest_precision, clusters=average is None),
             n=sizes,
-            cuts_lists=True,
-            any_ties=True,
-            any_ends=True,
-            any_groups=average is None,
-            any_heads=True,
             combine=None if average is None else of_lists(average, kind.level),
             attrs={**kind._asdict(), "ties": ties, **averaged},
         )

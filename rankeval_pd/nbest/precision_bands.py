@@ -20,7 +20,7 @@ from rankeval_pd.forms.rankings.kernel_calls import (
 )
 from rankeval_pd.forms.rankings.list_sizes import check_n, those
 from rankeval_pd.forms.roles.call_costs import check_draws
-from rankeval_pd.forms.roles.role_docs import with_roles
+from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
 from rankeval_pd.forms.roles.roles import ListSizes, ProportionInterval, RankingRoles, Roles
 from rankeval_pd.nbest import grouped_lists
 from rankeval_pd.nbest.precision import IntervalKind
@@ -41,6 +41,7 @@ DIFFERENCE_COLUMNS = ("measure_a", "measure_b", "n", "difference", "band_low", "
 _TOO_PRECISE = 0.9  # above this precision the bands are known to cover less than they say
 
 
+@Capabilities(rankings="What holds for all n together?", lists=True, clusters=True, heads=True)
 @with_roles
 def precision_band(
     data: Data,
@@ -135,10 +136,8 @@ def precision_band(
         roles,
         question,
         PRECISION_COLUMNS,
+        can(precision_band, heads=chosen.groups is None),
         n=sizes,
-        cuts_lists=True,
-        any_groups=True,
-        any_heads=chosen.groups is None,
         attrs=attrs,
     )
 
@@ -227,6 +226,7 @@ def _warn_if_too_precise(precision: FloatArray) -> None:
         )
 
 
+@Capabilities(rankings="What holds for all n together?", lists=True, clusters=True, heads=True)
 @with_roles
 def difference_band(
     data: Data,
@@ -321,10 +321,8 @@ def difference_band(
         only_pair(data, a, b, roles),
         question,
         DIFFERENCE_COLUMNS,
+        can(difference_band, heads=chosen.groups is None),
         n=sizes,
-        cuts_lists=True,
-        any_groups=True,
-        any_heads=chosen.groups is None,
         attrs=attrs,
     )
 
@@ -394,6 +392,7 @@ def _difference_margin(
 LOCAL_COLUMNS = ("measure", "n", "precision", "ci_low", "ci_high")
 
 
+@Capabilities(rankings="How good is each n-best list?", lists=True, heads=True)
 @with_roles
 def local_precision(
     data: Data,
@@ -461,9 +460,7 @@ def local_precision(
         )
 
     attrs = {**kind._asdict(), "window": window}
-    result = answer(
-        data, roles, question, LOCAL_COLUMNS, cuts_lists=True, any_heads=True, attrs=attrs
-    )
+    result = answer(data, roles, question, LOCAL_COLUMNS, can(local_precision), attrs=attrs)
     rows = result.sizes.get("n", 1) if isinstance(result, xr.Dataset) else len(result)
     if not rows and len(data) and ties != "blocks":
         raise ValueError(

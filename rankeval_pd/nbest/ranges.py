@@ -16,7 +16,7 @@ from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import PairRanks, ask_pairs, only_pair, pair_names
 from rankeval_pd.forms.rankings.list_sizes import check_n, those
 from rankeval_pd.forms.roles.call_costs import check_draws
-from rankeval_pd.forms.roles.role_docs import with_roles
+from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
 from rankeval_pd.forms.roles.roles import (
     AdjustOver,
     Alternative,
@@ -44,6 +44,7 @@ from rankeval_pd.stats.significance.fisher import ALTERNATIVES
 RANGE_COLUMNS = ("measure_a", "measure_b", "better", "n_first", "n_last", "n_tests", "p_max")
 
 
+@Capabilities(rankings="Is A better than B?", heads=True)
 @with_roles
 def significant_ranges(
     data: Data,
@@ -180,6 +181,7 @@ _TYPES: dict[str, type] = {
 COLUMNS = ("measure_a", "measure_b", *_TYPES)
 
 
+@Capabilities(rankings="Is A better than B?", heads=True)
 @with_roles
 def mean_difference(
     data: Data,
@@ -275,8 +277,9 @@ def mean_difference(
 
     attrs = {"alternative": alternative, "alpha": alpha, "level": level, "n_resamples": draws}
     return answer(
-        data, only_pair(data, a, b, roles), question, COLUMNS, n=sizes, any_heads=True, attrs=attrs
-    )
+        data, only_pair(data, a, b, roles), question, COLUMNS, can(mean_difference), n=sizes,
+        attrs=attrs,
+    )  # fmt: skip
 
 
 def _columns(

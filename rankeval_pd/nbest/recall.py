@@ -13,7 +13,7 @@ from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import ask_measures
 from rankeval_pd.forms.rankings.list_sizes import Sizes, check_n, those
-from rankeval_pd.forms.roles.role_docs import with_roles
+from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
 from rankeval_pd.forms.roles.roles import (
     ListSizes,
     ProportionInterval,
@@ -40,6 +40,7 @@ _BAND_TYPES = dict.fromkeys(BAND_COLUMNS[2:], float) | {"exists": bool}
 BANDS = ("clopper-pearson", "emproc", "emproc-plus")
 
 
+@Capabilities(rankings="How much is found, how early?", lists=True, any_ties=True, ends=True)
 @with_roles
 def nbest_recall(
     data: Data,
@@ -138,7 +139,7 @@ def recall_of_lists(
         )  # fmt: skip
 
     return answer(
-        data, roles, question, columns, n=sizes, cuts_lists=True, any_ties=True, any_ends=True,
+        data, roles, question, columns, can(nbest_recall), n=sizes,
         attrs={**kind._asdict(), "ties": ties},
     )  # fmt: skip
 
@@ -188,6 +189,7 @@ def _list_columns(
     return (*(named[name] for name in names), lists.exists)
 
 
+@Capabilities(rankings="How much is found, how early?", lists=True)
 @with_roles
 def recall_band(
     data: Data,
@@ -273,7 +275,7 @@ def recall_band(
             )  # fmt: skip
 
     attrs = {"level": level, "band": "sup-t", "ci": ci}
-    return answer(data, roles, question, BAND_COLUMNS, n=sizes, cuts_lists=True, attrs=attrs)
+    return answer(data, roles, question, BAND_COLUMNS, can(recall_band), n=sizes, attrs=attrs)
 
 
 def _band_columns(

@@ -23,7 +23,7 @@ from rankeval_pd.forms.rankings.candidates import (
     read_part,
 )
 from rankeval_pd.forms.rankings.list_sizes import asked_thresholds
-from rankeval_pd.forms.roles.role_docs import with_roles_but
+from rankeval_pd.forms.roles.declarations import Capabilities, with_roles_but
 from rankeval_pd.forms.roles.roles import ProportionInterval, RankingRoles, Roles, as_names
 from rankeval_pd.nbest.repetition_parts import (
     accepted,
@@ -53,6 +53,7 @@ SAMPLE_COLUMNS = ("measure", *_SAMPLE)
 _BOOTSTRAP = 999  # draws of the test of fit
 
 
+@Capabilities(rankings="Would it happen again?")
 @with_roles_but("key", "label", "ties")
 def repetition(
     data: Data,
@@ -152,6 +153,7 @@ def repetition(
     return tables.leave_dataset(result, COLUMNS, ragged=False, attrs=study.noted())
 
 
+@Capabilities(rankings="Would it happen again?")
 @with_roles_but("key", "label", "ties", "rng")
 def repetition_samples(
     data: Data,

@@ -12,7 +12,7 @@ import xarray as xr
 from rankeval_pd.errors import unknown_name
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.candidates import Data, check_data
-from rankeval_pd.forms.roles.role_docs import with_roles
+from rankeval_pd.forms.roles.declarations import Capabilities, with_roles
 from rankeval_pd.forms.roles.roles import AnyRoles, FamilyAdjustment, ListSizes
 from rankeval_pd.nbest.measure_verdicts import VERDICT, Asked, best_first, ranked
 from rankeval_pd.queries.per_query import Undefined
@@ -23,6 +23,7 @@ from rankeval_pd.systems.system_ranks import system_ranks
 _OF_PAIRS = ("difference", "difference_low", "difference_high", "p_adjusted")
 
 
+@Capabilities(rankings="Which measure is best?", items="Who is best?", heads=True)
 @with_roles
 def summary(
     data: Data,

@@ -13,7 +13,7 @@ from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import PairRanks, ask_pairs, only_pair, pair_names
 from rankeval_pd.forms.rankings.list_sizes import check_n, those
 from rankeval_pd.forms.roles.call_costs import check_draws
-from rankeval_pd.forms.roles.role_docs import with_roles
+from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
 from rankeval_pd.forms.roles.roles import ListSizes, RankingRoles, Roles
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import ranking, swap_draws
@@ -23,6 +23,7 @@ _TYPES: dict[str, type] = {"p_min": float, "p_median": float, "p_max": float, "c
 COLUMNS = ("measure_a", "measure_b", "n", *_TYPES)
 
 
+@Capabilities(rankings="Which candidates make it?", lists=True, heads=True)
 @with_roles
 def tie_sensitivity(
     data: Data,
@@ -104,10 +105,8 @@ def tie_sensitivity(
         only_pair(data, a, b, roles),
         question,
         COLUMNS,
+        can(tie_sensitivity, n_keys=keys),
         n=sizes,
-        cuts_lists=True,
-        any_heads=True,
-        n_keys=keys,
         attrs={"n_keys": keys},
     )
 

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.forms.items.items import item_roles, read_dataset, read_frame, to_items
+from rankeval_pd.forms.items.item_roles import item_roles
+from rankeval_pd.forms.items.items import read_dataset, read_frame, to_items
 from rankeval_pd.forms.items.metric_columns import as_items
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.roles.roles import AreaKind, FamilyAdjustment, GainInterval, ListSizes
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@of_data_or_table(draw_paired_differences, DIFFERENCES, "plot.paired_differences")
+@of_data_or_table(draw_paired_differences, DIFFERENCES, "plot.paired_differences", forms=["items"])
 def paired_differences(
     data: Data,
     a: Hashable = None,
@@ -172,6 +173,7 @@ def _of_pairs(
     draw_critical_difference,
     ("system_a", "system_b", "score_a", "score_b", "gain"),
     "paired_bootstrap",
+    forms=["rankings", "items", "pairs"],
 )
 def critical_difference(
     data: Data,

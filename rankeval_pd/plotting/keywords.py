@@ -14,8 +14,8 @@ import xarray as xr
 from rankeval_pd.errors import hushed
 from rankeval_pd.forms.out.tables import is_missing
 from rankeval_pd.forms.rankings.candidates import read_dataset, read_frame
-from rankeval_pd.forms.roles.columns import find_gold, find_measures
-from rankeval_pd.forms.roles.role_docs import with_roles_and
+from rankeval_pd.forms.roles.columns import Form, find_gold, find_measures
+from rankeval_pd.forms.roles.declarations import Capabilities, with_roles_and
 from rankeval_pd.forms.roles.roles import (
     MEANINGS,
     AnyRoles,
@@ -111,7 +111,11 @@ def parted(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def of_data_or_table(
-    draw: Callable[..., Any], needed: Sequence[str], made_by: str
+    draw: Callable[..., Any],
+    needed: Sequence[str],
+    made_by: str,
+    *,
+    forms: Sequence[Form] = ("rankings",),
 ) -> Callable[[Picture], Picture]:
     """Make a function that computes and draws also draw a table that is there.
 
@@ -124,9 +128,13 @@ def of_data_or_table(
         The columns by which the table is known.
     made_by : str
         The method whose result it is.
+    forms : sequence of str
+        The forms of data that it draws.
     """
 
     def decorate(picture: Picture) -> Picture:
+        headings: dict[str, Any] = dict.fromkeys(forms, "Pictures")
+        Capabilities(**headings)(picture)
         picture.__doc__ = (picture.__doc__ or "").replace("    **look\n", SHARED)
         spelled = with_roles_and(UNLESS_GIVEN)(picture)
 

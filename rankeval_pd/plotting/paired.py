@@ -43,7 +43,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@of_data_or_table(draw_confidence, ("system_a", "gain", "confidence"), "paired_bootstrap")
+@of_data_or_table(
+    draw_confidence,
+    ("system_a", "gain", "confidence"),
+    "paired_bootstrap",
+    forms=["items", "pairs"],
+)
 def confidence(
     data: Data,
     a: Hashable = None,
@@ -108,7 +113,12 @@ def confidence(
 
 
 @of_measures_too
-@of_data_or_table(draw_pairs, ("system_a", "system_b", "gain", "p_value"), "paired_bootstrap")
+@of_data_or_table(
+    draw_pairs,
+    ("system_a", "system_b", "gain", "p_value"),
+    "paired_bootstrap",
+    forms=["rankings", "items", "pairs"],
+)
 def pairs(
     data: Data,
     a: Hashable = None,
@@ -192,7 +202,9 @@ def pairs(
     return draw_pairs(table, **look)
 
 
-@of_data_or_table(draw_system_ranks, ("system", "rank", "rank_low", "p_best"), "system_ranks")
+@of_data_or_table(
+    draw_system_ranks, ("system", "rank", "rank_low", "p_best"), "system_ranks", forms=["items"]
+)
 def system_ranks(
     data: Data,
     *,
@@ -246,7 +258,9 @@ def system_ranks(
     return draw_system_ranks(table, **look)
 
 
-@of_data_or_table(draw_gain_by_size, ("size", "system_a", "gain", "p_value"), "gain_by_size")
+@of_data_or_table(
+    draw_gain_by_size, ("size", "system_a", "gain", "p_value"), "gain_by_size", forms=["items"]
+)
 def gain_by_size(
     data: Data,
     sizes: Sequence[int],
@@ -313,7 +327,9 @@ def gain_by_size(
     return draw_gain_by_size(table, gain_threshold(table), **look)
 
 
-@of_data_or_table(draw_calibration, ("p_low", "p_high", "agreement"), "calibration")
+@of_data_or_table(
+    draw_calibration, ("p_low", "p_high", "agreement"), "calibration", forms=["pairs"]
+)
 def calibration(
     data: Data,
     other: pd.DataFrame | xr.Dataset,

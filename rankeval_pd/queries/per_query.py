@@ -25,6 +25,7 @@ from rankeval_pd.forms.queries.documents import (
     with_query_roles,
 )
 from rankeval_pd.forms.rankings.candidates import Data, check_data
+from rankeval_pd.forms.roles.declarations import Capabilities
 from rankeval_pd.forms.roles.roles import QueryRoles
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.query_metrics import METRICS, Request, judgements, retrieve
@@ -36,6 +37,10 @@ from rankeval_pd.stats.rankings.query_ties import EXPECTED
 Undefined = Literal["zero", "skip", "raise"]
 
 
+@Capabilities(
+    rankings="And per query?",
+    dask="it takes each query by itself. Compute some, ddf[ddf['query'].isin(...)].compute()",
+)
 @with_query_roles
 def per_query(
     data: Data,

@@ -11,13 +11,8 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import check_choice, check_share, unknown_name
-from rankeval_pd.forms.items.items import (
-    check_better,
-    item_order,
-    item_roles,
-    settled,
-    system_scores,
-)
+from rankeval_pd.forms.items.item_roles import check_better, item_order, item_roles
+from rankeval_pd.forms.items.items import settled, system_scores
 from rankeval_pd.forms.items.pair_tables import (
     as_came,
     check_sizes,
@@ -30,7 +25,7 @@ from rankeval_pd.forms.items.pair_tables import (
 )
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.roles.call_costs import check_draws, check_memory
-from rankeval_pd.forms.roles.role_docs import with_roles
+from rankeval_pd.forms.roles.declarations import Capabilities, with_roles
 from rankeval_pd.forms.roles.roles import CalibrationInterval, ItemRoles, Roles
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats.intervals.proportions import clopper_pearson
@@ -45,6 +40,7 @@ Prior = Literal["flat", "estimated"]
 PAPER_BINS = (0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08)
 
 
+@Capabilities(pairs="Does it hold on other data?")
 @with_roles
 def calibration(
     data: Data,
@@ -251,6 +247,10 @@ def _calibrated(
 _COLUMNS = 25  # of a table of pairs
 
 
+@Capabilities(
+    items="Which gain is worth reporting?",
+    dask="it takes random halves of all items. Compute them, ddf.compute().rankeval",
+)
 @with_roles
 def population_calibration(
     data: Data,

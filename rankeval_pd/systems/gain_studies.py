@@ -10,7 +10,8 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import check_choice, check_share, unknown_name
-from rankeval_pd.forms.items.items import check_items, item_order, item_roles, role_column, settled
+from rankeval_pd.forms.items.item_roles import check_items, item_order, item_roles, role_column
+from rankeval_pd.forms.items.items import settled
 from rankeval_pd.forms.items.pair_tables import (
     as_came,
     check_sizes,
@@ -25,7 +26,7 @@ from rankeval_pd.forms.out.tables import check_names
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.list_sizes import group_numbers
 from rankeval_pd.forms.roles.call_costs import check_draws
-from rankeval_pd.forms.roles.role_docs import with_roles
+from rankeval_pd.forms.roles.declarations import Capabilities, with_roles
 from rankeval_pd.forms.roles.roles import (
     AdjustOver,
     Draw,
@@ -52,6 +53,7 @@ THRESHOLD_COLUMNS = (
 )  # fmt: skip
 
 
+@Capabilities(pairs="Which gain is worth reporting?")
 def gain_threshold(
     data: Data,
     *,
@@ -193,6 +195,10 @@ def _window(window: Any) -> tuple[float, float]:
 # How do gains and their significance change with the size of the test set?
 
 
+@Capabilities(
+    items="Which gain is worth reporting?",
+    dask="it takes parts of the items; ask for them, ddf.sample(frac=...), one by one",
+)
 @with_roles
 def gain_by_size(
     data: Data,
@@ -305,7 +311,7 @@ def _domains(data: Any, by: list[Hashable], roles: Roles, draw: str) -> list[Int
             " Leave it out, or give a DataFrame."
         )
     if by:
-        number = group_numbers([role_column(data, name, "by") for name in by], by)[1]
+        number = group_numbers([role_column(data, name, "by") for name in by], by, len(data))[1]
     order = np.arange(len(labels))
     if draw == "random":
         order = item_order(labels)

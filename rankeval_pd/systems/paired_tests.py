@@ -13,7 +13,7 @@ from rankeval_pd.forms.items.item_answers import Finish, Question, answer
 from rankeval_pd.forms.lazy.item_sums import Asked
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.roles.call_costs import check_memory
-from rankeval_pd.forms.roles.role_docs import with_roles
+from rankeval_pd.forms.roles.declarations import Capabilities, with_roles
 from rankeval_pd.forms.roles.roles import (
     AdjustOver,
     Event,
@@ -47,6 +47,7 @@ PAIR_COLUMNS = (
 _PAIR_DTYPES = (bool, *[float] * 11, bool, bool, *[np.int64] * 3, *[float] * 3)
 
 
+@Capabilities(items="Is the gain of a system real?", sums=True)
 @with_roles
 def paired_bootstrap(
     data: Data,
@@ -237,6 +238,7 @@ def paired_bootstrap(
     )  # fmt: skip
 
 
+@Capabilities(items="Is the gain of a system real?", sums=True)
 @with_roles
 def paired_permutation(
     data: Data,

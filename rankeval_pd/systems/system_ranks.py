@@ -13,7 +13,7 @@ from rankeval_pd.errors import check_choice
 from rankeval_pd.forms.items.item_answers import Finish, Question, answer
 from rankeval_pd.forms.lazy.item_sums import Asked
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.roles.role_docs import with_roles
+from rankeval_pd.forms.roles.declarations import Capabilities, with_roles
 from rankeval_pd.forms.roles.roles import (
     AdjustOver,
     FamilyAdjustment,
@@ -41,6 +41,7 @@ RANK_COLUMNS = (
 _RANK_DTYPES = (*[float] * 3, *[np.int64] * 3, float, bool, np.int64, float)
 
 
+@Capabilities(items="Who is best?", sums=True)
 @with_roles
 def system_ranks(
     data: Data,

@@ -11,18 +11,14 @@ import pandas as pd
 from rankeval_pd import accessors
 from tests.fuzz.data import Case, Rng, pick
 
-RANKING = (
-    "nbest_precision", "acceptance_precision", "local_precision", "precision_band", "compare",
-    "significant_ranges", "difference_band", "judged_precision", "judged_difference",
-    "measure_ranks", "mean_difference", "odds_ratios", "tie_sensitivity", "difference_region",
-    "repetition", "random_bound", "random_cdf", "random_envelope", "random_test", "crossovers",
-    "roc", "precision_recall", "det", "gain", "lift", "random_band", "isolines", "area",
-    "compare_area", "choose_threshold",
-)  # fmt: skip
-ITEMS = (
-    "paired_bootstrap", "paired_permutation", "system_ranks", "gain_by_size",
-    "population_calibration",
-)  # fmt: skip
+# whose options, or data, are none that a random case has
+LEFT_OUT = {
+    "nbest_recall", "recall_band", "judged_recall", "judged_average_precision", "plan_annotation",
+    "annotation_sheet", "with_judgements", "summary", "repetition_samples", "unpaired_area",
+    "partial_area", "bedroc", "enrichment", "per_query", "with_association_measures",
+}  # fmt: skip
+RANKING = [name for name in accessors.methods_of("rankings") if name not in LEFT_OUT]
+ITEMS = [name for name in accessors.methods_of("items") if name not in LEFT_OUT]
 SHARES = ("level", "alpha", "p")
 CHOICES: dict[str, list[str]] = {
     "ties": ["shared", "shared", "blocks", "error"],

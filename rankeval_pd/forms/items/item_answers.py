@@ -15,10 +15,9 @@ import numpy as np
 import xarray as xr
 
 from rankeval_pd.errors import is_known, shown, unknown_name
+from rankeval_pd.forms.items.item_roles import check_items, item_roles
 from rankeval_pd.forms.items.items import (
     ItemTable,
-    check_items,
-    item_roles,
     read_dataset,
     read_frame,
     to_items,

@@ -19,6 +19,16 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import listed, shown, unknown_name, warn
+from rankeval_pd.forms.items.item_roles import (
+    check_dimension,
+    check_items,
+    codes,
+    item_order,
+    item_roles,
+    role_column,
+    seeds_as_columns,
+    system_columns,
+)
 from rankeval_pd.forms.items.metric_columns import (
     Beside,
     Metric,
@@ -32,75 +42,16 @@ from rankeval_pd.forms.items.metric_columns import (
 from rankeval_pd.forms.out.tables import is_missing
 from rankeval_pd.forms.rankings.list_sizes import group_numbers
 from rankeval_pd.forms.rankings.values import as_floats, lifted
-from rankeval_pd.forms.roles.columns import frame_column, names_level
+from rankeval_pd.forms.roles.columns import (
+    frame_column,
+    labels_along,
+    refuse_by,
+    refuse_dim,
+)
 from rankeval_pd.forms.roles.identifiers import warn_of_identifiers
-from rankeval_pd.forms.roles.roles import Roles, are_values, as_names, excluded_names
+from rankeval_pd.forms.roles.roles import Roles, as_names, excluded_names
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.resampling.test_items import Items
-
-_OF_RANKINGS = ("gold", "key", "ties")
-
-
-def item_roles(keywords: Mapping[str, Any]) -> Roles:
-    """Return the roles, those of rankings refused, ``dim`` being ``item`` unless given."""
-    roles = Roles.of({"dim": "item", **keywords})
-    if keywords.get("lower_is_better") is not None:
-        raise ValueError(
-            f"lower_is_better={keywords['lower_is_better']!r} is a role of rankings; for these, use"
-            " compare. All systems have scores of one metric: if the lower score is the better one,"
-            " give higher_is_better=False; without it they would be ranked backwards."
-        )
-    for name in ("by", "groups", "strata"):
-        if are_values(getattr(roles, name)):
-            raise ValueError(
-                f"{name} holds values: of systems over test items, give the name of a column or of"
-                f" a level of the index. Put them there: data.assign(part=...), {name}='part'."
-            )
-    for name in _OF_RANKINGS:
-        if keywords.get(name) is not None:
-            raise ValueError(
-                f"{name}={_as_given(keywords[name])} is a role of rankings, candidates with a gold"
-                " label, and this is a method for systems over test items. Leave it out; for"
-                f" rankings, use compare.{_of_predictions(roles.metric) if name == 'gold' else ''}"
-            )
-    if roles.missing not in ("raise", "ratio"):
-        raise ValueError(
-            f"missing={roles.missing!r} is a role of rankings; for these, use compare. Of systems"
-            " over test items give 'raise', or 'ratio': the score of the items that there are."
-        )
-    if roles.average is not None and roles.strata is None:
-        raise ValueError(
-            f"average={roles.average!r} says how strata make one score, and there are none. Name"
-            " the column of the strata, strata=..., or leave it out."
-        )
-    check_better(roles.higher_is_better)
-    return roles
-
-
-def check_better(better: object) -> None:
-    """Raise a TypeError unless this is a direction, or none."""
-    if better is not None and not isinstance(better, (bool, np.bool_)):
-        raise TypeError(f"higher_is_better={better!r}: give True, False, or None for the metric's.")
-
-
-def check_dimension(data: xr.Dataset, dim: Hashable) -> None:
-    """Raise a ValueError unless the data have this dimension of items, or of systems."""
-    if dim not in data.dims:
-        raise ValueError(
-            f"data has no dimension {dim!r}; it has {listed(data.dims)}. Systems over test"
-            " items have the dimensions 'item' (named by dim=) and 'system', and one variable"
-            " per statistic. For rankings, candidates with a gold label, use compare."
-        )
-
-
-def check_items(data: object) -> None:
-    """Raise a TypeError unless the data are a DataFrame or a Dataset."""
-    if not isinstance(data, pd.DataFrame | xr.Dataset):
-        raise TypeError(
-            f"data is of type {type(data).__name__}: give a pandas DataFrame with one row per test"
-            " item and one column per system, or an xarray Dataset with the dimensions 'item' and"
-            " 'system'."
-        )
 
 
 class ItemTable(NamedTuple):
@@ -124,11 +75,7 @@ class ItemTable(NamedTuple):
 
 def read_frame(frame: pd.DataFrame, roles: Roles) -> ItemTable:
     """Bring a DataFrame, one row per item, into the inner form."""
-    if roles.dim != "item":
-        raise ValueError(
-            f"dim={roles.dim!r} names a dimension of a Dataset, and data is a DataFrame: leave it"
-            " out."
-        )
+    refuse_dim(roles.dim, "item")
     frame = frame_as_items(frame)  # a table of per_query, which is long
     by = as_names(roles.by, frame.columns)
     frame = seeds_as_columns(frame, roles, by)
@@ -136,7 +83,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles) -> ItemTable:
     for role in ("groups", "strata"):
         if (name := getattr(roles, role)) is not None:
             role_columns[name] = role_column(frame, name, role)
-    columns = _system_columns(frame, list(role_columns), roles)
+    columns = system_columns(frame, list(role_columns), roles)
     systems = list(dict.fromkeys(system for system, _, _ in columns))
     statistics = list(dict.fromkeys(statistic for _, statistic, _ in columns))
     seeds = list(dict.fromkeys(seed for _, _, seed in columns))
@@ -164,12 +111,8 @@ def read_frame(frame: pd.DataFrame, roles: Roles) -> ItemTable:
         return None if name is None else codes(role_columns[name].iloc[order], role, name)
 
     beside = Beside.of_roles(roles, numbered("groups"), numbered("strata"), seeds)
-    keys = pd.DataFrame(index=[0])
-    number = np.zeros(len(frame), dtype=np.int64)
-    if by:
-        keys, number = group_numbers([role_columns[name].iloc[order] for name in by], by)
-    count = int(number.max(initial=-1)) + 1 if by else 1
-    members = [np.flatnonzero(number == group) for group in range(count)]
+    keys, number = group_numbers([role_columns[name].iloc[order] for name in by], by, len(frame))
+    members = [np.flatnonzero(number == group) for group in range(len(keys))]
     return ItemTable(values, systems, metric, beside, frame.index[order], keys, members)
 
 
@@ -188,7 +131,8 @@ def warn_of_shape(frame: pd.DataFrame, roles: Roles, systems: list[Hashable]) ->
     groups = {}
     by = as_names(roles.by, frame.columns)
     if by:
-        groups["by"] = group_numbers([role_column(frame, name, "by") for name in by], by)[1]
+        columns = [role_column(frame, name, "by") for name in by]
+        groups["by"] = group_numbers(columns, by, len(frame))[1]
     if roles.groups is not None:
         groups["groups"] = pd.factorize(role_column(frame, roles.groups, "groups"))[0]
     warn_of_identifiers(
@@ -222,172 +166,6 @@ def settled(data: pd.DataFrame | xr.Dataset, roles: Mapping[str, Any]) -> dict[s
     return {**roles, "measures": systems, "exclude": None}
 
 
-def role_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
-    """Return the column or index level of a role, below a two-level header too."""
-    if frame.columns.nlevels > 1 and not names_level(frame, name):
-        places = [i for i, c in enumerate(frame.columns) if name in {c, c[0]}]
-        if len(places) == 1:
-            return frame.iloc[:, places[0]]
-    return frame_column(frame, name, role)
-
-
-def seeds_as_columns(frame: pd.DataFrame, roles: Roles, by: list[Hashable]) -> pd.DataFrame:
-    """Return the data with the training seeds as a level of the columns, one row per item."""
-    seeds = roles.seeds
-    if seeds is None or (frame.columns.nlevels > 1 and seeds in frame.columns.names):
-        return frame
-    seed = role_column(frame, seeds, "seeds")
-    if frame.empty:
-        raise ValueError(f"seeds={shown(seeds)}: data has no item, and so no seed. Give some rows.")
-    codes(seed, "seeds", seeds)
-    beside = [name for name in (*by, roles.groups, roles.strata) if name is not None]
-    columns = [name for name in (*beside, seeds) if name not in frame.index.names]
-    plain = frame.set_index(columns, append=True)
-    if plain.index.nlevels == 1 + len(beside) and seeds in frame.index.names:
-        raise ValueError(
-            f"seeds={seeds!r}: what names the items? Put it into the index beside the seed:"
-            f" data.set_index([..., {seeds!r}])."
-        )
-    plain = plain.droplevel(seeds)
-    parts = {label: plain[(seed == label).to_numpy()] for label in pd.unique(seed)}
-    first = next(iter(parts.values())).index
-    for label, part in parts.items():
-        lacking = first.symmetric_difference(part.index)
-        if part.index.has_duplicates or len(lacking):
-            raise ValueError(
-                f"seeds={seeds!r}: every seed needs every item once, and seed {shown(label)} has"
-                f" {len(part)} rows where {len(first)} are expected. The index has to name the"
-                " items (the same for all seeds), as by data.set_index('item'); what by, groups and"
-                " strata say of an item has to be the same for all seeds."
-            )
-    wide: pd.DataFrame = pd.concat(parts, axis=1, names=[seeds, *frame.columns.names])
-    return wide
-
-
-def _system_columns(
-    frame: pd.DataFrame, named: list[Hashable], roles: Roles
-) -> dict[tuple[Hashable, Hashable, Hashable], int]:
-    """Return the place of the column of each system, statistic and training seed."""
-    header = frame.columns
-    labels: list[Any] = list(header)
-    seeds: list[Hashable] = [None] * len(labels)
-    if roles.seeds is not None:
-        level = list(header.names).index(roles.seeds)
-        seeds = header.get_level_values(level).tolist()
-        rest = [k for k in range(header.nlevels) if k != level]
-        header = pd.MultiIndex.from_frame(header.to_frame().iloc[:, rest])
-        header = header.get_level_values(0) if len(rest) == 1 else header
-    if header.nlevels > 2:
-        raise ValueError(
-            f"data has a header of {header.nlevels} levels, and systems and statistics are two."
-            " Drop the others: data.droplevel(..., axis=1)."
-        )
-    which = _system_level(header)
-    known = list(header) if header.nlevels == 1 else [name for label in header for name in label]
-    out = set(excluded_names(roles, dict.fromkeys(known)))
-    beside = set(named)
-    by_name: dict[tuple[Hashable, Hashable, Hashable], int] = {}
-    inner: list[Any] = list(header)
-    for place, label in enumerate(inner):
-        if labels[place] in beside or (frame.columns.nlevels > 1 and labels[place][0] in beside):
-            continue
-        system, statistic = label, None
-        if header.nlevels == 2:
-            system, statistic = label[which], label[1 - which]
-        if system in out:
-            continue
-        key = (system, statistic, seeds[place])
-        if not _is_number(frame.iloc[:, place]):
-            if str(key[0]) == "system":
-                raise ValueError(
-                    "data has a column 'system' that names systems: one row is one item, with a"
-                    " column per system. Reshape it: data.pivot(index=..., columns='system')."
-                )
-            continue
-        if key in by_name:
-            raise ValueError(
-                f"the name {key[0]!r} stands for several columns. Rename or drop all but one of"
-                " them; data.columns.duplicated() shows repeated names."
-            )
-        by_name[key] = place
-    if roles.measures is None and {"query", "document"} <= {*frame.columns, *frame.index.names}:
-        _refuse_runs(frame)
-    if ("gold", None, None) in by_name or not by_name:
-        _refuse_rankings(frame, by_name, roles.metric)
-    if roles.measures is not None:
-        systems = list(dict.fromkeys(key[0] for key in by_name))
-        wanted = as_names(roles.measures, systems)
-        for name in wanted:
-            if name not in set(systems):
-                raise unknown_name("measures", name, systems)
-        by_name = {k: by_name[k] for name in wanted for k in by_name if k[0] in {name}}
-        if not wanted:
-            raise ValueError(
-                f"measures={roles.measures!r} names no system; there are {listed(systems)}. Name"
-                " two or more, or leave measures out."
-            )
-    return by_name
-
-
-def _refuse_runs(frame: pd.DataFrame) -> None:
-    """Raise a ValueError for runs: scores of documents say nothing of how good a run is."""
-    raise ValueError(
-        f"data has 'query' and 'document': {listed(frame.columns)}. One row is a document that runs"
-        " retrieved, and its score is no quality of the run. First ask for a metric of each query,"
-        " table = data.rankeval.per_query('nDCG@10', wide=True), and then this method of the table."
-        " If columns are systems and rows their items, name the systems: measures=[...]."
-    )
-
-
-def _as_given(value: object) -> str:
-    """Return a role as text, values by their type alone."""
-    return f"<{type(value).__name__}>" if are_values(value) else shown(value)
-
-
-def _of_predictions(metric: object) -> str:
-    """Say what to make of predictions and true labels, whose scores these are not."""
-    if not isinstance(metric, str):
-        return ""
-    if metric == "accuracy":
-        return " Of predictions give right or wrong: predictions.eq(y_true, axis=0)."
-    if metric in ("f1", "precision", "recall"):
-        return (
-            f" Of predictions {metric!r} takes three counts for each system, columns (system,"
-            " 'correct'), (system, 'guess') and (system, 'gold'): y_pred & y_true, y_pred and"
-            " y_true. The how-to 'F1 from predictions' makes them."
-        )
-    return ""
-
-
-def _refuse_rankings(frame: pd.DataFrame, found: Mapping[Any, int], metric: object) -> None:
-    if not found:
-        raise ValueError(
-            f"data has no numeric or boolean column without another role; there are"
-            f" {listed(frame.columns)}. Give one row per test item and one column per system."
-        )
-    raise ValueError(
-        "data has a column 'gold': are these candidates with a gold label, a ranking? For these"
-        " use compare. This is a method for systems over test items, one column per system; if"
-        f" 'gold' is a system, rename it.{_of_predictions(metric)}"
-    )
-
-
-def _system_level(header: pd.Index) -> int:
-    """Return which level of a two-level header holds the systems."""
-    return 1 if header.nlevels == 2 and header.names[1] == "system" else 0
-
-
-def _is_number(values: pd.Series) -> bool:
-    if values.dtype == object:
-        values = values.infer_objects()
-        if values.dtype == object:  # numbers and None
-            values = pd.Series(values.dropna().to_list())
-    api = pd.api.types
-    return (
-        api.is_numeric_dtype(values.dtype) or api.is_bool_dtype(values.dtype)
-    ) and not api.is_complex_dtype(values.dtype)
-
-
 def _numbers(values: pd.Series, name: Hashable) -> FloatArray:
     if values.dtype == object:
         values = pd.to_numeric(values)
@@ -396,42 +174,6 @@ def _numbers(values: pd.Series, name: Hashable) -> FloatArray:
         f"{shown(name)} has",
         "so that gains would be lost. Subtract the same number from all systems, or round them.",
     )
-
-
-def item_order(labels: pd.Index) -> IntArray:
-    """Return the positions of the items in the order of their labels.
-
-    Draws go to the items in this order, so that the order of the rows changes no number.
-    """
-    try:
-        if isinstance(labels, pd.MultiIndex):
-            return np.asarray(labels.argsort(), dtype=np.int64)
-        return np.asarray(labels.argsort(kind="stable"), dtype=np.int64)
-    except TypeError:  # labels of several types
-        described = pd.Index([f"{type(x).__name__}:{x}" for x in labels])
-        return np.asarray(described.argsort(kind="stable"), dtype=np.int64)
-
-
-def codes(values: pd.Series, role: str, name: Hashable) -> IntArray:
-    """Return the number of each item's group, the groups in the order of their labels."""
-    missing = int(values.isna().sum())
-    if missing:
-        raise ValueError(
-            f"{role}={name!r} has {missing} missing values: every item belongs to a group. Fill"
-            f" them, or drop these rows: data.dropna(subset=[{name!r}])."
-        )
-    plain = values.astype(object) if isinstance(values.dtype, pd.CategoricalDtype) else values
-    try:
-        number, labels = pd.factorize(plain)
-    except TypeError as error:
-        kinds = listed(sorted({type(x).__name__ for x in plain}))
-        raise TypeError(
-            f"{role}={name!r} has labels of type {kinds}, which cannot be told apart. Make them"
-            f" text or numbers, as by data[{name!r}].astype(str)."
-        ) from error
-    rank = np.empty(len(labels), dtype=np.int64)
-    rank[item_order(pd.Index(labels))] = np.arange(len(labels))
-    return np.asarray(rank[number])
 
 
 def read_dataset(
@@ -443,11 +185,7 @@ def read_dataset(
     known beside, and the items' labels. With ``spread`` the items stay in their order, and in
     chunks; else they are in the order of their labels, and in one.
     """
-    if as_names(roles.by, ()):
-        raise ValueError(
-            f"by={roles.by!r}: in a Dataset, domains are a dimension of their own beside"
-            f" {roles.dim!r} and need no by. Leave it out, or give a DataFrame."
-        )
+    refuse_by(roles.by, roles.dim, "domains", "Leave it out, or give a DataFrame.")
     seeded = [] if roles.seeds is None else [roles.seeds]
     for dim in (roles.dim, "system", *seeded):
         check_dimension(data, dim)
@@ -469,8 +207,7 @@ def read_dataset(
             " Give one variable per statistic of the metric."
         )
     metric = find_metric(roles, list(by_name), one_level=False)
-    labels = data.indexes.get(roles.dim)
-    labels = pd.RangeIndex(data.sizes[roles.dim]) if labels is None else labels
+    labels = labels_along(data, roles.dim)
     order = np.arange(len(labels)) if spread else item_order(labels)
 
     def numbered(role: str) -> IntArray | None:

@@ -10,9 +10,10 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import listed, shown
-from rankeval_pd.forms.items.items import check_dimension, check_items
+from rankeval_pd.forms.items.item_roles import check_dimension, check_items
 from rankeval_pd.forms.out.tables import as_rows, check_names
 from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.roles.columns import labels_along
 from rankeval_pd.forms.roles.roles import Roles
 from rankeval_pd.stats._types import IntArray
 
@@ -139,8 +140,7 @@ def item_labels(data: Any, roles: Roles) -> pd.Index:
     if isinstance(data, pd.DataFrame):
         return data.index
     check_dimension(data, roles.dim)
-    result = data.indexes.get(roles.dim)
-    return pd.RangeIndex(data.sizes[roles.dim]) if result is None else result
+    return labels_along(data, roles.dim)
 
 
 def take_items(data: Data, rows: IntArray, roles: Roles) -> Data:

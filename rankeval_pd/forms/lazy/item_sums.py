@@ -28,7 +28,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.forms.items.items import ItemTable, item_order, read_frame
+from rankeval_pd.forms.items.item_roles import item_order
+from rankeval_pd.forms.items.items import ItemTable, read_frame
 from rankeval_pd.forms.items.metric_columns import Metric, check_complete, check_counts, check_size
 from rankeval_pd.forms.lazy.engine import Graph, box, boxes, cluster, lazy_columns
 from rankeval_pd.forms.roles.identifiers import warn_of_identifiers

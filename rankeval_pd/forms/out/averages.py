@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -24,6 +24,15 @@ def check_average(average: str | None, *, combine: bool = False) -> None:
         raise ValueError(
             f"average={average!r} with combine=True: an average has a row for all queries, and"
             " combine makes one test of them. Give one of the two."
+        )
+
+
+def check_groups(names: Collection[Hashable]) -> None:
+    """Raise a ValueError where there are no groups to combine."""
+    if len(names) == 0:
+        raise ValueError(
+            "average= and combine=True combine groups, and there are none. Name the column that"
+            " holds them, by=..., or in a Dataset give them a dimension of their own."
         )
 
 

@@ -18,21 +18,26 @@ import xarray as xr
 from rankeval_pd.errors import check_choice, listed, unknown_name
 from rankeval_pd.forms.lazy.batches import in_chunks
 from rankeval_pd.forms.lazy.engine import Batches
-from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.candidates import check_dim
 from rankeval_pd.forms.rankings.list_sizes import group_numbers
 from rankeval_pd.forms.rankings.tie_keys import label_order
 from rankeval_pd.forms.rankings.values import lifted, lifted_scores, score_values
 from rankeval_pd.forms.roles.columns import (
+    along_measures,
+    batch_of,
     find_gold,
     find_measures,
     frame_column,
+    labels_along,
+    one_chunk,
+    refuse_by,
+    refuse_dim,
     signs_of,
     split_measures,
     with_given_frame,
 )
+from rankeval_pd.forms.roles.declarations import with_roles_and
 from rankeval_pd.forms.roles.identifiers import warn_of_identifiers
-from rankeval_pd.forms.roles.role_docs import with_roles_and
 from rankeval_pd.forms.roles.roles import Names, QueryMissing, QueryTies, Roles, Unjudged, as_names
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.query_metrics import TieRanks
@@ -144,11 +149,7 @@ class QueryTable(NamedTuple):
 
 def read_frame(frame: pd.DataFrame, roles: QueryOptions) -> QueryTable:
     """Bring a DataFrame, one row per query and document, into the inner form."""
-    if roles.dim != "candidate":
-        raise ValueError(
-            f"dim={roles.dim!r} names a dimension of a Dataset, and data is a DataFrame: leave it"
-            " out."
-        )
+    refuse_dim(roles.dim, "candidate")
     common = replace(
         roles.common,
         by=_default(frame, "query") if roles.by is None else roles.by,
@@ -217,7 +218,7 @@ def _numbered(frame: pd.DataFrame, by: list[Hashable]) -> tuple[pd.DataFrame, In
         place = np.empty_like(order)
         place[order] = np.arange(order.size)
         return keys.iloc[first[order]].reset_index(drop=True), place[number]
-    keys, number = group_numbers(columns, by)
+    keys, number = group_numbers(columns, by, len(frame))
     return keys.reset_index(drop=True), number
 
 
@@ -385,11 +386,7 @@ def read_dataset(data: xr.Dataset, roles: QueryOptions) -> QueryArrays:
     """Bring a Dataset, a dimension of documents beside those of queries, into the inner form."""
     common = roles.common
     check_dim(data, common)
-    if as_names(roles.by, ()):
-        raise ValueError(
-            f"by={roles.by!r}: in a Dataset, queries are a dimension of their own beside"
-            f" {roles.dim!r} and need no by. Leave it out."
-        )
+    refuse_by(roles.by, roles.dim, "queries", "Leave it out.")
     gold = _find_grades(data, common)
     key = _document(data, roles)
     if key is not None and key not in data.variables:
@@ -401,34 +398,25 @@ def read_dataset(data: xr.Dataset, roles: QueryOptions) -> QueryArrays:
     dims = {roles.dim: "candidate"}
 
     def read(variable: xr.DataArray, values: Callable[..., AnyArray], name: Hashable) -> Any:
-        return _one_chunk(lifted(values, variable, name), roles.dim).rename(dims)
+        return one_chunk(lifted(values, variable, name), roles.dim).rename(dims)
 
     grade = read(data[gold], grade_values, gold)
     parts = [
-        sign * _one_chunk(lifted_scores(split[name], name), roles.dim).rename(dims)
+        sign * one_chunk(lifted_scores(split[name], name), roles.dim).rename(dims)
         for name, sign in zip(measures, signs, strict=True)
     ]
-    score = xr.concat(
-        xr.broadcast(*parts), "measure", coords="minimal", compat="override", join="override"
-    )
-    score = score.transpose(..., "measure", "candidate")
+    score = along_measures(parts).transpose(..., "measure", "candidate")
     if score.chunks is not None:
         score = score.chunk({"measure": -1})
     if key is None:
-        labels = data.indexes.get(roles.dim)
-        labels = pd.RangeIndex(data.sizes[roles.dim]) if labels is None else labels
+        labels = labels_along(data, roles.dim)
         document = xr.DataArray(_one_label_each(labels), dims="candidate")
     else:
         document = xr.DataArray(data[key].variable).rename(dims)
-        document = _one_chunk(document, "candidate")
+        document = one_chunk(document, "candidate")
     if document.chunks is None and (grade.chunks is not None or score.chunks is not None):
         document = document.chunk(dict(document.sizes))  # objects have no chunks by themselves
-    batch = [
-        d
-        for d in data.dims
-        if d in (*score.dims, *grade.dims) and d != roles.dim and d not in ("measure", "candidate")
-    ]
-    tables.check_names("the dimension ", batch, ())
+    batch = batch_of(data, roles.dim, score, grade)
     kept = {name: c for name, c in data.coords.items() if c.dims and set(c.dims) <= set(batch)}
     return QueryArrays(grade.assign_coords(kept), score, document, key, measures, batch)
 
@@ -455,10 +443,6 @@ def _document(data: xr.Dataset, roles: QueryOptions) -> Any:
     if roles.key is None and "document" in data.variables and "document" not in data.dims:
         return "document"
     return roles.key
-
-
-def _one_chunk(variable: xr.DataArray, dim: Hashable) -> xr.DataArray:
-    return variable.chunk({dim: -1}) if variable.chunks is not None else variable
 
 
 def _one_label_each(labels: pd.Index) -> AnyArray:

@@ -8,7 +8,7 @@ whole Dataset.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -29,6 +29,7 @@ from rankeval_pd.forms.lazy.batches import (
 from rankeval_pd.forms.lazy.engine import Batches
 from rankeval_pd.forms.lazy.heads import refuse_head
 from rankeval_pd.forms.out import tables
+from rankeval_pd.forms.out.averages import check_groups
 from rankeval_pd.forms.rankings.candidates import (
     Data,
     Groups,
@@ -37,8 +38,14 @@ from rankeval_pd.forms.rankings.candidates import (
     read_frame,
     read_part,
 )
-from rankeval_pd.forms.rankings.list_sizes import Shares, Sizes
+from rankeval_pd.forms.rankings.list_sizes import (
+    Shares,
+    Sizes,
+    check_not_above,
+    longest_list,
+)
 from rankeval_pd.forms.rankings.values import gold_values, lifted
+from rankeval_pd.forms.roles.declarations import Capabilities
 from rankeval_pd.forms.roles.roles import Roles
 from rankeval_pd.stats._types import BoolArray, IntArray
 from rankeval_pd.stats.rankings import ranking
@@ -55,19 +62,10 @@ def answer(
     roles: Mapping[str, Any],
     question: Question,
     columns: Sequence[str],
+    able: Capabilities,
     *,
     n: Sizes = None,
-    scored: bool = True,
-    cuts_lists: bool = False,
-    rows_only: bool = False,
-    any_ties: bool = False,
-    any_ends: bool = False,
-    any_groups: bool = False,
-    counted: bool = False,
-    any_heads: bool = False,
-    in_parts: bool = True,
-    read: Reading = read_part,
-    n_keys: int = 1,
+    read: Reading | None = read_part,
     combine: Combination | None = None,
     finish: Finish | None = None,
     attrs: Mapping[str, Any] | None = None,
@@ -85,34 +83,14 @@ def answer(
         many groups there are in all.
     columns : sequence of str
         The columns of the result, in order.
+    able : Capabilities
+        What the question takes: ``can(function)``, and how this call differs.
     n : array of int, Shares, optional
         List sizes; None is every n. Of shares, each group has its own sizes, and the dimension n
         becomes one of shares; what was asked is a column, ``share``.
-    scored : bool
-        Whether the question needs a measure.
-    cuts_lists : bool
-        Whether there is a row for each list: under ties="blocks" and n=None then only where a
-        block ends, and of a Dataset the rows that there are leave along ``row``.
-    rows_only : bool
-        Whether the number of rows depends on the data: of a Dataset they leave along ``row``.
-    any_ties : bool
-        Whether the question has an answer for each way of counting ties.
-    any_ends : bool
-        Whether it has one where a measure's list ends before the candidates do.
-    any_groups : bool
-        Whether it has one where candidates belong together.
-    counted : bool
-        Whether it asks for no more than N and N+, see :func:`common_size`. Of a DataFrame all
-        groups are then asked together where n is given, whatever their sizes.
-    any_heads : bool
-        Whether it has one where the best candidates alone are there.
-    in_parts : bool
-        Whether it can be asked of some of the rankings alone: not where it knows of values that
-        stand beside all of them.
-    read : callable
-        How the rankings of a chunk of a lazy Dataset come into the inner form.
-    n_keys : int
-        How many orders of equal scores it takes.
+    read : callable, optional
+        How the rankings of a chunk of a lazy Dataset come into the inner form. None if the question
+        knows of values that stand beside all rankings: it cannot be asked of some alone.
     combine : callable, optional
         From the answers of all groups and the names of their dimensions to one answer.
     finish : callable, optional
@@ -123,77 +101,95 @@ def answer(
         How the result was made: the options that its readers and the plots need.
     """
     chosen = Roles.of(roles)
-    if not any_ties:
+    if not able.any_ties:
         chosen.check_ties()
-    if not any_ends and scored:
+    if able.scores and not able.ends:
         chosen.check_ends()
-    if not any_groups and scored:
+    if able.scores and not able.clusters:
         chosen.check_groups()
     check_data(data)
-    call = _Call(question, columns, n, combine, finish, attrs)
-    rows_leave = rows_only or (cuts_lists and n is None and chosen.ties == "blocks")
+    # of blocks of equal scores, and where the data decide, rows leave a Dataset along ``row``
+    as_rows = able.any_rows or (able.lists and n is None and chosen.ties == "blocks")
+    call = _Call(question, columns, able, as_rows, n, combine, finish, attrs)
     if isinstance(data, xr.Dataset):
-        of_lists = any_heads and scored and n is not None
-        columns_of = chunked_ranking(data, chosen) if of_lists else None
-        if columns_of is not None and combine is None and not rows_only:
-            return _from_head(
-                data, columns_of, question, columns, n=n, n_keys=n_keys, any_ties=any_ties,
-                any_ends=any_ends, finish=finish, attrs=attrs,
-            )  # fmt: skip
-        batches: Batches | None = None
-        if in_parts:
-            batches = find_batches(data, chosen, partial(read, scored=scored), scored=scored)
-        if batches is not None and n is not None and of_lists and combine is None:
-            longest = n.of(data.sizes[chosen.dim]) if isinstance(n, Shares) else n
-            batches = with_heads(batches, int(longest.max(initial=1)), n_keys)
-        inner = read_dataset(data if batches is None else batches.stand_in, chosen, scored=scored)
-        batch: list[Hashable] = inner.attrs["batch"]
-        tables.check_names("the dimension ", batch, columns)
-        beside = [x for x, c in inner.coords.items() if c.dims and set(c.dims) <= {*batch}]
-        tables.check_names("the coordinate ", [x for x in beside if x not in batch], columns)
-        check_not_above(n, inner.sizes["candidate"])
-        if batches is not None and (rows_only or (counted and isinstance(n, np.ndarray))):
-            # how many rows there are depends on the sizes, or nothing else is asked for
-            inner, batches = inner.assign(_counted(batches, inner, scored=scored)), None
-        n_groups = math.prod(data.sizes[d] for d in batch)
-        inner = inner.assign_attrs(n_groups=n_groups)
-        if batches is None:
-            return _of_batch(inner, call, rows_leave=rows_leave)
-        return _of_batches(inner, batches, call, rows_leave=rows_leave)
-    if not any_heads:
-        refuse_head(data)
-    groups = read_frame(data, chosen, scored=scored)
-    together = counted and isinstance(n, np.ndarray) and len(groups.keys) > 0
-    members = [groups.counts] if together else list(groups.members)
-    tables.check_names("by=", groups.keys.columns, columns)
-    check_not_above(n, groups.largest, groups.whole if scored else None)
-    if not members:  # no rows, no groups: the columns of an empty group
-        nothing = read_frame(data, Roles.of({**roles, "by": None}), scored=scored).members[0]
-        return _of_groups(groups, [nothing], call, empty=True)
-    return _of_groups(groups, members, call)
+        return _of_dataset(data, chosen, call, read)
+    return _of_frame(data, chosen, call)
 
 
 class _Call(NamedTuple):
-    """What is asked, whatever the form of the data."""
+    """What is asked, whatever the form of the data; it goes with tasks, and holds no data."""
 
     question: Question
     columns: Sequence[str]
+    able: Capabilities
+    as_rows: bool
     n: Sizes
     combine: Combination | None
     finish: Finish | None
     attrs: Mapping[str, Any] | None
 
+    @property
+    def of_counts(self) -> bool:
+        """Whether N and N+ answer, whatever the sizes of the groups."""
+        return self.able.counts and isinstance(self.n, np.ndarray)
 
-def _of_batch(inner: xr.Dataset, call: _Call, *, rows_leave: bool) -> xr.Dataset:
+
+def _of_dataset(data: xr.Dataset, chosen: Roles, call: _Call, read: Reading | None) -> xr.Dataset:
+    """Ask of a Dataset, by the route that its chunks allow."""
+    able, n = call.able, call.n
+    of_heads = able.heads and able.scores and n is not None and call.combine is None
+    # one lazy ranking in several chunks: a task collects its head, which answers for n-best lists
+    if of_heads and not able.any_rows and (columns_of := chunked_ranking(data, chosen)) is not None:
+        return _from_head(data, columns_of, call)
+    batches: Batches | None = None
+    if read is not None:
+        batches = find_batches(data, chosen, partial(read, scored=able.scores), scored=able.scores)
+    # lazy rankings that are large: a chunk keeps their heads alone, for lists need no more
+    if batches is not None and of_heads:
+        batches = with_heads(batches, longest_list(n, data.sizes[chosen.dim]), able.n_keys)
+    source = data if batches is None else batches.stand_in
+    inner = read_dataset(source, chosen, scored=able.scores)
+    batch: list[Hashable] = inner.attrs["batch"]
+    tables.check_names("the dimension ", batch, call.columns)
+    beside = [x for x, c in inner.coords.items() if c.dims and set(c.dims) <= {*batch}]
+    tables.check_names("the coordinate ", [x for x in beside if x not in batch], call.columns)
+    check_not_above(n, inner.sizes["candidate"])
+    # lazy rankings whose N and N+ say how many rows there are, or all: chunks are counted alone
+    if batches is not None and (able.any_rows or call.of_counts):
+        inner, batches = inner.assign(_counted(batches, inner, scored=able.scores)), None
+    inner = inner.assign_attrs(n_groups=math.prod(data.sizes[d] for d in batch))
+    # data in memory, or lazy without chunks of whole rankings: all rankings in one call
+    if batches is None:
+        return _of_batch(inner, call)
+    # other lazy rankings: a task lets a chunk in and asks it
+    return _of_batches(inner, batches, call)
+
+
+def _of_frame(data: pd.DataFrame, chosen: Roles, call: _Call) -> pd.DataFrame:
+    """Ask of a DataFrame, the groups of one size stacked."""
+    scored = call.able.scores
+    if not call.able.heads:
+        refuse_head(data)
+    groups = read_frame(data, chosen, scored=scored)
+    tables.check_names("by=", groups.keys.columns, call.columns)
+    check_not_above(call.n, groups.largest, groups.whole if scored else None)
+    # no rows, hence no groups: the columns are those of an empty group
+    if len(groups.keys) == 0:
+        nothing = read_frame(data, replace(chosen, by=None), scored=scored).members[0]
+        return _of_groups(groups, [nothing], call, empty=True)
+    # N and N+ are numbers whatever the size, so groups of all sizes are asked together
+    members = [groups.counts] if call.of_counts else groups.members
+    return _of_groups(groups, members, call)
+
+
+def _of_batch(inner: xr.Dataset, call: _Call) -> xr.Dataset:
     """Ask of all rankings of a Dataset, or of those of each size where n is a share."""
     parts = _parts(inner, call.n)
     results = [_ask(call.question, part, call.n, total) for part, total in parts]
-    return _left(results, parts, inner, call, rows_leave=rows_leave)
+    return _left(results, parts, inner, call)
 
 
-def _of_batches(
-    inner: xr.Dataset, batches: Batches, call: _Call, *, rows_leave: bool
-) -> xr.Dataset:
+def _of_batches(inner: xr.Dataset, batches: Batches, call: _Call) -> xr.Dataset:
     """Ask of the rankings of a lazy Dataset chunk by chunk; ``inner`` stands for all of them."""
     batch: list[Hashable] = inner.attrs["batch"]
     # what travels with the tasks
@@ -211,10 +207,10 @@ def _of_batches(
 
     parts = _parts(inner, call.n)
     template = _ask(call.question, parts[0][0], call.n, parts[0][1])
-    if call.finish is None and call.combine is None and not rows_leave:
+    if call.finish is None and call.combine is None and not call.as_rows:
         return batches.filled(leave(template), batch, lambda some: leave(ask(some)))
     results = [batches.filled(template, batch, ask)]
-    return _left(results, parts, inner, call, rows_leave=rows_leave)
+    return _left(results, parts, inner, call)
 
 
 def _left(
@@ -222,8 +218,6 @@ def _left(
     parts: Sequence[tuple[xr.Dataset, int]],
     inner: xr.Dataset,
     call: _Call,
-    *,
-    rows_leave: bool,
 ) -> xr.Dataset:
     """Finish the answers of all parts of a Dataset, put them together, and let them leave."""
     batch: list[Hashable] = inner.attrs["batch"]
@@ -238,9 +232,9 @@ def _left(
     result = results[0] if len(parts) == 1 else _joined(results, inner, call.n)
     columns = _with_share(call.columns, result)
     if call.combine is not None:
-        _check_groups(batch)
+        check_groups(batch)
         result = call.combine(_whole_batch(result, batch), batch)
-    if rows_leave:
+    if call.as_rows:
         return tables.leave_rows(result, columns, attrs=call.attrs)
     return tables.leave_dataset(result, columns, ragged=inner.attrs["ragged"], attrs=call.attrs)
 
@@ -251,7 +245,7 @@ def _of_groups(
     """Ask of the groups of a DataFrame, those of one size together."""
     n, whole, keys = call.n, groups.whole, groups.keys
     if call.combine is not None:
-        _check_groups(list(keys.columns))
+        check_groups(list(keys.columns))
     sizes = [
         inner.sizes.get("candidate", groups.largest) if whole is None else whole.total
         for inner in members
@@ -280,44 +274,25 @@ def _of_groups(
     return tables.leave_frame(results, keys, columns, attrs=call.attrs)
 
 
-def _from_head(
-    data: xr.Dataset,
-    columns_of: Columns,
-    question: Question,
-    columns: Sequence[str],
-    *,
-    n: Sizes,
-    n_keys: int,
-    any_ties: bool,
-    any_ends: bool,
-    finish: Finish | None,
-    attrs: Mapping[str, Any] | None,
-) -> xr.Dataset:
+def _from_head(data: xr.Dataset, columns_of: Columns, call: _Call) -> xr.Dataset:
     """Ask the question of the head of a ranking in chunks, when it is computed."""
+    n, finish = call.n, call.finish
     empty, roles = stand_in(data, columns_of)
-    total = empty.sizes["candidate"]
-    longest = n.of(total) if isinstance(n, Shares) else n
+    # the form of the answer is that of a ranking without values, which takes the other route
     template = answer(
-        empty,
-        roles,
-        question,
-        columns,
-        n=n,
-        any_ties=any_ties,
-        any_ends=any_ends,
-        finish=finish,
-        attrs=attrs,
-    )
+        empty, roles, call.question, call.columns, replace(call.able, heads=False),
+        n=n, finish=finish, attrs=call.attrs,
+    )  # fmt: skip
     ragged = columns_of.variables[columns_of.request.gold].dtype.kind not in "bui"
 
     def ask(inner: xr.Dataset) -> xr.Dataset:
-        results = [_ask(question, inner.assign_attrs(n_groups=1), n, size_of(inner))]
+        results = [_ask(call.question, inner.assign_attrs(n_groups=1), n, size_of(inner))]
         results = results if finish is None else finish(results, [])
         result = _along_share(results[0], n, size_of(inner))
-        return tables.leave_dataset(result, _with_share(columns, result), ragged=ragged)
+        return tables.leave_dataset(result, _with_share(call.columns, result), ragged=ragged)
 
-    largest = 1 if longest is None else int(longest.max(initial=1))
-    return head_of_chunks(columns_of, largest, n_keys).filled(template, [], ask)
+    largest = longest_list(n, empty.sizes["candidate"])
+    return head_of_chunks(columns_of, largest, call.able.n_keys).filled(template, [], ask)
 
 
 def _ask(question: Question, inner: xr.Dataset, n: Sizes, total: int) -> xr.Dataset:
@@ -397,15 +372,6 @@ def _with_share(columns: Sequence[str], result: xr.Dataset) -> Sequence[str]:
     return (*columns, "share") if "share" in result.dims else columns
 
 
-def _check_groups(names: Collection[Hashable]) -> None:
-    """Raise a ValueError where there are no groups to combine."""
-    if len(names) == 0:
-        raise ValueError(
-            "average= and combine=True combine groups, and there are none. Name the column that"
-            " holds them, by=..., or in a Dataset give them a dimension of their own."
-        )
-
-
 def _above_all(n: Sizes, results: Sequence[xr.Dataset]) -> str:
     """Return what is to be said where no group has a row for a list size that was asked for."""
     results = [result for result in results if result["exists"].size]  # no batch: no answer
@@ -418,24 +384,6 @@ def _above_all(n: Sizes, results: Sequence[xr.Dataset]) -> str:
                 " that are no padding and that, with missing='drop', the measures score"
             )
     return ""
-
-
-def check_not_above(n: Sizes, largest: int, whole: Whole | None = None) -> None:
-    """Raise a ValueError where a list size is above the number of candidates."""
-    if whole is not None:
-        longest = n.of(whole.total) if isinstance(n, Shares) else n
-        if longest is not None and longest.size and int(longest.max()) > whole.asked:
-            raise ValueError(
-                f"n={int(longest.max())} is above {whole.asked}, the longest list that this head of"
-                f" {whole.total:,} candidates was made for. Make a longer one:"
-                " ddf.rankeval.head(n_max), at most the number of candidates."
-            )
-    elif isinstance(n, np.ndarray) and n.size and int(n.max()) > largest:
-        allowed = f"whole numbers from 1 to {largest}" if largest else "no n: there is no candidate"
-        raise ValueError(
-            f"n={int(n.max())} is above the number of candidates, {largest}. Allowed are {allowed},"
-            " or None for every n there is."
-        )
 
 
 def _whole_batch(result: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:

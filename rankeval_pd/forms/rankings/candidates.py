@@ -46,9 +46,15 @@ from rankeval_pd.forms.rankings.values import (
 )
 from rankeval_pd.forms.roles.call_costs import check_memory, kept_once
 from rankeval_pd.forms.roles.columns import (
+    along_measures,
+    batch_of,
     find_gold,
     find_measures,
     frame_column,
+    labels_along,
+    one_chunk,
+    refuse_by,
+    refuse_dim,
     signs_of,
     split_measures,
     with_given_dataset,
@@ -63,7 +69,7 @@ from rankeval_pd.forms.roles.identifiers import (
     warn_of_one_class,
     warn_of_repeated,
 )
-from rankeval_pd.forms.roles.roles import Roles, are_values, as_names
+from rankeval_pd.forms.roles.roles import Roles, as_names
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.ranking import Whole
 
@@ -172,11 +178,7 @@ class Groups:
 def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Groups:
     """Bring a DataFrame, one row per candidate, into the inner form."""
     head, asked = head_of(frame), roles
-    if roles.dim != "candidate":
-        raise ValueError(
-            f"dim={roles.dim!r} names a dimension of a Dataset, and data is a DataFrame: leave it"
-            " out."
-        )
+    refuse_dim(roles.dim, "candidate")
     frame, roles = with_given_frame(frame, roles)
     columns = frame.columns
     by, label = as_names(roles.by, columns), as_names(roles.label, columns)
@@ -207,7 +209,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
         missing=missing,
         padding=False,
     )
-    keys, number = _group_numbers(frame, by)
+    keys, number = group_numbers([frame_column(frame, x, "by") for x in by], by, len(frame))
     unnamed = not label and set(frame.index.names) <= set(by)  # the index names groups alone
     cluster = None
     if roles.groups is not None:
@@ -246,13 +248,6 @@ def _as_index(values: pd.Series) -> pd.Index:
     return pd.Index(wide, tupleize_cols=False)
 
 
-def _group_numbers(frame: pd.DataFrame, by: list[Hashable]) -> tuple[pd.DataFrame, IntArray]:
-    """Return the keys of the groups, sorted, and the number of each row's group."""
-    if not by:
-        return pd.DataFrame(index=[0]), np.zeros(len(frame), dtype=np.int64)
-    return group_numbers([frame_column(frame, name, "by") for name in by], by)
-
-
 def check_dim(data: xr.Dataset, roles: Roles) -> None:
     """Raise a ValueError unless the Dataset has the dimension of the candidates."""
     if roles.dim not in data.dims:
@@ -287,13 +282,11 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
     check_dim(data, roles)
     if not all(data.sizes.values()):  # where there is nothing, nothing is to be put off
         data = data.compute()
-    if roles.by is not None and (are_values(roles.by) or as_names(roles.by, ())):
-        shown = "values" if are_values(roles.by) else repr(roles.by)
-        raise ValueError(
-            f"by={shown}: in a Dataset, groups are a dimension of their own beside"
-            f" {roles.dim!r} and need no by. Leave it out; data.groupby and unstack make such a"
-            " dimension, padded with NaN where groups differ in size."
-        )
+    advice = (
+        "Leave it out; data.groupby and unstack make such a dimension, padded with NaN where groups"
+        " differ in size."
+    )
+    refuse_by(roles.by, roles.dim, "groups", advice)
     data, roles = with_given_dataset(data, roles)
     gold = find_gold(data, roles)
     named = with_roles_of(gold, roles, data.variables)
@@ -314,7 +307,7 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
         min_grade=roles.min_grade,
         all_there=data[gold].chunks is None and not part,
     )
-    truth = _one_chunk(lifted(true_of, data[gold], gold), roles.dim).rename(dims)
+    truth = one_chunk(lifted(true_of, data[gold], gold), roles.dim).rename(dims)
     if "measure" in truth.dims:
         raise ValueError(
             f"gold={gold!r} has the dimension 'measure', along which scores lie: a candidate is a"
@@ -322,22 +315,15 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
         )
     split = split_measures(data, roles, named)
     parts = [
-        _one_chunk(lifted_scores(split[name], name), roles.dim).rename(dims) for name in measures
+        one_chunk(lifted_scores(split[name], name), roles.dim).rename(dims) for name in measures
     ]
     missing = roles.missing if measures else "last"
     parts = parts or [xr.full_like(truth, np.nan)]  # no measure: no score at all
     measures = measures or [None]
-    score = xr.concat(
-        xr.broadcast(*parts), "measure", coords="minimal", compat="override", join="override"
-    )
+    score = along_measures(parts)
     signs = signs_of(measures, roles, split)
-    score = _one_chunk(score * xr.DataArray(signs, dims="measure"), "measure")
-    batch = [
-        d
-        for d in data.dims
-        if d in (*score.dims, *truth.dims) and d != roles.dim and d not in ("measure", "candidate")
-    ]
-    tables.check_names("the dimension ", batch, ())
+    score = one_chunk(score * xr.DataArray(signs, dims="measure"), "measure")
+    batch = batch_of(data, roles.dim, score, truth)
     score = score.transpose(*[d for d in batch if d in score.dims], "measure", "candidate")
     cluster = None
     if roles.groups is not None:
@@ -358,12 +344,7 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
         admit,
         score,
         truth,
-        kwargs={
-            "measures": measures,
-            "gold_name": gold,
-            "missing": missing,
-            "padding": True,
-        },
+        kwargs={"measures": measures, "gold_name": gold, "missing": missing, "padding": True},
         input_core_dims=[["measure", "candidate"], ["candidate"]],
         output_core_dims=[
             ["measure", "candidate"],
@@ -411,7 +392,7 @@ def _lacks_gold(truth: xr.DataArray, score: xr.DataArray) -> bool:
 def _clusters(data: xr.Dataset, roles: Roles, truth: xr.DataArray) -> xr.DataArray:
     """Return the number of each candidate's group, -1 for padding, lazily where it is lazy."""
     name = roles.groups
-    bare = _one_chunk(xr.DataArray(data[name].variable), roles.dim)
+    bare = one_chunk(xr.DataArray(data[name].variable), roles.dim)
     if isinstance(bare.dtype, pd.api.extensions.ExtensionDtype):  # which Dask does not know
         bare = bare.copy(data=np.asarray(bare, dtype=object))
     if truth.chunks is not None and bare.chunks is None:  # objects are not cut unless it is said
@@ -443,11 +424,6 @@ def _clusters(data: xr.Dataset, roles: Roles, truth: xr.DataArray) -> xr.DataArr
     return columns
 
 
-def _one_chunk(variable: xr.DataArray, dim: Hashable) -> xr.DataArray:
-    """Return the variable with its candidates in one chunk: a ranking needs them all."""
-    return variable.chunk({dim: -1}) if variable.chunks is not None else variable
-
-
 def _in_key_order(
     score: xr.DataArray, truth: xr.DataArray, data: xr.Dataset, roles: Roles, *, scored: bool
 ) -> tuple[xr.DataArray, xr.DataArray, xr.DataArray, xr.DataArray, Any]:
@@ -468,7 +444,7 @@ def _in_key_order(
     core = ["candidate"]
     row = xr.apply_ufunc(
         value_order,
-        _one_chunk(key, "candidate"),
+        one_chunk(key, "candidate"),
         truth,
         kwargs={"name": roles.key},
         input_core_dims=[core, core],
@@ -477,7 +453,7 @@ def _in_key_order(
         output_dtypes=[np.int64],
     )
     keys = xr.apply_ufunc(value_keys, key, dask="parallelized", output_dtypes=[np.uint64])
-    draws = _taken(_one_chunk(keys, "candidate"), row)
+    draws = _taken(one_chunk(keys, "candidate"), row)
     return _taken(score, row), _taken(truth, row), row, draws, None
 
 
@@ -485,8 +461,7 @@ def _labels(data: xr.Dataset, roles: Roles) -> pd.Index | list[pd.Index]:
     """Return the labels of the candidates: the index, or what the role ``label`` names."""
     names = as_names(roles.label, data.variables)
     if not names:
-        labels = data.indexes.get(roles.dim)
-        return pd.RangeIndex(data.sizes[roles.dim]) if labels is None else labels
+        return labels_along(data, roles.dim)
     levels = []
     for name in names:
         if name not in data.variables:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from rankeval_pd.errors import is_known, listed, unknown_name
 from rankeval_pd.stats._types import FloatArray, IntArray
+from rankeval_pd.stats.rankings.ranking import Whole
 
 # -------------------------------------------------------------------------------------------------
 # The sizes of lists that are asked for: whole numbers, or shares of the candidates.
@@ -113,6 +114,29 @@ def _check_whole(value: Any) -> int:
     )
 
 
+def longest_list(n: Sizes, total: int) -> int:
+    """Return the size of the longest list among N candidates, 1 where none is named."""
+    sizes = n.of(total) if isinstance(n, Shares) else n
+    return 1 if sizes is None else int(sizes.max(initial=1))
+
+
+def check_not_above(n: Sizes, largest: int, whole: Whole | None = None) -> None:
+    """Raise a ValueError where a list size is above the number of candidates."""
+    if whole is not None:
+        if (longest := longest_list(n, whole.total)) > whole.asked:
+            raise ValueError(
+                f"n={longest} is above {whole.asked}, the longest list that this head of"
+                f" {whole.total:,} candidates was made for. Make a longer one:"
+                " ddf.rankeval.head(n_max), at most the number of candidates."
+            )
+    elif isinstance(n, np.ndarray) and n.size and int(n.max()) > largest:
+        allowed = f"whole numbers from 1 to {largest}" if largest else "no n: there is no candidate"
+        raise ValueError(
+            f"n={int(n.max())} is above the number of candidates, {largest}. Allowed are {allowed},"
+            " or None for every n there is."
+        )
+
+
 # -------------------------------------------------------------------------------------------------
 # Thresholds as users give them: one number, or a mapping from measure to one or several.
 
@@ -171,9 +195,11 @@ def _numbers(name: Hashable, given: Any) -> list[float]:
 
 
 def group_numbers(
-    columns: Sequence[pd.Series], by: Sequence[Hashable]
+    columns: Sequence[pd.Series], by: Sequence[Hashable], rows: int
 ) -> tuple[pd.DataFrame, IntArray]:
     """Return the keys of the groups, sorted, and the number of each row's group."""
+    if not by:
+        return pd.DataFrame(index=[0]), np.zeros(rows, dtype=np.int64)
     keys = pd.concat([column.reset_index(drop=True) for column in columns], axis=1)
     keys = keys.set_flags(allows_duplicate_labels=True)  # a key stands in many rows of a table
     keys.columns = pd.Index(list(by), tupleize_cols=False)

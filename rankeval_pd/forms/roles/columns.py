@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -12,6 +12,7 @@ import xarray as xr
 from pandas.api.types import is_bool_dtype
 
 from rankeval_pd.errors import listed, unknown_name
+from rankeval_pd.forms.out.tables import check_names
 from rankeval_pd.forms.roles.roles import (
     CONTINGENCY,
     Names,
@@ -358,6 +359,53 @@ def _aligned(values: Any, index: pd.Index, role: str) -> Any:
         " is not clear. Give it the index of the data, or, if its values are in the order of the"
         " rows, its values alone: .to_numpy()."
     )
+
+
+# -------------------------------------------------------------------------------------------------
+# What the doors for rankings, items and queries read alike.
+
+
+def refuse_dim(dim: Hashable, own: str) -> None:
+    """Raise a ValueError where a dimension is named for a DataFrame."""
+    if dim != own:
+        raise ValueError(
+            f"dim={dim!r} names a dimension of a Dataset, and data is a DataFrame: leave it out."
+        )
+
+
+def refuse_by(by: Any, dim: Hashable, groups: str, advice: str) -> None:
+    """Raise a ValueError where groups are named for a Dataset, whose groups are a dimension."""
+    if by is not None and (are_values(by) or as_names(by, ())):
+        raise ValueError(
+            f"by={'values' if are_values(by) else repr(by)}: in a Dataset, {groups} are a dimension"
+            f" of their own beside {dim!r} and need no by. {advice}"
+        )
+
+
+def labels_along(data: xr.Dataset, dim: Hashable) -> pd.Index:
+    """Return the labels along a dimension, or numbers where there are none."""
+    labels = data.indexes.get(dim)
+    return pd.RangeIndex(data.sizes[dim]) if labels is None else labels
+
+
+def one_chunk(variable: xr.DataArray, dim: Hashable) -> xr.DataArray:
+    """Return the variable with its candidates in one chunk: a ranking needs them all."""
+    return variable.chunk({dim: -1}) if variable.chunks is not None else variable
+
+
+def along_measures(scores: Sequence[xr.DataArray]) -> xr.DataArray:
+    """Return the scores of all measures along ``measure``."""
+    return xr.concat(
+        xr.broadcast(*scores), "measure", coords="minimal", compat="override", join="override"
+    )
+
+
+def batch_of(data: xr.Dataset, dim: Hashable, *variables: xr.DataArray) -> list[Hashable]:
+    """Return the dimensions of the groups, in the order of the data."""
+    known = {d for variable in variables for d in variable.dims}
+    batch = [d for d in data.dims if d in known and d not in (dim, "measure", "candidate")]
+    check_names("the dimension ", batch, ())
+    return batch
 
 
 # -------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The roles of a function, spelled out in its signature and its docstring."""
+"""What is declared above a question: its capabilities, and its roles, spelled out."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import inspect
 import re
 import textwrap
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, TypeVar
 
@@ -14,6 +15,58 @@ from rankeval_pd.forms.roles.roles import MEANINGS, default_of
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 NO_EFFECT = "no effect here."
+
+# -------------------------------------------------------------------------------------------------
+# The capabilities of a question: what it takes. Nothing else says so a second time.
+
+IN_MEMORY = "it needs the data in memory. Compute the columns in use, ddf[[...]].compute().rankeval"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Capabilities:
+    """What a question takes; written above its function, as a decorator.
+
+    ``answer`` reads it, and so do the overview, ``dir()``, the accessor of Dask DataFrames and the
+    accessor of heads.
+    """
+
+    rankings: str = ""  #: the heading of the overview under which rankings have it, if they do
+    items: str = ""  #: that of systems over items
+    pairs: str = ""  #: that of a table of pairs
+    scores: bool = True  #: it needs measures, not N and N+ alone
+    lists: bool = False  #: it has a row for each list: with ties="blocks", where a block ends
+    any_rows: bool = False  #: how many rows it has depends on the data
+    any_ties: bool = False  #: it has an answer for each method of counting ties
+    ends: bool = False  #: it has one for lists that end before the candidates do: missing="absent"
+    clusters: bool = False  #: it has one for candidates that belong together: groups=
+    #: it has one for a head; a Dask DataFrame collects the head, of N and N+ alone without scores
+    heads: bool = False
+    counts: bool = False  #: it needs N and N+ alone: groups of any size are asked together
+    n_keys: int = 1  #: how many orders of equal scores it takes
+    by_groups: bool = False  #: a Dask DataFrame answers for groups that a worker holds each: by=
+    sums: bool = False  #: workers add up the items of a Dask DataFrame
+    dask: str = IN_MEMORY  #: else, why a Dask DataFrame has no answer, and what to do
+
+    def __call__(self, function: Function) -> Function:
+        """Give the capabilities to the function."""
+        function.capabilities = self  # type: ignore[attr-defined]
+        return function
+
+
+def can(function: Any, **differences: Any) -> Capabilities:
+    """Return the capabilities of a function; ``differences`` are those of one call."""
+    capabilities: Capabilities = function.capabilities
+    return replace(capabilities, **differences)
+
+
+def declared(accessor: type) -> dict[str, tuple[Callable[..., Any], Capabilities]]:
+    """Return the questions of an accessor's class body and their capabilities, in its order."""
+    questions = {name: inspect.unwrap(x) for name, x in vars(accessor).items() if callable(x)}
+    return {name: (x, can(x)) for name, x in questions.items() if hasattr(x, "capabilities")}
+
+
+# -------------------------------------------------------------------------------------------------
+# The roles of a function, spelled out in its signature and its docstring.
 
 
 def with_roles(function: Function) -> Function:

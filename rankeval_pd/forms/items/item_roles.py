@@ -1,0 +1,289 @@
+"""The roles of systems over test items: what is refused, and which columns are systems."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.errors import listed, shown, unknown_name
+from rankeval_pd.forms.roles.columns import frame_column, names_level
+from rankeval_pd.forms.roles.roles import Roles, are_values, as_names, excluded_names
+from rankeval_pd.stats._types import IntArray
+
+_OF_RANKINGS = ("gold", "key", "ties")
+
+
+def item_roles(keywords: Mapping[str, Any]) -> Roles:
+    """Return the roles, those of rankings refused, ``dim`` being ``item`` unless given."""
+    roles = Roles.of({"dim": "item", **keywords})
+    if keywords.get("lower_is_better") is not None:
+        raise ValueError(
+            f"lower_is_better={keywords['lower_is_better']!r} is a role of rankings; for these, use"
+            " compare. All systems have scores of one metric: if the lower score is the better one,"
+            " give higher_is_better=False; without it they would be ranked backwards."
+        )
+    for name in ("by", "groups", "strata"):
+        if are_values(getattr(roles, name)):
+            raise ValueError(
+                f"{name} holds values: of systems over test items, give the name of a column or of"
+                f" a level of the index. Put them there: data.assign(part=...), {name}='part'."
+            )
+    for name in _OF_RANKINGS:
+        if keywords.get(name) is not None:
+            raise ValueError(
+                f"{name}={_as_given(keywords[name])} is a role of rankings, candidates with a gold"
+                " label, and this is a method for systems over test items. Leave it out; for"
+                f" rankings, use compare.{_of_predictions(roles.metric) if name == 'gold' else ''}"
+            )
+    if roles.missing not in ("raise", "ratio"):
+        raise ValueError(
+            f"missing={roles.missing!r} is a role of rankings; for these, use compare. Of systems"
+            " over test items give 'raise', or 'ratio': the score of the items that there are."
+        )
+    if roles.average is not None and roles.strata is None:
+        raise ValueError(
+            f"average={roles.average!r} says how strata make one score, and there are none. Name"
+            " the column of the strata, strata=..., or leave it out."
+        )
+    check_better(roles.higher_is_better)
+    return roles
+
+
+def check_better(better: object) -> None:
+    """Raise a TypeError unless this is a direction, or none."""
+    if better is not None and not isinstance(better, (bool, np.bool_)):
+        raise TypeError(f"higher_is_better={better!r}: give True, False, or None for the metric's.")
+
+
+def check_dimension(data: xr.Dataset, dim: Hashable) -> None:
+    """Raise a ValueError unless the data have this dimension of items, or of systems."""
+    if dim not in data.dims:
+        raise ValueError(
+            f"data has no dimension {dim!r}; it has {listed(data.dims)}. Systems over test"
+            " items have the dimensions 'item' (named by dim=) and 'system', and one variable"
+            " per statistic. For rankings, candidates with a gold label, use compare."
+        )
+
+
+def check_items(data: object) -> None:
+    """Raise a TypeError unless the data are a DataFrame or a Dataset."""
+    if not isinstance(data, pd.DataFrame | xr.Dataset):
+        raise TypeError(
+            f"data is of type {type(data).__name__}: give a pandas DataFrame with one row per test"
+            " item and one column per system, or an xarray Dataset with the dimensions 'item' and"
+            " 'system'."
+        )
+
+
+def _as_given(value: object) -> str:
+    """Return a role as text, values by their type alone."""
+    return f"<{type(value).__name__}>" if are_values(value) else shown(value)
+
+
+def _of_predictions(metric: object) -> str:
+    """Say what to make of predictions and true labels, whose scores these are not."""
+    if not isinstance(metric, str):
+        return ""
+    if metric == "accuracy":
+        return " Of predictions give right or wrong: predictions.eq(y_true, axis=0)."
+    if metric in ("f1", "precision", "recall"):
+        return (
+            f" Of predictions {metric!r} takes three counts for each system, columns (system,"
+            " 'correct'), (system, 'guess') and (system, 'gold'): y_pred & y_true, y_pred and"
+            " y_true. The how-to 'F1 from predictions' makes them."
+        )
+    return ""
+
+
+# -------------------------------------------------------------------------------------------------
+# The columns of systems, statistics and training seeds in a DataFrame.
+
+
+def role_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
+    """Return the column or index level of a role, below a two-level header too."""
+    if frame.columns.nlevels > 1 and not names_level(frame, name):
+        places = [i for i, c in enumerate(frame.columns) if name in {c, c[0]}]
+        if len(places) == 1:
+            return frame.iloc[:, places[0]]
+    return frame_column(frame, name, role)
+
+
+def seeds_as_columns(frame: pd.DataFrame, roles: Roles, by: list[Hashable]) -> pd.DataFrame:
+    """Return the data with the training seeds as a level of the columns, one row per item."""
+    seeds = roles.seeds
+    if seeds is None or (frame.columns.nlevels > 1 and seeds in frame.columns.names):
+        return frame
+    seed = role_column(frame, seeds, "seeds")
+    if frame.empty:
+        raise ValueError(f"seeds={shown(seeds)}: data has no item, and so no seed. Give some rows.")
+    codes(seed, "seeds", seeds)
+    beside = [name for name in (*by, roles.groups, roles.strata) if name is not None]
+    columns = [name for name in (*beside, seeds) if name not in frame.index.names]
+    plain = frame.set_index(columns, append=True)
+    if plain.index.nlevels == 1 + len(beside) and seeds in frame.index.names:
+        raise ValueError(
+            f"seeds={seeds!r}: what names the items? Put it into the index beside the seed:"
+            f" data.set_index([..., {seeds!r}])."
+        )
+    plain = plain.droplevel(seeds)
+    parts = {label: plain[(seed == label).to_numpy()] for label in pd.unique(seed)}
+    first = next(iter(parts.values())).index
+    for label, part in parts.items():
+        lacking = first.symmetric_difference(part.index)
+        if part.index.has_duplicates or len(lacking):
+            raise ValueError(
+                f"seeds={seeds!r}: every seed needs every item once, and seed {shown(label)} has"
+                f" {len(part)} rows where {len(first)} are expected. The index has to name the"
+                " items (the same for all seeds), as by data.set_index('item'); what by, groups and"
+                " strata say of an item has to be the same for all seeds."
+            )
+    wide: pd.DataFrame = pd.concat(parts, axis=1, names=[seeds, *frame.columns.names])
+    return wide
+
+
+def system_columns(
+    frame: pd.DataFrame, named: list[Hashable], roles: Roles
+) -> dict[tuple[Hashable, Hashable, Hashable], int]:
+    """Return the place of the column of each system, statistic and training seed."""
+    header = frame.columns
+    labels: list[Any] = list(header)
+    seeds: list[Hashable] = [None] * len(labels)
+    if roles.seeds is not None:
+        level = list(header.names).index(roles.seeds)
+        seeds = header.get_level_values(level).tolist()
+        rest = [k for k in range(header.nlevels) if k != level]
+        header = pd.MultiIndex.from_frame(header.to_frame().iloc[:, rest])
+        header = header.get_level_values(0) if len(rest) == 1 else header
+    if header.nlevels > 2:
+        raise ValueError(
+            f"data has a header of {header.nlevels} levels, and systems and statistics are two."
+            " Drop the others: data.droplevel(..., axis=1)."
+        )
+    which = _system_level(header)
+    known = list(header) if header.nlevels == 1 else [name for label in header for name in label]
+    out = set(excluded_names(roles, dict.fromkeys(known)))
+    beside = set(named)
+    by_name: dict[tuple[Hashable, Hashable, Hashable], int] = {}
+    inner: list[Any] = list(header)
+    for place, label in enumerate(inner):
+        if labels[place] in beside or (frame.columns.nlevels > 1 and labels[place][0] in beside):
+            continue
+        system, statistic = label, None
+        if header.nlevels == 2:
+            system, statistic = label[which], label[1 - which]
+        if system in out:
+            continue
+        key = (system, statistic, seeds[place])
+        if not _is_number(frame.iloc[:, place]):
+            if str(key[0]) == "system":
+                raise ValueError(
+                    "data has a column 'system' that names systems: one row is one item, with a"
+                    " column per system. Reshape it: data.pivot(index=..., columns='system')."
+                )
+            continue
+        if key in by_name:
+            raise ValueError(
+                f"the name {key[0]!r} stands for several columns. Rename or drop all but one of"
+                " them; data.columns.duplicated() shows repeated names."
+            )
+        by_name[key] = place
+    if roles.measures is None and {"query", "document"} <= {*frame.columns, *frame.index.names}:
+        _refuse_runs(frame)
+    if ("gold", None, None) in by_name or not by_name:
+        _refuse_rankings(frame, by_name, roles.metric)
+    if roles.measures is not None:
+        systems = list(dict.fromkeys(key[0] for key in by_name))
+        wanted = as_names(roles.measures, systems)
+        for name in wanted:
+            if name not in set(systems):
+                raise unknown_name("measures", name, systems)
+        by_name = {k: by_name[k] for name in wanted for k in by_name if k[0] in {name}}
+        if not wanted:
+            raise ValueError(
+                f"measures={roles.measures!r} names no system; there are {listed(systems)}. Name"
+                " two or more, or leave measures out."
+            )
+    return by_name
+
+
+def _system_level(header: pd.Index) -> int:
+    """Return which level of a two-level header holds the systems."""
+    return 1 if header.nlevels == 2 and header.names[1] == "system" else 0
+
+
+def _is_number(values: pd.Series) -> bool:
+    if values.dtype == object:
+        values = values.infer_objects()
+        if values.dtype == object:  # numbers and None
+            values = pd.Series(values.dropna().to_list())
+    api = pd.api.types
+    return (
+        api.is_numeric_dtype(values.dtype) or api.is_bool_dtype(values.dtype)
+    ) and not api.is_complex_dtype(values.dtype)
+
+
+def _refuse_runs(frame: pd.DataFrame) -> None:
+    """Raise a ValueError for runs: scores of documents say nothing of how good a run is."""
+    raise ValueError(
+        f"data has 'query' and 'document': {listed(frame.columns)}. One row is a document that runs"
+        " retrieved, and its score is no quality of the run. First ask for a metric of each query,"
+        " table = data.rankeval.per_query('nDCG@10', wide=True), and then this method of the table."
+        " If columns are systems and rows their items, name the systems: measures=[...]."
+    )
+
+
+def _refuse_rankings(frame: pd.DataFrame, found: Mapping[Any, int], metric: object) -> None:
+    if not found:
+        raise ValueError(
+            f"data has no numeric or boolean column without another role; there are"
+            f" {listed(frame.columns)}. Give one row per test item and one column per system."
+        )
+    raise ValueError(
+        "data has a column 'gold': are these candidates with a gold label, a ranking? For these"
+        " use compare. This is a method for systems over test items, one column per system; if"
+        f" 'gold' is a system, rename it.{_of_predictions(metric)}"
+    )
+
+
+# -------------------------------------------------------------------------------------------------
+# The order of items, and the numbers of their groups, by their labels.
+
+
+def item_order(labels: pd.Index) -> IntArray:
+    """Return the positions of the items in the order of their labels.
+
+    Draws go to the items in this order, so that the order of the rows changes no number.
+    """
+    try:
+        if isinstance(labels, pd.MultiIndex):
+            return np.asarray(labels.argsort(), dtype=np.int64)
+        return np.asarray(labels.argsort(kind="stable"), dtype=np.int64)
+    except TypeError:  # labels of several types
+        described = pd.Index([f"{type(x).__name__}:{x}" for x in labels])
+        return np.asarray(described.argsort(kind="stable"), dtype=np.int64)
+
+
+def codes(values: pd.Series, role: str, name: Hashable) -> IntArray:
+    """Return the number of each item's group, the groups in the order of their labels."""
+    missing = int(values.isna().sum())
+    if missing:
+        raise ValueError(
+            f"{role}={name!r} has {missing} missing values: every item belongs to a group. Fill"
+            f" them, or drop these rows: data.dropna(subset=[{name!r}])."
+        )
+    plain = values.astype(object) if isinstance(values.dtype, pd.CategoricalDtype) else values
+    try:
+        number, labels = pd.factorize(plain)
+    except TypeError as error:
+        kinds = listed(sorted({type(x).__name__ for x in plain}))
+        raise TypeError(
+            f"{role}={name!r} has labels of type {kinds}, which cannot be told apart. Make them"
+            f" text or numbers, as by data[{name!r}].astype(str)."
+        ) from error
+    rank = np.empty(len(labels), dtype=np.int64)
+    rank[item_order(pd.Index(labels))] = np.arange(len(labels))
+    return np.asarray(rank[number])

@@ -1,0 +1,313 @@
+"""One row for each question in each table: a new question adds its rows here, and is then tested.
+
+The walks over the tables are in ``test_accessors.py``, ``test_roles.py``, ``test_dask_frames.py``
+and ``test_plotting_looks.py``; they fail where a question has no row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+# -------------------------------------------------------------------------------------------------
+# Values from outside, or by hand: what a call returns, column by column. The ranking is + - + + -.
+
+RANKING = pd.DataFrame({"a": [5.0, 4.0, 3.0, 2.0, 1.0], "gold": [True, False, True, True, False]})
+VALUES: dict[str, tuple[Callable[[Any], Any], dict[str, list[float]]]] = {
+    "nbest_precision": (
+        lambda r: r.nbest_precision([1, 2, 4]),
+        {"tp": [1, 1, 3], "precision": [1.0, 0.5, 0.75], "recall": [1 / 3, 1 / 3, 1.0]},
+    ),
+    "nbest_recall": (lambda r: r.nbest_recall([1, 2, 4]), {"recall": [1 / 3, 1 / 3, 1.0]}),
+}
+
+# -------------------------------------------------------------------------------------------------
+# Arguments for every method, by position and by keyword.
+
+CELLS = {"O11": 30, "O12": 20, "O21": 10, "O22": 940}
+
+OTHER = pd.DataFrame({"a": [1, 2, 3], "b": [0, 2, 2], "c": [3, 0, 1]})
+
+# arguments for every method; a method that is missing here fails the walk
+ARGUMENTS = {
+    "nbest_precision": (([1, 4],), {"ci": "wilson", "level": 0.9}),
+    "nbest_recall": (([1, 4],), {"ci": "wilson", "level": 0.9, "target": "region"}),
+    "recall_band": (
+        ([12, 20],),
+        {"ci": "emproc-plus", "level": 0.9, "n_resamples": 50, "progress": False, "rng": 3},
+    ),
+    "acceptance_precision": (({"a": [2, 3], "b": 1},), {"ci": "jeffreys", "level": 0.9}),
+    "local_precision": ((8,), {"ci": "wilson", "level": 0.9}),
+    "precision_band": (([12, 20],), {"level": 0.9, "n_resamples": 50, "rng": 3}),
+    "difference_band": (("a", "b", [12, 20]), {"level": 0.9, "n_resamples": 50, "rng": 3}),
+    "compare": (
+        ("a", "b", [3, 9]),
+        {"test": "midp", "alternative": "greater", "alpha": 0.1, "adjust": "holm", "level": 0.9},
+    ),
+    "choose_threshold": ((), {"recall": 0.5, "level": 0.9}),
+    "judged_precision": (([3, 9],), {"unjudged": "bounds", "level": 0.9}),
+    "judged_recall": (([3, 9],), {"level": 0.9}),
+    "judged_average_precision": ((), {"level": 0.9}),
+    "judged_difference": (("a", "b", [3, 9]), {"unjudged": "bounds", "level": 0.9}),
+    "summary": (
+        ([3, 9],),
+        {"baseline": "b", "adjust": "holm", "level": 0.9, "progress": False},
+    ),
+    "measure_ranks": (
+        ([3, 9],),
+        {"adjust": "holm", "n_resamples": 99, "level": 0.9, "progress": False},
+    ),
+    "significant_ranges": (("a", "c"), {"alpha": 0.7, "alternative": "two-sided"}),
+    "difference_region": (("a", "b", 6), {}),
+    "mean_difference": (
+        ("a", "b", range(3, 9)),
+        {"alternative": "less", "n_resamples": 50, "level": 0.9},
+    ),
+    "odds_ratios": (("a", "b", [3, 9]), {"level": 0.9}),
+    "tie_sensitivity": (("a", "b", [3, 9]), {"n_keys": 5}),
+    "repetition": ((None, 15), {"ci": "wilson", "level": 0.9}),
+    "repetition_samples": ((None, 15), {"ci": "wilson", "level": 0.9}),
+    "random_bound": (([0.1, 0.5], [3, 40]), {"population": "infinite"}),
+    "random_cdf": (([3, 9],), {"population": "infinite"}),
+    "random_envelope": (([0.1, 0.5], [3, 9]), {}),
+    "crossovers": (([0.4, 0.9],), {"contiguous": 1, "bound": "discrete"}),
+    "per_query": ((["P@3", "AP"],), {"undefined": "skip", "ties": "shared"}),
+    "random_test": ((range(1, 6),), {"population": "infinite", "adjust": "envelope"}),
+    "roc": ((), {}),
+    "precision_recall": ((), {"ties": "blocks"}),
+    "det": ((), {"ties": "expected"}),
+    "gain": ((), {}),
+    "lift": (([0.1, 0.5],), {}),
+    "random_band": (("lift", [0.1, 0.5], [3, 9]), {"simultaneous": True, "bound": "critical"}),
+    "isolines": (([3, 9], "gain"), {}),
+    "area": (("ap",), {"level": 0.9}),
+    "compare_area": (("a", "b"), {"adjust": "holm", "level": 0.9}),
+    "unpaired_area": ((), {"kind": "ap", "adjust": "holm", "level": 0.9}),
+    "partial_area": ((), {"fpr": 0.3, "level": 0.9}),
+    "bedroc": ((5.0,), {"level": 0.9}),
+    "enrichment": (([0.1, 0.5],), {"ci": "wilson", "level": 0.9}),
+    "with_association_measures": ((["G2", "t"],), {"cells": list(CELLS)}),
+    "paired_bootstrap": (
+        ("a", "b"),
+        {"n_resamples": 50, "event": "zero", "method": "monte-carlo", "ci": "basic",
+         "families": ["x", "x", "y"], "adjust": "max-t", "adjust_over": "group",
+         "alpha": 0.1, "level": 0.9, "progress": False, "rng": 3},
+    ),
+    "paired_permutation": (
+        ("a",),
+        {"n_resamples": 50, "method": "monte-carlo", "families": ["x", "x", "y"],
+         "adjust": "holm", "adjust_over": "group", "alpha": 0.1, "level": 0.9,
+         "progress": False, "rng": 3},
+    ),
+    "system_ranks": (
+        (),
+        {"n_resamples": 50, "ranks": "percentile", "ci": "basic", "adjust": "bh",
+         "adjust_over": "group", "alpha": 0.3, "level": 0.9, "progress": False, "rng": 3},
+    ),
+    "gain_by_size": (
+        ([10, 30],),
+        {"draw": "random", "n_resamples": 99, "event": "zero", "method": "monte-carlo",
+         "ci": "basic", "families": ["x", "x", "y"], "adjust": "holm",
+         "adjust_over": "group", "alpha": 0.1, "level": 0.9, "progress": False, "rng": 3},
+    ),
+    "population_calibration": (
+        (12,),
+        {"n_test_sets": 4, "bins": [0.1, 0.9], "n_resamples": 50, "ci": "systems", "level": 0.9,
+         "rng": 3},
+    ),
+    "gain_threshold": (
+        (),
+        {"window": (0.01, 0.99), "quantile": 0.5, "relation": "same", "n_items": 40,
+         "ci": "systems", "level": 0.9, "n_resamples": 50, "rng": 3},
+    ),
+    "calibration": (
+        (OTHER,),
+        {"bins": [0.01, 0.99], "ci": "systems", "level": 0.9, "n_resamples": 50, "rng": 3},
+    ),
+}  # fmt: skip
+
+# -------------------------------------------------------------------------------------------------
+# Arguments with which every role can be seen to change the answer.
+
+
+def tied_candidates() -> pd.DataFrame:
+    """Return candidates with ties, missing scores in one measure, two labels and a key."""
+    rng = np.random.default_rng(4)
+    size = 48
+    return pd.DataFrame(
+        {
+            "a": rng.integers(0, 7, size).astype(float),
+            "b": rng.integers(0, 4, size).astype(float),
+            "c": rng.normal(size=size),
+            "gold": rng.random(size) < 0.5,
+            "other": rng.random(size) < 0.4,
+            "query": np.repeat(["x", "y", "z"], 16),
+            "half": np.arange(size) % 2,
+            "ident": rng.permutation(size),
+        },
+        index=[f"w{i}" for i in range(size)],
+    )
+
+
+FRAME = tied_candidates()
+
+PARTLY = FRAME["gold"].astype(float).where(np.arange(len(FRAME)) % 5 > 1)
+
+ASKED = {
+    "nbest_precision": ((), {}),
+    "nbest_recall": (([5, 10],), {}),
+    "recall_band": (([8, 12],), {"n_resamples": 20}),
+    "acceptance_precision": (({"a": 3, "b": 2, "c": 0.5},), {}),
+    "local_precision": ((6,), {}),
+    "precision_band": (([8, 12],), {"n_resamples": 20}),
+    "compare": ((), {"n": [5, 10]}),
+    "judged_precision": (([5, 10],), {}),
+    "judged_recall": (([5, 10],), {}),
+    "judged_average_precision": ((), {"level": 0.9, "windows": [4]}),
+    "judged_difference": (("a", "b", [5, 10]), {}),
+    "plan_annotation": (("a", "b", 10), {"gold": PARTLY, "alpha": 0.6}),
+    "annotation_sheet": (("a", "b", 10), {"gold": PARTLY}),
+    "with_judgements": ((FRAME[["gold"]][:3],), {}),
+    "choose_threshold": ((), {"recall": 0.5}),
+    "measure_ranks": (([5, 10],), {"n_resamples": 99}),
+    "significant_ranges": ((), {"n": range(1, 16), "alpha": 0.99}),
+    "difference_band": ((), {"n": [8, 12], "n_resamples": 20}),
+    "mean_difference": (("a", "b", [5, 10]), {"n_resamples": 50}),
+    "odds_ratios": (("a", "b", [5, 10]), {}),
+    "tie_sensitivity": (("a", "b", [5, 10, 20]), {"n_keys": 8}),
+    "difference_region": (("a", "b", 10), {}),
+    "repetition": ((None, 12), {"by": "half"}),
+    "repetition_samples": ((None, 12), {"by": "half"}),
+    "random_bound": ((), {"n": [3, 9]}),
+    "random_cdf": (([3, 9],), {}),
+    "random_envelope": ((), {"n": [3, 9]}),
+    "random_test": ((), {}),
+    "crossovers": ((0.6,), {"contiguous": 1}),
+    "roc": ((), {}),
+    "precision_recall": ((), {}),
+    "det": ((), {}),
+    "gain": ((), {}),
+    "lift": ((), {}),
+    "random_band": ((), {"n": [3, 9]}),
+    "isolines": ((), {"n": [3, 9]}),
+    "area": ((), {}),
+    "compare_area": ((), {}),
+    "unpaired_area": ((), {"by": "half"}),
+    "partial_area": ((), {"fpr": 0.4}),
+    "bedroc": ((), {}),
+    "enrichment": (([0.1, 0.5],), {}),
+}
+
+# -------------------------------------------------------------------------------------------------
+# Questions of lists, as a head and a Dask DataFrame are asked: the numbers are those of pandas.
+
+N = [1, 7, 20, 64, 150]
+LONG = 150
+
+# what lists decide: how it is asked, of a frame and of a Dask DataFrame
+QUESTIONS = {
+    "nbest_precision": lambda r: r.nbest_precision(N),
+    "nbest_precision of lists": lambda r: r.nbest_precision(N, target="nbest", ci="wilson"),
+    "nbest_precision of blocks": lambda r: r.nbest_precision(N, ties="expected"),
+    "nbest_precision at best": lambda r: r.nbest_precision(N, ties="best"),
+    "nbest_precision at worst": lambda r: r.nbest_precision(N, ties="worst"),
+    "nbest_precision of shares": lambda r: r.nbest_precision([0.001, 0.02]),
+    "nbest_precision of one": lambda r: r.nbest_precision(N, measures="c"),
+    "compare": lambda r: r.compare(n=N),
+    "compare a pair": lambda r: r.compare("a", "c", n=N, test="midp", adjust="holm"),
+    "compare with one": lambda r: r.compare("b", n=N, test="mcnemar", alternative="greater"),
+    "compare by Boschloo": lambda r: r.compare("a", "b", n=[20], test="boschloo"),
+    "compare lists": lambda r: r.compare(n=N, target="nbest"),
+    "compare by swaps": lambda r: r.compare(n=N, adjust="max-t", rng=3, n_resamples=199),
+    "compare by many swaps": lambda r: r.compare("a", "b", n=range(1, LONG + 1), adjust="max-t"),
+    "significant_ranges": lambda r: r.significant_ranges("a", "b", n=range(1, LONG + 1)),
+    "odds_ratios": lambda r: r.odds_ratios("a", "b", N),
+    "random_test": lambda r: r.random_test(N[:3], adjust="envelope"),
+    "random_test of blocks": lambda r: r.random_test(N, ties="expected"),
+    "random_bound": lambda r: r.random_bound([0.05, 0.001], N),
+    "random_envelope": lambda r: r.random_envelope(0.05, N[:3]),
+    "random_cdf": lambda r: r.random_cdf([7, 64]),
+    "random_band": lambda r: r.random_band("roc", 0.05, N),
+    "isolines": lambda r: r.isolines([7, 64]),
+}
+RANKED = {  # what a list that ends early has no answer to
+    "mean_difference": lambda r: r.mean_difference("a", "b", N, n_resamples=99),
+    "tie_sensitivity": lambda r: r.tie_sensitivity("a", "c", N, n_keys=5),
+    "precision_band": lambda r: r.precision_band(N, n_resamples=99),
+    "difference_band": lambda r: r.difference_band(n=N, n_resamples=99),
+    "measure_ranks": lambda r: r.measure_ranks(N, n_resamples=199),
+    "summary": lambda r: r.summary(N, baseline="b"),
+}
+
+# -------------------------------------------------------------------------------------------------
+# Every plot, small.
+
+NAMES = ["G2", "_z", "$MI^3$", "log-likelihood ratio", "90 % odds", "t"]
+
+
+def candidates(size: int = 300, names: int = 5) -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    gold = rng.random(size) < 0.2
+    scores = {NAMES[k]: rng.normal(size=size) + (2.0 - 0.3 * k) * gold for k in range(names)}
+    return pd.DataFrame({**scores, "gold": gold})
+
+
+def items(systems: int = 5) -> pd.DataFrame:
+    rng = np.random.default_rng(4)
+    right = rng.random((200, systems)) < np.linspace(0.9, 0.6, systems)
+    return pd.DataFrame(right, columns=[f"system {k}" for k in range(systems)])
+
+
+B = {"n_resamples": 200, "ci": "percentile"}
+PLOTS = {
+    "precision": lambda ax: candidates().rankeval.plot.precision(
+        n_resamples=50, target="nbest", ax=ax
+    ),
+    "marked": lambda ax: candidates().rankeval.plot.precision(
+        mark=[50, 100, 200], n_resamples=50, target="nbest", ax=ax
+    ),
+    "few": lambda ax: candidates().rankeval.plot.precision([20, 50, 90], n_resamples=50, ax=ax),
+    "comparison": lambda ax: candidates(names=3).rankeval.plot.comparison(n_resamples=99, ax=ax),
+    "random_bound": lambda ax: candidates().rankeval.plot.random_bound([0.05, 0.001], ax=ax),
+    "random_cdf": lambda ax: candidates().rankeval.plot.random_cdf(20, [0.5, 0.05], ax=ax),
+    "roc": lambda ax: candidates().rankeval.plot.roc(bands=0.05, ax=ax),
+    "precision_recall": lambda ax: candidates().rankeval.plot.precision_recall(
+        f_scores=[0.3], ax=ax
+    ),
+    "det": lambda ax: candidates().rankeval.plot.det(ax=ax),
+    "lift": lambda ax: candidates().rankeval.plot.lift(enrichment=[0.05, 0.1], ax=ax),
+    "gain": lambda ax: candidates().rankeval.plot.gain(log=True, ax=ax),
+    "area": lambda ax: candidates().rankeval.plot.area(ax=ax),
+    "measure_ranks": lambda ax: candidates().rankeval.plot.measure_ranks(40, ax=ax),
+    "odds_ratios": lambda ax: candidates().rankeval.plot.odds_ratios("G2", "_z", [20, 90], ax=ax),
+    "tie_sensitivity": lambda ax: (
+        candidates().round(1).rankeval.plot.tie_sensitivity("G2", "_z", [20, 90], n_keys=4, ax=ax)
+    ),
+    "mean_difference": lambda ax: candidates().rankeval.plot.mean_difference(
+        "G2", "_z", range(9, 90), n_resamples=50, ax=ax
+    ),
+    "confidence": lambda ax: items().rankeval.plot.confidence(**B, ax=ax),
+    "pairs": lambda ax: items().rankeval.plot.pairs(**B, ax=ax),
+    "system_ranks": lambda ax: items().rankeval.plot.system_ranks(**B, ax=ax),
+    "gain_by_size": lambda ax: items().rankeval.plot.gain_by_size([50, 100, 200], **B, ax=ax),
+    "calibration": lambda ax: (
+        items()
+        .rankeval.paired_bootstrap(**B)
+        .rankeval.plot.calibration(items(), n_resamples=20, ax=ax)
+    ),
+    "paired_differences": lambda ax: items().rankeval.plot.paired_differences(
+        "system 0", "system 4", **B, ax=ax
+    ),
+    "critical_difference": lambda ax: items().rankeval.plot.critical_difference(
+        n_resamples=200, ax=ax
+    ),
+    "repetition": lambda ax: (
+        candidates(names=1)
+        .assign(part=np.arange(300) % 12)
+        .rankeval(by="part")
+        .plot.repetition(n=10, ax=ax)
+    ),
+}
