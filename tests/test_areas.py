@@ -18,6 +18,7 @@ from sklearn import metrics
 
 from rankeval_pd import RankevalWarning, datasets
 from rankeval_pd.stats.rankings import early, roc_areas
+from rankeval_pd.stats.rankings.ranking import Ranking
 
 R = pd.read_csv(Path(__file__).parent / "reference" / "delong.csv", comment="#")
 SCORED = st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=15)
@@ -161,7 +162,9 @@ def test_standard_error_of_average_precision_is_that_of_resamples(simulated):
     df = pd.DataFrame({"a": scores[0], "b": scores[1], "gold": gold})
     for equal, ties in (("block", "blocks"), ("mean", "expected")):
         drawn = [
-            early.influences(x[rows], gold[rows], np.ones(rows.shape, bool), ties=ties).value
+            early.influences(
+                Ranking.of(x[rows], gold[rows], np.ones(rows.shape, bool)), ties=ties
+            ).value
             for x in scores
         ]
         found = df.rankeval.area("ap", equal=equal)
@@ -199,7 +202,7 @@ def test_coverage_of_average_precision_where_positives_are_few_and_rare():
     quantiles = stats.norm.ppf((np.arange(20_000) + 0.5) / 20_000)
     tp, fp = 0.01 * stats.norm.sf(quantiles), 0.99 * stats.norm.sf(quantiles + 1.0)
     truth = (tp / (tp + fp)).mean()
-    result = early.influences(gold + rng.normal(size=(600, 3_000)), gold, here)
+    result = early.influences(Ranking.of(gold + rng.normal(size=(600, 3_000)), gold, here))
     error = np.sqrt(roc_areas.variance(result.influence, gold, here))
     low, high = early.ap_logit_limits(result, error, np.full(600, 29), 30, 0.95)
     assert (low > truth).mean() <= 0.03

@@ -12,6 +12,11 @@ from scipy import stats
 
 import rankeval_pd
 from rankeval_pd.stats.rankings import rank_tests
+from rankeval_pd.stats.rankings.ranking import Ranking
+
+
+def _all_of(score, gold) -> Ranking:
+    return Ranking.of(score, gold, np.ones(gold.size, dtype=bool))
 
 
 def _limit(tp: int, n: int, alpha: float) -> float:
@@ -24,7 +29,7 @@ def test_the_sequences_one_by_one(seed, size):
     """Every sequence walked through as it is described."""
     rng = np.random.default_rng(seed)
     score, gold = rng.integers(0, 80, size), rng.random(size) < rng.uniform(0.5, 1)
-    sets = rank_tests.sets_of(score.astype(float), gold)
+    sets = rank_tests.sets_of(_all_of(score.astype(float), gold))
     count = 1
     while True:
         least = int(np.ceil(np.log(0.05 / count) / np.log(0.6)))
@@ -98,9 +103,8 @@ def test_promises_are_kept():
     broken = {"chosen": 0, "plain": 0}
     for _ in range(200):
         gold = rng.random(1_000) < 0.5
-        sets = rank_tests.sets_of(
-            rng.normal(size=1_000), gold
-        )  # the truth is .5 at every threshold
+        # the truth is .5 at every threshold
+        sets = rank_tests.sets_of(_all_of(rng.normal(size=1_000), gold))
         broken["chosen"] += rank_tests.precision(sets, 0.5001, 0.95)[0] is not None
         low = stats.beta.ppf(0.05, sets.tp, sets.n - sets.tp + 1)
         broken["plain"] += bool((low >= 0.5001).any())

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from rankeval_pd import RankevalWarning, datasets
 from rankeval_pd.stats.intervals import cluster_totals
 from rankeval_pd.stats.rankings import roc_areas
+from rankeval_pd.stats.rankings.ranking import Ranking
 
 FEW = pytest.mark.filterwarnings("ignore:groups. a row rests on:rankeval_pd.RankevalWarning")
 
@@ -83,7 +84,7 @@ def test_an_area_of_single_candidates_is_delong_s(seed):
     score, gold = rng.integers(0, 9, 40) * 1.0, rng.random(40) < 0.4
     gold[:4] = [True, True, False, False]
     here = np.ones(40, dtype=bool)
-    placed = roc_areas.placements(score, gold, here).placement
+    placed = roc_areas.placements(Ranking.of(score, gold, here)).placement
     alone = roc_areas.cluster_spread(placed, gold, here, np.arange(40))
     assert alone.spread.variance == pytest.approx(roc_areas.variance(placed, gold, here), rel=1e-9)
     # Obuchowski's formula, cluster by cluster

@@ -16,6 +16,7 @@ from sklearn import metrics
 
 from rankeval_pd import datasets
 from rankeval_pd.stats.rankings import early
+from rankeval_pd.stats.rankings.ranking import Ranking
 
 RDKIT = pd.read_csv(
     Path(__file__).parent / "reference" / "bedroc.csv", comment="#", dtype={"labels": str}
@@ -72,7 +73,7 @@ def test_bedroc_of_ties_is_the_mean_over_orders_and_chance_that_over_labels(rows
 
     def of(labels):
         here = np.ones(labels.size, bool)
-        ordered = early.bedroc(-np.arange(labels.size) * 1.0, labels, here, alpha)
+        ordered = early.bedroc(Ranking.of(-np.arange(labels.size) * 1.0, labels, here), alpha)
         return float(ordered.early.share)
 
     orders = [
@@ -127,10 +128,10 @@ def test_standard_errors_are_those_of_resamples(simulated, decimals):
     rows = np.hstack([rng.choice(part, (3_000, part.size)) for part in parts])
     here = np.ones(rows.shape, bool)
     df = pd.DataFrame({"a": score, "gold": gold})
-    drawn = early.partial_area(score[rows], gold[rows], here, 0.2).share.std()
+    drawn = early.partial_area(Ranking.of(score[rows], gold[rows], here), 0.2).share.std()
     found = df.rankeval.partial_area(fpr=0.2).loc[0, "se"]
     assert found == pytest.approx(drawn * 0.5 / 0.9, rel=0.07)
-    drawn = early.bedroc(score[rows], gold[rows], here, 20.0).early.share.std()
+    drawn = early.bedroc(Ranking.of(score[rows], gold[rows], here), 20.0).early.share.std()
     assert df.rankeval.bedroc().loc[0, "se"] == pytest.approx(drawn, rel=0.07)
 
 
@@ -158,13 +159,15 @@ def test_coverage_where_the_top_decides():
     score = gold + rng.normal(size=here.shape)
     rate = stats.norm.cdf(1.0 + stats.norm.ppf((np.arange(20_000) + 0.5) / 20_000 * 0.05)).mean()
     truth = 0.5 * (1 + (rate - 0.025) / 0.975)
-    _, _, low, high, _ = partial_columns(score, gold, here, most=0.05, turned=False, level=0.95)
+    _, _, low, high, _ = partial_columns(
+        Ranking.of(score, gold, here), most=0.05, turned=False, level=0.95
+    )
     assert ((low <= truth) & (truth <= high)).mean() >= 0.95
     top = stats.norm.ppf((np.arange(20_000) + 0.5) / 20_000)
     share = 0.5 * stats.norm.sf(top) + 0.5 * stats.norm.sf(top + 1.0)
     best = (1 - np.exp(-10.0)) / 10.0
     truth = (np.exp(-20.0 * share).mean() - best * np.exp(-10.0)) / (best - best * np.exp(-10.0))
-    _, _, low, high, _ = bedroc_columns(score, gold, here, alpha=20.0, level=0.95)
+    _, _, low, high, _ = bedroc_columns(Ranking.of(score, gold, here), alpha=20.0, level=0.95)
     assert ((low <= truth) & (truth <= high)).mean() >= 0.95
 
 

@@ -60,7 +60,7 @@ def test_blocks_of_lists_are_the_whole_and_the_bar_moves_to_its_end(partly, monk
         yield moved.append
 
     monkeypatch.setattr("rankeval_pd.judging.judged_lists.drawing_bar", counted)
-    monkeypatch.setattr("rankeval_pd.judging.judged_lists._TOGETHER", 7)
+    monkeypatch.setattr("rankeval_pd.judging.judged_rankings._TOGETHER", 7)
     for name, kw in asked.items():
         moved.clear()
         table = getattr(partly.rankeval, name)(n=None, **kw)

@@ -11,6 +11,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 import rankeval_pd
 from rankeval_pd.stats.rankings import early, rank_tests
+from rankeval_pd.stats.rankings.ranking import Ranking
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +72,7 @@ def test_the_largest_of_all_differences(candidates):
     scores = candidates[["x", "y", "z"]].to_numpy().T
     gold = candidates["gold"].to_numpy()
     here = np.ones(gold.shape, bool)
-    found = early.influences(scores, gold, here)
+    found = early.influences(Ranking.of(scores, gold, here))
     tested = rank_tests.of_influences(
         found.value, found.influence, gold, here, "max-t", level=0.95, n_resamples=40_000, seed=1
     )

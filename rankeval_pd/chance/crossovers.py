@@ -19,12 +19,11 @@ from rankeval_pd.forms.rankings.list_sizes import check_n
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles, with_roles_but
 from rankeval_pd.forms.roles.roles import Bound, ListSizes, RankingRoles, Roles
 from rankeval_pd.progress import progress_bar
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.populations import Finite
 from rankeval_pd.stats.random_model import random_counts
 from rankeval_pd.stats.random_model.envelope import Envelope, envelope
-from rankeval_pd.stats.rankings import ranking
-from rankeval_pd.stats.rankings.ranking import Whole
+from rankeval_pd.stats.rankings.ranking import Ranking
 
 # -------------------------------------------------------------------------------------------------
 # From which n on is a measure above chance? Crossover points (Macskassy 2005, section 3.3).
@@ -100,11 +99,8 @@ def crossovers(
             _reached,
             {"tp": np.int64, "reached": bool, "exists": bool},
             along={"p": levels, "n": sizes},
-            options={
-                "p": levels, "bound": bound, "ties": ties, "ends": inner.attrs["ends"],
-                "whole": inner.attrs["whole"],
-            },
-        )  # fmt: skip
+            options={"p": levels, "bound": bound, "ties": ties},
+        )
 
     columns = ("measure", "p", "n", "tp", "reached")
     attrs = {"bound": bound, "contiguous": shortest}
@@ -129,19 +125,14 @@ def _needed(kind: str, p: float, longest: int, model: Finite) -> FloatArray:
 
 
 def _reached(
-    score: FloatArray,
-    gold: BoolArray,
-    present: BoolArray,
+    ranking: Ranking,
     *,
     p: FloatArray,
     bound: str,
     ties: str,
-    ends: bool,
-    whole: Whole | None,
 ) -> tuple[AnyArray, ...]:
     """Return true positives, whether they reach the bound below N, and whether the list exists."""
-    lists = ranking.nbest(score, gold, present, None, ties, ends=ends, whole=whole)
-    size = ranking.size(gold, present, whole)
+    lists, size = ranking.nbest(None, ties), ranking.size
     tp, exists = (
         np.broadcast_to(x[..., np.newaxis, :], (*x.shape[:-1], p.size, x.shape[-1]))
         for x in (lists.tp, lists.exists)

@@ -16,6 +16,7 @@ from rankeval_pd.forms.lazy.outlines import Curves
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.rankings.kernel_calls import ask_measures
 from rankeval_pd.forms.rankings.list_sizes import Shares, check_n, those
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
 from rankeval_pd.forms.roles.roles import ListSizes, PopulationKind, RankingRoles, Roles
@@ -24,8 +25,7 @@ from rankeval_pd.stats.distributions.binomial import tails as binomial_tails
 from rankeval_pd.stats.distributions.hypergeometric import tails as hypergeometric_tails
 from rankeval_pd.stats.random_model.boundary import adjusted
 from rankeval_pd.stats.random_model.random_counts import averaged_tails
-from rankeval_pd.stats.rankings import ranking
-from rankeval_pd.stats.rankings.ranking import Whole
+from rankeval_pd.stats.rankings.ranking import Block, NBest, Ranking, Size
 
 TEST_COLUMNS = (
     "measure", "n", "tp", "expected", "lift", "p_value", "p_mid", "p_strict", "log10_p",
@@ -155,28 +155,15 @@ def random_test(
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
         if combine:
             return _counted(inner, sizes, asked=those(asked, sizes), ties=ties)
-        names = (*TEST_COLUMNS[2:], "exists")
-        columns = xr.apply_ufunc(
-            _test_columns,
-            inner["score"],
-            inner["gold"],
-            inner["present"],
-            kwargs={
-                "n": those(asked, sizes),
-                "population": population,
-                "adjust": adjust,
-                "ties": ties,
-                "ends": inner.attrs["ends"],
-                "collection": collection,
-                "whole": inner.attrs["whole"],
+        types: dict[str, type] = dict.fromkeys(TEST_COLUMNS[2:], float)
+        types["tp"] = float if ties == "expected" else np.int64
+        return ask_measures(
+            inner, _test_columns, {**types, "exists": bool}, along={"n": sizes},
+            options={
+                "n": those(asked, sizes), "population": population, "adjust": adjust,
+                "ties": ties, "collection": collection,
             },
-            input_core_dims=[["candidate"]] * 3,
-            output_core_dims=[["n"]] * len(names),
-            dask="parallelized",
-            dask_gufunc_kwargs={"output_sizes": {"n": sizes.size}},
-            output_dtypes=[float if ties == "expected" else np.int64, *[float] * 7, bool],
-        )
-        return tables.as_columns(names, columns).assign_coords(n=("n", sizes))
+        )  # fmt: skip
 
     def together(counted: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
         return _combined(counted, batch, population, collection)
@@ -194,28 +181,24 @@ def random_test(
 
 
 def _test_columns(
-    score: FloatArray,
-    gold: BoolArray,
-    present: BoolArray,
+    ranking: Ranking,
     *,
     n: IntArray | None,
     population: str,
     adjust: str | None,
     ties: str,
-    ends: bool,
     collection: int | None,
-    whole: Whole | None,
 ) -> tuple[AnyArray, ...]:
-    lists = ranking.nbest(score, gold, present, n, ties, ends=ends, whole=whole)
-    n = ranking.every(score.shape[-1], whole) if n is None else n
-    size = _in_collection(ranking.size(gold, present, whole), collection)
+    lists = ranking.nbest(n, ties)
+    size = _in_collection(ranking.size, collection)
+    n = ranking.every if n is None else n
     return _tested(lists, n, size, population=population, adjust=adjust, ties=ties)
 
 
 def _tested(
-    lists: ranking.NBest,
+    lists: NBest,
     n: IntArray,
-    size: ranking.Size,
+    size: Size,
     *,
     population: str,
     adjust: str | None,
@@ -266,7 +249,7 @@ def random_test_of_turns(
             " are for one n each. Say which n were looked at, n=..., or ask groups, by=..."
         )
     collection = None if n_candidates is None else check_count("n_candidates", n_candidates)
-    every = ranking.Size(np.array(found.total), np.array(found.positive))
+    every = Size(np.array(found.total), np.array(found.positive))
     size = _in_collection(every, collection)
     columns: dict[str, list[AnyArray]] = {}
     for measure, lists in zip(found.measures, found.turns, strict=True):
@@ -274,12 +257,12 @@ def random_test_of_turns(
         n = n.astype(np.int64)
         tp = lists.tp[np.searchsorted(lists.n, n, side="right") - 1]  # what ends gains no more
         nobody = np.zeros_like(n)
-        nbest = ranking.NBest(
+        nbest = NBest(
             tp.astype(float) if ties == "expected" else tp,
             np.full(n.shape, np.nan),
             nobody,
             n > 0,
-            ranking.Block(nobody, nobody, nobody, nobody),
+            Block(nobody, nobody, nobody, nobody),
         )
         values = _tested(nbest, n, size, population=population, adjust=None, ties=ties)
         rows = (tables.labels([measure] * n.size), n, *values[:-1])
@@ -289,7 +272,7 @@ def random_test_of_turns(
     return tables.rows_of(columns, attrs=attrs)
 
 
-def _in_collection(size: ranking.Size, collection: int | None) -> ranking.Size:
+def _in_collection(size: Size, collection: int | None) -> Size:
     """Return the sizes with the number of candidates of the collection, where it is known."""
     if collection is None:
         return size
@@ -309,24 +292,16 @@ def _in_collection(size: ranking.Size, collection: int | None) -> ranking.Size:
 
 def _counted(inner: xr.Dataset, n: IntArray, *, asked: IntArray | None, ties: str) -> xr.Dataset:
     """Return the true positives of every list, and the size of its group."""
+    sizes: dict[str, type] = {"total": np.int64, "positive": np.int64}
+    return ask_measures(
+        inner, _counts, {"tp": np.int64, "exists": bool, **sizes}, along={"n": n},
+        single=tuple(sizes), options={"n": asked, "ties": ties},
+    )  # fmt: skip
 
-    def count(score: FloatArray, gold: BoolArray, present: BoolArray) -> tuple[AnyArray, ...]:
-        lists = ranking.nbest(score, gold, present, asked, ties, ends=inner.attrs["ends"])
-        return lists.tp, lists.exists, *ranking.size(gold, present)
 
-    tp, exists, total, positive = xr.apply_ufunc(
-        count,
-        inner["score"],
-        inner["gold"],
-        inner["present"],
-        input_core_dims=[["candidate"]] * 3,
-        output_core_dims=[["n"], ["n"], [], []],
-        dask="parallelized",
-        dask_gufunc_kwargs={"output_sizes": {"n": n.size}},
-        output_dtypes=[np.int64, bool, np.int64, np.int64],
-    )
-    columns = {"tp": tp, "exists": exists, "total": total, "positive": positive}
-    return xr.Dataset(columns).assign_coords(n=("n", n))
+def _counts(ranking: Ranking, *, n: IntArray | None, ties: str) -> tuple[AnyArray, ...]:
+    lists = ranking.nbest(n, ties)
+    return lists.tp, lists.exists, *ranking.size
 
 
 def _combined(
@@ -370,7 +345,7 @@ def _combined_columns(
     total, positive = (x.reshape(*outer, inner) for x in (total, positive))
     # no sum of the groups whose blocks happen to end here: all that have n candidates, or none
     exists = exists & (exists == (n <= total[..., np.newaxis])).all(axis=-2, keepdims=True)
-    total = _in_collection(ranking.Size(total, positive), collection).total
+    total = _in_collection(Size(total, positive), collection).total
     tp = np.where(exists, tp, 0).sum(axis=-2)
     priors = (positive / np.maximum(total, 1))[..., np.newaxis]
     expected = np.where(exists, priors, 0.0).sum(axis=-2) * n
@@ -394,9 +369,9 @@ def _combined_columns(
 
 
 def _average_ties(
-    lists: ranking.NBest,
+    lists: NBest,
     n: IntArray,
-    size: ranking.Size,
+    size: Size,
     population: str,
     *logs: FloatArray,
 ) -> None:

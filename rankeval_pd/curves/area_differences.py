@@ -39,6 +39,7 @@ from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.quantiles import z_of
 from rankeval_pd.stats.rankings import roc_areas
+from rankeval_pd.stats.rankings.ranking import Ranking
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
 from rankeval_pd.stats.significance.fisher import ALTERNATIVES
 
@@ -236,7 +237,7 @@ def _placements(inner: xr.Dataset) -> xr.DataArray:
 
 
 def _placed(score: FloatArray, gold: BoolArray, present: BoolArray) -> FloatArray:
-    return roc_areas.placements(score, gold, present).placement
+    return roc_areas.placements(Ranking.of(score, gold, present)).placement
 
 
 def _pair_columns(
@@ -277,7 +278,10 @@ def _pair_columns(
         first, second = (spread_of(x, gold, both, cluster, warns=False) for x in placed)
         alone, sizes = (first.spread, second.spread), (found.positive, found.negative)
         low, high = roc_areas.difference((area_a, area_b), alone, found.spread, sizes, level)
-        alike = roc_areas.same_order(score_a, score_b, both)
+        alike = np.asarray((placed[0] == placed[1]) | np.isnan(placed[0]) | ~both).all(axis=-1)
+        if alike.any():  # else the orders differ, and need not be sorted again to see it
+            orders = (Ranking.of(score, gold, both) for score in (score_a, score_b))
+            alike = alike & roc_areas.same_order(*orders)
         low, high = (np.where(alike, 0.0 * sd, limit) for limit in (low, high))
     p_value = p_of_t(z, found.spread.freedom if test == "t" else np.inf, alternative)
     return (area_a, area_b, difference, low, high, z, p_value, sd, *found.groups)

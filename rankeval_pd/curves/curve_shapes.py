@@ -22,7 +22,7 @@ from rankeval_pd.forms.rankings.list_sizes import Shares
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles_and
 from rankeval_pd.forms.roles.roles import RankingRoles, Roles
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.rankings import ranking
+from rankeval_pd.stats.rankings.ranking import Ranking
 
 SPACES: dict[str, tuple[str, str]] = {
     "roc": ("fpr", "tpr"),
@@ -102,7 +102,6 @@ def _curve(
                 "space": space,
                 "ties": ties,
                 "shares": shares,
-                "ends": inner.attrs["ends"],
                 "counted": average is not None,
             },
         )
@@ -129,25 +128,21 @@ def _curve(
 
 
 def _curve_columns(
-    score: FloatArray,
-    gold: BoolArray,
-    present: BoolArray,
+    ranking: Ranking,
     sign: FloatArray,
     *,
     space: str,
     ties: str,
     shares: FloatArray | None,
-    ends: bool,
     counted: bool,
 ) -> tuple[AnyArray, ...]:
-    score, gold, present = np.broadcast_arrays(score, gold, present)
-    size = ranking.size(gold, present)
+    size = ranking.size
     if shares is None:
-        lists = ranking.nbest(score, gold, present, None, ties, ends=ends)
-        n = np.broadcast_to(np.arange(1, score.shape[-1] + 1), lists.tp.shape)
+        lists = ranking.nbest(None, ties)
+        n = np.broadcast_to(ranking.every, lists.tp.shape)
         tp, threshold, exists = lists.tp, lists.threshold, lists.exists
-        if ends:  # and so does the curve
-            exists = exists & (n <= (present & ~np.isnan(score)).sum(axis=-1)[..., np.newaxis])
+        if ranking.ends:  # and so does the curve
+            exists = exists & (n <= ranking.listed.sum(axis=-1)[..., np.newaxis])
         if space not in _FROM_ONE:  # the empty list, above every score
             n, tp, threshold, exists = (
                 np.concatenate([np.full((*x.shape[:-1], 1), y, dtype=x.dtype), x], axis=-1)
@@ -155,7 +150,7 @@ def _curve_columns(
             )
             exists = np.logical_and(exists, (size.total > 0)[..., np.newaxis])
     else:
-        n, tp, threshold, exists = _at_shares(score, gold, present, shares, ties, ends)
+        n, tp, threshold, exists = _at_shares(ranking, shares, ties)
     x, y = rates(space, tp, n, size.total[..., np.newaxis], size.positive[..., np.newaxis])
     columns: tuple[AnyArray, ...] = (threshold * sign[..., np.newaxis] + 0.0, x, y, exists)
     if counted:
@@ -184,23 +179,20 @@ def _shape_of_turns(space: str, found: Curves, *, ties: str, level: float = 0.95
 
 
 def _at_shares(
-    score: FloatArray,
-    gold: BoolArray,
-    present: BoolArray,
+    ranking: Ranking,
     shares: FloatArray,
     ties: str,
-    ends: bool,
 ) -> tuple[IntArray, AnyArray, FloatArray, BoolArray]:
     """Return n, true positives and threshold of the smallest lists with these shares."""
-    shape = (*score.shape[:-1], shares.size)
+    shape = (*ranking.here.shape, shares.size)
     n = np.zeros(shape, dtype=np.int64)
     tp = np.zeros(shape, dtype=float if ties == "expected" else np.int64)
     threshold, exists = np.full(shape, np.nan), np.zeros(shape, dtype=bool)
-    total = present.sum(axis=-1)
+    total = ranking.size.total
     for row in np.ndindex(shape[:-1]):
         if total[row]:
             n[row] = Shares(shares).of(int(total[row]))
-            lists = ranking.nbest(score[row], gold[row], present[row], n[row], ties, ends=ends)
+            lists = ranking.row(row).nbest(n[row], ties)
             tp[row], threshold[row], exists[row] = lists.tp, lists.threshold, True
     return n, tp, threshold, exists
 

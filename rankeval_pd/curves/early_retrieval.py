@@ -19,9 +19,10 @@ from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles, 
 from rankeval_pd.forms.roles.roles import ProportionInterval, RankingRoles, Roles
 from rankeval_pd.nbest.precision import IntervalKind
 from rankeval_pd.nbest.recall import recall_of_lists
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import early
 from rankeval_pd.stats.rankings.early import Early
+from rankeval_pd.stats.rankings.ranking import Ranking
 
 _ENRICHED: dict[str, type] = {
     "tp": np.int64, "lift": float, "ci_low": float, "ci_high": float, "tied": np.int64,
@@ -266,21 +267,17 @@ def _interval(
     return low, high, by.error
 
 
-def bedroc_columns(
-    score: FloatArray, gold: BoolArray, present: BoolArray, *, alpha: float, level: float
-) -> tuple[AnyArray, ...]:
+def bedroc_columns(ranking: Ranking, *, alpha: float, level: float) -> tuple[AnyArray, ...]:
     """Return BEDROC, chance, limits and standard error."""
-    found = early.bedroc(score, gold, present, alpha)
-    added = early.bedroc(*early.with_added(score, gold, present), alpha)
+    found = early.bedroc(ranking, alpha)
+    added = early.bedroc(early.with_added(ranking), alpha)
     low, high, error = _interval(found.early, added.early, level)
     value = found.early.share
     return value, found.chance, low, high, np.where(np.isnan(value), np.nan, error)
 
 
 def partial_columns(
-    score: FloatArray,
-    gold: BoolArray,
-    present: BoolArray,
+    ranking: Ranking,
     *,
     most: float,
     turned: bool,
@@ -288,9 +285,10 @@ def partial_columns(
 ) -> tuple[AnyArray, ...]:
     """Return McClish's partial area, one half, limits and standard error."""
     if turned:  # the others first, from the worst score on
-        score, gold = -np.where(np.isnan(score), -np.inf, score), ~gold & present
-    found = early.partial_area(score, gold, present, most)
-    added = early.partial_area(*early.with_added(score, gold, present), most)
+        score = np.where(np.isnan(ranking.score), -np.inf, ranking.score)
+        ranking = Ranking.of(-score, ~ranking.gold, ranking.present)
+    found = early.partial_area(ranking, most)
+    added = early.partial_area(early.with_added(ranking), most)
     low, high, error = _interval(found, added, level)
     least = 0.5 * most
     area, low, high = (0.5 * (1.0 + (x - least) / (1.0 - least)) for x in (found.share, low, high))

@@ -21,6 +21,7 @@ from rankeval_pd.nbest.grouped_lists import warn_of_few
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import early, roc_areas
 from rankeval_pd.stats.rankings.early import influences
+from rankeval_pd.stats.rankings.ranking import Ranking
 
 # -------------------------------------------------------------------------------------------------
 # How good is the whole ranking? The area under the ROC curve, and average precision.
@@ -140,8 +141,7 @@ def area(
         if kind == "ap":
             kernel = columns_of_one
             options = {
-                "level": level, "ties": EQUAL[equal], "ends": inner.attrs["ends"],
-                "warns": average is None,
+                "level": level, "ties": EQUAL[equal], "warns": average is None,
             }  # fmt: skip
         types = {name: np.int64 if name == "n_groups" else float for name in columns[1:]}
         result = ask_measures(inner, kernel, types, beside=clusters, options=options)
@@ -179,25 +179,21 @@ def _interval(kind: str, ci: str | None) -> str:
     return _OWN[kind] if kind == "ap" or ci is None else ci
 
 
-def _roc_alone(
-    score: FloatArray, gold: BoolArray, present: BoolArray, **_: Any
-) -> tuple[AnyArray, ...]:
+def _roc_alone(ranking: Ranking, **_: Any) -> tuple[AnyArray, ...]:
     """Return the areas of groups that are averaged, which need no intervals of their own."""
-    result = roc_areas.placements(score, gold, present).area
+    result = roc_areas.placements(ranking).area
     unknown = np.full(result.shape, np.nan)
     return result, np.where(np.isnan(result), np.nan, 0.5), *([unknown] * 4)
 
 
 def _roc_columns(
-    score: FloatArray,
-    gold: BoolArray,
-    present: BoolArray,
+    ranking: Ranking,
     cluster: IntArray | None = None,
     *,
     level: float,
     ci: str,
 ) -> tuple[AnyArray, ...]:
-    result = roc_areas.placements(score, gold, present)
+    result = roc_areas.placements(ranking)
     found = spread_of(result.placement, result.gold, result.present, cluster)
     return (*_with_limits(result.area, found, level, ci), *found.groups)
 
@@ -259,23 +255,20 @@ def _warn_if_reversed(area: FloatArray, high: FloatArray) -> None:
 
 
 def columns_of_one(
-    score: FloatArray,
-    gold: BoolArray,
-    present: BoolArray,
+    ranking: Ranking,
     cluster: IntArray | None = None,
     *,
     level: float,
     ties: str,
-    ends: bool,
     warns: bool = True,
 ) -> tuple[AnyArray, ...]:
     """Return value, chance, limits, standard error, and NaN for the test of one half."""
-    result = influences(score, gold, present, ties=ties, ends=ends)
+    result = influences(ranking, ties=ties)
     # with few positives the interval is wide, and holds its level: that is no reason to warn
     warns = warns and cluster is not None
     found = spread_of(result.influence, result.gold, result.present, cluster, warns=warns)
     limits = early.ap_logit_limits(result, found.error, found.freedom, found.positive, level)
-    chance = early.chance(score, gold, present, ties=ties, ends=ends)
+    chance = early.chance(ranking, ties=ties)
     none = np.full(result.value.shape, np.nan)
     return (result.value, chance, *limits, found.error, none, *found.groups)
 
@@ -295,7 +288,8 @@ def columns_of_two(
 ) -> tuple[AnyArray, ...]:
     """Return both values, the difference with its limits, t, its p-value and standard error."""
     both = present_a & present_b
-    a, b = (influences(x, gold, both, ties=ties, ends=ends) for x in (score_a, score_b))
+    of_a, of_b = (Ranking.of(score, gold, both, ends=ends) for score in (score_a, score_b))
+    a, b = (influences(ranking, ties=ties) for ranking in (of_a, of_b))
     difference = np.asarray(a.value - b.value)
     found = spread_of(a.influence - b.influence, a.gold, both, cluster, what="compare_area")
     alone = [spread_of(x.influence, x.gold, both, cluster, warns=False) for x in (a, b)]
@@ -311,7 +305,7 @@ def columns_of_two(
     variances = alone[0].spread.variance, alone[1].spread.variance, found.spread.variance
     half = early.quantile(freedom, level) * error
     ends_at = roc_areas.of_two((a.value, b.value), (limits[0], limits[1]), variances, half)
-    alike = roc_areas.same_order(score_a, score_b, both)
+    alike = roc_areas.same_order(of_a, of_b)
     low, high = (np.where(alike, 0.0 * error, limit) for limit in ends_at)
     p_value = p_of_t(t, freedom, alternative)
     return (a.value, b.value, difference, low, high, t, p_value, error, *found.groups)

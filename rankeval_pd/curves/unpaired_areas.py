@@ -18,9 +18,10 @@ from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import ask_measures
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
 from rankeval_pd.forms.roles.roles import Adjustment, Alternative, AreaKind, RankingRoles
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.quantiles import z_of
 from rankeval_pd.stats.rankings import early, roc_areas
+from rankeval_pd.stats.rankings.ranking import Ranking
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
 from rankeval_pd.stats.significance.adjust import adjust as adjusted
 from rankeval_pd.stats.significance.fisher import ALTERNATIVES
@@ -201,22 +202,20 @@ def _pairs(samples: list[Hashable]) -> list[tuple[int, int]]:
     return list(itertools.combinations(range(len(samples)), 2))
 
 
-def of_sample(
-    score: FloatArray, gold: BoolArray, present: BoolArray, *, kind: str, level: float
-) -> tuple[AnyArray, ...]:
+def of_sample(ranking: Ranking, *, kind: str, level: float) -> tuple[AnyArray, ...]:
     """Return the area, its limits, variance and degrees of freedom, and the sizes of the classes.
 
     Of average precision the sizes are NaN: there is no variance that equal values would have.
     """
     if kind == "roc":
-        placed = roc_areas.placements(score, gold, present)
+        placed = roc_areas.placements(ranking)
         found = spread_of(placed.placement, placed.gold, placed.present, None, what="unpaired_area")
         limits = roc_areas.newcombe(
             placed.area, found.spread, found.positive, found.negative, level
         )
         sizes = found.positive.astype(float), found.negative.astype(float)
         return placed.area, *limits, found.spread.variance, found.spread.freedom, *sizes
-    result = early.influences(score, gold, present)
+    result = early.influences(ranking)
     found = spread_of(result.influence, result.gold, result.present, None, warns=False)
     limits = early.ap_logit_limits(result, found.error, found.freedom, found.positive, level)
     none = np.full(result.value.shape, np.nan)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Hashable
 from dataclasses import replace
 from functools import partial
@@ -246,14 +247,7 @@ def _first(reached: Callable[[int], float], power: float, most: int) -> int:
 
 def _least(reached: Callable[[int], float], power: float, most: int) -> int:
     """Return a number of judgements with this power, found by halving, or all there are."""
-    low, high = 0, most
-    while low < high:
-        middle = (low + high) // 2
-        if reached(middle) >= power:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    return bisect_left(range(most), True, key=lambda more: reached(more) >= power)
 
 
 def _significant(tp_a: IntArray, n_a: int, tp_b: IntArray, n_b: int, alpha: float) -> float:

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, Literal, Unpack
 
 import numpy as np
 import xarray as xr
 
 from rankeval_pd.forms.out import tables
-from rankeval_pd.forms.rankings.answers import Question, answer
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import ask_measures, only_pair, with_names
 from rankeval_pd.forms.rankings.list_sizes import Shares, Sizes, check_n
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles, with_roles_but
 from rankeval_pd.forms.roles.roles import ListSizes, PartlyJudged, RankingRoles, Roles
-from rankeval_pd.judging.lazy_samples import LazySample, find_sample
-from rankeval_pd.judging.samples import Asked, Sample, counts_of, quietly, warn_if_chosen
+from rankeval_pd.judging.judged_rankings import (
+    LazySample,
+    ask_sample,
+    average_columns,
+    find_sample,
+    list_columns,
+    region_columns,
+)
+from rankeval_pd.judging.samples import Asked, Sample, warn_if_chosen
 from rankeval_pd.progress import drawing_bar
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.rankings import judged_sums, ranking
-from rankeval_pd.stats.rankings import judged_sums as totals
+from rankeval_pd.stats._types import IntArray
 
 Estimator = Literal["ratio", "horvitz-thompson"]
 _WHAT = "lists judged in part"
-_TOGETHER = 20_000  # lists between two steps of a progress bar
 PRECISION: dict[str, type] = {
     "n_judged": np.int64, "tp_judged": np.int64, "precision": float, "ci_low": float,
     "ci_high": float, "tied": np.int64,
@@ -268,10 +271,10 @@ def judged_average_precision(
     def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
         beside, options = sample.beside(inner), {"design": design}
         warn_if_chosen(sample, inner, beside, None)
-        result = ask_measures(inner, _average_precision, AVERAGE, beside=beside, options=options)
+        result = ask_measures(inner, average_columns, AVERAGE, beside=beside, options=options)
         return result.assign(exists=xr.ones_like(result["n_judged"], dtype=bool))
 
-    answered: Data = _answered(
+    answered: Data = ask_sample(
         sample, question, ("measure", *AVERAGE), can(judged_average_precision)
     )
     return answered
@@ -350,7 +353,7 @@ def judged_difference(
             inner, progress, draws=2 * asked_n.size, what=_WHAT, unit="lists"
         ) as advance:
             computed = xr.apply_ufunc(
-                _of_regions,
+                region_columns,
                 inner["score"],
                 inner["gold"],
                 inner["present"],
@@ -371,7 +374,7 @@ def judged_difference(
         return result.assign_coords(n=("n", asked_n))
 
     columns = ("measure_a", "measure_b", "n", *DIFFERENCE)
-    answered: Data = _answered(sample, question, columns, can(judged_difference), n=sizes)
+    answered: Data = ask_sample(sample, question, columns, can(judged_difference), n=sizes)
     return answered
 
 
@@ -387,176 +390,13 @@ def _of_lists(
         lists = inner.sizes["measure"] * asked_n.size
         with drawing_bar(inner, progress, draws=lists, what=_WHAT, unit="lists") as advance:
             return ask_measures(
-                inner, _list_columns, {**columns, "exists": bool}, along={"n": asked_n},
+                inner, list_columns, {**columns, "exists": bool}, along={"n": asked_n},
                 beside=beside,
                 options={
                     "design": design, "n": asked_n, "every": sizes is None, "ties": chosen.ties,
-                    "ends": inner.attrs["ends"], "recall": columns is RECALL, "advance": advance,
+                    "recall": columns is RECALL, "advance": advance,
                 },
             )  # fmt: skip
 
     able = can(judged_recall if columns is RECALL else judged_precision)
-    return _answered(sample, question, ("measure", "n", *columns), able, n=sizes)
-
-
-def _answered(
-    sample: Sample | LazySample,
-    question: Question,
-    columns: tuple[str, ...],
-    able: Capabilities,
-    n: Sizes = None,
-) -> Any:
-    """Ask the question of a sample, whose labels may all be alike."""
-    # a sample that is here stands beside all rankings, so none of them can be asked alone
-    read = sample.reader() if isinstance(sample, LazySample) else None
-    attrs = sample.asked.attrs
-    return quietly(
-        sample.gold,
-        lambda: answer(
-            sample.data, sample.roles, question, columns, able, n=n, read=read, attrs=attrs
-        ),
-    )
-
-
-def _list_columns(
-    score: FloatArray,
-    true: BoolArray,
-    present: BoolArray,
-    judged: BoolArray,
-    probability: FloatArray,
-    stratum: IntArray,
-    *,
-    design: totals.Design,
-    n: IntArray,
-    every: bool,
-    ties: str,
-    ends: bool,
-    recall: bool,
-    advance: Callable[[int], object],
-) -> tuple[AnyArray, ...]:
-    """Return the columns (..., n) of the lists, and which there are."""
-    lists = ranking.nbest(score, true, present, None if every else n, ties, ends=ends)
-    rank = ranking.restricted_ranks(ranking.order(score, present), present)
-    listed = present & ~np.isnan(score) if ends else present
-    shape = np.broadcast_shapes(*(x.shape for x in (score, true, listed, judged, stratum)))
-    arrays: list[AnyArray] = [
-        np.broadcast_to(x, shape)
-        for x in (judged, true, probability, stratum, rank, listed, present)
-    ]
-    inside, whole = [], []
-    for row in np.ndindex(shape[:-1]):
-        *of_each, ranks, in_list, here = (x[row] for x in arrays)
-        parts = design.parts(*of_each)
-        inside.append(judged_sums.up_to(parts, ranks, in_list, n))
-        whole.append(parts[here].sum(axis=0))
-    sums = np.reshape(inside, (*shape[:-1], n.size, _width(design, arrays[:4])))
-    every_one = np.reshape(whole, (*shape[:-1], 1, sums.shape[-1]))
-    found = _in_blocks(design, sums, advance)
-    _, seen, tp = counts_of(sums)
-    tied = np.broadcast_to(lists.tied, seen.shape)
-    if not recall:
-        return (seen, tp, *found / n, tied, np.broadcast_to(lists.exists, seen.shape))
-    rest = design.total(every_one - sums)
-    share = totals.share_of(found, rest)
-    if design.unjudged == "bounds":
-        share = totals.Total(share.estimate, *totals.share_bounds(found, rest))
-    return (seen, tp, *share, tied, np.broadcast_to(lists.exists, seen.shape))
-
-
-def _in_blocks(
-    design: totals.Design, sums: FloatArray, advance: Callable[[int], object]
-) -> totals.Total:
-    """Return the true positives of the lists, n by n: (..., n, part) -> (..., n)."""
-    found = []
-    for start in range(0, max(sums.shape[-2], 1), _TOGETHER):
-        block = sums[..., start : start + _TOGETHER, :]
-        found.append(design.total(block))
-        advance(block[..., 0].size)
-    return totals.Total(*(np.concatenate(x, axis=-1) for x in zip(*found, strict=True)))
-
-
-def _width(design: Any, of_each: Sequence[AnyArray]) -> int:
-    """Return how many numbers a design adds up, where there may be no ranking to add them up of."""
-    return int(design.parts(*(np.zeros(0, dtype=x.dtype) for x in of_each)).shape[-1])
-
-
-def _of_regions(
-    score: FloatArray,
-    true: BoolArray,
-    present: BoolArray,
-    judged: BoolArray,
-    probability: FloatArray,
-    stratum: IntArray,
-    *,
-    design: totals.Design,
-    n: IntArray,
-    every: bool,
-    ties: str,
-    ends: bool,
-    advance: Callable[[int], object],
-) -> tuple[AnyArray, ...]:
-    """Return the columns (..., pair, n) of the two difference regions, and which rows there are."""
-    both: BoolArray = np.asarray(present.all(axis=-2))
-    exists = n <= both.sum(axis=-1)[..., np.newaxis]
-    ranks: list[IntArray] = []
-    listed: list[BoolArray] = []
-    for side in (0, 1):
-        own = score[..., side, :]
-        if ties != "shared":
-            cut = ranking.nbest(own, true, both, None if every else n, ties, ends=ends)
-            exists = exists & cut.exists
-        ranks.append(ranking.restricted_ranks(ranking.order(own, both), both))
-        listed.append(both & ~np.isnan(own) if ends else both)
-    shape = np.broadcast_shapes(ranks[0].shape, true.shape, judged.shape, stratum.shape)
-    arrays: list[AnyArray] = [
-        np.broadcast_to(x, shape) for x in (judged, true, probability, stratum, *ranks, *listed)
-    ]
-    regions = []
-    for row in np.ndindex(shape[:-1]):
-        *of_each, rank_a, rank_b, in_a, in_b = (x[row] for x in arrays)
-        parts = design.parts(*of_each)
-        shared = judged_sums.shared_up_to(parts, (rank_a, rank_b), in_a & in_b, n)
-        of_a, of_b = (
-            judged_sums.up_to(parts, rank, there, n) - shared
-            for rank, there in ((rank_a, in_a), (rank_b, in_b))
-        )
-        regions.append([of_a, of_b, shared])
-    sums = np.reshape(regions, (*shape[:-1], 3, 1, n.size, _width(design, arrays[:4])))
-    of_a, of_b, shared = (sums[..., k, :, :, :] for k in range(3))
-    a, b = (_in_blocks(design, region, advance) for region in (of_a, of_b))
-    found = totals.difference(a, b)
-    if design.unjudged == "bounds":
-        found = totals.Total(found.estimate, a.low - b.high, a.high - b.low)
-    only = n - counts_of(shared)[0]
-    (_, seen_a, tp_a), (_, seen_b, tp_b) = counts_of(of_a), counts_of(of_b)
-    cut_a, cut_b = (ranking.cut_ties(score[..., side, :], ranks[side], both, n) for side in (0, 1))
-    rows = (x[..., np.newaxis, :] for x in (cut_a | cut_b, exists))
-    cuts_tie, there = (np.broadcast_to(x, only.shape) for x in rows)
-    return (only, seen_a, seen_b, tp_a, tp_b, *found / n, cuts_tie, there)
-
-
-def _average_precision(
-    score: FloatArray,
-    true: BoolArray,
-    present: BoolArray,
-    judged: BoolArray,
-    probability: FloatArray,
-    stratum: IntArray,
-    *,
-    design: totals.Design,
-) -> tuple[AnyArray, ...]:
-    """Return the columns (...) of average precision."""
-    positions = ranking.order(score, present)
-    shape = np.broadcast_shapes(*(x.shape for x in (positions, true, judged, stratum)))
-    arrays: list[AnyArray] = [
-        np.broadcast_to(x, shape)
-        for x in (positions, present, score, true, judged, probability, stratum)
-    ]
-    result = np.empty((5, *shape[:-1]))
-    for row in np.ndindex(shape[:-1]):
-        order, here, *of_each = (x[row] for x in arrays)
-        order = order[: int(here.sum())]
-        own, hit, seen, rate, part = (x[order] for x in of_each)
-        found = judged_sums.average_precision(own, hit, seen, rate, part, design)
-        result[(slice(None), *row)] = (seen.sum(), (seen & hit).sum(), *found)
-    return (*result[:2].astype(np.int64), *result[2:])
+    return ask_sample(sample, question, ("measure", "n", *columns), able, n=sizes)

@@ -393,7 +393,7 @@ def _tables(
     judged: BoolArray, score: AnyArray, present: BoolArray, n: IntArray | None, rest: bool
 ) -> Iterator[_Table]:
     """Yield what to compare: a list's top with what is below, what others have with what not."""
-    rank = ranking.restricted_ranks(ranking.order(score, present), present)
+    rank = ranking.ranks(ranking.order(score, present))
     total = present.sum(axis=-1)
     whole = int(total.max(initial=0))
     sizes = np.array([whole]) if n is None else n[n <= whole]

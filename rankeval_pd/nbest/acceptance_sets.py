@@ -12,18 +12,32 @@ import xarray as xr
 from rankeval_pd.errors import check_choice, check_share, is_known, unknown_name, warn
 from rankeval_pd.forms.lazy.heads import refuse_head
 from rankeval_pd.forms.out import tables
-from rankeval_pd.forms.rankings.answers import answer
+from rankeval_pd.forms.rankings.answers import Finish, answer
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.rankings.kernel_calls import Pair, sides, with_names
+from rankeval_pd.forms.rankings.kernel_calls import (
+    Pair,
+    ask_measures,
+    only_pair,
+    pair_names,
+    sides,
+    with_better,
+    with_names,
+)
 from rankeval_pd.forms.rankings.list_sizes import asked_thresholds
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
-from rankeval_pd.forms.roles.roles import ProportionInterval, RankingRoles
-from rankeval_pd.nbest.difference_regions import REGION_TYPES, SET_INTERVALS, Options, tested
+from rankeval_pd.forms.roles.roles import Names, ProportionInterval, RankingRoles
+from rankeval_pd.nbest.difference_regions import (
+    DECIDED,
+    REGION_TYPES,
+    SET_INTERVALS,
+    Options,
+    tested,
+)
 from rankeval_pd.nbest.precision import IntervalKind, shares_of
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.differences import agreeing, delta_method, overlapping
-from rankeval_pd.stats.rankings import rank_tests, ranking
-from rankeval_pd.stats.rankings.ranking import Whole
+from rankeval_pd.stats.rankings import rank_tests
+from rankeval_pd.stats.rankings.ranking import Accepted, Ranking, Whole, accepted_regions
 
 # -------------------------------------------------------------------------------------------------
 # How good is what a threshold accepts? (Evert 2004, section 2).
@@ -130,17 +144,20 @@ def _acceptance_columns(
     kind: IntervalKind,
     whole: Whole | None,
 ) -> tuple[AnyArray, ...]:
-    sets = ranking.accepted(score, gold, present, threshold)
+    ranking = Ranking.of(score, gold, present, whole=whole)
+    sets = ranking.accepted(threshold)
     if whole is not None and whole.accepted is not None:
-        sets = ranking.Accepted(*(np.broadcast_to(x, sets.size.shape) for x in whole.accepted))
-    size = ranking.size(gold, present, whole)
+        sets = Accepted(*(np.broadcast_to(x, sets.size.shape) for x in whole.accepted))
     every = np.ones(sets.size.shape, dtype=bool)
-    return (sets.size, sets.tp, *shares_of(sets.tp, sets.size, size, kind, exists=every))
+    return (sets.size, sets.tp, *shares_of(sets.tp, sets.size, ranking.size, kind, exists=every))
 
 
 # -------------------------------------------------------------------------------------------------
 # Is what one threshold accepts better than what another does?
 
+THRESHOLD_COLUMNS = (
+    "measure_a", "measure_b", "n_a", "n_b", *REGION_TYPES, *DECIDED, "recall_a", "recall_b",
+)  # fmt: skip
 _UNEQUAL = 0.1  # lists that differ by more in size are not compared in precision alone
 
 
@@ -164,7 +181,7 @@ def check_threshold(n: Any, threshold: Any, options: Options) -> None:
         )
 
 
-def of_pair(
+def _of_pair(
     data: Any, threshold: Mapping[Hashable, Any], a: Hashable, b: Hashable
 ) -> Mapping[Hashable, Any]:
     """Return the thresholds of the two measures compared: one mapping may serve several pairs."""
@@ -179,13 +196,29 @@ def of_pair(
     return {name: given for name, given in threshold.items() if is_known(name, meant)}
 
 
-def compare_sets(
+def compare_thresholds(
+    data: Data, a: Hashable, b: Names, threshold: Mapping[Hashable, Any], options: Options,
+    finish: Finish, roles: Mapping[str, Any], able: Capabilities,
+) -> Data:  # fmt: skip
+    """Compare the sets that the thresholds of each pair accept."""
+    meant = _of_pair(data, threshold, a, b)
+
+    def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
+        return with_better(_compare_sets(inner, pair_names(inner, a, b), meant, options))
+
+    return answer(
+        data, only_pair(data, a, b, roles), question, THRESHOLD_COLUMNS, able, finish=finish,
+        attrs=options.noted(),
+    )  # fmt: skip
+
+
+def _compare_sets(
     inner: xr.Dataset,
     pairs: list[Pair],
     threshold: Mapping[Hashable, Any],
     options: Options,
 ) -> xr.Dataset:
-    """Compare the sets that the thresholds of each pair accept."""
+    """Return the columns (pair, cut)."""
     cuts_a, cuts_b = _paired_cuts(inner, pairs, threshold)
     signs = sides(inner["sign"], pairs)
     core = ["candidate"]
@@ -254,7 +287,7 @@ def _set_columns(
     options: Options,
 ) -> tuple[AnyArray, ...]:
     both = present_a & present_b
-    r = ranking.accepted_regions(score_a, score_b, gold, both, cut_a, cut_b)
+    r = accepted_regions(score_a, score_b, gold, both, cut_a, cut_b)
     only_a, only_b = r.n_a - r.overlap, r.n_b - r.overlap
     tp_only_a, tp_only_b = r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
     positive = (gold & both).sum(axis=-1)[..., np.newaxis]
@@ -389,19 +422,10 @@ def choose_threshold(
     level = check_share("level", level)
 
     def question(inner: xr.Dataset, _: AnyArray) -> xr.Dataset:
-        columns = xr.apply_ufunc(
-            _columns,
-            inner["score"],
-            inner["gold"],
-            inner["present"],
-            inner["sign"],
-            kwargs={"wanted": wanted, "level": level, "of_recall": recall is not None},
-            input_core_dims=[["candidate"], ["candidate"], ["candidate"], []],
-            output_core_dims=[[]] * len(_TYPES),
-            dask="parallelized",
-            output_dtypes=list(_TYPES),
-        )
-        result = tables.as_columns(COLUMNS[1:], columns)
+        result = ask_measures(
+            inner, _columns, dict(zip(COLUMNS[1:], _TYPES, strict=True)), beside=[inner["sign"]],
+            options={"wanted": wanted, "level": level, "of_recall": recall is not None},
+        )  # fmt: skip
         return result.assign(exists=xr.ones_like(result["threshold"], dtype=bool))
 
     attrs = {"precision": precision, "recall": recall, "level": level}
@@ -409,22 +433,18 @@ def choose_threshold(
 
 
 def _columns(
-    score: FloatArray,
-    gold: BoolArray,
-    present: BoolArray,
+    ranking: Ranking,
     sign: FloatArray,
     *,
     wanted: float,
     level: float,
     of_recall: bool,
 ) -> tuple[AnyArray, ...]:
-    score, gold, present = np.broadcast_arrays(score, gold, present & ~np.isnan(score))
-    shape = score.shape[:-1]
+    shape = ranking.score.shape[:-1]
     signs = np.broadcast_to(sign, shape)
     columns = [np.zeros(shape, dtype=dtype) for dtype in _TYPES]
     for row in np.ndindex(shape):
-        here = present[row]
-        sets = rank_tests.sets_of(score[row][here], gold[row][here])
+        sets = rank_tests.sets_of(ranking.row(row))
         promised = rank_tests.recall if of_recall else rank_tests.precision
         chosen, low = promised(sets, wanted, level)
         values: tuple[float, ...] = (np.nan, 0, 0, np.nan, np.nan, np.nan)

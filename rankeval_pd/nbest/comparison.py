@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -20,8 +21,9 @@ from rankeval_pd.forms.rankings.kernel_calls import (
     only_pair,
     pair_names,
     sides,
+    with_better,
 )
-from rankeval_pd.forms.rankings.list_sizes import check_n, those
+from rankeval_pd.forms.rankings.list_sizes import Sizes, check_n, those
 from rankeval_pd.forms.roles.call_costs import check_needed
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
 from rankeval_pd.forms.roles.roles import (
@@ -37,23 +39,21 @@ from rankeval_pd.forms.roles.roles import (
     Roles,
     Target,
 )
-from rankeval_pd.nbest.acceptance_sets import check_threshold, compare_sets, of_pair
+from rankeval_pd.nbest.acceptance_sets import check_threshold, compare_thresholds
 from rankeval_pd.nbest.difference_regions import DECIDED, REGION_TYPES, Options, tested
 from rankeval_pd.nbest.grouped_lists import check_clustered, check_joined, compare_joined, compared
 from rankeval_pd.nbest.precision import LEAST, warn_of_thresholds
 from rankeval_pd.progress import drawing_bar
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.quantiles import z_of
 from rankeval_pd.stats.intervals import bands
 from rankeval_pd.stats.intervals.differences import DIFFERENCE_INTERVALS, agreeing
-from rankeval_pd.stats.rankings import ranking, swaps
+from rankeval_pd.stats.rankings import swaps
+from rankeval_pd.stats.rankings.ranking import nbest_regions
 from rankeval_pd.stats.significance.fisher import sample_odds_ratio
 
 NBEST_COLUMNS = ("measure_a", "measure_b", "n", *REGION_TYPES, *DECIDED, "cuts_tie")
 DRAWN = ("p_stderr", "undecided")  # with adjust="max-t", behind the others
-THRESHOLD_COLUMNS = (
-    "measure_a", "measure_b", "n_a", "n_b", *REGION_TYPES, *DECIDED, "recall_a", "recall_b",
-)  # fmt: skip
 COMPARED = ("precision", "recall", "lift")
 _MOST_SWAPS = 1e15
 
@@ -264,79 +264,75 @@ def compare(
         adjust=adjust, adjust_over=adjust_over, alpha=alpha, n_resamples=n_resamples,
         progress=progress, seed=0,
     )  # fmt: skip
-    if test in ("boschloo", "barnard") and n is None and threshold is None:
+    if threshold is not None:
+        check_threshold(n, threshold, options)
+        finish = partial(_decide, options=options)
+        able = can(compare, lists=False)
+        return compare_thresholds(data, a, b, threshold, options, finish, roles, able)
+    if test in ("boschloo", "barnard") and n is None:
         raise ValueError(
             f"test={test!r} and n=None: this test takes milliseconds for each n. Give the n that"
             " matter, or take test='midp', which is nearly as powerful."
         )
-    if threshold is None:
-        check_choice("ci", ci, DIFFERENCE_INTERVALS)
-    else:
-        check_threshold(n, threshold, options)
-        threshold = of_pair(data, threshold, a, b)
-    chosen = Roles.of(roles)
+    check_choice("ci", ci, DIFFERENCE_INTERVALS)
     options = options._replace(test="cluster", ci="cluster") if clustered else options
-    options = options._replace(seed=chosen.swaps if adjust == "max-t" else 0)
-    noted = {**options.noted(), **({} if of == "precision" else {"of": of})}
-
-    def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
-        pairs = pair_names(inner, a, b)
-        if threshold is not None:
-            return _named(compare_sets(inner, pairs, threshold, options))
-        drawing = options
-        if adjust == "max-t":
-            groups = max(1, inner.attrs["n_groups"]) if adjust_over == "all" else 1
-            noted["n_resamples"] = _enough(len(pairs) * groups, options)
-            drawing = options._replace(n_resamples=noted["n_resamples"])
-        result = _compare_lists(inner, pairs, those(sizes, asked), chosen.ties, drawing)
-        return _named(result if of == "precision" else _scaled(result, inner, of))
-
-    def decided(results: list[xr.Dataset], batch: list[Hashable]) -> list[xr.Dataset]:
-        return _decide(results, batch, options)
-
-    columns: tuple[str, ...] = NBEST_COLUMNS if threshold is None else THRESHOLD_COLUMNS
-    columns = tuple(name.replace("precision", of) for name in columns)
-    last: tuple[str, ...] = ("n_groups",) if clustered else ()
-    return answer(
-        data,
-        only_pair(data, a, b, roles),
-        question,
-        (*columns, *(DRAWN if adjust == "max-t" else ()), *last),
-        can(compare, lists=threshold is None),
-        n=sizes,
-        finish=decided,
-        attrs=noted,
-    )
+    return _compare_lists(data, a, b, sizes, of, options, roles)
 
 
 def _compare_lists(
-    inner: xr.Dataset,
-    pairs: list[Pair],
-    n: IntArray | None,
-    ties: str,
+    data: Data, a: Hashable, b: Names, sizes: Sizes, of: str, options: Options, roles: Any
+) -> Data:
+    """Compare n-best lists: each n by its own test, or all n together by swaps of the labels."""
+    chosen = Roles.of(roles)
+    swapped: bool = options.adjust == "max-t"
+    options = options._replace(seed=chosen.swaps if swapped else 0)
+    noted = {**options.noted(), **({} if of == "precision" else {"of": of})}
+    types: dict[str, type] = {**REGION_TYPES, "leaning": float, "cuts_tie": bool}
+    columns: tuple[str, ...] = (*NBEST_COLUMNS, *(DRAWN if swapped else ()))
+    if options.test == "cluster":
+        types["n_groups"], columns = np.int64, (*columns, "n_groups")
+
+    def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
+        pairs, n = pair_names(inner, a, b), those(sizes, asked)
+        if swapped:
+            groups = max(1, inner.attrs["n_groups"]) if options.adjust_over == "all" else 1
+            noted["n_resamples"] = _enough(len(pairs) * groups, options)
+            drawing = options._replace(n_resamples=noted["n_resamples"])
+            result = _of_all_n(inner, pairs, types, n, chosen.ties, drawing)
+        else:
+            result = _of_each_n(inner, pairs, types, n, chosen.ties, options)
+        return with_better(result if of == "precision" else _scaled(result, inner, of))
+
+    return answer(
+        data, only_pair(data, a, b, roles), question,
+        tuple(name.replace("precision", of) for name in columns), can(compare), n=sizes,
+        finish=partial(_decide, options=options), attrs=noted,
+    )  # fmt: skip
+
+
+def _of_each_n(
+    inner: xr.Dataset, pairs: list[Pair], types: dict[str, type], n: IntArray | None, ties: str,
     options: Options,
-) -> xr.Dataset:
-    columns = {**REGION_TYPES, "leaning": float, "cuts_tie": bool}
-    columns |= {"n_groups": np.int64} if options.test == "cluster" else {}
-    if options.adjust != "max-t":
-        with drawing_bar(
-            inner, options.progress, draws=len(pairs), what="comparing lists", unit="pairs"
-        ) as advance:
-            return ask_pairs(
-                inner, pairs, _list_columns, columns, n=n, ties=ties,
-                options={"options": options}, advance=advance,
-            )  # fmt: skip
+) -> xr.Dataset:  # fmt: skip
+    with drawing_bar(
+        inner, options.progress, draws=len(pairs), what="comparing lists", unit="pairs"
+    ) as advance:
+        return ask_pairs(
+            inner, pairs, _list_columns, types, n=n, ties=ties, options={"options": options},
+            advance=advance,
+        )  # fmt: skip
+
+
+def _of_all_n(
+    inner: xr.Dataset, pairs: list[Pair], types: dict[str, type], n: IntArray | None, ties: str,
+    options: Options,
+) -> xr.Dataset:  # fmt: skip
     draws = len(pairs) * (options.n_resamples or 0)
     with drawing_bar(inner, options.progress, draws=draws, what="swapping labels") as advance:
         return ask_pairs(
-            inner,
-            pairs,
-            _swapped_columns,
-            {**columns, "p_swaps": float, "drawn": float},
-            n=n,
-            ties=ties,
-            options={"options": options, "advance": advance},
-        )
+            inner, pairs, _swapped_columns, {**types, "p_swaps": float, "drawn": float}, n=n,
+            ties=ties, options={"options": options, "advance": advance},
+        )  # fmt: skip
 
 
 def _scaled(result: xr.Dataset, inner: xr.Dataset, of: str) -> xr.Dataset:
@@ -375,7 +371,7 @@ def _enough(n_tests: int, options: Options) -> int:
 
 
 def _list_columns(lists: PairRanks, n: IntArray, *, options: Options) -> tuple[AnyArray, ...]:
-    r = ranking.nbest_regions(lists.a, lists.b, lists.gold, n)
+    r = lists.regions(n)
     only = n - r.overlap
     tp_only_a, tp_only_b = r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
     difference = (tp_only_a - tp_only_b) / n
@@ -395,7 +391,7 @@ def _list_columns(lists: PairRanks, n: IntArray, *, options: Options) -> tuple[A
     counts = r.overlap, only, only, tp_only_a, tp_only_b
     return (
         *precision, difference, low, high, *counts, *p_values, np.sign(difference),
-        _cuts_tie(lists, n), *groups,
+        lists.a.cuts_tie(n) | lists.b.cuts_tie(n), *groups,
     )  # fmt: skip
 
 
@@ -421,21 +417,13 @@ def _limits(
     return low, high
 
 
-def _cuts_tie(lists: PairRanks, n: IntArray) -> BoolArray:
-    """Return whether one of the two lists ends between candidates of the same score."""
-    a = ranking.cut_ties(lists.score_a, lists.a, lists.present, n)
-    return a | ranking.cut_ties(lists.score_b, lists.b, lists.present, n)
-
-
 def _warn_if_thresholds_matter(
     lists: PairRanks, n: IntArray, only: IntArray, tp_only: tuple[IntArray, IntArray]
 ) -> None:
     """Say where the difference of the lists varies far more than that of two fixed regions."""
     exists = lists.exists & (only >= LEAST)
     if exists.any():
-        spread = bands.difference_spread(
-            lists.a, lists.b, lists.gold, lists.total, n, only, tp_only
-        )
+        spread = bands.difference_spread(*lists.ranks, lists.gold, lists.total, n, only, tp_only)
         shares = ((tp + 1.0) / (only + 2.0) for tp in tp_only)
         regions = (only + 2.0) * sum(share * (1.0 - share) for share in shares)
         ratio, sizes = spread.variance / regions, np.broadcast_to(n, only.shape)
@@ -451,7 +439,7 @@ def _nbest_limits(
     options: Options,
 ) -> tuple[FloatArray, FloatArray]:
     """Return difference -+ z se, the thresholds of both lists being as random as the labels."""
-    spread = bands.difference_spread(lists.a, lists.b, lists.gold, lists.total, n, only, tp_only)
+    spread = bands.difference_spread(*lists.ranks, lists.gold, lists.total, n, only, tp_only)
     margin = z_of(options.level) * np.sqrt(options.phi * spread.variance) / n
     return np.maximum(difference - margin, -1.0), np.minimum(difference + margin, 1.0)
 
@@ -460,8 +448,8 @@ def _swapped_columns(
     lists: PairRanks, n: IntArray, *, options: Options, advance: Callable[[int], object]
 ) -> tuple[AnyArray, ...]:
     """Return the columns and the p-values that hold for all n of a pair together."""
-    p_swaps = np.full((*lists.a.shape[:-1], n.size), np.nan)
-    for row in np.ndindex(lists.a.shape[:-1]):
+    p_swaps = np.full(lists.exists.shape, np.nan)
+    for row in np.ndindex(p_swaps.shape[:-1]):
         asked = lists.exists[row]
         if not asked.any():
             continue
@@ -470,23 +458,10 @@ def _swapped_columns(
             a, b, gold, n[asked], options.alternative, lists.draws_of(row),
             n_resamples=options.n_resamples or 0, seed=options.seed, advance=advance,
         )  # fmt: skip
-        observed = swaps.region_statistic(ranking.nbest_regions(a, b, gold, n[asked]), n[asked])
+        observed = swaps.region_statistic(nbest_regions(a, b, gold, n[asked]), n[asked])
         p_swaps[(*row, asked)] = swaps.exceedance(swaps.sided(observed, options.alternative), drawn)
     drawn_swaps = np.full(p_swaps.shape, float(options.n_resamples or 0))
     return (*_list_columns(lists, n, options=options), p_swaps, drawn_swaps)
-
-
-def _named(result: xr.Dataset) -> xr.Dataset:
-    """Add which measure is better."""
-    better = xr.apply_ufunc(
-        _better,
-        result["leaning"],
-        xr.DataArray(np.arange(result.sizes["pair"]), dims="pair"),
-        kwargs={side: result[f"measure_{side}"].to_numpy() for side in "ab"},
-        dask="parallelized",
-        output_dtypes=[object],
-    )
-    return result.assign(better=better.variable)
 
 
 def _decide(results: list[xr.Dataset], batch: list[Hashable], options: Options) -> list[xr.Dataset]:
@@ -522,9 +497,3 @@ def _with_error(result: xr.Dataset, alpha: float) -> xr.Dataset:
         output_dtypes=[float, bool],
     )
     return result.assign(p_stderr=error, undecided=undecided)
-
-
-def _better(leaning: FloatArray, pair: IntArray, *, a: AnyArray, b: AnyArray) -> AnyArray:
-    names = np.where(leaning > 0, a[pair], b[pair]).astype(object)
-    names[~(np.abs(leaning) > 0)] = np.nan
-    return names

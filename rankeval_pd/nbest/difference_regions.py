@@ -37,7 +37,7 @@ from rankeval_pd.forms.roles.roles import ListSizes, RankingRoles, Roles
 from rankeval_pd.nbest.precision import TARGETS
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.rankings import ranking
+from rankeval_pd.stats.rankings.ranking import Ranking
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
 from rankeval_pd.stats.significance.fisher import (
     ALTERNATIVES,
@@ -270,10 +270,10 @@ def _region(inner: xr.Dataset, *, a: Hashable, b: Hashable, n: IntArray, ties: s
     score = pair["score"].transpose("measure", "candidate").to_numpy()
     present = pair["present"].transpose("measure", "candidate").to_numpy()
     both = np.asarray(present.all(axis=0))
-    whole = inner.attrs["whole"]
-    whole = None if whole is None else whole.of(np.array(of_pair))
-    ranking.nbest(score, inner["gold"].to_numpy(), both, n, ties, whole=whole)  # refuses cut ties
-    rank_a, rank_b = ranking.restricted_ranks(ranking.order(score, both), both)
+    whole = inner.attrs["whole"] and inner.attrs["whole"].of(np.array(of_pair))
+    ranking = Ranking.of(score, inner["gold"].to_numpy(), both, whole=whole)
+    ranking.nbest(n, ties)  # refuses cut ties
+    rank_a, rank_b = ranking.ranks
     listed = both & ~np.isnan(score) if inner.attrs["ends"] else both
     in_a, in_b = (np.stack([rank_a, rank_b]) <= n) & listed
     only = np.flatnonzero((in_a != in_b) & (n <= both.sum()))
@@ -489,7 +489,7 @@ def odds_ratios(
 
 
 def _columns(lists: PairRanks, n: IntArray, *, level: float) -> tuple[FloatArray, ...]:
-    r = ranking.nbest_regions(lists.a, lists.b, lists.gold, n)
+    r = lists.regions(n)
     only = n - r.overlap
     tp_a, tp_b = r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
     there = lists.exists

@@ -13,7 +13,13 @@ from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.out.averages import check_average, over_groups
 from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.rankings.kernel_calls import PairRanks, ask_pairs, only_pair, pair_names
+from rankeval_pd.forms.rankings.kernel_calls import (
+    PairRanks,
+    ask_pairs,
+    only_pair,
+    pair_names,
+    with_better,
+)
 from rankeval_pd.forms.rankings.list_sizes import Shares, Sizes, those
 from rankeval_pd.forms.roles.declarations import Capabilities
 from rankeval_pd.forms.roles.roles import Alternative, Roles
@@ -22,8 +28,7 @@ from rankeval_pd.stats.distributions.quantiles import z_of
 from rankeval_pd.stats.intervals import bands, cluster_totals
 from rankeval_pd.stats.intervals.differences import agreeing
 from rankeval_pd.stats.intervals.proportions import INTERVALS
-from rankeval_pd.stats.rankings import ranking
-from rankeval_pd.stats.rankings.ranking import Whole
+from rankeval_pd.stats.rankings.ranking import Ranking, Whole, nbest_regions, up_to_ranks
 from rankeval_pd.stats.significance import fisher
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
 from rankeval_pd.stats.significance.adjust import adjust as adjusted
@@ -78,21 +83,16 @@ class Ranked(NamedTuple):
     whole: Whole | None = None  #: where this is a head
 
     @classmethod
-    def of(
-        cls,
-        score: FloatArray,
-        gold: BoolArray,
-        here: BoolArray,
-        cluster: IntArray,
-        whole: Whole | None = None,
-    ) -> Ranked:
-        """Return the ranking of the candidates that are here."""
-        rank = ranking.ranks(ranking.order(score[here], np.ones(int(here.sum()), dtype=bool)))
-        return cls(gold[here], rank, numbered(cluster[here]), whole)
+    def of(cls, ranking: Ranking, row: tuple[int, ...], cluster: IntArray) -> Ranked:
+        """Return the ranking of one measure in one batch, of those that may be in a list."""
+        here = ranking.listed[row]
+        of_row = np.broadcast_to(cluster, ranking.score.shape)[row]
+        rank, gold = ranking.ranks[row][here], ranking.gold[row][here]
+        return cls(gold, rank, numbered(of_row[here]), ranking.whole)
 
     def totals(self, n: IntArray, target: str) -> tuple[cluster_totals.ListTotals, FloatArray]:
         """Return the totals of the clusters, and the precision, shrunken towards a half."""
-        tp = np.concatenate([[0], np.cumsum(self.gold[np.argsort(self.rank)])])
+        tp = up_to_ranks(self.rank, self.gold)
         listed = tp[np.minimum(n, self.rank.size)]
         fixed = target == "region"
         total = self.rank.size if self.whole is None else self.whole.total
@@ -122,31 +122,25 @@ def list_spread(
 
 
 def weights(
-    score: FloatArray,
-    gold: BoolArray,
-    present: BoolArray,
+    ranking: Ranking,
     cluster: IntArray,
     n: IntArray,
     exists: BoolArray,
     *,
     target: str,
     level: float,
-    ends: bool,
-    whole: Whole | None,
 ) -> tuple[FloatArray, IntArray, FloatArray]:
     """Return what a candidate of each list counts for in its interval, and the clusters in it.
 
     And how many times as much as that of a region with a fixed threshold its precision varies.
     """
-    score, gold, present, cluster = np.broadcast_arrays(score, gold, present, cluster)
     weight: FloatArray = np.ones(exists.shape)
     ratio: FloatArray = np.ones(exists.shape)
     n_groups = np.zeros(exists.shape, dtype=np.int64)
     for row in np.ndindex(exists.shape[:-1]):
         asked = exists[row]
         if asked.any():
-            here = present[row] & ~np.isnan(score[row]) if ends else present[row]
-            ranked = Ranked.of(score[row], gold[row], here, cluster[row], whole)
+            ranked = Ranked.of(ranking, row, cluster)
             rising, back = np.unique(n[asked], return_inverse=True)
             _, result, precision = list_spread(ranked, rising, target)
             size = cluster_totals.effective(rising, precision, result, level)
@@ -170,7 +164,7 @@ def band(
     drawn = cluster_totals.largest(totals, result, **drawing)
     within = 1.0 - 2.0 * float(special.ndtr(-bands.critical_value(drawn, level)))
     size = cluster_totals.effective(n, precision, result, level)
-    tp = np.concatenate([[0], np.cumsum(ranked.gold[np.argsort(ranked.rank)])])
+    tp = up_to_ranks(ranked.rank, ranked.gold)
     return INTERVALS["clopper-pearson"](size * tp[n] / n, size, within)
 
 
@@ -199,14 +193,14 @@ def difference(
     what both lists have cancels.
     """
     cluster = numbered(cluster)
-    r = ranking.nbest_regions(rank_a, rank_b, gold, n)
+    r = nbest_regions(rank_a, rank_b, gold, n)
     only = n - r.overlap
     if target == "region":
         positive = r.tp_a + r.tp_b - 2 * r.tp_overlap
         pooled = (positive + 1.0) / (2.0 * only + 2.0)
         edges = pooled, pooled
     else:
-        tp = (np.concatenate([[0], np.cumsum(gold[np.argsort(rank)])]) for rank in (rank_a, rank_b))
+        tp = (up_to_ranks(rank, gold) for rank in (rank_a, rank_b))
         total = np.array([gold.size if whole is None else whole.total])
         edges = tuple(bands.edge_precision(x, n, total) for x in tp)  # type: ignore[assignment]
     totals = cluster_totals.ListTotals(
@@ -256,7 +250,7 @@ def compared(
     lists: PairRanks, n: IntArray, *, target: str, level: float, alternative: str
 ) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
     """Return limits and p-value of the difference of precision, and the clusters that differ."""
-    shape = (*lists.a.shape[:-1], n.size)
+    shape = lists.exists.shape
     low, high, p_value = np.full((3, *shape), np.nan)
     n_groups = np.zeros(shape, dtype=np.int64)
     for row in np.ndindex(shape[:-1]):
@@ -342,7 +336,7 @@ def compare_joined(
             result = _tested(lists, batch, alternative, level)
         else:
             result = _averaged(lists, batch, average, alternative, level)
-        return _named(_decided(result, adjust, alpha))
+        return with_better(_decided(result, adjust, alpha), "difference")
 
     return answer(
         data, only_pair(data, a, b, roles), question,
@@ -356,7 +350,7 @@ def compare_joined(
 
 
 def _counts(lists: PairRanks, n: IntArray) -> tuple[AnyArray, ...]:
-    r = ranking.nbest_regions(lists.a, lists.b, lists.gold, n)
+    r = lists.regions(n)
     only = n - r.overlap
     return r.tp_a, r.tp_b, r.overlap, only, only, r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
 
@@ -446,22 +440,3 @@ def _decided(result: xr.Dataset, adjust: str | None, alpha: float) -> xr.Dataset
     return result.assign(
         p_adjusted=computed, significant=(p if adjust is None else computed) <= alpha
     )
-
-
-def _named(result: xr.Dataset) -> xr.Dataset:
-    """Add the name of the measure that the difference favours."""
-    a, b = (result[f"measure_{side}"].to_numpy() for side in "ab")
-
-    def favoured(difference: FloatArray, pair: IntArray) -> AnyArray:
-        names = np.where(difference > 0, a[pair], b[pair]).astype(object)
-        names[~(np.abs(difference) > 0)] = np.nan
-        return names
-
-    better = xr.apply_ufunc(
-        favoured,
-        result["difference"],
-        xr.DataArray(np.arange(result.sizes["pair"]), dims="pair"),
-        dask="parallelized",
-        output_dtypes=[object],
-    )
-    return result.assign(better=better)

@@ -25,8 +25,13 @@ from rankeval_pd.stats.distributions import hypergeometric
 from rankeval_pd.stats.distributions.quantiles import z_of
 from rankeval_pd.stats.intervals import bands
 from rankeval_pd.stats.intervals.proportions import INTERVALS
-from rankeval_pd.stats.rankings import early, rank_tests, ranking, roc_areas, swaps
-from rankeval_pd.stats.rankings.ranking import Whole
+from rankeval_pd.stats.rankings import early, rank_tests, roc_areas, swaps
+from rankeval_pd.stats.rankings.ranking import (
+    Ranking,
+    Whole,
+    nbest_regions,
+    restricted_ranks,
+)
 from rankeval_pd.stats.rankings.swap_draws import Keys
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
 
@@ -372,7 +377,8 @@ def _of_lists(
     whole: Whole | None,
 ) -> _Found:
     """Return values and tests of n-best lists, from the swaps of all pairs."""
-    lists = ranking.nbest(score, gold[..., np.newaxis, :], present, sizes, ties, whole=whole)
+    ranking = Ranking.of(score, gold[..., np.newaxis, :], present, whole=whole)
+    lists = ranking.nbest(sizes, ties)
     batch, count = score.shape[:-2], score.shape[-2]
     gold = np.broadcast_to(gold, (*batch, gold.shape[-1]))
     keys = np.broadcast_to(keys, (*batch, keys.shape[-1]))
@@ -382,16 +388,15 @@ def _of_lists(
     )
     result = rank_tests.empty(batch, count, sizes.size)
     for row in np.ndindex(batch):
-        ordered = ranking.order(score[row], present[row])
         for a, b in rank_tests.pairs(count):
             both = present[row][a] & present[row][b]
             there = exists[row][a] & exists[row][b]
             if not there.any():
                 continue
             n = sizes[there]
-            rank_a, rank_b = (ranking.restricted_ranks(ordered[x], both)[both] for x in (a, b))
+            rank_a, rank_b = (restricted_ranks(ranking.order[row][x], both)[both] for x in (a, b))
             true, own = gold[row][both], keys[row][both]
-            regions = ranking.nbest_regions(rank_a, rank_b, true, n)
+            regions = nbest_regions(rank_a, rank_b, true, n)
             observed = swaps.region_statistic(regions, n)
             drawn = None
             if asked.adjust == "max-t":
@@ -408,7 +413,7 @@ def _of_lists(
                 row, a, b, there, (regions.tp_a - regions.tp_b) / n, half,
                 rank_tests.p_values(observed, drawn, tp_only, only),
             )  # fmt: skip
-    size = ranking.size(gold[..., np.newaxis, :], present, whole)
+    size = ranking.size
     tp, n = (np.where(exists, x, 0).astype(float) for x in (lists.tp, sizes))
     total = np.maximum(size.total, 1).astype(float)[..., np.newaxis]
     positive = size.positive.astype(float)[..., np.newaxis]
@@ -435,23 +440,24 @@ def _of_areas(
 ) -> _Found:
     """Return values and tests of areas, from the influence of each candidate on each area."""
     label = gold[..., np.newaxis, :]
+    ranking = Ranking.of(score, label, present)
     if asked.kind == "roc":
-        placed = roc_areas.placements(score, label, present)
+        placed = roc_areas.placements(ranking)
         value, influence = placed.area, placed.placement
         spread = roc_areas.spread(influence, placed.gold, placed.present)
         error = np.sqrt(spread.variance)
-        there = ranking.size(placed.gold, placed.present)
+        there = ranking.size
         counts = there.positive, there.total - there.positive
         low, high = roc_areas.newcombe(value, spread, *counts, asked.level)
         chance = np.full(value.shape, 0.5)
     else:
-        result = early.influences(score, label, present)
+        result = early.influences(ranking)
         value, influence = result.value, result.influence
         error = np.sqrt(roc_areas.variance(influence, result.gold, result.present))
         positive, total = ((result.gold & present).sum(axis=-1), result.present.sum(axis=-1))
         least = np.minimum(positive, total - positive)
         low, high = early.ap_logit_limits(result, error, least - 1, positive, asked.level)
-        chance = early.chance(score, label, present)
+        chance = early.chance(ranking)
     tested = rank_tests.of_influences(
         value, influence, label, present, asked.adjust,
         level=asked.level, n_resamples=n_resamples, seed=seed, student=asked.kind == "ap",

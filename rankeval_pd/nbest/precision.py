@@ -30,8 +30,7 @@ from rankeval_pd.nbest.grouped_lists import check_joined, weights
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import bands
 from rankeval_pd.stats.intervals.proportions import INTERVALS
-from rankeval_pd.stats.rankings import ranking
-from rankeval_pd.stats.rankings.ranking import Whole
+from rankeval_pd.stats.rankings.ranking import Ranking, Size
 
 # -------------------------------------------------------------------------------------------------
 # How good is each n-best list? Precision with its interval (Evert 2004, sections 2 and 3.2).
@@ -175,7 +174,6 @@ def nbest_precision(
             beside=[inner[name] for name in ("sign", "cluster") if name in inner],
             options={
                 "n": those(sizes, asked), "kind": kind, "ties": ties,
-                "ends": inner.attrs["ends"], "whole": inner.attrs["whole"],
             },
         )  # fmt: skip
         if average is not None:
@@ -199,40 +197,33 @@ def nbest_precision(
 
 
 def _nbest_columns(
-    score: FloatArray,
-    gold: BoolArray,
-    present: BoolArray,
+    ranking: Ranking,
     sign: FloatArray,
     cluster: IntArray | None = None,
     *,
     n: IntArray | None,
     kind: IntervalKind,
     ties: str,
-    ends: bool,
-    whole: Whole | None,
 ) -> tuple[AnyArray, ...]:
-    lists = ranking.nbest(score, gold, present, n, ties, ends=ends, whole=whole)
-    asked = ranking.every(score.shape[-1], whole) if n is None else n
-    size = ranking.size(gold, present, whole)
+    lists = ranking.nbest(n, ties)
+    asked = ranking.every if n is None else n
     sizes = np.broadcast_to(asked, lists.tp.shape)
     weight: FloatArray | float = 1.0
     groups: tuple[IntArray, ...] = ()
     if cluster is not None:
         weight, n_groups, ratio = weights(
-            score, gold, present, cluster, asked, lists.exists,
-            target=kind.target, level=kind.level, ends=ends, whole=whole,
+            ranking, cluster, asked, lists.exists, target=kind.target, level=kind.level
         )  # fmt: skip
         groups = (n_groups,)
     else:
-        tp = ranking.cumulated(score, gold, present, ties, ends=ends, whole=whole)
-        spread = bands.nbest_spread(tp, asked, size.total)
+        spread = bands.nbest_spread(ranking.cumulated(ties), asked, ranking.size.total)
         if kind.target == "nbest":
             weight = spread.effective(sizes) / sizes
         ratio = spread.ratio
     if kind.target == "region":
         long = lists.exists & (sizes >= LEAST)
         warn_of_thresholds(ratio, sizes, long, "precision of the n-best list")
-    shares = shares_of(lists.tp, sizes, size, kind, exists=lists.exists, weight=weight)
+    shares = shares_of(lists.tp, sizes, ranking.size, kind, exists=lists.exists, weight=weight)
     threshold = lists.threshold * sign[..., np.newaxis] + 0.0
     varied = (lists.block.tp_sd(asked),) if ties == "expected" else ()
     return (threshold, lists.tp, *shares, lists.tied, *varied, *groups, lists.exists)
@@ -351,7 +342,7 @@ def precision_interval(
 def shares_of(
     tp: FloatArray | IntArray,
     n: IntArray,
-    size: ranking.Size,
+    size: Size,
     kind: IntervalKind,
     *,
     exists: BoolArray,

@@ -28,8 +28,7 @@ from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import bands
 from rankeval_pd.stats.intervals.proportions import INTERVALS
-from rankeval_pd.stats.rankings import ranking
-from rankeval_pd.stats.rankings.ranking import Whole
+from rankeval_pd.stats.rankings.ranking import Ranking, Whole, nbest_regions
 from rankeval_pd.stats.rankings.swap_draws import Keys
 
 # -------------------------------------------------------------------------------------------------
@@ -126,7 +125,6 @@ def precision_band(
                 options={
                     "n": those(sizes, asked), "ties": chosen.ties, "level": level,
                     "n_resamples": draws, "seed": seed, "advance": advance,
-                    "whole": inner.attrs["whole"],
                 },
             )  # fmt: skip
 
@@ -154,9 +152,7 @@ def enough(n_resamples: Any, level: float) -> int:
 
 
 def _band_columns(
-    score: FloatArray,
-    gold: BoolArray,
-    present: BoolArray,
+    ranking: Ranking,
     draws: Keys,
     cluster: IntArray | None = None,
     *,
@@ -166,12 +162,10 @@ def _band_columns(
     n_resamples: int,
     seed: int,
     advance: Callable[[int], object],
-    whole: Whole | None,
 ) -> tuple[AnyArray, ...]:
-    lists = ranking.nbest(score, gold, present, n, ties, whole=whole)
-    n = ranking.every(score.shape[-1], whole) if n is None else n
-    score, gold, present, draws = np.broadcast_arrays(score, gold, present, draws)
-    order = ranking.order(score, present)
+    lists = ranking.nbest(n, ties)
+    n = ranking.every if n is None else n
+    draws = np.broadcast_to(draws, ranking.score.shape)
     precision = lists.tp / n
     _warn_if_too_precise(precision[lists.exists])
     limits = np.full((2, *precision.shape), np.nan)
@@ -180,12 +174,13 @@ def _band_columns(
         if asked.any():
             drawing = {"n_resamples": n_resamples, "seed": seed, "advance": advance}
             if cluster is None:
-                best_first = order[row][: present[row].sum()]
-                ranked, keys = gold[row][best_first], draws[row][best_first]
-                result: Any = _precision_limits(ranked, keys, n[asked], level, whole, **drawing)
+                best_first = ranking.order[row][: ranking.here[row]]
+                ranked, keys = ranking.gold[row][best_first], draws[row][best_first]
+                result: Any = _precision_limits(
+                    ranked, keys, n[asked], level, ranking.whole, **drawing
+                )
             else:
-                of_row = np.broadcast_to(cluster, score.shape)[row]
-                one = grouped_lists.Ranked.of(score[row], gold[row], present[row], of_row)
+                one = grouped_lists.Ranked.of(ranking, row, cluster)
                 rising, back = np.unique(n[asked], return_inverse=True)
                 result = tuple(x[back] for x in grouped_lists.band(one, rising, level, **drawing))
             limits[(slice(None), *row, asked)] = result
@@ -336,7 +331,7 @@ def _difference_columns(
     seed: int,
     advance: Callable[[int], object],
 ) -> tuple[FloatArray, ...]:
-    shape = (*lists.a.shape[:-1], n.size)
+    shape = lists.exists.shape
     difference, margin = np.full(shape, np.nan), np.full(shape, np.nan)
     for row in np.ndindex(shape[:-1]):
         asked = lists.exists[row]
@@ -367,7 +362,7 @@ def _difference_margin(
     **drawing: Any,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the difference and half the width of its band, of one pair of rankings."""
-    r = ranking.nbest_regions(rank_a, rank_b, gold, n)
+    r = nbest_regions(rank_a, rank_b, gold, n)
     _warn_if_too_precise(np.maximum(r.tp_a, r.tp_b) / n)
     only = n - r.overlap
     tp_only = r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
@@ -448,7 +443,6 @@ def local_precision(
     ties = Roles.of(roles).ties
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
-        whole: Whole | None = inner.attrs["whole"]
         reach = min(half, sizes.size + 1)  # beyond all candidates there is no window
         n = np.arange(reach, sizes.size - reach + 1)
         return ask_measures(
@@ -456,7 +450,7 @@ def local_precision(
             _local_columns,
             {**dict.fromkeys(LOCAL_COLUMNS[2:], float), "exists": bool},
             along={"n": n},
-            options={"n": n, "half": reach, "kind": kind, "ties": ties, "whole": whole},
+            options={"n": n, "half": reach, "kind": kind, "ties": ties},
         )
 
     attrs = {**kind._asdict(), "window": window}
@@ -480,17 +474,14 @@ def _half(window: Any) -> int:
 
 
 def _local_columns(
-    score: FloatArray,
-    gold: BoolArray,
-    present: BoolArray,
+    ranking: Ranking,
     *,
     n: IntArray,
     half: int,
     kind: IntervalKind,
     ties: str,
-    whole: Whole | None,
 ) -> tuple[AnyArray, ...]:
-    lists = ranking.nbest(score, gold, present, None, ties, whole=whole)
+    lists = ranking.nbest(None, ties)
     upper = n + half - 1  # the list that ends where the window ends
     start = np.zeros_like(lists.tp[..., :1])
     up_to = np.concatenate([start, lists.tp], axis=-1)

@@ -293,8 +293,7 @@ def _columns(
     seed: int,
     advance: Callable[[int], object],
 ) -> tuple[AnyArray, ...]:
-
-    shape = lists.a.shape[:-1]
+    shape = lists.exists.shape[:-1]
     difference, margin, p_value = (np.full(shape, np.nan) for _ in range(3))
     first, last = (np.zeros(shape, dtype=np.int64) for _ in range(2))
     z = z_of(level)
@@ -360,7 +359,7 @@ def _standard_error(
     influence, added = np.zeros(gold.size), 0.0
     listed = np.minimum(rank_a, rank_b) <= n[-1]
     for sign, rank in ((1.0, rank_a), (-1.0, rank_b)):
-        tp = np.concatenate([[0], np.cumsum(gold[np.argsort(rank)])])
+        tp = ranking.up_to_ranks(rank, gold)
         edge = bands.edge_precision(tp, n, np.array([total]))
         lost = _from_here_on(edge / n, n, gold.size) / n.size
         influence += sign * (gold * weight[rank] - lost[rank])

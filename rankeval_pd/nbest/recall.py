@@ -28,7 +28,7 @@ from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import bands
 from rankeval_pd.stats.intervals import bands as recalls
-from rankeval_pd.stats.rankings import ranking
+from rankeval_pd.stats.rankings.ranking import Ranking
 from rankeval_pd.stats.rankings.swap_draws import Keys
 
 _TYPES: dict[str, type] = {
@@ -134,7 +134,7 @@ def recall_of_lists(
             beside=[inner["sign"]],
             options={
                 "n": those(sizes, asked), "kind": kind, "ties": ties, "of_lift": scaled,
-                "ends": inner.attrs["ends"], "names": tuple(types),
+                "names": tuple(types),
             },
         )  # fmt: skip
 
@@ -145,24 +145,20 @@ def recall_of_lists(
 
 
 def _list_columns(
-    score: FloatArray,
-    gold: BoolArray,
-    present: BoolArray,
+    ranking: Ranking,
     sign: FloatArray,
     *,
     n: IntArray | None,
     kind: IntervalKind,
     ties: str,
     of_lift: bool,
-    ends: bool,
     names: tuple[str, ...],
 ) -> tuple[AnyArray, ...]:
-    lists = ranking.nbest(score, gold, present, n, ties, ends=ends)
-    asked = np.arange(1, score.shape[-1] + 1) if n is None else n
-    total, positive = (x[..., np.newaxis] for x in ranking.size(gold, present))
-    cumulated = ranking.cumulated(score, gold, present, ties, ends=ends)
+    lists = ranking.nbest(n, ties)
+    asked = ranking.every if n is None else n
+    total, positive = (x[..., np.newaxis] for x in ranking.size)
     inside = np.minimum(asked, np.maximum(total, 1))
-    edge = bands.edge_precision(cumulated, inside, total)
+    edge = bands.edge_precision(ranking.cumulated(ties), inside, total)
     spread = recalls.spread(lists.tp, inside, total, positive, edge)
     exists = lists.exists & (positive > 0)
     if kind.target == "region":
@@ -279,9 +275,7 @@ def recall_band(
 
 
 def _band_columns(
-    score: FloatArray,
-    gold: BoolArray,
-    present: BoolArray,
+    ranking: Ranking,
     draws: Keys,
     *,
     n: IntArray | None,
@@ -292,17 +286,16 @@ def _band_columns(
     seed: int,
     advance: Callable[[int], object],
 ) -> tuple[AnyArray, ...]:
-    lists = ranking.nbest(score, gold, present, n, ties)
-    n = np.arange(1, score.shape[-1] + 1) if n is None else n
-    score, gold, present, draws = np.broadcast_arrays(score, gold, present, draws)
-    order = ranking.order(score, present)
+    lists = ranking.nbest(n, ties)
+    n = ranking.every if n is None else n
+    draws = np.broadcast_to(draws, ranking.score.shape)
     result = np.full((3, *lists.tp.shape), np.nan)
     for row in np.ndindex(lists.tp.shape[:-1]):
-        asked, best_first = lists.exists[row], order[row][: present[row].sum()]
-        ranked = gold[row][best_first]
+        asked, best_first = lists.exists[row], ranking.order[row][: ranking.here[row]]
+        ranked = ranking.gold[row][best_first]
         if asked.any() and ranked.any():
             result[(slice(None), *row, asked)] = _band_of_one(
-                score[row][best_first], ranked, draws[row][best_first], n[asked], ci, level,
+                ranking.score[row][best_first], ranked, draws[row][best_first], n[asked], ci, level,
                 n_resamples=n_resamples, seed=seed, advance=advance,
             )  # fmt: skip
     return (*result, lists.exists)

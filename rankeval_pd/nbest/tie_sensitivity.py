@@ -112,15 +112,14 @@ def tie_sensitivity(
 
 
 def _columns(lists: PairRanks, n: IntArray, *, n_keys: int, seed: int) -> tuple[AnyArray, ...]:
-    shape = (*lists.a.shape[:-1], n.size)
+    shape = lists.exists.shape
     p_values = np.full((3, *shape), np.nan)
-    cuts = np.zeros(shape, dtype=bool)
+    cuts = lists.exists & (lists.a.cuts_tie(n) | lists.b.cuts_tie(n))
     for row in np.ndindex(shape[:-1]):
         asked = lists.exists[row]
         a, b, gold = lists.of(row)
         here = lists.present[row]
-        scores = lists.score_a[row][here], lists.score_b[row][here]
-        cuts[(*row, asked)] = _cuts(scores, gold, n[asked])
+        scores = lists.a.score[row][here], lists.b.score[row][here]
         _refuse_cut_head(lists, row, n[asked], n_keys)
         own = lists.draws_of(row)
         listed = [_p_value(a, b, gold, n[asked])]
@@ -139,8 +138,7 @@ def _refuse_cut_head(lists: PairRanks, row: tuple[int, ...], n: IntArray, n_keys
     whole = lists.whole
     if whole is None or whole.orders >= n_keys or whole.reach == whole.total:
         return
-    for score, rank in ((lists.score_a[row], lists.a[row]), (lists.score_b[row], lists.b[row])):
-        falling = score[np.argsort(rank)]
+    for falling in (lists.a.ranked[row], lists.b.ranked[row]):
         last = falling[whole.reach - 1]
         if (falling[n - 1] == last).any() or (np.isnan(falling[n - 1]) & np.isnan(last)).any():
             raise ValueError(
@@ -149,12 +147,6 @@ def _refuse_cut_head(lists: PairRanks, row: tuple[int, ...], n: IntArray, n_keys
                 f" ddf.rankeval.head(n_max, n_keys={n_keys}), or ask"
                 " ddf.rankeval.tie_sensitivity(...)."
             )
-
-
-def _cuts(scores: tuple[FloatArray, ...], gold: BoolArray, n: IntArray) -> BoolArray:
-    everyone = np.ones(gold.size, dtype=bool)
-    tied = [ranking.nbest(score, gold, everyone, n).tied > 0 for score in scores]
-    return np.logical_or(*tied)
 
 
 def _p_value(rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray) -> FloatArray:

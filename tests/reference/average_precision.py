@@ -25,6 +25,7 @@ from scipy import special, stats
 from rankeval_pd.curves.ranking_areas import columns_of_one, columns_of_two
 from rankeval_pd.stats.rankings import early as ap
 from rankeval_pd.stats.rankings import roc_areas
+from rankeval_pd.stats.rankings.ranking import Ranking
 
 Z = special.ndtri(0.975)
 AT_ONCE = 2_000_000
@@ -45,7 +46,9 @@ def bootstrap(score, gold, rng, ties, draws=200):
     """Return percentile limits of resampled positives and others, on their own."""
     parts = [np.flatnonzero(gold == label) for label in (True, False)]
     rows = np.hstack([rng.choice(part, (draws, part.size)) for part in parts])
-    values = ap.influences(score[rows], gold[rows], np.ones(rows.shape, bool), ties=ties).value
+    values = ap.influences(
+        Ranking.of(score[rows], gold[rows], np.ones(rows.shape, bool)), ties=ties
+    ).value
     return np.quantile(values, [0.025, 0.975])
 
 
@@ -77,19 +80,20 @@ def run(positives, prevalence, quality, step, equal, repetitions, resampled, see
         )
         if step:
             a, b, c = (step * np.round(x / step) for x in (a, b, c))
-        one = ap.influences(a, gold, here, ties=ties)
+        one = ap.influences(Ranking.of(a, gold, here), ties=ties)
         error = np.sqrt(roc_areas.variance(one.influence, one.gold, one.present))
         freedom = np.full(size, min(positives, total - positives) - 1)
         low, high = ap.ap_logit_limits(one, error, freedom, np.full(size, positives), 0.95)
         plain = ap.ap_logit_limits(
             one._replace(corrected=one.value), error, freedom, np.full(size, positives), 0.95
         )
-        options = {"level": 0.95, "ties": ties, "ends": False}
+        options = {"level": 0.95, "ties": ties}
 
         def pairs_of(a, b, c, options=options):
             every = (here, here, gold)
             pairs = [
-                columns_of_two(a, x, *every, alternative="two-sided", **options) for x in (b, c)
+                columns_of_two(a, x, *every, alternative="two-sided", ends=False, **options)
+                for x in (b, c)
             ]
             differ = wanted - better
             return pairs[0][6] <= 0.05, (pairs[1][3] <= differ) & (differ <= pairs[1][4])
@@ -99,7 +103,7 @@ def run(positives, prevalence, quality, step, equal, repetitions, resampled, see
         if positives <= MOST:
             with without():
                 tested_without, differs_without = pairs_of(a, b, c)
-                below, above = columns_of_one(a, gold, here, **options)[2:4]
+                below, above = columns_of_one(Ranking.of(a, gold, here), **options)[2:4]
             of_factor = {
                 "variance": error**2, "without": (below <= wanted) & (wanted <= above),
                 "test_without": tested_without, "difference_without": differs_without,

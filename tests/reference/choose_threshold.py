@@ -14,6 +14,7 @@ import pandas as pd
 from scipy import special, stats
 
 from rankeval_pd.stats.rankings import rank_tests
+from rankeval_pd.stats.rankings.ranking import Ranking
 
 
 def plain(sets: rank_tests.Sets, wanted: float) -> int | None:
@@ -29,7 +30,7 @@ def run(total, prevalence, quality, question, wanted, repetitions=1_000):
     for _ in range(repetitions):
         gold = rng.random(total) < prevalence
         score = rng.normal(size=total) + quality * gold
-        sets = rank_tests.sets_of(score, gold)
+        sets = rank_tests.sets_of(Ranking.of(score, gold, np.ones(gold.size, dtype=bool)))
         chosen, _ = getattr(rank_tests, question)(sets, wanted, 0.95)
         found += chosen is not None
         others = {"plain": plain(sets, wanted)} if question == "precision" else {}

@@ -17,6 +17,7 @@ from clusters import sample
 from scipy import stats
 
 from rankeval_pd.stats.rankings import roc_areas
+from rankeval_pd.stats.rankings.ranking import Ranking
 
 SAMPLES = 1_500
 NAMES = ("clusters", "sizes", "icc", "strength", "mean_area", "samples", "area", "test")
@@ -32,7 +33,9 @@ def setting(n_clusters, sizes, icc, strength):
         if not 1 < gold.sum() < len(data) - 1:
             continue
         here = np.ones(len(data), dtype=bool)
-        a, b = (roc_areas.placements(data[name].to_numpy(), gold, here) for name in "ab")
+        a, b = (
+            roc_areas.placements(Ranking.of(data[name].to_numpy(), gold, here)) for name in "ab"
+        )
         found.append(a.area)
         limits.append(area_limits(a.placement, gold, here, cluster))
         spread = roc_areas.cluster_spread(a.placement - b.placement, gold, here, cluster).spread

@@ -15,6 +15,7 @@ import pandas as pd
 from scipy import special
 
 from rankeval_pd.curves.early_retrieval import bedroc_columns, partial_columns
+from rankeval_pd.stats.rankings.ranking import Ranking
 
 
 def partial_truth(quality: float, most: float) -> float:
@@ -40,12 +41,14 @@ def run(positives, prevalence, quality, kind, asked, repetitions, seed=1):
     if kind == "fpr":
         wanted = partial_truth(quality, asked)
         value, _, low, high, error = partial_columns(
-            score, gold, here, most=asked, turned=False, level=0.95
+            Ranking.of(score, gold, here), most=asked, turned=False, level=0.95
         )
         wanted = 0.5 * (1.0 + (wanted - 0.5 * asked) / (1.0 - 0.5 * asked))
     else:
         wanted = bedroc_truth(quality, positives / total, asked)
-        value, _, low, high, error = bedroc_columns(score, gold, here, alpha=asked, level=0.95)
+        value, _, low, high, error = bedroc_columns(
+            Ranking.of(score, gold, here), alpha=asked, level=0.95
+        )
     return {
         "positives": positives, "prevalence": prevalence, "quality": quality,
         "asked": f"{kind}={asked:g}", "repetitions": repetitions,

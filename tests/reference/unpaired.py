@@ -18,6 +18,7 @@ from average_precision import truth, without
 from scipy import special
 
 from rankeval_pd.curves.unpaired_areas import compared, of_sample
+from rankeval_pd.stats.rankings.ranking import Ranking
 
 
 def run(sizes, quality, kind, repetitions=4_000, seed=1):
@@ -26,7 +27,7 @@ def run(sizes, quality, kind, repetitions=4_000, seed=1):
     def sample(positive, negative, quality):
         gold = np.arange(positive + negative) < positive
         score = gold * quality + rng.normal(size=(repetitions, gold.size))
-        return of_sample(score, gold, np.ones(gold.size, bool), kind=kind, level=0.95)
+        return of_sample(Ranking.of(score, gold, np.ones(gold.size, bool)), kind=kind, level=0.95)
 
     def wanted(positive, negative, quality):
         if kind == "roc":

@@ -8,6 +8,7 @@ from scipy import stats
 
 from rankeval_pd.stats.intervals import bands, cluster_totals
 from rankeval_pd.stats.rankings import roc_areas
+from rankeval_pd.stats.rankings.ranking import Ranking
 
 
 def test_clusters_of_one_candidate_vary_as_single_candidates_do():
@@ -59,7 +60,7 @@ def test_an_area_has_the_freedom_of_the_class_with_fewer_clusters():
     cluster = rng.integers(0, 30, 300)
     gold = np.isin(cluster, [1, 2, 3, 4]) & (rng.random(300) < 0.7)
     here = np.ones(300, dtype=bool)
-    placed = roc_areas.placements(gold + rng.normal(size=300), gold, here)
+    placed = roc_areas.placements(Ranking.of(gold + rng.normal(size=300), gold, here))
     found = roc_areas.cluster_spread(placed.placement, gold, here, cluster)
     sizes = [np.bincount(cluster[one]) for one in (gold, ~gold)]
     effective = [x.sum() ** 2 / (x**2).sum() for x in sizes]

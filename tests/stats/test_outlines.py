@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from rankeval_pd.stats.rankings import roc_areas
+from rankeval_pd.stats.rankings.ranking import Ranking
 
 
 def outline(score, gold):
@@ -31,7 +32,7 @@ def test_area_variance_and_freedom(seed, decimals):
     gold = rng.random(60) < 0.3
     score = (gold + rng.normal(size=60)).round(decimals)
     here = np.ones(60, dtype=bool)
-    placed = roc_areas.placements(score, gold, here)
+    placed = roc_areas.placements(Ranking.of(score, gold, here))
     wanted = roc_areas.spread(placed.placement, gold, here)
     value, found = roc_areas.area(outline(score, gold))
     assert_allclose(value, placed.area, rtol=1e-14)

@@ -13,6 +13,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
 
 from rankeval_pd.stats.rankings import ranking
+from rankeval_pd.stats.rankings.ranking import Ranking
 from tests.conftest import examples
 
 SCORES = st.sampled_from([-np.inf, -1.0, -0.0, 0.0, 0.5, 1.0, 2.0, np.inf, np.nan])
@@ -75,7 +76,7 @@ def test_nbest(batch):
     """Lists cut from the sorted list, counted one by one, n above N included."""
     score, gold, present = batch
     n = np.arange(1, score.shape[1] + 3)
-    found = ranking.nbest(score, gold, present, n)
+    found = Ranking.of(score, gold, present).nbest(n)
     counts = ranking.size(gold, present)
     for row in range(score.shape[0]):
         ordered = [i for i in plain_order(score[row], present[row]) if present[row, i]]
@@ -113,9 +114,10 @@ def test_ties_over_all_orders(batch):
     gold = gold[:6]
     n = np.arange(1, score.shape[1] + 1)
     found = {
-        ties: ranking.nbest(score, gold, present, n, ties) for ties in ("expected", "best", "worst")
+        ties: Ranking.of(score, gold, present).nbest(n, ties)
+        for ties in ("expected", "best", "worst")
     }
-    blocks = ranking.nbest(score, gold, present, None, "blocks")
+    blocks = Ranking.of(score, gold, present).nbest(None, "blocks")
     here = [i for i in range(score.shape[1]) if present[0, i]]
     orders = [
         sorted(
@@ -139,7 +141,7 @@ def test_acceptance_sets(batch):
     """score >= threshold, one by one; NaN neither accepts nor is accepted."""
     a, b, gold, present = batch
     cuts_a, cuts_b = np.tile(CUTS, (a.shape[0], 1)), np.tile(CUTS[::-1], (a.shape[0], 1))
-    found = ranking.accepted(a, gold, present, cuts_a)
+    found = Ranking.of(a, gold, present).accepted(cuts_a)
     both = ranking.accepted_regions(a, b, gold, present, cuts_a, cuts_b)
     for row, column in np.ndindex(cuts_a.shape):
         sets = [
@@ -178,7 +180,7 @@ def test_leading_axes():
     rng = np.random.default_rng(1)
     score, gold = rng.integers(0, 4, (2, 3, 20)).astype(float), rng.random(20) < 0.4
     present, n = rng.random((3, 20)) < 0.8, np.array([1, 5, 12, 20])
-    found = ranking.nbest(score, gold, present, n)
+    found = Ranking.of(score, gold, present).nbest(n)
     regions = ranking.nbest_regions(
         ranking.ranks(ranking.order(score, present)),
         ranking.ranks(ranking.order(-score, present)),
@@ -187,7 +189,7 @@ def test_leading_axes():
     )
     for i, j in np.ndindex(2, 3):
         here = present[j]
-        alone = ranking.nbest(score[i, j], gold, here, n)
+        alone = Ranking.of(score[i, j], gold, here).nbest(n)
         assert_array_equal([x[i, j] for x in found[:-1]], list(alone[:-1]))
         assert_array_equal([x[i, j] for x in found.block], list(alone.block))
         ranks = [ranking.ranks(ranking.order(s, here)) for s in (score[i, j], -score[i, j])]
@@ -198,12 +200,12 @@ def test_leading_axes():
 def test_no_candidates_and_no_lists():
     """Empty axes give empty results of the right shape, and no list exists."""
     none, yes = np.empty((2, 0)), np.empty((2, 0), bool)
-    found = ranking.nbest(none, yes, yes, np.array([1, 2]))
+    found = Ranking.of(none, yes, yes).nbest(np.array([1, 2]))
     assert found.tp.shape == found.exists.shape == (2, 2)
     assert not found.exists.any()
     score, true = np.ones((2, 4)), np.ones((2, 4), bool)
-    assert ranking.nbest(score, true, true, np.empty(0, int)).tp.shape == (2, 0)
-    assert ranking.accepted(score, true, true, np.empty((2, 0))).tp.shape == (2, 0)
+    assert Ranking.of(score, true, true).nbest(np.empty(0, int)).tp.shape == (2, 0)
+    assert Ranking.of(score, true, true).accepted(np.empty((2, 0))).tp.shape == (2, 0)
     assert ranking.accepted_regions(score, score, true, true, *[np.empty((2, 0))] * 2)[0].size == 0
 
 
@@ -218,15 +220,15 @@ def test_regions_of_no_candidates():
 def test_lists_that_cut_ties():
     """Scores 3, 2, 2, 1: n = 2 cuts, n = 1, 3, 4 do not; a list that is too long does not exist."""
     score, yes = np.array([3.0, 2.0, 2.0, 1.0]), np.ones(4, bool)
-    uncut = ranking.nbest(score, yes, yes, np.array([1, 3, 4, 9]), "error")
+    uncut = Ranking.of(score, yes, yes).nbest(np.array([1, 3, 4, 9]), "error")
     assert uncut.exists.tolist() == [True, True, True, False]
     with pytest.raises(ValueError, match=r"1 of the list sizes .* n=2"):
-        ranking.nbest(score, yes, yes, np.array([1, 2, 3]), "error")
+        Ranking.of(score, yes, yes).nbest(np.array([1, 2, 3]), "error")
     with pytest.raises(ValueError, match=r"n=2 is inside a block .* between 1 and 3 \(1 of"):
-        ranking.nbest(score, yes, yes, np.array([1, 2, 3]), "blocks")
+        Ranking.of(score, yes, yes).nbest(np.array([1, 2, 3]), "blocks")
     with pytest.raises(ValueError, match=r"n=1 is inside a block .* between nothing and 2"):
-        ranking.nbest(score[1:3], yes[1:3], yes[1:3], np.array([1]), "blocks")
-    assert ranking.nbest(score, yes, yes, None, "blocks").exists.tolist() == [
+        Ranking.of(score[1:3], yes[1:3], yes[1:3]).nbest(np.array([1]), "blocks")
+    assert Ranking.of(score, yes, yes).nbest(None, "blocks").exists.tolist() == [
         True,
         False,
         True,

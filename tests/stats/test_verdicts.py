@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from rankeval_pd.stats.rankings import rank_tests, roc_areas
+from rankeval_pd.stats.rankings.ranking import Ranking
 
 
 def test_pairs_of_areas_have_delongs_p_values_and_intervals():
@@ -14,7 +15,7 @@ def test_pairs_of_areas_have_delongs_p_values_and_intervals():
     rng = np.random.default_rng(5)
     gold, here = np.arange(80) < 20, np.ones(80, dtype=bool)
     score = 0.7 * gold + rng.normal(size=80) + rng.normal(size=(3, 80))
-    placed = roc_areas.placements(score, gold, here)
+    placed = roc_areas.placements(Ranking.of(score, gold, here))
     for student, law in ((False, stats.norm()), (True, stats.t(19))):
         found = rank_tests.of_influences(
             placed.area, placed.placement, gold, here, None,

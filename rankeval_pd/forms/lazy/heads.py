@@ -36,8 +36,8 @@ from rankeval_pd.forms.rankings.values import (
 from rankeval_pd.forms.roles.columns import frame_column, native
 from rankeval_pd.forms.roles.roles import Roles, as_names
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.rankings import ranking, swap_draws
-from rankeval_pd.stats.rankings.ranking import Whole
+from rankeval_pd.stats.rankings import swap_draws
+from rankeval_pd.stats.rankings.ranking import Ranking, Whole
 
 _FIXED = (
     "gold", "positive", "min_grade", "key", "label", "lower_is_better", "missing", "groups", "by",
@@ -178,7 +178,7 @@ def _accepted(worse: FloatArray, truth: FloatArray, request: Request) -> IntArra
     if request.cuts is None:
         return np.zeros((2, len(request.measures), 0), dtype=np.int64)
     cuts = request.cuts * request.signs[:, np.newaxis]
-    sets = ranking.accepted(-worse, truth == 1.0, ~np.isnan(worse), cuts)
+    sets = Ranking.of(-worse, truth == 1.0, ~np.isnan(worse)).accepted(cuts)
     return np.stack([sets.size, sets.tp])
 
 

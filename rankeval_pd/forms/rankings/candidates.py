@@ -15,9 +15,6 @@ The attribute ``ends`` says that a measure's list ends with its last score (miss
 ``whole``, of a head (see :mod:`rankeval_pd.forms.lazy.heads`), what is known of all candidates.
 
 The leading dimensions are those of a batch: of a Dataset its own, of a DataFrame ``tables.GROUP``.
-
-A question is a function from this form and the list sizes to a labelled Dataset. :func:`answer`
-asks it of every group of a DataFrame, or of a whole Dataset.
 """
 
 from __future__ import annotations
@@ -33,7 +30,7 @@ import xarray as xr
 
 from rankeval_pd.errors import listed, unknown_name
 from rankeval_pd.forms.lazy.frame_heads import is_dask_frame
-from rankeval_pd.forms.lazy.heads import head_of
+from rankeval_pd.forms.lazy.heads import HeadFrame
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.list_sizes import group_numbers
 from rankeval_pd.forms.rankings.tie_keys import column_order, label_order, value_keys, value_order
@@ -78,17 +75,18 @@ Data = TypeVar("Data", pd.DataFrame, xr.Dataset)
 
 def check_data(data: object) -> None:
     """Raise a TypeError unless the data are a DataFrame or a Dataset."""
+    if isinstance(data, pd.DataFrame | xr.Dataset):
+        return
     if is_dask_frame(data):
         raise TypeError(
             "data is a Dask DataFrame, and functions take data that are here: import"
             " rankeval_pd.dask and call its accessor, ddf.rankeval.nbest_precision(n), or collect"
             " what lists need, ddf.rankeval.head(n_max)."
         )
-    if not isinstance(data, pd.DataFrame | xr.Dataset):
-        raise TypeError(
-            f"data is of type {type(data).__name__}: give a pandas DataFrame with one row per"
-            " candidate, or an xarray Dataset with a dimension 'candidate'."
-        )
+    raise TypeError(
+        f"data is of type {type(data).__name__}: give a pandas DataFrame with one row per"
+        " candidate, or an xarray Dataset with a dimension 'candidate'."
+    )
 
 
 @dataclass(frozen=True)
@@ -130,12 +128,9 @@ class Groups:
             )
             for name, values in self.columns.items()
         }
+        row, sign = ((tables.GROUP, "candidate"), rows), ("measure", self.signs)
         return xr.Dataset(
-            {
-                "row": ((tables.GROUP, "candidate"), rows),
-                "sign": ("measure", self.signs),
-                **columns,
-            },
+            {"row": row, "sign": sign, **columns},
             coords={"measure": ("measure", tables.labels(self.measures)), tables.GROUP: chosen},
             attrs={"ends": self.ends, "whole": self.whole},
         )
@@ -177,7 +172,7 @@ class Groups:
 @kept_once
 def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Groups:
     """Bring a DataFrame, one row per candidate, into the inner form."""
-    head, asked = head_of(frame), roles
+    head, asked = frame.known if isinstance(frame, HeadFrame) else None, roles
     refuse_dim(roles.dim, "candidate")
     frame, roles = with_given_frame(frame, roles)
     columns = frame.columns
@@ -202,13 +197,9 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
     result, measures = measures, measures or [None]
     signs = signs_of(measures, roles, columns)
     score, true, present = admit(
-        scores * signs[:, np.newaxis],
-        truth,
-        measures=measures,
-        gold_name=gold,
-        missing=missing,
+        scores * signs[:, np.newaxis], truth, measures=measures, gold_name=gold, missing=missing,
         padding=False,
-    )
+    )  # fmt: skip
     keys, number = group_numbers([frame_column(frame, x, "by") for x in by], by, len(frame))
     unnamed = not label and set(frame.index.names) <= set(by)  # the index names groups alone
     cluster = None
@@ -302,11 +293,9 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
         )
     dims = {roles.dim: "candidate"}
     true_of = partial(
-        gold_values,
-        positive=roles.positive,
-        min_grade=roles.min_grade,
+        gold_values, positive=roles.positive, min_grade=roles.min_grade,
         all_there=data[gold].chunks is None and not part,
-    )
+    )  # fmt: skip
     truth = one_chunk(lifted(true_of, data[gold], gold), roles.dim).rename(dims)
     if "measure" in truth.dims:
         raise ValueError(
@@ -329,7 +318,8 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
     if roles.groups is not None:
         cluster = _clusters(data, roles, truth.rename(candidate=roles.dim)).rename(dims)
     if scored and not part:
-        if truth.chunks is None and not _lacks_gold(truth, score):
+        lacking = score.chunks is None and bool((np.isnan(truth) & ~np.isnan(score)).any())
+        if truth.chunks is None and not lacking:  # a candidate without a label is refused below
             warn_of_one_class(truth.to_numpy(), gold)
         if roles.measures is None:
             eager = [name for name in result if split[name].chunks is None]
@@ -346,26 +336,17 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
         truth,
         kwargs={"measures": measures, "gold_name": gold, "missing": missing, "padding": True},
         input_core_dims=[["measure", "candidate"], ["candidate"]],
-        output_core_dims=[
-            ["measure", "candidate"],
-            ["candidate"],
-            ["measure", "candidate"],
-        ],
+        output_core_dims=[["measure", "candidate"], ["candidate"], ["measure", "candidate"]],
         dask="parallelized",
         output_dtypes=[float, bool, bool],
         keep_attrs=False,
     )
     inner = xr.Dataset(
         {
-            "score": score,
-            "gold": true,
-            "present": present,
-            "row": row,
-            "draws": draws,
-            "sign": ("measure", signs),
-            **({} if cluster is None else {"cluster": cluster}),
+            "score": score, "gold": true, "present": present, "row": row, "draws": draws,
+            "sign": ("measure", signs), **({} if cluster is None else {"cluster": cluster}),
         }
-    )
+    )  # fmt: skip
     # without the scalar coordinates of the user's, which each of them brings along
     kept = {
         name: c.reset_coords(drop=True)
@@ -382,11 +363,6 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
     return inner.assign_attrs(
         ragged=ragged, batch=batch, ends=roles.ends, padded=not whole, whole=None
     )
-
-
-def _lacks_gold(truth: xr.DataArray, score: xr.DataArray) -> bool:
-    """Return whether the label of a candidate that is no padding is missing, which is refused."""
-    return score.chunks is None and bool((np.isnan(truth) & ~np.isnan(score)).any())
 
 
 def _clusters(data: xr.Dataset, roles: Roles, truth: xr.DataArray) -> xr.DataArray:

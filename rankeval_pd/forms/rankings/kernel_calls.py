@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -17,7 +18,7 @@ from rankeval_pd.forms.roles.call_costs import check_rows
 from rankeval_pd.forms.roles.roles import Names, as_names
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import ranking
-from rankeval_pd.stats.rankings.ranking import Whole
+from rankeval_pd.stats.rankings.ranking import Ranking, Regions, Whole
 from rankeval_pd.stats.rankings.swap_draws import Keys, by_position
 
 # -------------------------------------------------------------------------------------------------
@@ -46,8 +47,8 @@ def ask_measures(
     inner : Dataset
         The inner form, see :mod:`rankeval_pd.forms.rankings.candidates`.
     kernel : callable
-        From score, gold and present, candidates last, from what stands beside them, and from the
-        options as keywords, to the columns.
+        From the :class:`Ranking`, from what stands beside the candidates, and from the options as
+        keywords, to the columns.
     columns : mapping
         Name and type of what the kernel returns.
     along : mapping, optional
@@ -73,18 +74,21 @@ def ask_measures(
 
     def asked(inner: xr.Dataset, beside: Sequence[xr.DataArray]) -> xr.Dataset:
         computed = xr.apply_ufunc(
-            kernel,
+            _on_ranking,
             inner["score"],
             inner["gold"],
             inner["present"],
             *beside,
-            kwargs=dict(options or {}),
+            kwargs={
+                "kernel": kernel, "ends": inner.attrs["ends"], "whole": inner.attrs["whole"],
+                "options": options or {},
+            },
             input_core_dims=[core] * 3 + [[d for d in x.dims if d in inside] for x in beside],
             output_core_dims=[[] if name in single else list(along) for name in columns],
             dask="parallelized",
             dask_gufunc_kwargs={"output_sizes": {d: len(labels) for d, labels in along.items()}},
             output_dtypes=list(columns.values()),
-        )
+        )  # fmt: skip
         arrays = computed if len(columns) > 1 else [computed]
         return tables.as_columns(columns, arrays, along)
 
@@ -95,6 +99,20 @@ def ask_measures(
     if len(blocks) == 1 or any(x.chunks is not None for x in inner.variables.values()):
         return asked(inner, beside)
     return joined([asked(*_of_block(block, inner, beside)) for block in blocks], "measure")
+
+
+def _on_ranking(
+    score: FloatArray,
+    gold: BoolArray,
+    present: BoolArray,
+    *beside: AnyArray,
+    kernel: MeasureKernel,
+    ends: bool,
+    whole: Whole | None,
+    options: Mapping[str, Any],
+) -> Any:
+    """Ask a kernel of one block: its ranking is made here, inside the task of the kernel."""
+    return kernel(Ranking.of(score, gold, present, ends=ends, whole=whole), *beside, **options)
 
 
 def _of_block(
@@ -194,6 +212,25 @@ def with_names(result: xr.Dataset, pairs: Sequence[Pair]) -> xr.Dataset:
     return result.assign_coords(measure_a=("pair", first), measure_b=("pair", second))
 
 
+def with_better(result: xr.Dataset, leaning: str = "leaning") -> xr.Dataset:
+    """Return the result with the measure that is better: the first where ``leaning`` is above 0."""
+    better = xr.apply_ufunc(
+        _better,
+        result[leaning],
+        xr.DataArray(np.arange(result.sizes["pair"]), dims="pair"),
+        kwargs={side: result[f"measure_{side}"].to_numpy() for side in "ab"},
+        dask="parallelized",
+        output_dtypes=[object],
+    )
+    return result.assign(better=better.variable)
+
+
+def _better(leaning: FloatArray, pair: IntArray, *, a: AnyArray, b: AnyArray) -> AnyArray:
+    names = np.where(leaning > 0, a[pair], b[pair]).astype(object)
+    names[~(np.abs(leaning) > 0)] = np.nan
+    return names
+
+
 def sides(array: xr.DataArray, pairs: Sequence[Pair]) -> tuple[xr.Variable, xr.Variable]:
     """Return the array for the first and for the second measure of each pair, without labels."""
     places = {name: k for k, name in enumerate(array.indexes["measure"].tolist())}
@@ -218,22 +255,41 @@ def _of_sides(inner: xr.Dataset, pairs: Sequence[Pair]) -> tuple[Whole, Whole] |
 class PairRanks(NamedTuple):
     """The two rankings of the candidates that both measures score."""
 
-    a: IntArray  #: rank of each candidate, from 1
-    b: IntArray
-    gold: BoolArray
-    present: BoolArray  #: whether both measures score the candidate
-    score_a: FloatArray
-    score_b: FloatArray
+    a: Ranking
+    b: Ranking
     draws: Keys  #: what the random draws of each candidate depend on
     total: IntArray  #: how many candidates both measures rank, empty places not counted
     exists: BoolArray  #: whether there are two lists of this n that cut no ties where none may be
     cluster: IntArray | None = None  #: number of each candidate's group, where there are groups
-    whole: Whole | None = None  #: of heads, what is known of the whole rankings
+
+    @property
+    def gold(self) -> BoolArray:
+        """Whether the candidate is a true positive that both measures score."""
+        return self.a.gold
+
+    @property
+    def present(self) -> BoolArray:
+        """Whether both measures score the candidate."""
+        return self.a.present
+
+    @property
+    def whole(self) -> Whole | None:
+        """Of heads, what is known of the whole rankings."""
+        return self.a.whole
+
+    @property
+    def ranks(self) -> tuple[IntArray, IntArray]:
+        """The rank of each candidate in both rankings, from 1."""
+        return self.a.ranks, self.b.ranks
+
+    def regions(self, n: IntArray) -> Regions:
+        """Return the difference regions of the lists of n, and what both have."""
+        return ranking.nbest_regions(*self.ranks, self.gold, n)
 
     def of(self, row: tuple[int, ...]) -> tuple[IntArray, IntArray, BoolArray]:
         """Return the ranks in both rankings and the labels of one pair in one batch."""
         here = self.present[row]
-        return self.a[row][here], self.b[row][here], self.gold[row][here]
+        return self.a.ranks[row][here], self.b.ranks[row][here], self.gold[row][here]
 
     def clusters_of(self, row: tuple[int, ...]) -> IntArray | None:
         """Return the groups of the candidates of one pair in one batch."""
@@ -295,15 +351,11 @@ def ask_pairs(
         The columns with ``exists``, measure_a and measure_b.
     """
     core = ["candidate"]
+    # sorted here, once for each measure, whatever the number of pairs that it is in
     order = xr.apply_ufunc(
-        ranking.order,
-        inner["score"],
-        inner["present"],
-        input_core_dims=[core] * 2,
-        output_core_dims=[core],
-        dask="parallelized",
-        output_dtypes=[np.int64],
-    )
+        ranking.order, inner["score"], inner["present"], input_core_dims=[core] * 2,
+        output_core_dims=[core], dask="parallelized", output_dtypes=[np.int64],
+    )  # fmt: skip
     asked = ranking.every(inner.sizes["candidate"], inner.attrs["whole"]) if n is None else n
     names = [*columns, "exists"]
     if over_n:
@@ -327,8 +379,7 @@ def ask_pairs(
                 "options": options or {},
             },
             input_core_dims=[core] * (8 + len(clusters)),
-            output_core_dims=[["n"] if over_n else []] * (len(names) - 1)
-            + [["n"]],
+            output_core_dims=[["n"] if over_n else []] * (len(names) - 1) + [["n"]],
             dask="parallelized",
             dask_gufunc_kwargs={"output_sizes": {"n": asked.size}},
             output_dtypes=[*columns.values(), bool],
@@ -380,27 +431,22 @@ def _on_ranks(
     options: Mapping[str, Any],
 ) -> tuple[AnyArray, ...]:
     both = present_a & present_b
-    rank_a, rank_b = (
-        ranking.ranks(order) if (both == present).all() else ranking.restricted_ranks(order, both)
-        for order, present in ((order_a, present_a), (order_b, present_b))
+    # what is known of the whole is that of either measure: its blocks, its scores
+    a, b = (
+        Ranking.of(score, gold, present, ends=ends, whole=of_side, known=order).among(both)
+        for score, present, order, of_side in (
+            (score_a, present_a, order_a, whole and whole[0]),
+            (score_b, present_b, order_b, whole and whole[1]),
+        )
     )
-    of_a, of_b = (None, None) if whole is None else whole
-    total = ranking.size(gold, both, of_a).total
-    exists = n <= total[..., np.newaxis]
+    exists = n <= a.size.total[..., np.newaxis]  # (..., pair, n)
     if ties != "shared":
-        for score, of_side in ((score_a, of_a), (score_b, of_b)):
-            asked = None if every else n
-            lists = ranking.nbest(score, gold, both, asked, ties, ends=ends, whole=of_side)
-            exists = exists & lists.exists
-    rank_a, rank_b, true, both, score_a, score_b, draws = np.broadcast_arrays(
-        rank_a, rank_b, gold & both, both, score_a, score_b, draws
-    )
-    exists = np.broadcast_to(exists, (*rank_a.shape[:-1], n.size))
-    of_row = None if cluster is None else np.broadcast_to(cluster, rank_a.shape)
-    total = np.broadcast_to(total, rank_a.shape[:-1])
-    result = PairRanks(
-        rank_a, rank_b, true, both, score_a, score_b, draws, total, exists, of_row, of_a
-    )
+        for side in (a, b):
+            exists = exists & side.nbest(None if every else n, ties).exists
+    draws = np.broadcast_to(draws, a.score.shape)
+    of_row = None if cluster is None else np.broadcast_to(cluster, a.score.shape)
+    exists = np.broadcast_to(exists, (*a.here.shape, n.size))
+    result = PairRanks(a, b, draws, a.size.total, exists, of_row)
     result = _with_empty_places(result) if ends else result
     return (*kernel(result, n, **options), exists)
 
@@ -411,34 +457,36 @@ def _with_empty_places(lists: PairRanks) -> PairRanks:
     An empty place counts as a false candidate, so that precision is of n. The same stand in both
     rankings: places that both lists leave empty make no difference.
     """
-    unscored = [np.isnan(score) & lists.present for score in (lists.score_a, lists.score_b)]
-    more = max(int(x.sum(axis=-1).max(initial=0)) for x in unscored)
+    more = max(int((x.present & ~x.listed).sum(axis=-1).max(initial=0)) for x in (lists.a, lists.b))
     more = more if lists.whole is None else lists.whole.reach  # of a head, as many as are asked for
-    ranks = []
-    for rank, lacking in zip((lists.a, lists.b), unscored, strict=True):
-        last = (lists.present & ~lacking).sum(axis=-1)[..., np.newaxis]
-        later = np.where(rank > last, rank + more, rank)
-        ranks.append(np.concatenate([later, last + np.arange(1, more + 1)], axis=-1))
 
     def longer(values: AnyArray, filling: Any) -> AnyArray:
-        empty = np.full((*values.shape[:-1], more), filling, dtype=values.dtype)
+        empty = np.broadcast_to(filling, (*values.shape[:-1], more)).astype(values.dtype)
         return np.concatenate([values, empty], axis=-1)
 
     # scores that are nobody's, all different: an empty place is tied with none
     steps = np.finfo(float).min * (1.0 - np.arange(1, more + 1) * np.finfo(float).eps)
-    places = np.broadcast_to(steps, (*lists.score_a.shape[:-1], more))
+
+    def with_places(side: Ranking) -> Ranking:
+        last = side.listed.sum(axis=-1)[..., np.newaxis]
+        later = np.where(side.ranks > last, side.ranks + more, side.ranks)
+        # (..., candidate) -> (..., candidate and place)
+        ranks = np.concatenate([later, last + np.arange(1, more + 1)], axis=-1)
+        return replace(
+            side,
+            score=longer(side.score, steps),
+            gold=longer(side.gold, False),
+            present=longer(side.present, True),
+            known=ranking.inverse(ranks),
+        )
+
     return PairRanks(
-        ranks[0],
-        ranks[1],
-        longer(lists.gold, False),
-        longer(lists.present, True),
-        np.concatenate([lists.score_a, places], axis=-1),
-        np.concatenate([lists.score_b, places], axis=-1),
-        np.concatenate([lists.draws, np.broadcast_to(by_position(more), places.shape)], axis=-1),
+        with_places(lists.a),
+        with_places(lists.b),
+        longer(lists.draws, by_position(more)),
         lists.total,
         lists.exists,
         None if lists.cluster is None else _apart(lists.cluster, more),
-        lists.whole,
     )
 
 

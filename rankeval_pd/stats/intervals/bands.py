@@ -12,7 +12,7 @@ from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.quantiles import z_of
 from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson
 from rankeval_pd.stats.rankings import swap_draws
-from rankeval_pd.stats.rankings.ranking import Whole
+from rankeval_pd.stats.rankings.ranking import Whole, up_to_ranks
 from rankeval_pd.stats.rankings.swap_draws import Keys
 
 # -------------------------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ def difference_spread(
     """
     total = total[..., np.newaxis]
     size = np.minimum(np.broadcast_to(n, only.shape), np.maximum(total, 1))
-    tp_a, tp_b = (_cumulated(rank, gold) for rank in (rank_a, rank_b))
+    tp_a, tp_b = (up_to_ranks(rank, gold) for rank in (rank_a, rank_b))
     edge_a, edge_b = (edge_precision(tp, size, total) for tp in (tp_a, tp_b))
     share_a, share_b = (np.take_along_axis(tp, size, axis=-1) / size for tp in (tp_a, tp_b))
     drift = (share_a - edge_a) - (share_b - edge_b)
@@ -136,13 +136,6 @@ def difference_spread(
     reach = size / np.maximum(total, 1)
     influence = squares - size * reach * drift**2
     return DifferenceSpread(edge_a, edge_b, drift * reach, influence + added, influence)
-
-
-def _cumulated(rank: IntArray, gold: BoolArray) -> IntArray:
-    """Return the true positives up to each rank, from rank 0."""
-    tp = np.zeros((*rank.shape[:-1], rank.shape[-1] + 1), dtype=np.int64)
-    np.put_along_axis(tp, rank, gold, axis=-1)
-    return np.cumsum(tp, axis=-1)
 
 
 class Cells(NamedTuple):

@@ -8,7 +8,7 @@ import numpy as np
 
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.quantiles import t_of
-from rankeval_pd.stats.rankings import ranking
+from rankeval_pd.stats.rankings.ranking import Blocks, Ranking, inverse
 
 # -------------------------------------------------------------------------------------------------
 # Average precision with its variance, from the influence of every candidate.
@@ -46,22 +46,13 @@ class Influence(NamedTuple):
     """
 
 
-def influences(
-    score: FloatArray,
-    gold: BoolArray,
-    present: BoolArray,
-    *,
-    ties: str = "blocks",
-    ends: bool = False,
-) -> Influence:
+def influences(ranking: Ranking, *, ties: str = "blocks") -> Influence:
     """Return average precision and the influences, in O(N log N); NaN without positives.
 
     ``ties``: "expected" is the mean over all orders of equal scores, all else one block for each
-    score. ``ends``: a ranking ends with its last score, and a positive without one has the
-    precision 0.
+    score. Where a ranking ends with its last score, a positive without one has the precision 0.
     """
-    score, gold, present = np.broadcast_arrays(score, gold & present, present)
-    at = _Places.of(score, gold, present, ties, ends=ends)
+    at = _Places.of(ranking, ties)
     positive, negative = at.positive, at.negative
     share = np.where(at.inside, at.share, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -77,26 +68,18 @@ def influences(
         of_other = _centred(-lost, at.here & ~at.true, negative)
         scale = positive / np.where(positive > 1, positive - 1.0, np.nan)
     ranked = np.where(at.here, np.where(at.true, of_positive, of_other) * scale, 0.0)
-    influence = np.empty(score.shape)
+    influence = np.empty(ranked.shape)
     np.put_along_axis(influence, at.positions, ranked, axis=-1)
-    return Influence(value[..., 0], influence, gold, present, corrected[..., 0])
+    return Influence(value[..., 0], influence, ranking.gold, ranking.present, corrected[..., 0])
 
 
-def chance(
-    score: FloatArray,
-    gold: BoolArray,
-    present: BoolArray,
-    *,
-    ties: str = "blocks",
-    ends: bool = False,
-) -> FloatArray:
+def chance(ranking: Ranking, *, ties: str = "blocks") -> FloatArray:
     """Return the mean of average precision over all orders of the labels; NaN without positives.
 
     Of the others up to a positive, each is one with probability (N+ - 1) / (N - 1).
     """
-    score, gold, present = np.broadcast_arrays(score, gold & present, present)
-    at = _Places.of(score, gold, present, ties, ends=ends)
-    total = present.sum(axis=-1)
+    at = _Places.of(ranking, ties)
+    total = ranking.here
     share = (at.positive - 1.0) / np.maximum(total - 1.0, 1.0)[..., np.newaxis]
     expected = (1.0 + (at.n - 1.0) * share) / at.n
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -121,30 +104,24 @@ class _Places(NamedTuple):
     negative: IntArray
 
     @classmethod
-    def of(
-        cls, score: FloatArray, gold: BoolArray, present: BoolArray, ties: str, *, ends: bool
-    ) -> _Places:
-        positions = ranking.order(score, present)
-        total = present.sum(axis=-1)
-        start, end = ranking.blocks(np.take_along_axis(score, positions, axis=-1), total)
-        start = np.minimum(start, total[..., np.newaxis])
-        true = np.take_along_axis(gold, positions, axis=-1)
-        counts = _up_to(true.astype(float)).astype(np.int64)
-        positive = counts[..., -1:]
-        listed = (present & ~np.isnan(score)).sum(axis=-1) if ends else total
-        rank = np.arange(1, score.shape[-1] + 1)
+    def of(cls, ranking: Ranking, ties: str) -> _Places:
+        at = Blocks.of(ranking)
+        true, total, start, end = at.true, at.total, at.start, at.end
+        counts, positive = at.tp, at.positive
+        listed = ranking.listed.sum(axis=-1)[..., np.newaxis]
+        rank = np.arange(1, true.shape[-1] + 1)
         before, after = (np.take_along_axis(counts, edge, axis=-1) for edge in (start, end))
         n, tp, share = np.maximum(end, 1), after.astype(float), true.astype(float)
-        reach = np.ones(score.shape)
+        reach = np.ones(true.shape)
         if ties == "expected":
             size = np.maximum(end - start, 1)
             there = (after - before) / size  # of a positive, at each rank of the block
             ahead = (rank - start - 1) * (after - before - 1) / np.maximum(size - 1, 1)
-            n, tp, share = np.broadcast_to(rank, score.shape), before + 1.0 + ahead, there
+            n, tp, share = np.broadcast_to(rank, true.shape), before + 1.0 + ahead, there
             reach = (rank - start) / size
         return cls(
-            positions, true, rank <= total[..., np.newaxis], rank <= listed[..., np.newaxis], n, tp,
-            share, reach, start, end, positive, total[..., np.newaxis] - positive,
+            at.positions, true, at.here, rank <= listed, n, tp, share, reach, start, end, positive,
+            total - positive,
         )  # fmt: skip
 
     @property
@@ -239,39 +216,16 @@ class Early(NamedTuple):
     present: BoolArray
 
 
-class _Blocks(NamedTuple):
-    """The candidates by rank, and the blocks of equal scores."""
-
-    positions: IntArray
-    true: BoolArray
-    here: BoolArray
-    start: IntArray
-    end: IntArray
-    tp: IntArray  #: up to each rank, from 0
-    positive: IntArray  #: (..., 1)
-    total: IntArray
-
-    @classmethod
-    def of(cls, score: FloatArray, gold: BoolArray, present: BoolArray) -> _Blocks:
-        positions = ranking.order(score, present)
-        total = present.sum(axis=-1)[..., np.newaxis]
-        start, end = ranking.blocks(np.take_along_axis(score, positions, axis=-1), total[..., 0])
-        true = np.take_along_axis(gold, positions, axis=-1)
-        here = np.take_along_axis(present, positions, axis=-1)
-        tp = np.zeros((*score.shape[:-1], score.shape[-1] + 1), dtype=np.int64)
-        np.cumsum(true, axis=-1, out=tp[..., 1:])
-        return cls(positions, true, here, np.minimum(start, total), end, tp, tp[..., -1:], total)
-
-    def back(self, of_positive: FloatArray, of_other: FloatArray) -> FloatArray:
-        """Return influences by candidate, centred in either class."""
-        result = np.zeros(of_positive.shape)
-        for group, values in ((self.true, of_positive), (self.here & ~self.true, of_other)):
-            size = np.maximum(group.sum(axis=-1, keepdims=True), 1)
-            mean = np.where(group, values, 0.0).sum(axis=-1, keepdims=True) / size
-            result = np.where(group, values - mean, result)
-        influence = np.empty(result.shape)
-        np.put_along_axis(influence, self.positions, result, axis=-1)
-        return influence
+def _by_candidate(at: Blocks, of_positive: FloatArray, of_other: FloatArray) -> FloatArray:
+    """Return influences, centred in either class: (..., rank) -> (..., candidate)."""
+    result = np.zeros(of_positive.shape)
+    for group, values in ((at.true, of_positive), (at.here & ~at.true, of_other)):
+        size = np.maximum(group.sum(axis=-1, keepdims=True), 1)
+        mean = np.where(group, values, 0.0).sum(axis=-1, keepdims=True) / size
+        result = np.where(group, values - mean, result)
+    influence = np.empty(result.shape)
+    np.put_along_axis(influence, at.positions, result, axis=-1)
+    return influence
 
 
 class Bedroc(NamedTuple):
@@ -281,13 +235,12 @@ class Bedroc(NamedTuple):
     chance: FloatArray
 
 
-def bedroc(score: FloatArray, gold: BoolArray, present: BoolArray, alpha: float) -> Bedroc:
+def bedroc(ranking: Ranking, alpha: float) -> Bedroc:
     """Return BEDROC with its influences, in O(N log N); NaN without candidates of both classes.
 
     The candidate of rank r has the weight exp(-alpha r / N); equal scores have the mean of theirs.
     """
-    score, gold, present = np.broadcast_arrays(score, gold & present, present)
-    at = _Blocks.of(score, gold, present)
+    at = Blocks.of(ranking)
     size = np.maximum(at.total, 1)
     start, end = at.start, np.maximum(at.end, at.start + 1)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -306,29 +259,27 @@ def bedroc(score: FloatArray, gold: BoolArray, present: BoolArray, alpha: float)
         moved = _from_half(np.where(at.true, weight, 0.0), at) * alpha / size
         of_positive = (weight - moved) * scale
         of_other = -moved * (at.total - at.positive) / at.positive * scale
-        influence = at.back(of_positive, of_other)
-    early = Early(value[..., 0], influence, gold, present)
+        influence = _by_candidate(at, of_positive, of_other)
+    early = Early(value[..., 0], influence, ranking.gold, ranking.present)
     return Bedroc(early, chance[..., 0])
 
 
-def _from_half(values: FloatArray, at: _Blocks) -> FloatArray:
+def _from_half(values: FloatArray, at: Blocks) -> FloatArray:
     """Return the sum of the values below the block of each rank, and half of those in it."""
     sums = np.zeros((*values.shape[:-1], values.shape[-1] + 1))
     np.cumsum(values[..., ::-1], axis=-1, out=sums[..., 1:])
     below = sums[..., ::-1]
-    first, last = (np.take_along_axis(below, edge, axis=-1) for edge in (at.start, at.end))
-    half: FloatArray = 0.5 * (first + last)
+    half: FloatArray = 0.5 * at.around(below)
     return half
 
 
-def partial_area(score: FloatArray, gold: BoolArray, present: BoolArray, most: float) -> Early:
+def partial_area(ranking: Ranking, most: float) -> Early:
     """Return the mean true positive rate over false positive rates from 0 to ``most``.
 
     Blocks of equal scores are straight pieces of the curve, as in scikit-learn. O(N log N); NaN
     without candidates of both classes.
     """
-    score, gold, present = np.broadcast_arrays(score, gold & present, present)
-    at = _Blocks.of(score, gold, present)
+    at = Blocks.of(ranking)
     negative = at.total - at.positive
     tp_first, tp_last = (np.take_along_axis(at.tp, x, axis=-1) for x in (at.start, at.end))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -344,29 +295,29 @@ def partial_area(score: FloatArray, gold: BoolArray, present: BoolArray, most: f
         reached = np.where(at.here & (low <= most), rate + inside * (later - rate), 0.0)
         last = reached.max(axis=-1, keepdims=True, initial=0.0)
         behind = inside * (rate + 0.5 * inside * (later - rate) - last) / most
-        influence = at.back(found, behind)
+        influence = _by_candidate(at, found, behind)
     known = (at.positive > 0) & (negative > 0)
-    return Early(np.where(known, value, np.nan)[..., 0], influence, gold, present)
+    value = np.where(known, value, np.nan)[..., 0]
+    return Early(value, influence, ranking.gold, ranking.present)
 
 
-class Added(NamedTuple):
-    """The candidates, and two true positives and two others more."""
+def with_added(ranking: Ranking) -> Ranking:
+    """Return the ranking with a true positive and another one before all, and two such last.
 
-    score: FloatArray
-    gold: BoolArray
-    present: BoolArray
-
-
-def with_added(score: FloatArray, gold: BoolArray, present: BoolArray) -> Added:
-    """Return the candidates with a true positive and another one before all, and two such last."""
-    score, gold, present = np.broadcast_arrays(score, gold & present, present)
-    shape = (*score.shape[:-1], 2)
+    Last is behind the last score, before those without one. Nothing is sorted: a rank is one of the
+    two first, or two more, and four more behind the scores.
+    """
+    shape = (*ranking.score.shape[:-1], 2)
     pair = np.broadcast_to(np.array([True, False]), shape)
     top, bottom, here = np.full(shape, np.inf), np.full(shape, -np.inf), np.ones(shape, dtype=bool)
-    return Added(
-        np.concatenate([top, score, bottom], axis=-1),
-        np.concatenate([pair, gold, pair], axis=-1),
-        np.concatenate([here, present, here], axis=-1),
+    scored = (ranking.present & ~np.isnan(ranking.score)).sum(axis=-1)[..., np.newaxis]
+    own = ranking.ranks + np.where(ranking.ranks <= scored, 2, 4)
+    first = np.broadcast_to(np.array([1, 2]), shape)
+    return Ranking.of(
+        np.concatenate([top, ranking.score, bottom], axis=-1),
+        np.concatenate([pair, ranking.gold, pair], axis=-1),
+        np.concatenate([here, ranking.present, here], axis=-1),
+        known=inverse(np.concatenate([first, own, scored + 2 + first], axis=-1)),
     )
 
 

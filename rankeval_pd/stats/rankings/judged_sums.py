@@ -280,7 +280,7 @@ def windows_of(score: FloatArray, present: BoolArray, ends: AnyArray) -> IntArra
 
     The windows end at these ranks, and the last one at the last rank of all.
     """
-    rank = ranking.restricted_ranks(ranking.order(score, present), present)
+    rank = ranking.ranks(ranking.order(score, present))
     best = np.where(present, rank, np.iinfo(np.int64).max).min(axis=-2)
     result: IntArray = np.searchsorted(ends, best, side="left")
     return result

@@ -12,6 +12,7 @@ from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.quantiles import t_of, z_of
 from rankeval_pd.stats.intervals.proportions import clopper_pearson
 from rankeval_pd.stats.rankings import swaps
+from rankeval_pd.stats.rankings.ranking import Ranking
 from rankeval_pd.stats.resampling import bootstrap_tests, paired_gains
 from rankeval_pd.stats.resampling.item_draws import Draws, draws_of
 from rankeval_pd.stats.resampling.test_items import AnyItems, Options, Step, quiet
@@ -367,12 +368,12 @@ class Sets(NamedTuple):
     positive: int  #: true positives in all
 
 
-def sets_of(score: FloatArray, gold: BoolArray) -> Sets:
-    """Return the sets that the scores allow, in O(N log N)."""
-    order = np.argsort(-score, kind="stable")
-    ranked, tp = score[order], np.cumsum(gold[order])
-    ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True)) if ranked.size else order
-    return Sets(ranked[ends], ends + 1, np.asarray(tp[ends], dtype=np.int64), int(gold.sum()))
+def sets_of(ranking: Ranking) -> Sets:
+    """Return the sets that the scores of one ranking allow."""
+    scored = int((ranking.present & ~np.isnan(ranking.score)).sum())
+    ranked, tp = ranking.ranked[:scored], ranking.tp[: scored + 1]  # by rank, and by rank from 0
+    ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True)[:scored])
+    return Sets(ranked[ends], ends + 1, tp[ends + 1], int(tp[-1]))
 
 
 def precision(sets: Sets, wanted: float, level: float) -> tuple[int | None, float]:

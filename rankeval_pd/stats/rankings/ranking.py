@@ -7,6 +7,8 @@ padding) come after all others and are in no list.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -19,8 +21,10 @@ def order(score: FloatArray, present: BoolArray) -> IntArray:
 
     The cost is that of sorting, O(N log N).
     """
+    # stable: equal scores stay in the order of the tie key; NaN is last, also behind -inf
     positions = np.argsort(-score, axis=-1, kind="stable")
     if not present.all():
+        # a second stable sort, of one bit for each candidate, keeps the order of those present
         absent = np.take_along_axis(np.broadcast_to(~present, score.shape), positions, axis=-1)
         last = np.argsort(absent, axis=-1, kind="stable")
         positions = np.take_along_axis(positions, last, axis=-1)
@@ -34,8 +38,25 @@ def ranks(positions: IntArray) -> IntArray:
     return result
 
 
+def inverse(ranks: IntArray) -> IntArray:
+    """Return the positions of the candidates, best first, from their ranks."""
+    positions = np.empty_like(ranks)
+    np.put_along_axis(positions, ranks - 1, np.arange(ranks.shape[-1]), axis=-1)
+    return positions
+
+
+def up_to_ranks(ranks: IntArray, gold: BoolArray) -> IntArray:
+    """Return the true positives up to each rank, from rank 0: (..., candidate) -> (..., rank)."""
+    tp = np.zeros((*ranks.shape[:-1], ranks.shape[-1] + 1), dtype=np.int64)
+    np.put_along_axis(tp, ranks, gold, axis=-1)
+    return np.cumsum(tp, axis=-1)
+
+
 def restricted_ranks(positions: IntArray, present: BoolArray) -> IntArray:
-    """Return the ranks among those that are present; the others get the ranks after them."""
+    """Return the ranks among those that are present; the others get the ranks after them.
+
+    Nothing is sorted: the order of fewer candidates is that of all, less the others. O(N).
+    """
     here = np.take_along_axis(np.broadcast_to(present, positions.shape), positions, axis=-1)
     inside = np.cumsum(here, axis=-1)
     outside = inside[..., -1:] + np.cumsum(~here, axis=-1)
@@ -105,23 +126,6 @@ def every(candidates: int, whole: Whole | None = None) -> IntArray:
     return np.arange(1, (candidates if whole is None else whole.asked) + 1)
 
 
-def cumulated(
-    score: FloatArray,
-    gold: BoolArray,
-    present: BoolArray,
-    ties: str = "shared",
-    *,
-    ends: bool = False,
-    whole: Whole | None = None,
-) -> FloatArray | IntArray:
-    """Return the true positives up to each rank, from rank 0: (..., candidate + 1)."""
-    ranks = np.arange(1, score.shape[-1] + 1)
-    counted = "shared" if ties in ("error", "blocks") else ties
-    tp = nbest(score, gold, present, ranks, counted, ends=ends, whole=whole).tp
-    counts: AnyArray = np.concatenate([np.zeros_like(tp[..., :1]), tp], axis=-1)
-    return counts
-
-
 class Size(NamedTuple):
     """How many candidates a ranking has."""
 
@@ -137,62 +141,190 @@ def size(gold: BoolArray, present: BoolArray, whole: Whole | None = None) -> Siz
     return Size(np.full(shape, whole.total), np.full(shape, whole.positive))
 
 
-def nbest(
-    score: FloatArray,
-    gold: BoolArray,
-    present: BoolArray,
-    n: IntArray | None,
-    ties: str = "shared",
-    *,
-    ends: bool = False,
-    whole: Whole | None = None,
-) -> NBest:
-    """Count the true positives in the n-best lists, for all n at once.
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """The candidates as a score ranks them: sorted once, and every field computed when it is read.
 
-    score, gold and present have the candidates last and broadcast; the result has n last, every n
-    where it is None. How candidates with the score of the n-th count is ``ties``: "shared" takes
-    them in the order in which they come, "best" and "worst" the true positives first or last,
-    "expected" the mean over all orders, "error" refuses, and "blocks" takes all of them: a list
-    that cuts them is refused, and where every n was asked for, does not exist. ``ends``: a ranking
-    ends with its last score, and what has none is in no list; longer lists have empty places.
-    ``whole``: the candidates are heads, and the last axis but one is the measure.
+    The last axis of an array is that of the candidates, in the order of the tie key, or that of the
+    ranks, the best first; the axes before it are those of the batch, the measure the last of them.
     """
-    score, gold, present = np.broadcast_arrays(score, gold, present)
-    listed = present & ~np.isnan(score) if ends else present
-    asked = every(score.shape[-1], whole) if n is None else n
-    positions = order(score, present)
-    total = size(gold, present, whole).total[..., np.newaxis]
-    index = np.minimum(asked, score.shape[-1])
-    if index.size == 0 or score.shape[-1] == 0:
-        empty = np.zeros((*score.shape[:-1], asked.size))
-        none = empty.astype(np.int64)
-        return NBest(none, empty * np.nan, none, empty > 0, Block(none, none, none, none))
-    ranked = np.take_along_axis(score, positions, axis=-1)
-    true = np.take_along_axis(gold & listed, positions, axis=-1)
+
+    score: FloatArray  #: (..., candidate)
+    gold: BoolArray  #: (..., candidate): whether it is present, and a true positive
+    present: BoolArray  #: (..., candidate)
+    ends: bool = False  #: whether the ranking ends with its last score, and no list has what is NaN
+    whole: Whole | None = None  #: of heads, what is known of the whole rankings
+    known: IntArray | None = None  #: (..., rank): the order, where it is known without a sort
+
+    @classmethod
+    def of(
+        cls,
+        score: FloatArray,
+        gold: BoolArray,
+        present: BoolArray,
+        *,
+        ends: bool = False,
+        whole: Whole | None = None,
+        known: IntArray | None = None,
+    ) -> Ranking:
+        """Return the rankings by scores; the arrays broadcast."""
+        score, true, present = np.broadcast_arrays(score, gold & present, present)
+        if known is not None:
+            known = np.broadcast_to(known, score.shape)
+        return cls(score, true, present, ends, whole, known)
+
+    def row(self, row: tuple[int, ...]) -> Ranking:
+        """Return the ranking of one measure in one batch, of no head; it is not sorted again."""
+        score, gold, present = self.score[row], self.gold[row], self.present[row]
+        return replace(self, score=score, gold=gold, present=present, known=self.order[row])
+
+    def among(self, present: BoolArray) -> Ranking:
+        """Return the same rankings of fewer candidates, in the same order: nothing is sorted."""
+        if (present == self.present).all():
+            return self
+        present = np.broadcast_to(present, self.score.shape)
+        known = inverse(restricted_ranks(self.order, present))
+        return replace(self, gold=self.gold & present, present=present, known=known)
+
+    @cached_property
+    def order(self) -> IntArray:
+        """(..., rank): the positions of the candidates, best first, and the absent ones last."""
+        return order(self.score, self.present) if self.known is None else self.known
+
+    @cached_property
+    def ranks(self) -> IntArray:
+        """(..., candidate): the rank of every candidate, from 1."""
+        return ranks(self.order)
+
+    @cached_property
+    def ranked(self) -> FloatArray:
+        """(..., rank): the scores, best first."""
+        return np.take_along_axis(self.score, self.order, axis=-1)
+
+    @cached_property
+    def listed(self) -> BoolArray:
+        """(..., candidate): who may be in a list."""
+        return self.present & ~np.isnan(self.score) if self.ends else self.present
+
+    @cached_property
+    def true(self) -> BoolArray:
+        """(..., rank): where the true positives stand that may be in a list."""
+        return np.take_along_axis(self.gold & self.listed, self.order, axis=-1)
+
+    @cached_property
+    def tp(self) -> IntArray:
+        """(..., rank from 0): the true positives up to each rank."""
+        return _sums_from_0(self.true)
+
+    @cached_property
+    def here(self) -> IntArray:
+        """(...): the candidates at hand that are present."""
+        return np.asarray(self.present.sum(axis=-1))
+
+    @cached_property
+    def size(self) -> Size:
+        """(...): N and N+, of heads those of the whole."""
+        return size(self.gold, self.present, self.whole)
+
+    @cached_property
+    def blocks(self) -> tuple[IntArray, IntArray]:
+        """Two of (..., rank): candidates with a higher score, and with at least the same one."""
+        return blocks(self.ranked, np.array(self.score.shape[-1]))
+
+    @property
+    def every(self) -> IntArray:
+        """(n): all list sizes."""
+        return every(self.score.shape[-1], self.whole)
+
+    def nbest(self, n: IntArray | None, ties: str = "shared") -> NBest:
+        """Count the true positives in the n-best lists, for all n at once; None is every n.
+
+        How candidates with the score of the n-th count is ``ties``: "shared" takes them in the
+        order in which they come, "best" and "worst" the true positives first or last, "expected"
+        the mean over all orders, "error" refuses, and "blocks" takes all of them: a list that cuts
+        them is refused, and where every n was asked for, does not exist.
+        """
+        asked, width = self.every if n is None else n, self.score.shape[-1]
+        index = np.minimum(asked, width)
+        if index.size == 0 or width == 0:
+            empty = np.zeros((*self.score.shape[:-1], asked.size))
+            none = empty.astype(np.int64)
+            return NBest(none, empty * np.nan, none, empty > 0, Block(none, none, none, none))
+        total = self.size.total[..., np.newaxis]
+        here = self.listed.sum(axis=-1)[..., np.newaxis]
+        if (whole := self.whole) is not None:
+            here = np.broadcast_to(whole.scored if self.ends else whole.total, here.shape[:-1])
+            here = here[..., np.newaxis]
+        # (..., rank) -> (..., n): the block of the n-th candidate, and the true positives around it
+        start, end = (x[..., index - 1] for x in self.blocks)
+        end = np.minimum(end, here)
+        tp_start, tp_end = (
+            np.take_along_axis(self.tp, np.minimum(edge, width), axis=-1) for edge in (start, end)
+        )
+        if whole is not None:
+            end, tp_end = _beyond(self.ranked, index, (end, tp_end), whole, here[..., 0])
+        block = Block(start, tp_start, np.maximum(end - start, 1), tp_end - tp_start)
+        counted: FloatArray | IntArray = self.tp[..., index]
+        inside = index - start
+        if ties == "expected":
+            counted = tp_start + inside * block.tp / block.size
+        elif ties == "best":
+            counted = tp_start + np.minimum(inside, block.tp)
+        elif ties == "worst":
+            counted = tp_start + np.clip(inside - (block.size - block.tp), 0, block.tp)
+        result = NBest(
+            counted, self.ranked[..., index - 1], np.maximum(end - asked, 0), asked <= total, block
+        )
+        return _without_cuts(result, asked, ties, every=n is None)
+
+    def cumulated(self, ties: str = "shared") -> FloatArray | IntArray:
+        """Return the true positives up to each rank, from rank 0: (..., rank from 0)."""
+        if ties in ("shared", "error", "blocks"):
+            return self.tp
+        tp = self.nbest(np.arange(1, self.score.shape[-1] + 1), ties).tp
+        counts: AnyArray = np.concatenate([np.zeros_like(tp[..., :1]), tp], axis=-1)
+        return counts
+
+    def cuts_tie(self, n: IntArray) -> BoolArray:
+        """Return whether the lists of n leave out candidates with the score of their last one.
+
+        (..., n); NaN equals NaN. Only the ranks n and n + 1 are looked at.
+        """
+        width = self.score.shape[-1]
+        if not width:
+            return np.zeros((*self.score.shape[:-1], n.size), dtype=bool)
+        last, after = (
+            np.take_along_axis(self.score, self.order[..., np.minimum(rank, width) - 1], axis=-1)
+            for rank in (n, n + 1)
+        )
+        same = (last == after) | (np.isnan(last) & np.isnan(after))
+        cut: BoolArray = same & (n < self.here[..., np.newaxis])
+        return cut
+
+    def accepted(self, threshold: FloatArray) -> Accepted:
+        """Count the candidates with score >= threshold and the true positives among them.
+
+        ``threshold`` has the axes of ``score`` but the last, and the thresholds last. NaN scores
+        are never accepted, a NaN threshold accepts nothing. The candidates are not sorted: each is
+        placed among the few thresholds.
+        """
+        usable = self.present & ~np.isnan(self.score)
+        cuts = np.broadcast_to(threshold, (*self.score.shape[:-1], threshold.shape[-1]))
+        counts = np.zeros((2, *cuts.shape), dtype=np.int64)
+        for row in np.ndindex(self.score.shape[:-1]):
+            rising, back = np.unique(cuts[row], return_inverse=True)  # NaN last: nobody reaches it
+            reached = np.searchsorted(rising, self.score[row][usable[row]], side="right")
+            for column, kind in enumerate((reached, reached[self.gold[row][usable[row]]])):
+                exactly = np.bincount(kind, minlength=rising.size + 1)  # reach so many thresholds
+                counts[(column, *row)] = np.cumsum(exactly[::-1])[::-1][1:][back]
+        return Accepted(counts[0], counts[1])
+
+
+def _sums_from_0(true: BoolArray) -> IntArray:
+    """Return the true positives up to each rank, from none: (..., rank) -> (..., rank from 0)."""
     tp = np.zeros((*true.shape[:-1], true.shape[-1] + 1), dtype=np.int64)
     np.cumsum(true, axis=-1, out=tp[..., 1:])
-    here = listed.sum(axis=-1)
-    if whole is not None:
-        here = np.broadcast_to(whole.scored if ends else whole.total, here.shape)
-    start, end = (x[..., index - 1] for x in blocks(ranked, here))
-    tp_start, tp_end = (
-        np.take_along_axis(tp, np.minimum(edge, score.shape[-1]), axis=-1) for edge in (start, end)
-    )
-    if whole is not None:
-        end, tp_end = _beyond(ranked, index, (end, tp_end), whole, here)
-    block = Block(start, tp_start, np.maximum(end - start, 1), tp_end - tp_start)
-    counted: FloatArray | IntArray = tp[..., index]
-    inside = index - start
-    if ties == "expected":
-        counted = tp_start + inside * block.tp / block.size
-    elif ties == "best":
-        counted = tp_start + np.minimum(inside, block.tp)
-    elif ties == "worst":
-        counted = tp_start + np.clip(inside - (block.size - block.tp), 0, block.tp)
-    result = NBest(
-        counted, ranked[..., index - 1], np.maximum(end - asked, 0), asked <= total, block
-    )
-    return _without_cuts(result, asked, ties, every=n is None)
+    return tp
 
 
 def _beyond(
@@ -260,31 +392,40 @@ def _without_cuts(found: NBest, n: IntArray, ties: str, *, every: bool) -> NBest
     return found
 
 
+class Blocks(NamedTuple):
+    """The candidates that are present by rank, with the blocks of equal scores."""
+
+    positions: IntArray  #: (..., rank)
+    true: BoolArray  #: (..., rank)
+    here: BoolArray  #: (..., rank): whether the rank is that of a candidate
+    start: IntArray  #: (..., rank): candidates above its block
+    end: IntArray  #: (..., rank): candidates above or in it
+    tp: IntArray  #: (..., rank from 0): true positives up to each rank
+    positive: IntArray  #: (..., 1): N+
+    total: IntArray  #: (..., 1): N
+
+    @classmethod
+    def of(cls, ranking: Ranking) -> Blocks:
+        """Return the blocks of rankings, of which none ends before the candidates do."""
+        total = ranking.here[..., np.newaxis]
+        start, end = (np.minimum(edge, total) for edge in ranking.blocks)
+        true = np.take_along_axis(ranking.gold, ranking.order, axis=-1)
+        tp = _sums_from_0(true)
+        here = np.arange(1, true.shape[-1] + 1) <= total
+        return cls(ranking.order, true, here, start, end, tp, tp[..., -1:], total)
+
+    def around(self, counts: AnyArray) -> AnyArray:
+        """Return twice the count above the middle of each rank's block: (..., rank)."""
+        first, last = (np.take_along_axis(counts, x, axis=-1) for x in (self.start, self.end))
+        twice: AnyArray = first + last
+        return twice
+
+
 class Accepted(NamedTuple):
     """Acceptance sets of one measure; the last axis is the threshold."""
 
     size: IntArray
     tp: IntArray
-
-
-def accepted(
-    score: FloatArray, gold: BoolArray, present: BoolArray, threshold: FloatArray
-) -> Accepted:
-    """Count the candidates with score >= threshold and the true positives among them.
-
-    ``threshold`` has the axes of ``score`` but the last, and the thresholds last. NaN scores are
-    never accepted, a NaN threshold accepts nothing.
-    """
-    score, gold, present = np.broadcast_arrays(score, gold, present)
-    usable = present & ~np.isnan(score)
-    cuts = np.broadcast_to(threshold, (*score.shape[:-1], threshold.shape[-1]))
-    counts = np.zeros((2, *cuts.shape), dtype=np.int64)
-    for row in np.ndindex(score.shape[:-1]):
-        for column, chosen in enumerate((usable[row], usable[row] & gold[row])):
-            rising = np.sort(score[row][chosen])
-            below = np.searchsorted(rising, cuts[row], side="left")
-            counts[(column, *row)] = np.where(np.isnan(cuts[row]), 0, rising.size - below)
-    return Accepted(counts[0], counts[1])
 
 
 class Regions(NamedTuple):
@@ -313,22 +454,6 @@ def nbest_regions(rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArr
             counts[(column, *row)] = cumulated[index]
     overlap, tp_overlap, tp_a, tp_b = counts
     return Regions(overlap, tp_overlap, tp_a, tp_b)
-
-
-def cut_ties(score: FloatArray, rank: IntArray, present: BoolArray, n: IntArray) -> BoolArray:
-    """Return whether the n-best lists leave out candidates with the score of their last one.
-
-    The ranks are those among the candidates that are present, from 1; the last axis of the result
-    is n. NaN equals NaN. O(N).
-    """
-    total = present.sum(axis=-1)[..., np.newaxis]
-    falling = np.empty(score.shape)
-    np.put_along_axis(falling, rank - 1, score, axis=-1)
-    same = np.zeros((*score.shape[:-1], score.shape[-1] + 1), dtype=bool)  # by rank, from 0
-    last, after = falling[..., :-1], falling[..., 1:]
-    same[..., 1:-1] = (last == after) | (np.isnan(last) & np.isnan(after))
-    cut: BoolArray = same[..., np.minimum(n, score.shape[-1])] & (n < total)
-    return cut
 
 
 class AcceptedRegions(NamedTuple):

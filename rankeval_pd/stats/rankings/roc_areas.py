@@ -9,7 +9,7 @@ import numpy as np
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.quantiles import t_of, z_of
 from rankeval_pd.stats.intervals.proportions import Limits
-from rankeval_pd.stats.rankings import ranking
+from rankeval_pd.stats.rankings.ranking import Blocks, Ranking
 
 # -------------------------------------------------------------------------------------------------
 # The area under the ROC curve with DeLong's variance.
@@ -39,24 +39,25 @@ class Placements(NamedTuple):
     present: BoolArray
 
 
-def placements(score: FloatArray, gold: BoolArray, present: BoolArray) -> Placements:
+def placements(ranking: Ranking) -> Placements:
     """Return the area under the ROC curve and its parts, in O(N log N).
 
     Without candidates of both classes the area is NaN.
     """
-    score, gold, present = np.broadcast_arrays(score, gold, present)
-    ranked = _ranked(score, gold, present)
-    positive, negative = ranked.tp[..., -1:], ranked.fp[..., -1:]
+    at = Blocks.of(ranking)
+    # (..., rank from 0): true positives and others up to each rank
+    tp, fp = at.tp, np.minimum(np.arange(at.tp.shape[-1]), at.total) - at.tp
+    positive, negative = at.positive, at.total - at.positive
+    # (..., rank): twice the others, and twice the true positives, above the middle of the block
+    worse, better = (at.around(counts) for counts in (fp, tp))
     with np.errstate(divide="ignore", invalid="ignore"):
-        beaten = 1.0 - 0.5 * (ranked.at(ranked.fp)) / negative
-        ahead = 0.5 * (ranked.at(ranked.tp)) / positive
-    placed = np.empty(score.shape)
-    np.put_along_axis(placed, ranked.positions, np.where(ranked.true, beaten, ahead), axis=-1)
-    gold = gold & present
-    wrong = np.where(ranked.true, ranked.at(ranked.fp), 0).sum(axis=-1)  # twice, a whole number
+        beaten, ahead = 1.0 - 0.5 * worse / negative, 0.5 * better / positive
+    placed = np.empty(at.true.shape)
+    np.put_along_axis(placed, at.positions, np.where(at.true, beaten, ahead), axis=-1)
+    wrong = np.where(at.true, worse, 0).sum(axis=-1)  # twice, a whole number
     with np.errstate(divide="ignore", invalid="ignore"):
         area = 1.0 - wrong / (2.0 * positive[..., 0] * negative[..., 0])
-    return Placements(area, placed, gold, present)
+    return Placements(area, placed, ranking.gold, ranking.present)
 
 
 class Spread(NamedTuple):
@@ -326,46 +327,16 @@ def of_two(
     return np.maximum(low, -1.0), np.minimum(high, 1.0)
 
 
-def same_order(score_a: FloatArray, score_b: FloatArray, present: BoolArray) -> BoolArray:
-    """Return whether both scores put the candidates in the same order, equal ones alike."""
-    score_a, score_b, present = np.broadcast_arrays(score_a, score_b, present)
-    positions = ranking.order(score_a, present)
-    a, b = (
-        np.take_along_axis(np.where(np.isnan(score), -np.inf, score), positions, axis=-1)
-        for score in (score_a, score_b)
+def same_order(first: Ranking, second: Ranking) -> BoolArray:
+    """Return whether both scores put the same candidates in the same order, equal ones alike."""
+    a, b = (  # (..., rank by the first)
+        np.take_along_axis(np.where(np.isnan(score), -np.inf, score), first.order, axis=-1)
+        for score in (first.score, second.score)
     )
-    inside = np.arange(1, score_a.shape[-1]) < present.sum(axis=-1)[..., np.newaxis]
+    inside = np.arange(1, a.shape[-1]) < first.here[..., np.newaxis]
     falls = [np.sign((x[..., 1:] > x[..., :-1]) * 1 - (x[..., 1:] < x[..., :-1])) for x in (a, b)]
     same: BoolArray = ((falls[0] == falls[1]) | ~inside).all(axis=-1)
     return same
-
-
-class _Ranked(NamedTuple):
-    positions: IntArray
-    true: BoolArray  #: by rank
-    start: IntArray  #: candidates above the block of each rank
-    end: IntArray  #: candidates above or in it
-    tp: IntArray  #: true positives up to each rank, from 0
-    fp: IntArray
-    total: IntArray
-
-    def at(self, counts: IntArray) -> IntArray:
-        """Return twice the count above the middle of the block of each rank."""
-        first, last = (np.take_along_axis(counts, x, axis=-1) for x in (self.start, self.end))
-        return first + last
-
-
-def _ranked(score: FloatArray, gold: BoolArray, present: BoolArray) -> _Ranked:
-    positions = ranking.order(score, present)
-    total = present.sum(axis=-1)
-    start, end = ranking.blocks(np.take_along_axis(score, positions, axis=-1), total)
-    inside = np.arange(score.shape[-1]) < total[..., np.newaxis]
-    true = np.take_along_axis(gold & present, positions, axis=-1)
-    counts = np.zeros((2, *score.shape[:-1], score.shape[-1] + 1), dtype=np.int64)
-    np.cumsum(true, axis=-1, out=counts[0, ..., 1:])
-    np.cumsum(inside & ~true, axis=-1, out=counts[1, ..., 1:])
-    start = np.minimum(start, total[..., np.newaxis])
-    return _Ranked(positions, true, start, end, counts[0], counts[1], total)
 
 
 # -------------------------------------------------------------------------------------------------

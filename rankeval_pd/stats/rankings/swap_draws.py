@@ -14,7 +14,7 @@ from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 # There are two slots for each rank, that of a and that of b, and a swap gives each slot to the
 # first ranking or to the second.
 
-_MANY = 16_000  # lists whose numbers, twice, still fit 16 bits
+_MANY = 16_000  # lists whose numbers, twice and one more, still fit 16 bits: less than 2**15
 
 
 class Slots(NamedTuple):
@@ -30,8 +30,9 @@ class Slots(NamedTuple):
         """Return the slots of two rankings, ranks from 1 without gaps."""
         candidates = np.arange(rank_a.size)
         of_a, of_b = np.empty_like(candidates), np.empty_like(candidates)
-        of_a[rank_a - 1], of_b[rank_b - 1] = candidates, candidates
+        of_a[rank_a - 1], of_b[rank_b - 1] = candidates, candidates  # (rank): who has it
         candidate = np.empty(2 * rank_a.size, dtype=np.int64)
+        # the two slots of a rank: first that of the candidate whose key comes first
         candidate[0::2], candidate[1::2] = np.minimum(of_a, of_b), np.maximum(of_a, of_b)
         from_a = np.empty(candidate.size, dtype=bool)
         from_a[0::2], from_a[1::2] = of_a <= of_b, of_a > of_b
@@ -76,14 +77,15 @@ class Walk(NamedTuple):
         ``stop`` is at most a word behind ``start``. None: a list ends outside the reach.
         """
         result = np.empty((4, stop - start, self.sizes.size), dtype=np.int64)
-        bits = words(self.keys, seed, start, stop)[:, 0]
+        bits = words(self.keys, seed, start, stop)[:, 0]  # (slot): a draw in each bit
+        # the first ranking has a slot of a unless it is swapped, one of b if it is
         bits[self.from_a] = ~bits[self.from_a]
         for draw in range(stop - start):
             one = self._of_draw((bits & np.uint64(1)).astype(bool))
             if one is None:
                 return None
             result[:, draw] = one
-            bits >>= np.uint64(1)
+            bits >>= np.uint64(1)  # the next draw in the lowest bit
         return result
 
     def _of_draw(self, first: BoolArray) -> IntArray | None:
@@ -97,6 +99,7 @@ class Walk(NamedTuple):
                 return None
             ends = slots[self.sizes - 1] + 1
             listed.append(np.repeat(numbers, np.diff(ends, prepend=0, append=self.reach)))
+        # (slot): the first list it is in; one number for list and label, so that one count does
         begin = np.where(first, *listed)
         both = 2 * np.maximum(begin[self.later], begin[self.earlier]) + self.later_true
         sides = 2 * begin[self.true] + first[self.true]
@@ -134,7 +137,7 @@ def words(keys: Keys, seed: int, start: int, stop: int) -> Keys:
 
     ``start`` is a multiple of :data:`WORD`. (key, word)
     """
-    blocks = np.arange(start // WORD, -(-stop // WORD), dtype=np.uint64)
+    blocks = np.arange(start // WORD, -(-stop // WORD), dtype=np.uint64)  # rounded up
     return mix(_seeded(keys, seed, 0)[:, np.newaxis] + mix(blocks))
 
 
@@ -144,6 +147,7 @@ def coins(keys: Keys, seed: int, start: int, stop: int) -> Bits:
     ``start`` is a multiple of :data:`WORD`. O(keys x resamples / 64) hashes.
     """
     drawn = words(keys, seed, start, stop)
+    # little-endian bytes, so that the bits come out lowest first on every machine
     octets = np.ascontiguousarray(drawn, dtype="<u8").view(np.uint8)
     return np.unpackbits(octets, axis=-1, bitorder="little", count=stop - start)
 
@@ -158,6 +162,7 @@ def normals(keys: Keys, seed: int, start: int, stop: int) -> FloatArray:
         mix(_seeded(keys, seed, stream)[:, np.newaxis] + mix(pairs)) >> np.uint64(11)
         for stream in (1, 2)
     )
+    # 53 bits fill a float's mantissa; one is added, for the logarithm of 0 is none
     radius = np.sqrt(-2.0 * np.log((first + np.uint64(1)) * 2.0**-53))
     angle = second * (2.0**-53 * 2.0 * np.pi)
     values = np.empty((keys.size, 2 * pairs.size))

@@ -7,9 +7,14 @@ in the order of the ranks they now have, and where two have the same one, in the
 There are two slots for each rank, that of a and that of b, and a slot goes to the first ranking or
 to the second. An n-best list ends at the slot where its ranking has n of them, which is near slot
 2n in every swap: those before the window around it are in their lists for sure, those behind it
-are in none. Where few n are asked for, only the windows are walked through; what is before them is
-a sum over candidates. Where many are, all slots up to the last window are, the draws of a block
-together, or of very many candidates one by one.
+are in none. There are three algorithms, which draw the same swaps and give the same counts:
+
+* **windows** (:class:`_Window`), for few n: only the slots of the windows are walked through, and
+  what is before them is a sum over candidates;
+* **ranks** (:func:`_rank_blocks`), where the windows together are longer than the slots up to the
+  last of them: the ranks of all candidates that a list can reach, the draws of a block together;
+* **walks** (:class:`swap_draws.Walk`), the same for lists so long that a block of draws does not
+  fit the cache: draw by draw, with one byte or two for each slot.
 """
 
 from __future__ import annotations
@@ -31,7 +36,7 @@ _BLOCK = 1_000_000  # slots times draws in memory together, few enough for the c
 _STRETCH = 2_000  # slots that are summed up at a time: they stay in the processor's cache
 _EQUAL = 1e-12  # relative difference up to which two statistics are the same
 _LONG = 100_000  # slots from which on the draws of a word no longer fit the cache together
-_FAR = 6.0  # standard deviations of the end of a list that a window has to either side at first
+_FAR = 6.0  # standard deviations to either side of a window: outside once in 1e9 draws
 
 
 def least_swaps(n_tests: int, alpha: float) -> int:
@@ -105,12 +110,15 @@ def _ranks(
     swapped; the second has the others. A rank is how many of them there are up to the slot.
     """
     reach = min(2 * (most + half), slots.candidate.size)
+    # candidates with a slot within reach; only they draw
     near = np.flatnonzero(np.minimum(slots.a, slots.b) < reach)
     place = np.empty(chosen.size, dtype=np.int64)
     place[near] = np.arange(near.size)
-    swap = swap_draws.coins(keys[near], *draws)
-    first = swap[place[slots.candidate[:reach]]]
+    swap = swap_draws.coins(keys[near], *draws)  # (near, draw), 0 or 1
+    first = swap[place[slots.candidate[:reach]]]  # (slot, draw)
+    # a swap takes a slot of a from the first ranking, and gives it one of b: exclusive or of bytes
     first ^= slots.from_a[:reach].view(np.uint8)[:, np.newaxis]
+    # (slot, draw): the slots of the first ranking up to each one, which are its ranks
     up_to = np.empty((reach + 1, swap.shape[1]), dtype=np.int32)
     for start in range(0, reach, _STRETCH):
         stretch = slice(start, min(start + _STRETCH, reach))
@@ -122,10 +130,12 @@ def _ranks(
         return None
     up_to[-1] = most + 1  # behind what is looked at
     asked = near[chosen[near]]
+    # (asked, draw): whether swapped, and the first ranking's slots up to that of a, and of b
     moved = swap[place[asked]].view(bool)
     of_a, of_b = (up_to[np.minimum(side[asked], reach)] for side in (slots.a, slots.b))
     del up_to, first, swap
     first_rank = np.where(moved, of_b, of_a)
+    # the other slots up to a slot are those of the second ranking: its ranks, in the same arrays
     for counts, side in ((of_a, slots.a[asked]), (of_b, slots.b[asked])):
         slot = np.where(side < reach, side + 1, 2 * (most + 1)).astype(np.int32)
         np.subtract(slot[:, np.newaxis], counts, out=counts)
@@ -156,9 +166,11 @@ def swapped(
     slots = Slots.of(rank_a, rank_b)
     keys = swap_draws.by_position(rank_a.size) if keys is None else keys
     only = n - nbest_regions(rank_a, rank_b, gold, n).overlap
+    # a list of n ends at slot 2n, give or take the root of the candidates that only one list has
     half = np.ceil(_FAR * np.sqrt(only / 2.0)).astype(np.int64) + 2
     stops = np.minimum(2 * (n + half), slots.candidate.size)
     inside = int((stops - 2 * np.maximum(n - half, 0)).sum())
+    # the windows overlap where n are many: then all slots up to the last end are fewer
     if inside > stops.max(initial=0):
         yield from _at_many_n(
             rank_a, rank_b, gold, n, keys, n_resamples=n_resamples, seed=seed, advance=advance
@@ -187,13 +199,15 @@ def _at_many_n(
     rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray, keys: Keys, **drawing: Any
 ) -> Iterator[Regions]:
     """Yield the counts from the ranks of all candidates that a list can reach."""
+    # walks where the slots of a block of draws would not fit the cache, else ranks
     if 2 * int(n.max()) > _LONG:
         yield from _draw_by_draw(rank_a, rank_b, gold, n, keys, **drawing)
         return
     most = int(n.max())
-    sizes, place = np.unique(n, return_inverse=True)
+    sizes, place = np.unique(n, return_inverse=True)  # (list), rising, and back to (n)
     listed = np.searchsorted(sizes, np.arange(most + 2))  # the first list that a rank is in
     everyone = np.ones(gold.size, dtype=bool)
+    # (draw, candidate) -> (draw, list) -> (draw, n)
     for candidates, a, b in _rank_blocks(rank_a, rank_b, everyone, keys, most, **drawing):
         both, true = np.maximum(a, b), gold[candidates]
         yield Regions(
@@ -270,8 +284,10 @@ class _Window(NamedTuple):
         size = slots.candidate.size
         start, stop = 2 * max(n - half, 0), min(2 * (n + half), size)
         candidate = slots.candidate[start:stop]
+        # the other slot of each slot's candidate: both sum up to a + b
         mate = slots.a[candidate] + slots.b[candidate] - np.arange(start, stop)
         later = np.flatnonzero((mate >= start) & (mate < np.arange(start, stop)))
+        # before the window: candidates that have both slots there, in both lists for sure
         ahead = slots.candidate[:start]
         second = ahead[np.maximum(slots.a[ahead], slots.b[ahead]) < start]  # each twice
         return cls(
@@ -289,7 +305,8 @@ class _Window(NamedTuple):
         ``swap`` are the bits of the candidates (slot, draw); ``ahead`` counts the slots before the
         window that the first ranking has, ``ahead_true`` those of true positives.
         """
-        first = (swap ^ self.from_a[:, np.newaxis]).view(bool)
+        first = (swap ^ self.from_a[:, np.newaxis]).view(bool)  # (slot, draw)
+        # (slot, draw): ranks in the first ranking; place - up_to are those in the second
         up_to = np.cumsum(first, axis=0, dtype=np.int32)
         up_to += ahead.astype(np.int32)
         place = np.arange(self.start + 1, self.stop + 1, dtype=np.int32)[:, np.newaxis]
@@ -299,6 +316,7 @@ class _Window(NamedTuple):
             return None
         in_first = first & (up_to <= self.n)
         in_second = ~first & (place - up_to <= self.n)
+        # a slot belongs to one ranking; a candidate is in both lists if both of its slots are
         listed = in_first | in_second
         pairs = listed[self.later] & listed[self.earlier]
         return (
@@ -333,6 +351,7 @@ def _sums_ahead(
     """
     from scipy import sparse
 
+    # (candidate): its bit moves its one slot before a window from or to the first ranking, +-1
     early, late = np.minimum(slots.a, slots.b), np.maximum(slots.a, slots.b)
     signs = np.where(slots.a < slots.b, -1, 1).astype(np.int32)  # the first's unless it is swapped
     sums = np.empty((2 * len(windows), stop - start), dtype=np.int64)
@@ -346,6 +365,7 @@ def _sums_ahead(
         sums[2 * number : 2 * number + 2] += np.array([[window.both], [window.both_true]])
     at, column = np.concatenate(rows), np.concatenate(columns)
     needed = np.unique(column)
+    # (window and kind, candidate) sparse times (candidate, draw), so many candidates at a time
     width = max(1, _BLOCK // (stop - start))
     matrix = sparse.csc_array(
         (signs[column], (at, np.searchsorted(needed, column))),

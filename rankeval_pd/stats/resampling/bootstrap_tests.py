@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -51,7 +51,8 @@ def happened(
     elif event == "zero":
         inside = gains > room
     elif event == "bias-corrected":
-        centre = gain if centred else _mean(gains)
+        known = gains[~np.isnan(gains)]
+        centre = gain if centred else known.mean() if known.size else np.nan
         inside = gains - centre < gain - room
     else:
         inside = gains < 2.0 * gain - room
@@ -62,11 +63,6 @@ def beyond(t_star: FloatArray, t: float) -> int:
     """Return in how many resamples the studentised gain, centred, is at least the observed one."""
     room = _EQUAL * max(abs(t), 1.0) if np.isfinite(t) else 0.0
     return int(t_star.size - np.count_nonzero(t_star < t - room))  # NaN is not below
-
-
-def _mean(gains: FloatArray) -> float:
-    known = gains[~np.isnan(gains)]
-    return float(known.mean()) if known.size else np.nan
 
 
 @overload
@@ -224,13 +220,6 @@ def gradients(sums: FloatArray, score: Score) -> FloatArray:
     return result
 
 
-def _members(strata: IntArray | None, size: int) -> list[IntArray | slice]:
-    """Return the items of each stratum; all of them without strata."""
-    if strata is None:
-        return [slice(0, size)]
-    return [np.flatnonzero(strata == k) for k in range(int(strata.max()) + 1)]
-
-
 def standard_errors(
     weights: FloatArray,
     sums: FloatArray,
@@ -258,11 +247,14 @@ def standard_errors(
     slopes = gradients(sums, score)
     result = np.empty((len(pairs), len(weights)))
     step = max(1, 4_000_000 // (values.shape[0] * values.shape[1]))
+    members: list[Any] = [slice(0, weights.shape[1])]  # the items of each stratum
+    if strata is not None:
+        members = [np.flatnonzero(strata == k) for k in range(int(strata.max()) + 1)]
     for start in range(0, len(weights), step):
         rows = slice(start, start + step)
         w = weights[rows].astype(float)
         influence = np.einsum("bmk,mik->bmi", slopes[rows], values, optimize=True)
-        for own in _members(strata, w.shape[1]):
+        for own in members:
             total = w[:, own].sum(axis=1)[:, np.newaxis, np.newaxis]
             influence[..., own] -= (influence[..., own] @ w[:, own, np.newaxis]) / total
         products = (influence * w[:, np.newaxis, :]) @ influence.transpose(0, 2, 1)

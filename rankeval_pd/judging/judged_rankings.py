@@ -1,0 +1,233 @@
+"""Rankings of which a part is judged: who is judged, chunk by chunk, and what lists then have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from rankeval_pd.forms.lazy.batches import find_batches
+from rankeval_pd.forms.rankings.answers import Question, answer
+from rankeval_pd.forms.rankings.candidates import check_data, read_part
+from rankeval_pd.forms.rankings.list_sizes import Sizes
+from rankeval_pd.forms.roles.declarations import Capabilities
+from rankeval_pd.forms.roles.roles import Roles
+from rankeval_pd.judging.samples import Asked, Sample, by_name, counts_of, quietly, read_sample
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.rankings import judged_sums
+from rankeval_pd.stats.rankings.judged_sums import Design
+from rankeval_pd.stats.rankings.ranking import Ranking
+
+# -------------------------------------------------------------------------------------------------
+# Lazy rankings of which a part is judged: who is judged is found chunk by chunk.
+
+BESIDE = {"judged": bool, "probability": float, "stratum": np.int64}
+
+
+class LazySample(NamedTuple):
+    """Lazy data as they came in, of which no probability is named."""
+
+    data: xr.Dataset
+    roles: dict[str, Any]
+    gold: Hashable
+    asked: Asked
+
+    def design(self) -> Design:
+        """Return how the sums are put together."""
+        return self.asked.design(len(self.asked.ends) + 1)
+
+    def beside(self, inner: xr.Dataset) -> list[xr.DataArray]:
+        """Return judged, probability and stratum of the candidates in the inner form.
+
+        They came in with each chunk; what stands for all chunks has none.
+        """
+        gold = inner["gold"]
+        return [inner.get(name, xr.zeros_like(gold, dtype=kind)) for name, kind in BESIDE.items()]
+
+    def reader(self) -> Callable[..., xr.Dataset]:
+        """Return what brings a chunk in: it goes with every task, and holds no data."""
+        return partial(_read_part, asked=self.asked)
+
+
+def _read_part(part: xr.Dataset, roles: Roles, *, scored: bool, asked: Asked) -> xr.Dataset:
+    """Bring a chunk into the inner form, and beside it who is judged."""
+    sample = read_sample(part, by_name(roles), asked)
+    inner = read_part(sample.data, Roles.of(sample.roles), scored=scored)
+    return inner.assign(dict(zip(BESIDE, sample.beside(inner), strict=True)))
+
+
+def find_sample(
+    data: Any, roles: Mapping[str, Any], asked: Asked, *, in_chunks: bool = True
+) -> Sample | LazySample:
+    """Return what is judged: of lazy rankings in chunks when they are computed, else now.
+
+    Of probabilities that differ, the strata are known when all of them are.
+    """
+    check_data(data)
+    if in_chunks and isinstance(data, xr.Dataset) and asked.judged_with is None:
+        chosen = Roles.of(roles)
+        batches = find_batches(data, chosen, partial(read_part, scored=True), scored=True)
+        if batches is not None and chosen.groups is None:
+            gold: Hashable = batches.roles.gold
+            return LazySample(data, {**roles, "gold": gold}, gold, asked.checked())
+    return read_sample(data, roles, asked)
+
+
+def ask_sample(
+    sample: Sample | LazySample,
+    question: Question,
+    columns: tuple[str, ...],
+    able: Capabilities,
+    n: Sizes = None,
+) -> Any:
+    """Ask the question of a sample, whose labels may all be alike."""
+    # a sample in memory stands beside all rankings, so no ranking can be asked alone
+    read = sample.reader() if isinstance(sample, LazySample) else None
+    attrs = sample.asked.attrs
+    return quietly(
+        sample.gold,
+        lambda: answer(
+            sample.data, sample.roles, question, columns, able, n=n, read=read, attrs=attrs
+        ),
+    )
+
+
+# -------------------------------------------------------------------------------------------------
+# The kernels: sums over the judged candidates of each list, of two regions, of a whole ranking.
+
+_TOGETHER = 20_000  # lists between two steps of a progress bar
+
+
+def list_columns(
+    ranking: Ranking,
+    judged: BoolArray,
+    probability: FloatArray,
+    stratum: IntArray,
+    *,
+    design: Design,
+    n: IntArray,
+    every: bool,
+    ties: str,
+    recall: bool,
+    advance: Callable[[int], object],
+) -> tuple[AnyArray, ...]:
+    """Return the columns (..., n) of the lists, and which there are."""
+    lists = ranking.nbest(None if every else n, ties)
+    shape = np.broadcast_shapes(ranking.score.shape, judged.shape, stratum.shape)
+    of_ranking = ranking.ranks, ranking.listed, ranking.present
+    arrays: list[AnyArray] = [
+        np.broadcast_to(x, shape) for x in (judged, ranking.gold, probability, stratum, *of_ranking)
+    ]
+    inside, whole = [], []
+    for row in np.ndindex(shape[:-1]):
+        *of_each, ranks, in_list, here = (x[row] for x in arrays)
+        parts = design.parts(*of_each)
+        inside.append(judged_sums.up_to(parts, ranks, in_list, n))
+        whole.append(parts[here].sum(axis=0))
+    sums = np.reshape(inside, (*shape[:-1], n.size, _width(design, arrays[:4])))
+    every_one = np.reshape(whole, (*shape[:-1], 1, sums.shape[-1]))
+    found = _in_blocks(design, sums, advance)
+    _, seen, tp = counts_of(sums)
+    tied = np.broadcast_to(lists.tied, seen.shape)
+    if not recall:
+        return (seen, tp, *found / n, tied, np.broadcast_to(lists.exists, seen.shape))
+    rest = design.total(every_one - sums)
+    share = judged_sums.share_of(found, rest)
+    if design.unjudged == "bounds":
+        share = judged_sums.Total(share.estimate, *judged_sums.share_bounds(found, rest))
+    return (seen, tp, *share, tied, np.broadcast_to(lists.exists, seen.shape))
+
+
+def _in_blocks(
+    design: Design, sums: FloatArray, advance: Callable[[int], object]
+) -> judged_sums.Total:
+    """Return the true positives of the lists, n by n: (..., n, part) -> (..., n)."""
+    found = []
+    for start in range(0, max(sums.shape[-2], 1), _TOGETHER):
+        block = sums[..., start : start + _TOGETHER, :]
+        found.append(design.total(block))
+        advance(block[..., 0].size)
+    return judged_sums.Total(*(np.concatenate(x, axis=-1) for x in zip(*found, strict=True)))
+
+
+def _width(design: Any, of_each: Sequence[AnyArray]) -> int:
+    """Return how many numbers a design adds up, where there may be no ranking to add them up of."""
+    return int(design.parts(*(np.zeros(0, dtype=x.dtype) for x in of_each)).shape[-1])
+
+
+def region_columns(
+    score: FloatArray,
+    true: BoolArray,
+    present: BoolArray,
+    judged: BoolArray,
+    probability: FloatArray,
+    stratum: IntArray,
+    *,
+    design: Design,
+    n: IntArray,
+    every: bool,
+    ties: str,
+    ends: bool,
+    advance: Callable[[int], object],
+) -> tuple[AnyArray, ...]:
+    """Return the columns (..., pair, n) of the two difference regions, and which rows there are."""
+    both: BoolArray = np.asarray(present.all(axis=-2))
+    exists = n <= both.sum(axis=-1)[..., np.newaxis]
+    pair = [Ranking.of(score[..., side, :], true, both, ends=ends) for side in (0, 1)]
+    if ties != "shared":
+        for side in pair:
+            exists = exists & side.nbest(None if every else n, ties).exists
+    shape = np.broadcast_shapes(pair[0].score.shape, judged.shape, stratum.shape)
+    of_pair = *(side.ranks for side in pair), *(side.listed for side in pair)
+    arrays: list[AnyArray] = [
+        np.broadcast_to(x, shape) for x in (judged, true, probability, stratum, *of_pair)
+    ]
+    regions = []
+    for row in np.ndindex(shape[:-1]):
+        *of_each, rank_a, rank_b, in_a, in_b = (x[row] for x in arrays)
+        parts = design.parts(*of_each)
+        shared = judged_sums.shared_up_to(parts, (rank_a, rank_b), in_a & in_b, n)
+        of_a, of_b = (
+            judged_sums.up_to(parts, rank, there, n) - shared
+            for rank, there in ((rank_a, in_a), (rank_b, in_b))
+        )
+        regions.append([of_a, of_b, shared])
+    sums = np.reshape(regions, (*shape[:-1], 3, 1, n.size, _width(design, arrays[:4])))
+    of_a, of_b, shared = (sums[..., k, :, :, :] for k in range(3))
+    a, b = (_in_blocks(design, region, advance) for region in (of_a, of_b))
+    found = judged_sums.difference(a, b)
+    if design.unjudged == "bounds":
+        found = judged_sums.Total(found.estimate, a.low - b.high, a.high - b.low)
+    only = n - counts_of(shared)[0]
+    (_, seen_a, tp_a), (_, seen_b, tp_b) = counts_of(of_a), counts_of(of_b)
+    cut_a, cut_b = (side.cuts_tie(n) for side in pair)
+    rows = (x[..., np.newaxis, :] for x in (cut_a | cut_b, exists))
+    cuts_tie, there = (np.broadcast_to(x, only.shape) for x in rows)
+    return (only, seen_a, seen_b, tp_a, tp_b, *found / n, cuts_tie, there)
+
+
+def average_columns(
+    ranking: Ranking,
+    judged: BoolArray,
+    probability: FloatArray,
+    stratum: IntArray,
+    *,
+    design: Design,
+) -> tuple[AnyArray, ...]:
+    """Return the columns (...) of average precision."""
+    shape = np.broadcast_shapes(ranking.score.shape, judged.shape, stratum.shape)
+    of_ranking = ranking.order, ranking.present, ranking.score, ranking.gold
+    arrays: list[AnyArray] = [
+        np.broadcast_to(x, shape) for x in (*of_ranking, judged, probability, stratum)
+    ]
+    result = np.empty((5, *shape[:-1]))
+    for row in np.ndindex(shape[:-1]):
+        order, here, *of_each = (x[row] for x in arrays)
+        order = order[: int(here.sum())]
+        own, hit, seen, rate, part = (x[order] for x in of_each)
+        found = judged_sums.average_precision(own, hit, seen, rate, part, design)
+        result[(slice(None), *row)] = (seen.sum(), (seen & hit).sum(), *found)
+    return (*result[:2].astype(np.int64), *result[2:])
