@@ -417,7 +417,7 @@ FAULTS = [
         ("np.arange(1, positions.shape[-1] + 1), axis", "np.arange(0, positions.shape[-1]), axis"),
         ("np.maximum(self.size - 1, 1)", "np.maximum(self.size, 1)"),
         ("inside * block.tp / block.size", "(inside - 1) * block.tp / block.size"),
-        ("np.maximum(end - asked, 0), asked <= total", "np.maximum(end - asked, 0), asked < total"),
+        ("            asked <= total,\n", "            asked < total,\n"),
         ("both = np.maximum(rank_a, rank_b)", "both = np.minimum(rank_a, rank_b)"),
         ('self.score[row][usable[row]], side="right")',
          'self.score[row][usable[row]], side="left")'),

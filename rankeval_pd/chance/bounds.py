@@ -287,14 +287,10 @@ def random_cdf(
         return result.transpose(*total.dims, "n", "_point").assign_coords(n=("n", size.to_numpy()))
 
     return answer(
-        data,
-        roles,
-        question,
-        ("n", "tp", *METHODS),
-        can(random_cdf),
+        data, roles, question, ("n", "tp", *METHODS), can(random_cdf),
         n=None if population == "infinite" and isinstance(asked, np.ndarray) else asked,
         attrs={"population": population},
-    )
+    )  # fmt: skip
 
 
 _STEPS = 20  # values of a distribution function from one whole count to the next

@@ -169,15 +169,10 @@ def random_test(
         return _combined(counted, batch, population, collection)
 
     return answer(
-        data,
-        roles,
-        question,
-        (*TEST_COLUMNS, *_COMBINED) if combine else TEST_COLUMNS,
-        can(random_test, heads=not combine),
-        n=asked,
-        combine=together if combine else None,
+        data, roles, question, (*TEST_COLUMNS, *_COMBINED) if combine else TEST_COLUMNS,
+        can(random_test, heads=not combine), n=asked, combine=together if combine else None,
         attrs={"population": population, "ties": ties, "adjust": adjust, "combine": combine},
-    )
+    )  # fmt: skip
 
 
 def _test_columns(

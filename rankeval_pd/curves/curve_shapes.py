@@ -113,18 +113,15 @@ def _curve(
 
     averaged = ("ci_low", "ci_high", "n_queries", "n_missing")
     return answer(
-        data,
-        roles,
-        question,
+        data, roles, question,
         ("measure", "n", *(names if average is None else (*names[1:], *averaged))),
         replace(_CURVE, lists=shares is None, clusters=average is None),
         combine=None if average is None else of_curves(average, SPACES[space], level),
         attrs={
-            "space": space,
-            "ties": ties,
+            "space": space, "ties": ties,
             **({} if average is None else {"average": average, "level": level}),
         },
-    )
+    )  # fmt: skip
 
 
 def _curve_columns(
@@ -142,7 +139,7 @@ def _curve_columns(
         n = np.broadcast_to(ranking.every, lists.tp.shape)
         tp, threshold, exists = lists.tp, lists.threshold, lists.exists
         if ranking.ends:  # and so does the curve
-            exists = exists & (n <= ranking.listed.sum(axis=-1)[..., np.newaxis])
+            exists = exists & (n <= ranking.eligible.sum(axis=-1)[..., np.newaxis])
         if space not in _FROM_ONE:  # the empty list, above every score
             n, tp, threshold, exists = (
                 np.concatenate([np.full((*x.shape[:-1], 1), y, dtype=x.dtype), x], axis=-1)

@@ -117,7 +117,7 @@ def list_columns(
     """Return the columns (..., n) of the lists, and which there are."""
     lists = ranking.nbest(None if every else n, ties)
     shape = np.broadcast_shapes(ranking.score.shape, judged.shape, stratum.shape)
-    of_ranking = ranking.ranks, ranking.listed, ranking.present
+    of_ranking = ranking.ranks, ranking.eligible, ranking.present
     arrays: list[AnyArray] = [
         np.broadcast_to(x, shape) for x in (judged, ranking.gold, probability, stratum, *of_ranking)
     ]
@@ -181,7 +181,7 @@ def region_columns(
         for side in pair:
             exists = exists & side.nbest(None if every else n, ties).exists
     shape = np.broadcast_shapes(pair[0].score.shape, judged.shape, stratum.shape)
-    of_pair = *(side.ranks for side in pair), *(side.listed for side in pair)
+    of_pair = *(side.ranks for side in pair), *(side.eligible for side in pair)
     arrays: list[AnyArray] = [
         np.broadcast_to(x, shape) for x in (judged, true, probability, stratum, *of_pair)
     ]

@@ -478,14 +478,9 @@ def odds_ratios(
         )
 
     return answer(
-        data,
-        only_pair(data, a, b, roles),
-        question,
-        COLUMNS,
-        can(odds_ratios),
-        n=sizes,
+        data, only_pair(data, a, b, roles), question, COLUMNS, can(odds_ratios), n=sizes,
         attrs={"level": level},
-    )
+    )  # fmt: skip
 
 
 def _columns(lists: PairRanks, n: IntArray, *, level: float) -> tuple[FloatArray, ...]:

@@ -85,7 +85,7 @@ class Ranked(NamedTuple):
     @classmethod
     def of(cls, ranking: Ranking, row: tuple[int, ...], cluster: IntArray) -> Ranked:
         """Return the ranking of one measure in one batch, of those that may be in a list."""
-        here = ranking.listed[row]
+        here = ranking.eligible[row]
         of_row = np.broadcast_to(cluster, ranking.score.shape)[row]
         rank, gold = ranking.ranks[row][here], ranking.gold[row][here]
         return cls(gold, rank, numbered(of_row[here]), ranking.whole)

@@ -185,15 +185,10 @@ def nbest_precision(
     # of an average the intervals of the lists are not read
     with nullcontext() if average is None else intervals_unread():
         return answer(
-            data,
-            roles,
-            question,
-            columns,
-            can(nbest_precision, clusters=average is None),
-            n=sizes,
+            data, roles, question, columns, can(nbest_precision, clusters=average is None), n=sizes,
             combine=None if average is None else of_lists(average, kind.level),
             attrs={**kind._asdict(), "ties": ties, **averaged},
-        )
+        )  # fmt: skip
 
 
 def _nbest_columns(

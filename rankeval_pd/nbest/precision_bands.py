@@ -130,14 +130,9 @@ def precision_band(
 
     attrs = {"level": level, "band": "sup-t"}
     return answer(
-        data,
-        roles,
-        question,
-        PRECISION_COLUMNS,
-        can(precision_band, heads=chosen.groups is None),
-        n=sizes,
-        attrs=attrs,
-    )
+        data, roles, question, PRECISION_COLUMNS, can(precision_band, heads=chosen.groups is None),
+        n=sizes, attrs=attrs,
+    )  # fmt: skip
 
 
 def enough(n_resamples: Any, level: float) -> int:
@@ -312,14 +307,9 @@ def difference_band(
 
     attrs = {"level": level, "band": "sup-t"}
     return answer(
-        data,
-        only_pair(data, a, b, roles),
-        question,
-        DIFFERENCE_COLUMNS,
-        can(difference_band, heads=chosen.groups is None),
-        n=sizes,
-        attrs=attrs,
-    )
+        data, only_pair(data, a, b, roles), question, DIFFERENCE_COLUMNS,
+        can(difference_band, heads=chosen.groups is None), n=sizes, attrs=attrs,
+    )  # fmt: skip
 
 
 def _difference_columns(

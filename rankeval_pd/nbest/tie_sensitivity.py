@@ -101,14 +101,9 @@ def tie_sensitivity(
         )
 
     return answer(
-        data,
-        only_pair(data, a, b, roles),
-        question,
-        COLUMNS,
-        can(tie_sensitivity, n_keys=keys),
-        n=sizes,
-        attrs={"n_keys": keys},
-    )
+        data, only_pair(data, a, b, roles), question, COLUMNS, can(tie_sensitivity, n_keys=keys),
+        n=sizes, attrs={"n_keys": keys},
+    )  # fmt: skip
 
 
 def _columns(lists: PairRanks, n: IntArray, *, n_keys: int, seed: int) -> tuple[AnyArray, ...]:
@@ -138,7 +133,7 @@ def _refuse_cut_head(lists: PairRanks, row: tuple[int, ...], n: IntArray, n_keys
     whole = lists.whole
     if whole is None or whole.orders >= n_keys or whole.reach == whole.total:
         return
-    for falling in (lists.a.ranked[row], lists.b.ranked[row]):
+    for falling in (lists.a.scores_by_rank[row], lists.b.scores_by_rank[row]):
         last = falling[whole.reach - 1]
         if (falling[n - 1] == last).any() or (np.isnan(falling[n - 1]) & np.isnan(last)).any():
             raise ValueError(

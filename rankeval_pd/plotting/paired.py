@@ -44,11 +44,9 @@ if TYPE_CHECKING:
 
 
 @of_data_or_table(
-    draw_confidence,
-    ("system_a", "gain", "confidence"),
-    "paired_bootstrap",
+    draw_confidence, ("system_a", "gain", "confidence"), "paired_bootstrap",
     forms=["items", "pairs"],
-)
+)  # fmt: skip
 def confidence(
     data: Data,
     a: Hashable = None,
@@ -114,11 +112,9 @@ def confidence(
 
 @of_measures_too
 @of_data_or_table(
-    draw_pairs,
-    ("system_a", "system_b", "gain", "p_value"),
-    "paired_bootstrap",
+    draw_pairs, ("system_a", "system_b", "gain", "p_value"), "paired_bootstrap",
     forms=["rankings", "items", "pairs"],
-)
+)  # fmt: skip
 def pairs(
     data: Data,
     a: Hashable = None,

@@ -1,7 +1,6 @@
 r"""The engine of lazy data: what asks a chunk, what merges the answers, what boxes a result.
 
-Every lazy answer is a graph of this shape. The other files add what a chunk is asked, and how
-answers are merged::
+Every lazy graph has this shape. Other files add what a chunk is asked, how answers are merged::
 
     chunk   chunk   chunk   chunk     blocks of a Dataset, or partitions of a DataFrame
       |       |       |       |

@@ -117,21 +117,22 @@ def _in_rounds(
     stops = _stops(len(frames)) if request.keep and request.measures else [len(frames)]
     limit = None
     before: list[Any] = []  # held until the next head is there: a cluster forgets what is not held
-    for first, stop in zip([0, *stops], stops, strict=False):
-        graph = Graph()
+
+    def head_of(graph: Graph, first: int, stop: int) -> str:
         reduce = functools.partial(heads.reduced, request=request, limit=limit)
-        numbers = range(first, stop)
-        parts = graph.ask_partitions(
-            reduce, frames[first:stop], number=numbers, start=starts[first:stop]
-        )
-        head = graph.tree([*map(graph.of, before), *parts], merge, width)
-        if stop < stops[-1]:
-            [bound] = graph.persist(head)
-            following = Graph()
-            [limit] = following.compute(following.add(_limit, following.of(bound)))
-            before = [bound]
+        numbers, own = range(first, stop), starts[first:stop]
+        parts = graph.ask_partitions(reduce, frames[first:stop], number=numbers, start=own)
+        head: str = graph.tree([*map(graph.of, before), *parts], merge, width)
+        return head
+
+    for first, stop in zip([0, *stops], stops[:-1], strict=False):
+        graph, following = Graph(), Graph()
+        [bound] = graph.persist(head_of(graph, first, stop))
+        [limit] = following.compute(following.add(_limit, following.of(bound)))
+        before = [bound]
+    last = Graph()
     part: Part
-    [part] = graph.compute(head)
+    [part] = last.compute(head_of(last, stops[-2] if len(stops) > 1 else 0, stops[-1]))
     return part
 
 

@@ -433,7 +433,7 @@ def _on_ranks(
     both = present_a & present_b
     # what is known of the whole is that of either measure: its blocks, its scores
     a, b = (
-        Ranking.of(score, gold, present, ends=ends, whole=of_side, known=order).among(both)
+        Ranking.of(score, gold, present, ends=ends, whole=of_side, positions=order).among(both)
         for score, present, order, of_side in (
             (score_a, present_a, order_a, whole and whole[0]),
             (score_b, present_b, order_b, whole and whole[1]),
@@ -457,7 +457,9 @@ def _with_empty_places(lists: PairRanks) -> PairRanks:
     An empty place counts as a false candidate, so that precision is of n. The same stand in both
     rankings: places that both lists leave empty make no difference.
     """
-    more = max(int((x.present & ~x.listed).sum(axis=-1).max(initial=0)) for x in (lists.a, lists.b))
+    more = max(
+        int((x.present & ~x.eligible).sum(axis=-1).max(initial=0)) for x in (lists.a, lists.b)
+    )
     more = more if lists.whole is None else lists.whole.reach  # of a head, as many as are asked for
 
     def longer(values: AnyArray, filling: Any) -> AnyArray:
@@ -468,7 +470,7 @@ def _with_empty_places(lists: PairRanks) -> PairRanks:
     steps = np.finfo(float).min * (1.0 - np.arange(1, more + 1) * np.finfo(float).eps)
 
     def with_places(side: Ranking) -> Ranking:
-        last = side.listed.sum(axis=-1)[..., np.newaxis]
+        last = side.eligible.sum(axis=-1)[..., np.newaxis]
         later = np.where(side.ranks > last, side.ranks + more, side.ranks)
         # (..., candidate) -> (..., candidate and place)
         ranks = np.concatenate([later, last + np.arange(1, more + 1)], axis=-1)
@@ -477,7 +479,7 @@ def _with_empty_places(lists: PairRanks) -> PairRanks:
             score=longer(side.score, steps),
             gold=longer(side.gold, False),
             present=longer(side.present, True),
-            known=ranking.inverse(ranks),
+            positions=ranking.inverse(ranks),
         )
 
     return PairRanks(

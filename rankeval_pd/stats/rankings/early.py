@@ -108,7 +108,7 @@ class _Places(NamedTuple):
         at = Blocks.of(ranking)
         true, total, start, end = at.true, at.total, at.start, at.end
         counts, positive = at.tp, at.positive
-        listed = ranking.listed.sum(axis=-1)[..., np.newaxis]
+        listed = ranking.eligible.sum(axis=-1)[..., np.newaxis]
         rank = np.arange(1, true.shape[-1] + 1)
         before, after = (np.take_along_axis(counts, edge, axis=-1) for edge in (start, end))
         n, tp, share = np.maximum(end, 1), after.astype(float), true.astype(float)
@@ -317,7 +317,7 @@ def with_added(ranking: Ranking) -> Ranking:
         np.concatenate([top, ranking.score, bottom], axis=-1),
         np.concatenate([pair, ranking.gold, pair], axis=-1),
         np.concatenate([here, ranking.present, here], axis=-1),
-        known=inverse(np.concatenate([first, own, scored + 2 + first], axis=-1)),
+        positions=inverse(np.concatenate([first, own, scored + 2 + first], axis=-1)),
     )
 
 

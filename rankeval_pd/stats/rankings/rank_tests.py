@@ -371,7 +371,10 @@ class Sets(NamedTuple):
 def sets_of(ranking: Ranking) -> Sets:
     """Return the sets that the scores of one ranking allow."""
     scored = int((ranking.present & ~np.isnan(ranking.score)).sum())
-    ranked, tp = ranking.ranked[:scored], ranking.tp[: scored + 1]  # by rank, and by rank from 0
+    ranked, tp = (
+        ranking.scores_by_rank[:scored],
+        ranking.tp[: scored + 1],
+    )  # by rank, and by rank from 0
     ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True)[:scored])
     return Sets(ranked[ends], ends + 1, tp[ends + 1], int(tp[-1]))
 

@@ -154,7 +154,7 @@ class Ranking:
     present: BoolArray  #: (..., candidate)
     ends: bool = False  #: whether the ranking ends with its last score, and no list has what is NaN
     whole: Whole | None = None  #: of heads, what is known of the whole rankings
-    known: IntArray | None = None  #: (..., rank): the order, where it is known without a sort
+    positions: IntArray | None = None  #: (..., rank): the order, where none need be sorted
 
     @classmethod
     def of(
@@ -165,31 +165,31 @@ class Ranking:
         *,
         ends: bool = False,
         whole: Whole | None = None,
-        known: IntArray | None = None,
+        positions: IntArray | None = None,
     ) -> Ranking:
         """Return the rankings by scores; the arrays broadcast."""
         score, true, present = np.broadcast_arrays(score, gold & present, present)
-        if known is not None:
-            known = np.broadcast_to(known, score.shape)
-        return cls(score, true, present, ends, whole, known)
+        if positions is not None:
+            positions = np.broadcast_to(positions, score.shape)
+        return cls(score, true, present, ends, whole, positions)
 
     def row(self, row: tuple[int, ...]) -> Ranking:
         """Return the ranking of one measure in one batch, of no head; it is not sorted again."""
         score, gold, present = self.score[row], self.gold[row], self.present[row]
-        return replace(self, score=score, gold=gold, present=present, known=self.order[row])
+        return replace(self, score=score, gold=gold, present=present, positions=self.order[row])
 
     def among(self, present: BoolArray) -> Ranking:
         """Return the same rankings of fewer candidates, in the same order: nothing is sorted."""
         if (present == self.present).all():
             return self
         present = np.broadcast_to(present, self.score.shape)
-        known = inverse(restricted_ranks(self.order, present))
-        return replace(self, gold=self.gold & present, present=present, known=known)
+        positions = inverse(restricted_ranks(self.order, present))
+        return replace(self, gold=self.gold & present, present=present, positions=positions)
 
     @cached_property
     def order(self) -> IntArray:
         """(..., rank): the positions of the candidates, best first, and the absent ones last."""
-        return order(self.score, self.present) if self.known is None else self.known
+        return order(self.score, self.present) if self.positions is None else self.positions
 
     @cached_property
     def ranks(self) -> IntArray:
@@ -197,19 +197,19 @@ class Ranking:
         return ranks(self.order)
 
     @cached_property
-    def ranked(self) -> FloatArray:
+    def scores_by_rank(self) -> FloatArray:
         """(..., rank): the scores, best first."""
         return np.take_along_axis(self.score, self.order, axis=-1)
 
     @cached_property
-    def listed(self) -> BoolArray:
+    def eligible(self) -> BoolArray:
         """(..., candidate): who may be in a list."""
         return self.present & ~np.isnan(self.score) if self.ends else self.present
 
     @cached_property
     def true(self) -> BoolArray:
         """(..., rank): where the true positives stand that may be in a list."""
-        return np.take_along_axis(self.gold & self.listed, self.order, axis=-1)
+        return np.take_along_axis(self.gold & self.eligible, self.order, axis=-1)
 
     @cached_property
     def tp(self) -> IntArray:
@@ -229,7 +229,7 @@ class Ranking:
     @cached_property
     def blocks(self) -> tuple[IntArray, IntArray]:
         """Two of (..., rank): candidates with a higher score, and with at least the same one."""
-        return blocks(self.ranked, np.array(self.score.shape[-1]))
+        return blocks(self.scores_by_rank, np.array(self.score.shape[-1]))
 
     @property
     def every(self) -> IntArray:
@@ -251,7 +251,7 @@ class Ranking:
             none = empty.astype(np.int64)
             return NBest(none, empty * np.nan, none, empty > 0, Block(none, none, none, none))
         total = self.size.total[..., np.newaxis]
-        here = self.listed.sum(axis=-1)[..., np.newaxis]
+        here = self.eligible.sum(axis=-1)[..., np.newaxis]
         if (whole := self.whole) is not None:
             here = np.broadcast_to(whole.scored if self.ends else whole.total, here.shape[:-1])
             here = here[..., np.newaxis]
@@ -262,7 +262,7 @@ class Ranking:
             np.take_along_axis(self.tp, np.minimum(edge, width), axis=-1) for edge in (start, end)
         )
         if whole is not None:
-            end, tp_end = _beyond(self.ranked, index, (end, tp_end), whole, here[..., 0])
+            end, tp_end = _beyond(self.scores_by_rank, index, (end, tp_end), whole, here[..., 0])
         block = Block(start, tp_start, np.maximum(end - start, 1), tp_end - tp_start)
         counted: FloatArray | IntArray = self.tp[..., index]
         inside = index - start
@@ -273,7 +273,11 @@ class Ranking:
         elif ties == "worst":
             counted = tp_start + np.clip(inside - (block.size - block.tp), 0, block.tp)
         result = NBest(
-            counted, self.ranked[..., index - 1], np.maximum(end - asked, 0), asked <= total, block
+            counted,
+            self.scores_by_rank[..., index - 1],
+            np.maximum(end - asked, 0),
+            asked <= total,
+            block,
         )
         return _without_cuts(result, asked, ties, every=n is None)
 
