@@ -181,8 +181,7 @@ class DatasetAccessor(Accessor[xr.Dataset]):
     """
 
 
-# -------------------------------------------------------------------------------------------------
-# The plots of ``.rankeval.plot``: they hold data and roles, and forward.
+# -------------------------- The plots of ``.rankeval.plot``: they hold data and roles, and forward
 
 
 class Plots(Generic[Data]):

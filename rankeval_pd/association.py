@@ -15,7 +15,7 @@ from rankeval_pd.forms.roles.columns import frame_column, with_columns
 from rankeval_pd.forms.roles.declarations import Capabilities
 from rankeval_pd.forms.roles.roles import as_names
 from rankeval_pd.stats._types import AnyArray, FloatArray
-from rankeval_pd.stats.contingency import MEASURES, OF_COUNTS
+from rankeval_pd.stats.contingency import COUNT_MEASURES, MEASURES
 
 _CELLS = ("O11", "O12", "O21", "O22")
 _MARGINS = ("f", "f1", "f2", "N")
@@ -193,8 +193,8 @@ def _from_margins(data: Data, names: list[str], margins: Sequence[str | int]) ->
 
 
 # what other packages call them, in small letters and without signs
-_PLAIN = str.maketrans("", "", "-_ .")
-_ALSO_CALLED = {
+_NO_SIGNS = str.maketrans("", "", "-_ .")
+_MEASURE_ALIASES = {
     "pmi": "MI", "pmi2": "MI2", "pmi3": "MI3", "npmi": "NPMI", "ll": "G2", "llr": "G2",
     "loglikelihood": "G2", "likelihoodratio": "G2", "chi2": "X2", "chisq": "X2",
     "chisquared": "X2", "tscore": "t", "studentt": "t", "zscore": "z", "freq": "f",
@@ -204,7 +204,7 @@ _ALSO_CALLED = {
 
 def _check_name(name: object) -> None:
     if not isinstance(name, str) or name not in MEASURES:
-        meant = _ALSO_CALLED.get(str(name).lower().translate(_PLAIN))
+        meant = _MEASURE_ALIASES.get(str(name).lower().translate(_NO_SIGNS))
         hint = f" It is called {meant!r} here." if meant else near_miss(name, MEASURES)
         raise ValueError(
             f"measures={name!r} is not one of {listed(MEASURES, most=len(MEASURES))}.{hint} Give"
@@ -237,7 +237,7 @@ def _scores(*observed: AnyArray, measure: str, cells: Sequence[str]) -> FloatArr
             f"cells: {int(np.sum(empty))} tables are inconsistent: all four cells are 0, and a"
             " table counts at least one pair. Drop these rows."
         )
-    if measure in OF_COUNTS:
+    if measure in COUNT_MEASURES:
         _check_whole(measure, tables, cells)
     return MEASURES[measure](*tables)
 

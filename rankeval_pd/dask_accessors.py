@@ -15,7 +15,7 @@ from rankeval_pd.forms.lazy.frame_heads import ROWS, collect_head
 from rankeval_pd.forms.lazy.heads import Head, HeadFrame
 from rankeval_pd.forms.lazy.outlines import outlines, ranks_of
 from rankeval_pd.forms.rankings.kernel_calls import only_pair
-from rankeval_pd.forms.rankings.list_sizes import Shares, check_n
+from rankeval_pd.forms.rankings.values import Shares, check_n
 from rankeval_pd.forms.roles.columns import find_gold, find_measures, with_roles_of
 from rankeval_pd.forms.roles.declarations import declared, with_roles
 from rankeval_pd.forms.roles.roles import AnyRoles, AreaKind, RankingRoles, Roles
@@ -24,8 +24,7 @@ from rankeval_pd.nbest import acceptance_sets, difference_regions
 from rankeval_pd.overview import SYNONYMS, not_there
 from rankeval_pd.stats._types import IntArray
 
-# -------------------------------------------------------------------------------------------------
-# The accessors of Dask DataFrames and of their heads: they collect a head, and forward.
+# ----------- The accessors of Dask DataFrames and of their heads: they collect a head, and forward
 
 QUESTIONS = declared(Accessor)
 METHODS = list(dict.fromkeys([*methods_of("rankings"), *methods_of("items")]))
@@ -259,8 +258,7 @@ _area_of_groups = by_groups(ranking_areas.area)
 _sets_of_groups = by_groups(acceptance_sets.acceptance_precision)
 
 
-# -------------------------------------------------------------------------------------------------
-# The accessor of heads: the usual methods, of the best candidates and the numbers of all.
+# --------- The accessor of heads: the usual methods, of the best candidates and the numbers of all
 
 HEAD_METHODS = tuple(name for name, (_, able) in QUESTIONS.items() if able.heads)
 

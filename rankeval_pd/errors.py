@@ -15,7 +15,7 @@ from contextvars import ContextVar
 
 import numpy as np
 
-from rankeval_pd.stats._types import FloatArray
+from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 
 
 class RankevalWarning(UserWarning):
@@ -31,7 +31,7 @@ class RankevalWarning(UserWarning):
     """
 
 
-_unsaid: ContextVar[tuple[str, ...]] = ContextVar("unsaid", default=())
+_hushed_beginnings: ContextVar[tuple[str, ...]] = ContextVar("unsaid", default=())
 
 
 @contextmanager
@@ -40,16 +40,16 @@ def hushed(beginning: str = "") -> Iterator[None]:
 
     The filters of the process are left alone: they are those of all its threads.
     """
-    before = _unsaid.set((*_unsaid.get(), beginning))
+    before = _hushed_beginnings.set((*_hushed_beginnings.get(), beginning))
     try:
         yield
     finally:
-        _unsaid.reset(before)
+        _hushed_beginnings.reset(before)
 
 
 def warn(message: str) -> None:
     """Give a RankevalWarning at the line of the user's that led here."""
-    if message.startswith(_unsaid.get()):
+    if message.startswith(_hushed_beginnings.get()):
         return
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(
@@ -211,7 +211,7 @@ def check_number(argument: str, value: object) -> float:
     return number
 
 
-_MOST_ALIKE = 1e6  # beyond, nothing is left of any list
+_LARGEST_PHI = 1e6  # beyond, nothing is left of any list
 
 
 def check_at_least_one(argument: str, value: object) -> float:
@@ -223,10 +223,26 @@ def check_at_least_one(argument: str, value: object) -> float:
             f"{argument}={shown(value)} is of type {type(value).__name__}: give a number"
             " of 1 or more."
         )
-    if not 1.0 <= value <= _MOST_ALIKE:
+    if not 1.0 <= value <= _LARGEST_PHI:
         raise ValueError(
-            f"{argument}={shown(value)}: give a number from 1 to {_MOST_ALIKE:g}. An estimate below"
-            " 1 is no reason for an interval narrower than the binomial one: give 1. It is at most"
-            " the size of a list, whose candidates are then all alike."
+            f"{argument}={shown(value)}: give a number from 1 to {_LARGEST_PHI:g}. An estimate"
+            " below 1 is no reason for an interval narrower than the binomial one: give 1. It is at"
+            " most the size of a list, whose candidates are then all alike."
         )
     return float(value)
+
+
+_RATIO = 1.5  # of variances, from which on the interval of the region misleads about the list
+
+
+def warn_of_thresholds(ratio: FloatArray, n: IntArray, exists: BoolArray, what: str) -> None:
+    """Say where n-best lists vary far more than regions with a fixed threshold do."""
+    if (ratio[exists] > _RATIO).any():
+        worst = int(np.argmax(np.where(exists, ratio, 0.0)))
+        warn(
+            f"target='region': at n={int(n.ravel()[worst])} the {what} varies"
+            f" {ratio.ravel()[worst]:.2g} times as much as that of a region with a fixed threshold,"
+            f" which is what the interval is of (more than {_RATIO:g} times at"
+            f" {int((ratio[exists] > _RATIO).sum())} of {int(exists.sum())} lists). For the list,"
+            " give target='nbest'."
+        )

@@ -17,7 +17,7 @@ from rankeval_pd.forms.lazy.heads import lower_of
 from rankeval_pd.forms.lazy.outlines import curves
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import only_pair
-from rankeval_pd.forms.rankings.list_sizes import check_n, check_not_above
+from rankeval_pd.forms.rankings.values import check_n, check_not_above
 from rankeval_pd.forms.roles.declarations import Capabilities, can
 from rankeval_pd.forms.roles.roles import RankingRoles, Roles
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS

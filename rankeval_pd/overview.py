@@ -36,8 +36,7 @@ from rankeval_pd.forms.roles.declarations import declared
 from rankeval_pd.forms.roles.identifiers import maybe_gold
 from rankeval_pd.forms.roles.roles import Roles, are_values, as_names
 
-# -------------------------------------------------------------------------------------------------
-# What the accessor understood of the data, as text.
+# ----------------------------------------------- What the accessor understood of the data, as text
 
 
 class Overview(NamedTuple):

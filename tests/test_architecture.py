@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -177,6 +178,24 @@ def _printed(code: str, **environment: str) -> str:
         check=True,
     )
     return done.stdout.strip()
+
+
+@pytest.mark.parametrize("path", ROOT.rglob("*.py"), ids=str)
+def test_no_file_is_too_long_to_read(path):
+    assert len(path.read_text("utf-8").splitlines()) <= 500
+
+
+def test_the_page_of_the_architecture_names_every_folder_and_module():
+    page = (ROOT.parent / "docs" / "architecture.md").read_text("utf-8")
+    rows = re.findall(r"^\| `([\w/]+)/` \| [^|]+ \| ([^|]*) \|$", page, flags=re.M)
+    described = {folder: set(re.findall(r"`(\w+)`", modules)) for folder, modules in rows}
+    found = {
+        str(init.parent.relative_to(ROOT if init.parent != ROOT else ROOT.parent)).replace(
+            os.sep, "/"
+        ): {path.stem for path in init.parent.glob("*.py")} - {"__init__"}
+        for init in ROOT.rglob("__init__.py")
+    }
+    assert described == found
 
 
 def test_import_loads_next_to_nothing_of_ours():

@@ -329,15 +329,15 @@ def test_a_perfect_ranking_and_its_reverse():
 
 def test_newcombes_method():
     """The limits solve (area - x)^2 = z^2 V(x), where DeLong's variance is the smaller one."""
-    area, none = np.array([0.8, 0.97]), roc_areas.Spread(np.zeros(2), np.array([9.0, 9.0]))
-    low, high = roc_areas.newcombe(area, none, np.array(10), np.array(30), 0.95)
+    area, none = np.array([0.8, 0.97]), roc_areas.AreaSpread(np.zeros(2), np.array([9.0, 9.0]))
+    low, high = roc_areas.newcombe_limits(area, none, np.array(10), np.array(30), 0.95)
     for x, limit in ((area, low), (area, high)):
         q1, q2 = (1 - limit) / (2 - limit), limit / (1 + limit)
         variance = limit * (1 - limit) * (1 + 19 * q1 + 19 * q2) / 300
         gap = (x - limit) ** 2 / stats.norm.ppf(0.975) ** 2
         np.testing.assert_allclose(gap, variance, rtol=1e-9)
-    large = roc_areas.Spread(np.full(2, 0.02), np.array([9.0, 9.0]))
-    wide = roc_areas.newcombe(area, large, np.array(10), np.array(30), 0.95)
+    large = roc_areas.AreaSpread(np.full(2, 0.02), np.array([9.0, 9.0]))
+    wide = roc_areas.newcombe_limits(area, large, np.array(10), np.array(30), 0.95)
     assert (wide[0] < low).all()
     assert (wide[1] > high).all()
 
@@ -497,7 +497,7 @@ def test_unevenly_wrong_clusters():
     np.testing.assert_allclose(found.of_squares, 2 / uneven, rtol=1e-9)
     assert found.of_squares < 5 < found.freedom
     limits = [
-        roc_areas.newcombe(0.98, s, 40, 40, 0.95)[0]
+        roc_areas.newcombe_limits(0.98, s, 40, 40, 0.95)[0]
         for s in (found, found._replace(of_squares=None))
     ]
     assert limits[0] < limits[1]

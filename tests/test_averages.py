@@ -253,7 +253,7 @@ def test_the_exact_test_is_that_of_all_tables(alternative, seed):
     rng = np.random.default_rng(seed)
     m = rng.integers(0, 7, rng.integers(1, 7))
     x, y = rng.binomial(m, 0.6), rng.binomial(m, rng.choice([0.1, 0.6]))
-    found = fisher.exact_test(x, y, m, alternative)
+    found = fisher.stratified_exact_test(x, y, m, alternative)
     expected = enumerated(x, y, m.tolist(), alternative)
     if not 0 < (x + y).sum() < 2 * m.sum():
         expected = (1.0, 1.0)  # nothing is random: as for a single table
@@ -262,14 +262,14 @@ def test_the_exact_test_is_that_of_all_tables(alternative, seed):
 
 def test_one_stratum_is_fishers_test():
     for alternative in ("two-sided", "greater", "less"):
-        found = fisher.exact_test(*map(np.array, ([9], [3], [12])), alternative)
+        found = fisher.stratified_exact_test(*map(np.array, ([9], [3], [12])), alternative)
         reference = stats.fisher_exact([[9, 3], [3, 9]], alternative=alternative)
         assert found.p_value == pytest.approx(reference.pvalue, rel=1e-12)
 
 
 def test_a_far_tail_keeps_its_digits():
     m = np.full(40, 20)
-    found = fisher.exact_test(m, np.zeros(40, dtype=int), m, "greater")
+    found = fisher.stratified_exact_test(m, np.zeros(40, dtype=int), m, "greater")
     mpmath = pytest.importorskip("mpmath")
     assert found.p_value == pytest.approx(float(mpmath.binomial(40, 20) ** -40), rel=1e-10)
 
@@ -278,7 +278,7 @@ def test_the_difference_is_mantel_haenszels():
     x, y, m = np.array([4, 0, 7]), np.array([1, 2, 3]), np.array([5, 3, 10])
     weight = m * m / (2 * m)
     expected = (weight * (x / m - y / m)).sum() / weight.sum()
-    value, low, high = fisher.difference(x, y, m, 0.95)
+    value, low, high = fisher.mantel_haenszel_difference(x, y, m, 0.95)
     assert value == pytest.approx(expected)
     # T. Sato (1989): stratum by stratum, for samples of any size
     p = (m**2 * y - m**2 * x + m * m * (m - m) / 2) / (2 * m) ** 2
@@ -292,7 +292,7 @@ def test_combined_groups_are_the_strata():
     each = compare(frame, "a", "b", 5, **ROLES)
     found = compare(frame, "a", "b", 5, combine=True, **ROLES)
     counts = [each[name].to_numpy() for name in ("tp_only_a", "tp_only_b", "n_only_a")]
-    assert found["p_value"][0] == fisher.exact_test(*counts, "two-sided").p_value
+    assert found["p_value"][0] == fisher.stratified_exact_test(*counts, "two-sided").p_value
     assert found["difference"][0] == pytest.approx(each["difference"].mean())
     assert found["n_groups"][0] == 12
     assert found["n_left_out"][0] == 0
@@ -313,7 +313,7 @@ def test_the_exact_test_keeps_its_level():
     for _ in range(1000):
         chance = rng.beta(1, 3, 15)
         x, y = rng.binomial(m, chance), rng.binomial(m, chance)
-        rejected += fisher.exact_test(x, y, m, "two-sided").p_value <= 0.05
+        rejected += fisher.stratified_exact_test(x, y, m, "two-sided").p_value <= 0.05
     assert 15 <= rejected <= 60  # at most 50 are expected, and a discrete test has fewer
 
 
@@ -325,17 +325,20 @@ def test_macro_intervals_hold_their_level(queries, low, high):
     rng = np.random.default_rng(queries)
     chance = rng.beta(1.2, 3.0, (4000, queries))
     values = rng.binomial(10, chance) / 10
-    found = cluster_totals.mean(values, 0.95)
+    found = cluster_totals.query_mean(values, 0.95)
     covered = ((found.low <= 1.2 / 4.2) & (found.high >= 1.2 / 4.2)).mean()
     assert low <= covered <= high
 
 
 def test_equal_differences_have_the_p_value_of_equal_signs():
-    found = cluster_totals.mean(np.full((1, 10), 0.3), 0.95)
+    found = cluster_totals.query_mean(np.full((1, 10), 0.3), 0.95)
     assert found.low == found.high == pytest.approx(0.3)
     assert cluster_totals.t_test(found, "greater") == pytest.approx(2.0**-10)
     assert cluster_totals.t_test(found, "two-sided") == pytest.approx(2.0**-9)
-    assert cluster_totals.t_test(cluster_totals.mean(np.zeros((1, 10)), 0.95), "two-sided") == 1.0
+    assert (
+        cluster_totals.t_test(cluster_totals.query_mean(np.zeros((1, 10)), 0.95), "two-sided")
+        == 1.0
+    )
 
 
 @pytest.mark.parametrize(

@@ -181,7 +181,7 @@ def test_counts_that_are_drawn_step_by_step(partitions, monkeypatch):
     n = 66_000
     df = pd.DataFrame(np.random.default_rng(1).normal(size=(n, 2)), columns=["x", "y"])
     wanted = df.rankeval.paired_bootstrap(n_resamples=7, event="recentred")
-    monkeypatch.setattr(resamples, "_COUNTS", 2 * n)
+    monkeypatch.setattr(resamples, "_DRAWN_BYTES", 2 * n)
     ddf = dd.from_pandas(df, npartitions=partitions)
     same(ddf.rankeval.paired_bootstrap(n_resamples=7, event="recentred"), wanted)
 

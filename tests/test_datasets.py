@@ -241,24 +241,27 @@ def test_where_nothing_can_be_kept_nothing_is(tmp_path, monkeypatch):
 
 def test_what_was_kept_is_there_or_is_not(tmp_path):
     path = tmp_path / "deep" / "kept.json.gz"
-    assert krenn.kept(path) is None
-    krenn.keep(path, {"words": ["a", "b"]})
-    assert krenn.kept(path) == {"words": ["a", "b"]}
-    krenn.keep(path, ["other"])
-    assert krenn.kept(path) == ["other"]
+    assert krenn.read_cache(path) is None
+    krenn.write_cache(path, {"words": ["a", "b"]})
+    assert krenn.read_cache(path) == {"words": ["a", "b"]}
+    krenn.write_cache(path, ["other"])
+    assert krenn.read_cache(path) == ["other"]
     assert [p.name for p in path.parent.iterdir()] == ["kept.json.gz"]
 
 
 def test_a_flipped_bit_anywhere_is_seen(tmp_path):
     path = tmp_path / "kept.json.gz"
-    krenn.keep(path, {"words": ["a", "b"]})
+    krenn.write_cache(path, {"words": ["a", "b"]})
     whole = path.read_bytes()
     for position in range(len(whole)):
         for bit in (1, 128):
             broken = bytearray(whole)
             broken[position] ^= bit
             path.write_bytes(broken)
-            assert krenn.kept(path) in (None, {"words": ["a", "b"]})  # a header's bit may not count
+            assert krenn.read_cache(path) in (
+                None,
+                {"words": ["a", "b"]},
+            )  # a header's bit may not count
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"files": 3}', "no\n[]", "\n", "\ud800\n{}"])
@@ -266,7 +269,7 @@ def test_another_file_of_the_name_is_not_trusted(tmp_path, text):
     path = tmp_path / "kept.json.gz"
     with gzip.open(path, "wb") as file:
         file.write(text.encode(errors="surrogatepass"))
-    assert krenn.kept(path) is None
+    assert krenn.read_cache(path) is None
 
 
 def test_a_full_disk_is_said_once_and_leaves_nothing(tmp_path, monkeypatch):
@@ -275,8 +278,8 @@ def test_a_full_disk_is_said_once_and_leaves_nothing(tmp_path, monkeypatch):
 
     monkeypatch.setattr(krenn.Path, "replace", full)
     with pytest.warns(RankevalWarning, match="No space left.*RANKEVAL_PD_CACHE"):
-        krenn.keep(tmp_path / "kept.json.gz", [1])
-    krenn.keep(tmp_path / "kept.json.gz", [1])  # said already
+        krenn.write_cache(tmp_path / "kept.json.gz", [1])
+    krenn.write_cache(tmp_path / "kept.json.gz", [1])  # said already
     assert list(tmp_path.iterdir()) == []
 
 
@@ -286,7 +289,7 @@ def test_an_interrupt_leaves_nothing_half_written(tmp_path, monkeypatch):
 
     monkeypatch.setattr(krenn.Path, "replace", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        krenn.keep(tmp_path / "kept.json.gz", [1])
+        krenn.write_cache(tmp_path / "kept.json.gz", [1])
     assert list(tmp_path.iterdir()) == []
 
 
@@ -294,7 +297,7 @@ def test_an_interrupt_leaves_nothing_half_written(tmp_path, monkeypatch):
 def test_what_is_kept_is_as_readable_as_the_umask_has_it(tmp_path):
     before = os.umask(0o027)
     try:
-        krenn.keep(tmp_path / "kept.json.gz", [1])
+        krenn.write_cache(tmp_path / "kept.json.gz", [1])
     finally:
         os.umask(before)
     assert (tmp_path / "kept.json.gz").stat().st_mode & 0o777 == 0o640

@@ -45,7 +45,7 @@ def test_the_variance_is_that_of_the_jackknife(seed):
     number = np.unique(cluster, return_inverse=True)[1]
     tp = np.array([gold[rank <= n].sum()])
     totals = cluster_totals.ListTotals(gold, (rank,), number, np.array([n]), (tp / n,), True)
-    found = cluster_totals.spread(totals)
+    found = cluster_totals.total_spread(totals)
     listed = rank <= n
     groups = np.unique(number[listed])
     left = [gold[listed & (number != g)].mean() for g in groups if (listed & (number != g)).any()]
@@ -70,7 +70,7 @@ def test_against_statsmodels():
     (total, size) = next(totals.blocks())
     assert (total**2).sum() / 60**2 == pytest.approx(wanted, rel=1e-9)
     jackknifed = total / (1.0 - size / 60)
-    assert cluster_totals.spread(totals).variance[0] == pytest.approx(
+    assert cluster_totals.total_spread(totals).variance[0] == pytest.approx(
         (jackknifed**2).sum(), rel=1e-12
     )
 

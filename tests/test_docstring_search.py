@@ -97,7 +97,7 @@ def test_documents_links_and_runs(load):
 
 
 def test_links_are_no_part_of_a_document():
-    text, links = docstring_corpora._parted(
+    text, links = docstring_corpora._split_see_also(
         "Do it.\n\nSee Also\n--------\nother, third : Words.\nlast\n    More.\n"
         "\nNotes\n-----\nStays."
     )
@@ -122,10 +122,12 @@ def test_bm25_is_its_formula(load):
         return [w for w in __import__("re").findall(r"(?u)\b\w\w+\b", text.lower())
                 if w not in ENGLISH_STOP_WORDS]  # fmt: skip
 
-    texts = {one.name: words(f"{docstring_corpora._spoken(one.name)} {one.text}") for one in corpus}
+    texts = {
+        one.name: words(f"{docstring_corpora._name_words(one.name)} {one.text}") for one in corpus
+    }
     mean = np.mean([len(x) for x in texts.values()])
     one = next(x for x in corpus if x.name == "tinysearch.Frame.mean")
-    query = set(words(f"{docstring_corpora._spoken(one.name)} {one.text.splitlines()[0]}"))
+    query = set(words(f"{docstring_corpora._name_words(one.name)} {one.text.splitlines()[0]}"))
     for name, text in texts.items():
         total = 0.0
         for word in query & set(text):
@@ -140,7 +142,7 @@ def test_bm25_is_its_formula(load):
 def test_the_corpus_is_kept(load, tmp_path, monkeypatch):
     first = load()
     with monkeypatch.context() as patched:
-        patched.setattr(docstring_corpora, "_read", lambda _: pytest.fail("read again"))
+        patched.setattr(docstring_corpora, "_read_terms", lambda _: pytest.fail("read again"))
         pd.testing.assert_frame_equal(load(), first)
     (kept,) = (tmp_path / "cache").iterdir()
     whole = kept.read_bytes()

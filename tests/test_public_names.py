@@ -80,7 +80,7 @@ def test_choices_are_those_of_the_tables():
         roles.FamilyAdjustment: (*ADJUSTMENTS, "max-t"),
         roles.AdjustOver: OVER,
         roles.Alternative: ALTERNATIVES,
-        roles.Bound: random_counts.KINDS,
+        roles.Bound: random_counts.BOUND_KINDS,
         roles.ComparedShare: comparison.COMPARED,
         roles.DifferenceInterval: (*DIFFERENCE_INTERVALS, *difference_regions.SET_INTERVALS),
         roles.EqualScores: ranking_areas.EQUAL,

@@ -433,7 +433,7 @@ def test_wrong_published_figures(call, message):
 def test_draws_in_blocks_are_the_same_draws(monkeypatch):
     tp, n = np.array([3, 9, 2, 14, 8]), np.array([20, 40, 30, 50, 40])
     whole = dispersion.goodness_of_fit(tp, n, n_resamples=99, seed=3)
-    monkeypatch.setattr(dispersion, "_AT_ONCE", 35)
+    monkeypatch.setattr(dispersion, "_COUNTS_AT_ONCE", 35)
     assert dispersion.goodness_of_fit(tp, n, n_resamples=99, seed=3) == whole
 
 

@@ -215,7 +215,7 @@ def test_lines_in_any_order_and_from_files_and_frames_are_one_table(
     tmp_path, monkeypatch, block, shuffled
 ):
     """A row for each pair, by outer joins of pandas, however many queries are numbered at once."""
-    monkeypatch.setattr(trec_files, "_BLOCK", block)
+    monkeypatch.setattr(trec_files, "_LINES_AT_ONCE", block)
     rng = np.random.default_rng(block)
     pool = pd.DataFrame(
         [(str(q), f"d{d}") for q in (9, 10, 2, 301) for d in range(12)],

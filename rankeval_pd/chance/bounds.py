@@ -18,24 +18,22 @@ from rankeval_pd.errors import check_choice, check_shares
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.answers import answer, common_size, size_now
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.rankings.list_sizes import check_n
-from rankeval_pd.forms.roles.call_costs import check_memory
-from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
+from rankeval_pd.forms.rankings.values import check_n
+from rankeval_pd.forms.roles.declarations import Capabilities, can, check_memory, with_roles_but
 from rankeval_pd.forms.roles.roles import ListSizes, PopulationKind, RankingRoles
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.populations import FiniteEach, InfiniteEach
 from rankeval_pd.stats.random_model.random_counts import (
-    FEW,
+    MOST_SEARCHED,
     bounds,
     bounds_each,
-    distinct,
     parametric_bound,
     parametric_each,
+    unique_rows,
 )
 
-# -------------------------------------------------------------------------------------------------
-# What does a random ranking reach in each n-best list? (Macskassy 2005).
+# -------------------------- What does a random ranking reach in each n-best list? (Macskassy 2005)
 
 BOUND_COLUMNS = (
     "p",
@@ -142,8 +140,8 @@ def _bound_columns(
     total: IntArray, positive: IntArray, *, p: FloatArray, n: IntArray, population: str
 ) -> tuple[AnyArray, ...]:
     shape = np.shape(total)
-    (total, positive), back = distinct(np.ravel(total), np.ravel(positive))  # equal ones once
-    ask = _side_by_side if n.size <= FEW else _one_by_one
+    (total, positive), back = unique_rows(np.ravel(total), np.ravel(positive))  # equal ones once
+    ask = _side_by_side if n.size <= MOST_SEARCHED else _one_by_one
     result = ask(total, positive, p, n, population)
     return tuple(x[back].reshape(*shape, *x.shape[1:]) for x in result)
 
@@ -152,7 +150,7 @@ def _side_by_side(
     total: IntArray, positive: IntArray, p: FloatArray, n: IntArray, population: str
 ) -> tuple[AnyArray, ...]:
     """Return the bounds of a few n for many groups: a search of all lists at once."""
-    result = _nothing(total, p, n)
+    result = _empty_columns(total, p, n)
     expected, discrete, interpolated, parametric, critical, attainable, exists = result
     fits = (n <= total[:, np.newaxis]) | (population == "infinite")
     group, place = np.nonzero(fits & (total[:, np.newaxis] > 0))
@@ -176,7 +174,7 @@ def _one_by_one(
     total: IntArray, positive: IntArray, p: FloatArray, n: IntArray, population: str
 ) -> tuple[AnyArray, ...]:
     """Return the bounds of many n for one group after the other: a path through the n."""
-    result = _nothing(total, p, n)
+    result = _empty_columns(total, p, n)
     expected, discrete, interpolated, parametric, critical, attainable, exists = result
     for group in range(total.size):
         model, prior = population_model(population, float(total[group]), float(positive[group]))
@@ -193,7 +191,7 @@ def _one_by_one(
     return result
 
 
-def _nothing(total: IntArray, p: FloatArray, n: IntArray) -> tuple[AnyArray, ...]:
+def _empty_columns(total: IntArray, p: FloatArray, n: IntArray) -> tuple[AnyArray, ...]:
     """Return the columns before anything is known: floats are NaN, counts 0."""
     shape = (total.size, p.size, n.size)
     expected, interpolated, parametric = (np.full(shape, np.nan) for _ in range(3))
@@ -202,8 +200,7 @@ def _nothing(total: IntArray, p: FloatArray, n: IntArray) -> tuple[AnyArray, ...
     return expected, discrete, interpolated, parametric, critical, attainable, exists
 
 
-# -------------------------------------------------------------------------------------------------
-# How are the true positives of a random list distributed? (Macskassy 2005, figure 1).
+# ------------- How are the true positives of a random list distributed? (Macskassy 2005, figure 1)
 
 
 @Capabilities(
@@ -270,17 +267,17 @@ def random_cdf(
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
         total, positive = size_now(inner)
         size = xr.DataArray(asked if isinstance(asked, np.ndarray) else sizes, dims="n")
-        count, exists = _grid(size, total, positive)
+        count, exists = _cdf_grid(size, total, positive)
         if population == "finite":
             exists = exists & (size <= total)
         parts = []
         with progress_bar(
             progress, total=size.size, what="distribution functions", unit="lists"
         ) as advance:
-            for start in range(0, max(size.size, 1), _TOGETHER):
-                part = {"n": slice(start, start + _TOGETHER)}
+            for start in range(0, max(size.size, 1), _LISTS_AT_ONCE):
+                part = {"n": slice(start, start + _LISTS_AT_ONCE)}
                 lists = count.isel(part), size.isel(part)
-                parts.append(_columns(*lists, total, positive, population))
+                parts.append(_cdf_columns(*lists, total, positive, population))
                 advance(parts[-1].sizes["n"])
         columns = parts[0] if len(parts) == 1 else xr.concat(parts, "n", join="exact")
         result = columns.assign(tp=count, exists=exists)
@@ -293,12 +290,12 @@ def random_cdf(
     )  # fmt: skip
 
 
-_STEPS = 20  # values of a distribution function from one whole count to the next
+_STEPS_PER_COUNT = 20  # values of a distribution function from one whole count to the next
 _DEVIATIONS = 4.0
-_TOGETHER = 100  # lists between two moves of the bar
+_LISTS_AT_ONCE = 100  # lists between two moves of the bar
 
 
-def _columns(
+def _cdf_columns(
     count: xr.DataArray,
     size: xr.DataArray,
     total: xr.DataArray,
@@ -309,10 +306,12 @@ def _columns(
     known = (size, total, positive)
     step = np.arange(count.sizes["_point"])
     # the exact tails at whole counts, of which both others are made
-    whole = xr.DataArray(np.arange(step.size // _STEPS + 2), dims="_whole")
+    whole = xr.DataArray(np.arange(step.size // _STEPS_PER_COUNT + 2), dims="_whole")
     exact = _tail(count.isel(_point=0, drop=True) + whole, *known, "discrete", population)
-    at, after = (exact.isel(_whole=xr.DataArray(step // _STEPS + k, dims="_point")) for k in (0, 1))
-    rest = xr.DataArray(step % _STEPS / _STEPS, dims="_point")
+    at, after = (
+        exact.isel(_whole=xr.DataArray(step // _STEPS_PER_COUNT + k, dims="_point")) for k in (0, 1)
+    )
+    rest = xr.DataArray(step % _STEPS_PER_COUNT / _STEPS_PER_COUNT, dims="_point")
     return xr.Dataset(
         {
             "discrete": 1.0 - at,
@@ -322,7 +321,7 @@ def _columns(
     )
 
 
-def _grid(
+def _cdf_grid(
     n: xr.DataArray, total: xr.DataArray, positive: xr.DataArray
 ) -> tuple[xr.DataArray, xr.DataArray]:
     """Return the counts at which a distribution function is drawn, and which of them exist."""
@@ -332,13 +331,13 @@ def _grid(
     first = ((mean - spread) // 1.0).clip(min=-1.0)
     last = (mean + spread) // 1.0 + 1.0
     last = last.where(last < n, n)
-    points = int(_STEPS * (last - first).max()) + 1 if n.size and total.size else 1
+    points = int(_STEPS_PER_COUNT * (last - first).max()) + 1 if n.size and total.size else 1
     check_memory(
         12.0 * points * last.size,  # columns, and what they are computed from
         f"distribution functions of {last.size:,} lists have up to {points:,} points each",
         "Give the sizes of lists that matter, n=...",
     )
-    step = xr.DataArray(np.arange(points), dims="_point") / _STEPS
+    step = xr.DataArray(np.arange(points), dims="_point") / _STEPS_PER_COUNT
     return step + first, (step <= last - first) & (total > 0)
 
 

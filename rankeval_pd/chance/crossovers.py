@@ -15,7 +15,7 @@ from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.answers import answer, common_size
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import ask_measures
-from rankeval_pd.forms.rankings.list_sizes import check_n
+from rankeval_pd.forms.rankings.values import check_n
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles, with_roles_but
 from rankeval_pd.forms.roles.roles import Bound, ListSizes, RankingRoles, Roles
 from rankeval_pd.progress import progress_bar
@@ -28,7 +28,7 @@ from rankeval_pd.stats.rankings.ranking import Ranking
 # -------------------------------------------------------------------------------------------------
 # From which n on is a measure above chance? Crossover points (Macskassy 2005, section 3.3).
 
-COLUMNS = ("measure", "p", "n_first", "n_last", "tp_first")
+CROSSOVER_COLUMNS = ("measure", "p", "n_first", "n_last", "tp_first")
 _EQUAL = 1e-10  # a count reaches a fractional bound that it equals
 
 
@@ -90,7 +90,7 @@ def crossovers(
     0      G2  0.05        2      22         2
     """
     levels, ties = check_shares("p", p, one=True), Roles.of(roles).ties
-    check_choice("bound", bound, random_counts.KINDS)
+    check_choice("bound", bound, random_counts.BOUND_KINDS)
     shortest = check_count("contiguous", contiguous)
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
@@ -106,7 +106,7 @@ def crossovers(
     attrs = {"bound": bound, "contiguous": shortest}
     table = answer(data, roles, question, columns, can(crossovers), attrs=attrs)
     if isinstance(table, pd.DataFrame):
-        tables.check_names("by=", table.columns[: -len(columns)], COLUMNS)
+        tables.check_names("by=", table.columns[: -len(columns)], CROSSOVER_COLUMNS)
         result = _runs(table, shortest)
         result.attrs = dict(table.attrs)
         return result
@@ -114,11 +114,11 @@ def crossovers(
     return tables.as_rows(_runs(frame, shortest), attrs=attrs)
 
 
-_MOST_KEPT = 2**14  # candidates of groups whose bounds are kept for other chunks
+_MOST_CACHED = 2**14  # candidates of groups whose bounds are kept for other chunks
 
 
 @lru_cache(maxsize=64)
-def _needed(kind: str, p: float, longest: int, model: Finite) -> FloatArray:
+def _cached_bound(kind: str, p: float, longest: int, model: Finite) -> FloatArray:
     """Return the bound at each n below N, less what rounding may do."""
     inside = np.arange(1.0, min(model.total, longest + 1.0))
     return random_counts.bound(kind, p, inside, model) - _EQUAL
@@ -140,7 +140,9 @@ def _reached(
     reached = np.zeros(tp.shape, dtype=bool)
 
     # groups of one size share their bounds, and small ones chunk after chunk in one process
-    needed = _needed if lists.tp.shape[-1] <= _MOST_KEPT else cache(_needed.__wrapped__)
+    needed = (
+        _cached_bound if lists.tp.shape[-1] <= _MOST_CACHED else cache(_cached_bound.__wrapped__)
+    )
     for row in np.ndindex(lists.tp.shape[:-1]):
         model = Finite(float(size.total[row]), float(size.positive[row]))
         below = min(max(int(model.total) - 1, 0), lists.tp.shape[-1])
@@ -173,8 +175,7 @@ def _runs(table: pd.DataFrame, shortest: int) -> pd.DataFrame:
     )
 
 
-# -------------------------------------------------------------------------------------------------
-# What does a random ranking reach at any n at all?
+# ----------------------------------------------- What does a random ranking reach at any n at all?
 
 ENVELOPE_COLUMNS = ("alpha", "n", "expected", "envelope", "local_level", "attainable")
 
@@ -275,7 +276,7 @@ def random_envelope(
 
 
 @lru_cache(maxsize=64)
-def _kept(alpha: float, n: bytes, model: Finite) -> Envelope:
+def _cached_envelope(alpha: float, n: bytes, model: Finite) -> Envelope:
     """Return an envelope, which groups of one size share, chunk after chunk in one process."""
     return envelope(alpha, np.frombuffer(n), model)
 
@@ -300,8 +301,8 @@ def _envelope_columns(
         model = Finite(*size.astype(float).tolist())
         for level in range(alpha.size):
             asked = n[fits].astype(float)
-            if total.size > 1 and asked.size <= _MOST_KEPT:
-                result = _kept(float(alpha[level]), asked.tobytes(), model)
+            if total.size > 1 and asked.size <= _MOST_CACHED:
+                result = _cached_envelope(float(alpha[level]), asked.tobytes(), model)
             else:
                 result = envelope(float(alpha[level]), asked, model, step)
             where = np.ix_(np.flatnonzero(same), np.array([level]), np.flatnonzero(fits))

@@ -12,12 +12,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from rankeval_pd.errors import brief, check_choice, check_share, check_shares
-from rankeval_pd.forms.rankings.list_sizes import Shares, Sizes, check_n, check_not_above
-from rankeval_pd.forms.roles.call_costs import check_memory
+from rankeval_pd.forms.rankings.values import Shares, Sizes, check_n, check_not_above
+from rankeval_pd.forms.roles.declarations import check_memory
 from rankeval_pd.forms.roles.roles import ListSizes, PopulationKind, TailMethod
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.binomial import log_betainc
 from rankeval_pd.stats.distributions.binomial import tails as binomial_tails
+from rankeval_pd.stats.distributions.hypergeometric import Tails
 from rankeval_pd.stats.distributions.hypergeometric import tails as hypergeometric_tails
 from rankeval_pd.stats.distributions.populations import (
     Finite,
@@ -27,11 +28,9 @@ from rankeval_pd.stats.distributions.populations import (
     hypergeometric_laws,
     tails_of_sum,
 )
-from rankeval_pd.stats.distributions.tails import Tails
 from rankeval_pd.stats.random_model.random_counts import bounds, parametric_bound
 
-# -------------------------------------------------------------------------------------------------
-# The random model for published figures.
+# ---------------------------------------------------------- The random model for published figures
 
 METHODS = ("discrete", "interpolated", "parametric")
 
@@ -124,7 +123,7 @@ def _published_model(
     population: str, n_candidates: Any, n_positive: Any, prior: Any
 ) -> tuple[Population, float, int | None]:
     check_choice("population", population, POPULATIONS)
-    _check_given(n_candidates, n_positive, prior)
+    _check_population(n_candidates, n_positive, prior)
     if prior is not None:
         none = isinstance(prior, int | float | np.number) and prior == 0 and prior is not False
         share = 0.0 if none else check_share("prior", prior, one=True)
@@ -142,7 +141,7 @@ def _published_model(
     return model, share, total
 
 
-def _check_given(n_candidates: Any, n_positive: Any, prior: Any) -> None:
+def _check_population(n_candidates: Any, n_positive: Any, prior: Any) -> None:
     """Raise a ValueError unless the two numbers are given, or else the share of positives."""
     if prior is not None and (n_candidates is not None or n_positive is not None):
         raise ValueError(
@@ -220,18 +219,18 @@ def random_pvalue(
     """
     check_choice("method", method, METHODS)
     check_choice("population", population, POPULATIONS)
-    _check_given(n_candidates, n_positive, prior)
+    _check_population(n_candidates, n_positive, prior)
     for name, given in (("tp", tp), ("n", n), ("prior", 0 if prior is None else prior)):
         if np.asarray(given).dtype.kind not in "iuf":
             raise TypeError(f"{name}={given!r}: give a number, or an array of numbers.")
     if prior is not None:
-        count, size, share = _together(tp=tp, n=n, prior=prior)
+        count, size, share = _broadcast(tp=tp, n=n, prior=prior)
         total = positive = np.zeros(count.shape)
         population = "infinite"
         if not ((share >= 0) & (share <= 1)).all():
             raise ValueError(f"prior={prior!r}: a share of positives is a number from 0 to 1.")
     else:
-        count, size, total, positive = _together(
+        count, size, total, positive = _broadcast(
             tp=tp, n=n, n_candidates=n_candidates, n_positive=n_positive
         )
         check_counts(size, total, positive, finite=population == "finite")
@@ -271,7 +270,7 @@ def random_pvalue(
     return float(result) if np.ndim(result) == 0 else result
 
 
-def _together(**given: Any) -> tuple[AnyArray, ...]:
+def _broadcast(**given: Any) -> tuple[AnyArray, ...]:
     """Return the values side by side, one for each of the same lists."""
     shapes = {name: np.shape(values) for name, values in given.items()}
     try:
@@ -417,8 +416,7 @@ def _log_parametric(x: FloatArray, n: FloatArray, share: FloatArray) -> FloatArr
     return result
 
 
-# -------------------------------------------------------------------------------------------------
-# The population that a random list is drawn from.
+# ------------------------------------------------- The population that a random list is drawn from
 
 POPULATIONS = ("finite", "infinite")
 LOG_10 = math.log(10.0)

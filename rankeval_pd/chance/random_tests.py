@@ -17,13 +17,13 @@ from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import ask_measures
-from rankeval_pd.forms.rankings.list_sizes import Shares, check_n, those
+from rankeval_pd.forms.rankings.values import Shares, check_n, those
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
 from rankeval_pd.forms.roles.roles import ListSizes, PopulationKind, RankingRoles, Roles
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.binomial import tails as binomial_tails
 from rankeval_pd.stats.distributions.hypergeometric import tails as hypergeometric_tails
-from rankeval_pd.stats.random_model.boundary import adjusted
+from rankeval_pd.stats.random_model.boundary import simultaneous_p_values
 from rankeval_pd.stats.random_model.random_counts import averaged_tails
 from rankeval_pd.stats.rankings.ranking import Block, NBest, Ranking, Size
 
@@ -216,7 +216,7 @@ def _tested(
     for row in np.ndindex(p_value.shape[:-1]) if adjust else ():
         here = lists.exists[row]
         model, _ = population_model(population, float(size.total[row]), float(size.positive[row]))
-        p_adjusted[(*row, here)] = adjusted(
+        p_adjusted[(*row, here)] = simultaneous_p_values(
             log_ge[(*row, here)],
             lists.tp[(*row, here)].astype(float),
             n[here].astype(float),

@@ -37,7 +37,7 @@ from rankeval_pd.forms.roles.roles import (
 )
 from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.distributions.quantiles import z_of
+from rankeval_pd.stats.intervals.proportions import z_of
 from rankeval_pd.stats.rankings import roc_areas
 from rankeval_pd.stats.rankings.ranking import Ranking
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS

@@ -13,7 +13,7 @@ from rankeval_pd.errors import check_choice, check_flag, check_shares
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.answers import answer, common_size, size_now
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.rankings.list_sizes import check_n
+from rankeval_pd.forms.rankings.values import check_n
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
 from rankeval_pd.forms.roles.roles import Bound, ListSizes, RankingRoles, Space
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
@@ -84,7 +84,7 @@ def random_band(
     1  0.05  50        0.3   0.375
     """
     check_choice("space", space, SPACES)
-    check_choice("bound", bound, random_counts.KINDS)
+    check_choice("bound", bound, random_counts.BOUND_KINDS)
     check_flag("simultaneous", simultaneous)
     if simultaneous and bound != "critical":
         raise ValueError(
@@ -128,11 +128,11 @@ def _band_columns(
     bound: str,
 ) -> tuple[AnyArray, ...]:
     shape = np.shape(total)
-    (total, positive), back = random_counts.distinct(
+    (total, positive), back = random_counts.unique_rows(
         np.ravel(total), np.ravel(positive)
     )  # equal ones once
     fits = n <= total[:, np.newaxis]
-    if simultaneous or (n.size > random_counts.FEW and bound != "parametric"):
+    if simultaneous or (n.size > random_counts.MOST_SEARCHED and bound != "parametric"):
         counts = _one_by_one(total, positive, p, n, fits, "envelope" if simultaneous else bound)
     else:
         counts = _side_by_side(total, positive, p, n, fits, bound)

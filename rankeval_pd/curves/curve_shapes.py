@@ -18,7 +18,7 @@ from rankeval_pd.forms.out.averages import Average, check_average, of_curves
 from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import ask_measures
-from rankeval_pd.forms.rankings.list_sizes import Shares
+from rankeval_pd.forms.rankings.values import Shares
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles_and
 from rankeval_pd.forms.roles.roles import RankingRoles, Roles
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
@@ -253,7 +253,7 @@ def roc(
     2      G2  2        7.4  1.0  0.5
     3      G2  3        3.3  1.0  1.0
     """
-    return _answered(data, _curve(data, "roc", roles, None, average, level))
+    return _as_form(data, _curve(data, "roc", roles, None, average, level))
 
 
 @_CURVE
@@ -299,7 +299,7 @@ def precision_recall(
     1      G2  2        7.4      0.500     0.5
     2      G2  3        3.3      0.667     1.0
     """
-    return _answered(data, _curve(data, "precision_recall", roles, None, average, level))
+    return _as_form(data, _curve(data, "precision_recall", roles, None, average, level))
 
 
 @_CURVE
@@ -338,7 +338,7 @@ def det(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     2      G2  2        7.4  1.0  0.5
     3      G2  3        3.3  1.0  0.0
     """
-    return _answered(data, _curve(data, "det", roles))
+    return _as_form(data, _curve(data, "det", roles))
 
 
 @_CURVE
@@ -376,7 +376,7 @@ def gain(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     3      G2  3        3.3   0.75  1.0
     4      G2  4        0.2   1.00  1.0
     """
-    return _answered(data, _curve(data, "gain", roles))
+    return _as_form(data, _curve(data, "gain", roles))
 
 
 @_CURVE
@@ -421,10 +421,10 @@ def lift(
     0      G2   2        9.5    0.1  6.667
     1      G2  10        5.5    0.5  2.000
     """
-    return _answered(data, _curve(data, "lift", roles, fractions))
+    return _as_form(data, _curve(data, "lift", roles, fractions))
 
 
-def _answered(_: Data, found: Any) -> Data:
+def _as_form(_: Data, found: Any) -> Data:
     """Return what was found: of the kind of the data."""
     answered: Data = found
     return answered

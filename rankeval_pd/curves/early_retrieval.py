@@ -14,7 +14,7 @@ from rankeval_pd.errors import check_share, check_shares
 from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import ask_measures
-from rankeval_pd.forms.rankings.list_sizes import Shares
+from rankeval_pd.forms.rankings.values import Shares
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles, with_roles_but
 from rankeval_pd.forms.roles.roles import ProportionInterval, RankingRoles, Roles
 from rankeval_pd.nbest.precision import IntervalKind

@@ -23,8 +23,7 @@ from rankeval_pd.stats.rankings import early, roc_areas
 from rankeval_pd.stats.rankings.early import influences
 from rankeval_pd.stats.rankings.ranking import Ranking
 
-# -------------------------------------------------------------------------------------------------
-# How good is the whole ranking? The area under the ROC curve, and average precision.
+# -------------- How good is the whole ranking? The area under the ROC curve, and average precision
 
 AREA_COLUMNS = ("measure", "area", "chance", "ci_low", "ci_high", "se", "p_value")
 AVERAGED = (*AREA_COLUMNS[:-1], "n_queries", "n_missing")
@@ -202,9 +201,9 @@ def _with_limits(area: FloatArray, found: Found, level: float, ci: str) -> tuple
     """Return the area, chance, the limits, the standard error and the p-value of one half."""
     sizes = found.positive, found.negative
     if ci == "newcombe":
-        limits = roc_areas.newcombe(area, found.spread, *sizes, level)
+        limits = roc_areas.newcombe_limits(area, found.spread, *sizes, level)
     else:
-        interval = {"delong": roc_areas.delong, "logit": roc_areas.logit}[ci]
+        interval = {"delong": roc_areas.delong_limits, "logit": roc_areas.delong_logit_limits}[ci]
         limits = interval(area, found.spread, level)
     half = np.where(np.isnan(area), np.nan, 0.5)
     _warn_if_reversed(area, limits[1])
@@ -224,7 +223,7 @@ def area_of_outlines(
     level = check_share("level", level)
     found = [roc_areas.area(ranking) for ranking in rankings]
     sizes = (np.array([getattr(x, k) for x in rankings]) for k in ("positive", "negative"))
-    spread = roc_areas.Spread(
+    spread = roc_areas.AreaSpread(
         np.array([float(x.variance) for _, x in found]),
         np.array([float(x.freedom) for _, x in found]),
     )
@@ -320,7 +319,7 @@ _FEW = 10  # candidates of a class, below which the intervals are known to fall 
 class Found(NamedTuple):
     """What an area varies by, from the influence of every candidate on it."""
 
-    spread: roc_areas.Spread
+    spread: roc_areas.AreaSpread
     positive: AnyArray  #: true positives, or groups of them that count as much
     negative: AnyArray
     groups: tuple[IntArray, ...]  #: where candidates belong together, how many groups there are
@@ -363,7 +362,7 @@ def spread_of(
     return Found(result.spread, positive, negative, (result.n_groups,))
 
 
-def found_of(spread: roc_areas.Spread, positive: IntArray, negative: IntArray) -> Found:
+def found_of(spread: roc_areas.AreaSpread, positive: IntArray, negative: IntArray) -> Found:
     """Return the same where the variance is known; say where a class is small."""
     _warn_if_few(positive, negative, "area")
     return Found(spread, positive, negative, ())

@@ -19,7 +19,7 @@ from rankeval_pd.forms.rankings.kernel_calls import ask_measures
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
 from rankeval_pd.forms.roles.roles import Adjustment, Alternative, AreaKind, RankingRoles
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
-from rankeval_pd.stats.distributions.quantiles import z_of
+from rankeval_pd.stats.intervals.proportions import z_of
 from rankeval_pd.stats.rankings import early, roc_areas
 from rankeval_pd.stats.rankings.ranking import Ranking
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
@@ -27,10 +27,10 @@ from rankeval_pd.stats.significance.adjust import adjust as adjusted
 from rankeval_pd.stats.significance.fisher import ALTERNATIVES
 
 _OF_SAMPLE = ("area", "ci_low", "ci_high", "variance", "freedom", "positive", "negative")
-_FOUND = (
+_PAIR_COLUMNS = (
     "area_a", "area_b", "difference", "ci_low", "ci_high", "z", "p_value", "p_adjusted", "se",
 )  # fmt: skip
-KINDS = ("roc", "ap")
+AREA_KINDS = ("roc", "ap")
 
 
 @Capabilities(rankings="How good is it as a whole?", any_ties=True)
@@ -103,7 +103,7 @@ def unpaired_area(
       measure sample_a sample_b  area_a  area_b  p_value
     0    good        x        y   0.881   0.889    0.815
     """
-    check_choice("kind", kind, KINDS)
+    check_choice("kind", kind, AREA_KINDS)
     check_choice("alternative", alternative, ALTERNATIVES)
     check_choice("adjust", adjust, (None, *ADJUSTMENTS))
     level = check_share("level", level)
@@ -142,7 +142,7 @@ def _of_frame(each: pd.DataFrame, options: dict[str, Any], attrs: dict[str, Any]
     for side in (0, 1):
         labels = tables.labels([samples[pair[side]] for pair in pairs])
         table[f"sample_{'ab'[side]}"] = pd.Series(list(labels) * measures.size)
-    for name, column in zip(_FOUND, found, strict=True):
+    for name, column in zip(_PAIR_COLUMNS, found, strict=True):
         table[name] = np.asarray(column).T.ravel()
     table.attrs.update(attrs)
     return table
@@ -171,10 +171,10 @@ def _of_dataset(each: xr.Dataset, options: dict[str, Any]) -> xr.Dataset:
     core = ["pair", "measure"]
     found = xr.apply_ufunc(
         compared, *given, kwargs=options, input_core_dims=[core] * len(given),
-        output_core_dims=[core] * len(_FOUND), dask="parallelized",
-        output_dtypes=[float] * len(_FOUND),
+        output_core_dims=[core] * len(_PAIR_COLUMNS), dask="parallelized",
+        output_dtypes=[float] * len(_PAIR_COLUMNS),
     )  # fmt: skip
-    result = tables.as_columns(_FOUND, found)
+    result = tables.as_columns(_PAIR_COLUMNS, found)
     sides = (tables.labels([samples[pair[side]] for pair in pairs]) for side in (0, 1))
     first, second = sides
     return result.assign_coords(
@@ -210,7 +210,7 @@ def of_sample(ranking: Ranking, *, kind: str, level: float) -> tuple[AnyArray, .
     if kind == "roc":
         placed = roc_areas.placements(ranking)
         found = spread_of(placed.placement, placed.gold, placed.present, None, what="unpaired_area")
-        limits = roc_areas.newcombe(
+        limits = roc_areas.newcombe_limits(
             placed.area, found.spread, found.positive, found.negative, level
         )
         sizes = found.positive.astype(float), found.negative.astype(float)
@@ -222,7 +222,7 @@ def of_sample(ranking: Ranking, *, kind: str, level: float) -> tuple[AnyArray, .
     return result.value, *limits, found.spread.variance, found.freedom, none, none
 
 
-class _Sample(NamedTuple):
+class _SampleAreas(NamedTuple):
     """What is known of the areas of one sample of each pair: (pair, measure)."""
 
     area: FloatArray
@@ -246,7 +246,7 @@ def compared(
     *given: FloatArray, level: float, alternative: str, adjust: str | None
 ) -> tuple[AnyArray, ...]:
     """Return the columns (pair, measure), from what is known of the first and second samples."""
-    a, b = (_Sample(*given[start : start + len(_OF_SAMPLE)]) for start in (0, len(_OF_SAMPLE)))
+    a, b = (_SampleAreas(*given[start : start + len(_OF_SAMPLE)]) for start in (0, len(_OF_SAMPLE)))
     difference, variance = a.area - b.area, a.variance + b.variance
     error = np.sqrt(variance)
     with np.errstate(divide="ignore", invalid="ignore"):

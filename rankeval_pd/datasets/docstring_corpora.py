@@ -13,15 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.datasets.docstrings import once, parsed, sentences
+from rankeval_pd.datasets.docstrings import cached_content, sentences, source_trees
 from rankeval_pd.errors import check_count
 from rankeval_pd.stats._types import FloatArray
 
-# -------------------------------------------------------------------------------------------------
-# Collocation candidates from the docstrings of installed packages, with a gold label.
+# ------------- Collocation candidates from the docstrings of installed packages, with a gold label
 
 _EDITION = 3  # of what is kept; another number when the reading of docstrings changes
-_USUAL = 10  # the least frequency unless given: from it on, candidates are kept as a table
+# the default least frequency: candidates at least as frequent are cached as a table
+_CACHED_FREQUENCY = 10
 _Pair = tuple[str, str]
 
 
@@ -87,10 +87,12 @@ def load_docstring_terms(
     >>> terms = terms.rankeval.with_association_measures(["G2", "t"])
     >>> best = terms.rankeval.nbest_precision(500)
     """
-    least = _check_count("min_frequency", min_frequency, 4 if samples is not None else _USUAL)
+    least = _check_count(
+        "min_frequency", min_frequency, 4 if samples is not None else _CACHED_FREQUENCY
+    )
     parts = None if samples is None else _check_count("samples", samples, 1)
-    if parts is None and least >= _USUAL:
-        usual = _usual(progress)
+    if parts is None and least >= _CACHED_FREQUENCY:
+        usual = _cached_candidates(progress)
         return usual[usual["O11"] >= least].reset_index(drop=True)
     corpus = _corpus(progress)
     if parts is None:
@@ -153,28 +155,28 @@ def _candidates(runs: Iterable[list[str]], names: set[_Pair], min_frequency: int
 # Reading, and keeping what was read
 
 
-def _usual(progress: bool | None) -> pd.DataFrame:
+def _cached_candidates(progress: bool | None) -> pd.DataFrame:
     """Return the candidates of the usual frequency: kept, since to count words takes a second."""
 
     def counted() -> dict[Any, list[Any]]:
         corpus = _corpus(progress)
         runs = (run for file in corpus.files for run in file)
-        return _candidates(runs, corpus.names, _USUAL).to_dict("list")
+        return _candidates(runs, corpus.names, _CACHED_FREQUENCY).to_dict("list")
 
-    found = once("docstring_candidates", _EDITION, counted)
-    return pd.DataFrame(found) if found["O11"] else _candidates((), set(), _USUAL)
+    found = cached_content("docstring_candidates", _EDITION, counted)
+    return pd.DataFrame(found) if found["O11"] else _candidates((), set(), _CACHED_FREQUENCY)
 
 
 def _corpus(progress: bool | None) -> Corpus:
-    found = once("docstring_terms", _EDITION, lambda: _read(progress))
+    found = cached_content("docstring_terms", _EDITION, lambda: _read_terms(progress))
     files = [[run.split() for run in file] for file in found["files"]]
     return Corpus(files, {(a, b) for a, b in found["names"]})
 
 
-def _read(progress: bool | None) -> dict[str, list[Any]]:
+def _read_terms(progress: bool | None) -> dict[str, list[Any]]:
     """Return the corpus as JSON can say it."""
     files, names = [], set[_Pair]()
-    for _, path, tree in parsed(progress):
+    for _, path, tree in source_trees(progress):
         nodes = list(_nodes(tree))
         runs = [run for text in _docstrings(nodes) for runs in sentences(text) for run in runs]
         files.append([" ".join(run) for run in runs if len(run) > 1])
@@ -242,11 +244,10 @@ def pairwise_words(identifier: str) -> Iterator[_Pair]:
             yield first, second
 
 
-# -------------------------------------------------------------------------------------------------
-# A search experiment from the docstrings of installed packages: runs and judgements.
+# -------------- A search experiment from the docstrings of installed packages: runs and judgements
 
 _SEARCH_EDITION = 2  # of what is kept; another number when the reading changes
-_LEAST = 2  # links that make a docstring a query
+_LEAST_LINKS = 2  # links that make a docstring a query
 
 
 class Docstring(NamedTuple):
@@ -304,16 +305,16 @@ def load_docstring_search(depth: int = 100, *, progress: bool | None = None) -> 
     """
     depth = check_count("depth", depth)
     corpus = _search_corpus(progress)
-    links = _resolved(corpus)
-    asked = [k for k, result in enumerate(links) if len(result) >= _LEAST]
-    runs = {name: _best(scores, asked, depth) for name, scores in _scores(corpus, asked)}
-    return _frame(corpus, links, asked, runs)
+    links = _linked_documents(corpus)
+    asked = [k for k, result in enumerate(links) if len(result) >= _LEAST_LINKS]
+    runs = {name: _best_documents(scores, asked, depth) for name, scores in _scores(corpus, asked)}
+    return _search_frame(corpus, links, asked, runs)
 
 
 Run = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], FloatArray]  # query, document, score
 
 
-def _frame(
+def _search_frame(
     corpus: list[Docstring], links: list[list[int]], asked: list[int], runs: dict[str, Run]
 ) -> pd.DataFrame:
     """Return a row for each query and document that a run retrieved or that is linked."""
@@ -343,8 +344,10 @@ def _scores(corpus: list[Docstring], asked: list[int]) -> Iterator[tuple[str, An
             "load_docstring_search ranks documents with scikit-learn, which is not installed:"
             ' pip install "rankeval_pd[search]".'
         ) from None
-    texts = [f"{_spoken(one.name)} {one.text}" for one in corpus]
-    queries = [f"{_spoken(corpus[k].name)} {corpus[k].text.partition(chr(10))[0]}" for k in asked]
+    texts = [f"{_name_words(one.name)} {one.text}" for one in corpus]
+    queries = [
+        f"{_name_words(corpus[k].name)} {corpus[k].text.partition(chr(10))[0]}" for k in asked
+    ]
     counter = CountVectorizer(stop_words="english")
     found: Any = counter.fit_transform(texts)
     words: Any = counter.transform(queries)
@@ -361,7 +364,7 @@ def _scores(corpus: list[Docstring], asked: list[int]) -> Iterator[tuple[str, An
     yield "tfidf", weights.transform(words) @ documents.T
 
 
-def _best(scores: Any, asked: list[int], depth: int) -> Run:
+def _best_documents(scores: Any, asked: list[int], depth: int) -> Run:
     """Return the best documents of each query but the query's own, rounded as runs are."""
     scores = scores.tocsr()
     found = []
@@ -381,12 +384,12 @@ def _best(scores: Any, asked: list[int], depth: int) -> Run:
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
-def _spoken(name: str) -> str:
+def _name_words(name: str) -> str:
     """Return the words of a name without those of its package."""
     return " ".join(word.lower() for word in _WORDS.findall(name.partition(".")[2]))
 
 
-def _resolved(corpus: list[Docstring]) -> list[list[int]]:
+def _linked_documents(corpus: list[Docstring]) -> list[list[int]]:
     """Return the documents that each docstring links to: by the longest end of their names."""
     ends: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     for number, one in enumerate(corpus):
@@ -414,13 +417,15 @@ def _resolved(corpus: list[Docstring]) -> list[list[int]]:
 def _search_corpus(progress: bool | None) -> list[Docstring]:
     return [
         Docstring(*one)
-        for one in once("docstring_search", _SEARCH_EDITION, lambda: _read_search(progress))
+        for one in cached_content(
+            "docstring_search", _SEARCH_EDITION, lambda: _read_search(progress)
+        )
     ]
 
 
 def _read_search(progress: bool | None) -> list[Docstring]:
     by_name: dict[str, Docstring] = {}
-    for package, path, tree in parsed(progress):
+    for package, path, tree in source_trees(progress):
         # numpy/_core/fromnumeric.py is where numpy's functions are written, not their name
         public = [part for part in (*path.parts[:-1], path.stem) if not part.startswith("_")]
         for one in _search_docstrings(tree, ".".join([package, *public])):
@@ -435,7 +440,7 @@ def _search_docstrings(tree: ast.Module | ast.ClassDef, within: str) -> Iterator
             continue
         text = ast.get_docstring(node)
         if text:
-            yield Docstring(f"{within}.{node.name}", *_parted(text))
+            yield Docstring(f"{within}.{node.name}", *_split_see_also(text))
         if isinstance(node, ast.ClassDef):
             yield from _search_docstrings(node, f"{within}.{node.name}")
 
@@ -444,7 +449,7 @@ _SEE_ALSO = re.compile(r"(?ms)^See Also\n-+\n(.*?)(?=^\S[^\n]*\n-{3,}$|\Z)")
 _LINKED = re.compile(r":\w+:`~?\.?([\w.]+)`|([\w.]+)")
 
 
-def _parted(text: str) -> tuple[str, list[str]]:
+def _split_see_also(text: str) -> tuple[str, list[str]]:
     """Return a docstring without its section "See Also", and the names in that section."""
     section = _SEE_ALSO.search(text)
     if section is None:

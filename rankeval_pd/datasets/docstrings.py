@@ -11,7 +11,7 @@ from importlib import metadata, util
 from pathlib import Path
 from typing import Any
 
-from rankeval_pd.datasets.krenn import cache_folder, keep, kept
+from rankeval_pd.datasets.krenn import cache_folder, read_cache, write_cache
 from rankeval_pd.progress import progress_bar
 
 # -------------------------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ def _prose_lines(lines: list[str]) -> Iterator[str]:
 PACKAGES = ("numpy", "scipy", "pandas", "xarray", "matplotlib")
 
 
-def once(what: str, edition: int, make: Callable[[], Any]) -> Any:
+def cached_content(what: str, edition: int, make: Callable[[], Any]) -> Any:
     """Return what was made before of the same versions of the packages, else make and keep it.
 
     ``make`` returns what JSON can say; ``edition`` is another number when it returns other things.
@@ -170,15 +170,15 @@ def once(what: str, edition: int, make: Callable[[], Any]) -> Any:
     made_of = [edition, {package: metadata.version(package) for package in PACKAGES}]
     stamp = hashlib.sha256(json.dumps(made_of, sort_keys=True).encode()).hexdigest()
     path = folder / f"{what}-{stamp[:16]}.json.gz"
-    before = kept(path)
+    before = read_cache(path)
     if before is not None:
         return before["content"]
     content = make()
-    keep(path, {"made of": made_of, "content": content})
+    write_cache(path, {"made of": made_of, "content": content})
     return content
 
 
-def parsed(progress: bool | None) -> Iterator[tuple[str, Path, ast.Module]]:
+def source_trees(progress: bool | None) -> Iterator[tuple[str, Path, ast.Module]]:
     """Yield each source file: its package, its path within the package, and what it says."""
     files = [(package, root, path) for package in PACKAGES for root, path in source_files(package)]
     with progress_bar(

@@ -17,8 +17,7 @@ import pandas as pd
 
 from rankeval_pd.errors import warn
 
-# -------------------------------------------------------------------------------------------------
-# The data of Evert (2004): German PP-verb pairs, annotated by Krenn.
+# ------------------------------ The data of Evert (2004): German PP-verb pairs, annotated by Krenn
 
 _COMMIT = "5bfa54d0f4da111ca84b697973a65fd499e116fa"
 URL = f"https://raw.githubusercontent.com/cran/corpora/{_COMMIT}/data/KrennPPV.rda"
@@ -70,11 +69,11 @@ def load_krenn_ppv() -> pd.DataFrame:
     """
     folder = data_folder()
     if folder is not None and (folder / _CSV).is_file():
-        return _uniform(pd.read_csv(folder / _CSV))
-    return _uniform(_read_rda(_download()))
+        return _uniform_frame(pd.read_csv(folder / _CSV))
+    return _uniform_frame(_read_rda(_download()))
 
 
-def _uniform(frame: pd.DataFrame) -> pd.DataFrame:
+def _uniform_frame(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the columns with the same names, order, types and index whatever the file was."""
     columns: dict[str, Any] = {name: frame[name].astype(object).astype(str) for name in _TEXT}
     columns |= {name: frame[name].to_numpy(dtype=bool) for name in _FLAGS}
@@ -126,10 +125,9 @@ def _read_rda(path: Path) -> pd.DataFrame:
     return frame
 
 
-# -------------------------------------------------------------------------------------------------
-# Where data are kept, and how: the user's cache folder, and a folder that the user names.
+# --------- Where data are kept, and how: the user's cache folder, and a folder that the user names
 
-_said: set[Path] = set()  # the folders that cannot be written, each of which is said once
+_unwritable: set[Path] = set()  # the folders that cannot be written, each of which is said once
 
 
 def cache_folder() -> Path | None:
@@ -150,8 +148,8 @@ def data_folder() -> Path | None:
     return Path(named).expanduser() if named else None
 
 
-def kept(path: Path) -> Any:
-    """Return what :func:`keep` wrote; None where nothing is there, or not what was written."""
+def read_cache(path: Path) -> Any:
+    """Return the content of a file of :func:`write_cache`; None if it is missing or damaged."""
     try:
         with gzip.open(path, "rt", encoding="utf-8") as file:
             digest, text = file.read().split("\n", 1)
@@ -160,7 +158,7 @@ def kept(path: Path) -> Any:
     return json.loads(text) if digest == _digest(text) else None
 
 
-def keep(path: Path, content: Any) -> None:
+def write_cache(path: Path, content: Any) -> None:
     """Write what JSON can say as a whole or not at all, readable as the user's umask has it.
 
     A folder that cannot be written is no error: it is said once.
@@ -176,8 +174,8 @@ def keep(path: Path, content: Any) -> None:
         finally:  # after an error, or Ctrl-C
             unfinished.unlink(missing_ok=True)
     except OSError as error:
-        if path.parent not in _said:
-            _said.add(path.parent)
+        if path.parent not in _unwritable:
+            _unwritable.add(path.parent)
             warn(
                 f"what was read cannot be kept in {path.parent} ({error}), and is read anew in"
                 " every session. Make room there, or set the environment variable"

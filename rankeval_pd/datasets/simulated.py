@@ -14,7 +14,7 @@ from rankeval_pd.forms.roles.roles import Roles
 from rankeval_pd.stats._types import FloatArray
 
 _QUALITY = {"good": 1.5, "fair": 1.0}
-_DECIMALS = 300  # 10 to this power, times a score, is a number
+_MOST_DECIMALS = 300  # 10 to this power, times a score, is a number
 
 
 def simulate_candidates(
@@ -81,8 +81,11 @@ def simulate_candidates(
     if size != np.floor(size) or size < 1.0:
         raise ValueError(f"n_candidates={n_candidates!r}: give a whole number of 1 or more.")
     lifts = _lifts(quality)
-    if decimals is not None and check_count("decimals", decimals, least=-_DECIMALS) > _DECIMALS:
-        raise ValueError(f"decimals={decimals!r}: give a whole number of at most {_DECIMALS}.")
+    if (
+        decimals is not None
+        and check_count("decimals", decimals, least=-_MOST_DECIMALS) > _MOST_DECIMALS
+    ):
+        raise ValueError(f"decimals={decimals!r}: give a whole number of at most {_MOST_DECIMALS}.")
     generator = np.random.default_rng(Roles.of({"rng": rng}).rng)
     gold = generator.random(int(n_candidates)) < baseline
     shared = generator.normal(size=gold.size)

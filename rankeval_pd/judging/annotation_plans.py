@@ -24,8 +24,7 @@ from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.distributions.hypergeometric import log_pmf
 from rankeval_pd.stats.significance.fisher import fisher_test
 
-# -------------------------------------------------------------------------------------------------
-# How many candidates must be judged to know which of two measures is better?
+# --------------------- How many candidates must be judged to know which of two measures is better?
 
 _DRAWS = 4_000
 _RARE = 1e-9  # counts less probable than this change no power
@@ -343,8 +342,7 @@ def _of_regions(first: float, second: float, overlap: float) -> tuple[float, flo
     return listed[0], listed[1]
 
 
-# -------------------------------------------------------------------------------------------------
-# Sheets of candidates to judge, and back.
+# --------------------------------------------------------- Sheets of candidates to judge, and back
 
 
 @Capabilities(rankings="What to judge next?")

@@ -11,7 +11,7 @@ import xarray as xr
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import ask_measures, only_pair, with_names
-from rankeval_pd.forms.rankings.list_sizes import Shares, Sizes, check_n
+from rankeval_pd.forms.rankings.values import Shares, Sizes, check_n
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles, with_roles_but
 from rankeval_pd.forms.roles.roles import ListSizes, PartlyJudged, RankingRoles, Roles
 from rankeval_pd.judging.judged_rankings import (

@@ -12,7 +12,7 @@ import xarray as xr
 from rankeval_pd.forms.lazy.batches import find_batches
 from rankeval_pd.forms.rankings.answers import Question, answer
 from rankeval_pd.forms.rankings.candidates import check_data, read_part
-from rankeval_pd.forms.rankings.list_sizes import Sizes
+from rankeval_pd.forms.rankings.values import Sizes
 from rankeval_pd.forms.roles.declarations import Capabilities
 from rankeval_pd.forms.roles.roles import Roles
 from rankeval_pd.judging.samples import Asked, Sample, by_name, counts_of, quietly, read_sample
@@ -21,8 +21,7 @@ from rankeval_pd.stats.rankings import judged_sums
 from rankeval_pd.stats.rankings.judged_sums import Design
 from rankeval_pd.stats.rankings.ranking import Ranking
 
-# -------------------------------------------------------------------------------------------------
-# Lazy rankings of which a part is judged: who is judged is found chunk by chunk.
+# ------------------ Lazy rankings of which a part is judged: who is judged is found chunk by chunk
 
 BESIDE = {"judged": bool, "probability": float, "stratum": np.int64}
 

@@ -35,8 +35,7 @@ from rankeval_pd.stats.rankings import ranking
 from rankeval_pd.stats.rankings.judged_sums import MOST_STRATA, Design, windows_of
 from rankeval_pd.stats.significance.fisher import fisher_test
 
-# -------------------------------------------------------------------------------------------------
-# Data of which a part is judged: who is, with which probability, and in which stratum.
+# ------------ Data of which a part is judged: who is, with which probability, and in which stratum
 
 ESTIMATORS = ("ratio", "horvitz-thompson")
 _ROWS = "_rows"  # the dimension of the candidates as they came in
@@ -315,8 +314,7 @@ def counts_of(sums: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
     return size, judged, tp
 
 
-# -------------------------------------------------------------------------------------------------
-# Were the judged candidates of a list chosen at random, as an estimate takes them to be?
+# --------- Were the judged candidates of a list chosen at random, as an estimate takes them to be?
 
 _LEVEL = 1e-3  # of all the tables of a call together
 _NEAR = 2.5  # standard deviations; what is nearer to its mean is far from the level

@@ -23,7 +23,7 @@ from rankeval_pd.forms.rankings.kernel_calls import (
     with_better,
     with_names,
 )
-from rankeval_pd.forms.rankings.list_sizes import asked_thresholds
+from rankeval_pd.forms.rankings.values import asked_thresholds
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
 from rankeval_pd.forms.roles.roles import Names, ProportionInterval, RankingRoles
 from rankeval_pd.nbest.difference_regions import (
@@ -39,8 +39,7 @@ from rankeval_pd.stats.intervals.differences import agreeing, delta_method, over
 from rankeval_pd.stats.rankings import rank_tests
 from rankeval_pd.stats.rankings.ranking import Accepted, Ranking, Whole, accepted_regions
 
-# -------------------------------------------------------------------------------------------------
-# How good is what a threshold accepts? (Evert 2004, section 2).
+# ----------------------------------- How good is what a threshold accepts? (Evert 2004, section 2)
 
 ACCEPTANCE_COLUMNS = (
     "measure", "threshold", "n_accepted", "tp", "precision", "recall", "lift", "ci_low", "ci_high",
@@ -152,8 +151,7 @@ def _acceptance_columns(
     return (sets.size, sets.tp, *shares_of(sets.tp, sets.size, ranking.size, kind, exists=every))
 
 
-# -------------------------------------------------------------------------------------------------
-# Is what one threshold accepts better than what another does?
+# ------------------------------------ Is what one threshold accepts better than what another does?
 
 THRESHOLD_COLUMNS = (
     "measure_a", "measure_b", "n_a", "n_b", *REGION_TYPES, *DECIDED, "recall_a", "recall_b",

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 import xarray as xr
 
-from rankeval_pd.errors import check_choice, check_flag
+from rankeval_pd.errors import check_choice, check_flag, warn_of_thresholds
 from rankeval_pd.forms.out.averages import Average
 from rankeval_pd.forms.out.tables import adjusted_together
 from rankeval_pd.forms.rankings.answers import answer
@@ -23,9 +23,8 @@ from rankeval_pd.forms.rankings.kernel_calls import (
     sides,
     with_better,
 )
-from rankeval_pd.forms.rankings.list_sizes import Sizes, check_n, those
-from rankeval_pd.forms.roles.call_costs import check_needed
-from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
+from rankeval_pd.forms.rankings.values import Sizes, check_n, those
+from rankeval_pd.forms.roles.declarations import Capabilities, can, check_needed, with_roles
 from rankeval_pd.forms.roles.roles import (
     AdjustOver,
     Alternative,
@@ -42,12 +41,12 @@ from rankeval_pd.forms.roles.roles import (
 from rankeval_pd.nbest.acceptance_sets import check_threshold, compare_thresholds
 from rankeval_pd.nbest.difference_regions import DECIDED, REGION_TYPES, Options, tested
 from rankeval_pd.nbest.grouped_lists import check_clustered, check_joined, compare_joined, compared
-from rankeval_pd.nbest.precision import LEAST, warn_of_thresholds
+from rankeval_pd.nbest.precision import LEAST
 from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
-from rankeval_pd.stats.distributions.quantiles import z_of
 from rankeval_pd.stats.intervals import bands
 from rankeval_pd.stats.intervals.differences import DIFFERENCE_INTERVALS, agreeing
+from rankeval_pd.stats.intervals.proportions import z_of
 from rankeval_pd.stats.rankings import swaps
 from rankeval_pd.stats.rankings.ranking import nbest_regions
 from rankeval_pd.stats.significance.fisher import sample_odds_ratio

@@ -29,10 +29,15 @@ from rankeval_pd.forms.rankings.candidates import (
     read_part,
 )
 from rankeval_pd.forms.rankings.kernel_calls import PairRanks, ask_pairs, only_pair, pair_names
-from rankeval_pd.forms.rankings.list_sizes import Shares, Sizes, check_n, check_not_above, those
-from rankeval_pd.forms.roles.call_costs import check_draws
+from rankeval_pd.forms.rankings.values import Shares, Sizes, check_n, check_not_above, those
 from rankeval_pd.forms.roles.columns import native, with_columns
-from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles, with_roles_but
+from rankeval_pd.forms.roles.declarations import (
+    Capabilities,
+    can,
+    check_draws,
+    with_roles,
+    with_roles_but,
+)
 from rankeval_pd.forms.roles.roles import ListSizes, RankingRoles, Roles
 from rankeval_pd.nbest.precision import TARGETS
 from rankeval_pd.progress import progress_bar
@@ -48,8 +53,7 @@ from rankeval_pd.stats.significance.fisher import (
 )
 from rankeval_pd.stats.significance.unconditional import barnard, boschloo, score_test
 
-# -------------------------------------------------------------------------------------------------
-# Which candidates make the difference? The difference region (Evert 2004, section 3.3).
+# ----------- Which candidates make the difference? The difference region (Evert 2004, section 3.3)
 
 
 @Capabilities(rankings="Which candidates make it?")
@@ -283,8 +287,7 @@ def _region(inner: xr.Dataset, *, a: Hashable, b: Hashable, n: IntArray, ties: s
     return _Region(np.sort(rows), names[only], rank_a[only], rank_b[only])
 
 
-# -------------------------------------------------------------------------------------------------
-# How two difference regions are tested, and what is asked of a comparison.
+# ------------------------ How two difference regions are tested, and what is asked of a comparison
 
 REGION_TYPES: dict[str, type] = {
     "precision_a": float, "precision_b": float, "difference": float, "ci_low": float,
@@ -399,8 +402,7 @@ def _other_test(
     return test(tp_a, n_a, tp_b, n_b, options.alternative, shown)
 
 
-# -------------------------------------------------------------------------------------------------
-# How large is the difference between two difference regions? Odds ratios, exactly.
+# ---------------- How large is the difference between two difference regions? Odds ratios, exactly
 
 COLUMNS = ("measure_a", "measure_b", "n", "odds_ratio", "odds_ratio_mle", "ci_low", "ci_high")
 

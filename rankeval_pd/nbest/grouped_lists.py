@@ -20,21 +20,19 @@ from rankeval_pd.forms.rankings.kernel_calls import (
     pair_names,
     with_better,
 )
-from rankeval_pd.forms.rankings.list_sizes import Shares, Sizes, those
+from rankeval_pd.forms.rankings.values import Shares, Sizes, those
 from rankeval_pd.forms.roles.declarations import Capabilities
 from rankeval_pd.forms.roles.roles import Alternative, Roles
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.distributions.quantiles import z_of
 from rankeval_pd.stats.intervals import bands, cluster_totals
 from rankeval_pd.stats.intervals.differences import agreeing
-from rankeval_pd.stats.intervals.proportions import INTERVALS
+from rankeval_pd.stats.intervals.proportions import INTERVALS, z_of
 from rankeval_pd.stats.rankings.ranking import Ranking, Whole, nbest_regions, up_to_ranks
 from rankeval_pd.stats.significance import fisher
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
 from rankeval_pd.stats.significance.adjust import adjust as adjusted
 
-# -------------------------------------------------------------------------------------------------
-# Lists of candidates that belong together: intervals and tests from whole clusters.
+# --------------- Lists of candidates that belong together: intervals and tests from whole clusters
 
 FEW = 20
 """So few clusters make an interval that is known only roughly."""
@@ -118,7 +116,7 @@ def list_spread(
     """Return totals, spread and shrunken precision of the lists of one ranking; ``n`` rises."""
     totals, precision = ranked.totals(n, target)
     around = precision if totals.fixed else totals.edges[0]
-    return totals, cluster_totals.spread(totals, (1.0 - around) ** 2 + around**2), precision
+    return totals, cluster_totals.total_spread(totals, (1.0 - around) ** 2 + around**2), precision
 
 
 def weights(
@@ -161,7 +159,7 @@ def band(
 
     totals, result, precision = list_spread(ranked, n, "nbest")
     warn_of_few(result.n_groups)
-    drawn = cluster_totals.largest(totals, result, **drawing)
+    drawn = cluster_totals.largest_statistics(totals, result, **drawing)
     within = 1.0 - 2.0 * float(special.ndtr(-bands.critical_value(drawn, level)))
     size = cluster_totals.effective(n, precision, result, level)
     tp = up_to_ranks(ranked.rank, ranked.gold)
@@ -207,7 +205,7 @@ def difference(
         gold, (rank_a, rank_b), cluster, n, edges, target == "region", _everyone(whole)
     )
     added = sum((1.0 - edge) ** 2 + edge**2 for edge in edges)
-    result = cluster_totals.spread(totals, added)
+    result = cluster_totals.total_spread(totals, added)
     differ = only > 0
     error = np.where(differ, np.sqrt(result.variance), 0.0)
     n_groups = np.where(differ, result.n_groups, 0)
@@ -238,7 +236,7 @@ def margin(
     """Return the difference of precision and half the width of its band; ``n`` rises."""
     result = difference(rank_a, rank_b, gold, cluster, n, "nbest")
     warn_of_few(result.n_groups[result.n_groups > 0])
-    drawn = cluster_totals.largest(result.totals, result.spread, **drawing)
+    drawn = cluster_totals.largest_statistics(result.totals, result.spread, **drawing)
     known = result.spread.freedom > 0
     wider = np.where(known, result.spread.quantile(level), 0.0) / z_of(level)
     half = bands.critical_value(drawn, level) * wider * result.error / n
@@ -393,10 +391,10 @@ def _strata(
         if not total[row]:
             continue
         x, y, m = (np.asarray(v[row]).ravel().astype(np.int64) for v in (tp_a, tp_b, size))
-        p = fisher.exact_test(x, y, m, alternative)
+        p = fisher.stratified_exact_test(x, y, m, alternative)
         share = float(m.sum()) / float(total[row])
         values[(slice(None), *row)] = (
-            *(share * limit for limit in fisher.difference(x, y, m, level)), *p,
+            *(share * limit for limit in fisher.mantel_haenszel_difference(x, y, m, level)), *p,
         )  # fmt: skip
     difference, low, high, p_value, p_mid = values
     return difference, *agreeing(low, high, p_value, alternative, level), p_value, p_mid

@@ -14,17 +14,21 @@ from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.answers import Question, answer
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import pair_names, with_names
-from rankeval_pd.forms.rankings.list_sizes import Sizes, check_n
-from rankeval_pd.forms.roles.call_costs import check_draws, check_needed
-from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
+from rankeval_pd.forms.rankings.values import Sizes, check_n
+from rankeval_pd.forms.roles.declarations import (
+    Capabilities,
+    can,
+    check_draws,
+    check_needed,
+    with_roles,
+)
 from rankeval_pd.forms.roles.roles import AreaKind, FamilyAdjustment, ListSizes, RankingRoles, Roles
 from rankeval_pd.nbest.precision import warn_of_reversed
 from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions import hypergeometric
-from rankeval_pd.stats.distributions.quantiles import z_of
 from rankeval_pd.stats.intervals import bands
-from rankeval_pd.stats.intervals.proportions import INTERVALS
+from rankeval_pd.stats.intervals.proportions import INTERVALS, z_of
 from rankeval_pd.stats.rankings import early, rank_tests, roc_areas, swaps
 from rankeval_pd.stats.rankings.ranking import (
     Ranking,
@@ -448,7 +452,7 @@ def _of_areas(
         error = np.sqrt(spread.variance)
         there = ranking.size
         counts = there.positive, there.total - there.positive
-        low, high = roc_areas.newcombe(value, spread, *counts, asked.level)
+        low, high = roc_areas.newcombe_limits(value, spread, *counts, asked.level)
         chance = np.full(value.shape, 0.5)
     else:
         result = early.influences(ranking)

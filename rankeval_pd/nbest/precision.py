@@ -18,12 +18,13 @@ from rankeval_pd.errors import (
     check_together,
     hushed,
     warn,
+    warn_of_thresholds,
 )
 from rankeval_pd.forms.out.averages import Average, of_lists
 from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import ask_measures
-from rankeval_pd.forms.rankings.list_sizes import check_n, those
+from rankeval_pd.forms.rankings.values import check_n, those
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
 from rankeval_pd.forms.roles.roles import ListSizes, ProportionInterval, RankingRoles, Roles, Target
 from rankeval_pd.nbest.grouped_lists import check_joined, weights
@@ -224,12 +225,10 @@ def _nbest_columns(
     return (threshold, lists.tp, *shares, lists.tied, *varied, *groups, lists.exists)
 
 
-# -------------------------------------------------------------------------------------------------
-# The interval of precision (Evert 2004, section 3.2).
+# --------------------------------------------- The interval of precision (Evert 2004, section 3.2)
 
 TARGETS = ("region", "nbest")
 LEAST = 10  # candidates of a list, of fewer of which the variance is a mere guess
-_RATIO = 1.5  # of variances, from which on the interval of the region misleads about the list
 
 
 class Interval(NamedTuple):
@@ -356,19 +355,6 @@ def shares_of(
     limits = np.full((2, *n.shape), np.nan)
     limits[:, exists] = kind.limits(tp[exists] * weight, n[exists] * weight)
     return precision, recall, lift, *limits
-
-
-def warn_of_thresholds(ratio: FloatArray, n: IntArray, exists: BoolArray, what: str) -> None:
-    """Say where n-best lists vary far more than regions with a fixed threshold do."""
-    if (ratio[exists] > _RATIO).any():
-        worst = int(np.argmax(np.where(exists, ratio, 0.0)))
-        warn(
-            f"target='region': at n={int(n.ravel()[worst])} the {what} varies"
-            f" {ratio.ravel()[worst]:.2g} times as much as that of a region with a fixed threshold,"
-            f" which is what the interval is of (more than {_RATIO:g} times at"
-            f" {int((ratio[exists] > _RATIO).sum())} of {int(exists.sum())} lists). For the list,"
-            " give target='nbest'."
-        )
 
 
 def warn_of_reversed(worse: BoolArray) -> None:

@@ -18,9 +18,8 @@ from rankeval_pd.forms.rankings.kernel_calls import (
     only_pair,
     pair_names,
 )
-from rankeval_pd.forms.rankings.list_sizes import check_n, those
-from rankeval_pd.forms.roles.call_costs import check_draws
-from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
+from rankeval_pd.forms.rankings.values import check_n, those
+from rankeval_pd.forms.roles.declarations import Capabilities, can, check_draws, with_roles
 from rankeval_pd.forms.roles.roles import ListSizes, ProportionInterval, RankingRoles, Roles
 from rankeval_pd.nbest import grouped_lists
 from rankeval_pd.nbest.precision import IntervalKind
@@ -31,8 +30,7 @@ from rankeval_pd.stats.intervals.proportions import INTERVALS
 from rankeval_pd.stats.rankings.ranking import Ranking, Whole, nbest_regions
 from rankeval_pd.stats.rankings.swap_draws import Keys
 
-# -------------------------------------------------------------------------------------------------
-# What holds for all n together? Bands around precision curves and their difference.
+# --------------- What holds for all n together? Bands around precision curves and their difference
 
 PRECISION_COLUMNS = ("measure", "n", "precision", "band_low", "band_high")
 _PRECISION_TYPES = dict.fromkeys(PRECISION_COLUMNS[2:], float) | {"exists": bool}
@@ -371,8 +369,7 @@ def _difference_margin(
     return difference, margin
 
 
-# -------------------------------------------------------------------------------------------------
-# How good are the candidates around each rank?
+# --------------------------------------------------- How good are the candidates around each rank?
 
 LOCAL_COLUMNS = ("measure", "n", "precision", "ci_low", "ci_high")
 

@@ -16,8 +16,7 @@ from rankeval_pd.stats.distributions import binomial
 from rankeval_pd.stats.significance import dispersion
 from rankeval_pd.stats.significance.fisher import ALTERNATIVES, fisher_test
 
-# -------------------------------------------------------------------------------------------------
-# Is A better than B, by published figures alone?
+# ------------------------------------------------- Is A better than B, by published figures alone?
 
 _ROUNDING = 1e-6  # of a count that came as a rate times a size
 _BLOCK = 200_000  # tables tested together
@@ -142,8 +141,7 @@ def _joined(found: list[tuple[IntArray, IntArray]]) -> tuple[IntArray, IntArray]
     return np.concatenate(sizes), np.concatenate(true)
 
 
-# -------------------------------------------------------------------------------------------------
-# Repeated samples, from published figures (Evert 2004, section 4).
+# -------------------------------- Repeated samples, from published figures (Evert 2004, section 4)
 
 
 class Dispersion(NamedTuple):

@@ -14,9 +14,8 @@ from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import PairRanks, ask_pairs, only_pair, pair_names
-from rankeval_pd.forms.rankings.list_sizes import check_n, those
-from rankeval_pd.forms.roles.call_costs import check_draws
-from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
+from rankeval_pd.forms.rankings.values import check_n, those
+from rankeval_pd.forms.roles.declarations import Capabilities, can, check_draws, with_roles
 from rankeval_pd.forms.roles.roles import (
     AdjustOver,
     Alternative,
@@ -32,14 +31,13 @@ from rankeval_pd.nbest.comparison import DRAWN, NBEST_COLUMNS, compare
 from rankeval_pd.nbest.precision import intervals_unread
 from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.distributions.quantiles import z_of
 from rankeval_pd.stats.intervals import bands
 from rankeval_pd.stats.intervals.differences import agreeing
+from rankeval_pd.stats.intervals.proportions import z_of
 from rankeval_pd.stats.rankings import ranking, swaps
 from rankeval_pd.stats.significance.fisher import ALTERNATIVES
 
-# -------------------------------------------------------------------------------------------------
-# At which list sizes is one measure significantly better? (Evert 2004, figure 3).
+# ----------------- At which list sizes is one measure significantly better? (Evert 2004, figure 3)
 
 RANGE_COLUMNS = ("measure_a", "measure_b", "better", "n_first", "n_last", "n_tests", "p_max")
 
@@ -171,8 +169,7 @@ def _undecided_ends(table: pd.DataFrame, pair: AnyArray) -> tuple[BoolArray, Boo
     return at_first, at_last
 
 
-# -------------------------------------------------------------------------------------------------
-# Is A better than B over a range of list sizes? One test, chosen beforehand.
+# ---------------------- Is A better than B over a range of list sizes? One test, chosen beforehand
 
 _TYPES: dict[str, type] = {
     "n_first": np.int64, "n_last": np.int64, "difference": float, "ci_low": float,

@@ -8,11 +8,11 @@ from typing import Any, Unpack
 import numpy as np
 import xarray as xr
 
-from rankeval_pd.errors import check_choice, check_share
+from rankeval_pd.errors import check_choice, check_share, warn_of_thresholds
 from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import ask_measures
-from rankeval_pd.forms.rankings.list_sizes import Sizes, check_n, those
+from rankeval_pd.forms.rankings.values import Sizes, check_n, those
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
 from rankeval_pd.forms.roles.roles import (
     ListSizes,
@@ -22,7 +22,7 @@ from rankeval_pd.forms.roles.roles import (
     Roles,
     Target,
 )
-from rankeval_pd.nbest.precision import LEAST, IntervalKind, warn_of_reversed, warn_of_thresholds
+from rankeval_pd.nbest.precision import LEAST, IntervalKind, warn_of_reversed
 from rankeval_pd.nbest.precision_bands import enough
 from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray

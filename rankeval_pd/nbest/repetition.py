@@ -22,7 +22,7 @@ from rankeval_pd.forms.rankings.candidates import (
     read_frame,
     read_part,
 )
-from rankeval_pd.forms.rankings.list_sizes import asked_thresholds
+from rankeval_pd.forms.rankings.values import asked_thresholds
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles_but
 from rankeval_pd.forms.roles.roles import ProportionInterval, RankingRoles, Roles, as_names
 from rankeval_pd.nbest.repetition_parts import (

@@ -11,9 +11,8 @@ import xarray as xr
 from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import PairRanks, ask_pairs, only_pair, pair_names
-from rankeval_pd.forms.rankings.list_sizes import check_n, those
-from rankeval_pd.forms.roles.call_costs import check_draws
-from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
+from rankeval_pd.forms.rankings.values import check_n, those
+from rankeval_pd.forms.roles.declarations import Capabilities, can, check_draws, with_roles
 from rankeval_pd.forms.roles.roles import ListSizes, RankingRoles, Roles
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import ranking, swap_draws

@@ -12,7 +12,7 @@ from rankeval_pd.chance.bounds import random_cdf as cdf_of
 from rankeval_pd.chance.crossovers import random_envelope
 from rankeval_pd.curves import ranking_areas
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.roles.call_costs import let_in_once
+from rankeval_pd.forms.roles.declarations import let_in_once
 from rankeval_pd.forms.roles.roles import ListSizes, PopulationKind
 from rankeval_pd.nbest import difference_regions as ratios
 from rankeval_pd.nbest import ranges as mean_differences
@@ -39,8 +39,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# -------------------------------------------------------------------------------------------------
-# Pictures of what chance reaches, from data or a table.
+# ------------------------------------------- Pictures of what chance reaches, from data or a table
 
 
 @of_data_or_table(draw_random_bound, ("p", "n", "expected", "critical"), "random_bound")
@@ -163,8 +162,7 @@ def random_cdf(
     return draw_random_cdf(table, bound, **look)
 
 
-# -------------------------------------------------------------------------------------------------
-# Pictures of estimates and their intervals, from data or a table.
+# --------------------------------- Pictures of estimates and their intervals, from data or a table
 
 
 @of_data_or_table(draw_area, ("measure", "area", "chance"), "area")

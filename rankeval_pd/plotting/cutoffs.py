@@ -16,7 +16,7 @@ from rankeval_pd.curves.curve_references import random_band
 from rankeval_pd.curves.ranking_areas import area as area_of
 from rankeval_pd.errors import check_choice
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.roles.call_costs import let_in_once
+from rankeval_pd.forms.roles.declarations import let_in_once
 from rankeval_pd.forms.roles.roles import AreaKind, Bound, Space
 from rankeval_pd.plotting.drawing.canvas import shown
 from rankeval_pd.plotting.drawing.curves import curve_drawing

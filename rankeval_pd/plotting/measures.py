@@ -11,7 +11,7 @@ import pandas as pd
 
 from rankeval_pd.errors import check_flag, check_share, hushed
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.roles.call_costs import let_in_once
+from rankeval_pd.forms.roles.declarations import let_in_once
 from rankeval_pd.forms.roles.roles import (
     CUTTING,
     Across,
@@ -51,8 +51,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# -------------------------------------------------------------------------------------------------
-# Pictures of rankings, from data or a table: precision, comparisons, repeated samples.
+# ------------ Pictures of rankings, from data or a table: precision, comparisons, repeated samples
 
 
 @of_data_or_table(draw_precision, ("n", "precision", "lift"), "nbest_precision")

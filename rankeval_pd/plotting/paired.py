@@ -37,7 +37,7 @@ from rankeval_pd.systems import system_ranks as ranked
 from rankeval_pd.systems.calibration import PAPER_BINS
 from rankeval_pd.systems.gain_studies import gain_threshold
 from rankeval_pd.systems.paired_tests import paired_bootstrap
-from rankeval_pd.systems.resampled_tables import Families
+from rankeval_pd.systems.system_ranks import Families
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,24 +15,28 @@ from rankeval_pd.errors import check_choice, check_count, listed, warn
 from rankeval_pd.forms.items.metric_columns import COLUMNS
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.queries.documents import (
-    Collection,
     QueryOptions,
-    admitted,
+    QueryRows,
+    admitted_scores,
     find_query_batches,
     read_dataset,
     read_frame,
-    rows_of,
+    rows_of_arrays,
     with_query_roles,
 )
 from rankeval_pd.forms.rankings.candidates import Data, check_data
 from rankeval_pd.forms.roles.declarations import Capabilities
 from rankeval_pd.forms.roles.roles import QueryRoles
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
-from rankeval_pd.stats.rankings.query_metrics import METRICS, Request, judgements, retrieve
-from rankeval_pd.stats.rankings.query_ties import EXPECTED
+from rankeval_pd.stats.rankings.query_metrics import (
+    QUERY_METRICS,
+    MetricRequest,
+    judgements,
+    retrieve,
+)
+from rankeval_pd.stats.rankings.query_ties import EXPECTED_METRICS
 
-# -------------------------------------------------------------------------------------------------
-# How good is each measure for each query? The metrics of search, equal to trec_eval's.
+# ------------ How good is each measure for each query? The metrics of search, equal to trec_eval's
 
 Undefined = Literal["zero", "skip", "raise"]
 
@@ -157,18 +161,19 @@ def per_query(
     if not known.all():
         _warn_unjudged(keys[~known], int((~known).sum()))
         keys, values = keys[known], values.only(known)
-    value = settled(values.value, asked, undefined, keys)
+    value = resolve_undefined(values.value, asked, undefined, keys)
     if wide:
         return _wide(keys, value, table.measures, asked, undefined)
     return _long(keys, values, value, table.measures, asked, undefined)
 
 
-def _check_closed_forms(asked: Sequence[Named]) -> None:
-    lacking = [one.label for one in asked if one.request.metric not in EXPECTED]
+def _check_closed_forms(asked: Sequence[NamedMetric]) -> None:
+    lacking = [one.label for one in asked if one.request.metric not in EXPECTED_METRICS]
     if lacking:
         raise ValueError(
             f"ties='expected' has no closed form for {listed(lacking)}; it has one for"
-            f" {listed(EXPECTED, most=20)}. Leave these out, or give ties='trec' or 'shared'."
+            f" {listed(EXPECTED_METRICS, most=20)}. Leave these out, or give ties='trec'"
+            " or 'shared'."
         )
 
 
@@ -181,7 +186,7 @@ def _warn_unjudged(keys: pd.DataFrame, count: int) -> None:
     )
 
 
-class Values(NamedTuple):
+class QueryValues(NamedTuple):
     """Metrics of all queries: NaN where undefined."""
 
     value: FloatArray  #: (query, measure, metric)
@@ -189,21 +194,21 @@ class Values(NamedTuple):
     n_retrieved: IntArray  #: (query, measure)
     n_judged: IntArray  #: (query)
 
-    def only(self, queries: AnyArray) -> Values:
+    def only(self, queries: AnyArray) -> QueryValues:
         """Return those of some queries."""
-        return Values(
+        return QueryValues(
             self.value[queries], self.n_positive[queries], self.n_retrieved[queries],
             self.n_judged[queries],
         )  # fmt: skip
 
 
 def evaluate(
-    rows: Collection,
+    rows: QueryRows,
     scores: Iterable[FloatArray],
     n_measures: int,
-    asked: Sequence[Named],
+    asked: Sequence[NamedMetric],
     roles: QueryOptions,
-) -> Values:
+) -> QueryValues:
     """Return every metric of every query and measure."""
     judged = judgements(rows.query, rows.grade, rows.n_queries)
     top = judged.grade.max(initial=0.0)
@@ -213,7 +218,7 @@ def evaluate(
                 f"metrics: {one.label!r} takes grades up to {one.request.top}, and there is"
                 f" {top:g}. Say the highest grade there can be: 'ERR(max_rel={top:g})'."
             )
-    kernels = EXPECTED if roles.ties == "expected" else METRICS
+    kernels = EXPECTED_METRICS if roles.ties == "expected" else QUERY_METRICS
     value = np.empty((rows.n_queries, n_measures, len(asked)))
     size = np.empty((rows.n_queries, n_measures), dtype=np.int64)
     blocks = roles.ties == "expected" or any(one.request.metric == "AUC" for one in asked)
@@ -227,11 +232,11 @@ def evaluate(
             value[:, place, number] = kernels[one.request.metric](one.request, judged, retrieved)
     positive = [judged.tally(judged.grade >= one.request.least) for one in asked]
     every = np.ones(judged.query.shape, dtype=bool)
-    return Values(value, np.stack(positive, axis=1), size, judged.tally(every))
+    return QueryValues(value, np.stack(positive, axis=1), size, judged.tally(every))
 
 
-def settled(
-    value: FloatArray, asked: Sequence[Named], undefined: str, keys: pd.DataFrame | None
+def resolve_undefined(
+    value: FloatArray, asked: Sequence[NamedMetric], undefined: str, keys: pd.DataFrame | None
 ) -> FloatArray:
     """Return the values with what is undefined as it is wanted."""
     missing = np.isnan(value)
@@ -255,10 +260,10 @@ def settled(
 
 def _long(
     keys: pd.DataFrame,
-    values: Values,
+    values: QueryValues,
     value: FloatArray,
     measures: list[Hashable],
-    asked: Sequence[Named],
+    asked: Sequence[NamedMetric],
     undefined: str,
 ) -> pd.DataFrame:
     shape = value.shape
@@ -281,7 +286,7 @@ def _wide(
     keys: pd.DataFrame,
     value: FloatArray,
     measures: list[Hashable],
-    asked: Sequence[Named],
+    asked: Sequence[NamedMetric],
     undefined: str,
 ) -> pd.DataFrame:
     if undefined == "skip":
@@ -304,23 +309,23 @@ def _wide(
 
 
 def _of_dataset(
-    data: xr.Dataset, roles: QueryOptions, asked: Sequence[Named], undefined: str
+    data: xr.Dataset, roles: QueryOptions, asked: Sequence[NamedMetric], undefined: str
 ) -> xr.Dataset:
     """Return the metrics, those of a lazy Dataset chunk by chunk."""
     batches = find_query_batches(data, roles)
     if batches is None:
-        return _of_whole(data, roles, asked, undefined)
-    template = _of_whole(batches.stand_in, roles, asked, undefined)
+        return _of_memory(data, roles, asked, undefined)
+    template = _of_memory(batches.stand_in, roles, asked, undefined)
     batch = [d for d in template.dims if d not in ("measure", "metric")]
 
     def ask(part: tuple[xr.Dataset, QueryOptions]) -> xr.Dataset:
-        return _of_whole(*part, asked, undefined)
+        return _of_memory(*part, asked, undefined)
 
     return batches.filled(template, batch, ask)
 
 
-def _of_whole(
-    data: xr.Dataset, roles: QueryOptions, asked: Sequence[Named], undefined: str
+def _of_memory(
+    data: xr.Dataset, roles: QueryOptions, asked: Sequence[NamedMetric], undefined: str
 ) -> xr.Dataset:
     form = read_dataset(data, roles)
     labels = [one.label for one in asked]
@@ -337,13 +342,13 @@ def _of_whole(
         scores = scores.reshape(size[0], -1, size[1])
         documents = np.broadcast_to(document, (*batch, size[1])).reshape(size)
         scored = np.asarray(~np.isnan(scores).all(axis=1))
-        rows, kept = rows_of(flat, documents, scored, roles, named=form.named)
+        rows, kept = rows_of_arrays(flat, documents, scored, roles, named=form.named)
         lists = (
-            admitted(scores[:, k].ravel()[kept], rows.grade, roles, name)
+            admitted_scores(scores[:, k].ravel()[kept], rows.grade, roles, name)
             for k, name in enumerate(form.measures)
         )
         by_name = evaluate(rows, lists, len(form.measures), asked, roles)
-        value = settled(by_name.value, asked, undefined, None)
+        value = resolve_undefined(by_name.value, asked, undefined, None)
         value[by_name.n_judged == 0] = np.nan
         return tuple(x.reshape(*batch, *x.shape[1:]) for x in (value, *by_name[1:]))
 
@@ -370,54 +375,54 @@ def _of_whole(
 # -------------------------------------------------------------------------------------------------
 # The names of metrics as ir_measures writes them: ``nDCG@10``, ``P(rel=2)@5``, ``RBP(p=0.9)``.
 
-_ALSO = {
+_METRIC_ALIASES = {
     "MAP": "AP", "MRR": "RR", "NDCG": "nDCG", "Precision": "P", "Recall": "R", "BPref": "Bpref",
     "RPrec": "Rprec", "InfAP": "infAP",
 }  # fmt: skip
 _WITH_CUTOFF = ("P", "R", "Success", "F1")
 _NO_CUTOFF = ("Rprec", "Bpref", "infAP", "AUC")
-_BINARY = tuple(name for name in METRICS if name not in ("nDCG", "ERR", "Judged"))
-_FORM = re.compile(r"(\w+?)(?:\((.*)\))?(?:@(\d+))?")
+_BINARY = tuple(name for name in QUERY_METRICS if name not in ("nDCG", "ERR", "Judged"))
+_METRIC_PATTERN = re.compile(r"(\w+?)(?:\((.*)\))?(?:@(\d+))?")
 
 
-class Named(NamedTuple):
+class NamedMetric(NamedTuple):
     """A metric as it was asked for."""
 
     label: str
-    request: Request
+    request: MetricRequest
 
 
-def parse_metrics(given: Any, min_grade: float) -> list[Named]:
+def parse_metrics(given: Any, min_grade: float) -> list[NamedMetric]:
     """Return the metrics that are meant, in the order asked for, each once."""
     several = [given] if isinstance(given, str) or not isinstance(given, Iterable) else [*given]
     if not several:
         raise ValueError("metrics is empty: name a metric, as 'nDCG@10', or several.")
     names = dict.fromkeys(str(x) for x in several)
-    return [Named(name, _parsed(name, min_grade)) for name in names]
+    return [NamedMetric(name, _parse_metric(name, min_grade)) for name in names]
 
 
-def _parsed(text: str, min_grade: float) -> Request:
-    result = _FORM.fullmatch(text.strip())
+def _parse_metric(text: str, min_grade: float) -> MetricRequest:
+    result = _METRIC_PATTERN.fullmatch(text.strip())
     name = result[1] if result else text
-    name = _ALSO.get(name, name)
-    if result is None or name not in METRICS:
+    name = _METRIC_ALIASES.get(name, name)
+    if result is None or name not in QUERY_METRICS:
         hint = _near_miss(name, result[3] if result else None)
         raise ValueError(
-            f"metrics: {text!r} is not one of {listed(METRICS, most=20)}, with @k where it is cut"
-            f" at k, as 'nDCG@10'.{hint}"
+            f"metrics: {text!r} is not one of {listed(QUERY_METRICS, most=20)}, with @k where it"
+            f" is cut at k, as 'nDCG@10'.{hint}"
         )
     cutoff = None if result[3] is None else check_count(f"metrics: k of {text!r}", int(result[3]))
     if cutoff is None and name in _WITH_CUTOFF:
         raise ValueError(f"metrics: {text!r} needs the length of the list, as '{name}@10'.")
     if cutoff is not None and name in _NO_CUTOFF:
         raise ValueError(f"metrics: {text!r}: {name} takes no @k. Give {name!r}.")
-    return _with_options(Request(name, cutoff, float(min_grade)), result[2] or "", text)
+    return _with_options(MetricRequest(name, cutoff, float(min_grade)), result[2] or "", text)
 
 
 def _near_miss(name: str, cutoff: str | None) -> str:
     """Return a hint at the name that is nearest, with the cut-off that was asked for."""
-    plain = {"hits": "Success"} | {known.lower(): known for known in METRICS}
-    plain |= {also.lower(): known for also, known in _ALSO.items()}
+    plain = {"hits": "Success"} | {known.lower(): known for known in QUERY_METRICS}
+    plain |= {also.lower(): known for also, known in _METRIC_ALIASES.items()}
     near = difflib.get_close_matches(name.lower(), plain, n=1, cutoff=0.3)
     if not near:
         return ""
@@ -426,7 +431,7 @@ def _near_miss(name: str, cutoff: str | None) -> str:
     return f" Did you mean '{meant}{at}'?"
 
 
-def _with_options(request: Request, options: str, text: str) -> Request:
+def _with_options(request: MetricRequest, options: str, text: str) -> MetricRequest:
     """Return the request with what stands in parentheses."""
     name = request.metric
     allowed = {
@@ -454,7 +459,7 @@ def _with_options(request: Request, options: str, text: str) -> Request:
     return request
 
 
-def _with_option(request: Request, option: str, value: str) -> Request:
+def _with_option(request: MetricRequest, option: str, value: str) -> MetricRequest:
     if option == "dcg":
         if value not in ("log2", "exp-log2"):
             raise ValueError

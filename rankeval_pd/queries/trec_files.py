@@ -12,7 +12,7 @@ import pandas as pd
 
 from rankeval_pd.errors import listed, unknown_name, warn
 from rankeval_pd.forms.queries import trec_lines
-from rankeval_pd.forms.queries.trec_lines import Kind, Lines
+from rankeval_pd.forms.queries.trec_lines import FileKind, TrecLines
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 
 Source = str | Path | pd.DataFrame
@@ -78,11 +78,11 @@ def read_trec(
     _check_names([part.name for part in parts])
     judged = None if qrels is None else _judgements(qrels)
     lines = [*([] if judged is None else [judged.lines]), *(part.lines for part in parts)]
-    queries = trec_lines.common([x.query for x in lines])
+    queries = trec_lines.share_codes([x.query for x in lines])
     if judged is not None:
         _compare_queries(queries, parts)
-    sorted_names, rank = _sorted(queries.names)
-    pairs = _pairs([rank[codes] for codes in queries.codes], [x.document for x in lines])
+    sorted_names, rank = _sort_names(queries.names)
+    pairs = _number_pairs([rank[codes] for codes in queries.codes], [x.document for x in lines])
     size = pairs.query.size
     for rows, read in zip(pairs.places, lines, strict=True):
         _refuse_repeated(rows, size, read)
@@ -100,10 +100,10 @@ def read_trec(
     return pd.DataFrame(columns)
 
 
-_BLOCK = 2**15  # lines whose documents are numbered at once, in a table that stays small
+_LINES_AT_ONCE = 2**15  # lines whose documents are numbered at once, in a table that stays small
 
 
-class _Pairs(NamedTuple):
+class _QueryDocuments(NamedTuple):
     """Every query and document once, the queries in their order."""
 
     query: IntArray
@@ -112,18 +112,18 @@ class _Pairs(NamedTuple):
     places: list[IntArray]  #: which pair each line has, a part after the other
 
 
-def _pairs(queries: list[IntArray], documents: list[trec_lines.Strings]) -> _Pairs:
+def _number_pairs(queries: list[IntArray], documents: list[trec_lines.Strings]) -> _QueryDocuments:
     """Give the pairs of query and document of all parts numbers, a few queries at a time."""
     orders = [np.argsort(query, kind="stable") for query in queries]
-    documents = [trec_lines.taken(x, order) for x, order in zip(documents, orders, strict=True)]
+    documents = [trec_lines.reorder(x, order) for x, order in zip(documents, orders, strict=True)]
     queries = [query[order] for query, order in zip(queries, orders, strict=True)]
-    edges = _edges(np.bincount(np.concatenate(queries)))
+    edges = _block_edges(np.bincount(np.concatenate(queries)))
     cuts = [np.searchsorted(query, edges) for query in queries]
     places = [np.empty(query.size, dtype=np.int64) for query in queries]
     found, named, n_pairs, n_names = [], [], 0, 0
     for block in range(edges.size - 1):
         rows = [slice(cut[block], cut[block + 1]) for cut in cuts]
-        names = trec_lines.common([x[row] for x, row in zip(documents, rows, strict=True)])
+        names = trec_lines.share_codes([x[row] for x, row in zip(documents, rows, strict=True)])
         query = np.concatenate([x[row] for x, row in zip(queries, rows, strict=True)])
         width = max(len(names.names), 1)
         pair, place = np.unique(query * width + np.concatenate(names.codes), return_inverse=True)
@@ -134,19 +134,19 @@ def _pairs(queries: list[IntArray], documents: list[trec_lines.Strings]) -> _Pai
         named.append(names.names)
         n_pairs, n_names = n_pairs + pair.size, n_names + len(names.names)
     query, document = np.concatenate([np.zeros((2, 0), dtype=np.int64), *found], axis=1)
-    return _Pairs(query, document, trec_lines.concatenated(named or documents), places)
+    return _QueryDocuments(query, document, trec_lines.concatenate(named or documents), places)
 
 
-def _edges(counts: IntArray) -> IntArray:
+def _block_edges(counts: IntArray) -> IntArray:
     """Return the queries at which a block begins, and where the last one ends."""
     before = np.cumsum(counts) - counts
-    starts = np.searchsorted(before, np.arange(0, int(counts.sum()), _BLOCK))
+    starts = np.searchsorted(before, np.arange(0, int(counts.sum()), _LINES_AT_ONCE))
     return np.unique([*starts[starts < counts.size].tolist(), counts.size])
 
 
 class _Run(NamedTuple):
     name: str
-    lines: Lines
+    lines: TrecLines
 
 
 def _runs(runs: Source | Sequence[Source] | Mapping[str, Source]) -> list[_Run]:
@@ -156,7 +156,7 @@ def _runs(runs: Source | Sequence[Source] | Mapping[str, Source]) -> list[_Run]:
         for name, source in runs.items():
             if not isinstance(name, str):
                 raise TypeError(f"runs: the name {name!r} is no string. Give a string per run.")
-            parts = [trec_lines.read(x, Kind.RUN) for x in _sources(source, "runs")]
+            parts = [trec_lines.read_lines(x, FileKind.RUN) for x in _sources(source, "runs")]
             if len(parts) != 1:
                 files = listed(part.where for part in parts)
                 raise ValueError(
@@ -168,7 +168,7 @@ def _runs(runs: Source | Sequence[Source] | Mapping[str, Source]) -> list[_Run]:
         result = [
             _Run(name, lines)
             for source in _sources(runs, "runs")
-            for name, lines in trec_lines.by_tag(trec_lines.read(source, Kind.RUN))
+            for name, lines in trec_lines.runs_by_tag(trec_lines.read_lines(source, FileKind.RUN))
         ]
     if not result:
         raise ValueError("runs is empty: give the file of a run, or several.")
@@ -212,17 +212,17 @@ def _check_names(names: list[str]) -> None:
 
 
 class _Judgements(NamedTuple):
-    lines: Lines
+    lines: TrecLines
 
 
 def _judgements(qrels: Source | Sequence[Source]) -> _Judgements:
-    parts = [trec_lines.read(source, Kind.QRELS) for source in _sources(qrels, "qrels")]
+    parts = [trec_lines.read_lines(source, FileKind.QRELS) for source in _sources(qrels, "qrels")]
     if not parts or not sum(part.number.size for part in parts):
         raise ValueError("qrels is empty: there is no judgement. Give a file with judgements.")
-    return _Judgements(trec_lines.joined(parts))
+    return _Judgements(trec_lines.join_lines(parts))
 
 
-def _refuse_repeated(pair: IntArray, n_pairs: int, read: Lines) -> None:
+def _refuse_repeated(pair: IntArray, n_pairs: int, read: TrecLines) -> None:
     """Raise a ValueError where a query and document come twice."""
     seen = np.zeros(n_pairs, dtype=bool)
     seen[pair] = True
@@ -238,7 +238,7 @@ def _refuse_repeated(pair: IntArray, n_pairs: int, read: Lines) -> None:
     )
 
 
-def _compare_queries(queries: trec_lines.Common, parts: list[_Run]) -> None:
+def _compare_queries(queries: trec_lines.SharedCodes, parts: list[_Run]) -> None:
     """Say which queries are only in a run, or only in the judgements."""
     judged = np.zeros(len(queries.names), dtype=bool)
     judged[queries.codes[0]] = True
@@ -250,20 +250,20 @@ def _compare_queries(queries: trec_lines.Common, parts: list[_Run]) -> None:
         if not (asked & judged).any():
             raise ValueError(
                 f"{part.lines.where}: the run {part.name!r} has no query of the judgements. Its"
-                f" queries are {_some(queries.names, asked)}; judged are"
-                f" {_some(queries.names, judged)}. Give the judgements of these queries, or write"
-                " both ids in the same way."
+                f" queries are {_examples(queries.names, asked)}; judged are"
+                f" {_examples(queries.names, judged)}. Give the judgements of these queries, or"
+                " write both ids in the same way."
             )
         unjudged |= asked & ~judged
         without = judged & ~asked
         if without.any():
-            names = _some(queries.names, without)
+            names = _examples(queries.names, without)
             lacking.append(f"{part.name!r} ({int(without.sum())}: {names})")
     total = int(judged.sum())
     said = []
     if unjudged.any():
         said.append(
-            f"{int(unjudged.sum())} queries are in runs only, {_some(queries.names, unjudged)}:"
+            f"{int(unjudged.sum())} queries are in runs only, {_examples(queries.names, unjudged)}:"
             " they have no judgement, and per_query leaves them out."
         )
     if lacking:
@@ -277,13 +277,13 @@ def _compare_queries(queries: trec_lines.Common, parts: list[_Run]) -> None:
         warn(" ".join([*said, do]))
 
 
-def _some(names: Any, which: Any) -> str:
+def _examples(names: Any, which: Any) -> str:
     return listed(trec_lines.as_list(names, np.flatnonzero(which)[:3])) + (
         ", ..." if which.sum() > 3 else ""
     )
 
 
-def _sorted(names: Any) -> tuple[AnyArray, IntArray]:
+def _sort_names(names: Any) -> tuple[AnyArray, IntArray]:
     """Return names in their order, and the place of each among them."""
     names = np.array(trec_lines.as_list(names), dtype=object)
     order = np.argsort(names, kind="stable")
@@ -372,10 +372,10 @@ def write_trec(
         rows = rows[np.lexsort((-score[rows], pd.factorize(ids[query][rows])[0]))]
         of = ids[query][rows]
         rank = pd.Series(of).groupby(of, sort=False).cumcount().to_numpy() + 1
-        trec_lines.write(path, [of, "Q0", ids[document][rows], rank, score[rows], name])
+        trec_lines.write_lines(path, [of, "Q0", ids[document][rows], rank, score[rows], name])
     if qrels is not None:
         if grade not in frame.columns:
             raise unknown_name("grade", grade, frame.columns)
         rows = np.flatnonzero(frame[grade].notna())
         values = frame[grade].iloc[rows].to_numpy(dtype=np.int64)
-        trec_lines.write(Path(qrels), [ids[query][rows], "0", ids[document][rows], values])
+        trec_lines.write_lines(Path(qrels), [ids[query][rows], "0", ids[document][rows], values])

@@ -1,8 +1,8 @@
 """Association measures of 2x2 contingency tables, from the four observed frequencies.
 
-Formulas as in Evert's on-line repository of association measures (2004): R1 and C1 are the
-frequencies of the first and the second word, E11 = R1 C1 / N. A score is high where the words
-attract each other; what is undefined, 0/0, is NaN.
+The formulas are those of Evert's on-line repository of association measures (2004). R1 and C1 are
+the frequencies of the first and the second word, and E11 = R1 C1 / N. Scores are high if the words
+attract each other. A score of 0/0 is undefined and NaN.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from rankeval_pd.stats._types import FloatArray
 from rankeval_pd.stats.distributions import binomial, hypergeometric
-from rankeval_pd.stats.distributions.tails import deviance
+from rankeval_pd.stats.distributions.hypergeometric import deviance
 from rankeval_pd.stats.intervals.proportions import clopper_pearson
 
 Measure = Callable[[FloatArray, FloatArray, FloatArray, FloatArray], FloatArray]
@@ -28,7 +28,7 @@ def expected(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray)
 
 
 def _excess(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
-    """Return O11 - E11, without the cancellation that the difference itself has."""
+    """Return O11 - E11 as (O11 O22 - O12 O21) / N, without the cancellation of the difference."""
     return (o11 * o22 - o12 * o21) / (o11 + o12 + o21 + o22)
 
 
@@ -37,8 +37,8 @@ def log_likelihood(
 ) -> FloatArray:
     """Return Dunning's G2 with the sign of O11 - E11.
 
-    The sum of O log(O/E) is the sum of the four deviances, each of which is positive, because the
-    O - E add up to 0.
+    The sum of O log(O/E) equals the sum of the four deviances, which are all positive, because the
+    differences O - E add up to 0.
     """
     total = o11 + o12 + o21 + o22
     excess = _excess(o11, o12, o21, o22)
@@ -61,7 +61,10 @@ def chi_squared(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArr
 def _signed_square(
     excess: FloatArray, o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
 ) -> FloatArray:
-    """Return the sum of excess^2/E over the cells with the sign of the excess."""
+    """Return the sum of excess^2/E over the cells with the sign of the excess.
+
+    With one excess in all cells, this is excess^2 N^3 / (R1 R2 C1 C2).
+    """
     total = o11 + o12 + o21 + o22
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = ((o11 + o12) / total) * (o21 + o22) * ((o11 + o21) / total) * (o12 + o22)
@@ -249,6 +252,7 @@ def conservative_log_ratio(
     Given O11 + O21 = C1, O11 is binomial, and its Clopper-Pearson limits p give the ratio
     p / (1 - p) R2 / R1 (Hardie 2014, Evert 2022). NaN where a row margin is 0.
     """
+    # limits of O11/C1; 0 and 1 if the column is empty
     both = o11 + o21
     low, high = clopper_pearson(o11, np.maximum(both, 1.0), 0.95)
     low, high = np.where(both > 0, low, 0.0), np.where(both > 0, high, 1.0)
@@ -256,6 +260,7 @@ def conservative_log_ratio(
         sizes = np.log2((o21 + o22) / (o11 + o12))
         lower = np.log2(low) - np.log2(1.0 - low) + sizes
         upper = np.log2(high) - np.log2(1.0 - high) + sizes
+    # the limit next to 0, or 0 if the interval contains it
     score: FloatArray = np.where(lower > 0, lower, np.where(upper < 0, upper, 0.0))
     return np.where((o11 + o12 > 0) & (o21 + o22 > 0), score, np.nan)
 
@@ -304,5 +309,5 @@ MEASURES: dict[str, Measure] = {
 }
 """Association measures by name."""
 
-OF_COUNTS = ("neglog10_poisson", "neglog10_fisher")
-"""Those that are probabilities of counts: their cells are whole numbers."""
+COUNT_MEASURES = ("neglog10_poisson", "neglog10_fisher")
+"""Measures that are probabilities of counts: their cells are whole numbers."""

@@ -1,7 +1,7 @@
-"""Exact sums of floats: no order of addition, and no cut of the data, changes them.
+"""Exact sums of floats: neither the order of addition nor a split of the data changes them.
 
-A number is cut into pieces of at most 27 bits, multiples of one unit, whose sums float64 holds
-exactly; sums of pieces are whole numbers of Python, and one rounding ends it.
+Each number is cut into pieces of at most 27 bits, whole multiples of a unit, whose sums float64
+holds exactly. The sums of pieces become Python's whole numbers, and a single rounding ends the sum.
 """
 
 from __future__ import annotations
@@ -14,75 +14,78 @@ import numpy as np
 
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 
-_PIECE = 26  # bits of a piece
-_MANY = 2**26  # numbers whose pieces float64 adds up exactly
-_TOGETHER = 2**15  # numbers in the processor's cache
-_WIDE = 2**10  # of a row at once, if it has so many
-_LEAST = -1074  # the exponent of the smallest float
+_PIECE_BITS = 26  # a piece is a whole number of at most 2^26 in size
+_NUMBERS_EXACT = 2**26  # so many pieces sum to at most 2^52, which is exact in float64
+_CACHED_NUMBERS = 2**15  # 256 kB of floats stay in the processor's cache
+_ROW_WIDTH = 2**10  # numbers of a row in one block, if it has so many
+_LEAST_EXPONENT = -1074  # 2^-1074 is the smallest float
 
 
-class Sums(NamedTuple):
-    """Exact sums of several rows, which can be added up further."""
+class ExactSums(NamedTuple):
+    """Exact sums of several rows, to which further sums can be added."""
 
     wholes: np.ndarray[Any, np.dtype[np.object_]]  #: (row,): in units of the smallest float
     undefined: BoolArray  #: (row,): whether some number is not finite
 
-    def plus(self, other: Sums) -> Sums:
+    def plus(self, other: ExactSums) -> ExactSums:
         """Return the sums of the numbers of both."""
-        return Sums(self.wholes + other.wholes, self.undefined | other.undefined)
+        return ExactSums(self.wholes + other.wholes, self.undefined | other.undefined)
 
     def rounded(self) -> FloatArray:
         """Return the floats nearest to the sums, NaN where they are undefined."""
-        found = np.array([_nearest(whole) for whole in self.wholes], dtype=float)
+        found = np.array([_nearest_float(whole) for whole in self.wholes], dtype=float)
         return np.where(self.undefined, np.nan, found)
 
 
-def _nearest(whole: int) -> float:
+def _nearest_float(whole: int) -> float:
     try:
-        return float(whole / 2**-_LEAST)  # Python's division of whole numbers rounds once
+        return float(whole / 2**-_LEAST_EXPONENT)  # dividing two ints in Python rounds only once
     except OverflowError:
         return np.inf if whole > 0 else -np.inf
 
 
-def exact_sums(values: FloatArray) -> Sums:
-    """Return the exact sum of each row, (row, number). O(numbers), some 5 ns each."""
+def exact_sums(values: FloatArray) -> ExactSums:
+    """Return the exact sum of each row of (row, number). O(numbers), some 5 ns each."""
     rows, count = values.shape
     wholes = np.zeros(rows, dtype=object)
     size = np.maximum(values.max(axis=1, initial=0.0), -values.min(axis=1, initial=0.0))
     undefined = np.asarray(~np.isfinite(size))
-    top = np.frexp(np.where(undefined, 0.0, size))[1].astype(np.int64) - _PIECE
-    for start in range(0, count, _MANY):
-        part = values[:, start : start + _MANY]
-        for level, added in enumerate(_pieces(part, undefined, top)):
-            shifts = (_unit(top, level) - _LEAST).tolist()
+    # the unit of the first pieces: 26 bits below the largest number of the row
+    top = np.frexp(np.where(undefined, 0.0, size))[1].astype(np.int64) - _PIECE_BITS
+    for start in range(0, count, _NUMBERS_EXACT):
+        part = values[:, start : start + _NUMBERS_EXACT]
+        for level, added in enumerate(_piece_sums(part, undefined, top)):
+            # a piece sum in its unit, as a whole number of the smallest float
+            shifts = (_unit_exponent(top, level) - _LEAST_EXPONENT).tolist()
             wholes += np.array(
                 [int(x) << shift for x, shift in zip(added.tolist(), shifts, strict=True)],
                 dtype=object,
             )
-    return Sums(wholes, undefined)
+    return ExactSums(wholes, undefined)
 
 
-def _unit(top: IntArray, level: int) -> IntArray:
-    """Return the exponent of the unit of pieces."""
-    return np.maximum(top - (_PIECE + 1) * level, _LEAST)
+def _unit_exponent(top: IntArray, level: int) -> IntArray:
+    """Return the exponents of the unit of the pieces at a level: 27 bits lower each, (row)."""
+    return np.maximum(top - (_PIECE_BITS + 1) * level, _LEAST_EXPONENT)
 
 
-def _pieces(values: FloatArray, undefined: BoolArray, top: IntArray) -> list[FloatArray]:
-    """Return the sums of the first pieces, of the second ones, and so on, (row,) each."""
+def _piece_sums(values: FloatArray, undefined: BoolArray, top: IntArray) -> list[FloatArray]:
+    """Return the sums of the first pieces, of the second, and so on: (row) for each level."""
     rows, count = values.shape
     sums: list[FloatArray] = []
-    width = max(1, min(count, max(_WIDE, _TOGETHER // max(rows, 1))))
-    height = _TOGETHER // width
+    width = max(1, min(count, max(_ROW_WIDTH, _CACHED_NUMBERS // max(rows, 1))))
+    height = _CACHED_NUMBERS // width
     for first, start in itertools.product(range(0, rows, height), range(0, count, width)):
         here = slice(first, first + height)
         rest = np.array(values[here, start : start + width], order="C")
         rest[undefined[here]] = 0.0
+        # round to multiples of the unit, add those up, and go on with the exact remainder
         level = 0
         while rest.any():
             if level == len(sums):
                 sums.append(np.zeros(rows))
-            unit = _unit(top[here], level)[:, np.newaxis]
-            far = unit.min() < -1000  # where a power of two alone would be infinite, or 0
+            unit = _unit_exponent(top[here], level)[:, np.newaxis]
+            far = unit.min() < -1000  # 2^1000 and more: scale by ldexp, as 2.0**-unit may overflow
             piece = np.ldexp(rest, -unit) if far else rest * 2.0**-unit
             np.rint(piece, out=piece)
             sums[level][here] += piece.sum(axis=1)
@@ -91,7 +94,7 @@ def _pieces(values: FloatArray, undefined: BoolArray, top: IntArray) -> list[Flo
     return sums
 
 
-def total(values: FloatArray) -> FloatArray:
+def exact_total(values: FloatArray) -> FloatArray:
     """Return the sums over the last axis, each the float nearest to the exact sum."""
     rows = np.reshape(values, (math.prod(values.shape[:-1]), values.shape[-1]))
     return exact_sums(np.asarray(rows, dtype=float)).rounded().reshape(values.shape[:-1])

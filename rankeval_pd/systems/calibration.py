@@ -24,13 +24,12 @@ from rankeval_pd.forms.items.pair_tables import (
     take_items,
 )
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.roles.call_costs import check_draws, check_memory
-from rankeval_pd.forms.roles.declarations import Capabilities, with_roles
+from rankeval_pd.forms.roles.declarations import Capabilities, check_draws, check_memory, with_roles
 from rankeval_pd.forms.roles.roles import CalibrationInterval, ItemRoles, Roles
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats.intervals.proportions import clopper_pearson
 from rankeval_pd.stats.resampling import gain_tables, resamples
-from rankeval_pd.stats.resampling.metric_sums import DIRECTED, METRICS
+from rankeval_pd.stats.resampling.metric_sums import DIRECTED_METRICS, METRICS
 from rankeval_pd.systems.paired_tests import paired_bootstrap
 
 CALIBRATION_COLUMNS = (
@@ -189,7 +188,7 @@ def _check_given(roles: Mapping[str, Any]) -> None:
     lacking = []
     if metric is None:
         lacking.append("metric='mean'")
-    if better is None and not (isinstance(metric, str) and metric in DIRECTED):
+    if better is None and not (isinstance(metric, str) and metric in DIRECTED_METRICS):
         lacking.append("higher_is_better=True")
     if lacking:
         raise ValueError(

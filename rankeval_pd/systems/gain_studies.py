@@ -24,9 +24,8 @@ from rankeval_pd.forms.items.pair_tables import (
 )
 from rankeval_pd.forms.out.tables import check_names
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.rankings.list_sizes import group_numbers
-from rankeval_pd.forms.roles.call_costs import check_draws
-from rankeval_pd.forms.roles.declarations import Capabilities, with_roles
+from rankeval_pd.forms.rankings.values import group_numbers
+from rankeval_pd.forms.roles.declarations import Capabilities, check_draws, with_roles
 from rankeval_pd.forms.roles.roles import (
     AdjustOver,
     Draw,
@@ -43,7 +42,7 @@ from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.resampling import gain_tables, resamples
 from rankeval_pd.systems.item_planning import SIDES, Alternative, check_numbers
 from rankeval_pd.systems.paired_tests import paired_bootstrap
-from rankeval_pd.systems.resampled_tables import Families
+from rankeval_pd.systems.system_ranks import Families
 
 # -------------------------------------------------------------------------------------------------
 # Which gain is worth reporting? Gain against confidence (Berg-Kirkpatrick et al. 2012, §§3, 4).
@@ -191,8 +190,7 @@ def _window(window: Any) -> tuple[float, float]:
     return low, high
 
 
-# -------------------------------------------------------------------------------------------------
-# How do gains and their significance change with the size of the test set?
+# ----------------------- How do gains and their significance change with the size of the test set?
 
 
 @Capabilities(

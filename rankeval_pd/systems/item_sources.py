@@ -15,8 +15,7 @@ from rankeval_pd.forms.roles.roles import Roles, TextMetric
 from rankeval_pd.stats.resampling import resamples
 from rankeval_pd.stats.resampling.metric_sums import METRICS
 
-# -------------------------------------------------------------------------------------------------
-# From translations and references to the statistics that a paired test needs.
+# --------------------- From translations and references to the statistics that a paired test needs
 
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 #: what the formulas of this package assume, and sacrebleu's defaults are
@@ -255,8 +254,7 @@ SCORERS: Mapping[str, Callable[[Mapping[str, Any]], _Scorer]] = {
 }
 
 
-# -------------------------------------------------------------------------------------------------
-# Pseudo-systems: one model trained on many resampled training sets (§3.2 of the paper).
+# ----------- Pseudo-systems: one model trained on many resampled training sets (§3.2 of the paper)
 
 
 def synthetic_systems(

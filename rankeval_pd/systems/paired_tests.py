@@ -12,8 +12,7 @@ from rankeval_pd.errors import check_choice, check_count
 from rankeval_pd.forms.items.item_answers import Finish, Question, answer
 from rankeval_pd.forms.lazy.item_sums import Asked
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.roles.call_costs import check_memory
-from rankeval_pd.forms.roles.declarations import Capabilities, with_roles
+from rankeval_pd.forms.roles.declarations import Capabilities, check_memory, with_roles
 from rankeval_pd.forms.roles.roles import (
     AdjustOver,
     Event,
@@ -27,7 +26,7 @@ from rankeval_pd.stats.resampling import paired_gains, resamples
 from rankeval_pd.stats.resampling.bootstrap_tests import DUAL, EVENTS, INTERVALS
 from rankeval_pd.stats.resampling.gain_tables import Pairs, is_undecided
 from rankeval_pd.stats.resampling.test_items import AnyItems, Options
-from rankeval_pd.systems.resampled_tables import (
+from rankeval_pd.systems.system_ranks import (
     Families,
     Made,
     check_size,
@@ -357,7 +356,7 @@ def resample_counts(
         f"{n_resamples:,} resamples of {n_items:,} items",
         "Draw fewer, n_resamples=..., some at a time with other seeds, rng=...",
     )
-    return resamples.counts(int(n_items), int(n_resamples), seed_of({"rng": rng}))
+    return resamples.all_counts(int(n_items), int(n_resamples), seed_of({"rng": rng}))
 
 
 def _agreeing(event: str, ci: str | None) -> str:

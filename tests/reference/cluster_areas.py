@@ -53,7 +53,7 @@ def area_limits(placement, gold, here, cluster):
     sizes = gold.sum(), (~gold).sum()
     if not found.spread.variance > 0.0:
         sizes = tuple(found.effective)
-    return roc_areas.newcombe(placement[gold].mean(), found.spread, *sizes, 0.95)
+    return roc_areas.newcombe_limits(placement[gold].mean(), found.spread, *sizes, 0.95)
 
 
 def main():

@@ -34,7 +34,9 @@ def main() -> None:
     for metric in ("P@10", "AP"):
         every = values[metric]["a"].to_numpy()
         for size in (20, 50, 250):
-            found = cluster_totals.mean(every[rng.integers(every.size, size=(SAMPLES, size))], 0.95)
+            found = cluster_totals.query_mean(
+                every[rng.integers(every.size, size=(SAMPLES, size))], 0.95
+            )
             below, above = (found.high < every.mean()).mean(), (found.low > every.mean()).mean()
             print(f"{metric:6} {size:7} {1 - below - above:.4f} {below:.4f} {above:.4f}")
 

@@ -14,7 +14,7 @@ from scipy import stats
 
 from rankeval_pd.stats.distributions.populations import Finite, Infinite
 from rankeval_pd.stats.random_model import boundary, random_counts
-from rankeval_pd.stats.random_model.boundary import adjusted, reached_somewhere
+from rankeval_pd.stats.random_model.boundary import boundary_probability, simultaneous_p_values
 from rankeval_pd.stats.random_model.envelope import envelope
 from rankeval_pd.stats.random_model.random_counts import critical_counts
 from tests.conftest import examples
@@ -26,7 +26,7 @@ SIZES = st.integers(0, 16).flatmap(lambda n: st.tuples(st.just(n), st.integers(0
 def crossing_probability(rows, population):
     """Return P(X_k >= row_k for some k), for each row of k = 1, 2, ...; inf: none is asked for."""
     asked = np.flatnonzero(np.isfinite(rows).any(axis=0))
-    return reached_somewhere(rows[:, asked], (asked + 1).astype(float), population)
+    return boundary_probability(rows[:, asked], (asked + 1).astype(float), population)
 
 
 def exactly(asked, total: int, positive: int) -> Fraction:
@@ -90,7 +90,7 @@ def test_every_order_counted(seed, either_way):
 @pytest.fixture(params=[1, 3, 16])
 def shortest(request, monkeypatch):
     """How many rises a stretch has that is not halved."""
-    monkeypatch.setattr(boundary, "_SHORTEST", request.param)
+    monkeypatch.setattr(boundary, "_SHORTEST_STRETCH", request.param)
 
 
 @pytest.mark.slow
@@ -112,10 +112,10 @@ def test_low_counts_walk_whole_stretches(total, positive, log_level):
     """The same as from candidate to candidate, where most counts are far below the boundary."""
     population, n = Finite(float(total), float(positive)), np.arange(1.0, total + 1.0)
     counts = critical_counts(np.array([log_level]), n, population)
-    (p,) = boundary.reached_somewhere(counts, n, population)
+    (p,) = boundary.boundary_probability(counts, n, population)
     prior = round(population.prior * 2.0**53) / 2.0**53
     asked = np.clip(counts, 1.0, positive + 1.0).astype(np.int64)
-    (steps,) = boundary._by_steps(asked, n.astype(np.int64), prior, population)
+    (steps,) = boundary._crossing_by_steps(asked, n.astype(np.int64), prior, population)
     assert p == pytest.approx(steps, rel=1e-11)
 
 
@@ -279,7 +279,7 @@ def test_adjusted_by_all_orders(total, positive):
         p = [row[i] for row, i in zip(tails, tp, strict=True)]
         log_p = np.array([exact.log(x) for x in p])
         population = Finite(float(total), float(positive))
-        found = adjusted(log_p, tp.astype(float), n.astype(float), population)
+        found = simultaneous_p_values(log_p, tp.astype(float), n.astype(float), population)
         wanted = [sum(s <= x for s in smallest) / len(smallest) for x in p]
         np.testing.assert_allclose(found, wanted, rtol=1e-12)
 
@@ -289,7 +289,7 @@ def test_adjusted_alone_is_the_p_value():
     for tp in (40.0, 60.0, 150.0, 300.0):
         n = np.array([500.0])
         log_p = population.tails(np.array([tp]), n).ge
-        found = adjusted(log_p, np.array([tp]), n, population)
+        found = simultaneous_p_values(log_p, np.array([tp]), n, population)
         assert found == pytest.approx(np.exp(log_p), rel=1e-11)
 
 
@@ -318,9 +318,9 @@ def test_few_n_of_many_candidates():
     """The same from candidate to candidate, and from one n to the next."""
     population, n = Finite(1e5, 300.0), np.array([1.0, 10.0, 5e3, 1e4, 4e4, 99_990.0])
     counts = critical_counts(np.log([0.01]), n, population)
-    (p,) = boundary.reached_somewhere(counts, n, population)
+    (p,) = boundary.boundary_probability(counts, n, population)
     asked = counts.astype(np.int64)
-    (steps,) = boundary._by_steps(asked, n.astype(np.int64), population.prior, population)
+    (steps,) = boundary._crossing_by_steps(asked, n.astype(np.int64), population.prior, population)
     assert p == pytest.approx(steps, rel=1e-10)
     assert envelope(0.05, n[::-1], population).counts[-1] == 1.0
 
@@ -331,7 +331,7 @@ def test_adjusted_p_values_in_any_order_of_the_lists():
     tp = np.cumsum(rng.random(40) < 0.5).astype(float)
     for population in (Finite(60.0, 25.0), Infinite(0.4)):
         log_p = population.tails(tp, n).ge
-        wanted = adjusted(log_p, tp, n, population)
+        wanted = simultaneous_p_values(log_p, tp, n, population)
         order = rng.permutation(40)
-        found = adjusted(log_p[order], tp[order], n[order], population)
+        found = simultaneous_p_values(log_p[order], tp[order], n[order], population)
         np.testing.assert_allclose(found, wanted[order], rtol=1e-12)

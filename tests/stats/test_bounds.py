@@ -13,7 +13,12 @@ from mpmath import mpf
 from numpy.testing import assert_allclose, assert_array_equal
 
 from rankeval_pd.stats.distributions.populations import Finite, Infinite
-from rankeval_pd.stats.random_model.random_counts import _search, _walk, bounds, parametric_bound
+from rankeval_pd.stats.random_model.random_counts import (
+    _critical_path,
+    _critical_search,
+    bounds,
+    parametric_bound,
+)
 from tests.conftest import examples
 from tests.stats import exact
 
@@ -38,7 +43,7 @@ def check_all(p, population, laws):
     n = np.arange(1.0, len(laws) + 1.0)
     expected = np.array([enumerated(p, law) for law in laws]).T
     if population.prior < 1.0:  # where nothing is random, there is no walk
-        walked = _walk(math.log(p), 1.0, float(len(laws)), population)
+        walked = _critical_path(math.log(p), 1.0, float(len(laws)), population)
         assert_array_equal(walked[0], expected[0])
         # a tail of 0 is reached by subtraction of what is at most p
         assert_allclose(walked[1:], expected[1:3], rtol=1e-10, atol=1e-12)
@@ -158,8 +163,8 @@ def test_walk_equals_search(p, population):
     """The walk over all n of a set and the search of each n, which share no step."""
     n = np.arange(1.0, 601.0)
     for walked, searched in zip(
-        _walk(math.log(p), 1.0, 600.0, population),
-        _search(math.log(p), n, population),
+        _critical_path(math.log(p), 1.0, 600.0, population),
+        _critical_search(math.log(p), n, population),
         strict=False,
     ):
         assert_allclose(walked, searched, rtol=1e-10, atol=1e-11)

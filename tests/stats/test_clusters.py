@@ -19,7 +19,7 @@ def test_clusters_of_one_candidate_vary_as_single_candidates_do():
     tp = np.concatenate([[0], np.cumsum(gold)])
     wanted = bands.nbest_spread(tp, n, np.array(total))
     totals = cluster_totals.ListTotals(gold, (rank,), rank - 1, n, (wanted.edge,), False)
-    found = cluster_totals.spread(totals)
+    found = cluster_totals.total_spread(totals)
     assert_allclose(found.influence, wanted.influence, rtol=1e-3)
     assert_array_equal(found.n_groups, n)
     assert_allclose(found.freedom, n - 1.0, rtol=1e-12)
@@ -32,7 +32,7 @@ def test_what_differs_between_two_lists_is_what_is_in_one_of_them():
     ranks = rng.permutation(size) + 1, rng.permutation(size) + 1
     cluster, gold = rng.integers(0, 9, size), rng.random(size) < 0.4
     edge = np.full(n.size, 0.4)
-    found = cluster_totals.spread(
+    found = cluster_totals.total_spread(
         cluster_totals.ListTotals(gold, ranks, cluster, n, (edge, edge), False)
     )
     for k, cut in enumerate(n):

@@ -15,11 +15,11 @@ from statsmodels.stats.proportion import confint_proportions_2indep, proportion_
 from rankeval_pd.stats.intervals.differences import (
     DIFFERENCE_INTERVALS,
     agresti_caffo,
+    corrected_score,
     delta_method,
     miettinen_nurminen,
     newcombe,
     overlapping,
-    score,
 )
 from rankeval_pd.stats.intervals.proportions import INTERVALS, blaker, clopper_pearson, wilson
 from tests.conftest import examples
@@ -335,9 +335,11 @@ def test_difference_intervals_against_r():
 
 def test_the_score_interval_is_moved_outwards_by_half_of_yates_correction():
     """PropCIs' limits for 7/34 - 1/34, moved by (1/34 + 1/34) / 4; never beyond -1 or 1."""
-    found = score(7, 34, 1, 34, 0.95)
+    found = corrected_score(7, 34, 1, 34, 0.95)
     assert_allclose(found, [0.0270416 - 1 / 68, 0.3452912 + 1 / 68], rtol=0, atol=1e-7)
-    assert_array_equal([score(0, 3, 3, 3, 0.95)[0], score(3, 3, 0, 3, 0.95)[1]], [-1, 1])
+    assert_array_equal(
+        [corrected_score(0, 3, 3, 3, 0.95)[0], corrected_score(3, 3, 0, 3, 0.95)[1]], [-1, 1]
+    )
 
 
 def test_of_large_sets_that_share_candidates_the_limits_are_walds():

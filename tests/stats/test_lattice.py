@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankeval_pd.stats.resampling.lattice import (
-    LARGEST,
-    Counted,
+    MOST_POINTS,
     DrawnSum,
+    NumberCounts,
     SignedSum,
-    counted,
-    is_hopeless,
+    count_numbers,
+    has_no_lattice,
     lattice,
     lattice_of,
     off_lattice,
@@ -92,7 +92,7 @@ def test_the_largest_laws_keep_their_precision():
     n, step = 20_000, 50
     numbers = np.where(np.arange(n) < n // 4, step, 0)
     drawn = DrawnSum(numbers)
-    assert drawn.values.size == LARGEST + 1
+    assert drawn.values.size == MOST_POINTS + 1
     for hits in (5_200, 6_000, 9_000):
         with mpmath.workdps(40):
             term = mpmath.mpf(comb(n, hits)) * mpmath.mpf(3) ** (n - hits) / mpmath.mpf(4) ** n
@@ -195,15 +195,15 @@ def test_what_is_called_hopeless_lies_on_no_lattice(multiples, step, noise, n, c
     differences = np.array(multiples) * step + noise * step * rng.normal(size=len(multiples))
     values, times = np.unique(differences, return_counts=True)
     times[0] += n - times.sum() if n > times.sum() else 0
-    found = lattice_of(Counted(values, times))
+    found = lattice_of(NumberCounts(values, times))
     of_items = int(times.sum())
-    assert found is None or not is_hopeless(values, of_items)
-    assert found is None or not is_hopeless(np.unique(differences[:cut]), of_items)
-    parts = [counted(x, differences.size) for x in (differences[:cut], differences[cut:])]
+    assert found is None or not has_no_lattice(values, of_items)
+    assert found is None or not has_no_lattice(np.unique(differences[:cut]), of_items)
+    parts = [count_numbers(x, differences.size) for x in (differences[:cut], differences[cut:])]
     if None not in parts:
         together = parts[0].plus(parts[1])
         assert together.values.tolist() == values.tolist()
-        mirrored = counted(-differences, differences.size)
+        mirrored = count_numbers(-differences, differences.size)
         assert mirrored is None or mirrored.values.tolist() == together.negative().values.tolist()
 
 

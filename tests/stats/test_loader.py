@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mpmath import mpf
 from numpy.testing import assert_allclose
 
-from rankeval_pd.stats.distributions.tails import (
+from rankeval_pd.stats.distributions.hypergeometric import (
     deviance,
     real_stirling_remainder,
     stirling_remainder,

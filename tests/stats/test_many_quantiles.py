@@ -12,7 +12,7 @@ from mpmath import mpf
 from numpy.testing import assert_allclose, assert_array_equal
 
 from rankeval_pd.stats.intervals import proportions
-from rankeval_pd.stats.intervals.proportions import LEAST, expansion
+from rankeval_pd.stats.intervals.proportions import LEAST_EXPANDED, fit_expansion
 
 LEVELS = (1e-9, 0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 1 - 1e-6, 1 - 1e-9)
 KINDS = {
@@ -46,7 +46,7 @@ def tail_and_density(a: float, b: float, p: mpf) -> tuple[mpf, mpf]:
 
 def law_of(shifts, tail: float, upper: bool):
     """Return the polynomial; some tails of older versions of SciPy are too noisy to find one."""
-    law = proportions._law_of(shifts, tail, upper)
+    law = proportions._cached_expansion(shifts, tail, upper)
     version = tuple(int(part) for part in scipy.__version__.split(".")[:2])
     if law is None and version < (1, 17):
         pytest.skip("of this SciPy's tails no polynomial is found, and limits are solved for")
@@ -106,7 +106,7 @@ def test_in_mpmath_at_every_corner():
 @pytest.mark.parametrize("level", LEVELS)
 def test_as_by_tails(kind, level):
     rng = np.random.default_rng(0)
-    a, b = LEAST * np.exp(rng.random((2, 500)) * np.log(1e4))
+    a, b = LEAST_EXPANDED * np.exp(rng.random((2, 500)) * np.log(1e4))
     for upper in (False, True):
         shifts, tail = KINDS[kind][upper], (1.0 - level) / 2.0
         law = law_of(shifts, tail, upper)
@@ -140,5 +140,5 @@ def test_each_limit_is_the_same_whatever_else_is_asked(level):
 
 
 def test_what_is_no_polynomial_is_none():
-    assert expansion(lambda a, b: np.log(a / b) + np.sqrt(np.abs(a - b)) / (a + b)) is None
-    assert expansion(lambda a, b: np.full(a.size, np.nan)) is None
+    assert fit_expansion(lambda a, b: np.log(a / b) + np.sqrt(np.abs(a - b)) / (a + b)) is None
+    assert fit_expansion(lambda a, b: np.full(a.size, np.nan)) is None

@@ -12,7 +12,7 @@ from rankeval_pd.stats.resampling import resamples
 
 
 def test_counts_are_multinomial():
-    counts = resamples.counts(4, 40_000, 5)
+    counts = resamples.all_counts(4, 40_000, 5)
     assert (counts.sum(axis=1) == 4).all()
     seen, times = np.unique(counts, axis=0, return_counts=True)
     chances = stats.multinomial(4, [0.25] * 4).pmf(seen)
@@ -37,7 +37,7 @@ def test_more_resamples_begin_with_the_same_ones(draw, n):
 
 
 def test_blocks_are_children_of_one_seed():
-    counts = resamples.counts(50, 2_500, 11)
+    counts = resamples.all_counts(50, 2_500, 11)
     for block, child in enumerate(np.random.SeedSequence(11).spawn(3)):
         rows = np.random.default_rng(child).integers(0, 50, (1000, 50), dtype=np.uint16)
         wanted = [np.bincount(row, minlength=50) for row in rows]
@@ -48,7 +48,7 @@ def test_blocks_are_children_of_one_seed():
 @pytest.mark.parametrize(("n", "first", "last"), [(5, 0, 5), (999, 100, 777), (9_001, 8, 9_001)])
 def test_swaps_of_some_items_alone(n, first, last, monkeypatch):
     """What is drawn for the others is leapt over, also where a chunk ends within a word."""
-    monkeypatch.setattr(resamples, "_ROOM", 7 * n)
+    monkeypatch.setattr(resamples, "_COUNTS_IN_MEMORY", 7 * n)
     every = np.concatenate(list(resamples.swap_chunks(n, 1_003, 3)))
     for block, size in enumerate((1_000, 3)):
         packed = resamples.swaps_of(n, first, last, block, size, 3)
@@ -58,10 +58,10 @@ def test_swaps_of_some_items_alone(n, first, last, monkeypatch):
 
 @pytest.mark.parametrize("n", [900, 70_000])
 def test_counts_are_drawn_in_any_number_of_steps(n, monkeypatch):
-    wanted = resamples.counts(n, 7, 5)
-    monkeypatch.setattr(resamples, "_COUNTS", 2 * n)
-    assert sum(resamples.units(n, 7)) == 7
-    np.testing.assert_array_equal(resamples.counts(n, 7, 5), wanted)
+    wanted = resamples.all_counts(n, 7, 5)
+    monkeypatch.setattr(resamples, "_DRAWN_BYTES", 2 * n)
+    assert sum(resamples.draw_sizes(n, 7)) == 7
+    np.testing.assert_array_equal(resamples.all_counts(n, 7, 5), wanted)
 
 
 def test_all_swaps_are_every_subset_once():
@@ -71,10 +71,10 @@ def test_all_swaps_are_every_subset_once():
 
 def test_whole_numbers_are_summed_exactly():
     rng = np.random.default_rng(0)
-    counts = resamples.counts(300, 100, 0)
+    counts = resamples.all_counts(300, 100, 0)
     small, big = rng.integers(0, 50, (300, 7)), rng.integers(0, 10**7, (300, 7))
     for values, dtype in ((small, np.float32), (big, np.float64), (small / 3, np.float64)):
-        prepared = resamples.for_sums(values.astype(float), 300)
+        prepared = resamples.whole_columns(values.astype(float), 300)
         assert prepared.dtype == dtype
         found = resamples.weighted_sums(counts, prepared)
         if values.dtype.kind == "i":

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rankeval_pd.stats.significance.fisher import exact_test
+from rankeval_pd.stats.significance.fisher import stratified_exact_test
 
 
 def test_equal_counts_have_p_one_and_half_of_their_probability_less():
     """The law of the sum by SciPy, of two strata."""
     x, m = np.array([3, 2]), np.array([5, 7])
-    found = exact_test(x, x, m, "two-sided")
+    found = stratified_exact_test(x, x, m, "two-sided")
     laws = [
         stats.hypergeom(2 * b, 2 * a, b).pmf(np.arange(b + 1)) for a, b in zip(x, m, strict=True)
     ]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankeval_pd.stats.resampling.metric_sums import Scale, WholeColumns
+from rankeval_pd.stats.resampling.metric_sums import PieceUnits, WholeColumns
 
 
 def sizes_of(values: np.ndarray) -> np.ndarray:
@@ -93,7 +93,7 @@ def test_what_is_not_finite_is_undefined():
 @pytest.mark.parametrize("most", [1.0, 2.0**20, 2.0**30, 2.0**40])
 def test_pieces_are_so_small_that_their_sums_are_exact(most):
     values = np.random.default_rng(3).normal(size=(100, 1)) * 10.0**5
-    scale = Scale.of(sizes_of(values), most)
+    scale = PieceUnits.of(sizes_of(values), most)
     pieces = scale.pieces(values)
     assert (pieces == np.rint(pieces)).all()
     assert np.abs(pieces).max() * most <= 2.0**53

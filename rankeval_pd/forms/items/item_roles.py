@@ -99,8 +99,7 @@ def _of_predictions(metric: object) -> str:
     return ""
 
 
-# -------------------------------------------------------------------------------------------------
-# The columns of systems, statistics and training seeds in a DataFrame.
+# ---------------------------- The columns of systems, statistics and training seeds in a DataFrame
 
 
 def role_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
@@ -249,8 +248,7 @@ def _refuse_rankings(frame: pd.DataFrame, found: Mapping[Any, int], metric: obje
     )
 
 
-# -------------------------------------------------------------------------------------------------
-# The order of items, and the numbers of their groups, by their labels.
+# ---------------------------- The order of items, and the numbers of their groups, by their labels
 
 
 def item_order(labels: pd.Index) -> IntArray:

@@ -40,8 +40,7 @@ from rankeval_pd.forms.items.metric_columns import (
     frame_as_items,
 )
 from rankeval_pd.forms.out.tables import is_missing
-from rankeval_pd.forms.rankings.list_sizes import group_numbers
-from rankeval_pd.forms.rankings.values import as_floats, lifted
+from rankeval_pd.forms.rankings.values import as_floats, group_numbers, lifted
 from rankeval_pd.forms.roles.columns import (
     frame_column,
     labels_along,

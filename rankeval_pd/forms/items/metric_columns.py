@@ -13,11 +13,10 @@ from rankeval_pd.errors import listed, shown, warn
 from rankeval_pd.forms.roles.roles import Roles
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.resampling import test_items
-from rankeval_pd.stats.resampling.metric_sums import METRICS, Formula, Score, chrf_formula
+from rankeval_pd.stats.resampling.metric_sums import METRICS, MetricFormula, Score, chrf_formula
 from rankeval_pd.stats.resampling.test_items import Items
 
-# -------------------------------------------------------------------------------------------------
-# Metrics as functions of summed statistics, and the columns that hold these.
+# ---------------------- Metrics as functions of summed statistics, and the columns that hold these
 
 _ONE_COLUMN = ("mean", "sum", "rouge")
 _COUNTED = ("mean", "rouge", "accuracy")  # the second statistic is 1 per item unless given
@@ -85,7 +84,7 @@ def _check_no_scorer(asked: Any) -> None:
     )
 
 
-def _formula(metric: str, statistics: list[Hashable]) -> Formula:
+def _formula(metric: str, statistics: list[Hashable]) -> MetricFormula:
     """Return the formula; chrF has as many orders as the data have statistics for."""
     if metric != "chrf":
         return METRICS[metric]
@@ -96,7 +95,7 @@ def _formula(metric: str, statistics: list[Hashable]) -> Formula:
 
 
 def _chosen(
-    metric: str, formula: Formula, statistics: list[Hashable], *, one_level: bool
+    metric: str, formula: MetricFormula, statistics: list[Hashable], *, one_level: bool
 ) -> tuple[list[Hashable], bool]:
     """Return the statistics of the data that the metric takes, and whether 1 per item is added."""
     single = metric in _ONE_COLUMN or (metric == "accuracy" and "correct" not in statistics)
@@ -159,8 +158,7 @@ def _vectorised(function: Callable[[AnyArray], Any], name: str) -> Score:
     return score
 
 
-# -------------------------------------------------------------------------------------------------
-# Are the statistics of systems over items complete, and are counts counts?
+# ----------------------- Are the statistics of systems over items complete, and are counts counts?
 
 
 def check_complete(values: FloatArray, systems: list[Hashable], labels: pd.Index) -> None:
@@ -343,8 +341,7 @@ def _seeds(
     return test_items.seeds_of(result)
 
 
-# -------------------------------------------------------------------------------------------------
-# The long tables that :func:`rankeval_pd.per_query` returns, as systems over items.
+# --------------- The long tables that :func:`rankeval_pd.per_query` returns, as systems over items
 
 COLUMNS = ("measure", "metric", "value", "n_positive", "n_retrieved", "n_judged")
 _COUNTS = ("n_positive", "n_retrieved", "n_judged")

@@ -123,8 +123,7 @@ def _without_values(lazy: Mapping[Hashable, Any], data: xr.Dataset) -> dict[Hash
     }
 
 
-# -------------------------------------------------------------------------------------------------
-# One ranking in chunks of candidates, or a few such rankings: their heads are asked.
+# -------------- One ranking in chunks of candidates, or a few such rankings: their heads are asked
 
 _LABEL = "_label"  # the column that holds the labels of an index
 _KEY = "_key"

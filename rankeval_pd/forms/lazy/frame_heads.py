@@ -32,9 +32,8 @@ from rankeval_pd.errors import unknown_name
 from rankeval_pd.forms.lazy import heads
 from rankeval_pd.forms.lazy.engine import Graph, cluster, merge_width
 from rankeval_pd.forms.lazy.heads import HeadFrame, Part, Request
-from rankeval_pd.forms.rankings.list_sizes import asked_thresholds
 from rankeval_pd.forms.rankings.tie_keys import label_hashes
-from rankeval_pd.forms.rankings.values import true_values
+from rankeval_pd.forms.rankings.values import asked_thresholds, true_values
 from rankeval_pd.forms.roles.columns import (
     find_gold,
     find_measures,

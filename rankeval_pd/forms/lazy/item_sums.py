@@ -377,7 +377,9 @@ def _counts(
     for block in range(-(-total // resamples.BLOCK)):
         done = lanes[block % threads]
         before: str | None = None
-        for size in resamples.units(n_items, min(resamples.BLOCK, total - block * resamples.BLOCK)):
+        for size in resamples.draw_sizes(
+            n_items, min(resamples.BLOCK, total - block * resamples.BLOCK)
+        ):
             used = done[-2] if len(done) > 1 else None
             drawn = task(blocks.drawn_counts, before, known, needs, block, size, used)
             before = task(blocks.generator_of, drawn)

@@ -65,7 +65,7 @@ def over_groups(
             np.ascontiguousarray(x.reshape(*x.shape[: x.ndim - len(batch)], -1))
             for x in (over, under)
         )
-        columns = cluster_totals.ratio(over, under, level)
+        columns = cluster_totals.query_ratio(over, under, level)
         p = cluster_totals.t_test(columns, alternative)
         return columns.value, columns.low, columns.high, p, columns.n, columns.se
 

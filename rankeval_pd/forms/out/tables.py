@@ -13,8 +13,7 @@ import xarray as xr
 from rankeval_pd.stats._types import AnyArray, FloatArray
 from rankeval_pd.stats.significance.adjust import adjust, step_down
 
-# -------------------------------------------------------------------------------------------------
-# The door out: a labelled result leaves as a tidy DataFrame, or as a plain Dataset.
+# --------------- The door out: a labelled result leaves as a tidy DataFrame, or as a plain Dataset
 
 
 def labels(names: Sequence[Any]) -> AnyArray:

@@ -19,9 +19,8 @@ from rankeval_pd.errors import check_choice, listed, unknown_name
 from rankeval_pd.forms.lazy.batches import in_chunks
 from rankeval_pd.forms.lazy.engine import Batches
 from rankeval_pd.forms.rankings.candidates import check_dim
-from rankeval_pd.forms.rankings.list_sizes import group_numbers
 from rankeval_pd.forms.rankings.tie_keys import label_order
-from rankeval_pd.forms.rankings.values import lifted, lifted_scores, score_values
+from rankeval_pd.forms.rankings.values import group_numbers, lifted, lifted_scores, score_values
 from rankeval_pd.forms.roles.columns import (
     along_measures,
     batch_of,
@@ -42,7 +41,7 @@ from rankeval_pd.forms.roles.roles import Names, QueryMissing, QueryTies, Roles,
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.query_metrics import TieRanks
 
-_MEANINGS = {
+_ROLE_DOCS = {
     "gold": "the grades, whole numbers or True and False; unless given a column named grade or"
     " gold, else the only boolean one. Missing: nobody judged the document.",
     "measures": "the columns of scores, one per run; unless given every numeric one without another"
@@ -60,12 +59,12 @@ _MEANINGS = {
 }
 
 with_query_roles = with_roles_and(
-    {"ties": "trec", "missing": "absent", "min_grade": 1, "unjudged": "negative"}, _MEANINGS
+    {"ties": "trec", "missing": "absent", "min_grade": 1, "unjudged": "negative"}, _ROLE_DOCS
 )
 """Spells out the roles of queries, whose defaults are trec_eval's."""
 
 
-def _of_items(name: str) -> str:
+def _item_role_hint(name: str) -> str:
     """Return where a role is one: of queries that are items of systems."""
     if name not in ("groups", "strata", "seeds"):
         return ""
@@ -100,7 +99,7 @@ class QueryOptions:
             if name not in known:
                 raise TypeError(
                     f"{name!r} is neither an option here nor a role of queries. The roles are"
-                    f" {listed(known)}; the signature has the options.{_of_items(name)}"
+                    f" {listed(known)}; the signature has the options.{_item_role_hint(name)}"
                 )
         chosen = replace(cls(), **keywords)
         check_choice("ties", chosen.ties, get_args(QueryTies))
@@ -129,7 +128,7 @@ class QueryOptions:
         return Roles.of({name: getattr(self, name) for name in shared})
 
 
-class Collection(NamedTuple):
+class QueryRows(NamedTuple):
     """Rows of queries and documents."""
 
     query: IntArray  #: the number of each row's query
@@ -142,7 +141,7 @@ class QueryTable(NamedTuple):
     """The queries of a DataFrame."""
 
     keys: pd.DataFrame  #: one row per query, the columns of ``by``
-    rows: Collection
+    rows: QueryRows
     measures: list[Hashable]
     scores: Callable[[], Iterator[FloatArray]]  #: of one measure after the other, NaN: absent
 
@@ -152,8 +151,8 @@ def read_frame(frame: pd.DataFrame, roles: QueryOptions) -> QueryTable:
     refuse_dim(roles.dim, "candidate")
     common = replace(
         roles.common,
-        by=_default(frame, "query") if roles.by is None else roles.by,
-        key=_default(frame, "document") if roles.key is None else roles.key,
+        by=_default_column(frame, "query") if roles.by is None else roles.by,
+        key=_default_column(frame, "document") if roles.key is None else roles.key,
     )
     if common.by is None:
         raise ValueError(
@@ -167,7 +166,7 @@ def read_frame(frame: pd.DataFrame, roles: QueryOptions) -> QueryTable:
     taken = [gold, *by, *([] if key is None else [key])]
     measures = find_measures(frame, common, taken, needed=True)
     grade = grade_values(frame_column(frame, gold, "gold"), gold)
-    keys, query = _numbered(frame, by)
+    keys, query = _number_queries(frame, by)
     signs = signs_of(measures, common, frame.columns)
     if common.measures is None:
         columns = {name: frame_column(frame, name, "measures") for name in measures}
@@ -181,12 +180,12 @@ def read_frame(frame: pd.DataFrame, roles: QueryOptions) -> QueryTable:
     def scores() -> Iterator[FloatArray]:
         for measure, sign in zip(measures, signs, strict=True):
             values = score_values(frame_column(frame, measure, "measures"), measure)
-            yield admitted(sign * values, grade, roles, measure)
+            yield admitted_scores(sign * values, grade, roles, measure)
 
-    return QueryTable(keys, Collection(query, len(keys), grade, ties), measures, scores)
+    return QueryTable(keys, QueryRows(query, len(keys), grade, ties), measures, scores)
 
 
-def _default(frame: pd.DataFrame, name: str) -> Hashable | None:
+def _default_column(frame: pd.DataFrame, name: str) -> Hashable | None:
     return name if name in frame.columns or name in frame.index.names else None
 
 
@@ -199,7 +198,7 @@ def _find_grades(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
     return find_gold(data, roles)
 
 
-def _numbered(frame: pd.DataFrame, by: list[Hashable]) -> tuple[pd.DataFrame, IntArray]:
+def _number_queries(frame: pd.DataFrame, by: list[Hashable]) -> tuple[pd.DataFrame, IntArray]:
     """Return the keys of the queries, sorted, and the number of each row's query."""
     columns = [frame_column(frame, name, "by").reset_index(drop=True) for name in by]
     if len(by) == 1 and not columns[0].isna().any():  # faster than the general way
@@ -250,7 +249,7 @@ def grade_values(values: pd.Series, name: Hashable) -> FloatArray:
     return grades
 
 
-def admitted(
+def admitted_scores(
     score: FloatArray, grade: FloatArray, roles: QueryOptions, measure: Hashable
 ) -> FloatArray:
     """Return the scores of what takes part; refuse what is missing without leave."""
@@ -308,23 +307,25 @@ def tie_breaker(
     return by_name
 
 
-_BLOCK = 2**15  # documents of whole queries whose names are looked up in a table that stays small
+_DOCUMENTS_AT_ONCE = (
+    2**15
+)  # documents of whole queries whose names are looked up in a table that stays small
 
 
 def _refuse_repeated(values: pd.Series, query: IntArray, name: Hashable) -> None:
     """Raise a ValueError where a document stands twice in a query."""
     for rows in _whole_queries(query):
-        codes, query_here = _numbers(values.iloc[rows]), query[rows]
+        codes, query_here = _document_codes(values.iloc[rows]), query[rows]
         repeated = pd.Index(query_here * (codes.max(initial=0) + 1) + codes).duplicated()
         if repeated.any():
             break
     else:
         return
-    codes = _numbers(values)
+    codes = _document_codes(values)
     repeated = pd.Index(query * (codes.max() + 1) + codes).duplicated()
     row = int(repeated.argmax())
     raise ValueError(
-        f"key={name!r}: the document {values.iloc[row]!r} stands {_times(codes, query, row)}"
+        f"key={name!r}: the document {values.iloc[row]!r} stands {_repeat_count(codes, query, row)}"
         f" times in a query ({int(repeated.sum())} rows too many). Each document stands once"
         " for a query: drop the repeats, or name the columns of the query, by=..., and of the"
         " document, key=..."
@@ -338,12 +339,12 @@ def _whole_queries(query: IntArray) -> Iterator[slice]:
         yield slice(None)
         return
     starts = np.concatenate([[0], np.flatnonzero(changes) + 1])
-    wanted = np.unique(np.searchsorted(starts, np.arange(0, query.size, _BLOCK)))
+    wanted = np.unique(np.searchsorted(starts, np.arange(0, query.size, _DOCUMENTS_AT_ONCE)))
     bounds = [*starts[wanted[wanted < starts.size]].tolist(), query.size]
     yield from map(slice, bounds[:-1], bounds[1:])
 
 
-def _numbers(values: pd.Series) -> AnyArray:
+def _document_codes(values: pd.Series) -> AnyArray:
     """Return a number for each value: the same for names that are written the same."""
     codes, unique = pd.factorize(values)
     if values.dtype == object:
@@ -351,7 +352,7 @@ def _numbers(values: pd.Series) -> AnyArray:
     return codes
 
 
-def _times(codes: AnyArray, query: IntArray, row: int) -> int:
+def _repeat_count(codes: AnyArray, query: IntArray, row: int) -> int:
     return int(((codes == codes[row]) & (query == query[row])).sum())
 
 
@@ -388,7 +389,7 @@ def read_dataset(data: xr.Dataset, roles: QueryOptions) -> QueryArrays:
     check_dim(data, common)
     refuse_by(roles.by, roles.dim, "queries", "Leave it out.")
     gold = _find_grades(data, common)
-    key = _document(data, roles)
+    key = _document_variable(data, roles)
     if key is not None and key not in data.variables:
         raise unknown_name("key", key, data.variables)
     taken = [gold, *([] if key is None else [key])]
@@ -425,20 +426,20 @@ def find_query_batches(data: xr.Dataset, roles: QueryOptions) -> Batches | None:
     """Return the queries of a lazy Dataset in chunks, or None if the data are no such."""
     if roles.dim not in data.dims or not all(data.sizes.values()):
         return None
-    gold, key = _find_grades(data, roles.common), _document(data, roles)
+    gold, key = _find_grades(data, roles.common), _document_variable(data, roles)
     named = [gold, *([] if key is None else [key])]
     if any(name not in data.variables for name in named):
         return None
     measures = find_measures(data, roles.common, named, needed=True)
     chosen = replace(roles, gold=gold, key=key, measures=list(measures), exclude=None)
-    return in_chunks(data, roles.dim, named, measures, chosen, _as_it_is)
+    return in_chunks(data, roles.dim, named, measures, chosen, _unchanged)
 
 
-def _as_it_is(data: xr.Dataset, roles: QueryOptions) -> tuple[xr.Dataset, QueryOptions]:
+def _unchanged(data: xr.Dataset, roles: QueryOptions) -> tuple[xr.Dataset, QueryOptions]:
     return data, roles
 
 
-def _document(data: xr.Dataset, roles: QueryOptions) -> Any:
+def _document_variable(data: xr.Dataset, roles: QueryOptions) -> Any:
     """Return the variable that names the documents, None where their labels do."""
     if roles.key is None and "document" in data.variables and "document" not in data.dims:
         return "document"
@@ -451,9 +452,9 @@ def _one_label_each(labels: pd.Index) -> AnyArray:
     return values
 
 
-def rows_of(
+def rows_of_arrays(
     grade: FloatArray, document: AnyArray, scored: AnyArray, roles: QueryOptions, *, named: Hashable
-) -> tuple[Collection, IntArray]:
+) -> tuple[QueryRows, IntArray]:
     """Return arrays (query, document) as rows, and the places of those that are no padding."""
     document = np.broadcast_to(document, grade.shape)
     rows = np.flatnonzero((~np.isnan(grade) | scored).ravel())
@@ -462,4 +463,4 @@ def rows_of(
     documents = pd.Series(labels, dtype=object) if labels.dtype == object else pd.Series(labels)
     index = pd.Index(labels.tolist(), tupleize_cols=False) if named is None else documents
     ties = tie_breaker(index, query, roles, name=named)
-    return Collection(query, grade.shape[0], grade.ravel()[rows], ties), rows
+    return QueryRows(query, grade.shape[0], grade.ravel()[rows], ties), rows

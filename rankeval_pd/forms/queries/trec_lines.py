@@ -16,7 +16,7 @@ from rankeval_pd.errors import listed
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 
 
-class Kind(Enum):
+class FileKind(Enum):
     """The two kinds of files: the words of a line."""
 
     RUN = ("query", "Q0", "document", "rank", "score", "tag")
@@ -30,14 +30,14 @@ class Kind(Enum):
     @property
     def number(self) -> str:
         """The column that holds a number."""
-        return "score" if self is Kind.RUN else "grade"
+        return "score" if self is FileKind.RUN else "grade"
 
 
 Strings = Any
 """An array of strings: NumPy's of objects, or pyarrow's where pyarrow read them."""
 
 
-class Lines(NamedTuple):
+class TrecLines(NamedTuple):
     """The lines of one file, or rows of one frame."""
 
     query: Strings
@@ -62,7 +62,7 @@ def _line_number(content: bytes, row: int) -> int:
     return next(x for k, x in enumerate(full) if k == row)
 
 
-def read(source: str | Path | pd.DataFrame, kind: Kind) -> Lines:
+def read_lines(source: str | Path | pd.DataFrame, kind: FileKind) -> TrecLines:
     """Read a file, or the columns of a frame."""
     if isinstance(source, pd.DataFrame):
         return _of_frame(source, kind)
@@ -78,7 +78,7 @@ def _content(path: str | Path) -> bytes:
     return gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
 
 
-def _of_text(content: bytes, path: str, kind: Kind) -> Lines:
+def _of_text(content: bytes, path: str, kind: FileKind) -> TrecLines:
     try:
         columns = _by_arrow(content, kind) or _by_pandas(content, kind)
     except ValueError as error:
@@ -86,15 +86,15 @@ def _of_text(content: bytes, path: str, kind: Kind) -> Lines:
     if columns is None:
         raise _malformed(content, path, kind, "the lines differ in the number of words")
     number = columns[kind.number]
-    if np.isnan(number).any() or (kind is Kind.QRELS and (number != np.floor(number)).any()):
+    if np.isnan(number).any() or (kind is FileKind.QRELS and (number != np.floor(number)).any()):
         raise _malformed(content, path, kind, f"a {kind.number} is no number")
-    return Lines(
+    return TrecLines(
         columns["query"], columns["document"], number, columns.get("tag"), path,
         ((path, number.size),),
     )  # fmt: skip
 
 
-def _by_arrow(content: bytes, kind: Kind) -> dict[str, Any] | None:
+def _by_arrow(content: bytes, kind: FileKind) -> dict[str, Any] | None:
     """Read lines whose words are parted by one space or one tab each; None if they are not."""
     head = content[: content.find(b"\n")]
     between = b"\t" if b"\t" in head else b" "
@@ -137,7 +137,7 @@ def _by_arrow(content: bytes, kind: Kind) -> dict[str, Any] | None:
     return by_name
 
 
-def _by_pandas(content: bytes, kind: Kind) -> dict[str, Any] | None:
+def _by_pandas(content: bytes, kind: FileKind) -> dict[str, Any] | None:
     """Read lines whose words are parted by any white space; None where a line is malformed."""
     names = [*kind.columns, "more"]
     if not content.strip():
@@ -159,7 +159,7 @@ def _by_pandas(content: bytes, kind: Kind) -> dict[str, Any] | None:
     return by_name
 
 
-def _malformed(content: bytes, path: str, kind: Kind, why: str) -> ValueError:
+def _malformed(content: bytes, path: str, kind: FileKind, why: str) -> ValueError:
     """Return the error that names the first line that is malformed."""
     wanted = " ".join(kind.columns)
     place = kind.columns.index(kind.number)
@@ -173,7 +173,7 @@ def _malformed(content: bytes, path: str, kind: Kind, why: str) -> ValueError:
         if words and len(words) != len(kind.columns):
             problem = f"{len(words)} words, and a line is {wanted!r}"
         elif words and not _is_number(words[place], kind):
-            whole = "a whole number" if kind is Kind.QRELS else "a number"
+            whole = "a whole number" if kind is FileKind.QRELS else "a number"
             problem = f"the {kind.number} {words[place]!r} is not {whole}"
         else:
             continue
@@ -181,17 +181,17 @@ def _malformed(content: bytes, path: str, kind: Kind, why: str) -> ValueError:
     return ValueError(f"{path}: it cannot be read as lines of {wanted!r}: {why}.")
 
 
-def _is_number(word: str, kind: Kind) -> bool:
+def _is_number(word: str, kind: FileKind) -> bool:
     try:
         number = float(word)
     except ValueError:
         return False
-    return number == number and (kind is Kind.RUN or number.is_integer())
+    return number == number and (kind is FileKind.RUN or number.is_integer())
 
 
 # Frames
 
-_ALSO = {
+_COLUMN_ALIASES = {
     "query": ("query", "query_id", "qid"),
     "document": ("document", "doc_id", "docno", "docid"),
     "score": ("score",),
@@ -200,14 +200,14 @@ _ALSO = {
 }
 
 
-def _of_frame(frame: pd.DataFrame, kind: Kind) -> Lines:
-    what = "a DataFrame of runs" if kind is Kind.RUN else "the DataFrame of judgements"
+def _of_frame(frame: pd.DataFrame, kind: FileKind) -> TrecLines:
+    what = "a DataFrame of runs" if kind is FileKind.RUN else "the DataFrame of judgements"
     by_name = {}
     for name in ("query", "document", kind.number):
-        column = next((x for x in _ALSO[name] if x in frame.columns), None)
+        column = next((x for x in _COLUMN_ALIASES[name] if x in frame.columns), None)
         if column is None:
             raise ValueError(
-                f"{what} has no column {' or '.join(map(repr, _ALSO[name]))}; there are"
+                f"{what} has no column {' or '.join(map(repr, _COLUMN_ALIASES[name]))}; there are"
                 f" {listed(frame.columns)}. Rename it: frame.rename(columns={{...}})."
             )
         by_name[name] = frame[column]
@@ -220,16 +220,18 @@ def _of_frame(frame: pd.DataFrame, kind: Kind) -> Lines:
         )
     values = number.to_numpy(dtype=np.float64, na_value=np.nan)
     wrong = np.isnan(values)
-    if kind is Kind.QRELS:
+    if kind is FileKind.QRELS:
         wrong |= values != np.floor(values)
     if wrong.any():
         row = int(wrong.argmax())
         raise ValueError(
             f"{what}, row {row}: the {kind.number} is {values[row]:g}, and every row needs"
-            f" {'a whole number' if kind is Kind.QRELS else 'a number'}. Drop or correct it."
+            f" {'a whole number' if kind is FileKind.QRELS else 'a number'}. Drop or correct it."
         )
-    tag = next((x for x in _ALSO["tag"] if kind is Kind.RUN and x in frame.columns), None)
-    return Lines(
+    tag = next(
+        (x for x in _COLUMN_ALIASES["tag"] if kind is FileKind.RUN and x in frame.columns), None
+    )
+    return TrecLines(
         identifiers(by_name["query"], "query"),
         identifiers(by_name["document"], "document"),
         values,
@@ -274,7 +276,7 @@ def identifiers(values: pd.Series, name: str) -> AnyArray:
 # Several
 
 
-def by_tag(lines: Lines) -> Iterator[tuple[str, Lines]]:
+def runs_by_tag(lines: TrecLines) -> Iterator[tuple[str, TrecLines]]:
     """Yield the runs of a file or frame with their names."""
     stem = Path(lines.where).name.removesuffix(".gz")
     if lines.tag is None:
@@ -285,7 +287,7 @@ def by_tag(lines: Lines) -> Iterator[tuple[str, Lines]]:
             )
         yield Path(stem).stem, lines
         return
-    (codes,), names = common([lines.tag])
+    (codes,), names = share_codes([lines.tag])
     tags = as_list(names)
     if len(tags) <= 1:
         yield (tags[0] if tags else Path(stem).stem), lines
@@ -303,13 +305,13 @@ def by_tag(lines: Lines) -> Iterator[tuple[str, Lines]]:
         )  # fmt: skip
 
 
-def joined(parts: Sequence[Lines]) -> Lines:
+def join_lines(parts: Sequence[TrecLines]) -> TrecLines:
     """Return the lines of several files as one."""
     if len(parts) == 1:
         return parts[0]
-    return Lines(
-        concatenated([part.query for part in parts]),
-        concatenated([part.document for part in parts]),
+    return TrecLines(
+        concatenate([part.query for part in parts]),
+        concatenate([part.document for part in parts]),
         np.concatenate([part.number for part in parts]),
         None,
         listed(part.where for part in parts),
@@ -317,7 +319,7 @@ def joined(parts: Sequence[Lines]) -> Lines:
     )
 
 
-def concatenated(parts: Sequence[Strings]) -> Strings:
+def concatenate(parts: Sequence[Strings]) -> Strings:
     """Return the strings of all parts as one array."""
     if any(isinstance(part, np.ndarray) for part in parts):
         return np.concatenate([np.asarray(part, dtype=object) for part in parts])
@@ -326,32 +328,32 @@ def concatenated(parts: Sequence[Strings]) -> Strings:
     return pa.concat_arrays(list(parts))
 
 
-def taken(strings: Strings, order: IntArray) -> Strings:
+def reorder(strings: Strings, order: IntArray) -> Strings:
     """Return strings in another order."""
     if (order[1:] > order[:-1]).all():
         return strings
     return strings[order] if isinstance(strings, np.ndarray) else strings.take(order)
 
 
-class Common(NamedTuple):
+class SharedCodes(NamedTuple):
     """Strings as numbers: the same strings have the same number in every part."""
 
     codes: list[IntArray]
     names: Strings
 
 
-def common(parts: Sequence[Strings]) -> Common:
+def share_codes(parts: Sequence[Strings]) -> SharedCodes:
     """Give the same strings the same number in every part."""
-    every = concatenated(parts)
+    every = concatenate(parts)
     if isinstance(every, np.ndarray):
         codes, names = pd.factorize(every)
     else:
-        codes, names = _encoded(every)
+        codes, names = _arrow_codes(every)
     ends = np.cumsum([len(part) for part in parts])[:-1]
-    return Common(np.split(codes, ends), names)
+    return SharedCodes(np.split(codes, ends), names)
 
 
-def _encoded(every: Any) -> tuple[IntArray, Any]:
+def _arrow_codes(every: Any) -> tuple[IntArray, Any]:
     """Return pyarrow's strings as numbers."""
     import pyarrow as pa
 
@@ -371,7 +373,7 @@ def as_list(names: Strings, codes: IntArray | None = None) -> list[str]:
     return [str(x) for x in (names if codes is None else names.take(codes))]
 
 
-def write(path: Path, columns: Sequence[Any]) -> None:
+def write_lines(path: Path, columns: Sequence[Any]) -> None:
     """Write words, a line per row; what is one word is the same in every line."""
     path.parent.mkdir(parents=True, exist_ok=True)
     frame = pd.DataFrame(dict(enumerate(columns)))

@@ -38,8 +38,14 @@ from rankeval_pd.forms.rankings.candidates import (
     read_frame,
     read_part,
 )
-from rankeval_pd.forms.rankings.list_sizes import Shares, Sizes, check_not_above, longest_list
-from rankeval_pd.forms.rankings.values import gold_values, lifted
+from rankeval_pd.forms.rankings.values import (
+    Shares,
+    Sizes,
+    check_not_above,
+    gold_values,
+    lifted,
+    longest_list,
+)
 from rankeval_pd.forms.roles.declarations import Capabilities
 from rankeval_pd.forms.roles.roles import Roles
 from rankeval_pd.stats._types import BoolArray, IntArray

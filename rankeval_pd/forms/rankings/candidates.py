@@ -32,16 +32,15 @@ from rankeval_pd.errors import listed, unknown_name
 from rankeval_pd.forms.lazy.frame_heads import is_dask_frame
 from rankeval_pd.forms.lazy.heads import HeadFrame
 from rankeval_pd.forms.out import tables
-from rankeval_pd.forms.rankings.list_sizes import group_numbers
 from rankeval_pd.forms.rankings.tie_keys import column_order, label_order, value_keys, value_order
 from rankeval_pd.forms.rankings.values import (
     admit,
     gold_values,
+    group_numbers,
     lifted,
     lifted_scores,
     score_values,
 )
-from rankeval_pd.forms.roles.call_costs import check_memory, kept_once
 from rankeval_pd.forms.roles.columns import (
     along_measures,
     batch_of,
@@ -58,6 +57,7 @@ from rankeval_pd.forms.roles.columns import (
     with_given_frame,
     with_roles_of,
 )
+from rankeval_pd.forms.roles.declarations import check_memory, kept_once
 from rankeval_pd.forms.roles.identifiers import (
     check_clusters,
     cluster_codes,

@@ -14,7 +14,7 @@ import xarray as xr
 
 from rankeval_pd.errors import is_known, shown, unknown_name
 from rankeval_pd.forms.out import tables
-from rankeval_pd.forms.roles.call_costs import check_rows
+from rankeval_pd.forms.roles.declarations import check_rows
 from rankeval_pd.forms.roles.roles import Names, as_names
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import ranking
@@ -123,8 +123,7 @@ def _of_block(
     return inner.isel(part), [x.isel(part, missing_dims="ignore") for x in beside]
 
 
-# -------------------------------------------------------------------------------------------------
-# The pairs of measures that are compared: which they are, and the ranks in both rankings.
+# --------- The pairs of measures that are compared: which they are, and the ranks in both rankings
 
 Pair = tuple[Hashable, Hashable]
 _Asked = TypeVar("_Asked")

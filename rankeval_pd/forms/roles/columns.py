@@ -23,8 +23,7 @@ from rankeval_pd.forms.roles.roles import (
 )
 from rankeval_pd.stats._types import FloatArray
 
-# -------------------------------------------------------------------------------------------------
-# Which column is what: the gold label and the measures, named or found.
+# --------------------------- Which column is what: the gold label and the measures, named or found
 
 
 def native(frame: pd.DataFrame) -> pd.DataFrame:
@@ -237,8 +236,7 @@ def signs_of(measures: list[Hashable], roles: Roles, columns: Any) -> FloatArray
     return np.array([-1.0 if name in lower else 1.0 for name in measures])
 
 
-# -------------------------------------------------------------------------------------------------
-# Roles that are given as values: an array, a Series, or a level of the index.
+# --------------------- Roles that are given as values: an array, a Series, or a level of the index
 
 _ONE = ("gold", "key", "groups")
 _SEVERAL = ("by", "label")
@@ -361,8 +359,7 @@ def _aligned(values: Any, index: pd.Index, role: str) -> Any:
     )
 
 
-# -------------------------------------------------------------------------------------------------
-# What the doors for rankings, items and queries read alike.
+# --------------------------------------- What the doors for rankings, items and queries read alike
 
 
 def refuse_dim(dim: Hashable, own: str) -> None:

@@ -15,8 +15,7 @@ from rankeval_pd.forms.rankings.tie_keys import label_hashes
 from rankeval_pd.forms.roles.columns import is_score
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 
-# -------------------------------------------------------------------------------------------------
-# Columns that were found, not named, and look like identifiers: said, with the way out.
+# ----------- Columns that were found, not named, and look like identifiers: said, with the way out
 
 _LEAST = 10  # rows, below which whole numbers are all distinct by chance
 _NAMES = frozenset({

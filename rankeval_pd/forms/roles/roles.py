@@ -12,8 +12,7 @@ import xarray as xr
 
 from rankeval_pd.errors import check_choice, check_number, listed, near_miss, unknown_name
 
-# -------------------------------------------------------------------------------------------------
-# The roles that columns play, and the columns that are meant when none is named.
+# ------------------ The roles that columns play, and the columns that are meant when none is named
 
 Ties = Literal["shared", "blocks", "expected", "best", "worst", "error"]
 Missing = Literal["raise", "last", "drop", "absent", "ratio"]

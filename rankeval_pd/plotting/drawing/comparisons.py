@@ -26,8 +26,7 @@ from rankeval_pd.plotting.drawing.look import COLOURS, DASHES, MARKS
 from rankeval_pd.plotting.drawing.panels import picture
 from rankeval_pd.plotting.drawing.scales import compact, set_ticks, small
 
-# -------------------------------------------------------------------------------------------------
-# Measures, and the n at which they differ significantly (Evert 2004, figure 3).
+# ------------------- Measures, and the n at which they differ significantly (Evert 2004, figure 3)
 
 _NAMES = {
     "fisher": "Fisher's test", "midp": "Fisher's mid-p test", "mcnemar": "McNemar's test",
@@ -309,8 +308,7 @@ def _draw_overlap(
     canvas.ax.plot([], [], color="0.55", linewidth=1, linestyle="-.", label=name)
 
 
-# -------------------------------------------------------------------------------------------------
-# The distribution of a random list's true positives (Macskassy 2005, figure 1).
+# ------------------- The distribution of a random list's true positives (Macskassy 2005, figure 1)
 
 _KINDS = ("discrete", "interpolated", "parametric")
 

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# -------------------------------------------------------------------------------------------------
-# Estimates and their intervals side by side: areas, odds ratios, tests under other ties.
+# ---------- Estimates and their intervals side by side: areas, odds ratios, tests under other ties
 
 _INTERVALS = {"newcombe": "Newcombe", "delong": "DeLong"}
 _AREAS = {"roc": "area under the ROC curve", "ap": "average precision"}
@@ -200,8 +199,7 @@ def draw_mean_difference(
     canvas.finish(xlabel=XLABELS["n"], ylabel="difference of precision")
 
 
-# -------------------------------------------------------------------------------------------------
-# Measures of rankings: their ranks, and their pairs as pictures of systems show them.
+# ------------- Measures of rankings: their ranks, and their pairs as pictures of systems show them
 
 NEEDED = ("measure", "value", "ci_low", "ci_high", "rank_low", "rank_high", "tied_for_best")
 _AREA_NAMES = {"ap": "average precision", "roc": "area under the ROC curve"}

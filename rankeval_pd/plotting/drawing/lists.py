@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# -------------------------------------------------------------------------------------------------
-# Precision curves with their intervals and bands (Evert 2004, figures 1 and 2).
+# ------------------- Precision curves with their intervals and bands (Evert 2004, figures 1 and 2)
 
 _KINDS = {
     "clopper-pearson": "Clopper-Pearson", "wilson": "Wilson", "jeffreys": "Jeffreys",
@@ -252,8 +251,7 @@ def draw_baseline(ax: Axes, table: pd.DataFrame) -> None:
         ax.axhline(share, color=GREY, linewidth=1, linestyle=(0, (2, 2)), label=name)
 
 
-# -------------------------------------------------------------------------------------------------
-# What a random ranking reaches, beside the measures' curves (Macskassy 2005).
+# --------------------- What a random ranking reaches, beside the measures' curves (Macskassy 2005)
 
 
 @picture(("p", "n", "expected", "critical"), "random_bound")
@@ -316,8 +314,7 @@ def _draw_counts(
     canvas.ax.plot(rows["n"], share, **canvas.look.band(None, **look))
 
 
-# -------------------------------------------------------------------------------------------------
-# Precision over repeated samples beside what the model expects (Evert 2004, figure 4).
+# ------------ Precision over repeated samples beside what the model expects (Evert 2004, figure 4)
 
 
 def draw_repetition(table: Any, samples: Any, **options: Any) -> npt.NDArray[Any]:

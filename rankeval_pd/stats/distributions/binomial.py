@@ -5,17 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, FloatArray
-from rankeval_pd.stats.distributions.tails import (
+from rankeval_pd.stats.distributions.hypergeometric import (
     Tails,
-    combine,
     deviance,
     ratio_sum,
     real_stirling_remainder,
     stirling_remainder,
+    tails_beyond_support,
+    tails_from_series,
 )
 
-# -------------------------------------------------------------------------------------------------
-# The binomial distribution: the random model of an infinite population (Macskassy, Eqs 17, 18).
+# ----------------------------------------------------------------------- The binomial distribution
+#
+# The random model of an infinite population (Macskassy 2005, Eqs 17, 18).
 
 
 def log_pmf(i: FloatArray, n: FloatArray, z: FloatArray) -> FloatArray:
@@ -39,7 +41,7 @@ def tails(i: AnyArray, n: AnyArray, z: AnyArray | float) -> Tails:
     lp = np.where(proper, log_pmf(inside, n, zs), 0.0)
     above_mode = inside >= np.floor((n + 1.0) * zs)
     infinite = np.full_like(n, np.inf)
-    # one series suffices: up from i where i is right of the mode, else down from i
+    # one series suffices: upwards from i if i is at or right of the mode, else downwards
     up, down = n - inside, inside
     odds = zs / (1.0 - zs)
     series = ratio_sum(
@@ -49,23 +51,17 @@ def tails(i: AnyArray, n: AnyArray, z: AnyArray | float) -> Tails:
         infinite,
         np.where(above_mode, odds, 1.0 / odds),
     )
-    return outside(combine(lp, series, series, above_mode), i, lowest, highest)
+    return tails_beyond_support(
+        tails_from_series(lp, series, series, above_mode), i, lowest, highest
+    )
 
 
-def outside(found: Tails, i: FloatArray, lowest: FloatArray, highest: FloatArray) -> Tails:
-    """Return the tails with the sure and the impossible put in where i is beyond the support."""
-    below, above = i < lowest, i > highest
-    ge = np.where(i <= lowest, 0.0, np.where(above, -np.inf, found.ge))
-    gt = np.where(below, 0.0, np.where(i >= highest, -np.inf, found.gt))
-    mid = np.where(below, 0.0, np.where(above, -np.inf, found.mid))
-    pmf = np.where(below | above, -np.inf, found.pmf)
-    return Tails(ge, gt, mid, pmf)
+# ------------------------------------------------------ The incomplete beta function in logarithms
+#
+# A binomial tail made continuous: I_z(x + 1, n - x) is P(X > x) at whole x.
 
-
-# -------------------------------------------------------------------------------------------------
-# The regularized incomplete beta function in logarithms: a binomial tail made continuous.
-
-_SAFE = 1e-200  # below, SciPy's function may underflow although its value is above 1e-300
+# below this value SciPy's function may underflow, although the true value is above 1e-300
+_UNDERFLOW_LIMIT = 1e-200
 
 
 def log_betainc(a: FloatArray, b: FloatArray, z: float | FloatArray) -> FloatArray:
@@ -80,7 +76,8 @@ def log_betainc(a: FloatArray, b: FloatArray, z: float | FloatArray) -> FloatArr
     value = np.where(b > 0, special.betainc(a, np.where(b > 0, b, 1.0), z), 0.0)
     with np.errstate(divide="ignore"):
         result = np.log(value)
-    tiny = (value < _SAFE) & (b > 0)
+    # tiny values: the leading term z^a (1 - z)^b / (a B(a, b)) in Stirling remainders and deviances
+    tiny = (value < _UNDERFLOW_LIMIT) & (b > 0)
     if tiny.any():
         a, b, z = a[tiny], b[tiny], z[tiny]
         n = a + b
@@ -92,6 +89,7 @@ def log_betainc(a: FloatArray, b: FloatArray, z: float | FloatArray) -> FloatArr
             - deviance(b, n * (1.0 - z))
             + np.log(b / n)
         )
+        # ratios (n + t) z / (a + 1 + t): the signs of -n and -z cancel
         infinite = np.full_like(a, np.inf)
         series = ratio_sum(-n, infinite, a + 1.0, infinite, -z)
         result = np.asarray(result)
@@ -99,8 +97,7 @@ def log_betainc(a: FloatArray, b: FloatArray, z: float | FloatArray) -> FloatArr
     return result
 
 
-# -------------------------------------------------------------------------------------------------
-# The Poisson distribution: a frequency that is rare in a large sample.
+# ------------------------------------------------------------------------ The Poisson distribution
 
 
 def poisson_log_pmf(i: FloatArray, mean: FloatArray) -> FloatArray:
@@ -119,6 +116,7 @@ def poisson_tails(i: AnyArray, mean: AnyArray | float) -> Tails:
     inside = np.clip(i, 0.0, highest)
     above_mode = inside >= np.floor(mean)
     series = np.zeros(i.shape)
+    # the two sides have series of different kinds, and each mean only its own
     for side in (True, False):
         here = above_mode == side
         x, m = inside[here], np.where(mean[here] > 0.0, mean[here], 1.0)
@@ -128,8 +126,8 @@ def poisson_tails(i: AnyArray, mean: AnyArray | float) -> Tails:
         else:  # ratios i/mean, (i - 1)/mean, ...
             result = ratio_sum(x, infinite, infinite, infinite, 1.0 / m)
         series[here] = result
-    return outside(
-        combine(poisson_log_pmf(inside, mean), series, series, above_mode),
+    return tails_beyond_support(
+        tails_from_series(poisson_log_pmf(inside, mean), series, series, above_mode),
         i,
         np.zeros(i.shape),
         highest,

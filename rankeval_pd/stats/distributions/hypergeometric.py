@@ -1,18 +1,15 @@
-"""The hypergeometric distribution: the random model of a finite set (Macskassy, Eqs 5, 6)."""
+"""The hypergeometric distribution, and the tail sums that all distributions of counts use."""
 
 from __future__ import annotations
 
+import math
+from typing import NamedTuple
+
 import numpy as np
 
-from rankeval_pd.stats._types import AnyArray, FloatArray
-from rankeval_pd.stats.distributions.binomial import outside
-from rankeval_pd.stats.distributions.tails import (
-    Tails,
-    combine,
-    deviance,
-    ratio_sum,
-    stirling_remainder,
-)
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray
+
+# --------- The hypergeometric distribution: the random model of a finite set (Macskassy, Eqs 5, 6)
 
 
 def log_pmf(i: FloatArray, total: FloatArray, positive: FloatArray, n: FloatArray) -> FloatArray:
@@ -21,6 +18,7 @@ def log_pmf(i: FloatArray, total: FloatArray, positive: FloatArray, n: FloatArra
     i is a possible count. The error is a few 1e-13 at a total of ten million: the four cells of
     the table enter by their deviance from expectation, never by the logarithm of a factorial.
     """
+    # the 2x2 table: each cell with its row and column sum
     negative, left = total - positive, total - n
     cells = (
         (i, positive, n),
@@ -66,6 +64,8 @@ def tails(i: AnyArray, total: AnyArray | float, positive: AnyArray | float, n: A
     inside = np.clip(i, lowest, highest)
     lp = log_pmf(inside, np.maximum(total, 1.0), positive, n)
     above_mode = inside >= mode(total, positive, n)
+    # the other three cells of the table; P(i + 1) / P(i) = only_positive only_listed /
+    # ((i + 1) (neither + 1)), and downwards the two pairs change places
     only_listed, only_positive = n - inside, positive - inside
     neither = (total - positive) - n + inside
     series = ratio_sum(
@@ -74,4 +74,254 @@ def tails(i: AnyArray, total: AnyArray | float, positive: AnyArray | float, n: A
         np.where(above_mode, inside, only_positive) + 1.0,
         np.where(above_mode, neither, only_listed) + 1.0,
     )
-    return outside(combine(lp, series, series, above_mode), i, lowest, highest)
+    return tails_beyond_support(
+        tails_from_series(lp, series, series, above_mode), i, lowest, highest
+    )
+
+
+# ----------------------------------------------------------- Tail sums in units of one probability
+#
+# A tail is the probability of its first point times ``1 + r1 + r1 r2 + ...``, where r are ratios of
+# neighboring probabilities. All terms are positive, so nothing cancels, and the sum stays of order
+# one even if the probabilities themselves are 1e-300 or less.
+
+_SUMS_AT_ONCE = 4096  # nine arrays of so many floats stay in the processor's cache
+_STRIDE = 8  # terms between two checks for convergence
+_NEGLIGIBLE = 1e-18  # a term smaller than this share of its sum ends the sum
+_LOG_HALF = math.log(0.5)
+
+
+class Tails(NamedTuple):
+    """Natural logarithms of the upper tails of X at a count i."""
+
+    ge: FloatArray  #: log P(X >= i)
+    gt: FloatArray  #: log P(X > i)
+    mid: FloatArray  #: log of P(X > i) + P(X = i) / 2
+    pmf: FloatArray  #: log P(X = i)
+
+
+def ratio_sum(
+    a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray, weight: float | FloatArray = 1.0
+) -> FloatArray:
+    """Return the sum over m >= 1 of the product over t < m of weight (a-t)(b-t) / ((c+t)(d+t)).
+
+    The ratios fall with t and reach 0 at t = min(a, b), whole numbers both; c and d are positive.
+    An infinite b and d stand for factors of 1, and so does an infinite a or c beside them.
+    The cost grows with the number of terms that matter: some eight standard deviations of the
+    distribution, fewer far from its mode.
+    """
+    result: FloatArray = _series_sums(a, b, c, d, weight, highest_power=0)[0]
+    return result
+
+
+def ratio_moments(
+    a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray, weight: float | FloatArray = 1.0
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return :func:`ratio_sum` and the sums of its m-th terms times m and times m squared."""
+    total, first, second = _series_sums(a, b, c, d, weight, highest_power=2)
+    return total, first, second
+
+
+def _series_sums(
+    a: FloatArray,
+    b: FloatArray,
+    c: FloatArray,
+    d: FloatArray,
+    weight: float | FloatArray,
+    *,
+    highest_power: int,
+) -> FloatArray:
+    """Return the sums of terms times powers of m: (power, ...)."""
+    a, b, c, d, weight = np.broadcast_arrays(a, b, c, d, weight)
+    shape = a.shape
+    flat = [np.ascontiguousarray(x, dtype=float).ravel() for x in (a, b, c, d, weight)]
+    out = np.zeros((highest_power + 1, flat[0].size))
+    infinite = [bool(np.isinf(x).all()) for x in flat[:3]]
+    for start in range(0, flat[0].size, _SUMS_AT_ONCE):
+        block = slice(start, start + _SUMS_AT_ONCE)
+        out[:, block] = _series_sums_of_block(
+            *(x[block].copy() for x in flat), infinite=infinite, highest_power=highest_power
+        )
+    return out.reshape(highest_power + 1, *shape)
+
+
+def _series_sums_of_block(
+    a: FloatArray,
+    b: FloatArray,
+    c: FloatArray,
+    d: FloatArray,
+    weight: FloatArray,
+    *,
+    infinite: list[bool],
+    highest_power: int,
+) -> FloatArray:
+    """Return the sums of one block: (power, sum); the arguments are overwritten."""
+    no_a, no_b, no_c = infinite
+    result = np.zeros((highest_power + 1, a.size))
+    active = np.arange(a.size)
+    term, totals, m = np.ones_like(a), np.zeros_like(result), 0.0
+    ratio, denominator = np.empty_like(a), np.empty_like(a)
+    uniform = bool((weight == 1.0).all())
+    while active.size:
+        # add the next terms to all sums that still grow, in place
+        for _ in range(_STRIDE):
+            if no_a:
+                np.reciprocal(c, out=ratio)
+            elif no_c:
+                np.copyto(ratio, a)
+            elif no_b:
+                np.divide(a, c, out=ratio)
+            else:
+                np.multiply(a, b, out=ratio)
+                np.multiply(c, d, out=denominator)
+                np.divide(ratio, denominator, out=ratio)
+                b -= 1.0
+                d += 1.0
+            if not uniform:
+                ratio *= weight
+            term *= ratio
+            totals[0] += term
+            m += 1.0
+            for power in range(1, highest_power + 1):
+                totals[power] += m**power * term
+            a -= 1.0
+            c += 1.0
+        # a sum that overflowed is done as well: it would never converge
+        last = totals[highest_power]
+        going = (m**highest_power * term > _NEGLIGIBLE * last) & np.isfinite(last)
+        # compress the arrays only once a quarter of the sums is done: copies cost more than terms
+        if np.count_nonzero(going) <= 0.75 * active.size:
+            result[:, active] = totals
+            active, term, totals = active[going], term[going], totals[:, going]
+            a, b, c, d, weight = a[going], b[going], c[going], d[going], weight[going]
+            ratio, denominator = ratio[going], denominator[going]
+    return result
+
+
+def tails_from_series(
+    log_pmf: FloatArray, upward: FloatArray, downward: FloatArray, above_mode: BoolArray
+) -> Tails:
+    """Return the tails from log P(X = i) and the sum on one side of i.
+
+    If ``above_mode``, ``upward`` is P(X > i) / P(X = i) and the tails are sums; otherwise
+    ``downward`` is P(X < i) / P(X = i) and the tails, which are then large, are complements.
+    """
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        side = np.where(above_mode, upward, downward)
+        log_strict = log_pmf + np.log(side)
+        log_with = log_pmf + np.log1p(side)
+        log_half = log_pmf + np.log(0.5 + side)
+        ge = np.where(above_mode, log_with, _log_complement(log_strict))
+        gt = np.where(above_mode, log_strict, _log_complement(log_with))
+        mid = np.where(above_mode, log_half, _log_complement(log_half))
+    return Tails(ge, gt, mid, log_pmf)
+
+
+def _log_complement(log_p: FloatArray) -> FloatArray:
+    """Return log(1 - exp(log_p)); rounding may have carried p a hair past 1."""
+    log_p = np.minimum(log_p, 0.0)
+    rare = log_p < _LOG_HALF
+    # log1p(-p) keeps the digits of a small p, log(-expm1) those of a p near 1
+    return np.where(rare, np.log1p(-np.exp(log_p)), np.log(-np.expm1(np.where(rare, -1.0, log_p))))
+
+
+def tails_beyond_support(
+    found: Tails, i: FloatArray, lowest: FloatArray, highest: FloatArray
+) -> Tails:
+    """Return the tails, with probability 1 or 0 for counts beyond the support."""
+    below, above = i < lowest, i > highest
+    ge = np.where(i <= lowest, 0.0, np.where(above, -np.inf, found.ge))
+    gt = np.where(below, 0.0, np.where(i >= highest, -np.inf, found.gt))
+    mid = np.where(below, 0.0, np.where(above, -np.inf, found.mid))
+    pmf = np.where(below | above, -np.inf, found.pmf)
+    return Tails(ge, gt, mid, pmf)
+
+
+# --------------------------------------------------- Logarithms of factorials without cancellation
+#
+# ``lgamma`` of ten million is 1.5e8, and the difference of a few such values has lost eight of its
+# sixteen digits. Loader's decomposition writes every binomial and hypergeometric probability in
+# Stirling remainders, which are small, and deviances, which are small wherever the probability is
+# not.
+#
+# Reference: C. Loader (2000), Fast and accurate computation of binomial probabilities.
+
+_HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
+
+# log(x!) - (x log x - x) for x = 0, ..., 15, from mpmath with 40 digits
+_SMALL_REMAINDERS = np.array(
+    [
+        0.0,
+        1.0,
+        1.3068528194400546,
+        1.4959226032237258,
+        1.6328763858683832,
+        1.7403021806115442,
+        1.828694396641771,
+        1.9037903176782212,
+        1.9690705693065629,
+        2.0268062840554952,
+        2.0785616431350586,
+        2.12545984509181,
+        2.168334698205882,
+        2.207822206123445,
+        2.244418568125061,
+        2.2785183673077407,
+    ]
+)
+
+
+def stirling_remainder(x: FloatArray) -> FloatArray:
+    """Return log(x!) - (x log x - x) of whole numbers x >= 0, to about 1e-16."""
+    x = np.asarray(x, dtype=float)
+    small = _SMALL_REMAINDERS[np.minimum(x, 15.0).astype(np.intp)]
+    rest: FloatArray = np.where(x <= 15.0, small, _stirling_series(np.maximum(x, 15.0)))
+    return rest
+
+
+def _stirling_series(x: FloatArray) -> FloatArray:
+    """Return log Gamma(x + 1) - (x log x - x) of x >= 15."""
+    # log(2 pi x)/2 + 1/(12 x) - 1/(360 x^3) + ...: from x = 15 on, six terms give 1e-16
+    u = 1.0 / (x * x)
+    series = (
+        1 / 12 - u * (1 / 360 - u * (1 / 1260 - u * (1 / 1680 - u * (1 / 1188 - u * 691 / 360360))))
+    ) / x
+    rest: FloatArray = _HALF_LOG_2PI + 0.5 * np.log(x) + series
+    return rest
+
+
+def real_stirling_remainder(x: FloatArray) -> FloatArray:
+    """Return log Gamma(x + 1) - (x log x - x) of any x >= 0."""
+    from scipy import special
+
+    x = np.asarray(x, dtype=float)
+    near = np.minimum(x, 15.0)
+    small = special.gammaln(near + 1.0) - special.xlogy(near, near) + near
+    rest: FloatArray = np.where(x < 15.0, small, _stirling_series(np.maximum(x, 15.0)))
+    return rest
+
+
+def deviance(x: FloatArray, mean: FloatArray, difference: FloatArray | None = None) -> FloatArray:
+    """Return x log(x/mean) + mean - x >= 0 (Loader's bd0), accurate where x is close to mean.
+
+    0 log 0 is 0; a mean of 0 needs x = 0. ``difference`` is x - mean, if it is known more exactly
+    than by subtraction.
+    """
+    x, mean = np.broadcast_arrays(np.asarray(x, dtype=float), np.asarray(mean, dtype=float))
+    total = x + mean
+    gap = x - mean if difference is None else difference
+    v = gap / np.where(total > 0, total, 1.0)
+    v2 = v * v
+    # for |v| < 0.1, x log(x/mean) = 2x artanh(v) = 2x (v + v^3/3 + ... + v^21/21): Horner's scheme
+    # from v^3 on; the first term 2x v, less the gap, is gap v
+    series = np.zeros_like(v)
+    for odd in range(21, 2, -2):
+        series = (series + 1.0 / odd) * v2
+    near = np.asarray(gap * v + 2.0 * x * v * series)
+    far = np.abs(v) >= 0.1
+    if far.any():
+        xf, mf = x[far], mean[far]
+        positive = (xf > 0) & (mf > 0)
+        ratio = np.where(positive, xf, 1.0) / np.where(positive, mf, 1.0)
+        near[far] = xf * np.log(ratio) + mf - xf
+    return near

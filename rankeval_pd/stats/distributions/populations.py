@@ -1,4 +1,4 @@
-"""The populations of the random model, and sums of independent counts."""
+"""The populations of the random model (Macskassy 2005), and sums of independent counts."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ import numpy as np
 
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions import binomial, hypergeometric
-from rankeval_pd.stats.distributions.tails import Tails
+from rankeval_pd.stats.distributions.hypergeometric import Tails
 
-# -------------------------------------------------------------------------------------------------
-# The two random models of Macskassy (2005): a finite set of candidates, or an endless one.
+# ------------------------------------------------ A finite set of candidates, or an endless supply
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class Finite:
         return Finite(self.total, self.total - self.positive)
 
     def at(self, where: BoolArray) -> Finite:
-        """Return the candidates of some of the lists: of all lists they are the same."""
+        """Return the candidates of some of the lists: all lists share them."""
         return self
 
     def support(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -58,7 +57,7 @@ class Finite:
 
 @dataclass(frozen=True)
 class FiniteEach:
-    """Candidates of its own for each list: ``total`` and ``positive`` are arrays as the n are."""
+    """A set of candidates for each list: ``total`` and ``positive`` are arrays like n."""
 
     total: FloatArray
     positive: FloatArray
@@ -83,7 +82,7 @@ class FiniteEach:
 
 @dataclass(frozen=True)
 class InfiniteEach:
-    """A supply of its own for each list: ``prior`` is an array as the n are."""
+    """An endless supply for each list: ``prior`` is an array like n."""
 
     prior: FloatArray
 
@@ -112,7 +111,7 @@ class Infinite:
         return Infinite(1.0 - self.prior)
 
     def at(self, where: BoolArray) -> Infinite:
-        """Return the supply of some of the lists: of all lists it is the same."""
+        """Return the supply of some of the lists: all lists share it."""
         return self
 
     def support(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -139,15 +138,15 @@ class Infinite:
 Population = Finite | Infinite
 
 
-# -------------------------------------------------------------------------------------------------
-# The sum of independent counts: a random model of several queries together.
+# ---------------------------------------------------------------------- Sums of independent counts
 #
-# The law of the sum is the convolution of the laws, whose terms are all positive. So that nothing
-# underflows far out, every law is tilted by exp(theta i) first, theta such that the mean of the sum
-# is the count observed; the tilt is taken back at the end.
+# The random model of several queries together. The law of the sum is the convolution of the laws,
+# whose terms are all positive. To keep far tails from underflowing, every law is first tilted by
+# exp(theta i), with theta such that the mean of the sum is the observed count; the tilt is taken
+# back at the end.
 
-_NEGLIGIBLE_MASS = 1e-30  # of a tilted law
-_NEAR = 0.25  # standard deviations between the tilted mean and the count
+_NEGLIGIBLE_MASS = 1e-30  # probabilities of a tilted law that are cut off at its ends
+_TILT_TOLERANCE = 0.25  # standard deviations, or counts, between the tilted mean and the count
 
 
 def hypergeometric_laws(n: FloatArray, total: FloatArray, positive: FloatArray) -> FloatArray:
@@ -192,13 +191,14 @@ def tails_of_sum(count: float, laws: FloatArray, times: IntArray) -> Tails:
     theta, log_scales = _tilt(count, laws, times, i)
     tilted = np.exp(laws + theta * i - log_scales[:, np.newaxis])
     first, law = _convolved(tilted, times)
+    # split the law of the sum at the observed count, and take back the tilt
     x = first + np.arange(law.size) - count
     at = float(law[x == 0.0].sum())
     above = float((law[x > 0.0] * np.exp(-theta * x[x > 0.0])).sum())
     upper = np.array([at + above, above, above + 0.5 * at, at])
     with np.errstate(divide="ignore"):
         result = np.log(upper) + float((times * log_scales).sum()) - theta * count
-        if theta == 0.0:  # near one it is the rest that is exact
+        if theta == 0.0:  # of a tail near 1 the complement is the exact part
             below = float(law[x < 0.0].sum())
             lower = np.minimum([below, below + at, below + 0.5 * at, 1.0 - at], 1.0)
             result = np.where(upper < 0.5, result, np.log1p(-lower))
@@ -210,8 +210,9 @@ def _tilt(
 ) -> tuple[float, FloatArray]:
     """Return theta >= 0 with the tilted mean near the count, and the laws' logs of E exp(theta X).
 
-    Below the mean nothing is small, and theta is 0.
+    At or below the mean the tail is not small, and theta is 0.
     """
+    # Newton's method: the derivative of the tilted mean is the tilted variance; bisected otherwise
     low, high, theta = 0.0, np.inf, 0.0
     while True:
         exponents = laws + theta * i
@@ -221,7 +222,9 @@ def _tilt(
         means = (weights * i).sum(axis=1) / total
         variances = (weights * (i - means[:, np.newaxis]) ** 2).sum(axis=1) / total
         mean, sd = float((times * means).sum()), float(np.sqrt((times * variances).sum()))
-        if abs(mean - count) <= max(_NEAR * sd, _NEAR) or (theta == 0.0 and mean >= count):
+        if abs(mean - count) <= max(_TILT_TOLERANCE * sd, _TILT_TOLERANCE) or (
+            theta == 0.0 and mean >= count
+        ):
             return theta, largest[:, 0] + np.log(total)
         low, high = (theta, high) if mean < count else (low, theta)
         newton = theta + (count - mean) / sd**2 if sd > 0.0 else np.inf
@@ -230,9 +233,14 @@ def _tilt(
 
 
 def _convolved(laws: FloatArray, times: IntArray) -> tuple[float, FloatArray]:
-    """Return the law of the sum of all, from its first count on; the shortest two at a time."""
+    """Return the law of the sum of all counts, from its first count on.
+
+    Equal laws are raised to a power by repeated squaring; then the shortest two laws are convolved
+    until one is left, which keeps the arrays short.
+    """
     number = itertools.count()
-    parts: list[tuple[int, int, int, FloatArray]] = []  # the number keeps laws from being compared
+    # (length, number, first count, law): the number breaks ties, so laws are never compared
+    parts: list[tuple[int, int, int, FloatArray]] = []
     for law, often in zip(laws, times.tolist(), strict=True):
         first, power = _trimmed(0, law)
         while often:
@@ -250,6 +258,6 @@ def _convolved(laws: FloatArray, times: IntArray) -> tuple[float, FloatArray]:
 
 
 def _trimmed(first: int, law: FloatArray) -> tuple[int, FloatArray]:
-    """Return the law without what is negligible at its ends."""
+    """Return the law without negligible probabilities at its ends."""
     kept = np.flatnonzero(law > _NEGLIGIBLE_MASS)
     return first + int(kept[0]), law[kept[0] : kept[-1] + 1]

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.distributions.quantiles import z_of
-from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson
+from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson, z_of
 from rankeval_pd.stats.rankings import swap_draws
 from rankeval_pd.stats.rankings.ranking import Whole, up_to_ranks
 from rankeval_pd.stats.rankings.swap_draws import Keys

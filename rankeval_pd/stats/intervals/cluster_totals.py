@@ -1,4 +1,4 @@
-"""Intervals from totals of clusters, and from values of queries."""
+"""Intervals from totals of clusters, and from values of queries, as independent units."""
 
 from __future__ import annotations
 
@@ -8,43 +8,40 @@ from typing import NamedTuple
 import numpy as np
 
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.distributions.quantiles import t_of, z_of
+from rankeval_pd.stats.intervals.proportions import t_of, z_of
 
-# -------------------------------------------------------------------------------------------------
-# Candidates that belong together: the variance of n-best lists from the totals of clusters.
+# -------------------------------------------------- n-best lists whose candidates come in clusters
 #
-# Candidates of one document, molecule family or repeat of a study depend on each other, and what
-# can be taken as independent are the clusters. To a count that is a sum over the candidates, a
-# cluster contributes the total u of its candidates' influences: with the share e of true positives
-# at the edge of the list (or, of a region with a fixed threshold, in all of it)
+# Candidates of one document, molecule family or repeat of a study depend on each other; the
+# clusters can be taken as independent. To a count that is a sum over candidates, a cluster
+# contributes the total u of its candidates' influences. With the share e of true positives at the
+# edge of the list (or, for a region with a fixed threshold, in all of it)
 #
 #     u = sum over its candidates in the list of (y - e),
 #
-# so that the variance of the true positives in the list is the sum of u^2 about their mean.
-# Clusters of many candidates pull the estimates towards themselves: each total is divided by 1 - h,
-# h being the cluster's share of the candidates (which is the jackknife where one ratio is
-# estimated). Since few totals have a t-like spread, Student's t is referred to, with the effective
-# number of clusters, (sum of sizes)^2 / (sum of squared sizes), less 1 as degrees of freedom: G - 1
-# for G clusters of one size, less where sizes differ.
+# so the variance of the true positives in the list is the sum of u^2 about their mean. Large
+# clusters pull the estimates towards themselves. Therefore each total is divided by 1 - h, where h
+# is the cluster's share of the candidates; if one ratio is estimated, this is the jackknife. Since
+# a spread estimated from few totals is uncertain, Student's t is used. Its degrees of freedom are
+# the effective number of clusters, (sum of sizes)^2 / (sum of squared sizes), less 1: G - 1 for G
+# clusters of one size, fewer if sizes differ.
 #
-# References
-# ----------
-# E. L. Korn and B. I. Graubard (1998), Confidence intervals for proportions with small expected
-# number of positive counts estimated from survey data, Survey Methodology 24. N. A. Obuchowski
-# (1997), Nonparametric analysis of clustered ROC curve data, Biometrics 53. L. Kish (1965), Survey
-# Sampling: the effective number.
+# References: E. L. Korn and B. I. Graubard (1998), Confidence intervals for proportions with small
+# expected number of positive counts estimated from survey data, Survey Methodology 24. N. A.
+# Obuchowski (1997), Nonparametric analysis of clustered ROC curve data, Biometrics 53. L. Kish
+# (1965), Survey Sampling: the effective number.
 
 Advance = Callable[[int], object]
-_BLOCK = 2_000_000  # lists times clusters in memory together
-_NOTHING = 1e-7  # influences as small are rounding
+_CELLS_AT_ONCE = 2_000_000  # cells (list, cluster) in memory: 16 MB
+_ROUNDING = 1e-7  # a standard deviation of influences below this is rounding
 
 
 class ClusterSpread(NamedTuple):
-    """What a count varies by where whole clusters are drawn; the last axis is n."""
+    """The variance of a count if whole clusters are drawn; the last axis is n."""
 
     variance: FloatArray
     freedom: FloatArray  #: degrees of freedom of the variance
-    n_groups: IntArray  #: clusters that the count has candidates of
+    n_groups: IntArray  #: clusters with candidates in the list
     influence: FloatArray  #: the variance of the observed totals alone
 
     def quantile(self, level: float) -> FloatArray:
@@ -56,10 +53,13 @@ class ClusterSpread(NamedTuple):
         return np.where(known, result, np.inf)
 
 
-def _counts(
+def _list_counts(
     weight: FloatArray, first: IntArray, cluster: IntArray, n_lists: int, n_clusters: int
 ) -> FloatArray:
-    """Return the sums of the weights per list and cluster, list k having all first <= k."""
+    """Return the sums of weights (list, cluster); list k contains the candidates with first <= k.
+
+    One count of (first list, cluster), then cumulative sums over the lists.
+    """
     flat = first * n_clusters + cluster
     sums = np.bincount(flat, weights=weight, minlength=(n_lists + 1) * n_clusters)
     result: FloatArray = np.cumsum(
@@ -68,31 +68,31 @@ def _counts(
     return result
 
 
-def _blocks(n_lists: int, n_clusters: int) -> Iterator[slice]:
+def _cluster_blocks(n_lists: int, n_clusters: int) -> Iterator[slice]:
     """Yield the clusters in blocks that fit in memory for all lists."""
-    width = max(1, _BLOCK // max(1, n_lists))
+    width = max(1, _CELLS_AT_ONCE // max(1, n_lists))
     for start in range(0, n_clusters, width):
         yield slice(start, min(start + width, n_clusters))
 
 
 class ListTotals(NamedTuple):
-    """The totals of clusters in the n-best lists of one ranking, or in one and not the other."""
+    """The totals of clusters in the n-best lists of one ranking, or in the difference of two."""
 
     gold: BoolArray
     ranks: tuple[IntArray, ...]  #: of one ranking, or of two
     cluster: IntArray  #: whole numbers from 0
-    n: IntArray  #: rising
-    edges: tuple[FloatArray, ...]  #: of each ranking, for each n
-    fixed: bool  #: of regions, whose thresholds are fixed, not of n-best lists
-    everyone: int | None = None  #: clusters of the whole, of which heads alone are here
+    n: IntArray  #: ascending
+    edges: tuple[FloatArray, ...]  #: the share of true positives at the edge, per ranking: (n)
+    fixed: bool  #: whether these are regions with fixed thresholds, not n-best lists
+    everyone: int | None = None  #: number of clusters in the whole data, if only heads are here
 
     @property
     def size(self) -> int:
-        """How many clusters there are."""
+        """The number of clusters."""
         return int(self.cluster.max(initial=-1)) + 1 if self.everyone is None else self.everyone
 
     def listed(self) -> ListTotals:
-        """Return the same of those in a list alone: other clusters have totals of 0."""
+        """Return the same for clusters in some list alone: the others have totals of 0."""
         here = np.min(self.ranks, axis=0) <= self.n.max(initial=0)
         return self._replace(
             gold=self.gold[here],
@@ -103,11 +103,13 @@ class ListTotals(NamedTuple):
 
     def blocks(self) -> Iterator[tuple[FloatArray, FloatArray]]:
         """Yield totals and sizes, (n, cluster), of block after block of clusters."""
+        # sort candidates by cluster, so that a block of clusters is a slice of candidates
         order = np.argsort(self.cluster, kind="stable")
         cluster = self.cluster[order]
         gold = self.gold[order]
+        # the first list that contains each candidate, for each ranking
         firsts = [np.searchsorted(self.n, rank[order], side="left") for rank in self.ranks]
-        for block in _blocks(self.n.size, self.size):
+        for block in _cluster_blocks(self.n.size, self.size):
             low, high = np.searchsorted(cluster, [block.start, block.stop])
             here = slice(low, high)
             yield self._of_block(
@@ -121,8 +123,9 @@ class ListTotals(NamedTuple):
         self, gold: FloatArray, firsts: list[IntArray], cluster: IntArray, n_clusters: int
     ) -> tuple[FloatArray, FloatArray]:
         def counts(weight: FloatArray, first: IntArray) -> FloatArray:
-            return _counts(weight, first, cluster, self.n.size, n_clusters)
+            return _list_counts(weight, first, cluster, self.n.size, n_clusters)
 
+        # with two rankings, the first list minus the second: shared candidates cancel
         one = np.ones_like(gold)
         total = np.zeros((self.n.size, n_clusters))
         size = np.zeros_like(total)
@@ -130,18 +133,19 @@ class ListTotals(NamedTuple):
             listed = counts(one, first)
             total += sign * (counts(gold, first) - edge[:, np.newaxis] * listed)
             size += listed
-        if len(firsts) > 1:  # what both lists have is of no difference
+        if len(firsts) > 1:  # shared candidates are not part of the difference
             size -= 2.0 * counts(one, np.maximum(*firsts))
         return total, size
 
 
-def spread(totals: ListTotals, added: FloatArray | float = 0.0) -> ClusterSpread:
+def total_spread(totals: ListTotals, added: FloatArray | float = 0.0) -> ClusterSpread:
     """Return the variance of the sum of the totals; O(lists times clusters).
 
-    ``added`` is the sum of squares of one candidate of either label in each list, which keeps the
-    variance above 0 where all have one label; it counts as often as the candidate's cluster, of
-    typical size, has candidates.
+    ``added`` is the sum of squares of one candidate of either label in each list. It keeps the
+    variance above 0 if all candidates have one label, and is multiplied by the typical size of a
+    cluster.
     """
+    # two passes over the blocks: sizes first, which the jackknife needs, then totals
     everyone, totals = totals.size, totals.listed()
     whole, squared_sizes, n_groups = (np.zeros(totals.n.size) for _ in range(3))
     for _, size in totals.blocks():
@@ -152,8 +156,10 @@ def spread(totals: ListTotals, added: FloatArray | float = 0.0) -> ClusterSpread
     for total, size in totals.blocks():
         sums += total.sum(axis=1)
         squares += (_jackknifed(total, size, whole) ** 2).sum(axis=1)
+    # subtract the squared mean: over the clusters in the region, or for n-best lists over all
     counted = n_groups if totals.fixed else np.full(totals.n.size, float(everyone))
     some = squared_sizes > 0
+    # the mean size of the cluster of a random candidate; Kish's effective number less 1
     typical = np.where(some, squared_sizes, 1.0) / np.where(some, whole, 1.0)
     freedom = np.where(some, whole**2 / np.where(some, squared_sizes, 1.0), 1.0) - 1.0
     squares = np.maximum(squares - sums**2 / np.maximum(counted, 1.0), 0.0)
@@ -163,14 +169,16 @@ def spread(totals: ListTotals, added: FloatArray | float = 0.0) -> ClusterSpread
 
 
 def _jackknifed(total: FloatArray, size: FloatArray, whole: FloatArray) -> FloatArray:
+    """Return total / (1 - h), (n, cluster), finite also for a cluster that is the whole list."""
     share = size / np.maximum(whole, 1.0)[:, np.newaxis]
     return np.asarray(total / np.maximum(1.0 - share, 0.5 / np.maximum(size, 1.0)))
 
 
 def effective(n: IntArray, precision: FloatArray, found: ClusterSpread, level: float) -> FloatArray:
-    """Return the size of a region of independent candidates whose interval is that of clusters.
+    """Return the size of a region of independent candidates with the same interval.
 
-    Korn and Graubard's: by the variance, and by the quantile of t in the place of the normal one.
+    Korn and Graubard's effective size: n times the ratio of the binomial to the clusters' variance,
+    times the squared ratio of the normal quantile to Student's.
     """
     binomial = n * precision * (1.0 - precision)
     wider = (z_of(level) / found.quantile(level)) ** 2
@@ -178,7 +186,7 @@ def effective(n: IntArray, precision: FloatArray, found: ClusterSpread, level: f
     return np.asarray(np.maximum(size, 1e-6))
 
 
-def largest(
+def largest_statistics(
     totals: ListTotals,
     found: ClusterSpread,
     *,
@@ -186,9 +194,9 @@ def largest(
     seed: int,
     advance: Advance = lambda _: None,
 ) -> FloatArray:
-    """Return, for each draw of one multiplier per cluster, the largest |Z| over the lists.
+    """Return, for each draw of one normal multiplier per cluster, the largest |Z| over the lists.
 
-    O(draws times lists times clusters), as one product of matrices.
+    O(draws times lists times clusters), as one matrix product per block: (draw).
     """
     rng = np.random.default_rng(seed)
     everyone = found.n_groups if totals.fixed else np.full(totals.n.size, totals.size)
@@ -204,36 +212,35 @@ def largest(
         z += rng.standard_normal((n_resamples, total.shape[1])) @ influence.T
     advance(n_resamples)
     scale = np.sqrt(found.influence)
-    varies = scale > _NOTHING
+    varies = scale > _ROUNDING
     return np.asarray(np.abs(z[:, varies] / scale[varies]).max(axis=-1, initial=0.0))
 
 
-# -------------------------------------------------------------------------------------------------
-# Means over queries and ratios of sums over queries, with intervals: the queries are the sample.
+# ------------------------------------------------------------------- Means and ratios over queries
 #
-# Along the last axis lie the queries; NaN is a query that has no value. Intervals are Student's,
-# with as many degrees of freedom as there are queries less one.
+# The queries are the sample, along the last axis; NaN is a query without a value. Intervals are
+# Student's, with one degree of freedom less than there are queries.
 
 
-class Mean(NamedTuple):
+class QueryMean(NamedTuple):
     """A mean and its interval."""
 
     value: FloatArray
     low: FloatArray
     high: FloatArray
     se: FloatArray
-    n: IntArray  #: queries that have a value
+    n: IntArray  #: queries with a value
 
 
-def mean(values: FloatArray, level: float) -> Mean:
+def query_mean(values: FloatArray, level: float) -> QueryMean:
     """Return the mean over queries."""
-    return ratio(values, np.where(np.isnan(values), np.nan, 1.0), level)
+    return query_ratio(values, np.where(np.isnan(values), np.nan, 1.0), level)
 
 
-def ratio(above: FloatArray, below: FloatArray, level: float) -> Mean:
-    """Return the sum over queries of one number over the sum of another.
+def query_ratio(above: FloatArray, below: FloatArray, level: float) -> QueryMean:
+    """Return the sum of one number over queries, divided by the sum of another.
 
-    The standard error is that of the residuals, above - ratio x below (W. Cochran 1977, 6.4).
+    The standard error is that of the residuals above - ratio x below (W. Cochran 1977, 6.4).
     """
     known = ~(np.isnan(above) | np.isnan(below))
     count = known.sum(axis=-1)
@@ -244,10 +251,10 @@ def ratio(above: FloatArray, below: FloatArray, level: float) -> Mean:
         rest = np.where(known, over - value[..., np.newaxis] * under, 0.0)
         squares = (rest**2).sum(axis=-1)
         se = np.sqrt(np.where(count > 1, count / (count - 1.0), np.nan) * squares) / total
-        # what is equal in all queries but for rounding does not vary
+        # a standard error as small as rounding means that all queries are equal
         se = np.where(se <= 1e-14 * np.abs(value), 0.0, se)
     half = t_quantile(level, count) * se
-    return Mean(value, value - half, value + half, se, count)
+    return QueryMean(value, value - half, value + half, se, count)
 
 
 def t_quantile(level: float, count: IntArray) -> FloatArray:
@@ -255,11 +262,11 @@ def t_quantile(level: float, count: IntArray) -> FloatArray:
     return t_of(np.where(count > 1, count - 1.0, np.nan), level)
 
 
-def t_test(found: Mean, alternative: str) -> FloatArray:
-    """Return the p-value of a mean of 0 that the interval of the mean stands for.
+def t_test(found: QueryMean, alternative: str) -> FloatArray:
+    """Return the p-value of a mean of 0, which agrees with the interval of the mean.
 
-    Where all queries have one and the same difference, Student's p-value would be 0; there it is
-    that of all signs alike, 2^-Q.
+    If all Q queries have the same difference, Student's p-value would be 0. The p-value is then
+    2^-Q, that of Q equal signs.
     """
     from scipy import special
 

@@ -1,4 +1,4 @@
-"""Intervals of the difference of two proportions, independent or paired."""
+"""Intervals of the difference of two proportions: independent, overlapping or paired."""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ from collections.abc import Callable
 import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray
-from rankeval_pd.stats.distributions.quantiles import z_of
-from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson, wilson
+from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson, wilson, z_of
 
-# -------------------------------------------------------------------------------------------------
-# Intervals of the difference of two proportions.
+# --------------------------------------------------------------------- Two independent proportions
 
 
 def newcombe(tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, level: float) -> Limits:
     """Return Newcombe's hybrid score interval of tp_a/n_a - tp_b/n_b (1998, method 10).
 
-    NaN where one of the two is empty.
+    NaN if one of the two is empty.
     """
     low_a, high_a = wilson(tp_a, n_a, level)
     low_b, high_b = wilson(tp_b, n_b, level)
@@ -34,8 +32,8 @@ def agresti_caffo(
 ) -> Limits:
     """Return Agresti and Caffo's interval of tp_a/n_a - tp_b/n_b (2000), within [-1, 1].
 
-    Wald's, after one positive and one negative are added to either sample. NaN where one of the
-    two is empty.
+    Wald's interval, after one positive and one negative are added to either sample. NaN if one of
+    the two is empty.
     """
     tp_a, n_a, tp_b, n_b = (
         np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp_a, n_a, tp_b, n_b)
@@ -53,9 +51,9 @@ def miettinen_nurminen(
 ) -> Limits:
     """Return Miettinen and Nurminen's score interval of tp_a/n_a - tp_b/n_b (1985).
 
-    The differences that the score test does not reject; its variance is that of the most likely
-    proportions with that difference, times N/(N - 1), N = n_a + n_b, as in their paper (Mee's
-    interval lacks this factor). NaN where one of the two is empty.
+    It contains the differences that the score test does not reject. The variance of the test is
+    that of the most likely proportions with the difference, times N/(N - 1), N = n_a + n_b, as in
+    their paper (Mee's interval lacks this factor). NaN if one of the two is empty.
     """
     tables = [np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp_a, n_a, tp_b, n_b)]
     _, n_a, _, n_b = tables
@@ -67,8 +65,8 @@ def miettinen_nurminen(
     return low, high
 
 
-_SETTLED = 1e-9  # of the distance: after a step this small nothing is left but rounding
-_SECANTS = 12
+_LAST_STEP = 1e-9  # relative to the distance: after this step only rounding is left
+_MOST_SECANTS = 12  # five suffice as a rule; what is still open is bracketed
 
 
 def _score_high(
@@ -76,16 +74,16 @@ def _score_high(
 ) -> FloatArray:
     """Return the difference above the observed one where the score statistic is z.
 
-    That is where the difference is the observed one plus z standard deviations, each difference
-    having its own: close to Newcombe's limit, and nearly linear there, so that the method of
-    secants takes some five evaluations. What it leaves open is bracketed.
+    That is the observed difference plus z standard deviations, where the standard deviation depends
+    on the difference itself. The equation is nearly linear close to Newcombe's limit, so the method
+    of secants takes some five evaluations. Limits that it does not find are bracketed.
     """
     from scipy.optimize import elementwise
 
     z = z_of(level)
     total = n_a + n_b
     observed = tp_a / n_a - tp_b / n_b
-    # counts divided by an overdispersion may add up to 1 or less: then nothing is known
+    # counts divided by an overdispersion may add up to 1 or less: the limit is then 1
     known = (total > 1.0) & (observed < 1.0)
 
     def gap(
@@ -107,25 +105,28 @@ def _score_high(
     least = observed[known]
     result = newcombe(tp_a[known], n_a[known], tp_b[known], n_b[known], level)[1]
     result = np.where((result > least) & (result < 1.0), result, 0.5 * (least + 1.0))
+    # the second point of the secant: one step of slope 1, kept inside the bracket
     before, short_before = result, gap(result, *tables)
     result = np.clip(before - short_before, 0.9 * least + 0.1 * before, 0.9 + 0.1 * before)
     active = np.arange(result.size)
-    for _ in range(_SECANTS):
+    for _ in range(_MOST_SECANTS):
         args = tuple(x[active] for x in tables)
         short = gap(result[active], *args)
         with np.errstate(divide="ignore", invalid="ignore"):
             slope = (short - short_before) / (result[active] - before)
             step = np.where(short == 0.0, 0.0, -short / slope)
         after = result[active] + step
-        inside = (after > least[active]) & (after < 1.0)  # NaN is not
+        inside = (after > least[active]) & (after < 1.0)  # False for NaN
         before, short_before = result[active], short
         result[active] = np.where(inside, after, before)
-        going = inside & (np.abs(step) > _SETTLED * (after - least[active]))
+        # drop limits that have converged; those whose step left the bracket become NaN
+        going = inside & (np.abs(step) > _LAST_STEP * (after - least[active]))
         lost = ~inside
         result[active[lost]] = np.nan
         active, before, short_before = active[going], before[going], short_before[going]
         if not active.size:
             break
+    # Chandrupatla's method, inside a bracket, for what the secants left open
     result[active] = np.nan
     left = np.isnan(result)
     if left.any():
@@ -138,17 +139,17 @@ def _score_high(
 def _restricted_variance(
     difference: FloatArray, tp_a: FloatArray, n_a: FloatArray, tp_b: FloatArray, n_b: FloatArray
 ) -> FloatArray:
-    """Return the variance of the difference for the most likely proportions that differ so."""
+    """Return the variance at the most likely proportions with this difference."""
     gap = np.abs(difference)
     tables = np.stack([tp_a, n_a, tp_b, n_b])
-    # x of n where the proportion is the smaller one, s, and y of m where it is s + gap
+    # x of n have the smaller proportion s, and y of m have s + gap
     x, n, y, m = np.where(difference >= 0.0, tables[[2, 3, 0, 1]], tables)
-    s = _restricted(gap, x, n, y, m)
-    # near the upper end, the same of negatives: their proportions keep their digits
+    s = _restricted_share(gap, x, n, y, m)
+    # near the upper end, count negatives instead: small proportions keep their digits
     turned = s > 0.5 * (1.0 - gap)
     x, n, y, m = np.where(turned, np.stack([m - y, m, n - x, n]), np.stack([x, n, y, m]))
     s = np.where(turned, 1.0 - gap - s, s)
-    for _ in range(3):  # Newton's steps give back the digits that the arc cosine has lost
+    for _ in range(3):  # Newton's steps recover the digits that the arc cosine has lost
         larger, rest = s + gap, 1.0 - s - gap
         score = (y - m * larger) * s * (1.0 - s) + (x - n * s) * larger * rest
         slope = (
@@ -165,12 +166,12 @@ def _restricted_variance(
     return variance
 
 
-def _restricted(
+def _restricted_share(
     gap: FloatArray, x: FloatArray, n: FloatArray, y: FloatArray, m: FloatArray
 ) -> FloatArray:
-    """Return the most likely s if x of n come from s and y of m from s + gap, nearly.
+    """Return the most likely s, nearly, if x of n come from s and y of m from s + gap.
 
-    The score equation is a cubic, solved as by Farrington and Manning (1990).
+    The score equation is a cubic. It is solved as in Farrington and Manning (1990).
     """
     total = m + n
     c2 = ((m + 2.0 * n) * gap - total - x - y) / total
@@ -185,13 +186,15 @@ def _restricted(
     return np.clip(s, 0.0, 1.0 - gap)
 
 
-def score(tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, level: float) -> Limits:
+def corrected_score(
+    tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, level: float
+) -> Limits:
     """Return Miettinen and Nurminen's limits, moved outwards by half of Yates' correction.
 
-    That is by (1/n_a + 1/n_b)/4, within [-1, 1]. With it the coverage of regions of equal size is
-    at least the level, by enumeration (``tests/reference/differences.csv``); without, as that of
-    the other intervals here, it falls to .84 where both proportions are near the ends. NaN where
-    one of the two is empty.
+    The correction is (1/n_a + 1/n_b)/4, within [-1, 1]. With it the coverage for regions of equal
+    size is at least the level, by enumeration (``tests/reference/differences.csv``). Without it, as
+    with the other intervals here, coverage falls to 0.84 if both proportions are near the ends. NaN
+    if one of the two is empty.
     """
     low, high = miettinen_nurminen(tp_a, n_a, tp_b, n_b, level)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -202,7 +205,7 @@ def score(tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, level: f
 DIFFERENCE_INTERVALS: dict[
     str, Callable[[AnyArray, AnyArray, AnyArray, AnyArray, float], Limits]
 ] = {
-    "score": score,
+    "score": corrected_score,
     "newcombe": newcombe,
     "agresti-caffo": agresti_caffo,
     "miettinen-nurminen": miettinen_nurminen,
@@ -213,10 +216,10 @@ DIFFERENCE_INTERVALS: dict[
 def agreeing(
     low: FloatArray, high: FloatArray, p_value: FloatArray, alternative: str, level: float
 ) -> Limits:
-    """Return the limits, moved to 0 where the test does not reject a difference of 0.
+    """Return the limits, extended to 0 if the test does not reject a difference of 0.
 
-    The interval can only grow, so that it covers no less. A one-sided test that does not reject
-    leaves the other side as it is: it does not speak against it.
+    The interval can only grow, so its coverage cannot fall. A one-sided test that does not reject
+    leaves the other side unchanged, because it is no evidence about that side.
     """
     kept = p_value > 1.0 - level
     if alternative != "less":
@@ -237,25 +240,26 @@ def overlapping(
     Parameters
     ----------
     tp, size : tuple of arrays
-        True positives and candidates that both sets have, that only a has, that only b has.
+        True positives and candidates in both sets, in a only, and in b only.
     level : float
     phi : float
-        How many times as much as binomial counts the true positives vary.
+        The variance of the true positives over the binomial variance.
 
     Notes
     -----
-    The distances of both sets' Clopper-Pearson limits from their precision are put together as
-    standard errors are (Zou and Donner 2008), the correlation of the two precisions being that of
-    the labels of the shared candidates, each set's precision drawn a little towards a half. Unlike
-    the delta method it needs no large counts: of two sets of two candidates on it covered .946 or
-    more in simulations (``tests/reference/sets.csv``), whether the sizes of the three parts are
-    fixed or vary, too. NaN where a set is empty.
+    The distances of both sets' Clopper-Pearson limits from their precision are combined like
+    standard errors (Zou and Donner 2008). The correlation of the two precisions follows from the
+    labels of the shared candidates, with each set's precision drawn slightly towards a half. Unlike
+    the delta method it needs no large counts: for sets of two candidates or more it covered at
+    least 0.946 in simulations (``tests/reference/sets.csv``), whether the sizes of the three parts
+    are fixed or vary. NaN if a set is empty.
     """
     both, only_a, only_b = (np.asarray(t, dtype=float) for t in tp)
     n_both, n_only_a, n_only_b = (np.asarray(n, dtype=float) for n in size)
     n_a, n_b, tp_a, tp_b = n_both + n_only_a, n_both + n_only_b, both + only_a, both + only_b
     with np.errstate(divide="ignore", invalid="ignore"):
         a, b = tp_a / n_a, tp_b / n_b
+        # precisions drawn towards a half keep the correlation defined at 0 and 1
         near_a, near_b = (tp_a + 0.5) / (n_a + 1.0), (tp_b + 0.5) / (n_b + 1.0)
         shared = both * (1.0 - near_a) * (1.0 - near_b) + (n_both - both) * near_a * near_b
         spread_a = tp_a * (1.0 - near_a) ** 2 + (n_a - tp_a) * near_a**2
@@ -283,7 +287,7 @@ def delta_method(
 ) -> Limits:
     """Return difference -+ z se for a weighted sum of the counts of three independent binomials.
 
-    ``phi`` is how many times as much as binomial counts they vary.
+    ``phi`` is their variance over the binomial variance.
     """
     variance = np.zeros(np.shape(difference))
     for t, n, w in zip(tp, size, weight, strict=True):
@@ -294,14 +298,13 @@ def delta_method(
     return difference - margin, difference + margin
 
 
-# -------------------------------------------------------------------------------------------------
-# Intervals of the difference of two proportions of the same items.
+# --------------------------------------------------------------- Two proportions of the same items
 
-Counts = tuple[int, int, int, int]  # both right, only a, only b, neither
+PairedCounts = tuple[int, int, int, int]  # both right, only a, only b, neither
 
 
-def cells(a: FloatArray, b: FloatArray) -> Counts:
-    """Return how often both are 1, only a, only b, neither."""
+def paired_counts(a: FloatArray, b: FloatArray) -> PairedCounts:
+    """Return in how many items both are 1, only a, only b, and neither."""
     right_a, right_b = a == 1.0, b == 1.0
     return (
         int(np.count_nonzero(right_a & right_b)),
@@ -311,10 +314,11 @@ def cells(a: FloatArray, b: FloatArray) -> Counts:
     )
 
 
-def tango(counts: Counts, level: float) -> tuple[float, float]:
+def tango(counts: PairedCounts, level: float) -> tuple[float, float]:
     """Return Tango's score interval of the difference of paired proportions (1998).
 
-    The differences that the score test does not reject; at 0 it is McNemar's without correction.
+    It contains the differences that the score test does not reject; the test of a difference of 0
+    is McNemar's without continuity correction.
     """
     _, only_a, only_b, _ = counts
     n = float(sum(counts))
@@ -322,7 +326,8 @@ def tango(counts: Counts, level: float) -> tuple[float, float]:
 
     def score(delta: float) -> float:
         """Return the score statistic, which falls as delta rises."""
-        # the most likely share of items that only b has right, given the difference
+        # the most likely share of items that only b has right, given the difference: the larger
+        # root of 2 n q^2 + linear q + constant = 0
         linear = -only_a - only_b + (2.0 * n - only_a + only_b) * delta
         constant = -only_b * delta * (1.0 - delta)
         root = np.sqrt(max(linear * linear - 8.0 * n * constant, 0.0))
@@ -334,13 +339,13 @@ def tango(counts: Counts, level: float) -> tuple[float, float]:
         return float(excess / np.sqrt(variance))
 
     estimate = (only_a - only_b) / n
-    low = _bisected(lambda delta: score(delta) > z, -1.0, estimate)
-    high = _bisected(lambda delta: score(delta) >= -z, estimate, 1.0)
+    low = _bisection_point(lambda delta: score(delta) > z, -1.0, estimate)
+    high = _bisection_point(lambda delta: score(delta) >= -z, estimate, 1.0)
     return low, high
 
 
-def _bisected(below: object, low: float, high: float) -> float:
-    """Return where a condition that holds below some point ceases to hold."""
+def _bisection_point(below: object, low: float, high: float) -> float:
+    """Return the point up to which a condition holds, by bisection down to neighboring floats."""
     assert callable(below)
     if not below(low):
         return low
@@ -354,7 +359,7 @@ def _bisected(below: object, low: float, high: float) -> float:
     return (low + high) / 2.0
 
 
-def paired_newcombe(counts: Counts, level: float) -> tuple[float, float]:
+def paired_newcombe(counts: PairedCounts, level: float) -> tuple[float, float]:
     """Return Newcombe's hybrid score interval of paired proportions (1998, method 10)."""
     both, only_a, only_b, neither = counts
     n = sum(counts)

@@ -1,44 +1,44 @@
-"""Intervals of a proportion, and their quantiles for millions of counts."""
+"""Intervals of a proportion, their quantiles, and bisection of whole numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankeval_pd.stats._types import AnyArray, FloatArray
-from rankeval_pd.stats.distributions.quantiles import first_true, z_of
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray
 
-# -------------------------------------------------------------------------------------------------
-# Intervals of a proportion and of the difference of two, for whole arrays of counts.
+# ----------------------------------------------------------------------- Intervals of a proportion
 
 Limits = tuple[FloatArray, FloatArray]
 
 
 def clopper_pearson(tp: AnyArray, n: AnyArray, level: float) -> Limits:
     """Return the limits of Clopper and Pearson: tests of level (1 - level)/2 on either side."""
-    return _limits(tp, n, level, lower=((0.0, 1.0),), upper=((1.0, 0.0),))
+    return _beta_limits(tp, n, level, lower=((0.0, 1.0),), upper=((1.0, 0.0),))
 
 
 def jeffreys(tp: AnyArray, n: AnyArray, level: float) -> Limits:
     """Return the quantiles of Beta(tp + 1/2, n - tp + 1/2), with 0 at tp = 0 and 1 at tp = n."""
-    return _limits(tp, n, level, lower=((0.5, 0.5),), upper=((0.5, 0.5),))
+    return _beta_limits(tp, n, level, lower=((0.5, 0.5),), upper=((0.5, 0.5),))
 
 
 def midp(tp: AnyArray, n: AnyArray, level: float) -> Limits:
     """Return the proportions whose mid-p tails, P(beyond tp) + P(tp)/2, are (1 - level)/2."""
+    # the mid-p tail is the mean of P(X >= tp) and P(X > tp), two beta tails
     halves = ((0.0, 1.0), (1.0, 0.0))
-    low, high = _limits(tp, n, level, lower=halves, upper=halves, inner=True)
+    low, high = _beta_limits(tp, n, level, lower=halves, upper=halves, inner=True)
     tp, n = np.broadcast_arrays(tp, n)
+    # at tp = n or tp = 0 the mid-p tail is p^n / 2 or (1 - p)^n / 2: solved directly
     end = np.log(1.0 - level) / np.where(n > 0, n, 1.0)
     low = np.where((tp == n) & (n > 0), np.exp(end), low)
     high = np.where((tp == 0) & (n > 0), -np.expm1(end), high)
     return low, high
 
 
-def _limits(
+def _beta_limits(
     tp: AnyArray,
     n: AnyArray,
     level: float,
@@ -60,12 +60,13 @@ def _limits(
     low, high = np.zeros(tp.shape), np.ones(tp.shape)
     low[some] = beta_quantile(tp[some], fp[some], lower, tail, upper_tail=False)
     high[not_all] = beta_quantile(tp[not_all], fp[not_all], upper, tail, upper_tail=True)
-    return np.minimum(low, high), high  # at the least levels they are one but for rounding
+    return np.minimum(low, high), high  # at tiny levels they are equal up to rounding
 
 
-_SETTLED = 1e-5  # Halley's steps are cubic: after one this small the error is below 1e-15
-_LONGEST = 4.0  # a step from where the tail is flat leads nowhere
-_FAR = 1.0  # further away than this in log tail, Newton's steps, which never diverge, are taken
+_LAST_STEP = 1e-5  # Halley's steps converge cubically: after this one the error is below 1e-15
+_LONGEST_STEP = 4.0  # in logits: where the tail is nearly flat, a full step would overshoot
+# further away than this in log tail, take Newton's steps, which never diverge
+_HALLEY_RANGE = 1.0
 
 
 def beta_quantile(
@@ -78,16 +79,17 @@ def beta_quantile(
 ) -> FloatArray:
     """Return p at which the mean tail of the distributions Beta(tp + a, fp + b) is ``tail``.
 
-    The result holds to some 1e-13, relative to p and to 1 - p. Where both counts are 100 or more,
-    the quantiles of a tail are one polynomial (:mod:`.many_quantiles`), elsewhere roots.
+    The result holds to some 1e-13, relative to p and to 1 - p. If both counts are 100 or more, the
+    quantiles of a tail follow from one polynomial (:func:`fit_expansion`), otherwise they are
+    roots.
     """
     from scipy import special
 
     shape, tp, fp = tp.shape, tp.ravel(), fp.ravel()
     a, b = (x + sum(s[k] for s in shifts) / len(shifts) for k, x in enumerate((tp, fp)))
-    large = np.minimum(a, b) >= LEAST
-    # one is computed as millions are, so that no limit depends on what else is asked
-    law = _law_of(shifts, tail, upper_tail) if large.any() else None
+    large = np.minimum(a, b) >= LEAST_EXPANDED
+    # the polynomial serves single counts too: a limit must not depend on the other counts
+    law = _cached_expansion(shifts, tail, upper_tail) if large.any() else None
     if law is None:
         return _expit(_logits(tp, fp, shifts, tail, upper_tail=upper_tail)).reshape(shape)
     result = np.empty(tp.size)
@@ -99,12 +101,13 @@ def beta_quantile(
 
 
 @lru_cache(maxsize=64)
-def _law_of(
+def _cached_expansion(
     shifts: tuple[tuple[float, float], ...], tail: float, upper_tail: bool
-) -> Expansion | None:
-    """Return the polynomial of all quantiles of a tail, None where it does not hold."""
+) -> QuantileExpansion | None:
+    """Return the polynomial of all quantiles of a tail, None if it is not accurate enough."""
+    # for the mean of two beta tails, a and b are the means of their parameters
     shift = [sum(s[k] for s in shifts) / len(shifts) for k in (0, 1)]
-    return expansion(
+    return fit_expansion(
         lambda a, b: _logits(a - shift[0], b - shift[1], shifts, tail, upper_tail=upper_tail)
     )
 
@@ -119,41 +122,42 @@ def _logits(
 ) -> FloatArray:
     """Return the logits of the quantiles, for flat arrays.
 
-    The logarithm of the tail is a concave function of logit p, so that Newton's steps converge
-    from anywhere; Halley's finish them. Two or three evaluations of the incomplete beta function
-    suffice. (SciPy's inverse is about as precise: off by 1e-13 in SciPy 1.15, by 3e-12 in 1.17, at
-    49,001 of 50,000.)
+    The logarithm of the tail is a concave function of logit p. So Newton's steps converge from
+    anywhere, and Halley's steps finish. Two or three evaluations of the incomplete beta function
+    suffice. (SciPy's inverse is about as precise: at 49,001 of 50,000 it is off by 1e-13 in SciPy
+    1.15 and by 3e-12 in 1.17.)
     """
     from scipy import special
 
     sign = -1.0 if upper_tail else 1.0
     target = np.log(tail)
     x = _first_guess(tp, fp, shifts, tail, upper_tail=upper_tail)
-    _put_ends(x, tp, fp, shifts, tail, upper_tail=upper_tail)
+    _set_infinite_logits(x, tp, fp, shifts, tail, upper_tail=upper_tail)
     active = np.flatnonzero(np.isfinite(x))
     ab = [(tp[active] + a, fp[active] + b) for a, b in shifts]
     log_beta = [special.betaln(a, b) for a, b in ab]
     for _ in range(100):
         p, q = special.expit(x[active]), special.expit(-x[active])
         log_p, log_q = special.log_expit(x[active]), special.log_expit(-x[active])
+        # mean tail, its first derivative in x = logit p, and its second
         area = density = bend = np.zeros(active.size)
         for (a, b), lb in zip(ab, log_beta, strict=True):
             mass = np.exp(a * log_p + b * log_q - lb)  # p (1 - p) times the density
-            area = area + _tail(a, b, p, q, upper=upper_tail)
+            area = area + _beta_tail(a, b, p, q, upper=upper_tail)
             density = density + mass
             bend = bend + mass * (a - (a + b) * p)
         with np.errstate(divide="ignore", invalid="ignore"):
             gap = np.log(area / len(ab)) - target
             first = sign * density / area
             second = sign * bend / area - first * first
-            newton = np.clip(-gap / first, -_LONGEST, _LONGEST)
+            newton = np.clip(-gap / first, -_LONGEST_STEP, _LONGEST_STEP)
             halley = newton / (1.0 + 0.5 * newton * second / first)
-        step = np.where((np.abs(gap) < _FAR) & np.isfinite(halley), halley, newton)
-        # a tail that underflowed says no more than that the middle is nearer
+        step = np.where((np.abs(gap) < _HALLEY_RANGE) & np.isfinite(halley), halley, newton)
+        # if a tail underflowed, x is too far out: go half of the way back to the middle
         lost = (area == 0.0) | ~np.isfinite(step)
         step = np.where(lost, 0.5 * (np.log(ab[0][0] / ab[0][1]) - x[active]), step)
         x[active] += step
-        going = np.abs(step) > _SETTLED
+        going = np.abs(step) > _LAST_STEP
         if not going.any():
             break
         active = active[going]
@@ -162,7 +166,7 @@ def _logits(
     return x
 
 
-def _put_ends(
+def _set_infinite_logits(
     x: FloatArray,
     tp: FloatArray,
     fp: FloatArray,
@@ -171,43 +175,48 @@ def _put_ends(
     *,
     upper_tail: bool,
 ) -> None:
-    """Put in infinite logits where a quantile is nearer to 0, or to 1, than floats can tell.
+    """Set logits to infinity if floats cannot distinguish the quantile from 0, or from 1.
 
-    So it is of tiny parts of a success: counts over a large factor of variance.
+    This happens with tiny fractions of a success: counts divided by a large overdispersion.
     """
     from scipy import special
 
-    few = np.flatnonzero(np.minimum(tp, fp) + min(min(s) for s in shifts) < _PARTS)
+    few = np.flatnonzero(np.minimum(tp, fp) + min(min(s) for s in shifts) < _FRACTION_OF_SUCCESS)
     if not few.size:
         return
     ab = [(tp[few] + a, fp[few] + b) for a, b in shifts]
     inside, outside = special.betainc, special.betaincc
     at_zero, at_one = (outside, inside) if upper_tail else (inside, outside)
-    area_0 = sum(at_zero(a, b, _NO_LESS) for a, b in ab) / len(ab)
-    area_1 = sum(at_one(b, a, _NO_LESS) for a, b in ab) / len(ab)
+    area_0 = sum(at_zero(a, b, _LEAST_QUANTILE) for a, b in ab) / len(ab)
+    area_1 = sum(at_one(b, a, _LEAST_QUANTILE) for a, b in ab) / len(ab)
     sign = -1.0 if upper_tail else 1.0
     x[few[sign * (area_0 - tail) > 0.0]] = -np.inf
     x[few[sign * (area_1 - tail) < 0.0]] = np.inf
 
 
-_PARTS, _NO_LESS = 0.05, 1e-300
-_FARTHEST = 700.0  # logits of proportions that floats can tell from 0
-_FEW, _MANY = 64.0, 1e6
+# a or b below the first may have quantiles below the second, or as close to 1
+_FRACTION_OF_SUCCESS, _LEAST_QUANTILE = 0.05, 1e-300
+_FARTHEST_LOGIT = 700.0  # exp(-700) is 1e-304, near the smallest float
+# a at most the first and b at least the second: the tail is summed term by term
+_FEW_TERMS, _MANY_TRIALS = 64.0, 1e6
 
 
-def _tail(a: FloatArray, b: FloatArray, p: FloatArray, q: FloatArray, *, upper: bool) -> FloatArray:
-    """Return I_p(a, b), or of the upper tail 1 - I_p(a, b); q is 1 - p.
+def _beta_tail(
+    a: FloatArray, b: FloatArray, p: FloatArray, q: FloatArray, *, upper: bool
+) -> FloatArray:
+    """Return I_p(a, b), or for the upper tail 1 - I_p(a, b); q is 1 - p.
 
-    Where a few stand against very many, SciPy's loses digits: there it is summed by its terms.
+    For a few successes in very many trials, SciPy's function loses digits: the terms are summed.
     """
     from scipy import special
 
     area = np.asarray((special.betaincc if upper else special.betainc)(a, b, p), dtype=float)
-    if not upper:  # what the upper tail is of the others
+    if not upper:  # I_p(a, b) is the upper tail of Beta(b, a) at q
         a, b, p = b, a, q
-    rare = (a <= _FEW) & (b >= _MANY) & (a == np.floor(a))
+    rare = (a <= _FEW_TERMS) & (b >= _MANY_TRIALS) & (a == np.floor(a))
     if rare.any():
         a, b, p = a[rare], b[rare], p[rare]
+        # 1 - I_p(a, b) = (1 - p)^b (1 + b p + b (b + 1) p^2 / 2 + ...), a terms for whole a
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             term = np.exp(b * np.log1p(-p))
             total = term.copy()
@@ -243,7 +252,7 @@ def wilson(tp: AnyArray, n: AnyArray, level: float) -> Limits:
     """Return the limits of Wilson's score test; (0, 1) for an empty list."""
     tp, n = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp, n))
     z2 = z_of(level) ** 2
-    size = np.where(n > 0, n, 1.0)  # an overdispersion may leave less than one
+    size = np.where(n > 0, n, 1.0)  # divided by an overdispersion, n may be below 1
     share = tp / size
     # The limits are the roots of (n + z2) p^2 - (2 tp + z2) p + tp^2/n = 0. The smaller root of
     # p and that of 1 - p follow from the product of the roots, without cancellation.
@@ -251,7 +260,7 @@ def wilson(tp: AnyArray, n: AnyArray, level: float) -> Limits:
     twice = 2.0 * tp + z2 + spread
     high = twice / (2.0 * (size + z2))
     low = 2.0 * tp * share / np.where(twice > 0.0, twice, 1.0)
-    # the share lies between them, but for the last digit, and neither is beyond 1
+    # rounding must not move the limits past the share, or beyond 1
     low, high = np.minimum(low, share), np.clip(high, share, 1.0)
     return np.where(n > 0, low, 0.0), np.where((n > 0) & (tp < n), high, 1.0)
 
@@ -260,18 +269,18 @@ def blaker(tp: AnyArray, n: AnyArray, level: float) -> Limits:
     """Return the least and the greatest proportion that Blaker's test does not reject (2000).
 
     The acceptability of a proportion is the smaller tail at tp plus the largest tail on the other
-    side that is not larger; a proportion is rejected where it is at most 1 - level. The
-    proportions that are not rejected need not be an interval: gaps between the limits are
+    side that is not larger. A proportion is rejected if its acceptability is at most 1 - level. The
+    proportions that are not rejected need not form an interval: gaps between the limits are
     ignored. So the coverage is at least the level, the limits lie within Clopper and Pearson's,
     and a higher level never gives a narrower interval. Counts divided by an overdispersion need
-    not be whole: tails are then those of Beta distributions. Some 60 microseconds for each.
+    not be whole: the tails are then those of Beta distributions. Some 60 microseconds for each.
     """
     tp, n = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp, n))
     fp = n - tp
     low, high = np.zeros(tp.shape), np.ones(tp.shape)
     some, not_all = tp > 0, fp > 0
     low[some] = _expit(_blaker_low(tp[some], fp[some], 1.0 - level))
-    # the upper limit is the lower one of the other kind, turned round before digits are lost
+    # the upper limit is the lower one of the negatives: negate its logit, which loses no digits
     high[not_all] = _expit(-_blaker_low(fp[not_all], tp[not_all], 1.0 - level))
     return low, high
 
@@ -287,10 +296,10 @@ def _blaker_low(tp: FloatArray, fp: FloatArray, alpha: float) -> FloatArray:
     """Return the logit of the least proportion whose acceptability is above ``alpha``, tp > 0.
 
     Let p rise from Clopper and Pearson's limit, where P(X >= tp) = alpha/2, and let k be the first
-    count whose P(X <= k) is still above that. As long as this is so, the acceptability is
-    P(X >= tp) + P(X <= k - 1), which falls and then rises, from at most alpha. Where
-    P(X <= k) has fallen to P(X >= tp), it jumps to twice the latter: above alpha. What comes first,
-    rising through alpha or the jump, is the limit.
+    count whose P(X <= k) is above P(X >= tp). As long as it is, the acceptability is
+    P(X >= tp) + P(X <= k - 1), which falls and then rises, from at most alpha. When P(X <= k) has
+    fallen to P(X >= tp), it jumps to twice the latter, above alpha. The limit is where the
+    acceptability rises through alpha or jumps, whichever comes first.
     """
     from scipy import special
     from scipy.optimize import elementwise
@@ -304,20 +313,22 @@ def _blaker_low(tp: FloatArray, fp: FloatArray, alpha: float) -> FloatArray:
         return np.where(k >= 0.0, result, 0.0)
 
     def gap(x: FloatArray, k: FloatArray, tp: FloatArray, fp: FloatArray) -> FloatArray:
+        # negative below the limit: the larger of both conditions, each scaled to [-1, 1]
         tail = upper(x, tp, fp)
         risen, left = tail + lower(x, k - 1.0, tp, fp), lower(x, k, tp, fp)
         return np.maximum((risen - alpha) / (risen + alpha), (tail - left) / (tail + left))
 
     at = ((0.0, 1.0),)
     outermost = beta_quantile(tp, fp, at, 0.5 * alpha, upper_tail=False)
-    start: FloatArray = np.clip(special.logit(outermost), -_FARTHEST, _FARTHEST)
+    start: FloatArray = np.clip(special.logit(outermost), -_FARTHEST_LOGIT, _FARTHEST_LOGIT)
     k = first_true(
         lambda k: lower(start, k, tp, fp) > 0.5 * alpha, np.zeros(tp.shape), np.ceil(tp) - 1.0
     )
-    # rounding apart, the limit is Clopper and Pearson's where the gap is not negative
+    # if the gap is not negative at the start, the limit is Clopper and Pearson's, up to rounding
     result = start.copy()
     inner = gap(start, k, tp, fp) < 0.0
     args = (k[inner], tp[inner], fp[inner])
+    # bracket the root, in steps of about one standard deviation of the logit
     step = np.sqrt(1.0 / tp[inner] + 1.0 / (fp[inner] + 1.0))
     high = start[inner] + step
     while (short := gap(high, *args) < 0.0).any():
@@ -336,35 +347,35 @@ INTERVALS: dict[str, Callable[[AnyArray, AnyArray, float], Limits]] = {
 """Intervals of one proportion by the name of the argument ``ci``."""
 
 
-# -------------------------------------------------------------------------------------------------
-# Quantiles of beta distributions for millions of counts: a polynomial in the place of tails.
+# ---------------------------------------------------------------- Beta quantiles as one polynomial
 #
-# The logit of a beta variable is the difference of the logarithms of two gamma variables. Its
-# cumulants are differences and sums of polygamma functions, and with
+# For millions of counts, a polynomial replaces the roots. The logit of a beta variable is the
+# difference of the logarithms of two gamma variables. Its cumulants are differences and sums of
+# polygamma functions, and with
 #
 #     σ² = 1/a + 1/b,    t = (b - a)/(a + b)
 #
 # the m-th term of its Cornish-Fisher expansion at a fixed level is σ^(m + 1) times a polynomial in
-# t of degree m, with even powers only or odd ones. So the logit of a quantile is
+# t of degree m, with only even powers or only odd ones. So the logit of a quantile is
 #
 #     log(a/b) + σ P(σ², σ t)
 #
-# with one polynomial P for all a and b of a level. Its coefficients are found from exact quantiles
-# at a grid of Chebyshev's points, and what is left there says how well it holds; where a and b are
-# 100 or more, ten powers leave some 1e-14. Temme's uniform inversion (1992, Asymptotic inversion of
+# with one polynomial P for all a and b of a level. Its coefficients are fitted to exact quantiles
+# on a grid of Chebyshev points, and the residual shows how accurate it is: for a and b of 100 or
+# more, ten powers leave some 1e-14. Temme's uniform inversion (1992, Asymptotic inversion of
 # incomplete gamma functions; of the beta function in the same issue) has the same small parameter,
-# and its coefficients are functions of a/b that are much dearer.
+# but its coefficients are functions of a/b that cost much more.
 
-LEAST = 100.0  #: a and b from which on the polynomial holds
+LEAST_EXPANDED = 100.0  #: the least a and b for which the polynomial is used
 _DEGREE = 10
-_POINTS = 16  # a side of the grid
-_CLOSE = 2e-13  # what may be left of the logit, as an absolute error
-_BLOCK = 1 << 14  # numbers that stay in the cache
+_GRID_POINTS = 16  # points of the grid in each direction
+_WORST_RESIDUAL = 2e-13  # largest absolute error of a logit
+_QUANTILES_AT_ONCE = 1 << 14  # a few arrays of so many floats stay in the processor's cache
 
 Logits = Callable[[FloatArray, FloatArray], FloatArray]
 
 
-class Expansion(NamedTuple):
+class QuantileExpansion(NamedTuple):
     """The polynomial of one level: rows of powers of σ t, each with powers of σ²."""
 
     coefficients: tuple[tuple[float, ...], ...]
@@ -372,8 +383,8 @@ class Expansion(NamedTuple):
     def quantiles(self, a: FloatArray, b: FloatArray) -> FloatArray:
         """Return the quantiles of Beta(a, b), flat arrays."""
         result = np.empty(a.size)
-        for start in range(0, a.size, _BLOCK):
-            part = slice(start, start + _BLOCK)
+        for start in range(0, a.size, _QUANTILES_AT_ONCE):
+            part = slice(start, start + _QUANTILES_AT_ONCE)
             result[part] = self._block(a[part], b[part])
         return result
 
@@ -381,6 +392,7 @@ class Expansion(NamedTuple):
         square = 1.0 / a + 1.0 / b
         width = np.sqrt(square)
         slant = width * (b - a) / (a + b)
+        # Horner's scheme in both variables, in place
         result, row = np.zeros(a.size), np.empty(a.size)
         for powers in reversed(self.coefficients):
             row.fill(powers[-1])
@@ -389,6 +401,7 @@ class Expansion(NamedTuple):
                 row += value
             result *= slant
             result += row
+        # expit(log(a/b) + w P) = a / (a + b exp(-w P)), without another logarithm
         result *= -width
         np.exp(result, out=result)
         result *= b
@@ -397,27 +410,93 @@ class Expansion(NamedTuple):
         return quantiles
 
 
-def expansion(exact: Logits) -> Expansion | None:
-    """Return the polynomial of a level, or None where it does not hold to 2e-13.
+def fit_expansion(exact: Logits) -> QuantileExpansion | None:
+    """Return the polynomial of a level, or None if its error exceeds 2e-13.
 
-    ``exact`` gives the logits of the quantiles for arrays of a and b.
+    ``exact`` returns the logits of the quantiles for arrays of a and b.
     """
-    turn = np.cos((np.arange(_POINTS) + 0.5) * np.pi / _POINTS)
+    # Chebyshev points of t in [-1, 1] and of the share of σ in [0, 1], flattened: (point)
+    turn = np.cos((np.arange(_GRID_POINTS) + 0.5) * np.pi / _GRID_POINTS)
     t, part = (x.ravel() for x in np.meshgrid(turn, 0.5 * (1.0 + turn), indexing="ij"))
     # the largest σ at this t has the smaller of a and b at its least
-    width = part * np.sqrt(2.0 / (LEAST * (1.0 + np.abs(t))))
+    width = part * np.sqrt(2.0 / (LEAST_EXPANDED * (1.0 + np.abs(t))))
     a, b = 2.0 / (width**2 * (1.0 + t)), 2.0 / (width**2 * (1.0 - t))
     wanted = exact(a, b) - np.log(a / b)
+    # least squares for the coefficients, (point, power), with columns scaled to 1
     powers = [(k, i) for k in range(_DEGREE + 1) for i in range((_DEGREE - k) // 2 + 1)]
     terms = np.stack([width ** (2 * i + 1) * (width * t) ** k for k, i in powers], axis=1)
     scale = np.abs(terms).max(axis=0)
-    found = np.linalg.lstsq(terms / scale, wanted, rcond=None)[0]
-    left = np.abs(terms / scale @ found - wanted).max()
-    if not left <= _CLOSE:
+    fitted = np.linalg.lstsq(terms / scale, wanted, rcond=None)[0]
+    left = np.abs(terms / scale @ fitted - wanted).max()
+    if not left <= _WORST_RESIDUAL:
         return None
-    values = dict(zip(powers, (found / scale).tolist(), strict=True))
-    return Expansion(
+    values = dict(zip(powers, (fitted / scale).tolist(), strict=True))
+    return QuantileExpansion(
         tuple(
             tuple(values[k, i] for i in range((_DEGREE - k) // 2 + 1)) for k in range(_DEGREE + 1)
         )
     )
+
+
+# -------------------------------------------------------------------- Normal and Student quantiles
+
+
+def z_of(level: float) -> float:
+    """Return how many standard deviations either side of the mean hold this share."""
+    from scipy import special
+
+    return -float(special.ndtri((1.0 - level) / 2.0))
+
+
+def t_of(freedom: Any, level: float) -> FloatArray:
+    """Return how many standard errors either side hold this share, by Student's distribution.
+
+    Computed from the lower tail: an upper tail close to 1 is rounded to 1.
+    """
+    from scipy import special
+
+    return -np.asarray(special.stdtrit(freedom, (1.0 - level) / 2.0), dtype=np.float64)
+
+
+# -------------------------------------------------- Bisection over whole numbers, for whole arrays
+
+
+def first_true(
+    predicate: Callable[[FloatArray], BoolArray], low: FloatArray, high: FloatArray
+) -> FloatArray:
+    """Return the least whole number in [low, high] where the rising predicate holds, else high."""
+    low, high = low.copy(), np.maximum(low, high)
+    while bool((low < high).any()):
+        middle = np.floor(0.5 * (low + high))
+        result = predicate(middle)
+        high = np.where((low < high) & result, middle, high)
+        low = np.where((low < high) & ~result, middle + 1.0, low)
+    return high
+
+
+def first_near(
+    predicate: Callable[[FloatArray], BoolArray],
+    low: FloatArray,
+    high: FloatArray,
+    guess: FloatArray,
+) -> FloatArray:
+    """Return what :func:`first_true` does, looked for around a guess.
+
+    From the guess, steps grow fourfold until the change lies between two of them; then the bracket
+    is halved. The cost is logarithmic in the error of the guess.
+    """
+    guess = np.clip(np.floor(guess), low, np.maximum(low, high))
+    below = predicate(guess)
+    high = np.where(below, guess, np.maximum(low, high))
+    low = np.where(below, low, np.minimum(guess + 1.0, high))
+    step = 1.0
+    while bool((low < high).any()):
+        step *= 4.0
+        middle = np.floor(0.5 * (low + high))
+        probe = np.where(
+            below, np.maximum(high - step, middle), np.minimum(low + step - 1.0, middle)
+        )
+        result = predicate(probe)
+        high = np.where((low < high) & result, probe, high)
+        low = np.where((low < high) & ~result, probe + 1.0, low)
+    return high

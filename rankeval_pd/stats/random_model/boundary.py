@@ -1,4 +1,11 @@
-"""The probability that a random ranking reaches a boundary anywhere."""
+"""The probability that a random ranking reaches a boundary anywhere.
+
+X_k, the number of positives among the first k candidates, rises by 0 or 1 from k to k + 1. The
+recursion of Macskassy (2005, section 2.2, Eqs 12 to 15) carries its law from k to k + 1. Here,
+whatever reaches the boundary is taken out on the way, and the sum of the parts taken out is the
+probability. All terms are positive, so the relative error stays small however small the
+probability is.
+"""
 
 from __future__ import annotations
 
@@ -12,30 +19,29 @@ from rankeval_pd.stats.distributions.binomial import log_pmf
 from rankeval_pd.stats.distributions.populations import Finite, Population
 from rankeval_pd.stats.random_model.random_counts import critical_counts
 
-# -------------------------------------------------------------------------------------------------
-# The probability that a random ranking reaches a boundary anywhere (Macskassy 2005, section 2.2).
+# --------------------------------------------------------------------------------- Many boundaries
 #
-# X_k, the positives among the first k candidates, rises by 0 or 1. The paper's recursion (Eqs 12
-# to 15) carries its law from k to k + 1; here whatever reaches the boundary is taken out on the
-# way, and the sum of what was taken out is the probability asked for. All terms are positive, so
-# the relative error stays small however small the probability is.
+# Three things make the recursion fast:
 #
-# Three things make it fast. A random order of N candidates is an endless random sequence given
-# that N+ of the first N are positive: the recursion runs with constant chances (Eqs 17, 18), and
-# what is taken out is weighted by the chance that the rest has the positives that are left. Counts
-# so low that hardly any ranking has them are dropped: see :func:`_lowest_kept`. And as X_k never
-# falls, only the last k before the boundary rises matter: see :mod:`.jumps`. Only where many
-# boundaries are asked for at very many k do they go on step by step, as rows of one array.
+# * A random order of N candidates is an endless random sequence, given that N+ of the first N are
+#   positive. So the recursion runs with constant chances (Eqs 17, 18), and each part taken out is
+#   weighted by the chance that the rest contains the remaining positives.
+# * Counts so low that hardly any ranking has them are dropped, see :func:`_lowest_kept`.
+# * X_k never falls, so only the last k before each rise of the boundary matters, see
+#   :func:`crossing_by_jumps`. The recursion runs k by k, with boundaries as rows of one array, only
+#   for many boundaries at very many k.
 
-_DROPPED = 1e-13  # relative error by dropping low counts, at most
-_START = 2.0**800  # room for what is 1e-500 of it
-_GROWTH = 100.0 * math.log(2.0)  # of the unscaled recursion between two scalings
-_TOGETHER = 256  # boundaries of p-values that are computed at once
-_CELLS = 2**16  # counts of all rows: they stay in the processor's cache
-_MEMORY = 2**22  # k of all rows
+_LOST_SHARE = 1e-13  # largest relative error from dropping low counts
+# the law starts with this mass in place of 1: float64 then holds parts as small as 1e-500 of it
+_START = 2.0**800
+# largest growth of the unscaled recursion before it is scaled back: 2^800 2^100 is below 2^1024
+_LOG_GROWTH = 100.0 * math.log(2.0)
+_BOUNDARIES_AT_ONCE = 256  # boundaries, one per p-value, in one call
+_CACHED_CELLS = 2**16  # counts of all rows: 512 kB of floats stay in the processor's cache
+_CELLS_IN_MEMORY = 2**22  # list sizes k of all rows: 32 MB
 
 
-def reached_somewhere(counts: FloatArray, n: FloatArray, population: Population) -> FloatArray:
+def boundary_probability(counts: FloatArray, n: FloatArray, population: Population) -> FloatArray:
     """Return P(X_n >= count for some n), for each row of counts, at ascending n.
 
     The cost of a row is some ten microseconds for every rise of its boundary; that of many rows
@@ -45,100 +51,114 @@ def reached_somewhere(counts: FloatArray, n: FloatArray, population: Population)
     lowest, highest = population.support(n)
     if not counts.size or (lowest == highest).all():  # nothing is random
         return (counts <= lowest).any(axis=-1).astype(float)
-    # a count never falls: who has what a later n asks for will have it then
+    # X_n never falls: a ranking that already has the count of a later n reaches it then, so the
+    # boundary can be lowered to its minimum over all later n, (row, n)
     path = np.minimum.accumulate(counts[:, ::-1], axis=-1)[:, ::-1]
     sure = (path <= lowest).any(axis=-1)
     path = np.clip(path, 1.0, highest[-1] + 1.0).astype(np.int64)
     prior = population.prior
-    if isinstance(population, Finite):  # any prior would do: one of which 1 - prior has no error
+    # for a finite population any prior gives the same result: take one whose 1 - prior is exact
+    if isinstance(population, Finite):
         prior = round(prior * 2.0**53) / 2.0**53
     k = n.astype(np.int64)
-    # who reaches a count has it at the last n that asks for no more
+    # a ranking that reaches a count still has it at the last n before the next rise
     ends = np.diff(path, append=int(highest[-1]) + 2) > 0
     result, rows = np.ones(path.shape[0]), np.flatnonzero(~sure)
     if _jumps_cost_less(int(ends[rows].sum()), rows.size, int(k[-1])):
         kept = _lowest_kept(k.tobytes(), population)
         for row in rows:
             end = ends[row]
-            result[row] = reached_by_jumps(path[row, end], k[end], kept[end], prior, population)
+            result[row] = crossing_by_jumps(path[row, end], k[end], kept[end], prior, population)
     elif rows.size:
-        result[rows] = _by_steps(path[rows], k, prior, population)
+        result[rows] = _crossing_by_steps(path[rows], k, prior, population)
     return np.minimum(result, 1.0)
 
 
 def _jumps_cost_less(jumps: int, rows: int, last: int) -> bool:
-    """Tell whether jumps of one row at a time cost less than steps of all rows: seconds, about."""
+    """Return whether jumps, one row at a time, cost less than steps of all rows together."""
+    # measured, in seconds: a step costs 6 us, and 1 ns for each of some sqrt(k) counts of a row;
+    # a jump costs 8 us, and each boundary 1 ms before its first
     each = 6e-6 + 1e-9 * math.sqrt(last) * rows
     return 1e-3 * rows + 8e-6 * jumps < last * each
 
 
-@lru_cache(maxsize=4)  # the same for all boundaries
-def _lowest_kept(asked: bytes, population: Population) -> IntArray:
-    """Return the lowest counts that are carried on, at the k whose int64 are given.
+@lru_cache(maxsize=4)  # shared by all boundaries
+def _lowest_kept(sizes: bytes, population: Population) -> IntArray:
+    """Return the lowest counts that are carried on, at the list sizes k (int64 as bytes).
 
-    To have a lower count at some k makes it less likely to reach a boundary anywhere (orders of
-    candidates form a distributive lattice, on which high counts are associated: Fortuin, Kasteleyn
-    and Ginibre 1971). So the relative error is at most the probability of having a lower count.
+    A lower count at some k makes it less likely to reach a boundary anywhere: orders of candidates
+    form a distributive lattice, on which high counts are associated (Fortuin, Kasteleyn and
+    Ginibre 1971). So the relative error is at most the probability of a lower count.
     """
-    k = np.frombuffer(asked, dtype=np.int64).astype(float)
-    log_p = np.array([math.log(_DROPPED / k.size)])
+    k = np.frombuffer(sizes, dtype=np.int64).astype(float)
+    log_p = np.array([math.log(_LOST_SHARE / k.size)])
     negatives = critical_counts(log_p, k, population.opposite)[0]
     lowest: IntArray = np.maximum(k - negatives + 1.0, 0.0).astype(np.int64)
     return lowest
 
 
-def _by_steps(path: IntArray, k: IntArray, prior: float, population: Population) -> FloatArray:
+def _crossing_by_steps(
+    path: IntArray, k: IntArray, prior: float, population: Population
+) -> FloatArray:
     """Return P(X_k >= path at some k) of many boundaries, one candidate at a time."""
     last = int(k[-1])
+    # a boundary for every k from 1 to the last: (row, k)
     path = np.repeat(path, np.diff(k, prepend=0), axis=1)
     kept = _lowest_kept(np.arange(1, last + 1).tobytes(), population)
     values = np.zeros(path.shape[0])
+    # the widest range of counts that a row carries on
     width = max(int((path - kept).max()), 1)
-    together = max(1, min(_CELLS // width, _MEMORY // last))
+    together = max(1, min(_CACHED_CELLS // width, _CELLS_IN_MEMORY // last))
     for start in range(0, values.size, together):
         part = path[start : start + together]
-        taken = _taken_out(part, kept, prior)
+        taken = _first_crossings(part, kept, prior)
         if isinstance(population, Finite):
-            taken *= _completions(part, prior, population)
+            taken *= _completion_factors(part, prior, population)
         values[start : start + together] = taken.sum(axis=-1) / _START
     return values
 
 
-def _taken_out(path: IntArray, kept: IntArray, prior: float) -> FloatArray:
+def _first_crossings(path: IntArray, kept: IntArray, prior: float) -> FloatArray:
     """Return ``_START`` times P(an endless random sequence first reaches the path at k): (row, k).
 
-    The path does not fall, so that it is reached in the one count on it.
+    The path does not fall, so it is always reached exactly, in the one count on it.
     """
     rows, last = path.shape
     taken = np.zeros((last, rows))
     top = np.minimum(path.max(axis=0), np.arange(1, last + 1))
     rest = 1.0 - prior
     odds = prior / rest
-    longest = max(int(_GROWTH / -math.log(rest)), 1)
+    longest = max(int(_LOG_GROWTH / -math.log(rest)), 1)
     law, base, scale = np.full((rows, 2), [_START, 0.0]), 0, 1.0
     start = 0
     while start < last:
-        # a stretch of k on which one array has room for all counts, and a column that stays 0
+        # a stretch of k for which one array has room: the highest count grows by a quarter or so
         room = (top[start] - base) // 4 + 16
         stop = min(int(np.searchsorted(top, top[start] + room, "right")), start + longest, last)
         low = int(kept[start - 1]) if start else 0
-        if top[stop - 1] < low:  # nobody is left below the path
+        if top[stop - 1] < low:  # nothing is left below the path
             break
+        # law (row, count from base): counts below ``low`` are dropped, and a last column is added
+        # that stays 0, so that the shift by one cell below never leaks into the next row
         carried = law[:, low - base : -1] * scale
         base, width = low, int(top[stop - 1]) - low + 2
         law = np.zeros((rows, width))
         law[:, : carried.shape[1]] = carried
         cells = law.reshape(-1)
+        # place (k, row): the flat cell on the path, or the empty last column if none is near
         place = path[:, start:stop].T - base
         place[(place < 0) | (place >= width)] = width - 1
         place += width * np.arange(rows)
         before, after, risen = cells[:-1], cells[1:], np.empty(cells.size - 1)
+        # Eqs 12 to 15 with constant chances, divided by 1 - prior: f(i) + odds f(i - 1)
         for k in range(start, stop):
             np.multiply(before, odds, out=risen)
             np.add(after, risen, out=after)
             reached = place[k - start]
+            # "clip" writes to ``out`` without a buffer; no place is outside
             cells.take(reached, out=taken[k], mode="clip")
             cells[reached] = 0.0
+        # put back the factors 1 - prior that the recursion left out
         powers = rest ** np.arange(1.0, stop - start + 1.0)
         taken[start:stop] *= powers[:, np.newaxis]
         scale = powers[-1]
@@ -146,17 +166,18 @@ def _taken_out(path: IntArray, kept: IntArray, prior: float) -> FloatArray:
     return taken.T
 
 
-def _completions(path: IntArray, prior: float, population: Finite) -> FloatArray:
-    """Return by what factor N+ of N makes the counts on the path likelier than endless chance."""
+def _completion_factors(path: IntArray, prior: float, population: Finite) -> FloatArray:
+    """Return :func:`completion_factor` of the counts on the paths: (row, k)."""
     k, lowest = np.arange(1, path.shape[1] + 1), path.min(axis=0)
+    # at each k, rows share few counts: compute each factor once, (count from the lowest, k)
     rows = int((path - lowest).max()) + 1
     if rows >= path.shape[0]:
-        return completion(path, k, prior, population)
-    table = completion(lowest + np.arange(rows)[:, np.newaxis], k, prior, population)
+        return completion_factor(path, k, prior, population)
+    table = completion_factor(lowest + np.arange(rows)[:, np.newaxis], k, prior, population)
     return np.take_along_axis(table, path - lowest, axis=0)
 
 
-def adjusted(
+def simultaneous_p_values(
     log_p: FloatArray, tp: FloatArray, n: FloatArray, population: Population
 ) -> FloatArray:
     """Return P(some P(X_m >= random count) <= p) over all list sizes m, for each p.
@@ -175,42 +196,41 @@ def adjusted(
 
     Notes
     -----
-    One boundary for each different p: the cost of a boundary times their number.
+    The cost is that of one boundary for each different p.
     """
     result = np.ones(n.size)
     ascending = np.argsort(n)
     order = np.argsort(log_p, kind="stable")
-    for start in range(0, n.size, _TOGETHER):
-        rows = order[start : start + _TOGETHER]
+    for start in range(0, n.size, _BOUNDARIES_AT_ONCE):
+        rows = order[start : start + _BOUNDARIES_AT_ONCE]
         counts = critical_counts(log_p[rows], n, population)
-        # what was observed is on its own boundary, whatever rounding says
+        # the observed count is on its own boundary, whatever rounding makes of the critical count
         counts[np.arange(rows.size), rows] = np.minimum(
             counts[np.arange(rows.size), rows], tp[rows]
         )
-        result[rows] = reached_somewhere(counts[:, ascending], n[ascending], population)
-        if result[rows].min() >= 1.0 - _DROPPED:
-            break  # the larger p are as sure
+        result[rows] = boundary_probability(counts[:, ascending], n[ascending], population)
+        if result[rows].min() >= 1.0 - _LOST_SHARE:
+            break  # p ascends: the simultaneous p-values of the others are 1 as well
     return np.maximum(result, np.exp(log_p))
 
 
-# -------------------------------------------------------------------------------------------------
-# The probability that a random ranking reaches one boundary anywhere, from rise to rise.
+# ----------------------------------------------------------------- One boundary, from rise to rise
 #
-# As the count of positives never falls, only the last list size before the boundary rises matters.
-# From one of them to the next the law of the count is convolved with that of the candidates
-# between, which in an endless sequence is binomial, and what is at the boundary or above is taken
-# out.
+# X_k never falls, so only the last list size before each rise of the boundary matters. From one of
+# these sizes to the next, the law of the count is convolved with that of the candidates between,
+# which is binomial in an endless sequence, and counts on the boundary or above are taken out.
 #
-# Only counts near the boundary can reach it soon. So a stretch of many rises is walked in one
-# convolution by all counts that are too low to reach the boundary within it, and halved for the
-# rest: a boundary with J rises costs some J log J, however wide the law is.
+# Only counts near the boundary can reach it soon. So all counts too low to reach the boundary
+# within a stretch of many rises cross it in one convolution, and the stretch is halved for the
+# rest. A boundary with J rises costs some J log J, however wide the law is.
 
-_SHORTEST = 16  # rises of a stretch that is not halved
-_BEST_OF = 1024  # rises of which the likeliest to be reached is looked for
-_DENSE = 64  # all lengths up to the longest are looked up, where they are so many times as many
+_SHORTEST_STRETCH = 16  # rises of a stretch that is not halved
+_SAMPLED_RISES = 1024  # rises among which the likeliest to be reached is sought
+# limits are tabulated for every length if the longest is at most this many times the rises
+_DENSE_FACTOR = 64
 
 
-def reached_by_jumps(
+def crossing_by_jumps(
     path: IntArray, k: IntArray, kept: IntArray, prior: float, population: Population
 ) -> float:
     """Return P(X_k >= path at some k) of one boundary, which rises from each k to the next.
@@ -218,62 +238,63 @@ def reached_by_jumps(
     Parameters
     ----------
     path, k : array (rise)
-        Counts, and the last list size at which no more is asked for; both rise strictly.
+        Counts, and the last list size before the boundary rises further; both rise strictly.
     kept : array (rise)
-        The lowest counts that are carried on; those below are lost.
+        The lowest counts that are carried on; lower ones are dropped.
     prior : float
         The chance of a positive in an endless sequence.
     population : Finite or Infinite
     """
-    rare = _rare(path, k, population)
+    rare = _negligible_log_p(path, k, population)
     if rare == -math.inf:  # no count on the path is possible
         return 0.0
     walk = _Walk(path, k, kept, prior, population, rare)
-    counts, ends, weights = walk.taken()
+    counts, ends, weights = walk.first_crossings()
     if isinstance(population, Finite):
-        weights *= completion(counts, ends, prior, population)
+        weights *= completion_factor(counts, ends, prior, population)
     return float(weights.sum()) / _START
 
 
-def _rare(path: IntArray, k: IntArray, population: Population) -> float:
-    """Return the logarithm of a probability that may be left out, on either side of each step.
+def _negligible_log_p(path: IntArray, k: IntArray, population: Population) -> float:
+    """Return the logarithm of a probability that each step may leave out, on either side.
 
-    All that is left out is a share of ``_DROPPED`` of the probability to reach the path at the
-    best of many k, and so of that to reach it. A whole number, so that boundaries of nearly one
-    level have it in common.
+    All steps together leave out a share of ``_LOST_SHARE`` of the probability of reaching the path
+    at the best of many k, and so of reaching it at all. The result is a whole number, so that
+    boundaries of nearly the same level share it.
     """
-    of = slice(None, None, max(k.size // _BEST_OF, 1))
+    of = slice(None, None, max(k.size // _SAMPLED_RISES, 1))
     best = float(population.tails(path[of].astype(float), k[of].astype(float)).ge.max())
     if best == -math.inf:
         best = float(population.tails(path.astype(float), k.astype(float)).ge.max())
+    # left out: the counts above ``near``, once a rise and level; both tails of each step's law
     times = k.size * (_levels(k.size) + 4)
-    return best if best == -math.inf else math.floor(best + math.log(_DROPPED / times))
+    return best if best == -math.inf else math.floor(best + math.log(_LOST_SHARE / times))
 
 
 def _levels(rises: int) -> int:
-    """Return how often all rises are halved until a stretch has ``_SHORTEST`` of them."""
-    return max(math.ceil(math.log2(max(rises / _SHORTEST, 1.0))), 0)
+    """Return how often all rises are halved until a stretch has ``_SHORTEST_STRETCH`` rises."""
+    return max(math.ceil(math.log2(max(rises / _SHORTEST_STRETCH, 1.0))), 0)
 
 
-@lru_cache(maxsize=4)  # the same for boundaries of nearly one level
-def _most(rare: float, lengths: bytes, population: Population) -> IntArray:
-    """Return the largest count that is not too rare among so many candidates (float64)."""
-    asked = np.frombuffer(lengths)
-    most = critical_counts(np.array([rare]), asked, population)[0] - 1.0
-    found: IntArray = np.minimum(most, asked).astype(np.int64)
-    return found
+@lru_cache(maxsize=4)  # shared by boundaries of nearly the same level
+def _largest_counts(rare: float, lengths: bytes, population: Population) -> IntArray:
+    """Return the largest counts that are not too rare, for lengths given as bytes of float64."""
+    sizes = np.frombuffer(lengths)
+    most = critical_counts(np.array([rare]), sizes, population)[0] - 1.0
+    largest: IntArray = np.minimum(most, sizes).astype(np.int64)
+    return largest
 
 
-class _Lengths:
-    """The fewest and the most positives, but for rare cases, in stretches of many lengths."""
+class _CountLimits:
+    """The fewest and the most positives, except in rare cases, in stretches of many lengths."""
 
     def __init__(self, lengths: IntArray, rises: int, rare: float, population: Population) -> None:
         last = int(lengths.max())
-        self.dense = last <= _DENSE * rises
+        self.dense = last <= _DENSE_FACTOR * rises
         self.all = np.arange(1, last + 1) if self.dense else np.unique(lengths)
         key = self.all.astype(float).tobytes()
-        self._most = _most(rare, key, population)
-        self._fewest = self.all - _most(rare, key, population.opposite)
+        self._most = _largest_counts(rare, key, population)
+        self._fewest = self.all - _largest_counts(rare, key, population.opposite)
 
     def most(self, lengths: IntArray) -> IntArray:
         """Return the most positives among so many candidates."""
@@ -289,7 +310,11 @@ class _Lengths:
 
 
 class _Walk:
-    """The law of the count below a boundary, from its first rise to the last."""
+    """The law of the count below a boundary, carried from its first rise to the last.
+
+    Level 0 has stretches of ``_SHORTEST_STRETCH`` rises; each level above has half as many
+    stretches, twice as long; the highest has one.
+    """
 
     def __init__(
         self,
@@ -301,57 +326,67 @@ class _Walk:
         rare: float,
     ) -> None:
         self.k, self.path, self.kept = k, path.tolist(), kept.tolist()
-        starts = [np.arange(0, k.size, _SHORTEST << level) for level in range(_levels(k.size) + 1)]
+        # the first rise of each stretch, for each level
+        starts = [
+            np.arange(0, k.size, _SHORTEST_STRETCH << level) for level in range(_levels(k.size) + 1)
+        ]
         before = np.append(0, k)  # candidates before each rise
+        # candidates from the start of its stretch to each rise, at every level: (rise)
         since = [k - np.repeat(before[s], np.diff(s, append=k.size)) for s in starts]
         steps = np.diff(k, prepend=0)
-        lengths = _Lengths(np.concatenate([steps, *since]), k.size, rare, population)
-        #: at each level and stretch, the lowest count that may reach the path within it
+        lengths = _CountLimits(np.concatenate([steps, *since]), k.size, rare, population)
+        #: for each level and stretch, the lowest count that may reach the path within it
         self.near = [
             np.minimum.reduceat(path - lengths.most(m), s).tolist()
             for m, s in zip(since, starts, strict=True)
         ]
+        #: for each level and stretch, the rise behind its last
         self.lasts = [np.append(s[1:], k.size).tolist() for s in starts]
         whole = [np.diff(before[np.append(s, k.size)]) for s in starts]
-        laws = _laws(np.unique(np.concatenate([steps, *whole])), prior, lengths)
+        laws = _step_laws(np.unique(np.concatenate([steps, *whole])), prior, lengths)
+        # (fewest positives, law from there on): from rise to rise, and of each whole stretch
         self.steps = [laws[m] for m in steps.tolist()]
         self.stretches = [[laws[m] for m in w.tolist()] for w in whole]
+        # the parts taken out: their lowest count, their probabilities, and at which rise
         self.firsts: list[int] = []
         self.weights: list[FloatArray] = []
         self.rises: list[int] = []
 
-    def taken(self) -> tuple[IntArray, IntArray, FloatArray]:
-        """Walk; return counts on the path or above, where, and how often they are its first."""
-        self.through(len(self.near) - 1, 0, np.array([_START]), 0)
+    def first_crossings(self) -> tuple[IntArray, IntArray, FloatArray]:
+        """Return counts on the path or above, their list sizes, and how likely they come first."""
+        self.cross_stretch(len(self.near) - 1, 0, np.array([_START]), 0)
+        # flatten the parts: (part, count) -> (crossing)
         sizes = np.array([x.size for x in self.weights])
         place = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         counts = np.repeat(np.array(self.firsts), sizes) + place
         return counts, np.repeat(self.k[self.rises], sizes), np.concatenate(self.weights)
 
-    def through(
+    def cross_stretch(
         self, level: int, stretch: int, law: FloatArray, base: int
     ) -> tuple[FloatArray, int]:
         """Return the law, and its lowest count, behind a stretch."""
+        # counts that cannot reach the path in this stretch cross it in one convolution
         far = self.near[level][stretch] - base
         passed, lowest = law[:0], base
         if far > 0:
             fewest, kernel = self.stretches[level][stretch]
             passed, lowest = np.convolve(law[:far], kernel), base + fewest
             law, base = law[far:], base + far
+        # the others go through both halves, or at the lowest level from rise to rise
         if law.size:
             if level:
                 for half in (2 * stretch, 2 * stretch + 1):
                     if law.size and half < len(self.near[level - 1]):
-                        law, base = self.through(level - 1, half, law, base)
+                        law, base = self.cross_stretch(level - 1, half, law, base)
             else:
-                law, base = self.from_rise_to_rise(stretch, law, base)
-            passed, lowest = _sum(passed, lowest, law, base)
+                law, base = self.cross_rises(stretch, law, base)
+            passed, lowest = _sum_of_laws(passed, lowest, law, base)
         start = max(self.kept[self.lasts[level][stretch] - 1] - lowest, 0)
         return passed[start:], lowest + start
 
-    def from_rise_to_rise(self, stretch: int, law: FloatArray, base: int) -> tuple[FloatArray, int]:
-        """Return the same behind a stretch that is not halved; keep what reaches the path."""
-        first, last = stretch * _SHORTEST, self.lasts[0][stretch]
+    def cross_rises(self, stretch: int, law: FloatArray, base: int) -> tuple[FloatArray, int]:
+        """Return the same behind a stretch of level 0; keep the parts that reach the path."""
+        first, last = stretch * _SHORTEST_STRETCH, self.lasts[0][stretch]
         for rise in range(first, last):
             fewest, kernel = self.steps[rise]
             law = np.convolve(law, kernel)
@@ -363,13 +398,16 @@ class _Walk:
                 self.firsts.append(base + reached)
                 self.rises.append(rise)
                 law = law[:reached]
-                if not law.size:  # nobody is left below the path
+                if not law.size:  # nothing is left below the path
                     break
         return law, base
 
 
-def _laws(lengths: IntArray, prior: float, known: _Lengths) -> dict[int, tuple[int, FloatArray]]:
-    """Return the laws of the positives among so many candidates, each from its lowest count on."""
+def _step_laws(
+    lengths: IntArray, prior: float, known: _CountLimits
+) -> dict[int, tuple[int, FloatArray]]:
+    """Return the law of the positives for each length: (fewest, probabilities from there on)."""
+    # all laws are computed as one flat array, (length, count), and then split
     fewest, most = known.fewest(lengths), known.most(lengths)
     sizes = most - fewest + 1
     ends = np.cumsum(sizes)
@@ -381,8 +419,10 @@ def _laws(lengths: IntArray, prior: float, known: _Lengths) -> dict[int, tuple[i
     return dict(zip(lengths.tolist(), laws, strict=True))
 
 
-def _sum(one: FloatArray, lowest: int, other: FloatArray, base: int) -> tuple[FloatArray, int]:
-    """Return the sum of two laws, each from its lowest count on."""
+def _sum_of_laws(
+    one: FloatArray, lowest: int, other: FloatArray, base: int
+) -> tuple[FloatArray, int]:
+    """Return the sum of two laws, each given from its lowest count on, in the same form."""
     if not one.size:
         return other, base
     if not other.size:
@@ -394,8 +434,12 @@ def _sum(one: FloatArray, lowest: int, other: FloatArray, base: int) -> tuple[Fl
     return both, first
 
 
-def completion(count: IntArray, k: IntArray, prior: float, population: Finite) -> FloatArray:
-    """Return by what factor N+ of N makes counts of k candidates likelier than endless chance."""
+def completion_factor(count: IntArray, k: IntArray, prior: float, population: Finite) -> FloatArray:
+    """Return by what factor the condition "N+ of N are positive" changes the chance of a count.
+
+    It is the chance that the other N - k candidates contain the remaining positives, over the
+    chance of N+ positives among N, both in an endless sequence.
+    """
     total, positive = population.total, population.positive
     possible = (count <= positive) & (k - count <= total - positive) & (count <= k)
     needed: FloatArray = np.where(possible, positive - count, 0.0)

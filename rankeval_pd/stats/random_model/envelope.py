@@ -1,9 +1,9 @@
 """Counts that a random ranking reaches anywhere with a given probability: equal local levels.
 
-The probability of reaching the boundary of a level t is a step function of t: it changes at the
-tails of the counts alone, some tens of millions of them for every n of a million candidates.
-One evaluation is dear. So the level is looked for where a model says that it is, the heights of
-the steps are guessed, and the bracket is closed from both of its ends.
+The probability of reaching the boundary of a level t is a step function of t. It changes only at
+the tails P(X_n >= i) of the counts: some tens of millions of steps for all n of a million
+candidates. One evaluation is expensive. So the search starts where a model places the level, the
+heights of the steps are estimated, and the bracket is closed from both ends.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ import numpy as np
 
 from rankeval_pd.stats._types import FloatArray
 from rankeval_pd.stats.distributions.populations import Finite, Population
-from rankeval_pd.stats.random_model.boundary import reached_somewhere
+from rankeval_pd.stats.random_model.boundary import boundary_probability
 from rankeval_pd.stats.random_model.random_counts import critical_counts, largest_tail
 
 _EQUAL = 1e-12  # two probabilities are equal up to this relative difference
-_LISTED = 2**14  # so many of the highest steps are looked at one by one
-_MARGIN = 0.03  # by what share of the way a guess may be wrong
-_LEAST = 1e-4  # what is left of the margin next to an end
-_OWN_TIME = 0.3  # list sizes further apart in log-odds time are reached independently
+_MOST_STEPS = 2**14  # the highest steps, looked at one by one; the others count as a slope
+_MARGIN = 0.03  # the relative error that a guess may have
+_LEAST_ASIDE = 1e-4  # the least share of the bracket that a trial steps beyond the guess
+_CORRELATION_TIME = 0.3  # list sizes further apart in log-odds time are reached independently
 
 
 class Envelope(NamedTuple):
-    """Counts that a random ranking reaches somewhere with a probability of alpha at the most."""
+    """Counts that a random ranking reaches somewhere with a probability of at most alpha."""
 
     counts: FloatArray  #: one for each n
     local_level: float  #: the largest P(X_n >= count)
@@ -42,19 +42,19 @@ def envelope(
     """Return the envelope of equal local level for the list sizes n, each once, in any order.
 
     The count at n is min{i: P(X_n >= i) <= t} with one t for all n, the largest t that keeps the
-    probability of reaching it anywhere at alpha or below. Below alpha / (number of n) lies no such
-    t, and none above alpha. ``step`` is told of every t that was tried.
+    probability of reaching it anywhere at alpha or below. This t lies between
+    alpha / (number of n) and alpha. ``step`` is called for every t that is tried.
     """
     if n.size == 0:
         return Envelope(n.copy(), math.nan)
-    given, n = n, np.sort(n)
-    search = _Search(alpha, n, population, step)
-    best = search.found()
+    unsorted, n = n, np.sort(n)
+    search = _LevelSearch(alpha, n, population, step)
+    best = search.largest_level()
     local_level = math.exp(largest_tail(best.log_t, n, population))
-    return Envelope(best.counts[np.searchsorted(n, given)], local_level)
+    return Envelope(best.counts[np.searchsorted(n, unsorted)], local_level)
 
 
-class _Tried(NamedTuple):
+class _LevelTrial(NamedTuple):
     """A level, its boundary, and how likely a random ranking reaches it."""
 
     log_t: float
@@ -62,8 +62,8 @@ class _Tried(NamedTuple):
     reached: float
 
 
-class _Search:
-    """The largest level whose boundary is reached with probability alpha at the most."""
+class _LevelSearch:
+    """The search for the largest level whose boundary is reached with probability <= alpha."""
 
     def __init__(
         self,
@@ -73,70 +73,77 @@ class _Search:
         step: Callable[[int], object],
     ) -> None:
         self.alpha, self.n, self.population, self.step = alpha, n, population, step
-        self.time = _time(n, population)
-        self.heights = _heights(n, self.time, population)
+        self.time = _log_odds_time(n, population)
+        self.heights = _step_heights(n, self.time, population)
 
-    def at(self, log_t: float) -> _Tried:
+    def at(self, log_t: float) -> _LevelTrial:
         """Try a level."""
         counts = critical_counts(np.array([log_t]), self.n, self.population)
-        (reached,) = reached_somewhere(counts, self.n, self.population)
+        (reached,) = boundary_probability(counts, self.n, self.population)
         self.step(1)
-        return _Tried(log_t, counts[0], float(reached))
+        return _LevelTrial(log_t, counts[0], float(reached))
 
-    def holds(self, tried: _Tried) -> bool:
-        """Tell whether a level keeps the promise."""
+    def holds(self, tried: _LevelTrial) -> bool:
+        """Return whether the boundary of a level is reached with probability <= alpha."""
         return tried.reached <= self.alpha * (1.0 + _EQUAL)
 
-    def found(self) -> _Tried:
-        """Close in on the level from both sides."""
+    def largest_level(self) -> _LevelTrial:
+        """Close the bracket from both ends."""
         low, high = self.bracket()
-        behind = 0  # how often the same end has moved
+        behind = 0  # how often in a row the nearer end has moved: the guess falls short
         while high is not None:
             log_t = self.between(low, high, _MARGIN * 4.0**behind)
             if log_t is None:
                 break
             middle = self.at(log_t)
+            # a trial just beyond the level, seen from the nearer end, moves the other end
             share = _share_below(self.alpha, low.reached, high.reached)
             far_end_moved = self.holds(middle) == (share >= 0.5)
             behind = 0 if far_end_moved else behind + 1
             low, high = (middle, high) if self.holds(middle) else (low, middle)
         return low
 
-    def bracket(self) -> tuple[_Tried, _Tried | None]:
-        """Return a level that keeps the promise, and one that does not if there is one."""
+    def bracket(self) -> tuple[_LevelTrial, _LevelTrial | None]:
+        """Return a level that holds, and one that does not, None if all hold.
+
+        From the level of the model, trials move towards the level that is sought: as far as the
+        model says, and at least twice as far each time.
+        """
         lowest, highest = math.log(self.alpha) - math.log(self.n.size), math.log(self.alpha)
         here = self.at(min(max(self.likely_level(0.0), lowest), highest))
         step = 0.0
         while not (self.holds(here) and here.log_t == highest):
             up = self.holds(here)
-            off = _log_hazard(here.reached) - math.log(self.hazard(-_quantile(here.log_t)))
+            # by what factor the model's hazard is off here, and where it then has alpha
+            off = _log_hazard(here.reached) - math.log(self.hazard(-_normal_quantile(here.log_t)))
             way = abs(self.likely_level(off) - here.log_t) if math.isfinite(off) else 0.5
-            step = max((1.0 + _MARGIN) * way, 2.0 * step, _LEAST)
+            step = max((1.0 + _MARGIN) * way, 2.0 * step, _LEAST_ASIDE)
             there = self.at(min(max(here.log_t + (step if up else -step), lowest), highest))
             if there.log_t == lowest or self.holds(there) != up:
                 return (here, there) if up else (there, here)
             here = there
         return here, None
 
-    def between(self, low: _Tried, high: _Tried, margin: float) -> float | None:
-        """Return a level behind the likely one, as seen from the end that is nearer to that.
+    def between(self, low: _LevelTrial, high: _LevelTrial, margin: float) -> float | None:
+        """Return a level just beyond the likely one, as seen from the end nearer to it.
 
-        None where there is no step between the two.
+        None if there is no step between the two ends.
         """
+        # the share of the hazard between the ends that lies below alpha, moved by the margin
         share = _share_below(self.alpha, low.reached, high.reached)
-        aside = max(min(share, 1.0 - share), _LEAST) * margin
+        aside = max(min(share, 1.0 - share), _LEAST_ASIDE) * margin
         upwards = share < 0.5
         share = min(max(share + (aside if upwards else -aside), 0.0), 1.0)
         tails, heights, rest = self.steps(low, high)
         known = np.cumsum(heights)
-        if rest:  # the others are many small ones: a slope
+        if rest:  # many small steps are not listed: add their hazard as a slope
             slope = rest * (tails - low.log_t) / (high.log_t - low.log_t)
             levels = [low.log_t, *np.repeat(tails, 2), high.log_t]
             at = np.stack([known - heights + slope, known + slope], axis=1).reshape(-1)
             whole = rest + heights.sum()
             log_t = float(np.interp(share * whole, [0.0, *at, whole], levels))
             return log_t if low.log_t < log_t < high.log_t else (low.log_t + high.log_t) / 2.0
-        if tails.size < 2:  # the last has the boundary of the higher level
+        if tails.size < 2:  # the last step is the boundary of the higher level itself
             return None
         wanted = share * float(known[-1])
         if upwards:
@@ -145,21 +152,24 @@ class _Search:
             place = int(np.searchsorted(known, wanted, "right")) - 1
         return float(tails[min(max(place, 0), tails.size - 2)])
 
-    def steps(self, low: _Tried, high: _Tried) -> tuple[FloatArray, FloatArray, float]:
-        """Return the tails between two levels, their heights, and that of those not listed.
+    def steps(self, low: _LevelTrial, high: _LevelTrial) -> tuple[FloatArray, FloatArray, float]:
+        """Return the tails between two levels, their heights, and the total height of the rest.
 
-        The heights are in a unit of their own. Tails that are equal are one step.
+        The heights have a unit of their own. Equal tails are one step.
         """
+        # how many counts of each n lie between the two boundaries: (n)
         many = (low.counts - high.counts).astype(np.int64)
         whole = float((many * self.heights).sum())
         listed = np.flatnonzero(many)
-        if many.sum() > _LISTED:
+        if many.sum() > _MOST_STEPS:
             listed = listed[np.argsort(-self.heights[listed], kind="stable")]
-            listed = np.sort(listed[np.cumsum(many[listed]) <= _LISTED])
+            listed = np.sort(listed[np.cumsum(many[listed]) <= _MOST_STEPS])
+        # one entry for each listed step: its n, and its count above the lower boundary
         times = many[listed]
         at = np.repeat(listed, times)
         above = np.arange(at.size) - np.repeat(np.cumsum(times) - times, times)
         tails = self.population.tails(high.counts[at] + above, self.n[at]).ge
+        # steps in ascending order; equal tails are added up
         order = np.argsort(tails)
         tails, heights = tails[order], self.heights[at[order]]
         new = np.diff(tails, prepend=low.log_t) > _EQUAL
@@ -169,10 +179,11 @@ class _Search:
         return tails[new], sums, float(rest)
 
     def likely_level(self, off: float) -> float:
-        """Return at which log t the model, off by so much, has the probability alpha."""
+        """Return log t at which the model, its log hazard off by ``off``, has the chance alpha."""
         from scipy import special
 
         wanted = -math.log1p(-self.alpha) / math.exp(off)
+        # by bisection: the hazard falls as the boundary c (in standard deviations) rises
         low, high = 0.0, 40.0
         while high - low > 1e-6:
             c = (low + high) / 2.0
@@ -180,53 +191,53 @@ class _Search:
         return float(special.log_ndtr(-low))
 
     def hazard(self, c: float) -> float:
-        """Return about how often c is climbed over, if X_n were a Brownian bridge in time n / N.
+        """Return about how often c is crossed upwards, if X_n were a Brownian bridge in time n / N.
 
         In its own standard deviations, and in the time log(n / (N - n)) / 2, a bridge is an
-        Ornstein-Uhlenbeck process, which in a time T climbs over c some T c phi(c) times.
+        Ornstein-Uhlenbeck process, which crosses c some T c phi(c) times in a time T.
         """
         above = math.erfc(c / math.sqrt(2.0)) / 2.0
         time = float(self.time[-1] - self.time[0])
         return above + time * c * math.exp(-c * c / 2.0) / math.sqrt(2.0 * math.pi)
 
 
-def _quantile(log_t: float) -> float:
+def _normal_quantile(log_t: float) -> float:
     from scipy import special
 
     return min(float(special.ndtri_exp(log_t)), 0.0)
 
 
 def _log_hazard(p: float) -> float:
-    """Return the logarithm of how often -- were it a Poisson process -- it happens."""
+    """Return log(-log(1 - p)): the log rate of a Poisson process with the probability p."""
     if 0.0 < p < 1.0:
         return math.log(-math.log1p(-p))
     return math.inf if p else -math.inf
 
 
 def _share_below(wanted: float, low: float, high: float) -> float:
-    """Return where between two probabilities the wanted one lies."""
+    """Return where a probability lies between two others, as a share on the log rate scale."""
     first, wanted, last = (_log_hazard(p) for p in (low, wanted, high))
     if not (first < last and math.isfinite(last - first)):
         return 0.5
     return min(max((wanted - first) / (last - first), 0.0), 1.0)
 
 
-def _time(n: FloatArray, population: Population) -> FloatArray:
-    """Return the time of each n in which X_n is much like an Ornstein-Uhlenbeck process."""
+def _log_odds_time(n: FloatArray, population: Population) -> FloatArray:
+    """Return the time of each n at which X_n resembles an Ornstein-Uhlenbeck process."""
     time: FloatArray = np.log(n) / 2.0
     if isinstance(population, Finite):
         time -= np.log(np.maximum(population.total - n, 1.0)) / 2.0
     return time
 
 
-def _heights(n: FloatArray, time: FloatArray, population: Population) -> FloatArray:
-    """Return about how much a count more or less at each n matters, in one unit for all.
+def _step_heights(n: FloatArray, time: FloatArray, population: Population) -> FloatArray:
+    """Return about how much one count more or less matters at each n, in a common unit.
 
-    A standard deviation of level at every n is reached as often in equal times, and is so many
-    counts.
+    In equal times a boundary moved by one standard deviation is reached equally often, and one
+    standard deviation of X_n is so many counts.
     """
-    gaps = np.minimum(np.diff(time), _OWN_TIME)
-    around = np.append(gaps, _OWN_TIME) + np.insert(gaps, 0, _OWN_TIME)
+    gaps = np.minimum(np.diff(time), _CORRELATION_TIME)
+    around = np.append(gaps, _CORRELATION_TIME) + np.insert(gaps, 0, _CORRELATION_TIME)
     prior = population.prior
     variance = n * prior * (1.0 - prior)
     if isinstance(population, Finite):

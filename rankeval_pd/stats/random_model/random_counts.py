@@ -1,4 +1,4 @@
-"""How many true positives a random list has, also where it ends inside a tie."""
+"""Counts of true positives in random lists (Macskassy 2005, section 2), also inside a tie."""
 
 from __future__ import annotations
 
@@ -18,29 +18,28 @@ from rankeval_pd.stats.distributions.populations import (
     Population,
 )
 
-# -------------------------------------------------------------------------------------------------
-# How many true positives a random ranking has in its n-best list (Macskassy 2005, section 2).
+# ---------------------------------------------------------------- Bounds of the count at a level p
 #
-# Two ways to the same bounds. For a few n, the exact tail is searched by bisection. For every n,
-# the bound is a path that rises by 0 or 1 with each further candidate: a few hundred stretches of
-# the path start from exact tails and are walked side by side, one step of the paper's recursion
-# (Eqs 12 to 15) at a time, with all quantities in units of p.
+# Two algorithms give the same bounds. For a few n, the exact tail is searched by bisection. For
+# every n, the bound is a path that rises by 0 or 1 with each further candidate: a few hundred
+# stretches of the path start from exact tails and are walked side by side, one step of the
+# recursion (Eqs 12 to 15) at a time, with all quantities in units of p.
 
-_SMALL = -700.0  # log p
+_LEAST_LOG_P = -700.0  # below, tails in units of p could overflow
 _EQUAL = 1e-12  # a tail equals p up to this relative difference
-_NEARLY = 1e-9  # relative errors of walked tails are far smaller
-FEW = 64  # up to so many n, or if they are so far apart, they are searched one by one
+_WALK_ERROR = 1e-9  # the relative errors of walked tails are far smaller
+MOST_SEARCHED = 64  # up to so many n, or so many times wider a range than n, each n is searched
 
 
 class Bounds(NamedTuple):
     """Bounds of the number of true positives of a random ranking."""
 
-    discrete: FloatArray  #: min{i: P(X > i) < p}, the paper's n(k, p), Eq 7
+    discrete: FloatArray  #: min{i: P(X > i) < p}, Macskassy's n(k, p), Eq 7
     interpolated: FloatArray  #: where the interpolated tail P(X > i) is p; at least 0
     critical: FloatArray  #: min{i: P(X >= i) <= p}, a test of level p
 
 
-KINDS = ("critical", "discrete", "interpolated", "parametric")
+BOUND_KINDS = ("critical", "discrete", "interpolated", "parametric")
 
 
 def bound(kind: str, p: float, n: FloatArray, population: Population) -> FloatArray:
@@ -69,7 +68,7 @@ def bounds(p: float, n: FloatArray, population: Population) -> Bounds:
         return Bounds(lowest, np.maximum(lowest - 1.0, 0.0), lowest)
     if (lowest == highest).all():  # no, or only, positives: nothing is random
         return Bounds(lowest, np.maximum(lowest - p, 0.0), lowest + 1.0)
-    return _bounds_of(*_found(math.log(p), n, population))
+    return _bounds_from_tails(*_critical_tails(math.log(p), n, population))
 
 
 def bounds_each(p: float, n: FloatArray, population: FiniteEach | InfiniteEach) -> Bounds:
@@ -79,23 +78,23 @@ def bounds_each(p: float, n: FloatArray, population: FiniteEach | InfiniteEach) 
     tails, a few microseconds, however many populations there are.
     """
     if isinstance(population, InfiniteEach):
-        lists, back = distinct(n, population.prior)
+        lists, back = unique_rows(n, population.prior)
         n, population = lists[0], InfiniteEach(lists[1])
     else:
-        lists, back = distinct(n, population.total, population.positive)
+        lists, back = unique_rows(n, population.total, population.positive)
         n, population = lists[0], FiniteEach(lists[1], lists[2])
     if p >= 1.0 - _EQUAL:
         lowest = population.support(n)[0]
         result = Bounds(lowest, np.maximum(lowest - 1.0, 0.0), lowest)
     else:
-        result = _bounds_of(*_search(math.log(p), n, population)[:3])
+        result = _bounds_from_tails(*_critical_search(math.log(p), n, population)[:3])
     return Bounds(*(x[back] for x in result))
 
 
-def distinct(*columns: AnyArray) -> tuple[list[Any], IntArray]:
+def unique_rows(*columns: AnyArray) -> tuple[list[Any], IntArray]:
     """Return every combination of values once, and which of these each is.
 
-    ``np.unique(axis=...)`` does the same in several times the time.
+    ``np.unique(axis=...)`` does the same and takes several times as long.
     """
     order = np.lexsort(columns)
     ordered = [column[order] for column in columns]
@@ -106,8 +105,9 @@ def distinct(*columns: AnyArray) -> tuple[list[Any], IntArray]:
     return [column[new] for column in ordered], back
 
 
-def _bounds_of(critical: FloatArray, tail: FloatArray, below: FloatArray) -> Bounds:
+def _bounds_from_tails(critical: FloatArray, tail: FloatArray, below: FloatArray) -> Bounds:
     """Return the bounds from the critical count c and, in units of p, P(X >= c) and P(X = c-1)."""
+    # P(X > c - 1) = P(X >= c) is at most p: the discrete bound is c - 1, or c if this equals p
     discrete = critical - np.where(tail >= 1.0 - _EQUAL, 0.0, 1.0)
     interpolated = np.maximum(critical - 1.0 + (tail - 1.0) / below, 0.0)
     return Bounds(discrete, interpolated, critical)
@@ -120,7 +120,7 @@ def critical_counts(log_p: FloatArray, n: FloatArray, population: Population) ->
     if n.size == 0 or log_p.size == 0 or (lowest == highest).all():
         critical = np.broadcast_to(lowest + 1.0, (log_p.size, n.size))
     else:
-        critical = _found(log_p, n, population)[0]
+        critical = _critical_tails(log_p, n, population)[0]
     return np.where(log_p >= -_EQUAL, lowest, critical)
 
 
@@ -129,27 +129,32 @@ def largest_tail(log_p: float, n: FloatArray, population: Population) -> float:
     lowest, highest = population.support(n)
     if (lowest == highest).all():
         return -math.inf
-    critical, tail, _ = _found(np.array([[log_p]]), n, population)
-    if log_p < _SMALL:  # too small to compare in units of p
+    critical, tail, _ = _critical_tails(np.array([[log_p]]), n, population)
+    if log_p < _LEAST_LOG_P:  # too small to compare in units of p
         return float(population.tails(critical[0], n).ge.max())
-    near = tail[0] >= tail.max() * (1.0 - _NEARLY)  # those are known a little less exactly
+    # walked tails are a little less exact: compute those near the largest one again
+    near = tail[0] >= tail.max() * (1.0 - _WALK_ERROR)
     return float(population.tails(critical[0, near], n[near]).ge.max())
 
 
-def _found(
+def _critical_tails(
     log_p: float | FloatArray, n: FloatArray, population: Population
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the critical count c and, in units of p, P(X >= c) and P(X = c - 1)."""
     first, last = float(n.min()), float(n.max())
-    # in units of so small a p, likely counts would be beyond all floats on the way
-    if n.size <= FEW or last - first > FEW * n.size or np.min(log_p) < _SMALL:
-        return _search(log_p, n, population)[:3]
+    # search a few n, or n far apart, or any n at a tiny p, in whose units likely counts overflow
+    if (
+        n.size <= MOST_SEARCHED
+        or last - first > MOST_SEARCHED * n.size
+        or np.min(log_p) < _LEAST_LOG_P
+    ):
+        return _critical_search(log_p, n, population)[:3]
     here = (n - first).astype(np.intp)
-    critical, tail, below = (x[..., here] for x in _walk(log_p, first, last, population))
+    critical, tail, below = (x[..., here] for x in _critical_path(log_p, first, last, population))
     return critical, tail, below
 
 
-def _search(
+def _critical_search(
     log_p: float | FloatArray, n: FloatArray, population: Population | FiniteEach | InfiniteEach
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Return the critical count c and, in units of p, P(X >= c), P(X = c - 1) and P(X = c)."""
@@ -163,14 +168,14 @@ def _search(
         below, above = low[active], high[active]
         below, above = np.where(rare, below, middle + 1.0), np.where(rare, middle, above)
         low[active], high[active] = below, above
-        # first near what was tried, in growing steps, then in the middle of what is left
+        # first probe near the last count, in growing steps, then in the middle of the bracket
         half = np.floor(0.5 * (below + above))
         at[active] = np.where(
             rare, np.maximum(half, above - step), np.minimum(half, below + step - 1.0)
         )
         step *= 4.0
     there, under = population.tails(high, n), population.tails(high - 1.0, n)
-    with np.errstate(over="ignore"):  # beyond the least p that is not 0 to float64
+    with np.errstate(over="ignore"):  # infinite for p below the smallest float
         in_p = [np.exp(x - log_p) for x in (there.ge, under.pmf, there.pmf)]
     return high, in_p[0], in_p[1], in_p[2]
 
@@ -178,7 +183,7 @@ def _search(
 def _normal_quantile(
     log_p: FloatArray, n: FloatArray, population: Population | FiniteEach | InfiniteEach
 ) -> FloatArray:
-    """Return about where the upper tail is p, as a whole number."""
+    """Return about where the upper tail is p: the normal quantile, rounded."""
     from scipy import special
 
     variance = n * population.prior * (1.0 - population.prior)
@@ -188,23 +193,24 @@ def _normal_quantile(
     return np.asarray(np.round(n * population.prior + z * np.sqrt(variance) + 0.5))
 
 
-def _walk(
+def _critical_path(
     log_p: float | FloatArray, first: float, last: float, population: Population
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return critical count, P(X >= c)/p and P(X = c - 1)/p for every n from first to last."""
+    # cut the range of n into sqrt(n) stretches of sqrt(n) steps, and walk all of them side by side
     count = int(last - first) + 1
     steps = math.isqrt(count - 1) + 1
     n = np.arange(first, last + 1.0, steps)
-    c, tail, below, at = _search(log_p, n, population)
-    path = np.empty((3, *c.shape, steps))
+    c, tail, below, at = _critical_search(log_p, n, population)
+    path = np.empty((3, *c.shape, steps))  # (quantity, level, stretch, step)
     for step in range(steps):
         path[0, ..., step], path[1, ..., step], path[2, ..., step] = c, tail, below
-        c, tail, below, at = _next(c, tail, below, at, n + step, population)
+        c, tail, below, at = _next_size(c, tail, below, at, n + step, population)
     c_path, tail_path, below_path = path.reshape(3, *c.shape[:-1], -1)[..., :count]
     return c_path, tail_path, below_path
 
 
-def _next(
+def _next_size(
     c: FloatArray,
     tail: FloatArray,
     below: FloatArray,
@@ -212,14 +218,19 @@ def _next(
     n: FloatArray,
     population: Population,
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return what :func:`_search` returns of lists of n, of lists of n + 1."""
+    """Take what :func:`_critical_search` returns for lists of n to lists of n + 1.
+
+    Eqs 12 to 15: P(X' >= c) = P(X >= c) + up(c - 1) P(X = c - 1), and
+    P(X' = c) = stay(c) P(X = c) + up(c - 1) P(X = c - 1).
+    """
     up, stay = population.up(c, n), population.stay(c, n)
     gain = below * population.up(c - 1.0, n)
     rises = tail + gain > 1.0 + _EQUAL
-    # the same counts in lists of n + 1
+    # the same counts in lists of n + 1; P(X = c - 2) is replaced by its ratio to P(X = c - 1)
     below = below * population.stay(c - 1.0, n) * (n + 1.0) / (n + 2.0 - c)
     at_next = at * stay + gain
-    # P(X >= c + 1) from what is at most p, where subtraction costs nothing that matters
+    # if the tail exceeds p, c rises by 1. P(X' >= c + 1) follows from P(X >= c) - P(X = c), both at
+    # most p, so the subtraction costs no accuracy that matters
     tail = np.where(rises, np.maximum(tail - at, 0.0) + at * up, tail + gain)
     with np.errstate(divide="ignore", invalid="ignore"):
         above = at_next * ((n + 1.0 - c) / (c + 1.0)) * (up / stay)
@@ -230,8 +241,8 @@ def _next(
 def parametric_bound(p: float, n: FloatArray, prior: float) -> FloatArray:
     """Return x >= 0 with I_z(x + 1, n - x) = p, z = prior: Macskassy's Eqs 8 and 9, corrected.
 
-    The printed Eq 8 has N for k; the regularized incomplete beta function with z = N+/N is the
-    upper tail of the binomial distribution, P(X > x), made continuous in x.
+    The printed Eq 8 has N for k. The regularized incomplete beta function with z = N+/N is the
+    upper tail P(X > x) of the binomial distribution, made continuous in x.
     """
     n = np.asarray(n, dtype=float)
     if p >= 1.0 - _EQUAL or prior == 0.0:
@@ -239,9 +250,10 @@ def parametric_bound(p: float, n: FloatArray, prior: float) -> FloatArray:
     if prior == 1.0:
         return n.copy()
     result = np.zeros_like(n)
-    # the root is above 0 where P(X > 0) is above p: from some n on
+    # the root is above 0 if P(X > 0) is above p: from some n on
     positive = -np.expm1(n * np.log1p(-prior)) > p
-    # where even a list of positives only is hardly rarer than p, the root clings to n
+    # spline only where a list of positives alone is far rarer than p; elsewhere the root is close
+    # to n, and not smooth
     smooth = positive & (n * math.log(prior) < math.log(p) - 20.0)
     if np.count_nonzero(smooth) <= 2 * _KNOTS:
         smooth = np.zeros_like(positive)
@@ -252,15 +264,15 @@ def parametric_bound(p: float, n: FloatArray, prior: float) -> FloatArray:
     return result
 
 
-_KNOTS = 1000
+_KNOTS = 1000  # exact roots behind a spline
 
 
 def parametric_each(p: float, n: FloatArray, prior: FloatArray) -> FloatArray:
-    """Return :func:`parametric_bound` where each list has a prior of its own, equal ones once."""
+    """Return :func:`parametric_bound` for lists with a prior each; equal lists are solved once."""
     n, prior = np.asarray(n, dtype=float), np.asarray(prior, dtype=float)
     if p >= 1.0 - _EQUAL:
         return np.zeros_like(n)
-    (n, prior), back = distinct(n, prior)
+    (n, prior), back = unique_rows(n, prior)
     result = np.where(prior == 1.0, n, 0.0)
     inside = (prior > 0.0) & (prior < 1.0)
     inside[inside] = -np.expm1(n[inside] * np.log1p(-prior[inside])) > p
@@ -282,6 +294,7 @@ def _smooth_root(p: float, n: FloatArray, prior: float | FloatArray) -> FloatArr
     sd = np.sqrt(n * prior * (1.0 - prior))
     skew = (1.0 - 2.0 * prior) / 6.0
     z = -float(special.ndtri(p))
+    # start at the Cornish-Fisher quantile with its term of skewness, (z^2 - 1)(1 - 2 prior)/6
     x = n * prior + z * sd + skew * (z * z - 1.0) - 0.5
     x = np.where((x > low) & (x < high), x, 0.5 * (low + high))
     other = x - 0.01 * np.minimum(sd, x)
@@ -293,10 +306,10 @@ def _smooth_root(p: float, n: FloatArray, prior: float | FloatArray) -> FloatArr
         low, high = np.where(at_x >= 0.0, x, low), np.where(at_x <= 0.0, x, high)
         with np.errstate(divide="ignore", invalid="ignore"):
             secant = x - at_x * (x - other) / (at_x - at_other)
-        # where the tail underflowed, a secant knows nothing
+        # halve the bracket if the secant leaves it, or if a tail has underflowed
         inside = (secant >= low) & (secant <= high) & np.isfinite(at_x + at_other)
         new = np.where(at_x == 0.0, x, np.where(inside, secant, 0.5 * (low + high)))
-        # the error of a secant is the product of those of its two points, over the scale
+        # the error of a secant is about the product of the errors of its two points, over the scale
         ends = np.minimum(np.maximum(new, 1e-3), np.maximum(n - new, 1e-12 * n))
         scale = np.minimum(sd, ends)
         settled = inside & (np.abs(new - x) <= 1e-8 * scale) & (np.abs(x - other) <= 1e-3 * scale)
@@ -312,16 +325,18 @@ def _smooth_root(p: float, n: FloatArray, prior: float | FloatArray) -> FloatArr
 def _interpolated_root(p: float, n: FloatArray, prior: float) -> FloatArray:
     """Return the same for very many n: roots at some n, a spline, and one step of Newton.
 
-    The root is a smooth function of log n. Where the step is not small, the root is sought.
+    The root is a smooth function of log n. If the step is not small, the root is computed exactly.
     """
     from scipy.interpolate import CubicSpline
 
     first, last = float(n.min()), float(n.max())
     knots = np.unique(np.round(np.geomspace(first, last, _KNOTS)))
     roots = _smooth_root(p, knots, prior)
+    # the slope of the log tail at each knot, by a difference to the left: to the right, the tail
+    # of p = 1e-300 would underflow
     width = 1e-4 * np.minimum(np.minimum(roots, knots - roots), 1.0)
-    # to the left only: to the right, the tail of p = 1e-300 would underflow
     slopes = (math.log(p) - _log_tail(roots - width, knots, prior)) / width
+    # one spline of root / sqrt(n), which varies less than the root, and of the slope, over log n
     curve = CubicSpline(np.log(knots), np.column_stack([roots / np.sqrt(knots), slopes]))
     scaled, slope = np.moveaxis(curve(np.log(n)), -1, 0)
     x = np.clip(scaled * np.sqrt(n), 0.0, np.nextafter(n, 0.0))
@@ -333,14 +348,14 @@ def _interpolated_root(p: float, n: FloatArray, prior: float) -> FloatArray:
     return np.asarray(x)
 
 
-# -------------------------------------------------------------------------------------------------
-# The random model of a list that ends inside a block of equal scores, whose order is averaged.
+# --------------------------------------------------------------------- Lists that end inside a tie
 #
-# Of N candidates in random order of labels, T0 positives stand above the block, t in it. The list
-# takes j of the m candidates of the block, whose share of positives counts: T0 + j t / m.
+# Equal scores form a block, whose order is averaged. Of N candidates in random order of labels, T0
+# positives stand above the block and t in it. The list takes j of the m candidates of the block,
+# and their share of positives counts: T0 + j t / m.
 
-_CELLS = 2**21  # of the arrays that hold a part of the lists
-_NOTHING = 45.0  # exp(-45) is nothing to float64, beside 1
+_CELLS_AT_ONCE = 2**21  # cells (list, t) of an array: 16 MB
+_NEGLIGIBLE_LOG = 45.0  # exp(-45) = 3e-20 added to 1 changes nothing in float64
 
 
 class LogTails(NamedTuple):
@@ -355,31 +370,34 @@ def averaged_tails(
 ) -> LogTails:
     """Return the tails of T0 + j t / m at the observed counts, for each number j taken.
 
-    With T0 m + j t, both sides are whole numbers: no rounding decides what is equal. The limits of
-    T0 repeat from j to j, so that their tails are some T^2 / 2, T being the possible t, which are
-    looked up J T times.
+    Comparing T0 m + j t keeps both sides whole, so rounding never decides what is equal. The limits
+    of T0 repeat from one j to the next: J values of j and T possible t need J T tails, of which
+    some T^2 / 2 differ.
     """
-    in_block, log_weight = _likely(above, tp_above, size, tp, model)
-    missing = tp - in_block  # T0 m + j t is at least what was observed where T0 makes up for it
-    tails_of = _looked_up if taken.size > missing.size else _computed
+    in_block, log_weight = _block_counts(above, tp_above, size, tp, model)
+    # a block with fewer positives than observed needs more above it: T0 >= T0_observed + needed/m
+    missing = tp - in_block
+    # tabulate the tails if there are more j than t, else compute each when it is asked for
+    tails_of = _tail_table if taken.size > missing.size else _tail_function
     lookup = tails_of(missing, in_block, float(above), float(size), model, tp_above)
     ge, gt = np.empty(taken.size), np.empty(taken.size)
-    step = max(_CELLS // missing.size, 1)
+    step = max(_CELLS_AT_ONCE // missing.size, 1)
     for start in range(0, taken.size, step):
         part = slice(start, start + step)
-        needed = taken[part, np.newaxis] * missing
+        needed = taken[part, np.newaxis] * missing  # (j, t), in units of 1/m
+        # rounded up for "at least", and one above the rounded-down value for "more"
         ge[part] = np.logaddexp.reduce(log_weight + lookup(-(-needed // size)), axis=-1)
         gt[part] = np.logaddexp.reduce(log_weight + lookup(needed // size + 1), axis=-1)
     return LogTails(np.minimum(ge, 0.0), np.minimum(gt, 0.0))  # the sum of all may round above 1
 
 
-def _likely(
+def _block_counts(
     above: int, tp_above: int, size: int, tp: int, model: Population
 ) -> tuple[IntArray, FloatArray]:
     """Return the counts t of the block that matter, and the logarithms of their probabilities.
 
-    With t as observed, T0 of one more than observed is more whatever j is; or with one more t, T0
-    as observed. What is less likely than these, by far, is no part of the sum.
+    The observed t with one more in T0, or one more t with the observed T0, is more whatever j is.
+    Counts t that are far less likely than these two events add nothing to the sum.
     """
     low, high = model.support(np.array([float(size)]))
     in_block = np.arange(int(low[0]), int(high[0]) + 1)
@@ -387,33 +405,34 @@ def _likely(
     log_weight = model.tails(whole, np.full_like(whole, float(size))).pmf
     near = np.isin(in_block, (tp, tp + 1))
     t = in_block[near]
-    more = log_weight[near] + _given_block(tp_above + tp + 1 - t, t, above, size, model)
-    matters = log_weight >= more.max() - _NOTHING - np.log(log_weight.size)
+    more = log_weight[near] + _conditional_log_tail(tp_above + tp + 1 - t, t, above, size, model)
+    matters = log_weight >= more.max() - _NEGLIGIBLE_LOG - np.log(log_weight.size)
     return in_block[matters], log_weight[matters]
 
 
-Lookup = Callable[[IntArray], FloatArray]  # (j, t) more than were seen above -> log tails
+TailLookup = Callable[[IntArray], FloatArray]  # (j, t) of T0 less the observed T0 -> log tails
 
 
-def _looked_up(
+def _tail_table(
     missing: IntArray, in_block: IntArray, above: float, size: float, model: Population, seen: int
-) -> Lookup:
-    """Compute every tail that j can ask for: 0 < j <= m asks for no more than is missing."""
+) -> TailLookup:
+    """Compute every tail that j can ask for: as 0 < j <= m, it is between 0 and ``missing``."""
+    # for each t, all limits from the lowest to the highest, one after the other: (t, limit)
     lowest, highest = np.minimum(missing, 0), np.maximum(missing, 0) + 1
     counts = highest - lowest + 1
     first = np.cumsum(counts) - counts - lowest
     limits = np.arange(counts.sum()) - np.repeat(first, counts)
-    table = _given_block(limits + seen, np.repeat(in_block, counts), above, size, model)
+    table = _conditional_log_tail(limits + seen, np.repeat(in_block, counts), above, size, model)
     return lambda more: table[first + more]
 
 
-def _computed(
+def _tail_function(
     missing: IntArray, in_block: IntArray, above: float, size: float, model: Population, seen: int
-) -> Lookup:
-    return lambda more: _given_block(more + seen, in_block, above, size, model)
+) -> TailLookup:
+    return lambda more: _conditional_log_tail(more + seen, in_block, above, size, model)
 
 
-def _given_block(
+def _conditional_log_tail(
     limit: IntArray, in_block: IntArray, above: float, size: float, model: Population
 ) -> FloatArray:
     """Return log P(T0 >= limit | t positives in the block)."""

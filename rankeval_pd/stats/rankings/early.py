@@ -1,4 +1,4 @@
-"""How early the true positives come: average precision, BEDROC, partial areas."""
+"""How early the true positives come: average precision, BEDROC, partial ROC areas."""
 
 from __future__ import annotations
 
@@ -7,21 +7,20 @@ from typing import NamedTuple
 import numpy as np
 
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.distributions.quantiles import t_of
+from rankeval_pd.stats.intervals.proportions import t_of
 from rankeval_pd.stats.rankings.ranking import Blocks, Ranking, inverse
 
-# -------------------------------------------------------------------------------------------------
-# Average precision with its variance, from the influence of every candidate.
+# -------------------------------------------------------------- Average precision and its variance
 #
 # Average precision is the mean over the positives of P = tp / n, the precision of the list that
-# ends where each stands, equal scores being one block. With the numbers N+ and N- of positives and
-# others fixed, tp / N+ and fp / N- are shares of two samples, and P changes with them by N+ fp /
-# n^2 and -N- tp / n^2. So the influence of a positive is its own P less the mean, and what it adds
-# to the lists of the positives at or below it; that of another candidate is what it takes from
+# ends at each; equal scores form one block. With the numbers N+ and N- of positives and others
+# fixed, tp / N+ and fp / N- are shares of two samples, and P changes with them by N+ fp / n^2 and
+# -N- tp / n^2. So the influence of a positive is its own P less the mean, plus what it adds to the
+# lists of the positives at or below it. The influence of another candidate is what it takes from
 # them.
 #
-# The mean over all orders of equal scores is had from the same sums: a block of m candidates with t
-# positives has, at each of its ranks, t / m of a positive.
+# The mean over all orders of equal scores follows from the same sums: a block of m candidates with
+# t positives has t / m of a positive at each of its ranks.
 
 
 class Influence(NamedTuple):
@@ -29,20 +28,20 @@ class Influence(NamedTuple):
 
     value: FloatArray
     influence: FloatArray
-    """(..., candidate), of mean 0 in either class; 0 for what is absent.
+    """(..., candidate), with mean 0 in either class; 0 for absent candidates.
 
-    Times N+ / (N+ - 1), which makes the tests hold their level, not the variance true: that is 1.3
-    to 2 times the true one where there are 5 positives, 1.0 to 1.6 where there are 15. Without the
-    factor it is .84 to 1.5 times the true one, and the interval of one average precision covers
-    .935 or more all the same, but tests of two samples at 5 % err in up to .073
+    They include a factor N+ / (N+ - 1), which makes the tests hold their level but not the variance
+    unbiased. The variance is 1.3 to 2 times the true one with 5 positives, and 1.0 to 1.6 times
+    with 15. Without the factor it is 0.84 to 1.5 times the true one. The interval of one average
+    precision then still covers 0.935 or more, but tests of two samples at 5% err in up to 0.073
     (``tests/reference/average_precision.csv``, ``unpaired.csv``).
     """
     gold: BoolArray
     present: BoolArray
     corrected: FloatArray
-    """The mean of (tp - 1) / (n - 1): no positive counts itself.
+    """The mean of (tp - 1) / (n - 1), in which no positive counts itself.
 
-    Given n, it has no bias where the numbers of both classes above a score are Poisson.
+    Given n, it is unbiased if the numbers of both classes above a score are Poisson.
     """
 
 
@@ -56,16 +55,18 @@ def influences(ranking: Ranking, *, ties: str = "blocks") -> Influence:
     positive, negative = at.positive, at.negative
     share = np.where(at.inside, at.share, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
+        # precision at each rank, and the same without the positive itself: (..., rank)
         precision = np.where(at.inside, at.tp / at.n, 0.0)
         others = np.where(at.inside, (at.tp - 1.0) / (at.n - 1.0), 0.0)
         others = np.where(at.inside & (at.n <= 1), 1.0, others)
         value = (share * precision).sum(axis=-1, keepdims=True) / positive
         corrected = (share * others).sum(axis=-1, keepdims=True) / positive
+        # what a candidate adds to, or takes from, the lists of the positives at or below it
         gained = at.from_own_on(share * positive * (at.n - at.tp) / at.n**2) / positive
         lost = at.from_own_on(share * negative * at.tp / at.n**2) / positive
         own = at.of_block(precision) / at.size
-        of_positive = _centred(own - value + gained, at.true, positive)
-        of_other = _centred(-lost, at.here & ~at.true, negative)
+        of_positive = _center_class(own - value + gained, at.true, positive)
+        of_other = _center_class(-lost, at.here & ~at.true, negative)
         scale = positive / np.where(positive > 1, positive - 1.0, np.nan)
     ranked = np.where(at.here, np.where(at.true, of_positive, of_other) * scale, 0.0)
     influence = np.empty(ranked.shape)
@@ -95,9 +96,9 @@ class _Places(NamedTuple):
     here: BoolArray
     inside: BoolArray  #: whether the ranking goes as far
     n: IntArray  #: size of the list, 1 or more
-    tp: FloatArray  #: true positives in it, if there is one here
-    share: FloatArray  #: how much of a true positive there is here
-    reach: FloatArray  #: the share of its block's lists that a candidate is in
+    tp: FloatArray  #: true positives in it, given one here
+    share: FloatArray  #: expected true positives at this rank: 0 or 1, or t / m in a tie
+    reach: FloatArray  #: the share of its block's lists that contain a candidate
     start: IntArray  #: candidates above the block
     end: IntArray  #: candidates above or in it
     positive: IntArray  #: N+, (..., 1)
@@ -115,7 +116,7 @@ class _Places(NamedTuple):
         reach = np.ones(true.shape)
         if ties == "expected":
             size = np.maximum(end - start, 1)
-            there = (after - before) / size  # of a positive, at each rank of the block
+            there = (after - before) / size  # t / m of a positive at each rank of the block
             ahead = (rank - start - 1) * (after - before - 1) / np.maximum(size - 1, 1)
             n, tp, share = np.broadcast_to(rank, true.shape), before + 1.0 + ahead, there
             reach = (rank - start) / size
@@ -137,14 +138,17 @@ class _Places(NamedTuple):
         return total
 
     def from_own_on(self, values: FloatArray) -> FloatArray:
-        """Return the sum over the lists that the candidate of each rank is in."""
+        """Return the sum over the lists that contain the candidate of each rank.
+
+        These are all lists that end below its block, and the share ``reach`` of those in its block.
+        """
         values = np.where(self.inside, values, 0.0)
         below = _up_to(values[..., ::-1])[..., ::-1]
         later: FloatArray = np.take_along_axis(below, self.end, axis=-1)
         return later + self.of_block(values * self.reach)
 
 
-def _centred(values: FloatArray, group: BoolArray, size: IntArray) -> FloatArray:
+def _center_class(values: FloatArray, group: BoolArray, size: IntArray) -> FloatArray:
     centred: FloatArray = values - (np.where(group, values, 0.0).sum(axis=-1, keepdims=True) / size)
     return centred
 
@@ -165,14 +169,15 @@ def ap_logit_limits(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the limits of an average precision: the outer ones of two intervals.
 
-    Both are symmetric on the logit scale, with Student's quantile; one is around the value, one
-    around the value in which no positive counts itself. Where all positives come first, nothing
-    varies; the lower limit is then that of a share of ``positive`` in as many.
+    Both are symmetric on the logit scale, with Student's quantile. One is around the value, the
+    other around the value in which no positive counts itself. If all positives come first, nothing
+    varies; the lower limit is then that of a share of ``positive`` out of ``positive``.
     """
     half = quantile(freedom, level) * error
-    low, high = _around(found.value, half)
-    lower, higher = _around(found.corrected, half)
+    low, high = _limits_around(found.value, half)
+    lower, higher = _limits_around(found.corrected, half)
     with np.errstate(divide="ignore", invalid="ignore"):
+        # Clopper-Pearson's lower limit of k out of k: p^k = (1 - level) / 2
         alone = (0.5 - 0.5 * level) ** (1.0 / positive)
     first = found.value == 1.0
     known = ~np.isnan(error)
@@ -183,7 +188,8 @@ def ap_logit_limits(
     )
 
 
-def _around(value: FloatArray, half: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _limits_around(value: FloatArray, half: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return value -+ half, made on the logit scale by the delta method."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         odds = np.log(value) - np.log1p(-value)
         margin = half / (value * (1.0 - value))
@@ -191,27 +197,26 @@ def _around(value: FloatArray, half: FloatArray) -> tuple[FloatArray, FloatArray
 
 
 def quantile(freedom: FloatArray | IntArray, level: float) -> FloatArray:
-    """Return Student's quantile, two-sided, with one degree of freedom at least."""
+    """Return Student's two-sided quantile, with at least one degree of freedom."""
     return t_of(np.maximum(freedom, 1.0), level)
 
 
-# -------------------------------------------------------------------------------------------------
-# How early the true positives come: BEDROC, and the part of the ROC area that is looked at.
+# -------------------------------------------------------------------- BEDROC and partial ROC areas
 #
-# Both are means over two samples, positives and others, whose numbers are fixed; the influence of
+# Both are means over two samples, positives and others, whose sizes are fixed. The influence of
 # each candidate on them gives their variance.
 #
-# References ---------- J.-F. Truchon and C. I. Bayly (2007), Evaluating virtual screening methods:
-# good and bad metrics for the "early recognition" problem, Journal of Chemical Information and
-# Modeling 47. L. E. Dodd and M. S. Pepe (2003), Partial AUC estimation and regression, Biometrics
-# 59. D. K. McClish (1989), Analyzing a portion of the ROC curve, Medical Decision Making 9.
+# References: J.-F. Truchon and C. I. Bayly (2007), Evaluating virtual screening methods: good and
+# bad metrics for the "early recognition" problem, Journal of Chemical Information and Modeling 47.
+# L. E. Dodd and M. S. Pepe (2003), Partial AUC estimation and regression, Biometrics 59. D. K.
+# McClish (1989), Analyzing a portion of the ROC curve, Medical Decision Making 9.
 
 
 class Early(NamedTuple):
     """A share between 0 and 1, and the influence of each candidate on it, the candidates last."""
 
     share: FloatArray
-    influence: FloatArray  #: of mean 0 in either class; 0 for what is absent
+    influence: FloatArray  #: with mean 0 in either class; 0 for absent candidates
     gold: BoolArray
     present: BoolArray
 
@@ -229,7 +234,7 @@ def _by_candidate(at: Blocks, of_positive: FloatArray, of_other: FloatArray) -> 
 
 
 class Bedroc(NamedTuple):
-    """BEDROC, which is a multiple of the mean weight of the positives, and what chance gives."""
+    """BEDROC, which is linear in the mean weight of the positives, and its mean under chance."""
 
     early: Early
     chance: FloatArray
@@ -244,14 +249,14 @@ def bedroc(ranking: Ranking, alpha: float) -> Bedroc:
     size = np.maximum(at.total, 1)
     start, end = at.start, np.maximum(at.end, at.start + 1)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        # the mean weight of a block is a geometric series
+        # the mean weight of a block is a geometric series: (..., rank)
         step = np.expm1(alpha / size)
         falls = np.exp(-alpha * start / size) * -np.expm1(-alpha * (end - start) / size)
         weight = falls / step / (end - start)
         share = at.positive / size
         every = -np.expm1(-alpha) / step / size  # mean weight of all candidates
         mean = np.where(at.true, weight, 0.0).sum(axis=-1, keepdims=True) / at.positive
-        # the positives first: exp(-alpha N- / N) times as much last
+        # all positives first; all last, they have exp(-alpha N- / N) times this weight
         best = -np.expm1(-alpha * share) / step / at.positive
         worst = best * np.exp(-alpha * (1.0 - share))
         scale = np.where((share > 0.0) & (share < 1.0), 1.0 / (best - worst), np.nan)
@@ -287,11 +292,11 @@ def partial_area(ranking: Ranking, most: float) -> Early:
         rate, later = tp_first / at.positive, tp_last / at.positive
         width = np.where(high > low, high - low, 1.0)
         inside = np.where(high > low, np.clip((most - low) / width, 0.0, 1.0), 1.0 * (low < most))
-        # of a positive: how much of the range it is found in
+        # of a positive: the share of the range of false positive rates in which it is found
         found = np.where(high <= most, most - 0.5 * (low + high), 0.5 * inside**2 * width)
         found = np.where(low >= most, 0.0, found) / most
         value = np.where(at.true, found, 0.0).sum(axis=-1, keepdims=True) / at.positive
-        # of another one: the positives that it is behind, against those at the end of the range
+        # of another candidate: the positives above it, less those at the end of the range
         reached = np.where(at.here & (low <= most), rate + inside * (later - rate), 0.0)
         last = reached.max(axis=-1, keepdims=True, initial=0.0)
         behind = inside * (rate + 0.5 * inside * (later - rate) - last) / most
@@ -330,7 +335,7 @@ def logit_limits(
 ) -> tuple[FloatArray, FloatArray]:
     """Return limits that are symmetric on the logit scale, with Student's quantile.
 
-    Where the share is 0 or 1 nothing varies, and the other limit is that of none, or all, of
+    At a share of 0 or 1 nothing varies; the other limit is then that of none, or all, out of
     ``positive``.
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

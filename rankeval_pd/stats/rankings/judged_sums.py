@@ -8,8 +8,7 @@ import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions import hypergeometric
-from rankeval_pd.stats.distributions.quantiles import first_near, t_of, z_of
-from rankeval_pd.stats.intervals.proportions import clopper_pearson
+from rankeval_pd.stats.intervals.proportions import clopper_pearson, first_near, t_of, z_of
 from rankeval_pd.stats.rankings import ranking
 
 # -------------------------------------------------------------------------------------------------
@@ -197,8 +196,7 @@ def share_bounds(inside: Total, outside: Total) -> tuple[FloatArray, FloatArray]
         )
 
 
-# -------------------------------------------------------------------------------------------------
-# Intervals for a finite population of which a random sample was looked at.
+# ------------------------ Intervals for a finite population of which a random sample was looked at
 
 
 def hypergeometric_limits(
@@ -251,8 +249,7 @@ def _about(
     return ends[0], ends[1]
 
 
-# -------------------------------------------------------------------------------------------------
-# Rankings of which a part is judged: sums over lists and regions, and average precision.
+# ---------- Rankings of which a part is judged: sums over lists and regions, and average precision
 
 
 def up_to(parts: FloatArray, rank: IntArray, listed: BoolArray, n: IntArray) -> FloatArray:

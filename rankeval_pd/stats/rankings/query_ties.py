@@ -1,7 +1,8 @@
 """Metrics of each query as means over all orders of equal scores, in closed form.
 
-Of a block of m documents with one score, r of them positives, each place holds a positive with
-probability r/m, and a positive beside another with (r - 1)/(m - 1) (McSherry and Najork 2008).
+In a block of m documents with the same score, r of them positives, each place holds a positive with
+probability r/m. Given one positive, any other place holds one with probability (r - 1)/(m - 1)
+(McSherry and Najork 2008).
 """
 
 from __future__ import annotations
@@ -11,90 +12,96 @@ import numpy as np
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import query_metrics
 from rankeval_pd.stats.rankings.query_metrics import (
-    Blocks,
     Judgements,
     Kernel,
-    Request,
+    MetricRequest,
     Retrieved,
-    blocks,
-    over,
-    positives,
-    summed,
+    TieBlocks,
+    positive_counts,
+    ratio_or_nan,
+    sums_by_query,
+    tie_blocks,
 )
 
-_CELLS = 2_000_000  # of a table of blocks and places that is in memory at once
+_CELLS_AT_ONCE = 2_000_000  # cells (block, place) in memory: 16 MB an array
 
 
 def _mean_weight(retrieved: Retrieved, weights: FloatArray) -> FloatArray:
     """Return the mean weight of the places that each document can have.
 
-    ``weights`` are those of the ranks from 0 on, 0 behind the last.
+    ``weights`` belong to the ranks from 0 on; the weight is 0 beyond the last.
     """
+    # the sum over a block is a difference of cumulative sums
     total = np.concatenate([[0.0], np.cumsum(weights)])
     start = np.minimum(retrieved.block_start, weights.size)
     end = np.minimum(retrieved.block_start + retrieved.block_size, weights.size)
-    alone = retrieved.block_size == 1  # no difference of sums where one term is known
+    # a block of one document has the weight itself, which a difference of sums would round
+    alone = retrieved.block_size == 1
     single = np.concatenate([weights, [0.0]])[start]
     return np.where(alone, single, (total[end] - total[start]) / retrieved.block_size)
 
 
-def _hits_within(asked: Request, retrieved: Retrieved, cutoff: IntArray) -> FloatArray:
-    """Return the expected number of positives among the first documents of each query."""
+def _expected_hits(asked: MetricRequest, retrieved: Retrieved, cutoff: IntArray) -> FloatArray:
+    """Return the expected number of positives above the cutoff of each query."""
     hit = retrieved.grade >= asked.least
-    return _share_within(retrieved, hit, cutoff[retrieved.query])
+    return _expected_count(retrieved, hit, cutoff[retrieved.query])
 
 
-def _share_within(retrieved: Retrieved, which: BoolArray, cutoff: IntArray) -> FloatArray:
+def _expected_count(retrieved: Retrieved, which: BoolArray, cutoff: IntArray) -> FloatArray:
+    """Return the expected number of some documents above the cutoff of each document's query."""
+    # a document is above the cutoff with the share of its block's places that are
     within = np.clip(cutoff - retrieved.block_start, 0, retrieved.block_size)
     return retrieved.add(within / retrieved.block_size, which)
 
 
-def _cutoffs(asked: Request, retrieved: Retrieved) -> IntArray:
+def _cutoffs(asked: MetricRequest, retrieved: Retrieved) -> IntArray:
     deepest = np.iinfo(np.int64).max if asked.cutoff is None else asked.cutoff
     return np.full(retrieved.n_queries, deepest)
 
 
-def precision(asked: Request, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def precision(asked: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
     """Return expected precision at k."""
-    tp = _hits_within(asked, retrieved, _cutoffs(asked, retrieved))
+    tp = _expected_hits(asked, retrieved, _cutoffs(asked, retrieved))
     return np.asarray(tp / float(asked.cutoff or 1))
 
 
-def recall(asked: Request, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def recall(asked: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
     """Return expected recall at k."""
-    tp = _hits_within(asked, retrieved, _cutoffs(asked, retrieved))
-    return over(tp, positives(asked, judged))
+    tp = _expected_hits(asked, retrieved, _cutoffs(asked, retrieved))
+    return ratio_or_nan(tp, positive_counts(asked, judged))
 
 
-def f1(asked: Request, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def f1(asked: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
     """Return expected F1 at k."""
-    tp = _hits_within(asked, retrieved, _cutoffs(asked, retrieved))
-    return np.asarray(2.0 * tp / ((asked.cutoff or 0) + positives(asked, judged)))
+    tp = _expected_hits(asked, retrieved, _cutoffs(asked, retrieved))
+    return np.asarray(2.0 * tp / ((asked.cutoff or 0) + positive_counts(asked, judged)))
 
 
-def r_precision(asked: Request, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def r_precision(asked: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
     """Return expected R-precision."""
-    total = positives(asked, judged)
-    return over(_hits_within(asked, retrieved, total), total)
+    total = positive_counts(asked, judged)
+    return ratio_or_nan(_expected_hits(asked, retrieved, total), total)
 
 
-def judged_share(asked: Request, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def judged_share(asked: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
     """Return the expected share of judged ones among the first k documents that there are."""
     cutoff = np.minimum(retrieved.size, _cutoffs(asked, retrieved))
     every = np.ones(retrieved.rank.shape, dtype=bool)
-    return over(_share_within(retrieved, every, cutoff[retrieved.query]), cutoff)
+    return ratio_or_nan(_expected_count(retrieved, every, cutoff[retrieved.query]), cutoff)
 
 
-def ndcg(asked: Request, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def ndcg(asked: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
     """Return the expected discounted gain over that of the best ranking."""
     deepest = int(retrieved.size.max(initial=0))
     shown = deepest if asked.cutoff is None else min(asked.cutoff, deepest)
-    weights = 1.0 / query_metrics.logarithms(deepest)[:shown]
+    weights = 1.0 / query_metrics.rank_discounts(deepest)[:shown]
     gain = query_metrics.gains(asked, retrieved.grade) * _mean_weight(retrieved, weights)
-    return over(retrieved.add(gain, gain > 0.0), query_metrics.ideal_gain(asked, judged))
+    return ratio_or_nan(retrieved.add(gain, gain > 0.0), query_metrics.ideal_gain(asked, judged))
 
 
-def rank_biased_precision(asked: Request, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def rank_biased_precision(
+    asked: MetricRequest, judged: Judgements, retrieved: Retrieved
+) -> FloatArray:
     """Return expected rank-biased precision."""
     deepest = int(retrieved.size.max(initial=0))
     shown = deepest if asked.cutoff is None else min(asked.cutoff, deepest)
@@ -103,13 +110,15 @@ def rank_biased_precision(asked: Request, judged: Judgements, retrieved: Retriev
     return retrieved.add(_mean_weight(retrieved, weights), retrieved.grade >= asked.least)
 
 
-def average_precision(asked: Request, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def average_precision(asked: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
     """Return expected average precision.
 
-    At place i of a block that starts after s documents with b positives stands a positive with
-    probability r/m, and then b + 1 + (i - s - 1)(r - 1)/(m - 1) positives are found.
+    Place i of a block that starts after s documents, b of them positives, holds a positive with
+    probability r/m. Then b + 1 + (i - s - 1)(r - 1)/(m - 1) positives are expected up to it. The
+    sum of this over i, divided by i, needs only a harmonic sum: (b + 1 - beside (s + 1)) times the
+    sum of 1/i, plus beside times the number of places, with beside = (r - 1)/(m - 1).
     """
-    block = blocks(retrieved, retrieved.grade >= asked.least)
+    block = tie_blocks(retrieved, retrieved.grade >= asked.least)
     start = block.start.astype(float)
     most = retrieved.size.max(initial=0) if asked.cutoff is None else asked.cutoff
     end = np.minimum(block.start + block.size, most)
@@ -124,27 +133,29 @@ def average_precision(asked: Request, judged: Judgements, retrieved: Retrieved) 
     )
     beside = (block.hits - 1) / np.maximum(block.size - 1, 1)
     result = (block.before + 1 - beside * (start + 1.0)) * inverse + beside * within
-    total = summed(block.query, result * block.hits / block.size, judged.n_queries)
-    return over(total, positives(asked, judged))
+    total = sums_by_query(block.query, result * block.hits / block.size, judged.n_queries)
+    return ratio_or_nan(total, positive_counts(asked, judged))
 
 
-def _firsts(asked: Request, retrieved: Retrieved) -> Blocks:
-    """Return, of each query, the block with its first positive."""
-    block = blocks(retrieved, retrieved.grade >= asked.least)
+def _first_hit_blocks(asked: MetricRequest, retrieved: Retrieved) -> TieBlocks:
+    """Return the block with the first positive of each query."""
+    block = tie_blocks(retrieved, retrieved.grade >= asked.least)
     first = block.before == 0
-    return Blocks(*(x[first] for x in block))
+    return TieBlocks(*(x[first] for x in block))
 
 
-def _first_at(block: Blocks, weights: FloatArray) -> FloatArray:
+def _mean_first_weight(block: TieBlocks, weights: FloatArray) -> FloatArray:
     """Return the mean of the weights of the first positive's rank, for each block."""
     result = np.empty(block.query.size)
-    width = np.maximum(block.size - block.hits + 1, 1)  # places that the first positive can have
+    # places that the first positive can have; blocks of similar width go into one table
+    width = np.maximum(block.size - block.hits + 1, 1)
     order = np.argsort(width, kind="stable")
-    step = max(1, _CELLS // int(width.max(initial=1)))
+    step = max(1, _CELLS_AT_ONCE // int(width.max(initial=1)))
     for low in range(0, order.size, step):
         rows = order[low : low + step]
         place = np.arange(int(width[rows].max()))
         m, r = (x[rows, np.newaxis].astype(float) for x in (block.size, block.hits))
+        # (block, place): positive here, given none before; times the chance of none before
         left = np.maximum(m - place, 1.0)
         here = np.clip(r / left, 0.0, 1.0)
         not_before = np.cumprod(1.0 - here, axis=1)
@@ -154,25 +165,25 @@ def _first_at(block: Blocks, weights: FloatArray) -> FloatArray:
     return result
 
 
-def _of_first(asked: Request, retrieved: Retrieved, weights: FloatArray) -> FloatArray:
+def _first_hit_mean(asked: MetricRequest, retrieved: Retrieved, weights: FloatArray) -> FloatArray:
     if asked.cutoff is not None:
         weights = np.where(np.arange(weights.size) < asked.cutoff, weights, 0.0)
-    block = _firsts(asked, retrieved)
-    return summed(block.query, _first_at(block, weights), retrieved.n_queries)
+    block = _first_hit_blocks(asked, retrieved)
+    return sums_by_query(block.query, _mean_first_weight(block, weights), retrieved.n_queries)
 
 
-def reciprocal_rank(asked: Request, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def reciprocal_rank(asked: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
     """Return the expected reciprocal of the rank of the first positive."""
     ranks = np.arange(1.0, retrieved.size.max(initial=0) + 2.0)
-    return _of_first(asked, retrieved, 1.0 / ranks)
+    return _first_hit_mean(asked, retrieved, 1.0 / ranks)
 
 
-def success(asked: Request, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def success(asked: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
     """Return the chance of a positive among the first k."""
-    return _of_first(asked, retrieved, np.ones(int(retrieved.size.max(initial=0)) + 1))
+    return _first_hit_mean(asked, retrieved, np.ones(int(retrieved.size.max(initial=0)) + 1))
 
 
-EXPECTED: dict[str, Kernel] = {
+EXPECTED_METRICS: dict[str, Kernel] = {
     "P": precision,
     "R": recall,
     "Success": success,
@@ -185,4 +196,4 @@ EXPECTED: dict[str, Kernel] = {
     "Judged": judged_share,
     "AUC": query_metrics.auc,
 }
-"""The metrics that have a closed form."""
+"""The metrics with a closed form."""

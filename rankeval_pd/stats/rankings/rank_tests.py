@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.distributions.quantiles import t_of, z_of
-from rankeval_pd.stats.intervals.proportions import clopper_pearson
+from rankeval_pd.stats.intervals.proportions import clopper_pearson, t_of, z_of
 from rankeval_pd.stats.rankings import swaps
 from rankeval_pd.stats.rankings.ranking import Ranking
 from rankeval_pd.stats.resampling import bootstrap_tests, paired_gains

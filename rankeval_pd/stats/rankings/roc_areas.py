@@ -1,4 +1,4 @@
-"""The area under the ROC curve with DeLong's variance, and outlines of rankings."""
+"""The area under the ROC curve with its variance (DeLong et al. 1988), and outlines of rankings."""
 
 from __future__ import annotations
 
@@ -7,34 +7,29 @@ from typing import NamedTuple
 import numpy as np
 
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.distributions.quantiles import t_of, z_of
-from rankeval_pd.stats.intervals.proportions import Limits
+from rankeval_pd.stats.intervals.proportions import Limits, t_of, z_of
 from rankeval_pd.stats.rankings.ranking import Blocks, Ranking
 
-# -------------------------------------------------------------------------------------------------
-# The area under the ROC curve with DeLong's variance.
+# ------------------------------------------------------------------ The area and DeLong's variance
 #
 # A pair of a positive and a negative with the same score counts one half.
 #
-# References
-# ----------
-# DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988), Comparing the areas under two or more
-# correlated receiver operating characteristic curves, Biometrics 44. X. Sun and W. Xu (2014), Fast
-# implementation of DeLong's algorithm: ranks in the place of all pairs. R. G. Newcombe (2006),
+# References: E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988), Comparing the areas under
+# two or more correlated receiver operating characteristic curves, Biometrics 44. X. Sun and W. Xu
+# (2014), Fast implementation of DeLong's algorithm: ranks replace all pairs. R. G. Newcombe (2006),
 # Confidence intervals for an effect size measure based on the Mann-Whitney statistic, part 2,
 # Statistics in Medicine 25. G. Y. Zou and A. Donner (2008), Construction of confidence limits about
 # effect measures, Statistics in Medicine 27.
 
-_ROUNDING = 1e-14
+_ROUNDING = 1e-14  # deviations of placements from their mean below this are rounding
 
 
 class Placements(NamedTuple):
-    """Where positives stand among negatives, and the other way round."""
+    """Where positives stand among negatives, and negatives among positives."""
 
-    area: FloatArray  #: mean of the placements of positives, and of negatives too
-    placement: (
-        FloatArray  #: (..., candidate): share of the other class that is ranked the right way
-    )
+    area: FloatArray  #: mean of the placements of either class
+    #: (..., candidate): the share of the other class that is ranked correctly against it
+    placement: FloatArray
     gold: BoolArray
     present: BoolArray
 
@@ -60,13 +55,13 @@ def placements(ranking: Ranking) -> Placements:
     return Placements(area, placed, ranking.gold, ranking.present)
 
 
-class Spread(NamedTuple):
-    """What an area, or a difference of areas, varies by (DeLong)."""
+class AreaSpread(NamedTuple):
+    """The variance of an area, or of a difference of areas (DeLong)."""
 
     variance: FloatArray  #: NaN where a class has fewer than two candidates
     freedom: FloatArray  #: degrees of freedom of the variance (Welch 1938, Satterthwaite 1946)
     of_squares: FloatArray | None = None
-    """Of clusters: the degrees of freedom that the squares of their totals show."""
+    """For clusters: the degrees of freedom estimated from the squares of their totals."""
 
 
 def variance(placement: FloatArray, gold: BoolArray, present: BoolArray) -> FloatArray:
@@ -77,11 +72,11 @@ def variance(placement: FloatArray, gold: BoolArray, present: BoolArray) -> Floa
     return spread(placement, gold, present).variance
 
 
-def spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> Spread:
+def spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> AreaSpread:
     """Return DeLong's variance with its degrees of freedom, from the placements.
 
-    The variance is the sum of two, one for each class; where both are 0, the freedom is that of
-    the smaller class.
+    The variance is the sum of two, one for each class. If both are 0, the degrees of freedom are
+    those of the smaller class.
     """
     placement, gold, present = np.broadcast_arrays(placement, gold, present)
     parts, sizes = [], []
@@ -91,36 +86,37 @@ def spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> Spread
         with np.errstate(divide="ignore", invalid="ignore"):
             mean = (inside.sum(axis=-1) / size)[..., np.newaxis]
             far = np.where(group, np.abs(inside - mean), 0.0)
-            # equal placements differ by rounding only; others by half of 1 / N at least
+            # equal placements differ only by rounding, unequal ones by at least 1 / (2 N)
             far = np.where(far.max(axis=-1, keepdims=True, initial=0.0) < _ROUNDING, 0.0, far)
             squares = (far**2).sum(axis=-1)
             parts.append(squares / (size * np.where(size > 1, size - 1.0, np.nan)))
         sizes.append(size)
     total = parts[0] + parts[1]
+    # Welch's and Satterthwaite's degrees of freedom
     with np.errstate(divide="ignore", invalid="ignore"):
         weighted = sum(part**2 / (size - 1.0) for part, size in zip(parts, sizes, strict=True))
         freedom = total**2 / weighted
     least = np.minimum(*sizes) - 1.0
-    return Spread(total, np.where(total == 0.0, least, freedom))
+    return AreaSpread(total, np.where(total == 0.0, least, freedom))
 
 
-class Clustered(NamedTuple):
-    """What an area, or a difference of areas, varies by where whole clusters are drawn."""
+class ClusteredSpread(NamedTuple):
+    """The variance of an area, or of a difference of areas, if whole clusters are drawn."""
 
-    spread: Spread
-    n_groups: IntArray  #: clusters with candidates of the class that fewer clusters have
+    spread: AreaSpread
+    n_groups: IntArray  #: clusters with candidates of the class that has fewer of them
     effective: FloatArray  #: (class, ...): effective numbers of clusters of either class
 
 
 def cluster_spread(
     placement: FloatArray, gold: BoolArray, present: BoolArray, cluster: IntArray
-) -> Clustered:
+) -> ClusteredSpread:
     """Return Obuchowski's variance of an area, or of a difference, from its placements.
 
     The placements of each class are added up over a cluster. The degrees of freedom are those of
-    the class with the fewer effective clusters, (sum of sizes)^2 / (sum of squared sizes) less 1.
-    Where a few clusters hold what is ranked wrongly, the variance is known less well than that: a
-    sum of squares of totals u has 2 / (sum of u^4 / (sum of u^2)^2 - 1/G) degrees of freedom.
+    the class with fewer effective clusters, (sum of sizes)^2 / (sum of squared sizes) less 1. If a
+    few clusters contain most wrongly ranked candidates, the variance is less certain: a sum of
+    squares of totals u has 2 / (sum of u^4 / (sum of u^2)^2 - 1/G) degrees of freedom.
     """
     placement, gold, present, cluster = np.broadcast_arrays(placement, gold, present, cluster)
     shape = placement.shape[:-1]
@@ -131,18 +127,19 @@ def cluster_spread(
         true = gold[row][here]
         if true.any() and not true.all():
             number = np.unique(cluster[row][here], return_inverse=True)[1]
-            result = _of_clusters(placement[row][here], true, number)
+            result = _cluster_variance(placement[row][here], true, number)
             variance[(slice(None), *row)], effective[(slice(None), *row)], n_groups[row] = result
-    spread = Spread(variance[0], effective.min(axis=0) - 1.0, variance[1])
-    return Clustered(spread, n_groups, effective)
+    spread = AreaSpread(variance[0], effective.min(axis=0) - 1.0, variance[1])
+    return ClusteredSpread(spread, n_groups, effective)
 
 
-def _of_clusters(
+def _cluster_variance(
     placement: FloatArray, gold: BoolArray, cluster: IntArray
 ) -> tuple[tuple[float, float], list[float], int]:
     """Return the variance and what its squares show, effective clusters, and their number."""
     size = int(cluster.max()) + 1
     sums, corrections, effective, groups = [], [], [], []
+    # of each class: totals of clusters, the correction G / (G - 1), and Kish's effective number
     for one in (gold, ~gold):
         count = np.bincount(cluster[one], minlength=size).astype(float)
         far = placement[one] - placement[one].mean()
@@ -150,6 +147,7 @@ def _of_clusters(
         groups.append(int((count > 0).sum()))
         corrections.append(groups[-1] / (groups[-1] - 1.0) if groups[-1] > 1 else np.nan)
         effective.append(float(count.sum() ** 2 / (count**2).sum()))
+    # clusters contain candidates of both classes, so the totals covary
     both = size / (size - 1.0) if size > 1 else np.nan
     variance = (
         corrections[0] * float(sums[0] @ sums[0])
@@ -164,13 +162,13 @@ def _of_clusters(
     return (variance, 2.0 / uneven if uneven > _ROUNDING else np.inf), effective, min(groups)
 
 
-def delong(area: FloatArray, found: Spread, level: float) -> Limits:
+def delong_limits(area: FloatArray, found: AreaSpread, level: float) -> Limits:
     """Return area -+ z se within 0 and 1: DeLong's interval, pROC's default."""
     half = z_of(level) * np.sqrt(found.variance)
     return np.clip(area - half, 0.0, 1.0), np.clip(area + half, 0.0, 1.0)
 
 
-def logit(area: FloatArray, found: Spread, level: float) -> Limits:
+def delong_logit_limits(area: FloatArray, found: AreaSpread, level: float) -> Limits:
     """Return DeLong's interval made on the scale of log(area / (1 - area)); NaN at 0 and 1."""
     from scipy import special
 
@@ -181,21 +179,22 @@ def logit(area: FloatArray, found: Spread, level: float) -> Limits:
     return low, high
 
 
-def newcombe(
-    area: FloatArray, found: Spread, positive: IntArray, negative: IntArray, level: float
+def newcombe_limits(
+    area: FloatArray, found: AreaSpread, positive: IntArray, negative: IntArray, level: float
 ) -> Limits:
     """Return the areas whose distance from the observed one is within z standard deviations.
 
-    The variance at each area is that of Newcombe's method 5 (2006), which takes the scores for
-    exponential; where DeLong's variance at the observed area is a larger one, all are multiplied
-    by the ratio, and z is the quantile of Student's t with the freedom of DeLong's. Of clusters z
-    is always that of t: the variance is estimated even where it looks small.
+    The variance at each area is that of Newcombe's method 5 (2006), which assumes exponential
+    scores. If DeLong's variance at the observed area is larger, all variances are multiplied by the
+    ratio, and z is the quantile of Student's t with DeLong's degrees of freedom. For clusters z is
+    always that of t, because the variance is estimated even if it looks small.
     """
-    at_once = _Newcombe.of(area, found, positive, negative)
+    at_once = _NewcombeModel.of(area, found, positive, negative)
     t = t_of(at_once.freedom, level)
     scale = at_once.ratio * np.where(at_once.normal, z_of(level), t) ** 2
 
     def limit(end: float) -> FloatArray:
+        # bisection between the area, whose distance is 0, and an end of [0, 1]
         inside, outside = np.array(area, dtype=float), np.full(np.shape(area), end)
         for _ in range(60):
             middle = 0.5 * (inside + outside)
@@ -207,19 +206,19 @@ def newcombe(
     return limit(0.0), limit(1.0)
 
 
-class _Newcombe(NamedTuple):
-    """The variance that each possible area would have, and the law of the observed one."""
+class _NewcombeModel(NamedTuple):
+    """The variance that each possible area would have, and the law of the observed area."""
 
     positive: IntArray | FloatArray
     negative: IntArray | FloatArray
-    ratio: FloatArray  #: what the model's variance is multiplied by, 1 or more
-    normal: BoolArray  #: whether the law is the normal one, not Student's
+    ratio: FloatArray  #: the factor of the model's variance, 1 or more
+    normal: BoolArray  #: whether the law is normal, not Student's
     freedom: FloatArray
 
     @classmethod
     def of(
-        cls, area: FloatArray, found: Spread, positive: IntArray, negative: IntArray
-    ) -> _Newcombe:
+        cls, area: FloatArray, found: AreaSpread, positive: IntArray, negative: IntArray
+    ) -> _NewcombeModel:
         shown = found.of_squares
         freedom = found.freedom if shown is None else np.minimum(found.freedom, shown)
         plain = cls(positive, negative, np.ones(1), np.ones(1, dtype=bool), freedom)
@@ -249,18 +248,18 @@ def newcombe_variance(
 
 
 def p_of_half(
-    area: FloatArray, found: Spread, positive: IntArray, negative: IntArray, ci: str
+    area: FloatArray, found: AreaSpread, positive: IntArray, negative: IntArray, ci: str
 ) -> FloatArray:
     """Return the two-sided p-value of an area of one half, which agrees with the interval ``ci``.
 
-    NaN where the interval is, and where nothing varies.
+    NaN if the interval is NaN, or if nothing varies.
     """
     from scipy import special
 
     far, half = np.abs(area - 0.5), np.full(np.shape(area), 0.5)
     with np.errstate(divide="ignore", invalid="ignore"):
         if ci == "newcombe":
-            at_once = _Newcombe.of(area, found, positive, negative)
+            at_once = _NewcombeModel.of(area, found, positive, negative)
             statistic = far / np.sqrt(at_once.ratio * at_once.model(half))
             student = special.stdtr(at_once.freedom, -statistic)
             tail = np.where(at_once.normal, special.ndtr(-statistic), student)
@@ -276,20 +275,20 @@ def p_of_half(
 
 def difference(
     areas: tuple[FloatArray, FloatArray],
-    spreads: tuple[Spread, Spread],
-    of_difference: Spread,
+    spreads: tuple[AreaSpread, AreaSpread],
+    of_difference: AreaSpread,
     sizes: tuple[IntArray, IntArray],
     level: float,
 ) -> Limits:
     """Return limits of the difference of two areas that agree with Student's test of it.
 
-    Those of :func:`newcombe` of either area, put together as standard errors are (Zou and Donner
-    2008), with DeLong's correlation; widened to what the test does not reject, and, where it
-    rejects, ending at the test's limit on the side of 0. So 0 is in the interval where, and only
-    where, the test does not reject it.
+    The limits of :func:`newcombe_limits` for both areas are combined like standard errors (Zou and
+    Donner 2008), with DeLong's correlation. They are widened to what the test does not reject; if
+    the test rejects, they end at its limit on the side of 0. So 0 is in the interval if, and only
+    if, the test does not reject it.
     """
     (area_a, area_b), (a, b) = areas, spreads
-    limits = newcombe(area_a, a, *sizes, level), newcombe(area_b, b, *sizes, level)
+    limits = newcombe_limits(area_a, a, *sizes, level), newcombe_limits(area_b, b, *sizes, level)
     t = t_of(np.maximum(of_difference.freedom, 1.0), level)
     half = np.asarray(t * np.sqrt(of_difference.variance), dtype=float)
     variances = a.variance, b.variance, of_difference.variance
@@ -304,9 +303,9 @@ def of_two(
 ) -> Limits:
     """Return limits of the difference of two values between 0 and 1, from the limits of each.
 
-    ``variances`` are those of both and of the difference; ``half`` is what a difference is rejected
-    beyond. Zou and Donner (2008), widened to what the test does not reject, and, where it rejects,
-    ending at the test's limit on the side of 0.
+    ``variances`` are those of both values and of the difference; the test rejects differences
+    beyond ``half``. The limits are Zou and Donner's (2008), widened to what the test does not
+    reject. If the test rejects, they end at its limit on the side of 0.
     """
     (value_a, value_b), ((low_a, high_a), (low_b, high_b)) = values, limits
     gap = value_a - value_b
@@ -321,6 +320,7 @@ def of_two(
 
     low = gap - together(value_a - low_a, high_b - value_b)
     high = gap + together(high_a - value_a, value_b - low_b)
+    # the sides on which the test rejects 0
     positive, negative = (gap - half > 0.0) & (half > 0.0), (gap + half < 0.0) & (half > 0.0)
     low = np.where(positive, gap - half, np.minimum(low, gap - half))
     high = np.where(negative, gap + half, np.maximum(high, gap + half))
@@ -342,16 +342,16 @@ def same_order(first: Ranking, second: Ranking) -> BoolArray:
 # -------------------------------------------------------------------------------------------------
 # The outline of a ranking: its true positives, and how many others stand between them.
 #
-# All that a curve knows of N candidates, in O(N+): the area under the ROC curve and its variance
-# follow from it.
+# It is all that a curve needs of N candidates, in O(N+): the area under the ROC curve and its
+# variance follow from it.
 
 
 class Outline(NamedTuple):
-    """One ranking; the last axis are the different scores of true positives, the best first."""
+    """One ranking, by the different scores of its true positives, the best first: (score)."""
 
     tp: IntArray  #: true positives with each score
     tied: IntArray  #: others with this score
-    between: IntArray  #: others above it, and below the one before; last, those below all
+    between: IntArray  #: others between the score before and this one; last, those below all
 
     @property
     def positive(self) -> int:
@@ -365,19 +365,20 @@ class Outline(NamedTuple):
 
 
 class Turns(NamedTuple):
-    """Lists at which a curve turns: between them the true positives are as many, or on a line."""
+    """Lists at which a curve turns: in between, true positives are constant or linear in n."""
 
-    n: IntArray  #: rising from 0
+    n: IntArray  #: ascending from 0
     tp: IntArray
 
 
 def turns(outline: Outline, ties: str, ranks: IntArray | None = None) -> Turns:
-    """Return the lists that end before and behind what has true positives, and the longest.
+    """Return the lists that end just before and just behind true positives, and the longest list.
 
-    What has them is a block of equal scores, of which ``ties="best"`` and ``"worst"`` have an end
-    of their own inside; under ``"shared"`` each true positive, whose ``ranks`` are given.
+    True positives come in blocks of equal scores; with ``ties="best"`` and ``"worst"`` a further
+    list ends inside each block. With ``"shared"`` each true positive stands alone, at its
+    ``ranks``.
     """
-    start, end = _blocks(outline)
+    start, end = _outline_blocks(outline)
     tp = np.cumsum(outline.tp)
     before = tp - outline.tp
     lists = [(start, before), (end, tp)]
@@ -395,7 +396,7 @@ def turns(outline: Outline, ties: str, ranks: IntArray | None = None) -> Turns:
     return Turns(n, counts[first])
 
 
-def _blocks(outline: Outline) -> tuple[IntArray, IntArray]:
+def _outline_blocks(outline: Outline) -> tuple[IntArray, IntArray]:
     """Return how many candidates are above each score of true positives, and down to it."""
     size = outline.tp + outline.tied
     end = np.cumsum(outline.between[:-1] + size)
@@ -403,24 +404,26 @@ def _blocks(outline: Outline) -> tuple[IntArray, IntArray]:
 
 
 def scores_at(n: IntArray, outline: Outline, scores: FloatArray, last: FloatArray) -> FloatArray:
-    """Return the score of the n-th candidate, of lists at which a curve turns; -inf where n is 0.
+    """Return the score of the n-th candidate for lists at which a curve turns; -inf for n = 0.
 
-    ``scores`` are those of the true positives, ``last`` those of the last of the others above each
-    of them, and below all.
+    ``scores`` are the scores of the true positives, ``last`` the score of the last other candidate
+    above each of them, and below all.
     """
-    start, end = _blocks(outline)
+    # the block that ends at or behind n: n is inside it, or among the others above it
+    start, end = _outline_blocks(outline)
     block = np.searchsorted(end, n, side="left")
     inside = n > np.concatenate([start, [np.inf]])[block]
     found = np.where(inside, np.concatenate([scores, [np.nan]])[block], last[block])
     return np.where(n == 0, -np.inf, found)
 
 
-def area(outline: Outline) -> tuple[float, Spread]:
+def area(outline: Outline) -> tuple[float, AreaSpread]:
     """Return the area under the ROC curve, and DeLong's variance with its degrees of freedom.
 
-    As :func:`rankeval_pd.stats.rankings.roc_areas.placements` and ``spread`` have it.
+    The same as :func:`placements` and :func:`spread` of the candidates themselves.
     """
     positive, negative = outline.positive, outline.negative
+    # others above each score of true positives; pairs in the wrong order, ties as halves, twice
     above = np.cumsum(outline.between[:-1]) + np.cumsum(outline.tied) - outline.tied
     wrong = int((outline.tp * (2 * above + outline.tied)).sum())
     tp_up_to = np.concatenate([[0], np.cumsum(outline.tp)])
@@ -428,9 +431,10 @@ def area(outline: Outline) -> tuple[float, Spread]:
         value = float(1.0 - np.float64(wrong) / (2.0 * positive * negative))
         beaten = 1.0 - 0.5 * (2 * above + outline.tied) / negative
         ahead = 0.5 * np.concatenate([2 * tp_up_to, tp_up_to[1:] + tp_up_to[:-1]]) / positive
+        # (score) placements of the positives, and (between, tied) placements of the others
         parts = [
-            _part(beaten, outline.tp),
-            _part(ahead, np.concatenate([outline.between, outline.tied])),
+            _class_variance(beaten, outline.tp),
+            _class_variance(ahead, np.concatenate([outline.between, outline.tied])),
         ]
         total = parts[0] + parts[1]
         sizes = np.float64(positive), np.float64(negative)
@@ -439,11 +443,11 @@ def area(outline: Outline) -> tuple[float, Spread]:
         )
         freedom = np.float64(total**2) / weighted
     least = min(sizes) - 1.0
-    return value, Spread(np.array(total), np.array(least if total == 0.0 else freedom))
+    return value, AreaSpread(np.array(total), np.array(least if total == 0.0 else freedom))
 
 
-def _part(placement: FloatArray, times: IntArray) -> float:
-    """Return the variance that one class has in it; ``times`` says how often each one occurs."""
+def _class_variance(placement: FloatArray, times: IntArray) -> float:
+    """Return the part of one class in the variance; ``times`` counts each placement."""
     size = float(times.sum())
     if size < 2.0:
         return np.nan

@@ -13,18 +13,23 @@ from typing import NamedTuple
 import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
-from rankeval_pd.stats.exact_sums import Sums, exact_sums
+from rankeval_pd.stats.exact_sums import ExactSums, exact_sums
 from rankeval_pd.stats.intervals.differences import are_binary
 from rankeval_pd.stats.resampling import bootstrap_tests, resamples
 from rankeval_pd.stats.resampling.bootstrap_tests import gradients
-from rankeval_pd.stats.resampling.lattice import Counted, counted, is_hopeless, lattice_of
+from rankeval_pd.stats.resampling.lattice import (
+    NumberCounts,
+    count_numbers,
+    has_no_lattice,
+    lattice_of,
+)
 from rankeval_pd.stats.resampling.metric_sums import (
-    Level,
-    Scale,
+    ContributionLevel,
+    PieceUnits,
     Score,
     WholeColumns,
-    sizes_of,
-    squares,
+    largest_sizes,
+    sums_of_squares,
 )
 from rankeval_pd.stats.resampling.test_items import Options
 
@@ -63,7 +68,7 @@ class Facts(NamedTuple):
     """What a block says of its items: sums, and what all of them have in common."""
 
     items: int
-    sums: Sums  #: of the statistics, (system x statistic,)
+    sums: ExactSums  #: of the statistics, (system x statistic,)
     sizes: FloatArray  #: (system, statistic): the largest absolute numbers
     below: tuple[float, float]  #: the least and the largest second statistic
     both: IntArray | None  #: (system, system): items that both have right, if all are 0 or 1
@@ -92,7 +97,7 @@ def facts_of(block: Block) -> Facts:
     if below in ((1.0, 1.0), (np.inf, -np.inf)):
         first = values[..., 0]
         both = _both_right(first) if are_binary(first) else None
-    return Facts(items, exact_sums(rows), sizes_of(rows).reshape(systems, width), below, both)
+    return Facts(items, exact_sums(rows), largest_sizes(rows).reshape(systems, width), below, both)
 
 
 def _both_right(right: FloatArray) -> IntArray:
@@ -147,7 +152,7 @@ class Linear(NamedTuple):
     weight: float
 
 
-def first_sums(block: Block, known: Known) -> Sums | None:
+def first_sums(block: Block, known: Known) -> ExactSums | None:
     """Return the sums of what items add by the derivatives, and of their weights."""
     if not known.plan.signs or known.unit is not None:
         return None
@@ -160,7 +165,7 @@ def first_sums(block: Block, known: Known) -> Sums | None:
     )
 
 
-def linear_of(summed: Sums | None, known: Known) -> Linear | None:
+def linear_of(summed: ExactSums | None, known: Known) -> Linear | None:
     """Return how items add to the score, None where they do so without derivatives."""
     if summed is None:
         return None
@@ -189,7 +194,7 @@ def contributions(
 class Added(NamedTuple):
     """Sums and largest numbers of contributions and of weights, those last."""
 
-    sums: Sums
+    sums: ExactSums
     sizes: FloatArray
 
     def plus(self, other: Added) -> Added:
@@ -197,10 +202,10 @@ class Added(NamedTuple):
         return Added(self.sums.plus(other.sums), np.maximum(self.sizes, other.sizes))
 
     @property
-    def level(self) -> Level:
+    def level(self) -> ContributionLevel:
         """How large the contributions are."""
         summed = self.sums.rounded()
-        return Level(summed[:-1], self.sizes[:-1], float(summed[-1]))
+        return ContributionLevel(summed[:-1], self.sizes[:-1], float(summed[-1]))
 
 
 def added_of(block: Block, known: Known, linear: Linear | None) -> Added | None:
@@ -208,18 +213,18 @@ def added_of(block: Block, known: Known, linear: Linear | None) -> Added | None:
     if not known.plan.signs:
         return None
     rows = np.vstack(contributions(block, known, linear))
-    return Added(exact_sums(rows), sizes_of(rows))
+    return Added(exact_sums(rows), largest_sizes(rows))
 
 
 def squares_of(
     block: Block, known: Known, linear: Linear | None, added: Added | None
-) -> Sums | None:
+) -> ExactSums | None:
     """Return the sums of squared contributions, and of the pairs' differences."""
     if added is None:
         return None
     own, weights = contributions(block, known, linear)
     raw = known.plan.options.adjust == "max-t"
-    return squares(own, weights, added.level, known.plan.pairs, raw=raw)
+    return sums_of_squares(own, weights, added.level, known.plan.pairs, raw=raw)
 
 
 # ------------------------------------------------------------------------------------- exact laws
@@ -228,7 +233,7 @@ def squares_of(
 class Laws(NamedTuple):
     """The differences of the pairs, where they may lie on a lattice."""
 
-    pairs: tuple[Counted | None, ...]
+    pairs: tuple[NumberCounts | None, ...]
 
     def merged(self, others: Sequence[Laws], n_items: int) -> Laws:
         """Return the differences of all blocks."""
@@ -240,13 +245,13 @@ class Laws(NamedTuple):
         )
 
 
-def _together(parts: Sequence[Counted | None], n_items: int) -> Counted | None:
+def _together(parts: Sequence[NumberCounts | None], n_items: int) -> NumberCounts | None:
     found = parts[0]
     for part in parts[1:]:
         if found is None or part is None:
             return None
         found = found.plus(part)
-    return None if found is None or is_hopeless(found.values, n_items) else found
+    return None if found is None or has_no_lattice(found.values, n_items) else found
 
 
 def laws_of(block: Block, known: Known) -> Laws:
@@ -254,10 +259,10 @@ def laws_of(block: Block, known: Known) -> Laws:
     plan = known.plan
     wanted = known.unit is not None and plan.options.method != "monte-carlo"
     if not wanted or block.own.shape[1] == 0:
-        empty = Counted(np.empty(0), np.empty(0, dtype=np.int64)) if wanted else None
+        empty = NumberCounts(np.empty(0), np.empty(0, dtype=np.int64)) if wanted else None
         return Laws((empty,) * len(plan.pairs))
     better = plan.sign * block.own[..., 0]
-    return Laws(tuple(counted(better[a] - better[b], plan.n_items) for a, b in plan.pairs))
+    return Laws(tuple(count_numbers(better[a] - better[b], plan.n_items) for a, b in plan.pairs))
 
 
 class Needs(NamedTuple):
@@ -320,7 +325,7 @@ def swapped_sums(
 
 def _of_statistics(block: Block, known: Known) -> WholeColumns:
     return WholeColumns(
-        resamples.flat(block.statistics), known.sizes.reshape(-1), known.plan.n_items
+        resamples.statistic_columns(block.statistics), known.sizes.reshape(-1), known.plan.n_items
     )
 
 
@@ -388,4 +393,4 @@ def one_after_another(
     listed = [part for part in parts if part is not None]
     if sizes is None or not listed:
         return None
-    return Scale.of(sizes, n_items).floats(np.concatenate(listed, axis=1))
+    return PieceUnits.of(sizes, n_items).floats(np.concatenate(listed, axis=1))

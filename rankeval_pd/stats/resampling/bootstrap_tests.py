@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from rankeval_pd.stats._types import FloatArray, IntArray
-from rankeval_pd.stats.exact_sums import total
+from rankeval_pd.stats.exact_sums import exact_total
 from rankeval_pd.stats.resampling import resamples, test_items
 from rankeval_pd.stats.resampling.metric_sums import Score
 from rankeval_pd.stats.resampling.test_items import AnyItems, Items, Options, Step
@@ -364,8 +364,8 @@ def _linearised(items: Items, drawn: FloatArray, sizes: FloatArray) -> Contribut
     """Return contributions to any metric, by its derivatives."""
     weights = mean_weights(drawn) if items.linear == "mean" else sizes
     added = first_order(drawn, gradients(items.totals, items.score))
-    about = items.score(items.totals) - total(added)
-    values = items.sign * (added + weights / float(total(weights)) * about[:, np.newaxis])
+    about = items.score(items.totals) - exact_total(added)
+    values = items.sign * (added + weights / float(exact_total(weights)) * about[:, np.newaxis])
     return Contributions(values, weights, 1.0, LINEARISED)
 
 
@@ -426,9 +426,9 @@ def subset_sums(parts: Contributions, items: Items, options: Options, step: Step
     every = looks_at_every(items, options)
     size = 2**n if every else options.n_resamples
     chunks = resamples.all_swaps(n) if every else resamples.swap_chunks(n, size, options.seed)
-    flat = resamples.for_sums(np.vstack([parts.values, parts.weights]).T[:n], n)
+    flat = resamples.whole_columns(np.vstack([parts.values, parts.weights]).T[:n], n)
     sums = np.empty((len(parts.values) + 1, size))
-    for rows, turned in resamples.placed(chunks):
+    for rows, turned in resamples.chunk_slices(chunks):
         sums[:, rows] = resamples.weighted_sums(turned, flat).T
         step(len(turned))
     if items.seeds is not None:

@@ -12,13 +12,12 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.proportions import clopper_pearson
 from rankeval_pd.stats.resampling import bootstrap_tests, resamples
 from rankeval_pd.stats.resampling.item_draws import Draws
-from rankeval_pd.stats.resampling.lattice import LARGEST, Lattice
+from rankeval_pd.stats.resampling.lattice import MOST_POINTS, Lattice
 from rankeval_pd.stats.resampling.resamples import ENUMERATED
 from rankeval_pd.stats.resampling.test_items import AnyItems, Options
 from rankeval_pd.stats.significance.adjust import adjust
 
-# -------------------------------------------------------------------------------------------------
-# The table of all pairs of systems: their order, exact laws, and what a row says.
+# ----------------- The table of all pairs of systems: their order, exact laws, and what a row says
 
 _WHOLE = 2**53  # up to here float64 holds every whole number
 METHODS = ("auto", "exact", "monte-carlo")
@@ -97,7 +96,7 @@ def lattices_of(
     items, bootstraps = draws.items, not signs
     unit = items.unit()
     # the sum of random signs goes from -reach to reach; of others, whole numbers stay whole
-    most = LARGEST if signs else _WHOLE
+    most = MOST_POINTS if signs else _WHOLE
     asked = np.array([*which], dtype=np.int64)
     listed: list[Lattice | None] = [None] * asked.size
     if wants_lattices(options, unit, clusters=items.n_groups > 0, signs=signs):
@@ -267,8 +266,7 @@ def _adjusted(p_values: FloatArray, method: str | None) -> FloatArray:
     return p_values if method == "max-t" else adjust(p_values, method)
 
 
-# -------------------------------------------------------------------------------------------------
-# Arithmetic of the studies of pairs of systems: thresholds, agreement, power.
+# --------------------- Arithmetic of the studies of pairs of systems: thresholds, agreement, power
 
 
 def order_limits(values: FloatArray, quantile: float, level: float) -> tuple[float, float]:

@@ -9,16 +9,21 @@ from typing import Protocol, cast
 import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
-from rankeval_pd.stats.exact_sums import Sums
-from rankeval_pd.stats.intervals.differences import Counts
+from rankeval_pd.stats.exact_sums import ExactSums
+from rankeval_pd.stats.intervals.differences import PairedCounts
 from rankeval_pd.stats.resampling import bootstrap_tests, resamples, test_items
 from rankeval_pd.stats.resampling.blocks import Added, Known, Laws, Linear
 from rankeval_pd.stats.resampling.lattice import Lattice, lattice, lattice_of, off_lattice
-from rankeval_pd.stats.resampling.metric_sums import Level, Score, Spread, spread_of, squares
+from rankeval_pd.stats.resampling.metric_sums import (
+    ContributionLevel,
+    ContributionSpread,
+    Score,
+    contribution_spread,
+    sums_of_squares,
+)
 from rankeval_pd.stats.resampling.test_items import AnyItems, Items, Options, Step, quiet
 
-# -------------------------------------------------------------------------------------------------
-# What is drawn of the items, for all pairs of systems together, when it is first needed.
+# ---------- What is drawn of the items, for all pairs of systems together, when it is first needed
 
 
 def studentises(options: Options) -> bool:
@@ -67,17 +72,17 @@ class Draws:
         return bootstrap_tests.subset_sums(self.parts, self.there, self.options, self.step)
 
     @cached_property
-    def level(self) -> Level:
+    def level(self) -> ContributionLevel:
         """How large the contributions are."""
-        return Level.of(self.parts.values, self.parts.weights)
+        return ContributionLevel.of(self.parts.values, self.parts.weights)
 
     @cached_property
-    def spread(self) -> Spread:
+    def spread(self) -> ContributionSpread:
         """How far they are spread, (system,) and (pair,)."""
         parts = self.parts
         raw = self.options.adjust == "max-t"
-        summed = squares(parts.values, parts.weights, self.level, self.pairs, raw=raw)
-        return spread_of(summed, len(parts.values), len(self.pairs))
+        summed = sums_of_squares(parts.values, parts.weights, self.level, self.pairs, raw=raw)
+        return contribution_spread(summed, len(parts.values), len(self.pairs))
 
     @property
     def unit(self) -> float:
@@ -98,9 +103,9 @@ class Draws:
         chunks = (
             resamples.all_swaps(n) if every else resamples.swap_chunks(n, size, self.options.seed)
         )
-        columns = resamples.for_sums(resamples.flat(self.drawn), n)
+        columns = resamples.whole_columns(resamples.statistic_columns(self.drawn), n)
         result = np.empty((size, systems, width))
-        for rows, swaps in resamples.placed(chunks):
+        for rows, swaps in resamples.chunk_slices(chunks):
             result[rows] = resamples.weighted_sums(swaps, columns).reshape(-1, systems, width)
             self.step(len(swaps))
         return result
@@ -139,8 +144,8 @@ class Draws:
             return items.sign * result + self.trained, None
         errors = np.empty((len(self.pairs), options.n_resamples))
         scores = np.empty((len(drawn), options.n_resamples))
-        flat = resamples.for_sums(resamples.flat(drawn), n)
-        for rows, weights in resamples.placed(chunks):
+        flat = resamples.whole_columns(resamples.statistic_columns(drawn), n)
+        for rows, weights in resamples.chunk_slices(chunks):
             sums = resamples.weighted_sums(weights, flat).reshape(-1, len(drawn), drawn.shape[2])
             scores[:, rows] = items.score(sums).T
             errors[:, rows] = bootstrap_tests.standard_errors(
@@ -232,7 +237,7 @@ class Gathered:
     laws: Laws
     linear: Linear | None
     added: Added | None
-    squares: Sums | None
+    squares: ExactSums | None
     signed: FloatArray | None  #: (resample, system and weight)
     swapped: FloatArray | None  #: (trial, system x statistic)
     counted: FloatArray | None  #: (resample, system x statistic)
@@ -283,7 +288,7 @@ class Gathered:
         """Return how much one unit of the first statistic adds to the score, if constant."""
         return self.known.unit
 
-    def cells(self, a: int, b: int) -> Counts:
+    def cells(self, a: int, b: int) -> PairedCounts:
         """Return how often both systems are right, the first alone, the second alone, neither."""
         assert self.known.both is not None
         both, right_a, right_b = (int(self.known.both[i, j]) for i, j in ((a, b), (a, a), (b, b)))
@@ -316,19 +321,19 @@ class GatheredDraws(Draws):
         return lattice_of(found.negative() if self._turned[k] else found)
 
     @cached_property
-    def level(self) -> Level:
+    def level(self) -> ContributionLevel:
         """How large the contributions are."""
         assert self._gathered.added is not None
         return self._gathered.added.level
 
     @cached_property
-    def spread(self) -> Spread:
+    def spread(self) -> ContributionSpread:
         """How far they are spread, (system,) and (pair,)."""
         assert self._gathered.squares is not None
         planned = len(self._gathered.known.plan.pairs)
-        found = spread_of(self._gathered.squares, self.items.n_systems, planned)
+        found = contribution_spread(self._gathered.squares, self.items.n_systems, planned)
         raw = found.raw[self._place] if found.raw.size else found.raw
-        return Spread(found.systems, found.pairs[self._place], raw)
+        return ContributionSpread(found.systems, found.pairs[self._place], raw)
 
     @property
     def unit(self) -> float:

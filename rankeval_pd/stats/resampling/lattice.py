@@ -1,8 +1,9 @@
 """Exact laws of sums on a lattice: of items drawn with replacement, and of items' random signs.
 
-A tail is computed after exponential tilting: the law is weighted by exp(theta s) so that its mean
-lies at the edge of the tail, convolved there, where it is largest and loses nothing, and weighted
-back. The relative error so stays near that of one addition per item, however small the tail is.
+A small tail is computed after exponential tilting. The law is weighted by exp(theta s), so that its
+mean lies at the edge of the tail. It is convolved there, where it is largest and loses no digits,
+and weighted back. So the relative error is about that of one addition per item, however small the
+tail is.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 
-LARGEST = 1_000_000  # points of a law
-_LARGE = 0.01  # so large tails need no tilting
-_LOOKED_AT = 4096  # differences that mostly show that there is no lattice
-_ROUNDING = 1e-12  # differences that differ by so small a share of them are equal
+MOST_POINTS = 1_000_000  # points of a law: 8 MB
+_LEAST_PLAIN_TAIL = 0.01  # larger tails need no tilting: an error of 1e-16 is small beside them
+_SAMPLE_SIZE = 4096  # differences that mostly suffice to see that there is no lattice
+_ROUNDING = 1e-12  # differences with a smaller relative difference are equal
 _EQUAL = 1e-9  # a difference is a multiple of the step up to this share of the step
 
 
@@ -28,8 +29,8 @@ class Lattice(NamedTuple):
     """Differences as whole multiples of a step."""
 
     step: float
-    multiples: IntArray  #: those that occur
-    times: IntArray  #: how often
+    multiples: IntArray  #: the different multiples
+    times: IntArray  #: how often each occurs
 
     @property
     def total(self) -> int:
@@ -38,7 +39,7 @@ class Lattice(NamedTuple):
 
     @property
     def reach(self) -> int:
-        """The sum of their sizes: with random signs, their sum lies between it and its negative."""
+        """The sum of their absolute values: with random signs, the sum is at most this in size."""
         return _dot(self.times, np.abs(self.multiples))
 
     @property
@@ -54,67 +55,69 @@ class Lattice(NamedTuple):
 
 
 def _dot(*numbers: IntArray) -> int:
-    """Return the sum of products, in whole numbers of any size."""
+    """Return the sum of products, in Python's whole numbers, which do not overflow."""
     return sum(math.prod(row) for row in zip(*(x.tolist() for x in numbers), strict=True))
 
 
-class Counted(NamedTuple):
-    """The numbers that occur, in ascending order, and how often each does."""
+class NumberCounts(NamedTuple):
+    """The different numbers, in ascending order, and how often each occurs."""
 
     values: FloatArray
     times: IntArray
 
-    def plus(self, other: Counted) -> Counted:
+    def plus(self, other: NumberCounts) -> NumberCounts:
         """Return the numbers of both."""
         values, place = np.unique(np.concatenate([self.values, other.values]), return_inverse=True)
         times = np.zeros(values.size, dtype=np.int64)
         np.add.at(times, place, np.concatenate([self.times, other.times]))
-        return Counted(values, times)
+        return NumberCounts(values, times)
 
-    def negative(self) -> Counted:
+    def negative(self) -> NumberCounts:
         """Return the numbers with the other sign."""
-        return Counted(-self.values[::-1], self.times[::-1])
+        return NumberCounts(-self.values[::-1], self.times[::-1])
 
 
-def counted(differences: FloatArray, of_items: int) -> Counted | None:
-    """Return the differences and how often each occurs, None where they can have no lattice.
+def count_numbers(differences: FloatArray, of_items: int) -> NumberCounts | None:
+    """Return the differences and how often each occurs, None if they cannot lie on a lattice.
 
-    They are those of some of so many items.
+    The differences may belong to only some of the ``of_items`` items.
     """
-    step = differences.size // _LOOKED_AT
-    if step > 1 and is_hopeless(np.unique(differences[::step]), of_items):
+    # check a sample of many first: np.unique of all would sort them
+    step = differences.size // _SAMPLE_SIZE
+    if step > 1 and has_no_lattice(np.unique(differences[::step]), of_items):
         return None
     values, times = np.unique(differences, return_counts=True)
-    return None if is_hopeless(values, of_items) else Counted(values, times)
+    return None if has_no_lattice(values, of_items) else NumberCounts(values, times)
 
 
-def is_hopeless(values: FloatArray, of_items: int) -> bool:
-    """Return whether numbers in ascending order, some of those of the items, lie on no lattice.
+def has_no_lattice(values: FloatArray, of_items: int) -> bool:
+    """Return whether ascending numbers, which may belong to only some items, lie on no lattice.
 
-    The steps of a lattice are no smaller than the spread of its numbers allows, and between two
-    multiples of a step there is nothing.
+    A lattice with at most ``MOST_POINTS`` points of the sum has a smallest step that the spread of
+    its numbers determines. Numbers that are closer than this, and not equal, exclude a lattice.
     """
     if values.size < 2:
         return False
     spread = float(values[-1] - values[0])
+    # numbers that agree in eight digits: their differences are too inexact to tell
     if max(abs(values[0]), abs(values[-1])) >= 1e8 * spread:
         return False
     gaps = np.diff(values)
-    between = (gaps > 4.0 * _EQUAL * spread) & (gaps < 0.9 * spread * of_items / LARGEST)
+    between = (gaps > 4.0 * _EQUAL * spread) & (gaps < 0.9 * spread * of_items / MOST_POINTS)
     return bool(between.any())
 
 
 def lattice(differences: FloatArray) -> Lattice | None:
     """Return the coarsest step of which all differences are multiples, None if there is none.
 
-    None too where the law of the sum of so many of them would have too many points.
+    None also if the law of the sum would have more than ``MOST_POINTS`` points.
     """
-    found = counted(differences, differences.size)
+    found = count_numbers(differences, differences.size)
     return None if found is None else lattice_of(found)
 
 
-def lattice_of(found: Counted) -> Lattice | None:
-    """Return the lattice of all differences, counted."""
+def lattice_of(found: NumberCounts) -> Lattice | None:
+    """Return the lattice of differences that have been counted."""
     values, times = found
     n = int(times.sum())
     sizes = np.unique(np.abs(values))
@@ -124,25 +127,30 @@ def lattice_of(found: Counted) -> Lattice | None:
     spread = float(values[-1] - values[0])
     if spread <= _ROUNDING * float(sizes[-1]):  # all are equal
         spread = float(sizes[-1])
-    smallest = spread * n / LARGEST
+    # with a smaller step, the sum of n items would have more than MOST_POINTS points
+    smallest = spread * n / MOST_POINTS
     step = float(sizes[0])
     for size in sizes[1:]:
         step = _common_step(float(size), step, smallest)
         if step < smallest:
             return None
     multiples = np.rint(values / step)
-    # free of Euclid's rounding
+    # a least-squares step has none of the rounding of Euclid's algorithm
     step = math.fsum(times * multiples * values) / math.fsum(times * multiples * multiples)
     multiples = np.rint(values / step)
     on_it = bool((np.abs(values - multiples * step) <= _EQUAL * step).all())
     points = (multiples.max() - multiples.min()) * n + 1
-    return Lattice(step, multiples.astype(np.int64), times) if on_it and points <= LARGEST else None
+    return (
+        Lattice(step, multiples.astype(np.int64), times)
+        if on_it and points <= MOST_POINTS
+        else None
+    )
 
 
 def off_lattice(differences: FloatArray) -> BoolArray:
-    """Return of which rows :func:`lattice` is surely None: (row, number) to (row,).
+    """Return for which rows :func:`lattice` is certainly None: (row, number) -> (row).
 
-    Of real-valued differences, the two smallest sizes already have no common step.
+    For real-valued differences, the two smallest sizes already have no common step.
     """
     sizes = np.abs(differences)
     smallest = np.where(sizes > 0.0, sizes, np.inf).min(axis=1)
@@ -152,13 +160,13 @@ def off_lattice(differences: FloatArray) -> BoolArray:
     spread = np.where(spread <= _ROUNDING * largest, largest, spread)
     result = np.zeros(len(differences), dtype=bool)
     several = np.flatnonzero(np.isfinite(next_one))
-    least = spread[several] * differences.shape[1] / LARGEST
+    least = spread[several] * differences.shape[1] / MOST_POINTS
     result[several] = _common_steps(next_one[several], smallest[several], least) < least
     return result
 
 
 def _common_steps(a: FloatArray, b: FloatArray, smallest: FloatArray) -> FloatArray:
-    """Return what :func:`_common_step` does, of each."""
+    """Return :func:`_common_step` of each pair, all pairs side by side."""
     a, b = a.copy(), b.copy()
     nothing = 1e-6 * smallest
     going = np.arange(a.size)
@@ -175,8 +183,9 @@ def _common_steps(a: FloatArray, b: FloatArray, smallest: FloatArray) -> FloatAr
 def _common_step(a: float, b: float, smallest: float) -> float:
     """Return the greatest common divisor of two positive numbers, by Euclid, up to rounding.
 
-    It gives up where it falls below ``smallest``.
+    0 if it is below ``smallest``.
     """
+    # a remainder within 1e-6 of the smallest step, or as close below the divisor, counts as 0
     nothing = 1e-6 * smallest
     while b > nothing:
         if b < (1.0 - _EQUAL) * smallest:
@@ -186,7 +195,7 @@ def _common_step(a: float, b: float, smallest: float) -> float:
     return a
 
 
-# ------------------------------------------------------------------------- drawn with replacement
+# -------------------------------------------------------------------------- Draws with replacement
 
 
 class DrawnSum:
@@ -199,7 +208,7 @@ class DrawnSum:
         self.values = self.n * self.lowest + np.arange(self.n * (self.chances.size - 1) + 1)
 
     def tail(self, edge: int) -> float:
-        """Return P(sum >= edge)."""
+        """Return P(sum >= edge): from the law itself, or after tilting if the tail is small."""
         place = edge - self.n * self.lowest
         plain = _plain_tail(self.law, place)
         return _tilted_tail(self.chances, self.n, place) if plain is None else plain
@@ -211,11 +220,11 @@ class DrawnSum:
 
 
 def _plain_tail(law: FloatArray, edge: int) -> float | None:
-    """Return the tail of a law that is known to about 1e-16, unless it is small."""
+    """Return the tail of a law with absolute errors of about 1e-16, None if the tail is small."""
     if not 0 < edge < law.size:
         return 1.0 if edge <= 0 else 0.0
     result = float(law[edge:].sum())
-    return min(result, 1.0) if result >= _LARGE else None
+    return min(result, 1.0) if result >= _LEAST_PLAIN_TAIL else None
 
 
 def _tilted_tail(chances: FloatArray, n: int, edge: int) -> float:
@@ -225,17 +234,21 @@ def _tilted_tail(chances: FloatArray, n: int, edge: int) -> float:
         return float(chances[-1] ** n)
     with np.errstate(divide="ignore"):
         log_chances = np.log(chances)
+    # tilt the law of one draw so that the mean of the sum is the edge
     theta = _tilt(lambda theta: _tilted_mean(log_chances, numbers, theta), edge / n)
     log_weights = log_chances + theta * numbers
     highest = log_weights.max()
     weights = np.exp(log_weights - highest)
     log_total = highest + np.log(weights.sum())
+    # P(S >= edge) = total^n exp(-theta edge) sum of law(s) exp(-theta (s - edge)) over s >= edge
     law = _power(weights / weights.sum(), n)[edge:]
-    return float(np.exp(n * log_total - theta * edge) * (law @ np.exp(-theta * _far(law, theta))))
+    return float(
+        np.exp(n * log_total - theta * edge) * (law @ np.exp(-theta * _edge_distances(law, theta)))
+    )
 
 
-def _far(law: FloatArray, theta: float) -> FloatArray:
-    """Return the distances from the edge, as far as they count in double precision."""
+def _edge_distances(law: FloatArray, theta: float) -> FloatArray:
+    """Return the distances from the edge, cut off where exp(-theta x) underflows."""
     farthest = 800.0 / theta if theta > 0.0 else np.inf
     return np.asarray(np.minimum(np.arange(law.size, dtype=float), farthest))
 
@@ -248,6 +261,7 @@ def _tilted_mean(log_chances: FloatArray, numbers: AnyArray, theta: float) -> fl
 
 def _tilt(mean: Callable[[float], float], target: float) -> float:
     """Return theta >= 0 at which the tilted mean, which rises with it, is near the target."""
+    # double the upper end, then bisect
     low, high = 0.0, 1.0
     while mean(high) < target:
         low, high = high, 2.0 * high
@@ -260,7 +274,7 @@ def _tilt(mean: Callable[[float], float], target: float) -> float:
 
 
 def _power(chances: FloatArray, n: int) -> FloatArray:
-    """Return the law of the sum of n draws, by the n-th power of its transform."""
+    """Return the law of the sum of n draws, by the n-th power of the Fourier transform."""
     from scipy import fft
 
     points = n * (chances.size - 1) + 1
@@ -269,7 +283,7 @@ def _power(chances: FloatArray, n: int) -> FloatArray:
     return np.asarray(np.maximum(law, 0.0))
 
 
-# --------------------------------------------------------------------------------- random signs
+# ------------------------------------------------------------------------------------ Random signs
 
 
 class SignedSum:
@@ -284,7 +298,11 @@ class SignedSum:
         self.values = np.arange(-self.total, self.total + 1, 2)
 
     def tail(self, edge: int) -> float:
-        """Return P(sum >= edge): that of the numbers with sign +, which sum to half as much."""
+        """Return P(sum >= edge).
+
+        The sum is 2 P - total, where P is the sum of the numbers with sign +, so P >= (edge +
+        total)/2, rounded up.
+        """
         place = -(-(edge + self.total) // 2)
         plain = _plain_tail(self.law, place)
         return self._tilted_tail(place) if plain is None else plain
@@ -295,14 +313,15 @@ class SignedSum:
             return float(2.0 ** -float(self.times.sum()))
         theta = _tilt(lambda theta: float(self.times @ (self.sizes * self._plus(theta))), edge)
         law = self._law(theta)[edge:]
+        # log E exp(theta P): for each number, log((1 + exp(theta size)) / 2) without overflow
         log_total = float(self.times @ np.log1p(np.expm1(-theta * self.sizes) / 2.0)) + (
             theta * self.total
         )
-        back = law @ np.exp(-theta * _far(law, theta))
+        back = law @ np.exp(-theta * _edge_distances(law, theta))
         return float(np.exp(log_total - theta * edge) * back)
 
     def _plus(self, theta: float) -> FloatArray:
-        """Return the chance of + of each size under tilting."""
+        """Return the chance of sign + for each size under tilting."""
         return np.asarray(1.0 / (1.0 + np.exp(-theta * self.sizes)))
 
     @cached_property
@@ -311,7 +330,11 @@ class SignedSum:
         return self._law(0.0)
 
     def _law(self, theta: float) -> FloatArray:
-        """Return the tilted law of the sum of the numbers with sign +, the shortest laws first."""
+        """Return the tilted law of the sum of the numbers with sign +.
+
+        Each size has a binomial law, spread out to multiples of the size. The two shortest laws are
+        convolved until one is left; the number breaks ties, so laws are never compared.
+        """
         queue: list[tuple[int, int, FloatArray]] = []
         for number, (size, times, plus) in enumerate(
             zip(self.sizes, self.times, self._plus(theta), strict=True)
@@ -338,13 +361,13 @@ def _binomial(n: int, chance: float) -> FloatArray:
     return np.exp(binomial.log_pmf(i, np.full(n + 1, float(n)), np.full(n + 1, chance)))
 
 
-_DIRECT = 256  # up to this length, the shorter law is convolved term by term
+_DIRECT_LENGTH = 256  # if the shorter law is at most so long, direct convolution is faster
 
 
 def _convolved(a: FloatArray, b: FloatArray) -> FloatArray:
     from scipy import fft
 
-    if min(a.size, b.size) <= _DIRECT:
+    if min(a.size, b.size) <= _DIRECT_LENGTH:
         return np.convolve(a, b)
     points = a.size + b.size - 1
     length = fft.next_fast_len(points, real=True)

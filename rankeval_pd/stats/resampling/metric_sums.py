@@ -8,24 +8,25 @@ from typing import NamedTuple
 import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.exact_sums import Sums, exact_sums
+from rankeval_pd.stats.exact_sums import ExactSums, exact_sums
 
-# -------------------------------------------------------------------------------------------------
-# Metrics as functions of sufficient statistics summed over test items (footnote 4 of the paper).
+# ------------------------------------------------------- Metrics as functions of summed statistics
 #
-# Each function takes the sums ``S[..., statistic]``, its statistics in the order of
-# :data:`METRICS`, and returns the scores ``[...]``. A score with a denominator of 0 is NaN.
+# A metric is computed from sufficient statistics summed over test items (Berg-Kirkpatrick et al.
+# 2012, footnote 4). Each function takes the sums ``S[..., statistic]``, with statistics in the
+# order of :data:`METRICS`, and returns the scores ``[...]``. A score with a denominator of 0 is
+# NaN.
 
 Score = Callable[[AnyArray], FloatArray]
 
 
-class Formula(NamedTuple):
-    """A metric: which statistics it needs, and how they become a score."""
+class MetricFormula(NamedTuple):
+    """A metric: the statistics that it needs, and the function from their sums to a score."""
 
     statistics: tuple[str, ...]
     score: Score
     higher_is_better: bool = True
-    #: (part, whole): counts of which the one cannot be above the other
+    #: pairs of counts (part, whole): the part cannot exceed the whole
     parts: tuple[tuple[str, str], ...] = ()
 
 
@@ -39,7 +40,7 @@ def ratio(sums: AnyArray) -> FloatArray:
     return _ratio(sums[..., 0], sums[..., 1])
 
 
-def summed(sums: AnyArray) -> FloatArray:
+def plain_sum(sums: AnyArray) -> FloatArray:
     """Return the sum itself."""
     return np.asarray(sums[..., 0], dtype=float)
 
@@ -58,10 +59,11 @@ def aer(sums: AnyArray) -> FloatArray:
 def bleu(sums: AnyArray) -> FloatArray:
     """Return BLEU of a corpus, 0 to 100, with the smoothing that sacrebleu applies by default.
 
-    An order without a match counts 1/2 matches, the next such order 1/4, and so on; BLEU is 0
-    where nothing matches and where no hypothesis is long enough to have an n-gram of every order.
+    An order without a match counts as 1/2 match, the next such order as 1/4, and so on. BLEU is 0
+    if nothing matches, and if no hypothesis is long enough for an n-gram of every order.
     """
     sums = np.asarray(sums, dtype=float)
+    # statistics in the order of _BLEU: lengths, matches of orders 1 to 4, n-grams of orders 1 to 4
     sys_len, ref_len = sums[..., 0], sums[..., 1]
     correct, possible = sums[..., 2:6], sums[..., 6:10]
     unmatched = correct == 0.0
@@ -100,86 +102,98 @@ _BLEU = (
 )  # fmt: skip
 
 #: The second statistic of mean, rouge and accuracy is the number of items unless it is given.
-METRICS: dict[str, Formula] = {
-    "mean": Formula(("value", "items"), ratio),
-    "sum": Formula(("value",), summed),
-    "rouge": Formula(("value", "items"), ratio),
-    "ratio": Formula(("numerator", "denominator"), ratio),
-    "ter": Formula(("numerator", "denominator"), ratio, higher_is_better=False),
-    "accuracy": Formula(("correct", "total"), ratio, parts=(("correct", "total"),)),
-    "precision": Formula(("correct", "guess"), ratio, parts=(("correct", "guess"),)),
-    "recall": Formula(("correct", "gold"), ratio, parts=(("correct", "gold"),)),
-    "f1": Formula(
+METRICS: dict[str, MetricFormula] = {
+    "mean": MetricFormula(("value", "items"), ratio),
+    "sum": MetricFormula(("value",), plain_sum),
+    "rouge": MetricFormula(("value", "items"), ratio),
+    "ratio": MetricFormula(("numerator", "denominator"), ratio),
+    "ter": MetricFormula(("numerator", "denominator"), ratio, higher_is_better=False),
+    "accuracy": MetricFormula(("correct", "total"), ratio, parts=(("correct", "total"),)),
+    "precision": MetricFormula(("correct", "guess"), ratio, parts=(("correct", "guess"),)),
+    "recall": MetricFormula(("correct", "gold"), ratio, parts=(("correct", "gold"),)),
+    "f1": MetricFormula(
         ("correct", "guess", "gold"), f1, parts=(("correct", "guess"), ("correct", "gold"))
     ),
-    "aer": Formula(
+    "aer": MetricFormula(
         ("sure", "guess", "correct_sure", "correct_possible"),
         aer,
         higher_is_better=False,
         parts=(("correct_sure", "sure"), ("correct_possible", "guess")),
     ),
-    "bleu": Formula(_BLEU, bleu, parts=tuple((f"correct_{i}", f"total_{i}") for i in range(1, 5))),
-    "chrf": Formula(("hyp_1", "ref_1", "match_1"), chrf),
+    "bleu": MetricFormula(
+        _BLEU, bleu, parts=tuple((f"correct_{i}", f"total_{i}") for i in range(1, 5))
+    ),
+    "chrf": MetricFormula(("hyp_1", "ref_1", "match_1"), chrf),
 }
 
 
-#: How papers write them, in sentences and on axes.
-WRITTEN = {"f1": "F1", "aer": "AER", "bleu": "BLEU", "chrf": "chrF", "rouge": "ROUGE", "ter": "TER"}
+#: The spellings of metrics in sentences and on axes.
+WRITTEN = {
+    "f1": "F1",
+    "aer": "AER",
+    "bleu": "BLEU",
+    "chrf": "chrF",
+    "rouge": "ROUGE",
+    "ter": "TER",
+}
 
-#: Metrics that are better one way by what they are; a mean may be one of errors.
-DIRECTED = frozenset(METRICS) - {"mean", "sum", "ratio"}
+#: Metrics with a known direction. A mean, a sum or a ratio may measure errors.
+DIRECTED_METRICS = frozenset(METRICS) - {"mean", "sum", "ratio"}
 
 
-def chrf_formula(orders: int) -> Formula:
+def chrf_formula(orders: int) -> MetricFormula:
     """Return chrF with so many orders of n-grams."""
     names = [f"{kind}_{i}" for i in range(1, orders + 1) for kind in ("hyp", "ref", "match")]
     parts = tuple(
         (f"match_{i}", f"{kind}_{i}") for i in range(1, orders + 1) for kind in ("hyp", "ref")
     )
-    return Formula(tuple(names), chrf, parts=parts)
+    return MetricFormula(tuple(names), chrf, parts=parts)
 
 
-# -------------------------------------------------------------------------------------------------
-# Columns as whole numbers, whose weighted sums are exact: no order of addition changes them.
+# ----------------------------------------------- Columns as whole numbers, for exact weighted sums
 #
-# Each number is cut into two pieces or more, whole multiples of units that depend on the column's
-# largest number alone, so small that weighted sums of pieces are whole numbers that float64 holds.
-# A matrix product then gives the same sums whatever the library, its threads, and the blocks of
-# items that are added up. What is below 2^-60 of the column's largest number is rounded away.
+# Each number is cut into two or more pieces, whole multiples of units that depend only on the
+# column's largest number. The units are so small that weighted sums of pieces are whole numbers
+# that float64 holds exactly. So a matrix product gives the same sums whatever the library, its
+# threads, and the blocks of items. Bits below 2^-60 of the column's largest number are rounded
+# away.
 
-_KEPT = 60  # bits below the largest number of a column
-_EXACT = 52  # bits that a sum of pieces may have
-_LEAST = -1022  # the exponent of the smallest float that has all its digits
-_SINGLE = 24  # the same in float32, which is faster
-_CUT = 500_000  # pieces that are cut at a time
-_TOGETHER = 4_000_000  # weights that are made floats at a time
+_KEPT_BITS = 60  # bits below the largest number of a column that are kept
+_EXACT_BITS = 52  # bits that a weighted sum of pieces may have: float64 holds 53
+_LEAST_EXPONENT = -1022  # 2^-1022 is the smallest float with all its digits
+_SINGLE_BITS = 24  # bits that float32 holds, whose products are faster
+_PIECES_AT_ONCE = 500_000  # pieces that are cut at a time: 4 MB
+_WEIGHTS_AT_ONCE = 4_000_000  # weights that are converted to floats at a time: 32 MB
 
 
-class Scale(NamedTuple):
+class PieceUnits(NamedTuple):
     """The units of the columns' pieces."""
 
     exponents: IntArray  #: (level, column)
     undefined: BoolArray  #: (column,): whether some number is not finite
 
     @classmethod
-    def of(cls, sizes: FloatArray, most: float) -> Scale:
+    def of(cls, sizes: FloatArray, most: float) -> PieceUnits:
         """Return the units for columns with these largest numbers, if weights sum to ``most``."""
+        # a piece may have as many bits as the sum of the weights leaves of 52
         undefined = np.asarray(~np.isfinite(sizes))
-        bits = _EXACT - int(np.ceil(np.log2(max(most, 1.0))))
+        bits = _EXACT_BITS - int(np.ceil(np.log2(max(most, 1.0))))
         top = np.frexp(np.where(undefined, 0.0, sizes))[1].astype(np.int64) - bits
-        levels = 1 + max(0, -(-(_KEPT - bits) // (bits + 1)))
+        # a remainder is at most half a unit, so each further unit is bits + 1 lower
+        levels = 1 + max(0, -(-(_KEPT_BITS - bits) // (bits + 1)))
         lower = (bits + 1) * np.arange(levels)[:, np.newaxis]
-        return cls(np.maximum(top - lower, _LEAST), undefined)
+        return cls(np.maximum(top - lower, _LEAST_EXPONENT), undefined)
 
     def floats(self, sums: FloatArray) -> FloatArray:
         """Return the weighted sums (..., column) from those of pieces (level, ..., column)."""
+        # the smallest pieces first: their sum rounds least
         result = np.zeros(sums.shape[1:])
         for added, exponent in zip(sums[::-1], self.exponents[::-1], strict=True):
             result += np.ldexp(added, exponent)
         return np.where(self.undefined, np.nan, result)
 
     def pieces(self, values: FloatArray) -> FloatArray:
-        """Return values (item, column) as pieces (level, item, column)."""
+        """Return values (item, column) as pieces (level, item, column), whole numbers."""
         rest = np.where(self.undefined, 0.0, values)
         result = np.empty((len(self.exponents), *rest.shape))
         for level, exponent in enumerate(self.exponents):
@@ -189,7 +203,7 @@ class Scale(NamedTuple):
 
 
 class WholeColumns:
-    """Columns of items, ready for sums with many sets of weights."""
+    """Columns of items, prepared for sums with many sets of weights."""
 
     def __init__(self, values: FloatArray, sizes: FloatArray, most: float) -> None:
         """Cut the columns into pieces.
@@ -198,54 +212,63 @@ class WholeColumns:
         ----------
         values : array (item, column)
         sizes : array (column,)
-            The largest absolute number of each column: of all items, not only of these.
+            The largest absolute number of each column, over all items and not only these.
         most : float
-            What the weights of all items sum to, at most.
+            The largest sum of the weights of all items.
         """
-        self.scale = Scale.of(sizes, most)
+        self.scale = PieceUnits.of(sizes, most)
         levels, columns = self.scale.exponents.shape
+        # columns of ones (numbers of items) are equal: keep one of them
         alike = np.flatnonzero((sizes == 1.0) & (values == 1.0).all(axis=0))
-        kept = np.setdiff1d(np.arange(columns), alike[1:])  # of ones, one column is enough
-        own = Scale(self.scale.exponents[:, kept], self.scale.undefined[kept])
-        step = max(1, _CUT // max(kept.size * levels, 1))
+        kept = np.setdiff1d(np.arange(columns), alike[1:])
+        own = PieceUnits(self.scale.exponents[:, kept], self.scale.undefined[kept])
+        step = max(1, _PIECES_AT_ONCE // max(kept.size * levels, 1))
         runs = [slice(start, start + step) for start in range(0, len(values), step)]
         filled: BoolArray = np.zeros((levels, kept.size), dtype=bool)
         bits, largest = 0, 0.0
-        for run in runs:  # twice, because pieces of all take more memory than what is kept
+        # first pass: which (level, column) are not all 0, which bits occur, and the largest piece.
+        # Two passes, because the pieces of all levels need more memory than those that are kept.
+        for run in runs:
             sizes_of_pieces = np.abs(own.pieces(values[run][:, kept]))
             filled |= sizes_of_pieces.any(axis=1)
             bits |= int(np.bitwise_or.reduce(sizes_of_pieces.astype(np.int64), axis=None))
             largest = max(largest, float(sizes_of_pieces.max(initial=0.0)))
-        self._place = np.zeros((levels, columns), dtype=np.int64)  # 0 for what adds nothing
+        # the column of ``_listed``, from 1, of each (level, column); 0 if its pieces are all 0
+        self._place = np.zeros((levels, columns), dtype=np.int64)
         self._place[:, kept] = np.cumsum(filled).reshape(filled.shape) * filled
         self._place[:, alike] = self._place[:, alike[:1]]
-        self.shift = (bits & -bits).bit_length() - 1 if bits else 0  # 2^shift divides all pieces
-        single = largest * 2.0**-self.shift * max(most, 1.0) < 2.0**_SINGLE
+        # bits & -bits is the lowest bit of any piece, so 2^shift divides all pieces; divided by it,
+        # small pieces have sums that float32 holds exactly
+        self.shift = (bits & -bits).bit_length() - 1 if bits else 0
+        single = largest * 2.0**-self.shift * max(most, 1.0) < 2.0**_SINGLE_BITS
         self.dtype = np.dtype(np.float32 if single else np.float64)
+        # second pass: the pieces that are kept, (item, listed column)
         self._listed = np.empty((len(values), int(filled.sum())), dtype=self.dtype)
         for run in runs:
             pieces = np.moveaxis(own.pieces(values[run][:, kept]), 1, 0)
             self._listed[run] = pieces[:, filled] * 2.0**-self.shift
 
     def __sizeof__(self) -> int:
-        """Return the bytes in memory: schedulers ask before they move an object."""
+        """Return the bytes in memory, which schedulers use before they move an object."""
         return object.__sizeof__(self) + self._listed.nbytes
 
     def sums(self, weights: AnyArray) -> FloatArray:
-        """Return the sums of pieces (level, resample, column), for weights (resample, item).
+        """Return the sums of pieces (level, resample, column) for weights (resample, item).
 
-        They are whole numbers, which can be added to those of other items.
+        They are whole numbers, to which the sums of other items can be added.
         """
         return self._summed(len(weights), lambda part: weights[:, part])
 
     def sums_of_bits(self, packed: AnyArray, places: IntArray) -> FloatArray:
-        """Return the sums for weights 0 and 1, eight to a byte (resample, byte).
+        """Return the sums for weights 0 and 1, packed eight to a byte (resample, byte).
 
-        ``places`` says which bit each item has. See :meth:`sums`.
+        ``places`` gives the bit of each item. See :meth:`sums`.
         """
 
         def bits(part: slice) -> AnyArray:
             own = places[part]
+            # adjacent bits: unpack their bytes. Otherwise take each bit by itself; bit 0 is the
+            # highest of its byte, as np.packbits has it
             if own.size and own[-1] - own[0] == own.size - 1 and (np.diff(own) == 1).all():
                 start, stop = own[0] // 8, own[-1] // 8 + 1
                 unpacked = np.unpackbits(packed[:, start:stop], axis=1)
@@ -255,8 +278,10 @@ class WholeColumns:
         return self._summed(len(packed), bits)
 
     def _summed(self, rows: int, weights: Callable[[slice], AnyArray]) -> FloatArray:
+        """Return the sums (level, resample, column); ``weights`` takes a slice of items."""
+        # column 0 stays 0, for pieces that are all 0
         result = np.zeros((rows, self._listed.shape[1] + 1))
-        step = max(8, _TOGETHER // max(rows, 1) // 8 * 8)
+        step = max(8, _WEIGHTS_AT_ONCE // max(rows, 1) // 8 * 8)
         for start in range(0, len(self._listed), step):
             part = slice(start, start + step)
             result[:, 1:] += weights(part).astype(self.dtype, copy=False) @ self._listed[part]
@@ -268,73 +293,75 @@ class WholeColumns:
         return self.scale.floats(self.sums(weights))
 
 
-# -------------------------------------------------------------------------------------------------
-# What items' contributions add up to: sums, squares and largest ones, whatever their order.
+# ---------------------------------------- Sums, squares and largest values of items' contributions
+#
+# None of them depends on the order of the items.
 
-_DIFFERENCES_TOGETHER = 1_000_000  # differences of pairs that are in memory together
-_WIDE = 2**12  # of these, as many of each row
+_DIFFERENCES_AT_ONCE = 1_000_000  # cells (pair, item) in memory: 8 MB
+_ROW_WIDTH = 2**12  # items of a pair in one block
 
 
-class Level(NamedTuple):
-    """How large the contributions of systems are."""
+class ContributionLevel(NamedTuple):
+    """The sums of the contributions of systems, and their largest absolute values."""
 
     sums: FloatArray  #: (system,)
     sizes: FloatArray  #: (system,): the largest absolute contribution
     weight: float  #: the sum of the weights
 
     @classmethod
-    def of(cls, values: FloatArray, weights: FloatArray) -> Level:
+    def of(cls, values: FloatArray, weights: FloatArray) -> ContributionLevel:
         """Return the level of contributions (system, drawn) with these weights (drawn,)."""
         summed = exact_sums(np.vstack([values, weights])).rounded()
-        return cls(summed[:-1], sizes_of(values), float(summed[-1]))
+        return cls(summed[:-1], largest_sizes(values), float(summed[-1]))
 
 
-class Spread(NamedTuple):
-    """Sums of squared contributions: of systems less their mean, and of the pairs' differences."""
+class ContributionSpread(NamedTuple):
+    """Sums of squared contributions: of systems about their mean, and of differences of pairs."""
 
     systems: FloatArray  #: (system,)
-    pairs: FloatArray  #: (pair,): less their mean
-    raw: FloatArray  #: (pair,): as they are; none where they are not asked for
+    pairs: FloatArray  #: (pair,): about their mean
+    raw: FloatArray  #: (pair,): about 0; empty if not requested
 
 
-def sizes_of(values: FloatArray) -> FloatArray:
-    """Return the largest absolute number of each row, 0 of none, NaN where there is one."""
+def largest_sizes(values: FloatArray) -> FloatArray:
+    """Return the largest absolute value of each row, 0 for an empty row, NaN if it contains NaN."""
     return np.asarray(np.abs(values).max(axis=1, initial=0.0))
 
 
-def squares(
-    values: FloatArray, weights: FloatArray, level: Level, pairs: IntArray, *, raw: bool
-) -> Sums:
-    """Return the sums of squares of contributions (system, drawn): see :func:`spread_of`."""
+def sums_of_squares(
+    values: FloatArray, weights: FloatArray, level: ContributionLevel, pairs: IntArray, *, raw: bool
+) -> ExactSums:
+    """Return sums of squares of contributions (system, drawn): see :func:`contribution_spread`."""
+    # rows of one number are systems, (row, 1), rows of two are pairs, (row, 2)
     own = np.arange(len(values))[:, np.newaxis]
     asked = [(own, True), (pairs, True)] + ([(pairs, False)] if raw else [])
-    width = min(max(values.shape[1], 1), _WIDE)
-    height = max(1, _DIFFERENCES_TOGETHER // width)
+    width = min(max(values.shape[1], 1), _ROW_WIDTH)
+    height = max(1, _DIFFERENCES_AT_ONCE // width)
     found = []
     for of, centred in asked:
         for start in range(0, len(of), height):
             rows = of[start : start + height]
-            found.append(_squared(values, weights, level, rows, width, centred=centred))
-    return Sums(
+            found.append(_row_squares(values, weights, level, rows, width, centred=centred))
+    return ExactSums(
         np.concatenate([x.wholes for x in found]), np.concatenate([x.undefined for x in found])
     )
 
 
-def _squared(
+def _row_squares(
     values: FloatArray,
     weights: FloatArray,
-    level: Level,
+    level: ContributionLevel,
     rows: IntArray,
     width: int,
     *,
     centred: bool,
-) -> Sums:
+) -> ExactSums:
     """Return the sums of squares of some systems, (row, 1), or of some pairs, (row, 2)."""
-    gains = _less(level.sums, rows)[:, np.newaxis]
+    gains = _row_values(level.sums, rows)[:, np.newaxis]
     found = None
     for start in range(0, max(values.shape[1], 1), width):
         part = slice(start, start + width)
-        numbers = _less(values[:, part], rows)
+        numbers = _row_values(values[:, part], rows)
         if centred:
             numbers = numbers - weights[part] / level.weight * gains
         added = exact_sums(np.square(numbers))
@@ -343,12 +370,14 @@ def _squared(
     return found
 
 
-def _less(values: FloatArray, rows: IntArray) -> FloatArray:
-    """Return the values of systems, or those of the first of a pair less those of the second."""
+def _row_values(values: FloatArray, rows: IntArray) -> FloatArray:
+    """Return the values of systems, or for pairs the values of the first less the second."""
     return values[rows[:, 0]] if rows.shape[1] == 1 else values[rows[:, 0]] - values[rows[:, 1]]
 
 
-def spread_of(summed: Sums, systems: int, pairs: int) -> Spread:
-    """Return the sums of squares by what they are of."""
+def contribution_spread(summed: ExactSums, systems: int, pairs: int) -> ContributionSpread:
+    """Split the sums of squares into those of systems, of pairs, and raw ones of pairs."""
     found = summed.rounded()
-    return Spread(found[:systems], found[systems : systems + pairs], found[systems + pairs :])
+    return ContributionSpread(
+        found[:systems], found[systems : systems + pairs], found[systems + pairs :]
+    )

@@ -25,8 +25,7 @@ from rankeval_pd.stats.resampling.resamples import swaps_every
 from rankeval_pd.stats.resampling.test_items import AnyItems, Options, Step, quiet
 from rankeval_pd.stats.significance.adjust import check_enough, settled
 
-# -------------------------------------------------------------------------------------------------
-# The paired bootstrap of all pairs of systems (Berg-Kirkpatrick et al. 2012, section 2).
+# ---------- The paired bootstrap of all pairs of systems (Berg-Kirkpatrick et al. 2012, section 2)
 
 PROPORTIONS = {"tango": differences.tango, "newcombe": differences.paired_newcombe}
 
@@ -294,8 +293,7 @@ def _drawn_chance(multiples: IntArray, times: IntArray, event: str) -> float:
     return result if result > 0.0 else float(2.0**-law.n)
 
 
-# -------------------------------------------------------------------------------------------------
-# Swapping what two systems did on an item: approximate randomization of all pairs.
+# ---------------- Swapping what two systems did on an item: approximate randomization of all pairs
 
 _SUMS_TOGETHER = 4_000_000  # sums that are scored together
 

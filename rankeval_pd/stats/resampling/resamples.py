@@ -1,7 +1,7 @@
 """Resamples of test items: counts that all systems share, and random swaps of two systems.
 
-Everything is drawn in blocks of :data:`BLOCK`, each from its own child of one seed, so that the
-numbers depend on the seed and on the number of items alone.
+All draws come in blocks of :data:`BLOCK` resamples, each from its own child of one seed. So the
+numbers depend only on the seed and the number of items.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ import numpy as np
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.resampling.metric_sums import Score, WholeColumns
 
-BLOCK = 1000  # resamples that are drawn from one child of the seed
-_ROOM = 8_000_000  # counts that are in memory together
-_COUNTS = 2**25  # bytes of counts that are drawn together
-_CACHED = 2**18  # counts that are counted together
-_SMALL = 2**16  # up to so many items, two bytes tell them apart
-_SWAPS = (1,)  # what the children of the seed that draw swaps are called
-ENUMERATED = 20  # up to so many items, every swap can be looked at
+BLOCK = 1000  # resamples drawn from one child of the seed; changing it changes all draws
+_COUNTS_IN_MEMORY = 8_000_000  # cells (resample, item) that one call of the generator draws
+_DRAWN_BYTES = 2**25  # bytes of counts (uint8) that are yielded together: 32 MB
+_CACHED_COUNTS = 2**18  # counts (uint8) that stay in the processor's cache: 256 kB
+_UINT16_ITEMS = 2**16  # up to so many items, two bytes are enough for an item's number
+_SWAP_KEY = (1,)  # added to the spawn key of a block: swaps have draws of their own
+ENUMERATED = 20  # up to so many items, all 2^20 swaps are enumerated
 
 Seed = int | Sequence[int]
 
 
 def entropy(rng: int | np.random.Generator | None) -> Seed:
-    """Return the seed that a whole number is, that a generator gives, or a fresh one."""
+    """Return a seed: the whole number itself, four numbers from a generator, or a fresh one."""
     if isinstance(rng, np.random.Generator):
         return [int(x) for x in rng.integers(0, 2**32, size=4)]
     if rng is None:
@@ -38,66 +38,72 @@ def entropy(rng: int | np.random.Generator | None) -> Seed:
 def count_chunks(
     n_items: int, n_resamples: int, seed: Seed, strata: IntArray | None = None
 ) -> Iterator[AnyArray]:
-    """Yield how often each item is in each resample, small whole numbers (resamples, items).
+    """Yield how often each item is in each resample: small whole numbers (resample, item).
 
-    A resample is ``n_items`` items drawn with replacement: its counts are multinomial. With the
-    number of each item's stratum, as many are drawn of each stratum as it has.
+    A resample is ``n_items`` items drawn with replacement, so its counts are multinomial.
+    ``strata`` gives the stratum number of each item; each stratum is then resampled by itself.
     """
     if strata is not None:
-        yield from _stratified(strata, n_resamples, seed)
+        yield from _stratified_counts(strata, n_resamples, seed)
         return
     for block in range(-(-n_resamples // BLOCK)):
         rng = block_generator(seed, block)
         left = min(BLOCK, n_resamples - block * BLOCK)
-        for rows in units(n_items, left):
+        for rows in draw_sizes(n_items, left):
             yield drawn_counts(rng, n_items, rows)
 
 
 def block_generator(seed: Seed, block: int) -> np.random.Generator:
-    """Return what draws the counts of a block of resamples."""
+    """Return the generator of the counts of a block of resamples."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(block,)))
 
 
-def units(n_items: int, n_resamples: int) -> list[int]:
-    """Return how many resamples of a block are drawn at a time: so many counts take 32 MB."""
-    most = max(1, _COUNTS // n_items)
-    if n_items <= _SMALL:  # their generator keeps no rest from one call to the next
-        step = _step(n_items)
+def draw_sizes(n_items: int, n_resamples: int) -> list[int]:
+    """Return the numbers of resamples of a block that are drawn at a time: 32 MB of counts each."""
+    most = max(1, _DRAWN_BYTES // n_items)
+    # NumPy draws 16-bit integers from 32-bit words and drops the rest of a word at the end of a
+    # call. Cut between calls only, or the draws would differ.
+    if n_items <= _UINT16_ITEMS:
+        step = _call_size(n_items)
         most = max(step, most // step * step)
     return [min(most, n_resamples - start) for start in range(0, n_resamples, most)]
 
 
 def drawn_counts(rng: np.random.Generator, n_items: int, n_resamples: int) -> AnyArray:
-    """Return the counts of the next resamples of a block (resamples, items): 7 ns a draw."""
+    """Return the counts of the next resamples of a block, (resample, item): 7 ns a draw."""
     counts = np.zeros((n_resamples, n_items), dtype=np.uint8)
-    dtype = np.uint16 if n_items <= _SMALL else np.uint32
-    step = _step(n_items) if n_items <= _SMALL else 1
+    dtype = np.uint16 if n_items <= _UINT16_ITEMS else np.uint32
+    step = _call_size(n_items) if n_items <= _UINT16_ITEMS else 1
     for start in range(0, n_resamples, step):
         rows = min(step, n_resamples - start)
         drawn = rng.integers(0, n_items, size=(rows, n_items), dtype=dtype)
-        _count(drawn, counts[start : start + rows])
+        _count_draws(drawn, counts[start : start + rows])
+    # a count above 255 would have wrapped around, and the sum of its resample would be less
     if (counts.sum(axis=1, dtype=np.int64) == n_items).all():
         return counts
     raise OverflowError("an item was drawn more than 255 times, at a chance below 1e-500")
 
 
-def _count(drawn: AnyArray, counts: AnyArray) -> None:
-    """Count what was drawn, some resamples at a time: their counts are in the cache."""
+def _count_draws(drawn: AnyArray, counts: AnyArray) -> None:
+    """Count the drawn items in place, some resamples at a time, so their counts stay in cache."""
     size, n_items = drawn.shape
-    step = max(1, _CACHED // n_items)
+    step = max(1, _CACHED_COUNTS // n_items)
     for start in range(0, size, step):
+        # flat places (resample, item); np.add.at counts repeated places, += would not
         places = drawn[start : start + step].astype(np.intp)
         places += n_items * np.arange(len(places))[:, np.newaxis]
         np.add.at(counts[start : start + step].reshape(-1), places.reshape(-1), np.uint8(1))
 
 
-def _stratified(strata: IntArray, n_resamples: int, seed: Seed) -> Iterator[AnyArray]:
+def _stratified_counts(strata: IntArray, n_resamples: int, seed: Seed) -> Iterator[AnyArray]:
+    """Yield counts (resample, item) of items drawn within their strata."""
+    # sort items by stratum: for each place, the first item of its stratum and the stratum's size
     order = np.argsort(strata, kind="stable")
     sizes = np.bincount(strata)
     start = np.repeat(np.cumsum(sizes) - sizes, sizes)
     most = np.repeat(sizes, sizes)
     n = strata.size
-    for rng, size in _chunks(n, n_resamples, seed, ()):
+    for rng, size in _generator_calls(n, n_resamples, seed, ()):
         drawn = order[start + rng.integers(0, most, size=(size, n))]
         counts = np.empty((size, n), dtype=np.float32)
         for row, items in enumerate(drawn):
@@ -106,23 +112,24 @@ def _stratified(strata: IntArray, n_resamples: int, seed: Seed) -> Iterator[AnyA
 
 
 def t_draws(freedom: FloatArray, n_resamples: int, seed: Seed) -> FloatArray:
-    """Return draws of t distributions, (resample, system)."""
+    """Return draws of t distributions, (resample, system), from children (block, 5) of the seed."""
     systems = freedom.size
     parts = [
         rng.standard_t(freedom, size=(size, systems))
-        for rng, size in _chunks(systems, n_resamples, seed, (5,))
+        for rng, size in _generator_calls(systems, n_resamples, seed, (5,))
     ]
     return np.concatenate(parts)
 
 
 def swap_chunks(n_items: int, n_resamples: int, seed: Seed) -> Iterator[AnyArray]:
-    """Yield which items are swapped in each trial, 0 or 1 (trials, items), in chunks."""
-    width, few = -(-n_items // 8), _COUNTS if n_items > _SMALL else 0
+    """Yield which items are swapped in each trial, 0 or 1, in chunks (trial, item)."""
+    # each trial is ``width`` random bytes, one bit an item
+    width, few = -(-n_items // 8), _DRAWN_BYTES if n_items > _UINT16_ITEMS else 0
     together: list[AnyArray] = []
-    for rng, size in _chunks(n_items, n_resamples, seed, _SWAPS):
+    for rng, size in _generator_calls(n_items, n_resamples, seed, _SWAP_KEY):
         bits = np.frombuffer(rng.bytes(size * width), dtype=np.uint8).reshape(size, width)
         together.append(np.unpackbits(bits, axis=1, count=n_items))
-        if sum(part.size for part in together) >= few:  # products of few rows are slow
+        if sum(part.size for part in together) >= few:  # matrix products of few rows are slow
             yield np.concatenate(together)
             together = []
     if together:
@@ -130,18 +137,20 @@ def swap_chunks(n_items: int, n_resamples: int, seed: Seed) -> Iterator[AnyArray
 
 
 def swaps_of(n_items: int, first: int, last: int, block: int, size: int, seed: Seed) -> AnyArray:
-    """Return which of the items from first to before last are swapped in a block's first trials.
+    """Return which of the items first, ..., last - 1 are swapped in a block's first trials.
 
-    The columns of :func:`swap_chunks`, packed, eight items in a byte: the first byte has the item
-    ``first`` rounded down to a multiple of 8. What is drawn for other items is leapt over.
+    These are columns of :func:`swap_chunks`, packed: eight items to a byte, and the first byte
+    begins with item ``first`` rounded down to a multiple of 8. Draws for other items are skipped:
+    (trial, byte).
     """
-    width, step = -(-n_items // 8), _step(n_items)
+    width, step = -(-n_items // 8), _call_size(n_items)
     start, stop = first // 8, -(-last // 8)
-    child = np.random.SeedSequence(seed, spawn_key=(block, *_SWAPS))
+    child = np.random.SeedSequence(seed, spawn_key=(block, *_SWAP_KEY))
     drawn = np.empty((size, stop - start), dtype=np.uint8)
     for trial in range(size):
         chunk, row = divmod(trial, step)
-        begun = chunk * 4 * -(-step * width // 4)  # each chunk takes whole words of 4 bytes
+        # ``rng.bytes`` takes whole words of 4 bytes in each call; PCG64 can skip words of 8 bytes
+        begun = chunk * 4 * -(-step * width // 4)
         place = begun + row * width + start
         rng = np.random.PCG64(child)
         words = rng.advance(place // 8).random_raw(-(-(place % 8 + stop - start) // 8))
@@ -151,25 +160,26 @@ def swaps_of(n_items: int, first: int, last: int, block: int, size: int, seed: S
 
 
 def swaps_every(n_items: int, method: str) -> bool:
-    """Return whether every swap of so many items is looked at."""
+    """Return whether every swap of so many items is enumerated."""
     return n_items <= ENUMERATED and method != "monte-carlo"
 
 
 def all_swaps(n_items: int) -> Iterator[AnyArray]:
     """Yield every subset of the items once, as :func:`swap_chunks` does."""
     total = 2**n_items
-    step = max(1, _ROOM // n_items)
+    step = max(1, _COUNTS_IN_MEMORY // n_items)
     powers = np.arange(n_items)
     for start in range(0, total, step):
+        # the bits of the numbers 0, 1, ... are the subsets: (trial, item)
         numbers = np.arange(start, min(total, start + step))[:, np.newaxis]
         yield ((numbers >> powers) & 1).astype(np.uint8)
 
 
-def _chunks(
+def _generator_calls(
     n_items: int, n_resamples: int, seed: Seed, purpose: tuple[int, ...]
 ) -> Iterator[tuple[np.random.Generator, int]]:
-    """Yield generators and how many resamples to draw from them next."""
-    step = _step(n_items)
+    """Yield a generator and the number of resamples to draw from it in the next call."""
+    step = _call_size(n_items)
     for block in range(-(-n_resamples // BLOCK)):
         child = np.random.SeedSequence(seed, spawn_key=(block, *purpose))
         rng = np.random.default_rng(child)
@@ -177,13 +187,13 @@ def _chunks(
             yield rng, min(step, BLOCK - start, n_resamples - block * BLOCK - start)
 
 
-def _step(n_items: int) -> int:
-    """Return how many resamples are drawn by one call: it depends on the items alone."""
-    return max(1, min(BLOCK, _ROOM // n_items))
+def _call_size(n_items: int) -> int:
+    """Return how many resamples one call draws: it depends only on the number of items."""
+    return max(1, min(BLOCK, _COUNTS_IN_MEMORY // n_items))
 
 
-def counts(n_items: int, n_resamples: int, seed: Seed) -> IntArray:
-    """Return the counts of :func:`count_chunks`, all of them, as whole numbers."""
+def all_counts(n_items: int, n_resamples: int, seed: Seed) -> IntArray:
+    """Return all counts of :func:`count_chunks` as one array (resample, item) of int64."""
     result = np.empty((n_resamples, n_items), dtype=np.int64)
     filled = 0
     for chunk in count_chunks(n_items, n_resamples, seed):
@@ -193,17 +203,17 @@ def counts(n_items: int, n_resamples: int, seed: Seed) -> IntArray:
 
 
 def weighted_sums(weights: AnyArray, values: WholeColumns) -> FloatArray:
-    """Return weights @ values, the same however items are ordered: (resample, column).
+    """Return weights @ values, which no order of the items changes: (resample, column).
 
-    ``values`` (items, columns) come from :func:`for_sums`.
+    ``values`` (item, column) come from :func:`whole_columns`.
     """
     return values.weighted(weights)
 
 
-def for_sums(values: FloatArray, largest_weight: float) -> WholeColumns:
-    """Return values (items, columns) as whole numbers, whose weighted sums are exact.
+def whole_columns(values: FloatArray, largest_weight: float) -> WholeColumns:
+    """Return values (item, column) as whole numbers, whose weighted sums are exact.
 
-    ``largest_weight`` is the most that the weights of a resample sum to.
+    ``largest_weight`` is the largest sum of the weights of a resample.
     """
     return WholeColumns(values, np.abs(values).max(axis=0, initial=0.0), largest_weight)
 
@@ -222,32 +232,33 @@ def resampled_scores(
     values : array (system, item, statistic)
     score : callable
         From sums (..., statistic) to scores (...).
-    chunks : iterator of arrays (resamples, item)
+    chunks : iterator of arrays (resample, item)
         The weights of the items.
     n_resamples : int
     step : callable
-        Told how many resamples were done.
+        Called with the number of resamples that are done.
     """
     systems, items, statistics = values.shape
-    columns = for_sums(flat(values), items)
+    # one matrix product for all systems and statistics: (resample, item) @ (item, column)
+    columns = whole_columns(statistic_columns(values), items)
     result = np.empty((systems, n_resamples))
-    for rows, weights in placed(chunks):
+    for rows, weights in chunk_slices(chunks):
         sums = weighted_sums(weights, columns).reshape(-1, systems, statistics)
         result[:, rows] = score(sums).T
         step(len(weights))
     return result
 
 
-def placed(chunks: Iterator[AnyArray]) -> Iterator[tuple[slice, AnyArray]]:
-    """Yield chunks with the places of their resamples among all."""
+def chunk_slices(chunks: Iterator[AnyArray]) -> Iterator[tuple[slice, AnyArray]]:
+    """Yield each chunk with the slice of its resamples among all."""
     start = 0
     for chunk in chunks:
         yield slice(start, start + len(chunk)), chunk
         start += len(chunk)
 
 
-def flat(values: FloatArray) -> FloatArray:
-    """Return (system, item, statistic) as (item, columns)."""
+def statistic_columns(values: FloatArray) -> FloatArray:
+    """Return (system, item, statistic) as (item, column), a column per system and statistic."""
     return np.moveaxis(values, 1, 0).reshape(values.shape[1], -1)
 
 

@@ -10,13 +10,12 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.exact_sums import total
+from rankeval_pd.stats.exact_sums import exact_total
 from rankeval_pd.stats.intervals import differences
 from rankeval_pd.stats.resampling import resamples
 from rankeval_pd.stats.resampling.metric_sums import Score
 
-# -------------------------------------------------------------------------------------------------
-# What is asked of systems over test items: the items, and the options of a test.
+# ------------------ What is asked of systems over test items: the items, and the options of a test
 
 Step = Callable[[int], object]
 
@@ -77,7 +76,7 @@ class AnyItems(Protocol):
         """Return how much one unit of the first statistic adds to the score, if constant."""
         ...
 
-    def cells(self, a: int, b: int) -> differences.Counts:
+    def cells(self, a: int, b: int) -> differences.PairedCounts:
         """Return how often both systems are right, the first alone, the second alone, neither."""
         ...
 
@@ -121,11 +120,11 @@ class Items:
 
     @cached_property
     def _totals(self) -> FloatArray:
-        return total(np.moveaxis(self.statistics, 1, 2))
+        return exact_total(np.moveaxis(self.statistics, 1, 2))
 
-    def cells(self, a: int, b: int) -> differences.Counts:
+    def cells(self, a: int, b: int) -> differences.PairedCounts:
         """Return how often both systems are right, the first alone, the second alone, neither."""
-        return differences.cells(*self.statistics[[a, b], :, 0])
+        return differences.paired_counts(*self.statistics[[a, b], :, 0])
 
     @property
     def drawn(self) -> FloatArray:

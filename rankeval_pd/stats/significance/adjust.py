@@ -7,8 +7,7 @@ import numpy as np
 from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.resampling.test_items import Options
 
-# -------------------------------------------------------------------------------------------------
-# Adjustment of p-values for multiple testing.
+# ----------------------------------------------------- Adjustment of p-values for multiple testing
 
 ADJUSTMENTS = ("holm", "bonferroni", "bh", "by")
 
@@ -71,8 +70,7 @@ def step_down(p_values: FloatArray, family: IntArray) -> FloatArray:
     return result
 
 
-# -------------------------------------------------------------------------------------------------
-# How many resamples do a family, its adjustment, alpha and level need?
+# --------------------------- How many resamples do a family, its adjustment, alpha and level need?
 
 LEAST = 10_000  # resamples, unless another number is given
 

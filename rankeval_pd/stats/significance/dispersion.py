@@ -1,4 +1,4 @@
-"""Do repeated samples vary as the binomial model says? (Evert 2004, section 4)."""
+"""Does precision vary over samples as the binomial model predicts? (Evert 2004, section 4)."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions import binomial, hypergeometric
 from rankeval_pd.stats.intervals.proportions import INTERVALS
 
-# -------------------------------------------------------------------------------------------------
-# Does precision vary over repeated samples as the binomial model says? (Evert 2004, section 4).
+# --------------------------------------------------- Overdispersion, and the fit of the normal law
 
-_EQUAL = 1e-12  # distances that differ by less are the same
-_AT_ONCE = 250_000  # counts that are drawn together
+_EQUAL = 1e-12  # distances that differ by less are equal
+_COUNTS_AT_ONCE = 250_000  # counts in one draw
 
 
 class Overdispersion(NamedTuple):
-    """How many times as much as binomial counts the true positives vary."""
+    """The ratio of the variance of the true positives to the binomial variance."""
 
     phi: FloatArray
     low: FloatArray
@@ -53,9 +52,9 @@ def pearson(tp: IntArray, n: IntArray) -> float:
 
 
 def model_sd(share: AnyArray | float, n: IntArray) -> FloatArray:
-    """Return the standard deviation of precision that Eq. 4 expects of samples of such sizes.
+    """Return the standard deviation of precision that Eq. 4 predicts for samples of these sizes.
 
-    The size that counts is the harmonic mean: what varies is the mean of 1/n.
+    The effective size is the harmonic mean, because the variance is a mean of 1/n.
     """
     return np.sqrt(np.asarray(share) * (1.0 - np.asarray(share)) * np.mean(1.0 / n))
 
@@ -63,7 +62,7 @@ def model_sd(share: AnyArray | float, n: IntArray) -> FloatArray:
 def normal_distance(tp: AnyArray, n: IntArray) -> FloatArray:
     """Return Kolmogorov's distance of the precisions (..., sample) from the normal law of Eq. 4.
 
-    Mean and standard deviation are those of the pooled precision.
+    Its mean and standard deviation follow from the pooled precision.
     """
     from scipy import special
 
@@ -72,12 +71,13 @@ def normal_distance(tp: AnyArray, n: IntArray) -> FloatArray:
     ordered = np.sort(tp / n, axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         expected = special.ndtr((ordered - share) / sd)
+    # the empirical distribution jumps at each precision: compare both ends of every jump
     steps = np.arange(n.size + 1) / n.size
     distance: FloatArray = np.maximum(steps[1:] - expected, expected - steps[:-1]).max(axis=-1)
     return distance
 
 
-class Fit(NamedTuple):
+class GoodnessOfFit(NamedTuple):
     """Goodness of fit of the normal law of Eq. 4."""
 
     distance: float
@@ -91,61 +91,65 @@ def goodness_of_fit(
     n_resamples: int,
     seed: int,
     advance: Callable[[int], object] = lambda _: None,
-) -> Fit:
-    """Test Eq. 4 by a parametric bootstrap; ``advance`` is told of the draws that are done.
+) -> GoodnessOfFit:
+    """Test Eq. 4 by a parametric bootstrap; ``advance`` is called with the number of new draws.
 
-    The mean is estimated from the same samples, and counts are whole: both change the law of the
-    distance, so that it is simulated, the mean estimated anew each time.
+    The mean is estimated from the same samples, and counts are whole. Both change the law of the
+    distance, so it is simulated, and the mean is estimated anew in each draw.
     """
     observed = float(normal_distance(tp, n))
     share = tp.sum() / n.sum()
     if not 0.0 < share < 1.0:
-        return Fit(np.nan, np.nan)
+        return GoodnessOfFit(np.nan, np.nan)
     rng = np.random.default_rng(seed)
     as_far = proper = 0
-    at_once = max(_AT_ONCE // n.size, 1)
+    at_once = max(_COUNTS_AT_ONCE // n.size, 1)
     for start in range(0, n_resamples, at_once):
+        # (draw, sample); draws with no or only positives have no normal law, and are left out
         drawn = rng.binomial(n, share, size=(min(at_once, n_resamples - start), n.size))
         sums = drawn.sum(axis=-1)
         drawn = drawn[(sums > 0) & (sums < n.sum())]
         as_far += int(np.count_nonzero(normal_distance(drawn, n) >= observed - _EQUAL))
         proper += len(drawn)
         advance(min(at_once, n_resamples - start))
-    return Fit(observed, (1 + as_far) / (proper + 1))
+    return GoodnessOfFit(observed, (1 + as_far) / (proper + 1))
 
 
-# -------------------------------------------------------------------------------------------------
-# How many intervals leave out the precision of the other samples? (Evert 2004, section 4).
+# --------------------------------------- Intervals that exclude the precision of the other samples
+#
+# The number of such intervals, the failures, is compared with its exact law under the model. The
+# joint law of failures and true positives is convolved by Fourier transforms, after tilting so that
+# its mean is the observed pair. Small tails keep their digits: none is a difference.
 
-_REACH = 14.0  # standard deviations on either side: beyond them lies less than 1e-40
-_DROPPED = -60.0  # log of what is too small to change a sum
-_FAILURES_AT_ONCE = 500_000
+_REACH = 14.0  # standard deviations on either side: the tails beyond are below 1e-40
+_NEGLIGIBLE_LOG = -60.0  # logarithm of terms too small to change a sum
+_CELLS_AT_ONCE = 500_000  # cells (angle of the failures, angle of the sum) in memory
 
 
-class Failures(NamedTuple):
-    """How many intervals leave out the precision of the other samples, if the model holds."""
+class IntervalFailures(NamedTuple):
+    """The number of intervals that exclude the precision of the other samples, under the model."""
 
     expected: float
-    p_value: float  #: of as many as were observed or more
+    p_value: float  #: of at least the observed number
 
 
-class _Samples(NamedTuple):
+class _SizeClass(NamedTuple):
     """Samples of one size."""
 
     size: int
-    times: int  #: how many there are
+    times: int  #: number of samples
     counts: IntArray  #: the likely counts of true positives
-    weight: FloatArray  #: the probability of each
-    fails: BoolArray  #: whether the interval leaves out the others' precision
+    weight: FloatArray  #: their probabilities
+    fails: BoolArray  #: whether the interval excludes the others' precision
 
 
-def failures(n: IntArray, tp: IntArray, observed: int, ci: str, level: float) -> Failures:
-    """Return what is to be expected if all samples have the same average precision.
+def failures(n: IntArray, tp: IntArray, observed: int, ci: str, level: float) -> IntervalFailures:
+    """Return the expected number, and the p-value, if all samples have the same average precision.
 
-    Both sides vary: the count of the sample, and that of the others. Given the total of the true
-    positives, the precision of the others follows from the sample's own count, and the counts are
-    binomial ones, given their sum. So the distribution of the number of failures is exact,
-    whatever the precision. Counts 12 standard deviations from their mean are left out.
+    Both sides vary: the count of a sample, and the counts of the others. Given the total of the
+    true positives, the precision of the others follows from the sample's own count, and the counts
+    are binomial, given their sum. So the distribution of the number of failures is exact, whatever
+    the precision. Counts further than 12 standard deviations from their mean are left out.
 
     The cost is that of a fast Fourier transform of the likely numbers of failures and of true
     positives, for each size of a sample: a second for 20,000 samples of 55 sizes.
@@ -154,28 +158,31 @@ def failures(n: IntArray, tp: IntArray, observed: int, ci: str, level: float) ->
     share = positive / total
     expected, kinds = 0.0, []
     for size, times in zip(*(x.tolist() for x in np.unique(n, return_counts=True)), strict=True):
-        low, high = _likely(size, total, share)
+        low, high = _likely_range(size, total, share)
         count = np.arange(max(low, positive - (total - size)), min(high, positive) + 1)
-        fails = _fails(count, size, positive, total, ci, level)
+        fails = _exclusions(count, size, positive, total, ci, level)
+        # alone, a sample's count is hypergeometric given the total; jointly, counts are binomial
         of_all = (np.asarray(float(x)) for x in (total, positive, size))
         alone = np.exp(hypergeometric.log_pmf(count.astype(float), *of_all))
         expected += times * float(alone[fails].sum())
-        kinds.append(_Samples(size, times, count, np.exp(_binomial(count, size, share)), fails))
+        kinds.append(
+            _SizeClass(size, times, count, np.exp(_log_binomial(count, size, share)), fails)
+        )
     if observed == 0:
-        return Failures(expected, 1.0)
+        return IntervalFailures(expected, 1.0)
     if not any(kind.fails.any() for kind in kinds):
-        return Failures(expected, 0.0)
-    return Failures(expected, min(_p_value(kinds, observed, total, positive), 1.0))
+        return IntervalFailures(expected, 0.0)
+    return IntervalFailures(expected, min(_tail_probability(kinds, observed, total, positive), 1.0))
 
 
-def _likely(drawn: int, total: int, share: float) -> tuple[int, int]:
-    """Return the counts among so many that are within 12 standard deviations of their mean."""
+def _likely_range(drawn: int, total: int, share: float) -> tuple[int, int]:
+    """Return the range of counts within 12 standard deviations of their mean."""
     mean = drawn * share
     reach = 12.0 * math.sqrt(mean * (1.0 - share) * (1.0 - drawn / total)) + 12.0
     return max(0, math.floor(mean - reach)), min(drawn, math.ceil(mean + reach))
 
 
-def _fails(
+def _exclusions(
     count: IntArray, size: int, positive: int, total: int, ci: str, level: float
 ) -> BoolArray:
     low, high = INTERVALS[ci](count.astype(float), np.full(count.size, float(size)), level)
@@ -183,29 +190,26 @@ def _fails(
     return np.asarray((others < low) | (high < others))
 
 
-def _binomial(count: IntArray, size: int, share: float) -> FloatArray:
+def _log_binomial(count: IntArray, size: int, share: float) -> FloatArray:
     if share in (0.0, 1.0):
         return np.where(count == size * share, 0.0, -np.inf)
     return binomial.log_pmf(count.astype(float), np.asarray(float(size)), np.asarray(share))
 
 
-# The transform of the joint distribution of failures and true positives, tilted so that its mean is
-# what was observed. Small tails keep their digits: none is a difference.
+class _TiltedLaw(NamedTuple):
+    """The law of failures f and counts c, weighted by exp(u f + v c) and normalized."""
 
-
-class _Tilted(NamedTuple):
-    """Samples whose counts of c and failures f have the weight times exp(u f + v c), normalised."""
-
-    kinds: list[_Samples]
+    kinds: list[_SizeClass]
     log_norm: float
-    mean: FloatArray  #: of the failures, and of the true positives, of all samples
+    mean: FloatArray  #: of the failures and of the true positives of all samples
     covariance: FloatArray
 
 
-def _tilted(kinds: list[_Samples], tilt: FloatArray) -> _Tilted:
+def _tilted_law(kinds: list[_SizeClass], tilt: FloatArray) -> _TiltedLaw:
     found, log_norm = [], 0.0
     mean, covariance = np.zeros(2), np.zeros((2, 2))
     for kind in kinds:
+        # (statistic, count): the failures and the true positives of a sample with this count
         both = np.stack([kind.fails.astype(float), kind.counts.astype(float)])
         with np.errstate(divide="ignore"):
             logs = np.log(kind.weight) + tilt @ both
@@ -219,23 +223,25 @@ def _tilted(kinds: list[_Samples], tilt: FloatArray) -> _Tilted:
         covariance += kind.times * (away * weight) @ away.T
         log_norm += kind.times * (float(most) + math.log(norm))
         found.append(kind._replace(weight=weight))
-    return _Tilted(found, log_norm, mean, covariance)
+    return _TiltedLaw(found, log_norm, mean, covariance)
 
 
-def _tilt_to(kinds: list[_Samples], wanted: FloatArray) -> tuple[FloatArray, _Tilted]:
-    """Return the tilt whose means are the wanted ones, by Newton's method on a convex function."""
+def _tilt_to(kinds: list[_SizeClass], wanted: FloatArray) -> tuple[FloatArray, _TiltedLaw]:
+    """Return the tilt with the wanted means, by Newton's method on a convex function."""
     tilt = np.zeros(2)
-    here = _tilted(kinds, tilt)
+    here = _tilted_law(kinds, tilt)
     for _ in range(100):
         away = wanted - here.mean
         if (np.abs(away) < 1e-3 * np.sqrt(np.diag(here.covariance) + 1e-12)).all():
             break
+        # a ridge keeps a singular covariance solvable; a step moves the tilt of f by at most 2
         ridge = 1e-9 * np.diag(np.diag(here.covariance)) + 1e-12 * np.eye(2)
         step = np.linalg.solve(here.covariance + ridge, away)
         step *= min(1.0, 2.0 / max(abs(step[0]), 1e-300))
+        # the objective log_norm - tilt . wanted must not rise: halve the step until it does not
         before = here.log_norm - tilt @ wanted
         for _ in range(40):
-            there = _tilted(kinds, tilt + step)
+            there = _tilted_law(kinds, tilt + step)
             if there.log_norm - (tilt + step) @ wanted <= before:
                 break
             step = 0.5 * step
@@ -245,36 +251,45 @@ def _tilt_to(kinds: list[_Samples], wanted: FloatArray) -> tuple[FloatArray, _Ti
     return tilt, here
 
 
-def _p_value(kinds: list[_Samples], observed: int, total: int, positive: int) -> float:
-    """Return the probability of as many failures or more, given the true positives."""
-    center = _tilted(kinds, np.zeros(2)).mean
+def _tail_probability(kinds: list[_SizeClass], observed: int, total: int, positive: int) -> float:
+    """Return the probability of at least so many failures, given the true positives."""
+    # tilt only a tail that is small: above the mean
+    center = _tilted_law(kinds, np.zeros(2)).mean
     if observed > center[0]:
         tilt, tilted = _tilt_to(kinds, np.array([observed, positive], dtype=float))
         middle = observed
     else:
-        tilt, tilted = np.zeros(2), _tilted(kinds, np.zeros(2))
+        tilt, tilted = np.zeros(2), _tilted_law(kinds, np.zeros(2))
         middle = round(center[0])
     sd_failures, sd_sum = np.sqrt(np.diag(tilted.covariance))
     samples = sum(kind.times for kind in kinds)
     span = sum(kind.times * (kind.counts.size - 1) for kind in kinds)
+    # failures modulo ``width``, true positives modulo ``length``: both wide enough that what wraps
+    # around is negligible
     width = min(samples + 1, 2 * math.ceil(_REACH * sd_failures + 20.0))
     length = min(span + 1, 2 * math.ceil(_REACH * sd_sum + 20.0))
     first = 0 if width == samples + 1 else min(max(middle - width // 2, 0), samples + 1 - width)
-    at_total = _at_sum(tilted.kinds, positive, length, width)
+    at_total = _failure_law(tilted.kinds, positive, length, width)
+    # undo the tilt: exp(-u (f - middle)), with the constant factors in the logarithm
     number = np.arange(max(first, observed), first + width)
     terms = np.maximum(at_total[number % width], 0.0)
     tail = float(np.sum(np.exp(-tilt[0] * (number - middle)) * terms))
     if tail == 0.0:
         return 0.0
     share = positive / total
-    log_sum = _binomial(np.array([positive]), total, share)[0]
+    log_sum = _log_binomial(np.array([positive]), total, share)[0]
     return math.exp(
         math.log(tail) + tilted.log_norm - tilt[0] * middle - tilt[1] * positive - float(log_sum)
     )
 
 
-def _at_sum(kinds: list[_Samples], total: int, length: int, width: int) -> FloatArray:
-    """Return P(that sum, as many failures), the failures modulo the width."""
+def _failure_law(kinds: list[_SizeClass], total: int, length: int, width: int) -> FloatArray:
+    """Return P(sum = total, failures = f), f modulo the width: (f).
+
+    The law of the sum of all samples is the product of their transforms. Along the sum, the value
+    at one total is a single inverse transform; along the failures, all values are.
+    """
+    # of each size: the transforms (angle of the sum) of the counts that hold, and that fail
     parts = []
     for kind in kinds:
         held, missed = (
@@ -282,23 +297,25 @@ def _at_sum(kinds: list[_Samples], total: int, length: int, width: int) -> Float
             for x in (~kind.fails, kind.fails)
         )
         parts.append((kind.times, held, missed))
-    parts.sort(key=lambda part: -part[0])
+    parts.sort(key=lambda part: -part[0])  # large powers first: they make most cells negligible
     angles = np.arange(width // 2 + 1)
     turn = np.exp(-2j * np.pi * angles / width)
+    # the phases of the inverse transform at the total; % keeps the product of integers small
     back = np.exp(2j * np.pi * (np.arange(length) * (total % length) % length) / length)
-    found = np.empty(angles.size, dtype=complex)
-    rows = max(_FAILURES_AT_ONCE // length, 1)
+    at_angles = np.empty(angles.size, dtype=complex)
+    rows = max(_CELLS_AT_ONCE // length, 1)
     for start in range(0, angles.size, rows):
         block = angles[start : start + rows]
+        # flat cells (angle of the failures, angle of the sum); negligible ones drop out on the way
         row, place = (x.ravel() for x in np.indices((block.size, length)))
         logs = np.zeros(row.size, dtype=complex)
         for times, held, missed in parts:
             with np.errstate(divide="ignore", invalid="ignore"):  # log 0: dropped
                 logs += times * np.log(held[place] + turn[block[row]] * missed[place])
-            near = logs.real > _DROPPED
+            near = logs.real > _NEGLIGIBLE_LOG
             row, place, logs = row[near], place[near], logs[near]
         terms = (np.exp(logs) * back[place]).view(float).reshape(-1, 2)  # real, imaginary
-        found[block] = np.bincount(row, terms[:, 0], block.size) + 1j * np.bincount(
+        at_angles[block] = np.bincount(row, terms[:, 0], block.size) + 1j * np.bincount(
             row, terms[:, 1], block.size
         )
-    return np.fft.irfft(found / length, width)
+    return np.fft.irfft(at_angles / length, width)

@@ -1,4 +1,4 @@
-"""Exact tests of two difference regions given their margins: Fisher, CMH, McNemar, odds ratios."""
+"""Exact conditional tests of two regions: Fisher, Cochran-Mantel-Haenszel, McNemar, odds ratio."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions import binomial, hypergeometric
+from rankeval_pd.stats.distributions.hypergeometric import ratio_moments
 from rankeval_pd.stats.distributions.populations import hypergeometric_laws, tails_of_sum
-from rankeval_pd.stats.distributions.quantiles import first_true, z_of
-from rankeval_pd.stats.distributions.tails import ratio_moments
+from rankeval_pd.stats.intervals.proportions import first_true, z_of
 
-# -------------------------------------------------------------------------------------------------
-# Fisher's exact test of two difference regions (Evert 2004, section 3.3).
+# --------------------------------------------------- Fisher's exact test of two difference regions
+#
+# Evert (2004), section 3.3.
 
 _AS_LIKELY = 1e-7  # two tables are equally likely up to this relative difference, as in R
 
@@ -42,9 +43,9 @@ def fisher_test(
 
     Notes
     -----
-    Regions of equal size make the null distribution symmetric: the two-sided test is then twice
-    the smaller tail, one series per table. Otherwise the tables that are at most as likely as
-    the observed one are found by bisection on either side of the mode.
+    Regions of equal size make the null distribution symmetric: the two-sided p-value is then twice
+    the smaller tail, one series per table. Otherwise, tables that are at most as likely as the
+    observed one are found by bisection on either side of the mode.
     An empty region, or regions with no or only true positives, have p = 1.
     """
     tp_a, n_a, tp_b, n_b = (
@@ -53,6 +54,7 @@ def fisher_test(
     if alternative == "less":
         tp_a, n_a, tp_b, n_b = tp_b, n_b, tp_a, n_a
     total, positive = n_a + n_b, tp_a + tp_b
+    # three ways: one tail; twice one tail, where the law is symmetric; two tails by bisection
     if alternative != "two-sided":
         one = hypergeometric.tails(tp_a, total, positive, n_a)
         p_value, p_mid = np.exp(one.ge), np.exp(one.mid)
@@ -72,7 +74,7 @@ def _symmetric(
 ) -> tuple[FloatArray, FloatArray]:
     """Return p and mid-p of two regions of equal size, ``larger`` being the larger count.
 
-    A count and its mirror image are equally likely, and all further from the middle are less.
+    A count and its mirror image are equally likely, and counts further from the middle are less so.
     """
     upper = hypergeometric.tails(larger, total, positive, n)
     middle = larger * 2.0 == positive
@@ -105,57 +107,64 @@ def _tail_mass(
         )
         return low | (count < lowest) | (count > highest)
 
+    # probabilities fall on either side of the mode: bisect for the first unlikely count on each
     right = first_true(unlikely, mode, highest + 1.0)
     left = -first_true(lambda count: unlikely(-count), 1.0 - mode, 1.0 - lowest)
     upper = np.exp(hypergeometric.tails(right, total, positive, n).ge)
-    # P(X <= left) is the upper tail of the candidates outside the list
+    # P(X <= left) is the upper tail of the positives outside the list
     lower = np.exp(hypergeometric.tails(positive - left, total, positive, total - n).ge)
     return upper + lower
 
 
-# -------------------------------------------------------------------------------------------------
-# Two proportions compared within strata: the exact test of Cochran, Mantel and Haenszel.
+# ------------------------------------- Two proportions within strata: Cochran, Mantel and Haenszel
 #
 # Stratum q has two samples of m_q each, with x_q and y_q positives. Given all margins, x_q is
-# hypergeometric under the hypothesis that no stratum has a difference, and the test statistic is
-# the sum of the x_q, whose law is the convolution. Samples of equal size make this law symmetric.
+# hypergeometric if no stratum has a difference. The test statistic is the sum of the x_q, whose law
+# is a convolution. Samples of equal size make this law symmetric.
 
 
-class Exact(NamedTuple):
-    """The p-values of one test."""
+class StratifiedTest(NamedTuple):
+    """The p-values of one test over strata."""
 
     p_value: float
-    p_mid: float  #: with one half of the probability of what was observed
+    p_mid: float  #: with half the probability of the observed sum
 
 
-def exact_test(x: IntArray, y: IntArray, m: IntArray, alternative: str) -> Exact:
-    """Return the exact p-values, x being one of two samples of m in each stratum.
+def stratified_exact_test(
+    x: IntArray, y: IntArray, m: IntArray, alternative: str
+) -> StratifiedTest:
+    """Return the exact p-values for x and y positives in two samples of m in each stratum.
 
-    The two-sided p-value is that of sums at least as far from their mean. Cost: that of some
-    convolutions, O(the square of the sum's standard deviations).
+    The two-sided p-value is the probability of sums at least as far from their mean. The cost is
+    that of some convolutions, O(the square of the sum's standard deviation).
     """
     both = x + y
+    # strata with the same m and x + y share a law: (m, x + y) for each different stratum
     tables, times = np.unique(np.stack([m, both]), axis=1, return_counts=True)
     size, positive = tables.astype(float)
     observed, total = float(x.sum()), float(both.sum())
     away = observed - total / 2.0
     if alternative == "two-sided":
         count, factor = total / 2.0 + abs(away), 2.0
-    else:  # of the other sample, whose law is the same, "less" is "greater"
+    else:  # the other sample has the same law, and "less" is "greater" of it
         count, factor = (observed if alternative == "greater" else total - observed), 1.0
     if not positive.any() or (positive == 2.0 * size).all():
-        return Exact(1.0, 1.0)
+        return StratifiedTest(1.0, 1.0)
     laws = hypergeometric_laws(size, 2.0 * size, positive)
     result = tails_of_sum(count, laws, times.astype(np.int64))
     if alternative == "two-sided" and away == 0.0:
-        return Exact(1.0, 1.0 - 0.5 * math.exp(result.pmf))
-    return Exact(*(min(1.0, factor * math.exp(log_p)) for log_p in (result.ge, result.mid)))
+        return StratifiedTest(1.0, 1.0 - 0.5 * math.exp(result.pmf))
+    return StratifiedTest(
+        *(min(1.0, factor * math.exp(log_p)) for log_p in (result.ge, result.mid))
+    )
 
 
-def difference(x: IntArray, y: IntArray, m: IntArray, level: float) -> tuple[float, float, float]:
+def mantel_haenszel_difference(
+    x: IntArray, y: IntArray, m: IntArray, level: float
+) -> tuple[float, float, float]:
     """Return the Mantel-Haenszel difference of proportions, and Sato's limits.
 
-    The variance holds for few large strata and for many small ones (T. Sato, 1989).
+    The variance holds for a few large strata and for many small ones (T. Sato 1989).
     """
     inside = m > 0
     a, b, n = (np.asarray(v[inside], dtype=float) for v in (x, y, m))
@@ -163,6 +172,7 @@ def difference(x: IntArray, y: IntArray, m: IntArray, level: float) -> tuple[flo
     if weight == 0.0:
         return 0.0, 0.0, 0.0
     result = float((a - b).sum()) / 2.0 / weight
+    # Sato's estimate: (difference P + Q) / weight^2, here for samples of equal size
     p: FloatArray = (b - a) / 4.0
     q: FloatArray = (a * (n - b) + b * (n - a)) / (4.0 * n)
     variance = max((result * float(p.sum()) + float(q.sum())) / weight**2, 0.0)
@@ -170,12 +180,12 @@ def difference(x: IntArray, y: IntArray, m: IntArray, level: float) -> tuple[flo
     return result, max(result - half, -1.0), min(result + half, 1.0)
 
 
-# -------------------------------------------------------------------------------------------------
-# McNemar's exact test of two ranking methods as classifiers that accept or reject.
+# ----------------------------------------------------- McNemar's exact test of two ranking methods
 #
-# A method is right where it accepts a positive or rejects a negative. Two methods differ in their
-# difference regions only: a is right and b wrong at the true positives that only a accepts and at
-# the false positives that only b accepts.
+# The methods are seen as classifiers that accept or reject. A method is right if it accepts a
+# positive or rejects a negative. Two methods differ in their difference regions only: a is right
+# and b wrong at the true positives that only a accepts and at the false positives that only b
+# accepts.
 
 
 def mcnemar_test(
@@ -215,17 +225,16 @@ def mcnemar_test(
     return np.where(uninformative, 1.0, np.minimum(p_value, 1.0))
 
 
-# -------------------------------------------------------------------------------------------------
-# The odds ratio of two difference regions given their margins: estimate and exact interval.
+# ----------------------------------- The odds ratio given the margins: estimate and exact interval
 #
 # Given both sizes and the number of positives, the true positives in a follow Fisher's noncentral
-# hypergeometric distribution, whose one parameter is the odds ratio of positives in a and in b.
-# Everything is solved on theta, the logarithm of the odds ratio. Probabilities enter in units of
-# that of the observed table, as sums of positive terms, so that nothing cancels.
+# hypergeometric distribution, whose only parameter is the odds ratio of positives in a and in b.
+# All equations are solved in theta, the logarithm of the odds ratio. Probabilities enter in units
+# of the probability of the observed table, as sums of positive terms, so nothing cancels.
 
-_SETTLED = 1e-8  # Newton's steps are quadratic: after one this small, nothing is left to gain
-_LONGEST = 3.0  # a step from where the function is flat leads nowhere
-_MARGIN = 1e-3
+_LAST_STEP = 1e-8  # Newton's steps converge quadratically: after this one the error is 1e-16
+_LONGEST_STEP = 3.0  # where the function is nearly flat, a full step would leave the solution far
+_BRACKET_MARGIN = 1e-3  # room for rounding around the bracket of the estimate
 
 
 class OddsRatio(NamedTuple):
@@ -270,7 +279,7 @@ def conditional_odds_ratio(
     some = ~lowest
     low[some] = np.exp(_log_low(tp_a[some], fp_a[some], tp_b[some], fp_b[some], tail))
     some = ~highest
-    # exchanging the regions turns the odds ratio upside down
+    # exchanging the regions inverts the odds ratio: its upper limit is 1 over their lower limit
     high[some] = np.exp(-_log_low(tp_b[some], fp_b[some], tp_a[some], fp_a[some], tail))
     return OddsRatio(mle, low, high)
 
@@ -279,10 +288,10 @@ def _log_mle(tp_a: FloatArray, fp_a: FloatArray, tp_b: FloatArray, fp_b: FloatAr
     """Return theta at which the expected count is tp_a; all four cells are positive.
 
     It lies between 0 and the logarithm of the sample's odds ratio (Mantel and Hankey 1975). The
-    log-likelihood is concave: Newton's steps, halved by the bracket where they leave it.
+    log-likelihood is concave: Newton's steps, with bisection if they leave the bracket.
     """
     sample = np.log(tp_a) + np.log(fp_b) - np.log(fp_a) - np.log(tp_b)
-    low, high = np.minimum(sample, 0.0) - _MARGIN, np.maximum(sample, 0.0) + _MARGIN
+    low, high = np.minimum(sample, 0.0) - _BRACKET_MARGIN, np.maximum(sample, 0.0) + _BRACKET_MARGIN
     theta = sample.copy()
     active = np.arange(theta.size)
     while active.size:
@@ -290,6 +299,7 @@ def _log_mle(tp_a: FloatArray, fp_a: FloatArray, tp_b: FloatArray, fp_b: FloatAr
         now = theta[active]
         (up, up1, up2), (down, down1, down2) = _sides(*cells, now)
         mass = 1.0 + up + down
+        # mean and variance of the count about tp_a, from the moments on both sides
         excess = (up1 - down1) / mass  # expected less observed count
         variance = (up2 + down2) / mass - excess * excess
         low[active] = np.where(excess < 0.0, now, low[active])
@@ -297,7 +307,7 @@ def _log_mle(tp_a: FloatArray, fp_a: FloatArray, tp_b: FloatArray, fp_b: FloatAr
         new = now - excess / variance
         inside = (new >= low[active]) & (new <= high[active])
         theta[active] = np.where(inside, new, 0.5 * (low[active] + high[active]))
-        active = active[np.abs(theta[active] - now) > _SETTLED]
+        active = active[np.abs(theta[active] - now) > _LAST_STEP]
     return theta
 
 
@@ -307,10 +317,11 @@ def _log_low(
     """Return theta with P(X >= tp_a) = ``tail``; tp_a is not the lowest possible count.
 
     The logarithm of the tail is concave in theta, since the variance of X given X >= tp_a is below
-    that of X: Newton's steps converge from anywhere, from below after the first.
+    that of X. So Newton's steps converge from anywhere, from below after the first.
     """
     from scipy import special
 
+    # start at Wald's limit for the log odds ratio with 1/2 added to each cell
     a, b, c, d = (x + 0.5 for x in (tp_a, fp_a, tp_b, fp_b))
     start = np.log(a) + np.log(d) - np.log(b) - np.log(c)
     spread = np.sqrt(1.0 / a + 1.0 / b + 1.0 / c + 1.0 / d)
@@ -319,11 +330,12 @@ def _log_low(
     while active.size:
         cells = tp_a[active], fp_a[active], tp_b[active], fp_b[active]
         (up, up1, _), (down, down1, _) = _sides(*cells, theta[active])
+        # in units of P(X = tp_a): P(X >= tp_a) = 1 + up, P(X < tp_a) = down
         log_tail = -np.log1p(down / (1.0 + up))
         slope = (up1 * down + down1 * (1.0 + up)) / ((1.0 + up) * (1.0 + up + down))
-        step = np.clip((math.log(tail) - log_tail) / slope, -_LONGEST, _LONGEST)
+        step = np.clip((math.log(tail) - log_tail) / slope, -_LONGEST_STEP, _LONGEST_STEP)
         theta[active] += step
-        active = active[np.abs(step) > _SETTLED]
+        active = active[np.abs(step) > _LAST_STEP]
     return theta
 
 
@@ -333,9 +345,9 @@ Moments = tuple[FloatArray, FloatArray, FloatArray]
 def _sides(
     tp_a: FloatArray, fp_a: FloatArray, tp_b: FloatArray, fp_b: FloatArray, theta: FloatArray
 ) -> tuple[Moments, Moments]:
-    """Return the mass above and below the observed count, its first and its second moment.
+    """Return the mass above and below the observed count, and its first and second moments.
 
-    Mass is in units of the probability of the observed count, moments are about this count.
+    Mass is in units of the probability of the observed count; moments are about this count.
     """
     odds = np.exp(theta)
     above = ratio_moments(tp_b, fp_a, tp_a + 1.0, fp_b + 1.0, odds)

@@ -1,4 +1,4 @@
-"""Boschloo's and Barnard's unconditional tests, and the score test."""
+"""Unconditional tests of two difference regions: Boschloo's, Barnard's, and the score test."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import numpy as np
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions import binomial, hypergeometric
 
-# -------------------------------------------------------------------------------------------------
-# Boschloo's and Barnard's exact unconditional tests of two difference regions.
+# ------------------------------------------------------------ Boschloo's and Barnard's exact tests
 #
 # Fisher's test is conditional on the number K of true positives in both regions, and conservative.
 # An unconditional test takes the largest probability, over the unknown common precision pi, of all
@@ -21,22 +20,21 @@ from rankeval_pd.stats.distributions import binomial, hypergeometric
 #
 #     P(extreme; pi) = sum over k of Binomial(k; n_a + n_b, pi) P(extreme | K = k).
 #
-# The second factor does not depend on pi. So a table takes n_a + n_b hypergeometric tails, once,
+# The second factor does not depend on pi. So a table needs n_a + n_b hypergeometric tails, once,
 # and not n_a n_b probabilities for every pi that is tried.
 #
-# References
-# ----------
-# G. A. Barnard (1947), *Significance tests for 2x2 tables*, Biometrika 34. R. D. Boschloo (1970),
-# *Raised conditional level of significance for the 2x2-table when testing the equality of two
-# probabilities*, Statistica Neerlandica 24.
+# References: G. A. Barnard (1947), Significance tests for 2x2 tables, Biometrika 34. R. D. Boschloo
+# (1970), Raised conditional level of significance for the 2x2-table when testing the equality of
+# two probabilities, Statistica Neerlandica 24.
 
 _AS_EXTREME = 1e-10  # two Fisher p-values are equal up to this relative difference
-_GRID = 8.0  # values of pi tried first, per standard deviation of K
-_CLOSER = np.arange(-7.0, 8.0, 2.0) / 8.0
-_ROUNDS = 9  # each a quarter of the last one's width: the maximum is off by 1e-13 at most
+# points of the first grid per 1/sqrt(N) of phi = asin(sqrt(pi)), which is two standard deviations
+_GRID_DENSITY = 8.0
+_REFINEMENT = np.arange(-7.0, 8.0, 2.0) / 8.0  # places of finer points around a peak, in widths
+_ROUNDS = 9  # each with a quarter of the width: the maximum is off by at most 1e-13
 _ROUNDING = 1e-15
 _REACH = 9.0  # standard deviations of K beyond which its probability is below rounding
-_BLOCK = 1 << 18  # probabilities held at a time
+_CELLS_AT_ONCE = 1 << 18  # probabilities (phi, k) in memory: 2 MB
 
 Cell = tuple[int, int, int, int]
 Progress = Callable[[Iterable[Cell]], Iterable[Cell]]
@@ -60,15 +58,15 @@ def boschloo(
         "greater": the proportion in a is the larger one. Two-sided is twice the smaller p-value
         of the two, at most 1.
     progress : callable
-        Is given the different tables and yields them again, as ``tqdm`` does.
+        Takes the different tables and yields them again, like ``tqdm``.
 
     Notes
     -----
     An empty region, or regions with no or only true positives, have p = 1. Memory grows with
-    N = n_a + n_b, time as its power 1.5 at most: 2 ms a table for two regions of 50, 5 ms of 200,
-    30 ms of 2,000, 200 ms of 10,000. Relative accuracy 1e-11; a p-value below 1e-300 may be 0.
+    N = n_a + n_b, time with at most N^1.5: 2 ms a table for two regions of 50, 5 ms for 200, 30 ms
+    for 2,000, 200 ms for 10,000. Relative accuracy 1e-11; a p-value below 1e-300 may be 0.
     """
-    return _of_all(boschloo_cell, tp_a, n_a, tp_b, n_b, alternative, progress)
+    return _p_values(boschloo_cell, tp_a, n_a, tp_b, n_b, alternative, progress)
 
 
 def barnard(
@@ -84,10 +82,10 @@ def barnard(
     Two-sided counts all tables whose abs(z) is at least the observed one. Whether two z-scores are
     equal is decided in whole numbers. Parameters and Notes as in :func:`boschloo`.
     """
-    return _of_all(barnard_cell, tp_a, n_a, tp_b, n_b, alternative, progress)
+    return _p_values(barnard_cell, tp_a, n_a, tp_b, n_b, alternative, progress)
 
 
-def _of_all(
+def _p_values(
     test: Callable[[int, int, int, int, str], float],
     tp_a: AnyArray,
     n_a: AnyArray,
@@ -96,6 +94,7 @@ def _of_all(
     alternative: str,
     progress: Progress,
 ) -> FloatArray:
+    """Return the p-value of a test for every table; equal tables are tested once."""
     tables = np.stack(np.broadcast_arrays(tp_a, n_a, tp_b, n_b), axis=-1).astype(np.int64)
     different, which = np.unique(tables.reshape(-1, 4), axis=0, return_inverse=True)
     cells: list[Cell] = [(int(a), int(b), int(c), int(d)) for a, b, c, d in different]
@@ -110,13 +109,17 @@ def boschloo_cell(tp_a: int, n_a: int, tp_b: int, n_b: int, alternative: str) ->
     if alternative == "two-sided":
         if tp_a * n_b < tp_b * n_a:
             tp_a, n_a, tp_b, n_b = tp_b, n_b, tp_a, n_a
-        observed = _boschloo(tp_a, n_a, tp_b, n_b)
-        # the other side matters only where it is smaller, which few pi suffice to exclude
-        return min(1.0, 2.0 * min(observed, _boschloo(tp_b, n_b, tp_a, n_a, enough=observed)))
-    return _boschloo(tp_a, n_a, tp_b, n_b)
+        observed = _one_sided_boschloo(tp_a, n_a, tp_b, n_b)
+        # the other side matters only if it is smaller, and a few pi suffice to exclude that
+        return min(
+            1.0, 2.0 * min(observed, _one_sided_boschloo(tp_b, n_b, tp_a, n_a, enough=observed))
+        )
+    return _one_sided_boschloo(tp_a, n_a, tp_b, n_b)
 
 
-def _boschloo(tp_a: int, n_a: int, tp_b: int, n_b: int, enough: float = math.inf) -> float:
+def _one_sided_boschloo(
+    tp_a: int, n_a: int, tp_b: int, n_b: int, enough: float = math.inf
+) -> float:
     """Return the p-value of "greater", or ``enough`` if it is at least that."""
     positive = tp_a + tp_b
     if _uninformative(n_a, n_b, positive):
@@ -126,15 +129,16 @@ def _boschloo(tp_a: int, n_a: int, tp_b: int, n_b: int, enough: float = math.inf
         return 0.0  # Boschloo's p-value is never above Fisher's, which underflowed
     if fisher >= 1.0 - _AS_EXTREME:
         return 1.0
-    return fisher * _largest(_attained(fisher, n_a, n_b), enough / fisher)
+    return fisher * _largest_expectation(_attained_levels(fisher, n_a, n_b), enough / fisher)
 
 
-def _attained(level: float, n_a: int, n_b: int) -> FloatArray:
+def _attained_levels(level: float, n_a: int, n_b: int) -> FloatArray:
     """Return the levels that Fisher's one-sided tests of ``level`` attain, in units of it.
 
-    Given k = 0, ..., n_a + n_b positives, this is P(X >= c), c being the least count at which it
-    is not above the level. From one k to the next c rises by 0 or 1; the probabilities follow from
-    drawing one more (Macskassy 2005, Eqs 12 to 15). Rounding adds 1e-16 of the level at each step.
+    Given k = 0, ..., n_a + n_b positives, this is P(X >= c) with the least count c at which it is
+    not above the level. From one k to the next, c rises by 0 or 1, and the probabilities follow
+    from drawing one more (Macskassy 2005, Eqs 12 to 15). Each step adds rounding of 1e-16 of the
+    level.
     """
     total = n_a + n_b
     attained = [0.0]
@@ -146,7 +150,7 @@ def _attained(level: float, n_a: int, n_b: int) -> FloatArray:
         below *= (other - 1) / left * (k + 1) / (k + 2 - c)
         at_next = at * other / left + gain
         if tail + gain > 1.0 + _AS_EXTREME:
-            # from what is at most the level, where subtraction costs nothing that matters
+            # c rises: P(X >= c) and P(X = c) are at most the level, so their difference is accurate
             tail = max(tail - at, 0.0) + at * (n_a - c) / left
             below, at = at_next, at_next * (k + 1 - c) / (c + 1) * (n_a - c) / other
             c += 1
@@ -161,29 +165,32 @@ def barnard_cell(tp_a: int, n_a: int, tp_b: int, n_b: int, alternative: str) -> 
     if alternative == "less":
         return barnard_cell(tp_b, n_b, tp_a, n_a, "greater")
     total, positive = n_a + n_b, tp_a + tp_b
-    # z is D over the root of S, D = tp_a (n_a + n_b) - k n_a and S = k (n_a + n_b - k), but for a
-    # constant factor
+    # up to a constant factor z is D / sqrt(S), with D = tp_a (n_a + n_b) - k n_a and
+    # S = k (n_a + n_b - k)
     gap = tp_a * total - positive * n_a
     if alternative == "two-sided":
         gap = abs(gap)
-    # z is 0 without positives, which is what pi near 0 gives
+    # p = 1 if z <= 0: as pi goes to 0 there are no positives, z is 0, and that is as extreme
     if _uninformative(n_a, n_b, positive) or gap <= 0:
         return 1.0
     spread = positive * (total - positive)
     k = np.arange(1, total)
-    extreme = _tail_from(_least(k, n_a, n_b, gap, spread), k, n_a, n_b)
+    extreme = _tail_from(_least_extreme_counts(k, n_a, n_b, gap, spread), k, n_a, n_b)
     if alternative == "two-sided":
-        extreme = np.logaddexp(extreme, _tail_from(_least(k, n_b, n_a, gap, spread), k, n_b, n_a))
+        extreme = np.logaddexp(
+            extreme, _tail_from(_least_extreme_counts(k, n_b, n_a, gap, spread), k, n_b, n_a)
+        )
     unit = float(extreme.max())
     value = np.zeros(total + 1)
     value[1:-1] = np.exp(extreme - unit)
-    return min(1.0, math.exp(unit) * _largest(value))
+    return min(1.0, math.exp(unit) * _largest_expectation(value))
 
 
-def _least(k: IntArray, n_a: int, n_b: int, gap: int, spread: int) -> IntArray:
-    """Return the least count in a, given k positives, with D/sqrt(S) of gap/sqrt(spread) or more.
+def _least_extreme_counts(k: IntArray, n_a: int, n_b: int, gap: int, spread: int) -> IntArray:
+    """Return the least count in a, given k positives, with D/sqrt(S) >= gap/sqrt(spread).
 
-    The gap is positive. What floats have found is put right in whole numbers of any size.
+    The gap is positive. Floats give a first result, which is corrected by at most 1 in Python's
+    whole numbers of any size (dtype object), where D^2 spread >= gap^2 S is decided exactly.
     """
     total = n_a + n_b
     whole = k.astype(object)
@@ -201,7 +208,7 @@ def _least(k: IntArray, n_a: int, n_b: int, gap: int, spread: int) -> IntArray:
 
 
 def _tail_from(count: IntArray, k: IntArray, n_a: int, n_b: int) -> FloatArray:
-    """Return the logarithm of P(X >= count), X of the k positives being in a."""
+    """Return log P(X >= count), where X of the k positives are in a."""
     return hypergeometric.tails(count, float(n_a + n_b), float(n_a), k).ge
 
 
@@ -209,25 +216,26 @@ def _uninformative(n_a: int, n_b: int, positive: int) -> bool:
     return n_a == 0 or n_b == 0 or positive in (0, n_a + n_b)
 
 
-def _largest(value: FloatArray, enough: float = math.inf) -> float:
+def _largest_expectation(value: FloatArray, enough: float = math.inf) -> float:
     """Return the largest expectation over pi of value[K], K ~ Binomial(N, pi).
 
-    The values are 1 at most and, with no or only positives, 0.
+    The values are at most 1, and 0 with no or only positives.
 
     On phi = asin(sqrt(pi)) the standard deviation of K/N is 1/(2 sqrt(N)) everywhere, and the
-    second derivative of the expectation is at most about 4 N. So where phi is w/2 or less from a
-    maximum, N w^2/2 at most is missing there: peaks of a grid that are short of the highest by more
-    are dropped, the others are looked at more closely. ``enough`` is returned as soon as the
-    maximum is known to be at least that.
+    second derivative of the expectation is at most about 4 N. So a phi within w/2 of a maximum
+    falls short of it by at most N w^2/2. Peaks of the grid that are lower than the highest by more
+    are dropped; the others are refined. ``enough`` is returned as soon as the maximum is known to
+    be at least that.
     """
     n = value.size - 1
-    stretches = math.ceil(0.5 * math.pi * _GRID * math.sqrt(n))
+    stretches = math.ceil(0.5 * math.pi * _GRID_DENSITY * math.sqrt(n))
     width = 0.5 * math.pi / stretches
     phi: FloatArray = np.asarray((np.arange(stretches) + 0.5) * width, dtype=float)
     expectation = _binomial_mean(value)
     result = expectation(phi)
     if float(result.max()) >= enough:
         return enough
+    # keep the local maxima of the grid, the two ends included
     peak = np.append(True, result[1:] >= result[:-1]) & np.append(result[:-1] >= result[1:], True)
     phi, result = phi[peak], result[peak]
     for _ in range(_ROUNDS):
@@ -235,11 +243,13 @@ def _largest(value: FloatArray, enough: float = math.inf) -> float:
         if highest >= 1.0 - _ROUNDING:  # no expectation is above the largest value
             break
         phi = phi[result >= highest - 0.5 * n * width * width]
-        closer = phi[:, None] + width * _CLOSER
+        # eight finer points around each peak, (peak, point), and the best of them
+        closer = phi[:, None] + width * _REFINEMENT
         at = expectation(closer.ravel()).reshape(closer.shape)
         best = at.argmax(axis=1)[:, None]
         phi, result = (np.take_along_axis(x, best, axis=1)[:, 0] for x in (closer, at))
         width *= 0.25
+    # the final expectation uses every k, with exact probabilities
     k, pi = np.arange(n + 1.0), np.array(math.sin(float(phi[result.argmax()])) ** 2)
     return float(np.sum(np.exp(binomial.log_pmf(k, np.array(float(n)), pi)) * value))
 
@@ -252,19 +262,19 @@ def _binomial_mean(value: FloatArray) -> Callable[[FloatArray], FloatArray]:
     reach = min(n, math.ceil(_REACH * 0.5 * math.sqrt(n)) + 10)
     k = np.arange(n + 1.0)
     log_choose = special.gammaln(n + 1.0) - special.gammaln(k + 1.0) - special.gammaln(n - k + 1.0)
-    # what lies outside 0, ..., N has probability 0
+    # padding: counts outside 0, ..., N have probability 0
     log_choose = np.pad(log_choose, reach, constant_values=-np.inf)
     value = np.pad(value, reach)
     offsets = np.arange(2 * reach + 1)
 
     def mean(phi: FloatArray) -> FloatArray:
         result = np.empty(phi.size)
-        step = max(1, _BLOCK // offsets.size)
+        step = max(1, _CELLS_AT_ONCE // offsets.size)
         for start in range(0, phi.size, step):
             block = slice(start, start + step)
-            # a little outside 0, ..., pi/2 the mean is what it is a little inside
+            # refined points may lie just outside [0, pi/2]: the mean is symmetric about both ends
             sine, cosine = np.abs(np.sin(phi[block])), np.abs(np.cos(phi[block]))
-            # index of K = middle - reach in the padded arrays
+            # index of K = middle - reach in the padded arrays; from here on (phi, k)
             first = np.round(n * sine**2).astype(np.intp)
             index = first[:, None] + offsets
             count = (index - reach).astype(float)
@@ -276,8 +286,9 @@ def _binomial_mean(value: FloatArray) -> Callable[[FloatArray], FloatArray]:
     return mean
 
 
-# -------------------------------------------------------------------------------------------------
-# The score test of two difference regions, whose counts may vary more than binomial ones.
+# ---------------------------------------------------------------------------------- The score test
+#
+# It also holds for counts that vary more than binomial ones.
 
 
 def score_test(
@@ -288,17 +299,17 @@ def score_test(
     Parameters
     ----------
     tp_a, n_a, tp_b, n_b : array
-        True positives and sizes of the two regions, divided by an overdispersion where there is
-        one, so that they need not be whole; they broadcast.
+        True positives and sizes of the two regions, divided by the overdispersion if there is
+        one, so they need not be whole; they broadcast.
     alternative : {"two-sided", "greater", "less"}
         "greater": the proportion in a is the larger one.
 
     Notes
     -----
-    The difference less half of Yates' correction, (1/n_a + 1/n_b)/4, by its standard deviation if
-    both proportions are the pooled one, with Miettinen and Nurminen's factor N/(N - 1): the test
-    whose inversion the interval "score" nearly is. An empty region, or regions with no or only true
-    positives, have p = 1.
+    The statistic is the difference less half of Yates' correction, (1/n_a + 1/n_b)/4, divided by
+    its standard deviation if both proportions equal the pooled one, with Miettinen and Nurminen's
+    factor N/(N - 1). The interval "score" is nearly the inversion of this test. An empty region, or
+    regions with no or only true positives, have p = 1.
     """
     from scipy import special
 
