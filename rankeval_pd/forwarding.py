@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.forms.lazy.frame_heads import ROWS, ask_groups, groups_of, together
+from rankeval_pd.forms.lazy.frame_heads import ROWS, ask_groups, groups_of, whole_groups
 from rankeval_pd.forms.lazy.heads import lower_of
 from rankeval_pd.forms.lazy.outlines import curves
 from rankeval_pd.forms.rankings.candidates import Data
@@ -264,7 +264,7 @@ def _of_groups(
             " over the workers. Give adjust_over='group', or adjust='holm'."
         )
     meta, measures, frames, named, by = groups_of(ddf, chosen)
-    frames, each, largest = together(frames, named, by, meta)
+    frames, each, largest = whole_groups(frames, named, by, meta)
     sizes = check_n(given.get("n"))
     decided = {"measures": measures, "lower_is_better": lower_of(chosen, measures), "exclude": None}
     label = {"label": None} if roles.get("label") is ROWS else {}

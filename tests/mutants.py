@@ -65,12 +65,12 @@ def _path(name: str) -> str:
 # fmt: off
 FAULTS = [
     *_in(
-        "intervals/proportions.py", "stats/fisher stats/intervals",
+        "distributions/hypergeometric.py", "stats/fisher stats/intervals",
         ("middle + 1.0, low)", "middle + 2.0, low)"),
         ("(low < high) & result, middle, high)", "(low < high) & result, middle - 1.0, high)"),
     ),
     *_in(
-        "intervals/proportions.py", "judging",
+        "distributions/hypergeometric.py", "judging",
         ("~result, probe + 1.0, low)", "~result, probe + 2.0, low)"),
         ("np.minimum(guess + 1.0, high))", "np.minimum(guess + 2.0, high))"),
         ("np.where(below, guess, np.maximum", "np.where(below, guess - 1.0, np.maximum"),

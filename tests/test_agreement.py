@@ -15,12 +15,7 @@ from scipy import stats
 from statsmodels.stats import multitest
 
 import rankeval_pd
-from rankeval_pd.stats.intervals.differences import (
-    agreeing,
-    corrected_score,
-    newcombe,
-    overlapping,
-)
+from rankeval_pd.stats.intervals.differences import agreeing, corrected_score, newcombe, overlapping
 from rankeval_pd.stats.significance.fisher import fisher_test
 from rankeval_pd.stats.significance.unconditional import score_test
 from tests.conftest import examples

@@ -180,7 +180,7 @@ def _printed(code: str, **environment: str) -> str:
     return done.stdout.strip()
 
 
-@pytest.mark.parametrize("path", ROOT.rglob("*.py"), ids=str)
+@pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=lambda path: path.stem)
 def test_no_file_is_too_long_to_read(path):
     assert len(path.read_text("utf-8").splitlines()) <= 500
 

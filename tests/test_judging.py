@@ -17,7 +17,7 @@ from sklearn.metrics import average_precision_score
 
 import rankeval_pd
 from rankeval_pd.judging.annotation_plans import _significant, _State
-from rankeval_pd.stats.intervals.proportions import first_near, first_true
+from rankeval_pd.stats.distributions.hypergeometric import first_near, first_true
 from rankeval_pd.stats.rankings import judged_sums as totals
 from rankeval_pd.stats.rankings.judged_sums import average_precision_bounds, hypergeometric_limits
 

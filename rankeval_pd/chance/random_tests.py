@@ -25,7 +25,7 @@ from rankeval_pd.stats.distributions.binomial import tails as binomial_tails
 from rankeval_pd.stats.distributions.hypergeometric import tails as hypergeometric_tails
 from rankeval_pd.stats.random_model.boundary import simultaneous_p_values
 from rankeval_pd.stats.random_model.random_counts import averaged_tails
-from rankeval_pd.stats.rankings.ranking import Block, NBest, Ranking, Size
+from rankeval_pd.stats.rankings.ranking import NBest, Ranking, Size, TieBlock
 
 TEST_COLUMNS = (
     "measure", "n", "tp", "expected", "lift", "p_value", "p_mid", "p_strict", "log10_p",
@@ -257,7 +257,7 @@ def random_test_of_turns(
             np.full(n.shape, np.nan),
             nobody,
             n > 0,
-            Block(nobody, nobody, nobody, nobody),
+            TieBlock(nobody, nobody, nobody, nobody),
         )
         values = _tested(nbest, n, size, population=population, adjust=None, ties=ties)
         rows = (tables.labels([measure] * n.size), n, *values[:-1])

@@ -197,7 +197,9 @@ def _roc_columns(
     return (*_with_limits(result.area, found, level, ci), *found.groups)
 
 
-def _with_limits(area: FloatArray, found: Found, level: float, ci: str) -> tuple[AnyArray, ...]:
+def _with_limits(
+    area: FloatArray, found: InfluenceSpread, level: float, ci: str
+) -> tuple[AnyArray, ...]:
     """Return the area, chance, the limits, the standard error and the p-value of one half."""
     sizes = found.positive, found.negative
     if ci == "newcombe":
@@ -316,7 +318,7 @@ def columns_of_two(
 _FEW = 10  # candidates of a class, below which the intervals are known to fall short
 
 
-class Found(NamedTuple):
+class InfluenceSpread(NamedTuple):
     """What an area varies by, from the influence of every candidate on it."""
 
     spread: roc_areas.AreaSpread
@@ -345,13 +347,13 @@ def spread_of(
     *,
     what: str = "area",
     warns: bool = True,
-) -> Found:
+) -> InfluenceSpread:
     """Return what varies, of candidates or of whole groups of them; say where these are few."""
     positive, negative = _classes(gold, present)
     if cluster is None:
         if warns:
             _warn_if_few(positive, negative, what)
-        return Found(roc_areas.spread(influence, gold, present), positive, negative, ())
+        return InfluenceSpread(roc_areas.spread(influence, gold, present), positive, negative, ())
     result = roc_areas.cluster_spread(influence, gold, present, cluster)
     if warns:
         warn_of_few(result.n_groups[result.n_groups > 0])
@@ -359,13 +361,15 @@ def spread_of(
     known = result.spread.variance > 0.0
     few, many = result.effective
     positive, negative = np.where(known, positive, few), np.where(known, negative, many)
-    return Found(result.spread, positive, negative, (result.n_groups,))
+    return InfluenceSpread(result.spread, positive, negative, (result.n_groups,))
 
 
-def found_of(spread: roc_areas.AreaSpread, positive: IntArray, negative: IntArray) -> Found:
+def found_of(
+    spread: roc_areas.AreaSpread, positive: IntArray, negative: IntArray
+) -> InfluenceSpread:
     """Return the same where the variance is known; say where a class is small."""
     _warn_if_few(positive, negative, "area")
-    return Found(spread, positive, negative, ())
+    return InfluenceSpread(spread, positive, negative, ())
 
 
 def _classes(gold: BoolArray, present: BoolArray) -> tuple[IntArray, IntArray]:

@@ -133,7 +133,7 @@ def _of_frame(each: pd.DataFrame, options: dict[str, Any], attrs: dict[str, Any]
     cells = {
         name: each[name].to_numpy().reshape(len(samples), measures.size) for name in _OF_SAMPLE
     }
-    found = compared(
+    found = area_contrasts(
         *(cells[name][[pair[side] for pair in pairs]] for side in (0, 1) for name in _OF_SAMPLE),
         **options,
     )
@@ -170,7 +170,7 @@ def _of_dataset(each: xr.Dataset, options: dict[str, Any]) -> xr.Dataset:
     ]
     core = ["pair", "measure"]
     found = xr.apply_ufunc(
-        compared, *given, kwargs=options, input_core_dims=[core] * len(given),
+        area_contrasts, *given, kwargs=options, input_core_dims=[core] * len(given),
         output_core_dims=[core] * len(_PAIR_COLUMNS), dask="parallelized",
         output_dtypes=[float] * len(_PAIR_COLUMNS),
     )  # fmt: skip
@@ -242,7 +242,7 @@ class _SampleAreas(NamedTuple):
         return roc_areas.newcombe_variance(area, self.positive, self.negative)
 
 
-def compared(
+def area_contrasts(
     *given: FloatArray, level: float, alternative: str, adjust: str | None
 ) -> tuple[AnyArray, ...]:
     """Return the columns (pair, measure), from what is known of the first and second samples."""

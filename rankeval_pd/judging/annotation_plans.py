@@ -18,7 +18,7 @@ from rankeval_pd.forms.roles.columns import find_gold, frame_column, with_column
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles, with_roles_but
 from rankeval_pd.forms.roles.roles import RankingRoles, Roles, as_names
 from rankeval_pd.judging.judged_lists import judged_difference
-from rankeval_pd.judging.samples import Asked, check_frame, quietly, read_sample
+from rankeval_pd.judging.samples import JudgingScheme, check_frame, quietly, read_sample
 from rankeval_pd.nbest.difference_regions import difference_region
 from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.distributions.hypergeometric import log_pmf
@@ -399,7 +399,7 @@ def annotation_sheet(
     """
     check_frame(candidates)
     chosen = Roles.of(roles)
-    sample = read_sample(candidates, roles, Asked("estimate", None, None, "ratio", 0.95))
+    sample = read_sample(candidates, roles, JudgingScheme("estimate", None, None, "ratio", 0.95))
     gold, judged = sample.gold, sample.judged.to_numpy()
     numbered = with_columns(sample.data, {"_place": np.arange(judged.size)})
     place = numbered.columns[-1]

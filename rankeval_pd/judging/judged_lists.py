@@ -22,7 +22,7 @@ from rankeval_pd.judging.judged_rankings import (
     list_columns,
     region_columns,
 )
-from rankeval_pd.judging.samples import Asked, Sample, warn_if_chosen
+from rankeval_pd.judging.samples import JudgingScheme, Sample, warn_if_chosen
 from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import IntArray
 
@@ -147,7 +147,7 @@ def judged_precision(
     0    good  100        30         17       0.57    0.41     0.71     0
     1    fair  100        32         10       0.31    0.19     0.46     0
     """
-    asked = Asked(unjudged, judged_with, windows, estimator, level)
+    asked = JudgingScheme(unjudged, judged_with, windows, estimator, level)
     sizes = check_n(n)
     sample = find_sample(data, roles, asked, in_chunks=not isinstance(sizes, Shares))
     result: Data = _of_lists(sample, sizes, PRECISION, progress)
@@ -201,7 +201,7 @@ def judged_recall(
       measure    n  n_judged  tp_judged  recall  ci_low  ci_high  tied
     0    good  100        30         17    0.59    0.45     0.71     0
     """
-    asked = Asked(unjudged, judged_with, windows, estimator, level)
+    asked = JudgingScheme(unjudged, judged_with, windows, estimator, level)
     sizes = check_n(n)
     sample = find_sample(data, roles, asked, in_chunks=not isinstance(sizes, Shares))
     result: Data = _of_lists(sample, sizes, RECALL, progress)
@@ -264,7 +264,7 @@ def judged_average_precision(
       measure  n_judged  tp_judged  average_precision  ci_low  ci_high
     0    good       303         29               0.61    0.46     0.74
     """
-    asked = Asked(unjudged, judged_with, windows, estimator, level)
+    asked = JudgingScheme(unjudged, judged_with, windows, estimator, level)
     sample = find_sample(data, roles, asked)
     design = sample.design()
 
@@ -342,7 +342,7 @@ def judged_difference(
          n  n_only  difference  ci_low  ci_high
     0  100      63        0.24    0.08     0.37
     """
-    asked = Asked(unjudged, judged_with, windows, estimator, level)
+    asked = JudgingScheme(unjudged, judged_with, windows, estimator, level)
     sizes = check_n(n)
     pair = only_pair(data, a, b, roles)
     sample = find_sample(data, pair, asked, in_chunks=not isinstance(sizes, Shares))

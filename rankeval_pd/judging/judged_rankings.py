@@ -10,12 +10,19 @@ import numpy as np
 import xarray as xr
 
 from rankeval_pd.forms.lazy.batches import find_batches
-from rankeval_pd.forms.rankings.answers import Question, answer
+from rankeval_pd.forms.rankings.answers import RankingQuestion, answer
 from rankeval_pd.forms.rankings.candidates import check_data, read_part
 from rankeval_pd.forms.rankings.values import Sizes
 from rankeval_pd.forms.roles.declarations import Capabilities
 from rankeval_pd.forms.roles.roles import Roles
-from rankeval_pd.judging.samples import Asked, Sample, by_name, counts_of, quietly, read_sample
+from rankeval_pd.judging.samples import (
+    JudgingScheme,
+    Sample,
+    by_name,
+    counts_of,
+    quietly,
+    read_sample,
+)
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import judged_sums
 from rankeval_pd.stats.rankings.judged_sums import Design
@@ -32,7 +39,7 @@ class LazySample(NamedTuple):
     data: xr.Dataset
     roles: dict[str, Any]
     gold: Hashable
-    asked: Asked
+    asked: JudgingScheme
 
     def design(self) -> Design:
         """Return how the sums are put together."""
@@ -51,7 +58,7 @@ class LazySample(NamedTuple):
         return partial(_read_part, asked=self.asked)
 
 
-def _read_part(part: xr.Dataset, roles: Roles, *, scored: bool, asked: Asked) -> xr.Dataset:
+def _read_part(part: xr.Dataset, roles: Roles, *, scored: bool, asked: JudgingScheme) -> xr.Dataset:
     """Bring a chunk into the inner form, and beside it who is judged."""
     sample = read_sample(part, by_name(roles), asked)
     inner = read_part(sample.data, Roles.of(sample.roles), scored=scored)
@@ -59,7 +66,7 @@ def _read_part(part: xr.Dataset, roles: Roles, *, scored: bool, asked: Asked) ->
 
 
 def find_sample(
-    data: Any, roles: Mapping[str, Any], asked: Asked, *, in_chunks: bool = True
+    data: Any, roles: Mapping[str, Any], asked: JudgingScheme, *, in_chunks: bool = True
 ) -> Sample | LazySample:
     """Return what is judged: of lazy rankings in chunks when they are computed, else now.
 
@@ -77,7 +84,7 @@ def find_sample(
 
 def ask_sample(
     sample: Sample | LazySample,
-    question: Question,
+    question: RankingQuestion,
     columns: tuple[str, ...],
     able: Capabilities,
     n: Sizes = None,

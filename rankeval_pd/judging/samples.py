@@ -41,7 +41,7 @@ ESTIMATORS = ("ratio", "horvitz-thompson")
 _ROWS = "_rows"  # the dimension of the candidates as they came in
 
 
-class Asked(NamedTuple):
+class JudgingScheme(NamedTuple):
     """How candidates came to be judged, as the caller says it."""
 
     unjudged: str
@@ -50,7 +50,7 @@ class Asked(NamedTuple):
     estimator: str
     level: float
 
-    def checked(self) -> Asked:
+    def checked(self) -> JudgingScheme:
         """Return the options, or say which is wrong."""
         check_choice("unjudged", self.unjudged, get_args(PartlyJudged))
         check_choice("estimator", self.estimator, ESTIMATORS)
@@ -94,7 +94,7 @@ class Sample(NamedTuple):
     gold: Hashable
     judged: xr.DataArray  #: (..., _rows)
     probability: xr.DataArray
-    asked: Asked
+    asked: JudgingScheme
 
     @property
     def is_taken_for_random(self) -> bool:
@@ -175,7 +175,7 @@ def _taken(values: xr.DataArray, row: xr.DataArray) -> xr.DataArray:
     return result
 
 
-def read_sample(data: Any, roles: Mapping[str, Any], asked: Asked) -> Sample:
+def read_sample(data: Any, roles: Mapping[str, Any], asked: JudgingScheme) -> Sample:
     """Return the data with "is judged, and true" in the place of gold, and what stands beside."""
     check_data(data)
     asked = asked.checked()
@@ -234,7 +234,7 @@ def _scored(data: xr.Dataset, roles: Roles, gold: Hashable) -> xr.DataArray:
 
 
 def _with_probability(
-    data: Any, asked: Asked, roles: Roles, judged: xr.DataArray
+    data: Any, asked: JudgingScheme, roles: Roles, judged: xr.DataArray
 ) -> tuple[Any, xr.DataArray]:
     """Return the data without the column of probabilities, and these for each candidate."""
     given = asked.judged_with

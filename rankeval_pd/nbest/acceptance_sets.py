@@ -30,8 +30,8 @@ from rankeval_pd.nbest.difference_regions import (
     DECIDED,
     REGION_TYPES,
     SET_INTERVALS,
-    Options,
-    tested,
+    RegionOptions,
+    region_tests,
 )
 from rankeval_pd.nbest.precision import IntervalKind, shares_of
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
@@ -159,7 +159,7 @@ THRESHOLD_COLUMNS = (
 _UNEQUAL = 0.1  # lists that differ by more in size are not compared in precision alone
 
 
-def check_threshold(n: Any, threshold: Any, options: Options) -> None:
+def check_threshold(n: Any, threshold: Any, options: RegionOptions) -> None:
     """Raise a ValueError for what acceptance sets cannot be asked."""
     if n is not None:
         raise ValueError(
@@ -195,7 +195,7 @@ def _of_pair(
 
 
 def compare_thresholds(
-    data: Data, a: Hashable, b: Names, threshold: Mapping[Hashable, Any], options: Options,
+    data: Data, a: Hashable, b: Names, threshold: Mapping[Hashable, Any], options: RegionOptions,
     finish: Finish, roles: Mapping[str, Any], able: Capabilities,
 ) -> Data:  # fmt: skip
     """Compare the sets that the thresholds of each pair accept."""
@@ -214,7 +214,7 @@ def _compare_sets(
     inner: xr.Dataset,
     pairs: list[Pair],
     threshold: Mapping[Hashable, Any],
-    options: Options,
+    options: RegionOptions,
 ) -> xr.Dataset:
     """Return the columns (pair, cut)."""
     cuts_a, cuts_b = _paired_cuts(inner, pairs, threshold)
@@ -282,7 +282,7 @@ def _set_columns(
     cut_a: FloatArray,
     cut_b: FloatArray,
     *,
-    options: Options,
+    options: RegionOptions,
 ) -> tuple[AnyArray, ...]:
     both = present_a & present_b
     r = accepted_regions(score_a, score_b, gold, both, cut_a, cut_b)
@@ -295,7 +295,7 @@ def _set_columns(
         leaning = np.sign(tp_only_a / only_a - tp_only_b / only_b)
         difference = precision_a - precision_b
     exists = ~np.isnan(cut_a) & ~np.isnan(cut_b) & np.ones(r.n_a.shape, dtype=bool)
-    p_values = tested(tp_only_a, only_a, tp_only_b, only_b, options, exists)
+    p_values = region_tests(tp_only_a, only_a, tp_only_b, only_b, options, exists)
     low, high = _limits(
         (r.tp_overlap, tp_only_a, tp_only_b), (r.overlap, only_a, only_b), p_values[1], options
     )
@@ -317,7 +317,10 @@ def _set_columns(
 
 
 def _limits(
-    tp: tuple[IntArray, ...], size: tuple[IntArray, ...], p_value: FloatArray, options: Options
+    tp: tuple[IntArray, ...],
+    size: tuple[IntArray, ...],
+    p_value: FloatArray,
+    options: RegionOptions,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the limits of the difference: candidates of both sets, of a alone, of b alone."""
     both, only_a, only_b = size

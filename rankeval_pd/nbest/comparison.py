@@ -20,7 +20,6 @@ from rankeval_pd.forms.rankings.kernel_calls import (
     ask_pairs,
     only_pair,
     pair_names,
-    sides,
     with_better,
 )
 from rankeval_pd.forms.rankings.values import Sizes, check_n, those
@@ -39,9 +38,15 @@ from rankeval_pd.forms.roles.roles import (
     Target,
 )
 from rankeval_pd.nbest.acceptance_sets import check_threshold, compare_thresholds
-from rankeval_pd.nbest.difference_regions import DECIDED, REGION_TYPES, Options, tested
-from rankeval_pd.nbest.grouped_lists import check_clustered, check_joined, compare_joined, compared
+from rankeval_pd.nbest.difference_regions import DECIDED, REGION_TYPES, RegionOptions, region_tests
+from rankeval_pd.nbest.grouped_lists import (
+    check_clustered,
+    check_joined,
+    cluster_contrasts,
+    compare_joined,
+)  # fmt: skip
 from rankeval_pd.nbest.precision import LEAST
+from rankeval_pd.nbest.recall import precision_as
 from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import bands
@@ -258,7 +263,7 @@ def compare(
     if clustered:
         check_clustered(test, ci, phi, threshold)
         test = None
-    options = Options.of(
+    options = RegionOptions.of(
         test=test, alternative=alternative, ci=ci, level=level, target=target, phi=phi,
         adjust=adjust, adjust_over=adjust_over, alpha=alpha, n_resamples=n_resamples,
         progress=progress, seed=0,
@@ -279,7 +284,7 @@ def compare(
 
 
 def _compare_lists(
-    data: Data, a: Hashable, b: Names, sizes: Sizes, of: str, options: Options, roles: Any
+    data: Data, a: Hashable, b: Names, sizes: Sizes, of: str, options: RegionOptions, roles: Any
 ) -> Data:
     """Compare n-best lists: each n by its own test, or all n together by swaps of the labels."""
     chosen = Roles.of(roles)
@@ -300,7 +305,7 @@ def _compare_lists(
             result = _of_all_n(inner, pairs, types, n, chosen.ties, drawing)
         else:
             result = _of_each_n(inner, pairs, types, n, chosen.ties, options)
-        return with_better(result if of == "precision" else _scaled(result, inner, of))
+        return with_better(result if of == "precision" else precision_as(result, inner, of))
 
     return answer(
         data, only_pair(data, a, b, roles), question,
@@ -311,7 +316,7 @@ def _compare_lists(
 
 def _of_each_n(
     inner: xr.Dataset, pairs: list[Pair], types: dict[str, type], n: IntArray | None, ties: str,
-    options: Options,
+    options: RegionOptions,
 ) -> xr.Dataset:  # fmt: skip
     with drawing_bar(
         inner, options.progress, draws=len(pairs), what="comparing lists", unit="pairs"
@@ -324,7 +329,7 @@ def _of_each_n(
 
 def _of_all_n(
     inner: xr.Dataset, pairs: list[Pair], types: dict[str, type], n: IntArray | None, ties: str,
-    options: Options,
+    options: RegionOptions,
 ) -> xr.Dataset:  # fmt: skip
     draws = len(pairs) * (options.n_resamples or 0)
     with drawing_bar(inner, options.progress, draws=draws, what="swapping labels") as advance:
@@ -334,22 +339,7 @@ def _of_all_n(
         )  # fmt: skip
 
 
-def _scaled(result: xr.Dataset, inner: xr.Dataset, of: str) -> xr.Dataset:
-    """Return recall or lift in the place of precision, which they are multiples of."""
-    pairs = list(zip(*(result[f"measure_{side}"].to_numpy() for side in "ab"), strict=True))
-    a, b = sides(inner["present"], pairs)
-    both = a & b
-    positive = (both & inner["gold"]).sum("candidate")
-    above = result["n"] if of == "recall" else both.sum("candidate")
-    times = xr.where(positive > 0, above / positive.where(positive > 0), np.nan)
-    scaled = {
-        name.replace("precision", of): result[name] * times
-        for name in ("precision_a", "precision_b", "difference", "ci_low", "ci_high")
-    }
-    return result.drop_vars(["precision_a", "precision_b"]).assign(scaled)
-
-
-def _enough(n_tests: int, options: Options) -> int:
+def _enough(n_tests: int, options: RegionOptions) -> int:
     """Return how many draws there are, or refuse: of so few no statistic could be significant."""
     if n_tests / options.alpha > _MOST_SWAPS:
         raise ValueError(
@@ -369,7 +359,7 @@ def _enough(n_tests: int, options: Options) -> int:
     return options.n_resamples
 
 
-def _list_columns(lists: PairRanks, n: IntArray, *, options: Options) -> tuple[AnyArray, ...]:
+def _list_columns(lists: PairRanks, n: IntArray, *, options: RegionOptions) -> tuple[AnyArray, ...]:
     r = lists.regions(n)
     only = n - r.overlap
     tp_only_a, tp_only_b = r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
@@ -377,13 +367,13 @@ def _list_columns(lists: PairRanks, n: IntArray, *, options: Options) -> tuple[A
     groups: tuple[IntArray, ...] = ()
     tables = tp_only_a, only, tp_only_b, only
     if options.test == "cluster":
-        low, high, p_value, n_groups = compared(
+        low, high, p_value, n_groups = cluster_contrasts(
             lists, n, target=options.target, level=options.level, alternative=options.alternative
         )
         p_values = sample_odds_ratio(*tables), p_value, np.full_like(p_value, np.nan)
         groups = (n_groups,)
     else:
-        p_values = tested(*tables, options, lists.exists)
+        p_values = region_tests(*tables, options, lists.exists)
         low, high = _limits(lists, n, tables, difference, p_values[1], options)
     low, high = (np.where(only == 0, 0.0, limit) for limit in (low, high))
     precision = r.tp_a / n, r.tp_b / n
@@ -400,7 +390,7 @@ def _limits(
     tables: tuple[IntArray, IntArray, IntArray, IntArray],
     difference: FloatArray,
     p_value: FloatArray,
-    options: Options,
+    options: RegionOptions,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the limits of the difference, the candidates being independent."""
     tp_only_a, only, tp_only_b, _ = tables
@@ -435,7 +425,7 @@ def _nbest_limits(
     only: IntArray,
     tp_only: tuple[IntArray, IntArray],
     difference: FloatArray,
-    options: Options,
+    options: RegionOptions,
 ) -> tuple[FloatArray, FloatArray]:
     """Return difference -+ z se, the thresholds of both lists being as random as the labels."""
     spread = bands.difference_spread(*lists.ranks, lists.gold, lists.total, n, only, tp_only)
@@ -444,7 +434,7 @@ def _nbest_limits(
 
 
 def _swapped_columns(
-    lists: PairRanks, n: IntArray, *, options: Options, advance: Callable[[int], object]
+    lists: PairRanks, n: IntArray, *, options: RegionOptions, advance: Callable[[int], object]
 ) -> tuple[AnyArray, ...]:
     """Return the columns and the p-values that hold for all n of a pair together."""
     p_swaps = np.full(lists.exists.shape, np.nan)
@@ -463,7 +453,9 @@ def _swapped_columns(
     return (*_list_columns(lists, n, options=options), p_swaps, drawn_swaps)
 
 
-def _decide(results: list[xr.Dataset], batch: list[Hashable], options: Options) -> list[xr.Dataset]:
+def _decide(
+    results: list[xr.Dataset], batch: list[Hashable], options: RegionOptions
+) -> list[xr.Dataset]:
     """Add the adjusted p-value and whether it is significant, all groups being known."""
     bare = [result["p_value"].where(result["exists"]) for result in results]
     if options.adjust is None:

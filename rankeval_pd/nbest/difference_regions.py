@@ -10,12 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import (
-    check_at_least_one,
-    check_choice,
-    check_share,
-    unknown_name,
-)
+from rankeval_pd.errors import check_at_least_one, check_choice, check_share, unknown_name
 from rankeval_pd.forms.lazy.batches import find_batches
 from rankeval_pd.forms.lazy.heads import HeadFrame, head_of
 from rankeval_pd.forms.out import tables
@@ -302,7 +297,7 @@ TESTS = ("fisher", "midp", *OTHER_TESTS, "score")
 SET_INTERVALS = ("score", "delta")
 
 
-class Options(NamedTuple):
+class RegionOptions(NamedTuple):
     """How the comparison is made."""
 
     test: str
@@ -319,7 +314,7 @@ class Options(NamedTuple):
     seed: int
 
     @classmethod
-    def of(cls, **given: Any) -> Options:
+    def of(cls, **given: Any) -> RegionOptions:
         """Return the options, checked."""
         check_choice("test", given["test"], (None, *TESTS))
         check_choice("alternative", given["alternative"], ALTERNATIVES)
@@ -358,12 +353,12 @@ def _test_with(phi: float, test: str | None, adjust: str | None) -> str:
     return test or ("fisher" if phi == 1.0 else "score")
 
 
-def tested(
+def region_tests(
     tp_a: IntArray,
     n_a: IntArray,
     tp_b: IntArray,
     n_b: IntArray,
-    options: Options,
+    options: RegionOptions,
     exists: BoolArray,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return odds ratio, p-value and mid-p of two difference regions."""
@@ -384,7 +379,7 @@ def tested(
 
 
 def _other_test(
-    tp_a: IntArray, n_a: IntArray, tp_b: IntArray, n_b: IntArray, options: Options
+    tp_a: IntArray, n_a: IntArray, tp_b: IntArray, n_b: IntArray, options: RegionOptions
 ) -> FloatArray:
     if options.test == "mcnemar":
         return mcnemar_test(tp_a, n_a, tp_b, n_b, options.alternative)

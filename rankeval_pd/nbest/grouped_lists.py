@@ -72,7 +72,7 @@ def check_clustered(test: Any, ci: Any, phi: Any, threshold: Any) -> None:
         )
 
 
-class Ranked(NamedTuple):
+class ListMembers(NamedTuple):
     """One ranking, the candidates that are in it."""
 
     gold: BoolArray
@@ -81,12 +81,12 @@ class Ranked(NamedTuple):
     whole: Whole | None = None  #: where this is a head
 
     @classmethod
-    def of(cls, ranking: Ranking, row: tuple[int, ...], cluster: IntArray) -> Ranked:
+    def of(cls, ranking: Ranking, row: tuple[int, ...], cluster: IntArray) -> ListMembers:
         """Return the ranking of one measure in one batch, of those that may be in a list."""
         here = ranking.eligible[row]
         of_row = np.broadcast_to(cluster, ranking.score.shape)[row]
         rank, gold = ranking.ranks[row][here], ranking.gold[row][here]
-        return cls(gold, rank, numbered(of_row[here]), ranking.whole)
+        return cls(gold, rank, cluster_numbers(of_row[here]), ranking.whole)
 
     def totals(self, n: IntArray, target: str) -> tuple[cluster_totals.ListTotals, FloatArray]:
         """Return the totals of the clusters, and the precision, shrunken towards a half."""
@@ -105,13 +105,13 @@ def _everyone(whole: Whole | None) -> int | None:
     return None if whole is None else whole.clusters
 
 
-def numbered(cluster: IntArray) -> IntArray:
+def cluster_numbers(cluster: IntArray) -> IntArray:
     """Return the numbers of clusters without gaps, in the same order."""
     return np.asarray(np.unique(cluster, return_inverse=True)[1], dtype=np.int64)
 
 
 def list_spread(
-    ranked: Ranked, n: IntArray, target: str
+    ranked: ListMembers, n: IntArray, target: str
 ) -> tuple[cluster_totals.ListTotals, cluster_totals.ClusterSpread, FloatArray]:
     """Return totals, spread and shrunken precision of the lists of one ranking; ``n`` rises."""
     totals, precision = ranked.totals(n, target)
@@ -138,7 +138,7 @@ def weights(
     for row in np.ndindex(exists.shape[:-1]):
         asked = exists[row]
         if asked.any():
-            ranked = Ranked.of(ranking, row, cluster)
+            ranked = ListMembers.of(ranking, row, cluster)
             rising, back = np.unique(n[asked], return_inverse=True)
             _, result, precision = list_spread(ranked, rising, target)
             size = cluster_totals.effective(rising, precision, result, level)
@@ -152,7 +152,7 @@ def weights(
 
 
 def band(
-    ranked: Ranked, n: IntArray, level: float, **drawing: Any
+    ranked: ListMembers, n: IntArray, level: float, **drawing: Any
 ) -> tuple[FloatArray, FloatArray]:
     """Return the limits of a band that one precision curve is in; ``n`` rises."""
     from scipy import special
@@ -190,7 +190,7 @@ def difference(
     With ``target="region"`` the edge of both is the precision in the two regions together, so that
     what both lists have cancels.
     """
-    cluster = numbered(cluster)
+    cluster = cluster_numbers(cluster)
     r = nbest_regions(rank_a, rank_b, gold, n)
     only = n - r.overlap
     if target == "region":
@@ -244,7 +244,7 @@ def margin(
     return result.value / n, np.where(result.n_groups > 0, half, 0.0)
 
 
-def compared(
+def cluster_contrasts(
     lists: PairRanks, n: IntArray, *, target: str, level: float, alternative: str
 ) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
     """Return limits and p-value of the difference of precision, and the clusters that differ."""

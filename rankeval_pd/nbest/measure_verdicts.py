@@ -11,7 +11,7 @@ import xarray as xr
 
 from rankeval_pd.errors import check_choice, check_share, unknown_name
 from rankeval_pd.forms.out import tables
-from rankeval_pd.forms.rankings.answers import Question, answer
+from rankeval_pd.forms.rankings.answers import RankingQuestion, answer
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import pair_names, with_names
 from rankeval_pd.forms.rankings.values import Sizes, check_n
@@ -30,12 +30,7 @@ from rankeval_pd.stats.distributions import hypergeometric
 from rankeval_pd.stats.intervals import bands
 from rankeval_pd.stats.intervals.proportions import INTERVALS, z_of
 from rankeval_pd.stats.rankings import early, rank_tests, roc_areas, swaps
-from rankeval_pd.stats.rankings.ranking import (
-    Ranking,
-    Whole,
-    nbest_regions,
-    restricted_ranks,
-)
+from rankeval_pd.stats.rankings.ranking import Ranking, Whole, nbest_regions, restricted_ranks
 from rankeval_pd.stats.rankings.swap_draws import Keys
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
 
@@ -137,11 +132,11 @@ def measure_ranks(
     0    good   0.49     1         1          1
     1    fair   0.32     2         2          2
     """
-    asked = Asked.of(n, kind, adjust, n_resamples, level, progress, None)
+    asked = RankCriterion.of(n, kind, adjust, n_resamples, level, progress, None)
     return best_first(ranked(data, asked, RANKED, roles))
 
 
-class Asked(NamedTuple):
+class RankCriterion(NamedTuple):
     """What the measures are ranked by, and how the differences are tested."""
 
     n: Sizes
@@ -163,7 +158,7 @@ class Asked(NamedTuple):
         level: float,
         progress: bool | None,
         baseline: Hashable,
-    ) -> Asked:
+    ) -> RankCriterion:
         """Return the options, checked."""
         if (n is None) == (kind is None):
             raise ValueError(
@@ -195,7 +190,7 @@ class Asked(NamedTuple):
         return self.n_resamples
 
 
-def ranked(data: Data, asked: Asked, columns: dict[str, type], roles: Any) -> Data:
+def ranked(data: Data, asked: RankCriterion, columns: dict[str, type], roles: Any) -> Data:
     """Return the columns asked for, in the order of the measures."""
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
@@ -212,7 +207,7 @@ def ranked(data: Data, asked: Asked, columns: dict[str, type], roles: Any) -> Da
     return _answered(data, asked, roles, question, ("measure",), {**columns, **of_lists})
 
 
-def pairs_tested(data: Data, asked: Asked, roles: Any) -> Data:
+def pairs_tested(data: Data, asked: RankCriterion, roles: Any) -> Data:
     """Return the tests of all pairs behind the ranks: a row per pair, and per n."""
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
@@ -225,9 +220,9 @@ def pairs_tested(data: Data, asked: Asked, roles: Any) -> Data:
 
 def _answered(
     data: Data,
-    asked: Asked,
+    asked: RankCriterion,
     roles: Any,
-    question: Question,
+    question: RankingQuestion,
     names: tuple[str, ...],
     columns: dict[str, type],
 ) -> Data:
@@ -243,7 +238,7 @@ def _answered(
 def _tested(
     inner: xr.Dataset,
     sizes: IntArray,
-    asked: Asked,
+    asked: RankCriterion,
     chosen: Roles,
     compute: Callable[..., tuple[AnyArray, ...]],
     columns: dict[str, type],
@@ -306,9 +301,9 @@ class _Found(NamedTuple):
     better: BoolArray
     tied: IntArray
     exists: BoolArray
-    tested: rank_tests.Tested
+    tested: rank_tests.PairTests
 
-    def p_adjusted(self, asked: Asked) -> FloatArray:
+    def p_adjusted(self, asked: RankCriterion) -> FloatArray:
         """Return the p-values of all pairs, adjusted for all that are tested together."""
         together = asked.kind is not None
         return rank_tests.over_pairs(self.tested.p_value, asked.adjust, simultaneous=together)
@@ -320,7 +315,7 @@ def _columns(
     present: BoolArray,
     keys: Keys,
     *,
-    asked: Asked,
+    asked: RankCriterion,
     baseline: int | None,
     **options: Any,
 ) -> tuple[AnyArray, ...]:
@@ -343,7 +338,7 @@ def _columns_of_pairs(
     present: BoolArray,
     keys: Keys,
     *,
-    asked: Asked,
+    asked: RankCriterion,
     **options: Any,
 ) -> tuple[AnyArray, ...]:
     """Return the columns of the pairs, and which rows there are."""
@@ -361,7 +356,7 @@ def _columns_of_pairs(
     return _leave(asked, columns)
 
 
-def _leave(asked: Asked, columns: list[AnyArray]) -> tuple[AnyArray, ...]:
+def _leave(asked: RankCriterion, columns: list[AnyArray]) -> tuple[AnyArray, ...]:
     """Return the columns, of areas without the dimension n."""
     return tuple(columns if asked.kind is None else [column[..., 0] for column in columns])
 
@@ -372,7 +367,7 @@ def _of_lists(
     present: BoolArray,
     keys: Keys,
     *,
-    asked: Asked,
+    asked: RankCriterion,
     sizes: IntArray,
     ties: str,
     n_resamples: int,
@@ -435,7 +430,7 @@ def _of_areas(
     present: BoolArray,
     keys: Keys,
     *,
-    asked: Asked,
+    asked: RankCriterion,
     sizes: IntArray,
     ties: str,
     n_resamples: int,

@@ -173,7 +173,7 @@ def _band_columns(
                     ranked, keys, n[asked], level, ranking.whole, **drawing
                 )
             else:
-                one = grouped_lists.Ranked.of(ranking, row, cluster)
+                one = grouped_lists.ListMembers.of(ranking, row, cluster)
                 rising, back = np.unique(n[asked], return_inverse=True)
                 result = tuple(x[back] for x in grouped_lists.band(one, rising, level, **drawing))
             limits[(slice(None), *row, asked)] = result

@@ -11,7 +11,7 @@ import xarray as xr
 from rankeval_pd.errors import check_choice, check_share, warn_of_thresholds
 from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.rankings.kernel_calls import ask_measures
+from rankeval_pd.forms.rankings.kernel_calls import ask_measures, sides
 from rankeval_pd.forms.rankings.values import Sizes, check_n, those
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
 from rankeval_pd.forms.roles.roles import (
@@ -324,3 +324,18 @@ def _band_of_one(
         found = recalls.sup_t(ranked, rising, lists.edge, tp, keys, level, added=added, **drawing)
         limits = recalls.emproc_band(found, rising, positive)
     return np.array([tp / positive, *limits])[:, back]
+
+
+def precision_as(result: xr.Dataset, inner: xr.Dataset, of: str) -> xr.Dataset:
+    """Return recall or lift in the place of precision, which they are multiples of."""
+    pairs = list(zip(*(result[f"measure_{side}"].to_numpy() for side in "ab"), strict=True))
+    a, b = sides(inner["present"], pairs)
+    both = a & b
+    positive = (both & inner["gold"]).sum("candidate")
+    above = result["n"] if of == "recall" else both.sum("candidate")
+    times = xr.where(positive > 0, above / positive.where(positive > 0), np.nan)
+    scaled = {
+        name.replace("precision", of): result[name] * times
+        for name in ("precision_a", "precision_b", "difference", "ci_low", "ci_high")
+    }
+    return result.drop_vars(["precision_a", "precision_b"]).assign(scaled)

@@ -14,7 +14,7 @@ from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.candidates import Data, check_data
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles
 from rankeval_pd.forms.roles.roles import AnyRoles, FamilyAdjustment, ListSizes
-from rankeval_pd.nbest.measure_verdicts import VERDICT, Asked, best_first, ranked
+from rankeval_pd.nbest.measure_verdicts import VERDICT, RankCriterion, best_first, ranked
 from rankeval_pd.queries.per_query import Undefined
 from rankeval_pd.queries.run_summary import query_summary
 from rankeval_pd.systems.paired_tests import paired_bootstrap
@@ -134,7 +134,9 @@ def summary(
         if n is not None:
             raise ValueError(f"n={n!r}: systems over test items have no n-best lists. Leave n out.")
         return _of_items(data, baseline, adjust, n_resamples, level, progress, roles)
-    asked = Asked.of(n, "ap" if n is None else None, adjust, n_resamples, level, progress, baseline)
+    asked = RankCriterion.of(
+        n, "ap" if n is None else None, adjust, n_resamples, level, progress, baseline
+    )
     return best_first(ranked(data, asked, VERDICT, roles))
 
 

@@ -12,7 +12,7 @@ from rankeval_pd.chance.bounds import random_cdf as cdf_of
 from rankeval_pd.chance.crossovers import random_envelope
 from rankeval_pd.curves import ranking_areas
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.roles.declarations import let_in_once
+from rankeval_pd.forms.roles.declarations import one_reading
 from rankeval_pd.forms.roles.roles import ListSizes, PopulationKind
 from rankeval_pd.nbest import difference_regions as ratios
 from rankeval_pd.nbest import ranges as mean_differences
@@ -96,7 +96,7 @@ def random_bound(
     'precision'
     """
     look, roles = parted(options)
-    with let_in_once():
+    with one_reading():
         n = n if population == "infinite" else seen_of(data, n, roles)
         within = None if population == "infinite" else n
         table = curves_of(data, within, **roles)
@@ -156,7 +156,7 @@ def random_cdf(
     'true positives among the first 20'
     """
     look, roles = parted(options)
-    with let_in_once():
+    with one_reading():
         table = cdf_of(data, n, population=population, **roles)
         bound = bound_of(data, p, n, population=population, **roles)
     return draw_random_cdf(table, bound, **look)
@@ -371,7 +371,7 @@ def mean_difference(
     'difference of precision'
     """
     look, roles = parted(options)
-    with let_in_once():
+    with one_reading():
         table = mean_differences.mean_difference(
             data, a, b, n, alternative=alternative, n_resamples=n_resamples, level=level,
             progress=progress, **roles,

@@ -16,7 +16,7 @@ from rankeval_pd.curves.curve_references import random_band
 from rankeval_pd.curves.ranking_areas import area as area_of
 from rankeval_pd.errors import check_choice
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.roles.declarations import let_in_once
+from rankeval_pd.forms.roles.declarations import one_reading
 from rankeval_pd.forms.roles.roles import AreaKind, Bound, Space
 from rankeval_pd.plotting.drawing.canvas import shown
 from rankeval_pd.plotting.drawing.curves import curve_drawing
@@ -360,7 +360,7 @@ def _draw(
         )
     look, roles = parted(options)
     beside: dict[str, Any] = {}
-    with let_in_once():
+    with one_reading():
         curve = _CURVES[space](data, **asked, **roles)
         if p is not None:
             few = shown(curve[curve["n"] > 0] if isinstance(curve, pd.DataFrame) else curve)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from rankeval_pd.errors import check_flag, check_share, hushed
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.roles.declarations import let_in_once
+from rankeval_pd.forms.roles.declarations import one_reading
 from rankeval_pd.forms.roles.roles import (
     CUTTING,
     Across,
@@ -27,7 +27,7 @@ from rankeval_pd.forms.roles.roles import (
 )
 from rankeval_pd.nbest import measure_verdicts
 from rankeval_pd.nbest.comparison import compare
-from rankeval_pd.nbest.measure_verdicts import Asked, pairs_tested
+from rankeval_pd.nbest.measure_verdicts import RankCriterion, pairs_tested
 from rankeval_pd.nbest.precision import intervals_unread, nbest_precision
 from rankeval_pd.nbest.precision_bands import precision_band
 from rankeval_pd.nbest.repetition import repetition as repetition_of
@@ -138,7 +138,7 @@ def precision(
     check_flag("intervals", intervals, none=True)
     check_flag("bands", bands, none=True)
     look, roles = parted(options)
-    with let_in_once():
+    with one_reading():
         sizes = seen_of(data, n, roles)
         table = nbest_precision(data, sizes, ci=ci, level=level, target=target, phi=phi, **roles)
         band = None
@@ -258,7 +258,7 @@ def comparison(
         "test": test, "alternative": alternative, "alpha": alpha, "level": level, "ci": ci,
         "target": target, "phi": phi, "progress": progress, **roles,
     }  # fmt: skip
-    with let_in_once(), intervals_unread():
+    with one_reading(), intervals_unread():
         sizes = seen_of(data, n, roles)
         draws = n_resamples if n_resamples is not None else _draws(data, a, b, alpha, roles)
         table = compare(data, a, b, sizes, adjust=adjust, n_resamples=draws, **asked)
@@ -336,7 +336,7 @@ def repetition(
     1
     """
     look, roles = parted(options)
-    with let_in_once():
+    with one_reading():
         asked: dict[str, Any] = {"ci": ci, "level": level, **roles}
         table = repetition_of(data, threshold, n, **asked)
         samples = repetition_samples(data, threshold, n, **asked)
@@ -451,7 +451,7 @@ def pairs_of_measures(
                 f"{name}={given!r} is an option of systems over test items, and n or kind asks for"
                 f" measures of rankings. Leave {name} out; measures=[...] chooses measures."
             )
-    options = Asked.of(
+    options = RankCriterion.of(
         asked["n"], asked["kind"], asked["adjust"], asked["n_resamples"], 1.0 - asked["alpha"],
         asked["progress"], None,
     )  # fmt: skip

@@ -12,7 +12,7 @@ import xarray as xr
 
 from rankeval_pd.errors import check_choice, check_share, unknown_name
 from rankeval_pd.forms.items.item_roles import check_better, item_order, item_roles
-from rankeval_pd.forms.items.items import settled, system_scores
+from rankeval_pd.forms.items.items import roles_of_systems, system_scores
 from rankeval_pd.forms.items.pair_tables import (
     as_came,
     check_sizes,
@@ -337,7 +337,7 @@ def population_calibration(
     )
     seed = resamples.entropy(chosen.rng)
     order = item_order(item_labels(data, chosen))
-    named = settled(data, roles)
+    named = roles_of_systems(data, roles)
     tables = []
     with progress_bar(progress, total=sets, what="drawing test sets", unit="sets") as advance:
         for number in range(sets):

@@ -11,7 +11,7 @@ import xarray as xr
 
 from rankeval_pd.errors import check_choice, check_share, unknown_name
 from rankeval_pd.forms.items.item_roles import check_items, item_order, item_roles, role_column
-from rankeval_pd.forms.items.items import settled
+from rankeval_pd.forms.items.items import roles_of_systems
 from rankeval_pd.forms.items.pair_tables import (
     as_came,
     check_sizes,
@@ -263,7 +263,7 @@ def gain_by_size(
     check_names("by=", by, ("size",))
     places = _domains(data, by, chosen, draw)
     whole = check_sizes(sizes, max((len(rows) for rows in places), default=0))
-    named = settled(data, roles)
+    named = roles_of_systems(data, roles)
     listed = []
     for size in whole:
         rows = np.sort(np.concatenate([p[:size] for p in places if len(p) >= size]))

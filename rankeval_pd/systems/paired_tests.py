@@ -9,8 +9,8 @@ import numpy as np
 import xarray as xr
 
 from rankeval_pd.errors import check_choice, check_count
-from rankeval_pd.forms.items.item_answers import Finish, Question, answer
-from rankeval_pd.forms.lazy.item_sums import Asked
+from rankeval_pd.forms.items.item_answers import Finish, ItemQuestion, answer_items
+from rankeval_pd.forms.lazy.item_sums import ItemNeeds
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.roles.declarations import Capabilities, check_memory, with_roles
 from rankeval_pd.forms.roles.roles import (
@@ -25,10 +25,10 @@ from rankeval_pd.stats._types import AnyArray, IntArray
 from rankeval_pd.stats.resampling import paired_gains, resamples
 from rankeval_pd.stats.resampling.bootstrap_tests import DUAL, EVENTS, INTERVALS
 from rankeval_pd.stats.resampling.gain_tables import Pairs, is_undecided
-from rankeval_pd.stats.resampling.test_items import AnyItems, Options
+from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions
 from rankeval_pd.systems.system_ranks import (
     Families,
-    Made,
+    TableNotes,
     check_size,
     of_all_groups,
     options_of,
@@ -371,7 +371,7 @@ def _ask_pairs(
     data: Data,
     a: Hashable,
     b: Hashable,
-    options: Options,
+    options: PairOptions,
     adjust_over: str,
     families: Families | None,
     progress: bool | None,
@@ -380,7 +380,7 @@ def _ask_pairs(
     baseline: Hashable,
 ) -> Data:
     columns = PAIR_COLUMNS if families is None else (*PAIR_COLUMNS, "relation")
-    made = Made(options, roles, said, adjust_over)
+    made = TableNotes(options, roles, said, adjust_over)
     with resampling_bar(data, progress, options.n_resamples, "resampling items") as step:
 
         def ask(items: AnyItems, pairs: IntArray, groups: int) -> Sequence[AnyArray]:
@@ -394,12 +394,12 @@ def _ask_pairs(
             return computed
 
         finish = _over_groups(options) if made.over_all else None
-        question = Question(
+        question = ItemQuestion(
             ask, Pairs._fields, _PAIR_DTYPES, "pair", finish=finish,
             spread=lambda n_pairs: _spread(test, made.settled(options, n_pairs, 1)),
         )  # fmt: skip
         relate = None if families is None else relation_of(families)
-        result: Data = answer(
+        result: Data = answer_items(
             data, roles, question, made.columns(columns), a=a, b=b, baseline=baseline,
             relate=relate, attrs=made.attrs,
         )  # fmt: skip
@@ -407,14 +407,14 @@ def _ask_pairs(
     return result
 
 
-def _spread(test: Callable[..., Pairs], options: Options) -> Asked:
+def _spread(test: Callable[..., Pairs], options: PairOptions) -> ItemNeeds:
     """Return what the test needs of items that are spread over workers."""
     if test is paired_gains.paired_permutation:
-        return Asked(options, swaps=True)
-    return Asked(options, signs="wild" in (options.event, options.ci))
+        return ItemNeeds(options, swaps=True)
+    return ItemNeeds(options, signs="wild" in (options.event, options.ci))
 
 
-def _over_groups(options: Options) -> Finish:
+def _over_groups(options: PairOptions) -> Finish:
     """Return what adjusts the tests of all groups as one family."""
 
     def finish(results: list[xr.Dataset], batch: list[Hashable]) -> list[xr.Dataset]:

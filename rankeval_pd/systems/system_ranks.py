@@ -11,9 +11,9 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import check_choice, check_count, check_share, listed, unknown_name, warn
-from rankeval_pd.forms.items.item_answers import Finish, Question, Relate, answer
+from rankeval_pd.forms.items.item_answers import Finish, ItemQuestion, Relate, answer_items
 from rankeval_pd.forms.lazy.frame_heads import is_dask_frame
-from rankeval_pd.forms.lazy.item_sums import Asked
+from rankeval_pd.forms.lazy.item_sums import ItemNeeds
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.out.tables import OVER, adjusted_together
 from rankeval_pd.forms.rankings.candidates import Data
@@ -34,8 +34,8 @@ from rankeval_pd.stats.rankings.rank_tests import system_ranks as system_ranks_o
 from rankeval_pd.stats.resampling import paired_gains, resamples
 from rankeval_pd.stats.resampling.gain_tables import METHODS
 from rankeval_pd.stats.resampling.item_draws import studentises
-from rankeval_pd.stats.resampling.test_items import AnyItems, Options, quiet
-from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, settled
+from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions, quiet
+from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, with_resamples
 
 # -------------------------------------------- Which rank does a system have, and how sure is that?
 
@@ -133,31 +133,33 @@ def system_ranks(
         roles, n_resamples, method="auto", adjust=adjust, alpha=alpha, level=level,
         event="wild", ci=ci or "", keep_order=True,
     )  # fmt: skip
-    made = Made(options, roles, ("event", "adjust", "alpha", "level"), adjust_over)
+    made = TableNotes(options, roles, ("event", "adjust", "alpha", "level"), adjust_over)
     made.attrs |= {"ranks": ranks} | ({} if ci is None else {"ci": ci})
     with resampling_bar(data, progress, options.n_resamples, "resampling items") as step:
 
         def ask(items: AnyItems, pairs: IntArray, groups: int) -> Sequence[AnyArray]:
-            settled = made.settled(options, len(pairs), groups)
-            check_size(system_ranks_of, items, len(pairs), settled)
-            computed = system_ranks_of(items, settled, ranks, step)
-            made.see(items, settled, np.isfinite(computed.score) & np.isnan(computed.ci_low))
+            with_resamples = made.settled(options, len(pairs), groups)
+            check_size(system_ranks_of, items, len(pairs), with_resamples)
+            computed = system_ranks_of(items, with_resamples, ranks, step)
+            made.see(items, with_resamples, np.isfinite(computed.score) & np.isnan(computed.ci_low))
             made.see_interval(ci or ("clopper-pearson" if items.binary else "wild"))
             return computed
 
         finish = _over_groups(options, ranks) if made.over_all else None
-        question = Question(
+        question = ItemQuestion(
             ask, Ranks._fields, _RANK_DTYPES, "system", of_pairs=("family_p",), finish=finish,
-            spread=lambda n_pairs: Asked(
+            spread=lambda n_pairs: ItemNeeds(
                 made.settled(options, n_pairs, 1), signs=True, ranked=True
             ),
         )  # fmt: skip
-        result: Data = answer(data, roles, question, made.columns(RANK_COLUMNS), attrs=made.attrs)
+        result: Data = answer_items(
+            data, roles, question, made.columns(RANK_COLUMNS), attrs=made.attrs
+        )
     made.warn()
     return _by_rank(result, as_names(roles.get("by"), getattr(data, "columns", ())))
 
 
-def _over_groups(options: Options, ranks: str) -> Finish:
+def _over_groups(options: PairOptions, ranks: str) -> Finish:
     """Return what takes the tests of all groups as one family, and ranks by them."""
 
     def limits(rank: IntArray, p_values: FloatArray) -> tuple[IntArray, IntArray]:
@@ -229,18 +231,18 @@ def options_of(
     event: str,
     ci: str,
     keep_order: bool,
-) -> Options:
+) -> PairOptions:
     """Return the options, checked."""
     check_choice("method", method, METHODS)
     check_choice("adjust", adjust, _ADJUSTMENTS)
-    return Options(
+    return PairOptions(
         0 if n_resamples is None else check_count("n_resamples", n_resamples),
         event, method, ci, adjust,
         check_share("alpha", alpha), check_share("level", level), seed_of(roles), keep_order,
     )  # fmt: skip
 
 
-def check_size(test: Callable[..., Any], items: AnyItems, pairs: int, options: Options) -> None:
+def check_size(test: Callable[..., Any], items: AnyItems, pairs: int, options: PairOptions) -> None:
     """Raise a MemoryError where the draws of every pair, or of every system, cannot be held."""
     every = test is paired_gains.paired_permutation or studentises(options)
     rows, what = (pairs, "pairs") if every else (items.n_systems, "systems")
@@ -253,7 +255,7 @@ def check_size(test: Callable[..., Any], items: AnyItems, pairs: int, options: O
 
 
 def of_all_groups(
-    results: Sequence[xr.Dataset], name: str, options: Options, batch: Sequence[Hashable]
+    results: Sequence[xr.Dataset], name: str, options: PairOptions, batch: Sequence[Hashable]
 ) -> list[xr.DataArray]:
     """Return the p-values of this name, adjusted as one family."""
     assert options.adjust is not None
@@ -277,12 +279,12 @@ def resampling_bar(
         yield step
 
 
-class Made:
+class TableNotes:
     """How a table was made, and what has to be said of that: its attrs, and one warning a call."""
 
     def __init__(
         self,
-        options: Options,
+        options: PairOptions,
         roles: Mapping[str, Any],
         said: Sequence[str],
         adjust_over: str,
@@ -303,16 +305,16 @@ class Made:
         self._flat = False
         self._late = False
 
-    def settled(self, options: Options, n_pairs: int, groups: int) -> Options:
+    def settled(self, options: PairOptions, n_pairs: int, groups: int) -> PairOptions:
         """Return the options with as many resamples as the family of tests needs."""
         alike = groups if self.over_all else 1
-        return settled(options._replace(n_alike=alike), n_pairs)
+        return with_resamples(options._replace(n_alike=alike), n_pairs)
 
     def columns(self, columns: Sequence[str]) -> tuple[str, ...]:
         """Return the columns, the number of groups last where there are groups."""
         return (*columns, *(["n_groups"] if self._groups is not None else []))
 
-    def see(self, items: AnyItems, options: Options, flat: AnyArray) -> None:
+    def see(self, items: AnyItems, options: PairOptions, flat: AnyArray) -> None:
         """Note the size of what was drawn, and whether an interval was not to be had."""
         self.attrs["n_resamples"] = options.n_resamples
         self._fewest = min(self._fewest, items.n_drawn)

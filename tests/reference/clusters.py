@@ -24,7 +24,14 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from rankeval_pd.nbest.grouped_lists import Ranked, band, difference, list_spread, margin, p_values
+from rankeval_pd.nbest.grouped_lists import (
+    ListMembers,
+    band,
+    difference,
+    list_spread,
+    margin,
+    p_values,
+)
 from rankeval_pd.stats.intervals import bands, cluster_totals
 from rankeval_pd.stats.intervals.proportions import INTERVALS
 from rankeval_pd.stats.rankings import ranking, swap_draws, swaps
@@ -66,7 +73,7 @@ def setting(n_clusters, sizes, icc, strength, reps, swaps_too):
             continue
         here = np.ones(len(data), dtype=bool)
         scores = data["a"].to_numpy(), data["b"].to_numpy()
-        a, b = (Ranked.of(Ranking.of(score, gold, here), (), cluster) for score in scores)
+        a, b = (ListMembers.of(Ranking.of(score, gold, here), (), cluster) for score in scores)
         points.append(np.cumsum(gold[np.argsort(a.rank)])[n - 1] / n)
         row = [single(a, n[1:2], target) for target in ("region", "nbest")]
         row.append(band(a, n, 0.95, n_resamples=299, seed=1))

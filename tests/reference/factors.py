@@ -12,14 +12,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.forms.items.metric_columns import Beside, crossed, find_metric
+from rankeval_pd.forms.items.metric_columns import ItemDesign, crossed, find_metric
 from rankeval_pd.forms.roles.roles import Roles
 from rankeval_pd.stats.resampling import paired_gains
-from rankeval_pd.stats.resampling.test_items import Items, Options
+from rankeval_pd.stats.resampling.test_items import Items, PairOptions
 
 N, SEED_SD, NOISE = 100, 0.07, 0.2
 SIZES, EFFECTS = np.array([10, 20, 30, 40]), np.array([1.2, -0.6, 0.4, -0.3])
-OPTIONS = Options(999, "wild", "auto", "wild", None, 0.05, 0.95, 0, keep_order=True)
+OPTIONS = PairOptions(999, "wild", "auto", "wild", None, 0.05, 0.95, 0, keep_order=True)
 PAIR = np.array([[0, 1]])
 
 
@@ -28,7 +28,7 @@ def items(values: np.ndarray, seeds: bool = False, strata=None, average: str = "
     metric = find_metric(Roles(), [None], one_level=True)
     full = np.stack([values, np.ones_like(values)], axis=-1)
     labels = list(range(values.shape[1])) if seeds else None
-    beside = Beside(None, strata, average, labels, "raise")
+    beside = ItemDesign(None, strata, average, labels, "raise")
     there = np.ones(values.shape[:2], dtype=bool)
     return crossed(full, there, metric, ["a", "b"], None, beside)
 

@@ -19,7 +19,7 @@ import pandas as pd
 from rankeval_pd.stats.rankings import rank_tests
 from rankeval_pd.stats.resampling import paired_gains
 from rankeval_pd.stats.resampling.metric_sums import METRICS
-from rankeval_pd.stats.resampling.test_items import Items, Options
+from rankeval_pd.stats.resampling.test_items import Items, PairOptions
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "methods" / "paired_tests.md"
@@ -37,10 +37,10 @@ KINDS = (
 SKEWED = ("long tail to the right", "long tail to the left", "0/1, 10 % differ, gain .05")
 
 
-def options(procedure: str, seed: int, adjust: str | None = None) -> Options:
+def options(procedure: str, seed: int, adjust: str | None = None) -> PairOptions:
     """Return the options of a procedure."""
     event, ci = PROCEDURES[procedure]
-    return Options(B, event, "auto", ci, adjust, 0.05, 0.95, seed, keep_order=True)
+    return PairOptions(B, event, "auto", ci, adjust, 0.05, 0.95, seed, keep_order=True)
 
 
 def two_systems(rng: np.random.Generator, kind: str, n: int, sets: int) -> Items:

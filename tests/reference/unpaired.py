@@ -17,7 +17,7 @@ import pandas as pd
 from average_precision import truth, without
 from scipy import special
 
-from rankeval_pd.curves.unpaired_areas import compared, of_sample
+from rankeval_pd.curves.unpaired_areas import area_contrasts, of_sample
 from rankeval_pd.stats.rankings.ranking import Ranking
 
 
@@ -39,7 +39,9 @@ def run(sizes, quality, kind, repetitions=4_000, seed=1):
     result = {"first": str(first), "second": str(second), "quality": quality, "kind": kind}
 
     def asked(name, better):
-        found = compared(*sample(*first, quality), *sample(*second, quality + better), **options)
+        found = area_contrasts(
+            *sample(*first, quality), *sample(*second, quality + better), **options
+        )
         truly = wanted(*first, quality) - wanted(*second, quality + better)
         result[f"covers{name}"] = ((found[3] <= truly) & (truly <= found[4])).mean()
         if not better:

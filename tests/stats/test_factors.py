@@ -34,7 +34,7 @@ def test_the_seeds_part_of_a_gain_is_t_times_its_error():
     statistics[..., 1] = 1.0
     seeds = test_items.Seeds(np.array([0.3, 2.0]), np.array([4.0, 4.0]))
     items = test_items.Items(statistics, None, metric_sums.ratio, 1.0, "mean", seeds=seeds)
-    options = test_items.Options(500, "wild", "auto", "wild", None, 0.05, 0.95, 7, True)
+    options = test_items.PairOptions(500, "wild", "auto", "wild", None, 0.05, 0.95, 7, True)
     parts = bootstrap_tests.contributions(items)
     found = bootstrap_tests.subset_sums(parts, items, options, test_items.quiet)
     drawn = parts.unit * (parts.values.sum(axis=1, keepdims=True) - 2.0 * found.values)

@@ -15,7 +15,7 @@ from rankeval_pd.stats.significance.adjust import adjust, needed_resamples
 @pytest.mark.parametrize("pairs", [1, 3, 10])
 def test_the_least_number_of_resamples_that_can_decide(method, pairs):
     """Twice the smallest p-value there is, adjusted with others of 1: with one less it cannot."""
-    options = test_items.Options(0, "wild", "auto", "", method, 0.05, 0.95, 1, True)
+    options = test_items.PairOptions(0, "wild", "auto", "", method, 0.05, 0.95, 1, True)
     needed = needed_resamples(options, pairs)
 
     def smallest(draws):

@@ -35,7 +35,7 @@ def test_ranks_that_decisions_leave_open():
     """Of three measures the first and the last are told apart; at alpha itself, too."""
     value, p = np.array([[0.9], [0.7], [0.5]]), np.array([[0.06], [0.05], [0.5]])
     gaps, half = np.array([[0.2], [0.4], [0.2]]), np.full((3, 1), 0.3)
-    found = rank_tests.decide(value, rank_tests.Tested(3, gaps, half, p), p, 0.05, None)
+    found = rank_tests.decide(value, rank_tests.PairTests(3, gaps, half, p), p, 0.05, None)
     assert_array_equal(found.rank[:, 0], [1, 2, 3])
     assert_array_equal(found.rank_low[:, 0], [1, 1, 2])
     assert_array_equal(found.rank_high[:, 0], [2, 3, 3])

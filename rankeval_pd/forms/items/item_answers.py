@@ -29,7 +29,7 @@ from rankeval_pd.forms.lazy.frame_heads import is_dask_frame
 from rankeval_pd.forms.lazy.item_sums import (
     FEW,
     OF_FRAME,
-    Asked,
+    ItemNeeds,
     check_asked,
     dataset_items,
     frame_items,
@@ -45,7 +45,7 @@ from rankeval_pd.stats.resampling.test_items import AnyItems
 Finish = Callable[[list[xr.Dataset], list[Hashable]], list[xr.Dataset]]
 
 
-class Question(NamedTuple):
+class ItemQuestion(NamedTuple):
     """What is asked of the items of one group."""
 
     #: also given the pairs, and how many groups there are in all
@@ -57,7 +57,7 @@ class Question(NamedTuple):
     #: from all answers and the names of the groups' dimensions to the answers that leave
     finish: Finish | None = None
     #: what it needs of items that are spread over workers, given the number of pairs
-    spread: Callable[[int], Asked] | None = None
+    spread: Callable[[int], ItemNeeds] | None = None
 
     def dim(self, name: str) -> str:
         """Return the dimension of an array."""
@@ -67,10 +67,10 @@ class Question(NamedTuple):
 Relate = Callable[[list[Hashable], IntArray], AnyArray]
 
 
-def answer(
+def answer_items(
     data: Data,
     roles: Mapping[str, Any],
-    question: Question,
+    question: ItemQuestion,
     columns: Sequence[str],
     *,
     a: Hashable = None,
@@ -144,7 +144,7 @@ def answer(
 
 
 def _gathered(
-    ddf: Any, table: ItemTable, roles: Roles, question: Question, pairs: IntArray
+    ddf: Any, table: ItemTable, roles: Roles, question: ItemQuestion, pairs: IntArray
 ) -> AnyItems:
     """Return what the items of a Dask DataFrame say, added up by those who have them."""
     graph = Graph()
@@ -198,7 +198,7 @@ def _labelled(
 def _answer_dataset(
     data: xr.Dataset,
     roles: Roles,
-    question: Question,
+    question: ItemQuestion,
     columns: Sequence[str],
     *,
     a: Hashable,
@@ -262,7 +262,7 @@ def _answer_dataset(
     )
 
 
-def _is_spread(data: xr.Dataset, roles: Roles, question: Question) -> bool:
+def _is_spread(data: xr.Dataset, roles: Roles, question: ItemQuestion) -> bool:
     """Return whether lazy items in several chunks can be added up by those who have them."""
     if set(data.dims) != {roles.dim, "system"} or question.spread is None:
         return False

@@ -30,7 +30,7 @@ from rankeval_pd.forms.items.item_roles import (
     system_columns,
 )
 from rankeval_pd.forms.items.metric_columns import (
-    Beside,
+    ItemDesign,
     Metric,
     check_complete,
     check_counts,
@@ -41,12 +41,7 @@ from rankeval_pd.forms.items.metric_columns import (
 )
 from rankeval_pd.forms.out.tables import is_missing
 from rankeval_pd.forms.rankings.values import as_floats, group_numbers, lifted
-from rankeval_pd.forms.roles.columns import (
-    frame_column,
-    labels_along,
-    refuse_by,
-    refuse_dim,
-)
+from rankeval_pd.forms.roles.columns import frame_column, labels_along, refuse_by, refuse_dim
 from rankeval_pd.forms.roles.identifiers import warn_of_identifiers
 from rankeval_pd.forms.roles.roles import Roles, as_names, excluded_names
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
@@ -59,7 +54,7 @@ class ItemTable(NamedTuple):
     statistics: FloatArray  #: (system[, seed], item, statistic), items in the order of their labels
     systems: list[Hashable]
     metric: Metric
-    beside: Beside
+    beside: ItemDesign
     labels: pd.Index
     keys: pd.DataFrame  #: one row per group, the columns of ``by``
     members: list[IntArray]  #: the items of each group
@@ -109,7 +104,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles) -> ItemTable:
         name = getattr(roles, role)
         return None if name is None else codes(role_columns[name].iloc[order], role, name)
 
-    beside = Beside.of_roles(roles, numbered("groups"), numbered("strata"), seeds)
+    beside = ItemDesign.of_roles(roles, numbered("groups"), numbered("strata"), seeds)
     keys, number = group_numbers([role_columns[name].iloc[order] for name in by], by, len(frame))
     members = [np.flatnonzero(number == group) for group in range(len(keys))]
     return ItemTable(values, systems, metric, beside, frame.index[order], keys, members)
@@ -141,7 +136,7 @@ def warn_of_shape(frame: pd.DataFrame, roles: Roles, systems: list[Hashable]) ->
     )
 
 
-def settled(data: pd.DataFrame | xr.Dataset, roles: Mapping[str, Any]) -> dict[str, Any]:
+def roles_of_systems(data: pd.DataFrame | xr.Dataset, roles: Mapping[str, Any]) -> dict[str, Any]:
     """Return the roles with the systems named, so that parts of the data are asked of the same.
 
     What is odd about the systems that were found is said here, once.
@@ -177,7 +172,7 @@ def _numbers(values: pd.Series, name: Hashable) -> FloatArray:
 
 def read_dataset(
     data: xr.Dataset, roles: Roles, *, spread: bool = False
-) -> tuple[xr.DataArray, Metric, list[Hashable], Beside, pd.Index]:
+) -> tuple[xr.DataArray, Metric, list[Hashable], ItemDesign, pd.Index]:
     """Bring a Dataset into the inner form, lazily where it is lazy.
 
     Returns the values (..., system[, seed], item, statistic), the metric, the systems, what is
@@ -253,7 +248,7 @@ def read_dataset(
     values = values.transpose(*batch, *inner)
     seeds = [values[name].to_numpy().tolist() for name in seeded]
     values = values.rename(dict.fromkeys(seeded, "seed")).assign_coords(kept)
-    beside = Beside.of_roles(roles, numbered("groups"), numbered("strata"), *seeds)
+    beside = ItemDesign.of_roles(roles, numbered("groups"), numbered("strata"), *seeds)
     return values, metric, systems, beside, labels[order]
 
 
@@ -292,7 +287,7 @@ def to_items(
     metric: Metric,
     systems: list[Hashable],
     labels: pd.Index,
-    beside: Beside,
+    beside: ItemDesign,
 ) -> Items:
     """Return the inner form of (system[, seed], item, statistic), checked."""
     if values.shape[-2] < 2:

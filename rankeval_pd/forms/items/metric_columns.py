@@ -222,7 +222,7 @@ def check_counts(
 # What is known of test items beside what systems did on them: clusters, strata, training seeds.
 
 
-class Beside(NamedTuple):
+class ItemDesign(NamedTuple):
     """What is known of the items beside their statistics."""
 
     cluster: IntArray | None  #: the number of each item's cluster
@@ -238,7 +238,7 @@ class Beside(NamedTuple):
         cluster: IntArray | None,
         strata: IntArray | None,
         seeds: list[Hashable] | None = None,
-    ) -> Beside:
+    ) -> ItemDesign:
         """Return what the roles say; ``seeds`` are labels, if there is a role of that name."""
         known = None if roles.seeds is None else seeds
         return cls(cluster, strata, roles.average or "macro", known, roles.missing)
@@ -248,7 +248,7 @@ class Beside(NamedTuple):
         """The dimensions of the statistics."""
         return ["system", *([] if self.seeds is None else ["seed"]), "item", "statistic"]
 
-    def of(self, member: IntArray) -> Beside:
+    def of(self, member: IntArray) -> ItemDesign:
         """Return what is known of some of the items."""
         cluster = None if self.cluster is None else self.cluster[member]
         strata = None if self.strata is None else self.strata[member]
@@ -261,7 +261,7 @@ def crossed(
     metric: Metric,
     systems: list[Hashable],
     cluster: IntArray | None,
-    beside: Beside,
+    beside: ItemDesign,
 ) -> Items:
     """Return items from (system, seed, item, statistic): one score of strata, one of seeds.
 

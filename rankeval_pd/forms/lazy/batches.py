@@ -51,7 +51,7 @@ from rankeval_pd.forms.lazy.engine import (
     content,
     merge_width,
 )
-from rankeval_pd.forms.lazy.heads import Part, Request
+from rankeval_pd.forms.lazy.heads import PartialHead, Request
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.candidates import read_dataset, read_frame
 from rankeval_pd.forms.roles.columns import (
@@ -292,7 +292,7 @@ def with_heads(batches: Batches, n_max: int, n_keys: int) -> Batches:
     return HeadBatches(data, batches.stand_in, batches.roles, batches.read, columns, n_max, n_keys)
 
 
-def _part(chunk: Chunk, *, batch: list[Hashable], request: Request) -> list[Part]:
+def _part(chunk: Chunk, *, batch: list[Hashable], request: Request) -> list[PartialHead]:
     """Return the heads of the rankings in a chunk, in the order of their places."""
     variables = {name: xr.Variable(*x) for name, x in chunk.variables.items()}
     sizes = {d: n for x in variables.values() for d, n in x.sizes.items()}
@@ -306,7 +306,7 @@ def _part(chunk: Chunk, *, batch: list[Hashable], request: Request) -> list[Part
     return found
 
 
-def _merged(parts: list[list[Part]], *, request: Request) -> list[Part]:
+def _merged(parts: list[list[PartialHead]], *, request: Request) -> list[PartialHead]:
     return [heads.merged(list(several), request) for several in zip(*parts, strict=True)]
 
 

@@ -31,7 +31,7 @@ import pandas as pd
 from rankeval_pd.errors import unknown_name
 from rankeval_pd.forms.lazy import heads
 from rankeval_pd.forms.lazy.engine import Graph, cluster, merge_width
-from rankeval_pd.forms.lazy.heads import HeadFrame, Part, Request
+from rankeval_pd.forms.lazy.heads import HeadFrame, PartialHead, Request
 from rankeval_pd.forms.rankings.tie_keys import label_hashes
 from rankeval_pd.forms.rankings.values import asked_thresholds, true_values
 from rankeval_pd.forms.roles.columns import (
@@ -108,7 +108,7 @@ def collect_head(
 
 def _in_rounds(
     frames: Sequence[Any], starts: Sequence[int], request: Request, row_bytes: int
-) -> Part:
+) -> PartialHead:
     """Return the head of all partitions, each round of them bounding what the next one keeps."""
     keep = request.keep * max(1, len(request.measures))
     width = merge_width(keep * row_bytes)
@@ -130,7 +130,7 @@ def _in_rounds(
         [limit] = following.compute(following.add(_limit, following.of(bound)))
         before = [bound]
     last = Graph()
-    part: Part
+    part: PartialHead
     [part] = last.compute(head_of(last, stops[-2] if len(stops) > 1 else 0, stops[-1]))
     return part
 
@@ -175,7 +175,7 @@ def request_of(ddf: Any, roles: Roles) -> Request:
     return _request(ddf, roles, 1)[0]
 
 
-def _limit(part: Part) -> FloatArray:
+def _limit(part: PartialHead) -> FloatArray:
     """Return the score of the last rank, NaN where there is no such rank yet."""
     return np.where(part.edge.open_, part.edge.bound, np.nan)
 
@@ -338,7 +338,7 @@ def _parted(frame: pd.DataFrame, *, by: list[Hashable], away: list[Keys]) -> lis
     return [frame.loc[~np.any(handed, axis=0)], *(frame.loc[rows] for rows in handed)]
 
 
-def together(
+def whole_groups(
     frames: Sequence[Any], named: Sequence[Any], by: list[Hashable], meta: pd.DataFrame
 ) -> tuple[list[Any], list[int | None], int]:
     """Return delayed frames that have whole groups, the largest group of each, and that of all.

@@ -131,7 +131,7 @@ class Edge(NamedTuple):
     tied_true: IntArray
 
 
-class Part(NamedTuple):
+class PartialHead(NamedTuple):
     """The head of a part of the data, or of several."""
 
     rows: pd.DataFrame  #: the candidates, with all their columns
@@ -144,7 +144,7 @@ class Part(NamedTuple):
 
 def reduced(
     frame: pd.DataFrame, request: Request, number: int, start: int, limit: FloatArray | None = None
-) -> Part:
+) -> PartialHead:
     """Return the head of one part: number ``number``, whose first row is ``start`` of all.
 
     ``limit`` has a score for each measure, and what is worse is known to be of no list. O(rows).
@@ -165,7 +165,7 @@ def reduced(
         names = frame_column(frame, request.groups, "groups").unique()
         clusters = frozenset(label_hashes(pd.Index(names, tupleize_cols=False)).tolist())
     counts, accepted = Counts.of(frame, worse, truth, request), _accepted(worse, truth, request)
-    return Part(frame.iloc[kept], number * _PLACES + kept, edge, counts, clusters, accepted)
+    return PartialHead(frame.iloc[kept], number * _PLACES + kept, edge, counts, clusters, accepted)
 
 
 def with_numbers(frame: pd.DataFrame, start: int) -> pd.DataFrame:
@@ -194,7 +194,7 @@ def turned(frame: pd.DataFrame, request: Request) -> FloatArray:
     return worse
 
 
-def merged(parts: Sequence[Part], request: Request) -> Part:
+def merged(parts: Sequence[PartialHead], request: Request) -> PartialHead:
     """Return the head of several parts."""
     if len(parts) == 1:
         return parts[0]
@@ -210,7 +210,7 @@ def merged(parts: Sequence[Part], request: Request) -> Part:
         cut = own.open_ & _equal(own.bound, edge.bound)
         tied[0] += np.where(cut, own.tied, same[:, here].sum(axis=1))
         tied[1] += np.where(cut, own.tied_true, (same[:, here] & true[here]).sum(axis=1))
-    return Part(
+    return PartialHead(
         rows.iloc[kept],
         np.concatenate([part.place for part in parts])[kept],
         edge._replace(tied=tied[0], tied_true=tied[1]),
@@ -394,7 +394,7 @@ _DROPPED = (
 )
 
 
-def finished(part: Part, request: Request, roles: Roles, n_max: int) -> HeadFrame:
+def finished(part: PartialHead, request: Request, roles: Roles, n_max: int) -> HeadFrame:
     """Return the head, the rows in the order of the data, or refuse what is wrong with them."""
     part.counts.check(request, roles, _DROPPED)
     refuse_repeated(part.rows, request)
@@ -407,7 +407,7 @@ def finished(part: Part, request: Request, roles: Roles, n_max: int) -> HeadFram
     return frame
 
 
-def _whole(part: Part, request: Request, n_max: int) -> Whole:
+def _whole(part: PartialHead, request: Request, n_max: int) -> Whole:
     """Return the counts of the whole, and where its last kept rank's block of scores ends."""
     worse, true = turned(part.rows, request), truth_of(part.rows, request) == 1.0
     edge, counts = part.edge, part.counts

@@ -36,10 +36,10 @@ from rankeval_pd.forms.roles.identifiers import warn_of_identifiers
 from rankeval_pd.forms.roles.roles import Roles
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.resampling import blocks, resamples
-from rankeval_pd.stats.resampling.blocks import Block, Facts, Plan
+from rankeval_pd.stats.resampling.blocks import Facts, ItemStatistics, Plan
 from rankeval_pd.stats.resampling.bootstrap_tests import INTERVALS
-from rankeval_pd.stats.resampling.item_draws import Gathered, studentises
-from rankeval_pd.stats.resampling.test_items import Options
+from rankeval_pd.stats.resampling.item_draws import RemoteFacts, studentises
+from rankeval_pd.stats.resampling.test_items import PairOptions
 
 FEW = 64  # so few items that one machine may look at all of their signs
 _BLOCK = 2**22  # numbers of a block of items: 32 MB
@@ -49,7 +49,7 @@ _LOOKED_AT = 1_000  # rows that are to show whether a column is an identifier
 # ---------------------------------------------------------------------------------- what is refused
 
 
-def check_asked(asked: Asked | None, roles: Roles, instead: str) -> Asked:
+def check_asked(asked: ItemNeeds | None, roles: Roles, instead: str) -> ItemNeeds:
     """Raise a ValueError where items that are spread over workers cannot be asked.
 
     ``instead`` says how to ask one machine.
@@ -99,7 +99,9 @@ OF_FRAME = "What fits a machine is asked as ddf.compute()."
 # ---------------------------------------------------------------------------------- Dask DataFrames
 
 
-def frame_items(graph: Graph, ddf: Any, table: ItemTable, roles: Roles) -> tuple[list[Part], int]:
+def frame_items(
+    graph: Graph, ddf: Any, table: ItemTable, roles: Roles
+) -> tuple[list[ItemBlock], int]:
     """Return the blocks of items of a Dask DataFrame, and how many items there are.
 
     One run over an index, or the first column, to number the items.
@@ -133,7 +135,7 @@ def frame_items(graph: Graph, ddf: Any, table: ItemTable, roles: Roles) -> tuple
         stop = begins[0] + sum(stop - start for start, stop, _ in spans)
         at = slice(begins[0], stop)
         block = graph.add(functools.partial(_read, spans=spans, named=named), listed)
-        parts.append(Part(block, at if ranks is None else graph.add(_cut, ranks, at)))
+        parts.append(ItemBlock(block, at if ranks is None else graph.add(_cut, ranks, at)))
     return parts, sum(sizes)
 
 
@@ -208,7 +210,7 @@ def _pieces(sizes: Sequence[int], width: int) -> list[list[tuple[int, int, int]]
 
 def _read(
     frames: Sequence[pd.DataFrame], *, spans: Sequence[tuple[int, int, int]], named: dict[str, Any]
-) -> Block:
+) -> ItemStatistics:
     """Return the statistics of rows of some partitions, checked, (system, item, statistic)."""
     for frame, (_, _, size) in zip(frames, spans, strict=True):
         if len(frame) != size:
@@ -229,10 +231,12 @@ def _read(
     return checked(table.statistics, table.metric, table.systems, frame.index)
 
 
-def checked(values: FloatArray, metric: Metric, systems: list[Hashable], labels: pd.Index) -> Block:
+def checked(
+    values: FloatArray, metric: Metric, systems: list[Hashable], labels: pd.Index
+) -> ItemStatistics:
     """Return statistics (system, item, statistic) of some items, checked and complete."""
     check_complete(values, systems, labels)
-    block = Block(values, metric.ones)
+    block = ItemStatistics(values, metric.ones)
     if metric.counts:
         check_counts(block.statistics, metric, systems, labels)
     return block
@@ -243,7 +247,7 @@ def checked(values: FloatArray, metric: Metric, systems: list[Hashable], labels:
 
 def dataset_items(
     graph: Graph, values: xr.DataArray, labels: pd.Index, metric: Metric, systems: list[Hashable]
-) -> list[Part]:
+) -> list[ItemBlock]:
     """Return the blocks of items of lazy values (system, item, statistic) in chunks of items."""
     data = values.data.rechunk({0: -1, 2: -1})
     width, sizes = data.shape[0] * data.shape[2], list(data.chunks[1])
@@ -255,7 +259,7 @@ def dataset_items(
         own = slice(at, at + sum(stop - start for start, stop in spans))
         take = functools.partial(_take, spans=spans, metric=metric, systems=systems, at=at)
         block = graph.add(take, [graph.of(chunks[number]) for number, _, _ in pieces])
-        parts.append(Part(block, own if ranks is None else graph.add(_same, ranks[own])))
+        parts.append(ItemBlock(block, own if ranks is None else graph.add(_same, ranks[own])))
         at = own.stop
     return parts
 
@@ -274,7 +278,7 @@ def _take(
     metric: Metric,
     systems: list[Hashable],
     at: int,
-) -> Block:
+) -> ItemStatistics:
     """Return the statistics of items of some chunks, checked; their numbers begin at ``at``."""
     parts = [chunk[:, start:stop] for chunk, (start, stop) in zip(chunks, spans, strict=True)]
     values = np.concatenate(parts, axis=1)
@@ -289,16 +293,16 @@ def _same(x: IntArray) -> IntArray:
 # The graph in which workers add up items, block by block, for the resamples that all share.
 
 
-class Asked(NamedTuple):
+class ItemNeeds(NamedTuple):
     """What a question needs of items that are spread over workers."""
 
-    options: Options
+    options: PairOptions
     signs: bool = False  #: what items add to the scores, and random signs of it
     swaps: bool = False  #: sums over items that are swapped
     ranked: bool = False  #: resampled scores in any case
 
 
-class Part(NamedTuple):
+class ItemBlock(NamedTuple):
     """A block of items: what gives its statistics, and which items it has."""
 
     block: str  #: the task that gives (system, item, statistic)
@@ -307,12 +311,12 @@ class Part(NamedTuple):
 
 def gather(
     graph: Graph,
-    parts: Sequence[Part],
+    parts: Sequence[ItemBlock],
     n_items: int,
     metric: Metric,
     systems: Sequence[Hashable],
     pairs: IntArray,
-    asked: Asked,
+    asked: ItemNeeds,
 ) -> str:
     """Return the task that gives what all blocks of items say: a :class:`Gathered`."""
     plan = Plan(
@@ -344,21 +348,22 @@ def gather(
     if asked.signs:
         given: tuple[str, ...] = (known, linear, added, needs)
         sums = [
-            task(blocks.together, [task(blocks.signed_sums, *at, *given, k) for at in places])
+            task(blocks.block_totals, [task(blocks.signed_sums, *at, *given, k) for at in places])
             for k in each
         ]
         signed = of_resamples(sums, task(_sizes_added, added))
     if asked.swaps:
         sums = [
             task(
-                blocks.together, [task(blocks.swapped_sums, *at, known, needs, k) for at in places]
+                blocks.block_totals,
+                [task(blocks.swapped_sums, *at, known, needs, k) for at in places],
             )
             for k in each
         ]
         swapped = of_resamples(sums, sizes)
     else:
         counted = of_resamples(_counts(graph, places, plan, known, needs), sizes)
-    return task(Gathered, known, laws, linear, added, squares, signed, swapped, counted)
+    return task(RemoteFacts, known, laws, linear, added, squares, signed, swapped, counted)
 
 
 def _counts(
@@ -381,11 +386,11 @@ def _counts(
             n_items, min(resamples.BLOCK, total - block * resamples.BLOCK)
         ):
             used = done[-2] if len(done) > 1 else None
-            drawn = task(blocks.drawn_counts, before, known, needs, block, size, used)
+            drawn = task(blocks.next_counts, before, known, needs, block, size, used)
             before = task(blocks.generator_of, drawn)
             own = [(x, task(blocks.of_items, drawn, at)) for x, at in ready]
             sums = [task(blocks.counted_sums, x, counts) for x, counts in own]
-            done.append(task(blocks.together, sums))
+            done.append(task(blocks.block_totals, sums))
             every.append(done[-1])
     return every
 
@@ -401,16 +406,16 @@ def _laws(parts: Sequence[blocks.Laws], *, n_items: int) -> blocks.Laws:
     return parts[0].merged(parts[1:], n_items)
 
 
-def _known(facts: Facts, *, plan: Plan, systems: list[Hashable]) -> blocks.Known:
+def _known(facts: Facts, *, plan: Plan, systems: list[Hashable]) -> blocks.ItemTotals:
     check_size(facts.sizes.max(axis=1), systems)
     return blocks.known_of(facts, plan)
 
 
-def _sizes_added(added: blocks.Added | None) -> FloatArray | None:
+def _sizes_added(added: blocks.ContributionSums | None) -> FloatArray | None:
     return None if added is None else added.sizes
 
 
-def _sizes_known(known: blocks.Known) -> FloatArray:
+def _sizes_known(known: blocks.ItemTotals) -> FloatArray:
     return known.sizes.reshape(-1)
 
 

@@ -65,7 +65,7 @@ class _Others(NamedTuple):
     last: list[FloatArray]  #: between them, the smallest score, its sign turned; -inf: none
 
 
-class Found(NamedTuple):
+class OutlineFacts(NamedTuple):
     """What is known of the rankings when their outlines are."""
 
     request: Request
@@ -122,7 +122,7 @@ def _added(parts: Sequence[_Others]) -> _Others:
     )
 
 
-def outlines(ddf: Any, roles: Roles, *, ends: bool = False, labelled: bool = False) -> Found:
+def outlines(ddf: Any, roles: Roles, *, ends: bool = False, labelled: bool = False) -> OutlineFacts:
     """Return the outline of each measure's ranking.
 
     ``ends``: of the candidates that have a score. ``labelled``: the true positives are returned
@@ -153,7 +153,7 @@ def outlines(ddf: Any, roles: Roles, *, ends: bool = False, labelled: bool = Fal
         Outline(number, here[1::2], here[0::2])
         for number, here in zip(tp, between.counts, strict=True)
     ]
-    return Found(request, found, scores, between.last, second.delayed(rows), counts)
+    return OutlineFacts(request, found, scores, between.last, second.delayed(rows), counts)
 
 
 def _check(counts: Counts, request: Request, roles: Roles) -> None:
@@ -205,7 +205,7 @@ def curves(ddf: Any, roles: Roles) -> Curves:
     return Curves(request.measures, turning, thresholds, total, positive)
 
 
-def _ranks(ddf: Any, found: Found, *, ends: bool) -> list[IntArray]:
+def _ranks(ddf: Any, found: OutlineFacts, *, ends: bool) -> list[IntArray]:
     """Return the ranks of the true positives of each measure, of those with a score or of all."""
     rows = found.rows.compute()
     heads.refuse_repeated(rows, found.request)
@@ -220,14 +220,14 @@ def _ranks(ddf: Any, found: Found, *, ends: bool) -> list[IntArray]:
 # The ranks, among all candidates of a Dask DataFrame, of a few of them: counted, not sorted.
 
 
-class Ahead(NamedTuple):
+class RowsAhead(NamedTuple):
     """How many rows come before each of a few candidates."""
 
     rows: IntArray  #: (measure, candidate)
     alike: int  #: rows with the score and the key of one of them, over all measures
 
 
-class Few(NamedTuple):
+class FewRanks(NamedTuple):
     """The candidates whose ranks are counted, what each partition needs of them made once."""
 
     worse: FloatArray  #: (measure, candidate), smaller is better
@@ -236,7 +236,7 @@ class Few(NamedTuple):
     rows: pd.DataFrame | None  #: the candidates, where a column breaks ties
 
     @classmethod
-    def of(cls, rows: pd.DataFrame, request: Request) -> Few:
+    def of(cls, rows: pd.DataFrame, request: Request) -> FewRanks:
         """Return what is needed of these rows."""
         worse = heads.turned(rows, request)
         hashed = request.key is None
@@ -252,7 +252,7 @@ class Few(NamedTuple):
         return both[: len(self.rows)], both[len(self.rows) :]
 
 
-def ahead(frame: pd.DataFrame, few: Few, request: Request, start: int = 0) -> Ahead:
+def ahead(frame: pd.DataFrame, few: FewRanks, request: Request, start: int = 0) -> RowsAhead:
     """Return how many rows of a part come before each of a few candidates.
 
     O(rows log candidates).
@@ -271,7 +271,7 @@ def ahead(frame: pd.DataFrame, few: Few, request: Request, start: int = 0) -> Ah
         same = np.flatnonzero(here)
         counts[measure], found = _ahead_of(place, same, of_few, (own, keys[here[tied]]))
         alike += found
-    return Ahead(counts, alike)
+    return RowsAhead(counts, alike)
 
 
 def _ahead_of(
@@ -300,9 +300,9 @@ def _ahead_of(
     return rows[position[: of_few.size] - 1], alike
 
 
-def _added_ranks(parts: Sequence[Ahead]) -> Ahead:
+def _added_ranks(parts: Sequence[RowsAhead]) -> RowsAhead:
     rows, alike = zip(*parts, strict=True)
-    return Ahead(np.sum(rows, axis=0), sum(alike))
+    return RowsAhead(np.sum(rows, axis=0), sum(alike))
 
 
 def ranks_of(ddf: Any, request: Request, few: Any, count: int | None = None) -> IntArray:
@@ -314,11 +314,11 @@ def ranks_of(ddf: Any, request: Request, few: Any, count: int | None = None) -> 
 
     frames, starts = frame_heads.frames_of(ddf, request)
     graph = Graph()
-    known = graph.add(functools.partial(Few.of, request=request), graph.of(delayed(few)))
+    known = graph.add(functools.partial(FewRanks.of, request=request), graph.of(delayed(few)))
     each = functools.partial(ahead, request=request)
     width = merge_width(8 * len(request.measures) * (len(few) if count is None else count))
     parts = graph.ask_partitions(each, frames, known, start=starts[:-1])
-    found: Ahead
+    found: RowsAhead
     [found] = graph.compute(graph.tree(parts, _added_ranks, width))
     if found.alike != found.rows.size:  # each finds itself, and nobody else
         what = f"label={list(request.label)!r}" if request.label else "the index"

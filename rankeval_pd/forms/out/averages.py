@@ -36,7 +36,7 @@ def check_groups(names: Collection[Hashable]) -> None:
         )
 
 
-class Averaged(NamedTuple):
+class GroupAverage(NamedTuple):
     """The average of a quantity over the groups, with its interval and test."""
 
     value: xr.DataArray
@@ -53,7 +53,7 @@ def over_groups(
     batch: list[Hashable],
     level: float,
     alternative: Alternative = "two-sided",
-) -> Averaged:
+) -> GroupAverage:
     """Return the mean of ``above`` over the groups, or with ``below`` the ratio of the sums.
 
     Groups without a value are NaN. Lazy where the data are lazy.
@@ -76,7 +76,7 @@ def over_groups(
         ask, *given, input_core_dims=[batch, batch], output_core_dims=[[]] * 6,
         dask="parallelized", output_dtypes=[float, float, float, float, np.int64, float],
     )  # fmt: skip
-    return Averaged(*columns)
+    return GroupAverage(*columns)
 
 
 Combination = Callable[[xr.Dataset, list[Hashable]], xr.Dataset]

@@ -53,7 +53,7 @@ from rankeval_pd.stats.rankings import ranking
 from rankeval_pd.stats.rankings.ranking import Whole
 
 Reading = Callable[..., xr.Dataset]
-Question = Callable[[xr.Dataset, IntArray], xr.Dataset]
+RankingQuestion = Callable[[xr.Dataset, IntArray], xr.Dataset]
 Combination = Callable[[xr.Dataset, list[Hashable]], xr.Dataset]
 Finish = Callable[[list[xr.Dataset], list[Hashable]], list[xr.Dataset]]
 
@@ -61,7 +61,7 @@ Finish = Callable[[list[xr.Dataset], list[Hashable]], list[xr.Dataset]]
 def answer(
     data: Data,
     roles: Mapping[str, Any],
-    question: Question,
+    question: RankingQuestion,
     columns: Sequence[str],
     able: Capabilities,
     *,
@@ -120,7 +120,7 @@ def answer(
 class _Call(NamedTuple):
     """What is asked, whatever the form of the data; it goes with tasks, and holds no data."""
 
-    question: Question
+    question: RankingQuestion
     columns: Sequence[str]
     able: Capabilities
     as_rows: bool
@@ -296,7 +296,7 @@ def _from_head(data: xr.Dataset, columns_of: Columns, call: _Call) -> xr.Dataset
     return head_of_chunks(columns_of, largest, call.able.n_keys).filled(template, [], ask)
 
 
-def _ask(question: Question, inner: xr.Dataset, n: Sizes, total: int) -> xr.Dataset:
+def _ask(question: RankingQuestion, inner: xr.Dataset, n: Sizes, total: int) -> xr.Dataset:
     """Ask the question of groups of one size."""
     if isinstance(n, Shares):
         return question(inner, np.unique(n.of(total)))

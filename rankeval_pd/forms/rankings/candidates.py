@@ -57,7 +57,7 @@ from rankeval_pd.forms.roles.columns import (
     with_given_frame,
     with_roles_of,
 )
-from rankeval_pd.forms.roles.declarations import check_memory, kept_once
+from rankeval_pd.forms.roles.declarations import cached_reading, check_memory
 from rankeval_pd.forms.roles.identifiers import (
     check_clusters,
     cluster_codes,
@@ -169,7 +169,7 @@ class Groups:
         return np.stack(counts, axis=-1)
 
 
-@kept_once
+@cached_reading
 def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Groups:
     """Bring a DataFrame, one row per candidate, into the inner form."""
     head, asked = frame.known if isinstance(frame, HeadFrame) else None, roles
@@ -254,7 +254,7 @@ def check_dim(data: xr.Dataset, roles: Roles) -> None:
         )
 
 
-@kept_once
+@cached_reading
 def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.Dataset:
     """Bring a Dataset into the inner form, lazily where it is lazy."""
     return _read_dataset(data, roles, scored=scored, part=False)

@@ -125,15 +125,16 @@ def gold_values(
     if min_grade is not None:
         if truth is None:
             raise ValueError(
-                f"min_grade={min_grade!r}, and gold={name!r} holds {counted(values)}, which are no"
-                " grades. Say which values are true positives: positive=..., a value or a list."
+                f"min_grade={min_grade!r}, and gold={name!r} holds {value_counts(values)}, which"
+                " are no grades. Say which values are true positives: positive=..., a value or"
+                " a list."
             )
         return np.where(np.isnan(truth), np.nan, truth >= min_grade)
     if truth is None or not (np.isnan(truth) | (truth == 0) | (truth == 1)).all():
         grades = "" if truth is None else ", or the least grade that makes one, min_grade=..."
         raise ValueError(
-            f"gold={name!r} holds {counted(values)}, and a gold label is True or False, 1 or 0. Say"
-            f" which values are true positives: positive=..., a value or a list{grades}."
+            f"gold={name!r} holds {value_counts(values)}, and a gold label is True or False, 1 or"
+            f" 0. Say which values are true positives: positive=..., a value or a list{grades}."
         )
     return truth
 
@@ -153,7 +154,7 @@ def _among(values: pd.Series, name: Hashable, positive: Any, *, all_there: bool)
         if not plain.isin([value]).any():
             raise ValueError(
                 f"positive={positive!r}: no candidate has the value {value!r}; gold={name!r} holds"
-                f" {counted(values)}. Give values that occur."
+                f" {value_counts(values)}. Give values that occur."
             )
     result = plain.isin(among).to_numpy(dtype=np.float64)
     return np.where(plain.isna().to_numpy(dtype=bool), np.nan, result)
@@ -167,7 +168,7 @@ def true_values(positive: Any) -> list[Any]:
     return list(positive) if several else [positive]
 
 
-def counted(values: pd.Series, most: int = 8) -> str:
+def value_counts(values: pd.Series, most: int = 8) -> str:
     """Return the values that there are, and how often each occurs, as text."""
     counts = values.value_counts(dropna=True)
     with contextlib.suppress(TypeError):  # values of several types

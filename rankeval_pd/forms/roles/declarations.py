@@ -171,7 +171,7 @@ _let_in: ContextVar[list[_Read] | None] = ContextVar("let_in", default=None)
 
 
 @contextmanager
-def let_in_once() -> Iterator[None]:
+def one_reading() -> Iterator[None]:
     """Keep what was let in until the end of the block, for further questions of the same data."""
     before = _let_in.set([])
     try:
@@ -180,7 +180,7 @@ def let_in_once() -> Iterator[None]:
         _let_in.reset(before)
 
 
-def kept_once(read: Callable[..., Form]) -> Callable[..., Form]:
+def cached_reading(read: Callable[..., Form]) -> Callable[..., Form]:
     """Make a reader of data look first whether these data with these roles were let in before."""
 
     @functools.wraps(read)

@@ -1,4 +1,4 @@
-"""Intervals of a proportion, their quantiles, and bisection of whole numbers."""
+"""Intervals of a proportion, and their quantiles."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray
+from rankeval_pd.stats._types import AnyArray, FloatArray
+from rankeval_pd.stats.distributions.hypergeometric import first_true
 
 # ----------------------------------------------------------------------- Intervals of a proportion
 
@@ -456,47 +457,3 @@ def t_of(freedom: Any, level: float) -> FloatArray:
     from scipy import special
 
     return -np.asarray(special.stdtrit(freedom, (1.0 - level) / 2.0), dtype=np.float64)
-
-
-# -------------------------------------------------- Bisection over whole numbers, for whole arrays
-
-
-def first_true(
-    predicate: Callable[[FloatArray], BoolArray], low: FloatArray, high: FloatArray
-) -> FloatArray:
-    """Return the least whole number in [low, high] where the rising predicate holds, else high."""
-    low, high = low.copy(), np.maximum(low, high)
-    while bool((low < high).any()):
-        middle = np.floor(0.5 * (low + high))
-        result = predicate(middle)
-        high = np.where((low < high) & result, middle, high)
-        low = np.where((low < high) & ~result, middle + 1.0, low)
-    return high
-
-
-def first_near(
-    predicate: Callable[[FloatArray], BoolArray],
-    low: FloatArray,
-    high: FloatArray,
-    guess: FloatArray,
-) -> FloatArray:
-    """Return what :func:`first_true` does, looked for around a guess.
-
-    From the guess, steps grow fourfold until the change lies between two of them; then the bracket
-    is halved. The cost is logarithmic in the error of the guess.
-    """
-    guess = np.clip(np.floor(guess), low, np.maximum(low, high))
-    below = predicate(guess)
-    high = np.where(below, guess, np.maximum(low, high))
-    low = np.where(below, low, np.minimum(guess + 1.0, high))
-    step = 1.0
-    while bool((low < high).any()):
-        step *= 4.0
-        middle = np.floor(0.5 * (low + high))
-        probe = np.where(
-            below, np.maximum(high - step, middle), np.minimum(low + step - 1.0, middle)
-        )
-        result = predicate(probe)
-        high = np.where((low < high) & result, probe, high)
-        low = np.where((low < high) & ~result, probe + 1.0, low)
-    return high

@@ -8,7 +8,8 @@ import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions import hypergeometric
-from rankeval_pd.stats.intervals.proportions import clopper_pearson, first_near, t_of, z_of
+from rankeval_pd.stats.distributions.hypergeometric import first_near
+from rankeval_pd.stats.intervals.proportions import clopper_pearson, t_of, z_of
 from rankeval_pd.stats.rankings import ranking
 
 # -------------------------------------------------------------------------------------------------

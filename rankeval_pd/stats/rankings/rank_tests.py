@@ -14,9 +14,9 @@ from rankeval_pd.stats.rankings import swaps
 from rankeval_pd.stats.rankings.ranking import Ranking
 from rankeval_pd.stats.resampling import bootstrap_tests, paired_gains
 from rankeval_pd.stats.resampling.item_draws import Draws, draws_of
-from rankeval_pd.stats.resampling.test_items import AnyItems, Options, Step, quiet
+from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions, Step, quiet
 from rankeval_pd.stats.significance.adjust import adjust as adjusted
-from rankeval_pd.stats.significance.adjust import settled, step_down
+from rankeval_pd.stats.significance.adjust import step_down, with_resamples
 from rankeval_pd.stats.significance.fisher import fisher_test
 
 # -------------------------------------------------------------------------------------------------
@@ -34,7 +34,7 @@ def pairs(count: int) -> list[tuple[int, int]]:
     return list(itertools.combinations(range(count), 2))
 
 
-class Tested(NamedTuple):
+class PairTests(NamedTuple):
     """What the tests of all pairs found: (..., pair, n)."""
 
     measures: int  #: how many
@@ -57,10 +57,10 @@ class Tested(NamedTuple):
         self.difference[at], self.half[at], self.p_value[at] = difference, half, p_value
 
 
-def empty(batch: tuple[int, ...], count: int, sizes: int) -> Tested:
+def empty(batch: tuple[int, ...], count: int, sizes: int) -> PairTests:
     """Return a table of pairs with nothing in it."""
     shape = (*batch, count * (count - 1) // 2, sizes)
-    return Tested(count, *(np.full(shape, np.nan) for _ in range(3)))
+    return PairTests(count, *(np.full(shape, np.nan) for _ in range(3)))
 
 
 def p_values(
@@ -86,7 +86,7 @@ def of_influences(
     n_resamples: int,
     seed: int,
     student: bool = False,
-) -> Tested:
+) -> PairTests:
     """Return the tests of all pairs of areas, from the influence of every candidate.
 
     With "max-t" the adjusted p-value is the probability that the largest of all standardised
@@ -159,7 +159,7 @@ def _largest(
     return np.where(np.isnan(z), np.nan, p_value)
 
 
-class Decided(NamedTuple):
+class RankTable(NamedTuple):
     """Ranks and differences of every measure: (..., measure, n)."""
 
     rank: IntArray
@@ -174,11 +174,11 @@ class Decided(NamedTuple):
 
 def decide(
     value: FloatArray,
-    tested: Tested,
+    tested: PairTests,
     p_value: FloatArray,
     alpha: float,
     baseline: int | None,
-) -> Decided:
+) -> RankTable:
     """Return the ranks that the tests leave open, and what tells each measure from one of them.
 
     ``p_value``: of the pairs, adjusted for all (:func:`over_pairs`).
@@ -204,7 +204,7 @@ def decide(
         np.take_along_axis(x, at, axis=-2)[..., 0, :] for x in (difference, half, p)
     )
     itself = np.arange(count)[:, np.newaxis] == reference[..., np.newaxis, :]
-    return Decided(
+    return RankTable(
         rank, 1 + better, count - worse, better == 0, gap, gap - margin, gap + margin,
         np.where(itself, np.nan, p_reference),
     )  # fmt: skip
@@ -252,11 +252,11 @@ class Ranks(NamedTuple):
     family_p: FloatArray  #: (pair,), what is adjusted over groups of the data
 
 
-def system_ranks(items: AnyItems, options: Options, ranks: str, step: Step = quiet) -> Ranks:
+def system_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step = quiet) -> Ranks:
     """Return the ranks of systems and how sure they are, from the draws that all share."""
     systems = items.n_systems
     pairs = np.stack(np.triu_indices(systems, 1), axis=1)
-    options = settled(options, len(pairs))
+    options = with_resamples(options, len(pairs))
     if options.ci == "clopper-pearson" and not items.binary:
         raise ValueError(
             "ci='clopper-pearson' is an interval of a proportion: every item has to be right or"

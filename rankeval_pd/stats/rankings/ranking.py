@@ -72,10 +72,10 @@ class NBest(NamedTuple):
     threshold: FloatArray  #: score of the n-th candidate
     tied: IntArray  #: candidates left out although their score is the threshold
     exists: BoolArray  #: whether there are n candidates, and under ties="blocks" a block ends
-    block: Block
+    block: TieBlock
 
 
-class Block(NamedTuple):
+class TieBlock(NamedTuple):
     """The candidates with the score of the n-th, and those above them."""
 
     above: IntArray  #: candidates above the block
@@ -249,7 +249,7 @@ class Ranking:
         if index.size == 0 or width == 0:
             empty = np.zeros((*self.score.shape[:-1], asked.size))
             none = empty.astype(np.int64)
-            return NBest(none, empty * np.nan, none, empty > 0, Block(none, none, none, none))
+            return NBest(none, empty * np.nan, none, empty > 0, TieBlock(none, none, none, none))
         total = self.size.total[..., np.newaxis]
         here = self.eligible.sum(axis=-1)[..., np.newaxis]
         if (whole := self.whole) is not None:
@@ -263,7 +263,7 @@ class Ranking:
         )
         if whole is not None:
             end, tp_end = _beyond(self.scores_by_rank, index, (end, tp_end), whole, here[..., 0])
-        block = Block(start, tp_start, np.maximum(end - start, 1), tp_end - tp_start)
+        block = TieBlock(start, tp_start, np.maximum(end - start, 1), tp_end - tp_start)
         counted: FloatArray | IntArray = self.tp[..., index]
         inside = index - start
         if ties == "expected":

@@ -31,7 +31,7 @@ from rankeval_pd.stats.resampling.metric_sums import (
     largest_sizes,
     sums_of_squares,
 )
-from rankeval_pd.stats.resampling.test_items import Options
+from rankeval_pd.stats.resampling.test_items import PairOptions
 
 Positions = slice | IntArray  #: where the items of a block stand in the order of all labels
 
@@ -43,14 +43,14 @@ class Plan(NamedTuple):
     score: Score
     sign: float
     linear: str | None
-    options: Options
+    options: PairOptions
     pairs: IntArray  #: (pair, 2), of all pairs that are asked for, in any order
     signs: bool  #: what items add to the scores, and random signs of it
     swaps: bool  #: sums over items that are swapped
     ranked: bool  #: resampled scores in any case
 
 
-class Block(NamedTuple):
+class ItemStatistics(NamedTuple):
     """The statistics of some items."""
 
     own: FloatArray  #: (system, item, statistic)
@@ -85,7 +85,7 @@ class Facts(NamedTuple):
         )  # fmt: skip
 
 
-def facts_of(block: Block) -> Facts:
+def facts_of(block: ItemStatistics) -> Facts:
     """Return what a block says of its items."""
     values = block.statistics
     systems, items, width = values.shape
@@ -109,7 +109,7 @@ def _both_right(right: FloatArray) -> IntArray:
     return result.astype(np.int64)
 
 
-class Known(NamedTuple):
+class ItemTotals(NamedTuple):
     """What is known of all items from their facts, with what is asked."""
 
     plan: Plan
@@ -124,7 +124,7 @@ class Known(NamedTuple):
         return self.plan.sign * self.plan.score(self.totals)
 
 
-def known_of(facts: Facts, plan: Plan) -> Known:
+def known_of(facts: Facts, plan: Plan) -> ItemTotals:
     """Return what is known of all items."""
     if facts.items != plan.n_items:
         raise RuntimeError(
@@ -138,7 +138,7 @@ def known_of(facts: Facts, plan: Plan) -> Known:
     if plan.linear == "mean" and facts.below[0] == facts.below[1] != 0.0:
         unit = 1.0 / float(totals[0, 1])
     both = facts.both if plan.linear == "mean" and facts.below == (1.0, 1.0) else None
-    return Known(plan, totals, facts.sizes, unit, both)
+    return ItemTotals(plan, totals, facts.sizes, unit, both)
 
 
 # ---------------------------------------------------------------------------------- contributions
@@ -152,7 +152,7 @@ class Linear(NamedTuple):
     weight: float
 
 
-def first_sums(block: Block, known: Known) -> ExactSums | None:
+def first_sums(block: ItemStatistics, known: ItemTotals) -> ExactSums | None:
     """Return the sums of what items add by the derivatives, and of their weights."""
     if not known.plan.signs or known.unit is not None:
         return None
@@ -165,7 +165,7 @@ def first_sums(block: Block, known: Known) -> ExactSums | None:
     )
 
 
-def linear_of(summed: ExactSums | None, known: Known) -> Linear | None:
+def linear_of(summed: ExactSums | None, known: ItemTotals) -> Linear | None:
     """Return how items add to the score, None where they do so without derivatives."""
     if summed is None:
         return None
@@ -179,7 +179,7 @@ def _weights(values: FloatArray, linear: str | None) -> FloatArray:
 
 
 def contributions(
-    block: Block, known: Known, linear: Linear | None
+    block: ItemStatistics, known: ItemTotals, linear: Linear | None
 ) -> tuple[FloatArray, FloatArray]:
     """Return what the items of a block add, (system, item), and weigh: as of all items together."""
     sign = known.plan.sign
@@ -191,15 +191,15 @@ def contributions(
     return sign * (added + weights / linear.weight * linear.about[:, np.newaxis]), weights
 
 
-class Added(NamedTuple):
+class ContributionSums(NamedTuple):
     """Sums and largest numbers of contributions and of weights, those last."""
 
     sums: ExactSums
     sizes: FloatArray
 
-    def plus(self, other: Added) -> Added:
+    def plus(self, other: ContributionSums) -> ContributionSums:
         """Return those of both blocks."""
-        return Added(self.sums.plus(other.sums), np.maximum(self.sizes, other.sizes))
+        return ContributionSums(self.sums.plus(other.sums), np.maximum(self.sizes, other.sizes))
 
     @property
     def level(self) -> ContributionLevel:
@@ -208,16 +208,18 @@ class Added(NamedTuple):
         return ContributionLevel(summed[:-1], self.sizes[:-1], float(summed[-1]))
 
 
-def added_of(block: Block, known: Known, linear: Linear | None) -> Added | None:
+def added_of(
+    block: ItemStatistics, known: ItemTotals, linear: Linear | None
+) -> ContributionSums | None:
     """Return the sums of contributions and weights, and the largest of them."""
     if not known.plan.signs:
         return None
     rows = np.vstack(contributions(block, known, linear))
-    return Added(exact_sums(rows), largest_sizes(rows))
+    return ContributionSums(exact_sums(rows), largest_sizes(rows))
 
 
 def squares_of(
-    block: Block, known: Known, linear: Linear | None, added: Added | None
+    block: ItemStatistics, known: ItemTotals, linear: Linear | None, added: ContributionSums | None
 ) -> ExactSums | None:
     """Return the sums of squared contributions, and of the pairs' differences."""
     if added is None:
@@ -254,7 +256,7 @@ def _together(parts: Sequence[NumberCounts | None], n_items: int) -> NumberCount
     return None if found is None or has_no_lattice(found.values, n_items) else found
 
 
-def laws_of(block: Block, known: Known) -> Laws:
+def laws_of(block: ItemStatistics, known: ItemTotals) -> Laws:
     """Return the differences of the pairs, None where there is no exact law."""
     plan = known.plan
     wanted = known.unit is not None and plan.options.method != "monte-carlo"
@@ -273,7 +275,7 @@ class Needs(NamedTuple):
     counts: bool
 
 
-def needs_of(known: Known, laws: Laws) -> Needs:
+def needs_of(known: ItemTotals, laws: Laws) -> Needs:
     """Return what has to be drawn, where an exact law does not say all."""
     plan, options = known.plan, known.plan.options
     exact = all(law is not None and lattice_of(law) is not None for law in laws.pairs)
@@ -295,11 +297,11 @@ _DRAWN = ("basic", "percentile")
 
 
 def signed_sums(
-    block: Block,
+    block: ItemStatistics,
     positions: Positions,
-    known: Known,
+    known: ItemTotals,
     linear: Linear | None,
-    added: Added | None,
+    added: ContributionSums | None,
     needs: Needs,
     number: int,
 ) -> FloatArray | None:
@@ -315,7 +317,7 @@ def signed_sums(
 
 
 def swapped_sums(
-    block: Block, positions: Positions, known: Known, needs: Needs, number: int
+    block: ItemStatistics, positions: Positions, known: ItemTotals, needs: Needs, number: int
 ) -> FloatArray | None:
     """Return sums of the statistics of a block's items over those that are swapped."""
     if not needs.swaps:
@@ -323,7 +325,7 @@ def swapped_sums(
     return _turned(_of_statistics(block, known), positions, known.plan, number)
 
 
-def _of_statistics(block: Block, known: Known) -> WholeColumns:
+def _of_statistics(block: ItemStatistics, known: ItemTotals) -> WholeColumns:
     return WholeColumns(
         resamples.statistic_columns(block.statistics), known.sizes.reshape(-1), known.plan.n_items
     )
@@ -339,35 +341,40 @@ def _turned(columns: WholeColumns, positions: Positions, plan: Plan, number: int
     return columns.sums_of_bits(packed, positions)
 
 
-def columns_of(block: Block, known: Known, needs: Needs) -> WholeColumns | None:
+def columns_of(block: ItemStatistics, known: ItemTotals, needs: Needs) -> WholeColumns | None:
     """Return the statistics of a block's items, ready for sums with counts."""
     return _of_statistics(block, known) if needs.counts else None
 
 
-class Drawn(NamedTuple):
+class CountDraws(NamedTuple):
     """The next counts of a block of resamples, and what draws those after them."""
 
     counts: AnyArray | None
     rng: np.random.Generator | None
 
 
-def drawn_counts(
-    before: Drawn | None, known: Known, needs: Needs, number: int, size: int, _after: object
-) -> Drawn:
+def next_counts(
+    before: CountDraws | None,
+    known: ItemTotals,
+    needs: Needs,
+    number: int,
+    size: int,
+    _after: object,
+) -> CountDraws:
     """Return how often each item is in the next resamples of a block of these."""
     if not needs.counts:
-        return Drawn(None, None)
+        return CountDraws(None, None)
     rng = None if before is None else before.rng
     rng = rng or resamples.block_generator(known.plan.options.seed, number)
-    return Drawn(resamples.drawn_counts(rng, known.plan.n_items, size), rng)
+    return CountDraws(resamples.drawn_counts(rng, known.plan.n_items, size), rng)
 
 
-def generator_of(drawn: Drawn) -> Drawn:
+def generator_of(drawn: CountDraws) -> CountDraws:
     """Return what draws the next counts, without those that were drawn."""
-    return Drawn(None, drawn.rng)
+    return CountDraws(None, drawn.rng)
 
 
-def of_items(drawn: Drawn, positions: Positions) -> AnyArray | None:
+def of_items(drawn: CountDraws, positions: Positions) -> AnyArray | None:
     """Return the counts of a block's items."""
     return None if drawn.counts is None else np.ascontiguousarray(drawn.counts[:, positions])
 
@@ -377,7 +384,7 @@ def counted_sums(columns: WholeColumns | None, counts: AnyArray | None) -> Float
     return None if columns is None or counts is None else columns.sums(counts)
 
 
-def together(parts: Sequence[FloatArray | None]) -> FloatArray | None:
+def block_totals(parts: Sequence[FloatArray | None]) -> FloatArray | None:
     """Return the sums over all blocks of items, None where nothing was drawn."""
     found: FloatArray | None = None
     for part in parts:

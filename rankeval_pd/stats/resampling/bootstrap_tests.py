@@ -11,7 +11,7 @@ from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.exact_sums import exact_total
 from rankeval_pd.stats.resampling import resamples, test_items
 from rankeval_pd.stats.resampling.metric_sums import Score
-from rankeval_pd.stats.resampling.test_items import AnyItems, Items, Options, Step
+from rankeval_pd.stats.resampling.test_items import AnyItems, Items, PairOptions, Step
 
 # -------------------------------------------------------------------------------------------------
 # What resampled gains say: p-values of the events, intervals, simultaneous p-values.
@@ -406,7 +406,7 @@ class Subsets(NamedTuple):
     every: bool  #: whether these are all subsets, each once
 
 
-def looks_at_every(items: AnyItems, options: Options) -> bool:
+def looks_at_every(items: AnyItems, options: PairOptions) -> bool:
     """Return whether all subsets of the items, or clusters, are looked at."""
     drawn = items.n_drawn
     if options.method == "monte-carlo" or items.seeds is not None:
@@ -416,7 +416,7 @@ def looks_at_every(items: AnyItems, options: Options) -> bool:
     )
 
 
-def subset_sums(parts: Contributions, items: Items, options: Options, step: Step) -> Subsets:
+def subset_sums(parts: Contributions, items: Items, options: PairOptions, step: Step) -> Subsets:
     """Return the sums of all systems over the same random subsets, or over every subset.
 
     What seeds add gets no sign, but a factor of the t distribution: see :class:`factors.Seeds`.

@@ -14,7 +14,7 @@ from rankeval_pd.stats.resampling import bootstrap_tests, resamples
 from rankeval_pd.stats.resampling.item_draws import Draws
 from rankeval_pd.stats.resampling.lattice import MOST_POINTS, Lattice
 from rankeval_pd.stats.resampling.resamples import ENUMERATED
-from rankeval_pd.stats.resampling.test_items import AnyItems, Options
+from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions
 from rankeval_pd.stats.significance.adjust import adjust
 
 # ----------------- The table of all pairs of systems: their order, exact laws, and what a row says
@@ -71,7 +71,7 @@ def no_rows(pairs: int) -> Rows:
 
 
 def oriented(
-    items: AnyItems, pairs: IntArray, options: Options
+    items: AnyItems, pairs: IntArray, options: PairOptions
 ) -> tuple[FloatArray, IntArray, BoolArray]:
     """Return the systems' scores, the larger the better, and the pairs with the better one first.
 
@@ -85,7 +85,7 @@ def oriented(
 
 
 def lattices_of(
-    draws: Draws, options: Options, which: Iterable[int], *, signs: bool
+    draws: Draws, options: PairOptions, which: Iterable[int], *, signs: bool
 ) -> list[Lattice | None]:
     """Return the lattice of these pairs' differences, None where there is none or none is wanted.
 
@@ -110,7 +110,9 @@ def lattices_of(
     return listed
 
 
-def wants_lattices(options: Options, unit: float | None, *, clusters: bool, signs: bool) -> bool:
+def wants_lattices(
+    options: PairOptions, unit: float | None, *, clusters: bool, signs: bool
+) -> bool:
     """Return whether exact laws are asked for, and are those of differences on a lattice."""
     if not signs and (clusters or options.event == "studentised"):
         return False
@@ -118,7 +120,7 @@ def wants_lattices(options: Options, unit: float | None, *, clusters: bool, sign
 
 
 def _why_not_exact(
-    items: AnyItems, options: Options, *, bootstraps: bool, unit: float | None
+    items: AnyItems, options: PairOptions, *, bootstraps: bool, unit: float | None
 ) -> str:
     if bootstraps and items.n_groups:
         reason = "groups= draws clusters, whose sizes vary, and there is no exact law for that"
@@ -146,7 +148,7 @@ def as_p_says(
     gain: float,
     p_two_sided: float,
     near: FloatArray,
-    options: Options,
+    options: PairOptions,
 ) -> tuple[float, float]:
     """Return the limits, which say of a gain of 0 what the p-value says."""
     rejected = p_two_sided <= (1.0 - options.level) * (1.0 + 1e-12)
@@ -158,7 +160,7 @@ def as_each_p_says(
     gain: FloatArray,
     p_two_sided: FloatArray,
     near: FloatArray,
-    options: Options,
+    options: PairOptions,
 ) -> tuple[FloatArray, FloatArray]:
     """Return what :func:`as_p_says` does, of many pairs: (pair,), near (pair, trial)."""
     low, high = (limit.copy() for limit in found)
@@ -196,7 +198,7 @@ def table(
     pairs: IntArray,
     swapped: BoolArray,
     rows: Rows,
-    options: Options,
+    options: PairOptions,
     simultaneous: FloatArray | None,
     *,
     every: bool,

@@ -12,7 +12,7 @@ from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.exact_sums import ExactSums
 from rankeval_pd.stats.intervals.differences import PairedCounts
 from rankeval_pd.stats.resampling import bootstrap_tests, resamples, test_items
-from rankeval_pd.stats.resampling.blocks import Added, Known, Laws, Linear
+from rankeval_pd.stats.resampling.blocks import ContributionSums, ItemTotals, Laws, Linear
 from rankeval_pd.stats.resampling.lattice import Lattice, lattice, lattice_of, off_lattice
 from rankeval_pd.stats.resampling.metric_sums import (
     ContributionLevel,
@@ -21,12 +21,12 @@ from rankeval_pd.stats.resampling.metric_sums import (
     contribution_spread,
     sums_of_squares,
 )
-from rankeval_pd.stats.resampling.test_items import AnyItems, Items, Options, Step, quiet
+from rankeval_pd.stats.resampling.test_items import AnyItems, Items, PairOptions, Step, quiet
 
 # ---------- What is drawn of the items, for all pairs of systems together, when it is first needed
 
 
-def studentises(options: Options) -> bool:
+def studentises(options: PairOptions) -> bool:
     """Whether standard errors of every pair in every resample are needed."""
     together = options.adjust == "max-t" and options.event != "wild"
     return together or "studentised" in (options.event, options.ci)
@@ -35,7 +35,7 @@ def studentises(options: Options) -> bool:
 class Draws:
     """What is drawn of the items, when it is first needed."""
 
-    def __init__(self, items: AnyItems, pairs: IntArray, options: Options, step: Step) -> None:
+    def __init__(self, items: AnyItems, pairs: IntArray, options: PairOptions, step: Step) -> None:
         self.items, self.pairs, self.options, self.step = items, pairs, options, step
         self.theta = items.sign * items.score(items.totals)
 
@@ -210,19 +210,19 @@ class Draws:
         return np.where(error > self.room(which), self.unit * error, 0.0)
 
 
-class Elsewhere(AnyItems, Protocol):
+class RemoteItems(AnyItems, Protocol):
     """Items that are spread over workers, and what was drawn of them there."""
 
-    def draws(self, pairs: IntArray, options: Options) -> Draws:
+    def draws(self, pairs: IntArray, options: PairOptions) -> Draws:
         """Return what was drawn."""
         ...
 
 
-def draws_of(items: AnyItems, pairs: IntArray, options: Options, step: Step) -> Draws:
+def draws_of(items: AnyItems, pairs: IntArray, options: PairOptions, step: Step) -> Draws:
     """Return what is drawn of the items, when it is first needed, or what was drawn of them."""
     if isinstance(items, Items):
         return Draws(items, pairs, options, step)
-    return cast(Elsewhere, items).draws(pairs, options)
+    return cast(RemoteItems, items).draws(pairs, options)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -230,13 +230,13 @@ def draws_of(items: AnyItems, pairs: IntArray, options: Options, step: Step) -> 
 
 
 @dataclass(frozen=True)
-class Gathered:
+class RemoteFacts:
     """What is known of items that are spread over workers, and what was drawn of them there."""
 
-    known: Known
+    known: ItemTotals
     laws: Laws
     linear: Linear | None
-    added: Added | None
+    added: ContributionSums | None
     squares: ExactSums | None
     signed: FloatArray | None  #: (resample, system and weight)
     swapped: FloatArray | None  #: (trial, system x statistic)
@@ -294,7 +294,7 @@ class Gathered:
         both, right_a, right_b = (int(self.known.both[i, j]) for i, j in ((a, b), (a, a), (b, b)))
         return both, right_a - both, right_b - both, self.n_items - right_a - right_b + both
 
-    def draws(self, pairs: IntArray, options: Options) -> Draws:
+    def draws(self, pairs: IntArray, options: PairOptions) -> Draws:
         """Return what was drawn."""
         return GatheredDraws(self, pairs, options)
 
@@ -302,7 +302,7 @@ class Gathered:
 class GatheredDraws(Draws):
     """What was drawn of items that are spread over workers."""
 
-    def __init__(self, gathered: Gathered, pairs: IntArray, options: Options) -> None:
+    def __init__(self, gathered: RemoteFacts, pairs: IntArray, options: PairOptions) -> None:
         super().__init__(gathered, pairs, options, quiet)
         self._gathered = gathered
         planned = gathered.known.plan.pairs

@@ -22,8 +22,8 @@ from rankeval_pd.stats.resampling.gain_tables import (
 from rankeval_pd.stats.resampling.item_draws import Draws, draws_of
 from rankeval_pd.stats.resampling.lattice import DrawnSum, Lattice, SignedSum
 from rankeval_pd.stats.resampling.resamples import swaps_every
-from rankeval_pd.stats.resampling.test_items import AnyItems, Options, Step, quiet
-from rankeval_pd.stats.significance.adjust import check_enough, settled
+from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions, Step, quiet
+from rankeval_pd.stats.significance.adjust import check_enough, with_resamples
 
 # ---------- The paired bootstrap of all pairs of systems (Berg-Kirkpatrick et al. 2012, section 2)
 
@@ -33,7 +33,7 @@ PROPORTIONS = {"tango": differences.tango, "newcombe": differences.paired_newcom
 def paired_bootstrap(
     items: AnyItems,
     pairs: IntArray,
-    options: Options,
+    options: PairOptions,
     step: Step = quiet,
     *,
     draws: Draws | None = None,
@@ -51,7 +51,7 @@ def paired_bootstrap(
     draws : Draws, optional
         What was drawn before, of these pairs in this order: then intervals are not asked for.
     """
-    options = settled(options, len(pairs))
+    options = with_resamples(options, len(pairs))
     if options.method == "exact" and items.seeds is not None:
         raise ValueError(
             "method='exact': with seeds= the law of other trainings is drawn. Give method='auto'."
@@ -265,7 +265,7 @@ def _of_event(
     gain: float,
     p_two_sided: float,
     gains: FloatArray,
-    options: Options,
+    options: PairOptions,
 ) -> tuple[float, float]:
     """Return the limits; those of the event's own interval say of 0 what its p-value says.
 
@@ -299,7 +299,7 @@ _SUMS_TOGETHER = 4_000_000  # sums that are scored together
 
 
 def paired_permutation(
-    items: AnyItems, pairs: IntArray, options: Options, step: Step = quiet
+    items: AnyItems, pairs: IntArray, options: PairOptions, step: Step = quiet
 ) -> Pairs:
     """Return the approximate randomization test of all pairs, with the same swaps for all."""
     if items.seeds is not None:
@@ -307,7 +307,7 @@ def paired_permutation(
             "seeds: swapping what two systems did on an item says nothing of other trainings. Give"
             " paired_bootstrap, or the scores of one training each."
         )
-    options = settled(options, len(pairs))
+    options = with_resamples(options, len(pairs))
     theta, pairs, swapped = oriented(items, pairs, options)
     draws = draws_of(items, pairs, options, step)
     lattices = lattices_of(draws, options, range(len(pairs)), signs=True)
@@ -343,7 +343,7 @@ _Columns = tuple[FloatArray, FloatArray, FloatArray, IntArray, FloatArray, Float
 
 
 def _swapped_rows(
-    gains: FloatArray, theta: FloatArray, options: Options, *, every: bool
+    gains: FloatArray, theta: FloatArray, options: PairOptions, *, every: bool
 ) -> _Columns:
     """Return what the trials say of pairs: gains (pair, trial), theta (pair, 2)."""
     gain, trials = theta[:, 0] - theta[:, 1], gains.shape[1]
@@ -391,7 +391,7 @@ def _swapped_gains(items: AnyItems, pairs: IntArray, moved: FloatArray) -> Float
     return result
 
 
-def _signed_row(on: Lattice | None, unit: float, gain: float, options: Options) -> _Row:
+def _signed_row(on: Lattice | None, unit: float, gain: float, options: PairOptions) -> _Row:
     """Return the exact sign-flip test of one pair."""
     assert on is not None
     law = SignedSum(on.multiples, on.times)

@@ -174,7 +174,7 @@ class Items:
         )
 
 
-class Options(NamedTuple):
+class PairOptions(NamedTuple):
     """What is asked."""
 
     n_resamples: int  #: 0: as many as are needed, see :func:`paired.settled`

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankeval_pd.stats._types import FloatArray, IntArray
-from rankeval_pd.stats.resampling.test_items import Options
+from rankeval_pd.stats.resampling.test_items import PairOptions
 
 # ----------------------------------------------------- Adjustment of p-values for multiple testing
 
@@ -77,7 +77,7 @@ LEAST = 10_000  # resamples, unless another number is given
 _DECIDING = 10  # so many resamples are to be expected beyond the edge of a decision
 
 
-def needed_resamples(options: Options, n_pairs: int) -> int:
+def needed_resamples(options: PairOptions, n_pairs: int) -> int:
     """Return the least number of resamples of which one p-value could be at most alpha."""
     if options.adjust == "max-t":
         return _whole(options.n_alike / options.alpha) - 1
@@ -94,7 +94,7 @@ def _whole(draws: float) -> int:
     return int(min(np.ceil(draws * (1.0 - 1e-12)), 2.0**62))
 
 
-def settled(options: Options, n_pairs: int) -> Options:
+def with_resamples(options: PairOptions, n_pairs: int) -> PairOptions:
     """Return the options with as many resamples as family, adjustment, alpha and level need."""
     if options.n_resamples:
         return options
@@ -103,7 +103,7 @@ def settled(options: Options, n_pairs: int) -> Options:
     return options._replace(n_resamples=max(LEAST, deciding, limiting))
 
 
-def check_enough(options: Options, n_pairs: int) -> None:
+def check_enough(options: PairOptions, n_pairs: int) -> None:
     """Raise a ValueError where no adjusted p-value could be significant with so few resamples."""
     needed = needed_resamples(options, n_pairs)
     if options.adjust is None or options.n_resamples >= needed:

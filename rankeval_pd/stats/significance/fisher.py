@@ -9,9 +9,9 @@ import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions import binomial, hypergeometric
-from rankeval_pd.stats.distributions.hypergeometric import ratio_moments
+from rankeval_pd.stats.distributions.hypergeometric import first_true, ratio_moments
 from rankeval_pd.stats.distributions.populations import hypergeometric_laws, tails_of_sum
-from rankeval_pd.stats.intervals.proportions import first_true, z_of
+from rankeval_pd.stats.intervals.proportions import z_of
 
 # --------------------------------------------------- Fisher's exact test of two difference regions
 #
