@@ -96,3 +96,15 @@ def test_scores_are_sorted_once(name, arguments, each, sorts):
         warnings.simplefilter("ignore", rankeval_pd.RankevalWarning)
         method(gold="gold", measures=measures, **arguments)
     assert sum(sorts) == each * len(measures)
+
+
+@pytest.mark.parametrize("name", ["judged_precision", "judged_recall"])
+def test_a_look_at_who_is_judged_sorts_no_more(name, sorts):
+    """Who is judged is compared along the ranking, which the estimate then takes over."""
+    df = _candidates()
+    judged = np.random.default_rng(2).random(SIZE) < 0.5
+    df["gold"] = df["gold"].astype(float).where(judged)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rankeval_pd.RankevalWarning)
+        getattr(df.rankeval, name)(gold="gold", measures=MEASURES, n=100)
+    assert sum(sorts) == len(MEASURES)

@@ -270,7 +270,7 @@ def judged_average_precision(
 
     def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
         beside, options = sample.beside(inner), {"design": design}
-        warn_if_chosen(sample, inner, beside, None)
+        inner = warn_if_chosen(sample, inner, beside, None)
         result = ask_measures(inner, average_columns, AVERAGE, beside=beside, options=options)
         return result.assign(exists=xr.ones_like(result["n_judged"], dtype=bool))
 
@@ -386,7 +386,7 @@ def _of_lists(
 
     def question(inner: xr.Dataset, asked_n: IntArray) -> xr.Dataset:
         beside = sample.beside(inner)
-        warn_if_chosen(sample, inner, beside, asked_n, rest=columns is RECALL)
+        inner = warn_if_chosen(sample, inner, beside, asked_n, rest=columns is RECALL)
         lists = inner.sizes["measure"] * asked_n.size
         with drawing_bar(inner, progress, draws=lists, what=_WHAT, unit="lists") as advance:
             return ask_measures(

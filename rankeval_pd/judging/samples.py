@@ -364,34 +364,38 @@ def warn_if_chosen(
     n: IntArray | None,
     *,
     rest: bool = False,
-) -> None:
+) -> xr.Dataset:
     """Warn where those judged of a list are plainly no random sample of it, or of the rest.
 
-    Looked at are data in memory of which the caller says nothing else; n is None for all.
+    Looked at are data in memory of which the caller says nothing else; n is None for all. Returned
+    is the inner form, with the order of the candidates if they were ranked.
     """
     if not isinstance(sample, Sample) or not sample.is_taken_for_random:
-        return
-    arrays = (beside[0], inner["score"], inner["present"])
+        return inner
+    arrays = (inner["score"], inner["present"], beside[0])
     if any(x.chunks is not None for x in arrays) or not inner.sizes["measure"]:
-        return
-    judged, score, present = xr.broadcast(*arrays)
+        return inner
     last = ("measure", "candidate")
-    seen, scores, there = (x.transpose(..., *last).to_numpy() for x in (judged, score, present))
-    tables = [*_tables(seen & there, scores, there, n, rest)]
+    score, present = (x.transpose(..., *last) for x in xr.broadcast(*arrays[:2]))
+    order = score.copy(data=ranking.order(score.to_numpy(), present.to_numpy()))
+    of_all = xr.broadcast(*arrays, order.rename(None))
+    scores, there, seen, orders = (x.transpose(..., *last).to_numpy() for x in of_all)
+    tables = [*_tables(seen & there, scores, there, orders, n, rest)]
     found = [table.p_values() for table in tables]
     number = sum(x.size for x in found)
     worst = [float(x.min(initial=1.0)) for x in found]
-    if not worst or min(worst) * number >= _LEVEL:
-        return
-    table, p_values = tables[int(np.argmin(worst))], found[int(np.argmin(worst))]
-    warn(_message(table, p_values, inner["measure"].to_numpy()))
+    if worst and min(worst) * number < _LEVEL:
+        table, p_values = tables[int(np.argmin(worst))], found[int(np.argmin(worst))]
+        warn(_message(table, p_values, inner["measure"].to_numpy()))
+    return inner.assign(order=order.variable)
 
 
 def _tables(
-    judged: BoolArray, score: AnyArray, present: BoolArray, n: IntArray | None, rest: bool
-) -> Iterator[_Table]:
+    judged: BoolArray, score: AnyArray, present: BoolArray, order: IntArray, n: IntArray | None,
+    rest: bool,
+) -> Iterator[_Table]:  # fmt: skip
     """Yield what to compare: a list's top with what is below, what others have with what not."""
-    rank = ranking.ranks(ranking.order(score, present))
+    rank = ranking.ranks(order)
     total = present.sum(axis=-1)
     whole = int(total.max(initial=0))
     sizes = np.array([whole]) if n is None else n[n <= whole]

@@ -246,7 +246,10 @@ class HeadBatches(Batches):
         """Return an array of the boxed columns of each chunk of rankings, and their sizes."""
         keep = heads.needed_ranks(self.n_max)
         request = self.columns.request._replace(keep=keep, orders=self.n_keys)
+        from dask.base import optimize
+
         parts, [*sizes, candidates] = self._parts(batch, request)
+        [parts] = optimize(parts)  # a chunk is read and reduced in one task, and not held between
         graph = Graph()
         name, tasks = graph.of(parts), {}
         width = merge_width(8 * keep * len(request.measures) * (4 + len(request.measures)))

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -28,6 +28,9 @@ from rankeval_pd.stats.rankings.swap_draws import Keys, by_position
 
 MeasureKernel = Callable[..., Any]
 _TOGETHER = 1_000_000  # scores of as many measures as are asked at a time
+
+
+_VARIABLES = ("score", "gold", "present", "order")  # the order where it is known before
 
 
 def ask_measures(
@@ -73,24 +76,24 @@ def ask_measures(
     core, inside = ["candidate"], {"candidate", *along}
 
     def asked(inner: xr.Dataset, beside: Sequence[xr.DataArray]) -> xr.Dataset:
+        arrays = [inner[name] for name in _VARIABLES if name in inner]
         computed = xr.apply_ufunc(
             _on_ranking,
-            inner["score"],
-            inner["gold"],
-            inner["present"],
+            *arrays,
             *beside,
             kwargs={
                 "kernel": kernel, "ends": inner.attrs["ends"], "whole": inner.attrs["whole"],
-                "options": options or {},
+                "options": options or {}, "n_arrays": len(arrays),
             },
-            input_core_dims=[core] * 3 + [[d for d in x.dims if d in inside] for x in beside],
+            input_core_dims=[core] * len(arrays)
+            + [[d for d in x.dims if d in inside] for x in beside],
             output_core_dims=[[] if name in single else list(along) for name in columns],
             dask="parallelized",
             dask_gufunc_kwargs={"output_sizes": {d: len(labels) for d, labels in along.items()}},
             output_dtypes=list(columns.values()),
         )  # fmt: skip
-        arrays = computed if len(columns) > 1 else [computed]
-        return tables.as_columns(columns, arrays, along)
+        found = computed if len(columns) > 1 else [computed]
+        return tables.as_columns(columns, found, along)
 
     measures = range(inner.sizes["measure"])
     blocks = [*in_blocks(measures, inner, _TOGETHER)]
@@ -102,17 +105,18 @@ def ask_measures(
 
 
 def _on_ranking(
-    score: FloatArray,
-    gold: BoolArray,
-    present: BoolArray,
-    *beside: AnyArray,
+    *arrays: Any,
     kernel: MeasureKernel,
     ends: bool,
     whole: Whole | None,
     options: Mapping[str, Any],
+    n_arrays: int,
 ) -> Any:
     """Ask a kernel of one block: its ranking is made here, inside the task of the kernel."""
-    return kernel(Ranking.of(score, gold, present, ends=ends, whole=whole), *beside, **options)
+    score, gold, present, *order = arrays[:n_arrays]
+    positions = order[0] if order else None
+    found = Ranking.of(score, gold, present, ends=ends, whole=whole, positions=positions)
+    return kernel(found, *arrays[n_arrays:], **options)
 
 
 def _of_block(
@@ -406,8 +410,7 @@ def joined(blocks: Sequence[xr.Dataset], along: str) -> xr.Dataset:
     if len(blocks) == 1:
         return blocks[0]
     how: Any = {"coords": "minimal", "compat": "override", "join": "override"}
-    result: xr.Dataset = xr.concat(blocks, along, **how)
-    return result
+    return cast(xr.Dataset, xr.concat(blocks, along, **how))
 
 
 def _on_ranks(
