@@ -1,4 +1,4 @@
-"""Association measures: scores of collocation candidates from their 2x2 contingency tables."""
+"""Association measures: scores of candidates from their 2x2 contingency tables."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def with_association_measures(
 
 
 def _in_order(argument: str, given: Any, names: Sequence[str]) -> Any:
-    """Return the columns in the order of their names, where a mapping from these is given."""
+    """Return columns in the order of the names, also from a mapping of names to columns."""
     if not isinstance(given, Mapping):
         return given
     if set(given) != set(names):
@@ -172,7 +172,7 @@ def _in_order(argument: str, given: Any, names: Sequence[str]) -> Any:
 
 
 def _from_margins(data: Data, names: list[str], margins: Sequence[str | int]) -> Data:
-    """Return the data with the measures of tables that are given by f, f1, f2 and N."""
+    """Return the data with the measures of tables given by the margins f, f1, f2 and N."""
     if len(margins) != 4 or not all(isinstance(x, str) for x in margins[:3]):
         raise ValueError(
             f"margins={tuple(margins)!r}: give the names of the columns of f, f1 and f2, and that"
@@ -182,6 +182,7 @@ def _from_margins(data: Data, names: list[str], margins: Sequence[str | int]) ->
     for name in margins:
         if isinstance(name, str) and name not in columns:
             raise unknown_name("margins", name, columns)
+    # O11, O12, O21, O22 from the margins, as temporary columns whose names cannot clash
     source: Any = data
     both, first, second, total = (source[x] if isinstance(x, str) else x for x in margins)
     parts = (both, first - both, second - both, total - first - second + both)
@@ -192,7 +193,7 @@ def _from_margins(data: Data, names: list[str], margins: Sequence[str | int]) ->
     return result
 
 
-# what other packages call them, in small letters and without signs
+# names of measures in other packages, in lower case and without signs
 _NO_SIGNS = str.maketrans("", "", "-_ .")
 _MEASURE_ALIASES = {
     "pmi": "MI", "pmi2": "MI2", "pmi3": "MI3", "npmi": "NPMI", "ll": "G2", "llr": "G2",

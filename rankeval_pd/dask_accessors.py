@@ -241,13 +241,15 @@ class DaskAccessor:
 
     # the curves and the test against chance: of all ranks too, where they turn
     random_test = of_turns(random_tests.random_test, random_tests.random_test_of_turns, {})
-    roc = of_turns(curve_shapes.roc, curve_shapes.of_turns("roc"), curve_shapes.OWN)
+    roc = of_turns(curve_shapes.roc, curve_shapes.curve_of_turns("roc"), curve_shapes.DEFAULTS)
     precision_recall = of_turns(
-        curve_shapes.precision_recall, curve_shapes.of_turns("precision_recall"), curve_shapes.OWN
+        curve_shapes.precision_recall,
+        curve_shapes.curve_of_turns("precision_recall"),
+        curve_shapes.DEFAULTS,
     )
-    det = of_turns(curve_shapes.det, curve_shapes.of_turns("det"), curve_shapes.OWN)
-    gain = of_turns(curve_shapes.gain, curve_shapes.of_turns("gain"), curve_shapes.OWN)
-    lift = of_turns(curve_shapes.lift, curve_shapes.of_turns("lift"), curve_shapes.OWN)
+    det = of_turns(curve_shapes.det, curve_shapes.curve_of_turns("det"), curve_shapes.DEFAULTS)
+    gain = of_turns(curve_shapes.gain, curve_shapes.curve_of_turns("gain"), curve_shapes.DEFAULTS)
+    lift = of_turns(curve_shapes.lift, curve_shapes.curve_of_turns("lift"), curve_shapes.DEFAULTS)
 
 
 # all other methods follow from what the questions declare

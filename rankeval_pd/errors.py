@@ -1,6 +1,6 @@
-"""Errors and warnings of this package, and the checks of plain arguments.
+"""Errors and warnings of this package, and checks of plain arguments.
 
-An error says four things: the argument, what it got, what is allowed, what to do next.
+Every error message has four parts: the argument, what it got, what is allowed, what to do next.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _hushed_beginnings: ContextVar[tuple[str, ...]] = ContextVar("unsaid", default=(
 
 @contextmanager
 def hushed(beginning: str = "") -> Iterator[None]:
-    """Give no RankevalWarning that begins so, for questions that are asked on the way to another.
+    """Suppress RankevalWarnings that begin so, inside questions that serve another question.
 
-    The filters of the process are left alone: they are those of all its threads.
+    The filters of the process are unchanged, because all its threads share them.
     """
     before = _hushed_beginnings.set((*_hushed_beginnings.get(), beginning))
     try:
@@ -48,9 +48,10 @@ def hushed(beginning: str = "") -> Iterator[None]:
 
 
 def warn(message: str) -> None:
-    """Give a RankevalWarning at the line of the user's that led here."""
+    """Give a RankevalWarning at the line of the user's code that led here."""
     if message.startswith(_hushed_beginnings.get()):
         return
+    # walk up to the first frame outside this package and the libraries that call it back
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(
         ("rankeval_pd.", "xarray.", "dask.", "numpy.")
@@ -63,12 +64,12 @@ class UnknownNameError(KeyError):
     """A name that the data do not have."""
 
     def __str__(self) -> str:
-        # KeyError would show the repr of the message, in quotes and on one line
+        # KeyError would print the repr of the message, in quotes and on one line
         return str(self.args[0])
 
 
 def unknown_name(role: str, name: object, known: Iterable[Hashable]) -> UnknownNameError:
-    """Return the error for a column that is not there, with the nearest name that is."""
+    """Return the error for a column that does not exist, with the nearest name that does."""
     names = list(known)
     return UnknownNameError(
         f"{role}: no column {shown(name)}; there are {listed(names)}.{near_miss(name, names)}"
@@ -77,20 +78,20 @@ def unknown_name(role: str, name: object, known: Iterable[Hashable]) -> UnknownN
 
 
 def is_known(name: object, known: Iterable[Hashable]) -> bool:
-    """Return whether a name is among others; what cannot be a name is not."""
+    """Return whether a name is among others; unhashable objects are not."""
     try:
-        return name in set(known)  # pd.NA is in a set, and equal to nothing in a list
+        return name in set(known)  # a set finds pd.NA by its hash; in a list it equals nothing
     except TypeError:
         return False
 
 
 def shown(value: object) -> str:
-    """Return a value as text, a number of NumPy's as the number it is."""
+    """Return a value as text, a NumPy number as the plain number."""
     return repr(value.item() if isinstance(value, np.generic) else value)
 
 
 def near_miss(name: object, known: Iterable[object]) -> str:
-    """Return a hint at the nearest name that there is: the same in other letters goes first."""
+    """Return a hint with the nearest name; one that differs only in case comes first."""
     names = [str(x) for x in known]
     near = [x for x in names if x.lower() == str(name).lower()]
     near = near or difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
@@ -98,14 +99,14 @@ def near_miss(name: object, known: Iterable[object]) -> str:
 
 
 def listed(names: Iterable[object], most: int = 12) -> str:
-    """Return names as text, the first few where there are many."""
+    """Return names as text; only the first few of many."""
     names = list(names)
     text = ", ".join(shown(x) for x in names[:most])
     return f"{text}, ... ({len(names)} in all)" if len(names) > most else text or "none"
 
 
 def brief(values: object) -> str:
-    """Return numbers as text: one as it is, of many the first few."""
+    """Return a number, or the first few of many, as text."""
     array = np.asarray(values)
     if array.ndim == 0:
         return shown(array.item())
@@ -211,7 +212,7 @@ def check_number(argument: str, value: object) -> float:
     return number
 
 
-_LARGEST_PHI = 1e6  # beyond, nothing is left of any list
+_LARGEST_PHI = 1e6  # a larger overdispersion leaves no information in any list
 
 
 def check_at_least_one(argument: str, value: object) -> float:

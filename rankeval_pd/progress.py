@@ -1,4 +1,4 @@
-"""A progress bar for what takes longer than a moment."""
+"""Progress bars for calls that take longer than two seconds."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def progress_bar(
 ) -> Iterator[Callable[[int], object]]:
     """Give a function that moves the bar on by so many units.
 
-    ``progress`` True shows the bar at once, None after two seconds, False never. Where the total is
-    not known beforehand, None, the bar counts.
+    ``progress`` True shows the bar at once, None after two seconds, False never. With the total
+    None, the bar counts.
     """
     check_flag("progress", progress, none=True)
     if progress is not None and not progress:
@@ -49,9 +49,8 @@ def drawing_bar(
 ) -> Iterator[Callable[[int], object]]:
     """Give the function for so many draws, or other units, in every batch of the inner form.
 
-    Of its whole they are all at once.
-
-    Of a lazy one nothing is drawn yet, and where it will be, no bar can be moved.
+    With ``whole`` all batches share the draws. For a lazy form there is no bar: nothing is drawn
+    yet, and where it will be drawn no bar can move.
     """
     if any(variable.chunks is not None for variable in inner.variables.values()):
         yield nothing_moves
@@ -62,9 +61,9 @@ def drawing_bar(
 
 
 def _bar() -> Any:
-    """Return tqdm's bar of widgets where a notebook has them, else its bar of text.
+    """Return tqdm's bar of widgets in a notebook that has them, else its bar of text.
 
-    ``tqdm.auto`` warns of lacking widgets, and to silence that is to silence other threads too.
+    ``tqdm.auto`` warns if widgets are missing, and silencing that would silence other threads too.
     """
     if "ipykernel" in sys.modules and find_spec("ipywidgets"):
         from tqdm import notebook

@@ -525,7 +525,7 @@ FAULTS = [
         ("np.where(negative, bits, ~(bits", "np.where(negative, ~bits, ~(bits"),
         ("before = retrieved.running(hit)[rows[heads]] - 1",
          "before = retrieved.running(hit)[rows[heads]]"),
-        ("np.lexsort((-score[rows], asked))", "np.lexsort((score[rows], asked))"),
+        ("np.lexsort((-score[rows], queries))", "np.lexsort((score[rows], queries))"),
     ),
     *_in(
         "rankings/query_metrics.py", "per_query",
@@ -534,7 +534,7 @@ FAULTS = [
         ("total[retrieved.query])\n    return ratio_or_nan",
          "total[retrieved.query] + 1)\n    return ratio_or_nan"),
         ("j / (j + 1.0) * pooled", "pooled"),
-        ("/ 2.0**asked.top", "/ 2.0 ** (asked.top - 1)"),
+        ("/ 2.0**request.top", "/ 2.0 ** (request.top - 1)"),
         ("0.5 * (block.size - block.hits)", "(block.size - block.hits)"),
         ("(1.0 - p) * p ** retrieved", "p ** retrieved"),
         ("stop * reaching / (rank + 1.0)", "stop * reaching / (rank + 2.0)"),

@@ -15,7 +15,12 @@ from scipy import stats
 from statsmodels.stats import multitest
 
 import rankeval_pd
-from rankeval_pd.stats.intervals.differences import agreeing, corrected_score, newcombe, overlapping
+from rankeval_pd.stats.intervals.differences import (
+    agree_with_test,
+    corrected_score,
+    newcombe,
+    overlap_difference,
+)
 from rankeval_pd.stats.significance.fisher import fisher_test
 from rankeval_pd.stats.significance.unconditional import score_test
 from tests.conftest import examples
@@ -35,7 +40,7 @@ def _tables(size: int) -> tuple[np.ndarray, ...]:
 def test_zero_is_inside_where_fishers_test_does_not_reject(size):
     tables = _tables(size)
     p = fisher_test(*tables, "two-sided").p_value
-    low, high = agreeing(*corrected_score(*tables, 0.95), p, "two-sided", 0.95)
+    low, high = agree_with_test(*corrected_score(*tables, 0.95), p, "two-sided", 0.95)
     assert (((low <= 0) & (high >= 0)) == (p > 0.05)).all()
     bare = newcombe(*_tables(2), 0.95)
     assert bare[0][2, 0] > 0.05  # at p = 1/3
@@ -46,7 +51,7 @@ def test_least_coverage_by_enumeration(size):
     grid = np.array([0.001, 0.02, 0.1, 0.3, 0.45, 0.5, 0.62, 0.8, 0.97, 0.999])
     tables = _tables(size)
     p = fisher_test(*tables, "two-sided").p_value
-    low, high = agreeing(*corrected_score(*tables, 0.95), p, "two-sided", 0.95)
+    low, high = agree_with_test(*corrected_score(*tables, 0.95), p, "two-sided", 0.95)
     for a, b in itertools.product(grid, grid):
         law = np.outer(stats.binom.pmf(range(size + 1), size, a), stats.binom.pmf(
             range(size + 1), size, b))  # fmt: skip
@@ -83,7 +88,7 @@ def test_the_score_test_and_its_interval_agree(n_a, n_b, data):
     table = [np.array([x / phi]) for x in (tp_a, n_a, tp_b, n_b)]
     p = score_test(*table, "two-sided")[0]
     bare = corrected_score(*table, 0.9)
-    low, high = agreeing(*bare, np.array([p]), "two-sided", 0.9)
+    low, high = agree_with_test(*bare, np.array([p]), "two-sided", 0.9)
     assert low[0] <= 0 <= high[0] or p <= 0.1
     if bare[0][0] > 0 or bare[1][0] < 0:
         assert p < 0.15  # nearly the same without
@@ -97,9 +102,11 @@ def test_the_score_test_and_its_interval_agree(n_a, n_b, data):
 def test_the_delta_method_collapsed():
     """Two and two candidates: no width, or an interval far from 0, at p = 1."""
     two, three = np.array([2]), np.array([3])
-    low, high = overlapping((two, two * 0, three * 0), (two, two * 0, three * 0 + 1), 0.95)
+    low, high = overlap_difference((two, two * 0, three * 0), (two, two * 0, three * 0 + 1), 0.95)
     assert low[0] < -0.2 or high[0] > 0.2
-    low, high = overlapping((two * 0, two, three), (two * 0, two, three), 0.95)  # 2/2 and 3/3
+    low, high = overlap_difference(
+        (two * 0, two, three), (two * 0, two, three), 0.95
+    )  # 2/2 and 3/3
     assert low[0] < -0.6
     assert high[0] > 0.6
 
@@ -116,7 +123,7 @@ def test_coverage_of_small_sets(expected, precision):
     n = rng.poisson(np.array(expected)[:, np.newaxis], (3, 3000))
     n = n[:, (n[0] + n[1] > 1) & (n[0] + n[2] > 1) & (n[1] + n[2] > 0)]
     tp = rng.binomial(n, precision)
-    low, high = overlapping(tuple(tp), tuple(n), 0.95)
+    low, high = overlap_difference(tuple(tp), tuple(n), 0.95)
     assert ((low <= 0) & (high >= 0)).mean() > 0.945
 
 

@@ -86,7 +86,9 @@ def test_an_area_of_single_candidates_is_delong_s(seed):
     here = np.ones(40, dtype=bool)
     placed = roc_areas.placements(Ranking.of(score, gold, here)).placement
     alone = roc_areas.cluster_spread(placed, gold, here, np.arange(40))
-    assert alone.spread.variance == pytest.approx(roc_areas.variance(placed, gold, here), rel=1e-9)
+    assert alone.spread.variance == pytest.approx(
+        roc_areas.delong_variance(placed, gold, here), rel=1e-9
+    )
     # Obuchowski's formula, cluster by cluster
     cluster = rng.integers(0, 12, 40)
     theta, m, n = placed[gold].mean(), gold.sum(), (~gold).sum()

@@ -94,7 +94,7 @@ def test_choices_are_those_of_the_tables():
         roles.RegionTest: difference_regions.TESTS,
         roles.ScoreInterval: rank_tests.SCORE_INTERVALS,
         roles.Space: SPACES,
-        roles.TailMethod: published_chance.METHODS,
+        roles.TailMethod: published_chance.TAIL_METHODS,
         roles.Target: TARGETS,
         roles.TextMetric: SCORERS,
     }

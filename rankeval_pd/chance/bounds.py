@@ -1,4 +1,4 @@
-"""What does a random ranking reach in each n-best list? (Macskassy 2005)."""
+"""What does a random ranking reach in each n-best list, and how is it distributed?"""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 import xarray as xr
 
 from rankeval_pd.chance.published_chance import (
-    METHODS,
     POPULATIONS,
+    TAIL_METHODS,
     population_model,
     random_pvalue,
 )
@@ -33,7 +33,7 @@ from rankeval_pd.stats.random_model.random_counts import (
     unique_rows,
 )
 
-# -------------------------- What does a random ranking reach in each n-best list? (Macskassy 2005)
+# -------------------------------------------------------------- Bounds for each n (Macskassy 2005)
 
 BOUND_COLUMNS = (
     "p",
@@ -139,8 +139,11 @@ def random_bound(
 def _bound_columns(
     total: IntArray, positive: IntArray, *, p: FloatArray, n: IntArray, population: str
 ) -> tuple[AnyArray, ...]:
+    """Return the bounds of groups with these sizes: (..., p, n)."""
     shape = np.shape(total)
-    (total, positive), back = unique_rows(np.ravel(total), np.ravel(positive))  # equal ones once
+    # groups of equal size are computed once: (size)
+    (total, positive), back = unique_rows(np.ravel(total), np.ravel(positive))
+    # a few n are searched for all groups together, many n are a path for each group
     ask = _side_by_side if n.size <= MOST_SEARCHED else _one_by_one
     result = ask(total, positive, p, n, population)
     return tuple(x[back].reshape(*shape, *x.shape[1:]) for x in result)
@@ -153,6 +156,7 @@ def _side_by_side(
     result = _empty_columns(total, p, n)
     expected, discrete, interpolated, parametric, critical, attainable, exists = result
     fits = (n <= total[:, np.newaxis]) | (population == "infinite")
+    # one element for each list that exists: its group and the place of its n
     group, place = np.nonzero(fits & (total[:, np.newaxis] > 0))
     size, of_all, of_gold = (x.astype(float) for x in (n[place], total[group], positive[group]))
     prior = of_gold / of_all
@@ -192,7 +196,7 @@ def _one_by_one(
 
 
 def _empty_columns(total: IntArray, p: FloatArray, n: IntArray) -> tuple[AnyArray, ...]:
-    """Return the columns before anything is known: floats are NaN, counts 0."""
+    """Return columns (group, p, n) to be filled: floats are NaN, counts 0, flags False."""
     shape = (total.size, p.size, n.size)
     expected, interpolated, parametric = (np.full(shape, np.nan) for _ in range(3))
     discrete, critical = (np.zeros(shape, dtype=np.int64) for _ in range(2))
@@ -200,7 +204,7 @@ def _empty_columns(total: IntArray, p: FloatArray, n: IntArray) -> tuple[AnyArra
     return expected, discrete, interpolated, parametric, critical, attainable, exists
 
 
-# ------------- How are the true positives of a random list distributed? (Macskassy 2005, figure 1)
+# ---------------------------------------- The distribution of the count (Macskassy 2005, figure 1)
 
 
 @Capabilities(
@@ -284,15 +288,15 @@ def random_cdf(
         return result.transpose(*total.dims, "n", "_point").assign_coords(n=("n", size.to_numpy()))
 
     return answer(
-        data, roles, question, ("n", "tp", *METHODS), can(random_cdf),
+        data, roles, question, ("n", "tp", *TAIL_METHODS), can(random_cdf),
         n=None if population == "infinite" and isinstance(asked, np.ndarray) else asked,
         attrs={"population": population},
     )  # fmt: skip
 
 
 _STEPS_PER_COUNT = 20  # values of a distribution function from one whole count to the next
-_DEVIATIONS = 4.0
-_LISTS_AT_ONCE = 100  # lists between two moves of the bar
+_DEVIATIONS = 4.0  # standard deviations that the values reach on either side of the mean
+_LISTS_AT_ONCE = 100  # lists between two updates of the progress bar
 
 
 def _cdf_columns(
@@ -305,7 +309,7 @@ def _cdf_columns(
     """Return the distribution functions of lists of these sizes at counts (..., n, _point)."""
     known = (size, total, positive)
     step = np.arange(count.sizes["_point"])
-    # the exact tails at whole counts, of which both others are made
+    # exact tails at whole counts: the discrete function holds them, the interpolated one joins them
     whole = xr.DataArray(np.arange(step.size // _STEPS_PER_COUNT + 2), dims="_whole")
     exact = _tail(count.isel(_point=0, drop=True) + whole, *known, "discrete", population)
     at, after = (
@@ -333,7 +337,7 @@ def _cdf_grid(
     last = last.where(last < n, n)
     points = int(_STEPS_PER_COUNT * (last - first).max()) + 1 if n.size and total.size else 1
     check_memory(
-        12.0 * points * last.size,  # columns, and what they are computed from
+        12.0 * points * last.size,  # about 12 arrays: columns, and what they are computed from
         f"distribution functions of {last.size:,} lists have up to {points:,} points each",
         "Give the sizes of lists that matter, n=...",
     )

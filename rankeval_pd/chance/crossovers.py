@@ -1,4 +1,4 @@
-"""From which n on is a measure above chance, and what does chance reach at any n?"""
+"""From which n on is a measure above chance, and what does chance reach over many n?"""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ from rankeval_pd.stats.random_model import random_counts
 from rankeval_pd.stats.random_model.envelope import Envelope, envelope
 from rankeval_pd.stats.rankings.ranking import Ranking
 
-# -------------------------------------------------------------------------------------------------
-# From which n on is a measure above chance? Crossover points (Macskassy 2005, section 3.3).
+# -------------------------------------------------- Crossover points (Macskassy 2005, section 3.3)
 
 CROSSOVER_COLUMNS = ("measure", "p", "n_first", "n_last", "tp_first")
 _EQUAL = 1e-10  # a count reaches a fractional bound that it equals
@@ -114,12 +113,12 @@ def crossovers(
     return tables.as_rows(_runs(frame, shortest), attrs=attrs)
 
 
-_MOST_CACHED = 2**14  # candidates of groups whose bounds are kept for other chunks
+_MOST_CACHED = 2**14  # candidates of groups whose bounds are cached for other chunks: 128 kB each
 
 
 @lru_cache(maxsize=64)
 def _cached_bound(kind: str, p: float, longest: int, model: Finite) -> FloatArray:
-    """Return the bound at each n below N, less what rounding may do."""
+    """Return the bound at each n below N, lowered by the tolerance: (n)."""
     inside = np.arange(1.0, min(model.total, longest + 1.0))
     return random_counts.bound(kind, p, inside, model) - _EQUAL
 
@@ -139,7 +138,7 @@ def _reached(
     )
     reached = np.zeros(tp.shape, dtype=bool)
 
-    # groups of one size share their bounds, and small ones chunk after chunk in one process
+    # groups of one size share their bounds; small ones also share them between chunks in a process
     needed = (
         _cached_bound if lists.tp.shape[-1] <= _MOST_CACHED else cache(_cached_bound.__wrapped__)
     )
@@ -157,6 +156,7 @@ def _runs(table: pd.DataFrame, shortest: int) -> pd.DataFrame:
     """Return the maximal runs of rows that reach the bound, of at least the shortest length."""
     columns: list[Any] = list(table.columns)
     keys = columns[: columns.index("n")]
+    # a run ends where the measure, level or group changes, or where the bound is no longer reached
     one = table.groupby(keys, sort=False, dropna=False, observed=True).ngroup().to_numpy()
     reached = table["reached"].to_numpy(dtype=bool)
     fresh = (np.diff(one, prepend=-1) != 0) | (np.diff(reached, prepend=False) != 0)
@@ -169,13 +169,13 @@ def _runs(table: pd.DataFrame, shortest: int) -> pd.DataFrame:
         .assign(
             n_first=first["n"],
             n_last=last["n"].to_numpy(),
-            tp_first=first["tp"].astype(np.int64),  # float where other batches lack rows
+            tp_first=first["tp"].astype(np.int64),  # float if other batches lack rows
         )
         .reset_index(drop=True)
     )
 
 
-# ----------------------------------------------- What does a random ranking reach at any n at all?
+# --------------------------------------------------------------------------- Envelopes over many n
 
 ENVELOPE_COLUMNS = ("alpha", "n", "expected", "envelope", "local_level", "attainable")
 
@@ -277,7 +277,7 @@ def random_envelope(
 
 @lru_cache(maxsize=64)
 def _cached_envelope(alpha: float, n: bytes, model: Finite) -> Envelope:
-    """Return an envelope, which groups of one size share, chunk after chunk in one process."""
+    """Return an envelope, shared by groups of one size in all chunks of a process."""
     return envelope(alpha, np.frombuffer(n), model)
 
 
@@ -289,6 +289,7 @@ def _envelope_columns(
     n: IntArray,
     step: Callable[[int], object],
 ) -> tuple[AnyArray, ...]:
+    """Return the envelopes of groups with these sizes: (..., alpha, n)."""
     total, positive = np.asarray(total), np.asarray(positive)
     shape = (*total.shape, alpha.size, n.size)
     expected, local = np.full(shape, np.nan), np.full(shape, np.nan)

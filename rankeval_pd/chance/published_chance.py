@@ -1,4 +1,4 @@
-"""The random model for published figures, and the population that a random list is drawn from."""
+"""The random model for published figures, and populations that random lists are drawn from."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from rankeval_pd.stats.distributions.populations import (
 )
 from rankeval_pd.stats.random_model.random_counts import bounds, parametric_bound
 
-# ---------------------------------------------------------- The random model for published figures
+# ------------------------------------------------------------------------------- Published figures
 
-METHODS = ("discrete", "interpolated", "parametric")
+TAIL_METHODS = ("discrete", "interpolated", "parametric")
 
 
 def random_bound_for(
@@ -113,7 +113,7 @@ def random_bound_for(
 
 
 def _sizes_of(asked: Sizes, total: int) -> tuple[IntArray, dict[str, FloatArray]]:
-    """Return the list sizes among ``total`` candidates, and the shares if they were asked for."""
+    """Return list sizes among ``total`` candidates, and a column of shares if these are given."""
     if isinstance(asked, Shares):
         return asked.of(total), {"share": asked.values}  # noqa: PD011
     return np.arange(1, total + 1) if asked is None else asked, {}
@@ -122,6 +122,7 @@ def _sizes_of(asked: Sizes, total: int) -> tuple[IntArray, dict[str, FloatArray]
 def _published_model(
     population: str, n_candidates: Any, n_positive: Any, prior: Any
 ) -> tuple[Population, float, int | None]:
+    """Return the population, the share of positives, and N if it is known."""
     check_choice("population", population, POPULATIONS)
     _check_population(n_candidates, n_positive, prior)
     if prior is not None:
@@ -217,7 +218,7 @@ def random_pvalue(
     >>> round(rankeval_pd.random_pvalue(2, 5, **stocks), 3)
     0.235
     """
-    check_choice("method", method, METHODS)
+    check_choice("method", method, TAIL_METHODS)
     check_choice("population", population, POPULATIONS)
     _check_population(n_candidates, n_positive, prior)
     for name, given in (("tp", tp), ("n", n), ("prior", 0 if prior is None else prior)):
@@ -242,7 +243,8 @@ def random_pvalue(
         raise ValueError(
             f"tp={tp!r}, n={n!r}: tp is a finite number, n a whole number of 0 or more."
         )
-    at = count if strict else count - 1.0  # all three methods are curves of P(X > at)
+    # all three methods are curves of P(X > at): P(X >= tp) is P(X > tp - 1)
+    at = count if strict else count - 1.0
     if method == "parametric":
         log_p = _log_parametric(at, size, share)
     else:
@@ -271,7 +273,7 @@ def random_pvalue(
 
 
 def _broadcast(**given: Any) -> tuple[AnyArray, ...]:
-    """Return the values side by side, one for each of the same lists."""
+    """Return the values broadcast to one shape, or refuse shapes that do not match."""
     shapes = {name: np.shape(values) for name, values in given.items()}
     try:
         np.broadcast_shapes(*shapes.values())
@@ -363,12 +365,13 @@ def random_pvalue_mean(
 
 
 def _smallest_sum(mean: float, queries: int, decimals: int | None) -> float:
-    """Return the smallest sum that a mean stands for."""
+    """Return the smallest sum whose mean is ``mean``, or is printed as it."""
     if decimals is None:
         nearest = round(queries * mean)
         return float(
             nearest if abs(queries * mean - nearest) <= 1e-9 else math.ceil(queries * mean)
         )
+    # in fractions: rounding of floats must not decide which sums are printed so
     unit = Fraction(1, 10 ** check_whole("decimals", decimals))
     printed = round(Fraction(mean) / unit) * unit
     if abs(float(printed) - mean) > 1e-9:
@@ -416,7 +419,7 @@ def _log_parametric(x: FloatArray, n: FloatArray, share: FloatArray) -> FloatArr
     return result
 
 
-# ------------------------------------------------- The population that a random list is drawn from
+# ------------------------------------------------------------------------------------- Populations
 
 POPULATIONS = ("finite", "infinite")
 LOG_10 = math.log(10.0)

@@ -277,7 +277,9 @@ def _pair_columns(
     else:
         first, second = (spread_of(x, gold, both, cluster, warns=False) for x in placed)
         alone, sizes = (first.spread, second.spread), (found.positive, found.negative)
-        low, high = roc_areas.difference((area_a, area_b), alone, found.spread, sizes, level)
+        low, high = roc_areas.area_difference_limits(
+            (area_a, area_b), alone, found.spread, sizes, level
+        )
         alike = np.asarray((placed[0] == placed[1]) | np.isnan(placed[0]) | ~both).all(axis=-1)
         if alike.any():  # else the orders differ, and need not be sorted again to see it
             orders = (Ranking.of(score, gold, both) for score in (score_a, score_b))

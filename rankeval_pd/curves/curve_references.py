@@ -1,4 +1,4 @@
-"""What stands beside a curve: what chance reaches, and where the lists of some n lie."""
+"""References beside a curve: bands of chance, and lines of lists of the same n."""
 
 from __future__ import annotations
 
@@ -127,15 +127,16 @@ def _band_columns(
     simultaneous: bool,
     bound: str,
 ) -> tuple[AnyArray, ...]:
+    """Return the rates of the bounds of groups with these sizes: (..., p, n)."""
     shape = np.shape(total)
-    (total, positive), back = random_counts.unique_rows(
-        np.ravel(total), np.ravel(positive)
-    )  # equal ones once
+    # groups of equal size are computed once: (size)
+    (total, positive), back = random_counts.unique_rows(np.ravel(total), np.ravel(positive))
     fits = n <= total[:, np.newaxis]
     if simultaneous or (n.size > random_counts.MOST_SEARCHED and bound != "parametric"):
         counts = _one_by_one(total, positive, p, n, fits, "envelope" if simultaneous else bound)
     else:
         counts = _side_by_side(total, positive, p, n, fits, bound)
+    # (size, p, n): counts that no list can have become NaN
     exists = np.repeat(fits[:, np.newaxis], p.size, axis=1)
     every = [x[:, np.newaxis, np.newaxis].astype(float) for x in (total, positive)]
     fewest, most = FiniteEach(*every).support(n.astype(float))

@@ -1,4 +1,4 @@
-"""How does it look over all cut-offs? ROC, precision-recall, DET, lift, gain; and chance."""
+"""Curves over all cut-offs: ROC, precision-recall, DET, gain and lift."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ SPACES: dict[str, tuple[str, str]] = {
     "lift": ("share", "lift"),
     "gain": ("share", "tpr"),
 }
-OWN = {"ties": "expected"}  # the mean over all orders, as areas have it
-_IDLE = {
+DEFAULTS = {"ties": "expected"}  # the mean over all orders of equal scores, as for areas
+_IDLE_ROLES = {
     **dict.fromkeys(("key", "label", "rng"), "no effect here, but under ties='shared'."),
     "groups": "no effect here.",
 }
-_FROM_ONE = ("precision_recall", "lift")  # of no candidate there is no precision
+_FROM_ONE = ("precision_recall", "lift")  # an empty list has no precision
 
 
 def rates(
     space: str, tp: AnyArray, n: AnyArray, total: AnyArray | float, positive: AnyArray | float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the two coordinates of lists of n with tp true positives; NaN is what is undefined."""
+    """Return the two coordinates of lists of n with tp true positives; NaN if undefined."""
     tp, n, total, positive = np.broadcast_arrays(tp, n, total, positive)
     with np.errstate(divide="ignore", invalid="ignore"):
         every = {
@@ -72,7 +72,7 @@ def _curve(
     level: float = 0.95,
 ) -> Any:
     """Return a row for each list of every measure: n, threshold, and the two rates."""
-    roles = {**OWN, **roles}  # type: ignore[typeddict-item]
+    roles = {**DEFAULTS, **roles}  # type: ignore[typeddict-item]
     ties = Roles.of(roles).ties
     check_average(average)
     level = check_share("level", level)
@@ -138,9 +138,9 @@ def _curve_columns(
         lists = ranking.nbest(None, ties)
         n = np.broadcast_to(ranking.every, lists.tp.shape)
         tp, threshold, exists = lists.tp, lists.threshold, lists.exists
-        if ranking.ends:  # and so does the curve
+        if ranking.ends:  # the curve ends with the list
             exists = exists & (n <= ranking.eligible.sum(axis=-1)[..., np.newaxis])
-        if space not in _FROM_ONE:  # the empty list, above every score
+        if space not in _FROM_ONE:  # prepend the empty list, whose threshold is above every score
             n, tp, threshold, exists = (
                 np.concatenate([np.full((*x.shape[:-1], 1), y, dtype=x.dtype), x], axis=-1)
                 for x, y in ((n, 0), (tp, 0), (threshold, np.inf), (exists, True))
@@ -155,8 +155,8 @@ def _curve_columns(
     return columns if shares is None else (n, *columns)
 
 
-def of_turns(space: str) -> Callable[..., pd.DataFrame]:
-    """Return the function that gives a curve of rankings of which the turns are known."""
+def curve_of_turns(space: str) -> Callable[..., pd.DataFrame]:
+    """Return the function that makes a curve of rankings from the lists at which it turns."""
     return functools.partial(_shape_of_turns, space)
 
 
@@ -195,7 +195,7 @@ def _at_shares(
 
 
 @_CURVE
-@with_roles_and(OWN, _IDLE)
+@with_roles_and(DEFAULTS, _IDLE_ROLES)
 def roc(
     data: Data,
     *,
@@ -257,7 +257,7 @@ def roc(
 
 
 @_CURVE
-@with_roles_and(OWN, _IDLE)
+@with_roles_and(DEFAULTS, _IDLE_ROLES)
 def precision_recall(
     data: Data,
     *,
@@ -303,7 +303,7 @@ def precision_recall(
 
 
 @_CURVE
-@with_roles_and(OWN, _IDLE)
+@with_roles_and(DEFAULTS, _IDLE_ROLES)
 def det(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     """Return the detection error trade-off of each measure: both kinds of error.
 
@@ -342,7 +342,7 @@ def det(data: Data, **roles: Unpack[RankingRoles]) -> Data:
 
 
 @_CURVE
-@with_roles_and(OWN, _IDLE)
+@with_roles_and(DEFAULTS, _IDLE_ROLES)
 def gain(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     """Return the gain curve of each measure: true positives found against candidates looked at.
 
@@ -380,7 +380,7 @@ def gain(data: Data, **roles: Unpack[RankingRoles]) -> Data:
 
 
 @_CURVE
-@with_roles_and(OWN, _IDLE)
+@with_roles_and(DEFAULTS, _IDLE_ROLES)
 def lift(
     data: Data, fractions: float | Sequence[float] | None = None, **roles: Unpack[RankingRoles]
 ) -> Data:
@@ -425,6 +425,6 @@ def lift(
 
 
 def _as_form(_: Data, found: Any) -> Data:
-    """Return what was found: of the kind of the data."""
+    """Return a result, typed as the same kind of data."""
     answered: Data = found
     return answered

@@ -21,7 +21,7 @@ from rankeval_pd.nbest.precision import IntervalKind
 from rankeval_pd.nbest.recall import recall_of_lists
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import early
-from rankeval_pd.stats.rankings.early import Early
+from rankeval_pd.stats.rankings.early import EarlyShare
 from rankeval_pd.stats.rankings.ranking import Ranking
 
 _ENRICHED: dict[str, type] = {
@@ -254,7 +254,7 @@ def _positive(name: str, given: Any) -> float:
 
 
 def _interval(
-    found: Early, added: Early, level: float
+    found: EarlyShare, added: EarlyShare, level: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the outer limits of a share without and with candidates added, and its error."""
     by, more = (
@@ -270,7 +270,7 @@ def _interval(
 def bedroc_columns(ranking: Ranking, *, alpha: float, level: float) -> tuple[AnyArray, ...]:
     """Return BEDROC, chance, limits and standard error."""
     found = early.bedroc(ranking, alpha)
-    added = early.bedroc(early.with_added(ranking), alpha)
+    added = early.bedroc(early.with_end_pairs(ranking), alpha)
     low, high, error = _interval(found.early, added.early, level)
     value = found.early.share
     return value, found.chance, low, high, np.where(np.isnan(value), np.nan, error)
@@ -288,7 +288,7 @@ def partial_columns(
         score = np.where(np.isnan(ranking.score), -np.inf, ranking.score)
         ranking = Ranking.of(-score, ~ranking.gold, ranking.present)
     found = early.partial_area(ranking, most)
-    added = early.partial_area(early.with_added(ranking), most)
+    added = early.partial_area(early.with_end_pairs(ranking), most)
     low, high, error = _interval(found, added, level)
     least = 0.5 * most
     area, low, high = (0.5 * (1.0 + (x - least) / (1.0 - least)) for x in (found.share, low, high))

@@ -223,7 +223,7 @@ def area_of_outlines(
     """Return :func:`area` of rankings of which the outlines are known."""
     interval = _interval("roc", ci)
     level = check_share("level", level)
-    found = [roc_areas.area(ranking) for ranking in rankings]
+    found = [roc_areas.outline_area(ranking) for ranking in rankings]
     sizes = (np.array([getattr(x, k) for x in rankings]) for k in ("positive", "negative"))
     spread = roc_areas.AreaSpread(
         np.array([float(x.variance) for _, x in found]),
@@ -269,7 +269,7 @@ def columns_of_one(
     warns = warns and cluster is not None
     found = spread_of(result.influence, result.gold, result.present, cluster, warns=warns)
     limits = early.ap_logit_limits(result, found.error, found.freedom, found.positive, level)
-    chance = early.chance(ranking, ties=ties)
+    chance = early.chance_average_precision(ranking, ties=ties)
     none = np.full(result.value.shape, np.nan)
     return (result.value, chance, *limits, found.error, none, *found.groups)
 
@@ -304,8 +304,10 @@ def columns_of_two(
         for one, by in zip((a, b), alone, strict=True)
     ]
     variances = alone[0].spread.variance, alone[1].spread.variance, found.spread.variance
-    half = early.quantile(freedom, level) * error
-    ends_at = roc_areas.of_two((a.value, b.value), (limits[0], limits[1]), variances, half)
+    half = early.student_quantile(freedom, level) * error
+    ends_at = roc_areas.difference_limits(
+        (a.value, b.value), (limits[0], limits[1]), variances, half
+    )
     alike = roc_areas.same_order(of_a, of_b)
     low, high = (np.where(alike, 0.0 * error, limit) for limit in ends_at)
     p_value = p_of_t(t, freedom, alternative)
@@ -353,7 +355,9 @@ def spread_of(
     if cluster is None:
         if warns:
             _warn_if_few(positive, negative, what)
-        return InfluenceSpread(roc_areas.spread(influence, gold, present), positive, negative, ())
+        return InfluenceSpread(
+            roc_areas.area_spread(influence, gold, present), positive, negative, ()
+        )
     result = roc_areas.cluster_spread(influence, gold, present, cluster)
     if warns:
         warn_of_few(result.n_groups[result.n_groups > 0])

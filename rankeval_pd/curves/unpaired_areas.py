@@ -26,7 +26,7 @@ from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
 from rankeval_pd.stats.significance.adjust import adjust as adjusted
 from rankeval_pd.stats.significance.fisher import ALTERNATIVES
 
-_OF_SAMPLE = ("area", "ci_low", "ci_high", "variance", "freedom", "positive", "negative")
+_SAMPLE_COLUMNS = ("area", "ci_low", "ci_high", "variance", "freedom", "positive", "negative")
 _PAIR_COLUMNS = (
     "area_a", "area_b", "difference", "ci_low", "ci_high", "z", "p_value", "p_adjusted", "se",
 )  # fmt: skip
@@ -110,12 +110,12 @@ def unpaired_area(
 
     def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
         result = ask_measures(
-            inner, of_sample, dict.fromkeys(_OF_SAMPLE, float),
+            inner, sample_area, dict.fromkeys(_SAMPLE_COLUMNS, float),
             options={"kind": kind, "level": level},
         )  # fmt: skip
         return result.assign(exists=xr.ones_like(result["area"], dtype=bool))
 
-    each = answer(data, roles, question, ("measure", *_OF_SAMPLE), can(unpaired_area))
+    each = answer(data, roles, question, ("measure", *_SAMPLE_COLUMNS), can(unpaired_area))
     options = {"level": level, "alternative": alternative, "adjust": adjust}
     attrs = {"kind": kind, **options}
     if isinstance(each, xr.Dataset):
@@ -124,17 +124,22 @@ def unpaired_area(
 
 
 def _of_frame(each: pd.DataFrame, options: dict[str, Any], attrs: dict[str, Any]) -> pd.DataFrame:
-    """Return the pairs of the groups, measure by measure."""
+    """Return a row per measure and pair of groups."""
     names: list[Hashable] = list(each.columns[: list(each.columns).index("measure")])
     measures = each["measure"].drop_duplicates()
     groups = each[names].drop_duplicates()
     samples = _samples(groups, names)
     pairs = _pairs(samples)
+    # (sample, measure) for each column; the pairs then select rows, (pair, measure)
     cells = {
-        name: each[name].to_numpy().reshape(len(samples), measures.size) for name in _OF_SAMPLE
+        name: each[name].to_numpy().reshape(len(samples), measures.size) for name in _SAMPLE_COLUMNS
     }
     found = area_contrasts(
-        *(cells[name][[pair[side] for pair in pairs]] for side in (0, 1) for name in _OF_SAMPLE),
+        *(
+            cells[name][[pair[side] for pair in pairs]]
+            for side in (0, 1)
+            for name in _SAMPLE_COLUMNS
+        ),
         **options,
     )
     rows = len(pairs)
@@ -166,7 +171,7 @@ def _of_dataset(each: xr.Dataset, options: dict[str, Any]) -> xr.Dataset:
     given = [
         flat[name].isel(sample=xr.DataArray([pair[side] for pair in pairs], dims="pair"))
         for side in (0, 1)
-        for name in _OF_SAMPLE
+        for name in _SAMPLE_COLUMNS
     ]
     core = ["pair", "measure"]
     found = xr.apply_ufunc(
@@ -192,7 +197,7 @@ def _samples(groups: pd.DataFrame, names: list[Hashable]) -> list[Hashable]:
 
 
 def _pairs(samples: list[Hashable]) -> list[tuple[int, int]]:
-    """Return the pairs of samples, by number, or refuse where there is one."""
+    """Return the pairs of samples, by number; refuse a single sample."""
     if len(samples) < 2:
         raise ValueError(
             "unpaired_area compares independent samples, and there is one. Name the column that"
@@ -202,10 +207,10 @@ def _pairs(samples: list[Hashable]) -> list[tuple[int, int]]:
     return list(itertools.combinations(range(len(samples)), 2))
 
 
-def of_sample(ranking: Ranking, *, kind: str, level: float) -> tuple[AnyArray, ...]:
+def sample_area(ranking: Ranking, *, kind: str, level: float) -> tuple[AnyArray, ...]:
     """Return the area, its limits, variance and degrees of freedom, and the sizes of the classes.
 
-    Of average precision the sizes are NaN: there is no variance that equal values would have.
+    For average precision the sizes are NaN, since the variance under equal values is not known.
     """
     if kind == "roc":
         placed = roc_areas.placements(ranking)
@@ -223,7 +228,7 @@ def of_sample(ranking: Ranking, *, kind: str, level: float) -> tuple[AnyArray, .
 
 
 class _SampleAreas(NamedTuple):
-    """What is known of the areas of one sample of each pair: (pair, measure)."""
+    """The areas of one sample of each pair, with what their comparison needs: (pair, measure)."""
 
     area: FloatArray
     low: FloatArray
@@ -245,24 +250,28 @@ class _SampleAreas(NamedTuple):
 def area_contrasts(
     *given: FloatArray, level: float, alternative: str, adjust: str | None
 ) -> tuple[AnyArray, ...]:
-    """Return the columns (pair, measure), from what is known of the first and second samples."""
-    a, b = (_SampleAreas(*given[start : start + len(_OF_SAMPLE)]) for start in (0, len(_OF_SAMPLE)))
+    """Return the columns (pair, measure), from the areas of the first and of the second samples."""
+    a, b = (
+        _SampleAreas(*given[start : start + len(_SAMPLE_COLUMNS)])
+        for start in (0, len(_SAMPLE_COLUMNS))
+    )
     difference, variance = a.area - b.area, a.variance + b.variance
     error = np.sqrt(variance)
     with np.errstate(divide="ignore", invalid="ignore"):
         freedom = variance**2 / (a.variance**2 / a.freedom + b.variance**2 / b.freedom)
         freedom = np.where(variance == 0.0, np.fmin(a.freedom, b.freedom), freedom)
+        # the weighted mean of both areas, and the standard error if both areas equaled it
         common = (a.area * a.weight + b.area * b.weight) / (a.weight + b.weight)
         at_least = np.sqrt(a.if_it_were(common) + b.if_it_were(common))
         tested = np.where(np.isnan(error), np.nan, np.fmax(error, at_least))
         z = np.where((tested == 0.0) & (difference == 0.0), 0.0, difference / tested)
     z = np.where(np.isinf(z), np.nan, z)
     freedom = np.maximum(freedom, 1.0)
-    # a variance that is a model's has the normal law, as in the interval of one area
+    # if the model's variance is the larger one, the law is normal, as in the interval of one area
     student = ~(at_least > error)
     p_value = np.where(student, p_of_t(z, freedom, alternative), p_of_t(z, np.inf, alternative))
-    quantile = np.where(student, early.quantile(freedom, level), z_of(level))
-    low, high = roc_areas.of_two(
+    quantile = np.where(student, early.student_quantile(freedom, level), z_of(level))
+    low, high = roc_areas.difference_limits(
         (a.area, b.area), ((a.low, a.high), (b.low, b.high)), (a.variance, b.variance, variance),
         quantile * tested,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Data to start with: built on this machine, fetched, or simulated."""
+"""Example data: built from installed packages, downloaded, or simulated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Candidates and a search experiment from the docstrings of installed packages."""
+"""Candidates, and a search experiment, from the docstrings of installed packages."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from rankeval_pd.datasets.docstrings import cached_content, sentences, source_tr
 from rankeval_pd.errors import check_count
 from rankeval_pd.stats._types import FloatArray
 
-# ------------- Collocation candidates from the docstrings of installed packages, with a gold label
+# -------------------------------------------------------------------- Word pairs with a gold label
 
-_EDITION = 3  # of what is kept; another number when the reading of docstrings changes
+_EDITION = 3  # of the cached corpus: raise it when the reading of docstrings changes
 # the default least frequency: candidates at least as frequent are cached as a table
 _CACHED_FREQUENCY = 10
 _Pair = tuple[str, str]
 
 
 class Corpus(NamedTuple):
-    """The prose of each file, and the word pairs that stand side by side in a public name."""
+    """The prose of each file, and the word pairs that are adjacent in a public name."""
 
     files: list[list[list[str]]]  #: file, run of adjacent words, word
     names: set[_Pair]
@@ -97,6 +97,7 @@ def load_docstring_terms(
     corpus = _corpus(progress)
     if parts is None:
         return _candidates((run for file in corpus.files for run in file), corpus.names, least)
+    # cut the files, in random order, into parts of about the same number of words
     order = np.random.default_rng(rng).permutation(len(corpus.files))
     runs = [run for position in order for run in corpus.files[position]]
     ends = np.cumsum([len(run) for run in runs])
@@ -152,11 +153,11 @@ def _candidates(runs: Iterable[list[str]], names: set[_Pair], min_frequency: int
     )
 
 
-# Reading, and keeping what was read
+# Reading and caching
 
 
 def _cached_candidates(progress: bool | None) -> pd.DataFrame:
-    """Return the candidates of the usual frequency: kept, since to count words takes a second."""
+    """Return the candidates of the default frequency, cached: counting words takes a second."""
 
     def counted() -> dict[Any, list[Any]]:
         corpus = _corpus(progress)
@@ -174,7 +175,7 @@ def _corpus(progress: bool | None) -> Corpus:
 
 
 def _read_terms(progress: bool | None) -> dict[str, list[Any]]:
-    """Return the corpus as JSON can say it."""
+    """Return the corpus in a form that JSON can hold."""
     files, names = [], set[_Pair]()
     for _, path, tree in source_trees(progress):
         nodes = list(_nodes(tree))
@@ -187,6 +188,7 @@ def _read_terms(progress: bool | None) -> dict[str, list[Any]]:
 
 def _nodes(tree: ast.Module) -> Iterator[ast.AST]:
     """Yield every node in the order of ``ast.walk``, in a third of its time."""
+    # level by level, breadth first, without looking up the fields of each type of node
     level: list[ast.AST] = [tree]
     while level:
         yield from level
@@ -217,7 +219,7 @@ def _docstrings(nodes: Iterable[ast.AST]) -> Iterator[str]:
 
 
 def _public_names(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """Yield the names in the source, but for those that start with an underscore."""
+    """Yield the names in the source except those that start with an underscore."""
     for node in nodes:
         name: str | None = None
         match node:
@@ -233,29 +235,30 @@ def _public_names(nodes: Iterable[ast.AST]) -> Iterator[str]:
             yield name
 
 
+# words of an identifier: capitals, a capitalized or lower-case word; and what is neither
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^A-Za-z_]+")
 
 
 def pairwise_words(identifier: str) -> Iterator[_Pair]:
-    """Yield the pairs of neighbouring words in a name: of underscores or of capitals."""
+    """Yield the pairs of adjacent words in a name, split at underscores or at capitals."""
     words = [word.lower() for word in _PARTS.findall(identifier)]
     for first, second in pairwise(words):
         if first.isalpha() and second.isalpha():
             yield first, second
 
 
-# -------------- A search experiment from the docstrings of installed packages: runs and judgements
+# --------------------------------------------------------- A search experiment: runs and judgments
 
-_SEARCH_EDITION = 2  # of what is kept; another number when the reading changes
-_LEAST_LINKS = 2  # links that make a docstring a query
+_SEARCH_EDITION = 2  # of the cached docstrings: raise it when their reading changes
+_LEAST_LINKS = 2  # links that a docstring needs to be a query
 
 
 class Docstring(NamedTuple):
     """A public function, method or class."""
 
-    name: str  #: of its module, its class and itself
+    name: str  #: with its module and class
     text: str  #: without the section "See Also"
-    links: list[str]  #: names in that section, as they stand there
+    links: list[str]  #: the names in that section, as written
 
 
 def load_docstring_search(depth: int = 100, *, progress: bool | None = None) -> pd.DataFrame:
@@ -351,6 +354,7 @@ def _scores(corpus: list[Docstring], asked: list[int]) -> Iterator[tuple[str, An
     counter = CountVectorizer(stop_words="english")
     found: Any = counter.fit_transform(texts)
     words: Any = counter.transform(queries)
+    # BM25 as a sparse matrix (document, word), changed in place; k1 = 1.2, b = 0.75
     counts = found.tocsr().astype(float)
     lengths = np.asarray(counts.sum(axis=1)).ravel()
     frequency = np.bincount(counts.indices, minlength=counts.shape[1])
@@ -365,13 +369,13 @@ def _scores(corpus: list[Docstring], asked: list[int]) -> Iterator[tuple[str, An
 
 
 def _best_documents(scores: Any, asked: list[int], depth: int) -> Run:
-    """Return the best documents of each query but the query's own, rounded as runs are."""
+    """Return the best documents of each query except its own, with scores rounded as in runs."""
     scores = scores.tocsr()
     found = []
     for number, start, end in zip(asked, scores.indptr, scores.indptr[1:], strict=False):
         document, score = scores.indices[start:end], np.round(scores.data[start:end], 6)
         score = np.where(document == number, 0.0, score)
-        # only what may be among the best is sorted
+        # sort only the documents that may be among the best
         edge = np.partition(score, -depth)[-depth] if score.size > depth else 0.0
         near = (score >= edge) & (score > 0.0)
         document, score = document[near], score[near]
@@ -381,6 +385,7 @@ def _best_documents(scores: Any, asked: list[int], depth: int) -> Run:
     return query, document, score
 
 
+# words of a name that is searched for: digits count as well
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
@@ -390,7 +395,8 @@ def _name_words(name: str) -> str:
 
 
 def _linked_documents(corpus: list[Docstring]) -> list[list[int]]:
-    """Return the documents that each docstring links to: by the longest end of their names."""
+    """Return the documents that each docstring links to, found by the ends of their names."""
+    # every end of every name: ("numpy", "linalg.norm"), ("numpy", "norm"), ...
     ends: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     for number, one in enumerate(corpus):
         package, *parts = one.name.split(".")
@@ -402,6 +408,7 @@ def _linked_documents(corpus: list[Docstring]) -> list[list[int]]:
         linked = []
         for link in one.links:
             candidates = ends.get((package, link.removeprefix(f"{package}.")), [])
+            # the only match in the same module or class, else the only one in the package
             near = [k for k in candidates if corpus[k].name.split(".")[1:-1] == home[:-1]]
             for documents in (near, candidates):
                 if len(documents) == 1 and documents[0] != number:
@@ -411,7 +418,7 @@ def _linked_documents(corpus: list[Docstring]) -> list[list[int]]:
     return listed
 
 
-# Reading, and keeping what was read
+# Reading and caching
 
 
 def _search_corpus(progress: bool | None) -> list[Docstring]:
@@ -426,7 +433,7 @@ def _search_corpus(progress: bool | None) -> list[Docstring]:
 def _read_search(progress: bool | None) -> list[Docstring]:
     by_name: dict[str, Docstring] = {}
     for package, path, tree in source_trees(progress):
-        # numpy/_core/fromnumeric.py is where numpy's functions are written, not their name
+        # private modules, as in numpy/_core/fromnumeric.py, are not part of a public name
         public = [part for part in (*path.parts[:-1], path.stem) if not part.startswith("_")]
         for one in _search_docstrings(tree, ".".join([package, *public])):
             by_name.setdefault(one.name, one)
@@ -456,7 +463,7 @@ def _split_see_also(text: str) -> tuple[str, list[str]]:
         return text, []
     names = []
     for line in section[1].splitlines():
-        if line and not line[0].isspace():  # what is indented describes
+        if line and not line[0].isspace():  # indented lines are descriptions
             before = line if ":`" in line else line.partition(" : ")[0]
             names += [(role or plain).strip(".") for role, plain in _LINKED.findall(before)]
     return text[: section.start()] + text[section.end() :], [name for name in names if name]

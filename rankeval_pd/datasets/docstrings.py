@@ -1,4 +1,4 @@
-"""The docstrings of installed packages, and their prose."""
+"""The docstrings of installed packages, read from their source files, and the prose in them."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from typing import Any
 from rankeval_pd.datasets.krenn import cache_folder, read_cache, write_cache
 from rankeval_pd.progress import progress_bar
 
-# -------------------------------------------------------------------------------------------------
-# The prose of docstrings: what is left when markup, code and cross-references are taken out.
+# ------------------------------------------------------------------------- The prose of docstrings
+#
+# Markup, code and cross-references are taken out.
 
-# Directives whose content is prose; that of all others (code, plots, tables, lists of names) is not
+# Directives with prose; others contain code, plots, tables or lists of names
 _PROSE_DIRECTIVES = frozenset(
     ["note", "warning", "important", "tip", "hint", "caution", "attention", "admonition",
      "deprecated", "versionadded", "versionchanged", "rubric", "topic"]
 )  # fmt: skip
 # Sections that consist of cross-references
 _REFERENCE_SECTIONS = frozenset(["see also", "references"])
-# Sections that define names: an unindented line is a name and its type, not a sentence
+# Sections that define names: an unindented line is a name with its type, not a sentence
 _DEFINING_SECTIONS = frozenset(
     ["parameters", "other parameters", "returns", "yields", "receives", "raises", "warns",
      "warnings", "attributes", "methods", "keyword arguments"]
@@ -38,7 +39,7 @@ _FIELD = re.compile(r"^\s*:[\w\s*]+:(\s|$)")
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\(?(?:\d+|[a-zA-Z#])[.)])\s+")
 _DEFINITION = re.compile(r"^\S.*\s:(\s|$)|^[\w.*, ]+:\s*$")
 
-# In a line: everything that is no prose becomes a mark at which adjacency ends
+# Within a line, anything that is not prose becomes a mark, which separates the words around it
 _BREAK = " | "
 _INLINE = re.compile(
     r"``.+?``"  # literal
@@ -48,7 +49,7 @@ _INLINE = re.compile(
     r"|\$[^$]+\$"  # mathematics
     r"|\[[\w*#]+\]_"  # footnote
     r"|\w+://\S+|www\.\S+|\S+@\S+"  # addresses
-    r"|%\([\w ]+\)s|\{[\w!.]*\}"  # places that a program fills in
+    r"|%\([\w ]+\)s|\{[\w!.]*\}"  # placeholders
 )
 _SENTENCE_END = re.compile(r"[.!?:;]+(?=\s|$)")
 _TOKEN = re.compile(r"[^\s|]+|\|")
@@ -57,7 +58,7 @@ _SHORT_WORDS = frozenset("aAI")
 
 
 def sentences(docstring: str) -> Iterator[list[list[str]]]:
-    """Yield the sentences of a docstring, each as runs of words that nothing comes between.
+    """Yield the sentences of a docstring, each as runs of adjacent words.
 
     Words are in lower case. A hyphen joins two words as a space does; punctuation inside a
     sentence, numbers, markup and code end a run.
@@ -71,6 +72,7 @@ def sentences(docstring: str) -> Iterator[list[list[str]]]:
 
 
 def _runs(sentence: str) -> list[list[str]]:
+    """Return the runs of adjacent words of a sentence; brackets and commas end a run as well."""
     runs: list[list[str]] = [[]]
     for token in _TOKEN.findall(sentence):
         bare = token.strip("\"'“”‘’")
@@ -78,7 +80,7 @@ def _runs(sentence: str) -> list[list[str]]:
         bare = bare.strip("()[],\"'“”‘’")
         parts = bare.split("-") if bare else []
         if not parts or not all(map(_is_word, parts)):
-            runs.append([])  # code, a number, a sign: what is left and right is not adjacent
+            runs.append([])  # code, a number or a sign: the words around it are not adjacent
             continue
         if opens:
             runs.append([])
@@ -109,7 +111,7 @@ def _paragraphs(docstring: str) -> Iterator[list[str]]:
 
 def _prose_lines(lines: list[str]) -> Iterator[str]:
     """Yield the lines that are prose, and an empty line in place of everything else."""
-    section, skipping = "", None  # skipping: the indent of a block that is left out
+    section, skipping = "", None  # skipping: the indentation of a block that is left out
     in_doctest = in_table = False
     for number, line in enumerate(lines):
         text, indent = line.strip(), len(line) - len(line.lstrip())
@@ -147,22 +149,23 @@ def _prose_lines(lines: list[str]) -> Iterator[str]:
             yield ""
             continue
         if text.endswith("::"):
-            skipping = indent  # a literal block comes
+            skipping = indent  # a literal block follows
         yield line
         if text.endswith("::"):
             yield ""
 
 
-# -------------------------------------------------------------------------------------------------
-# The source files of installed packages: parsed, not imported, and what was read of them kept.
+# -------------------------------------------------------------- Source files of installed packages
+#
+# They are parsed, not imported, and the result is cached.
 
 PACKAGES = ("numpy", "scipy", "pandas", "xarray", "matplotlib")
 
 
 def cached_content(what: str, edition: int, make: Callable[[], Any]) -> Any:
-    """Return what was made before of the same versions of the packages, else make and keep it.
+    """Return content from the cache of the same package versions, or make it and cache it.
 
-    ``make`` returns what JSON can say; ``edition`` is another number when it returns other things.
+    ``make`` returns what JSON can hold. Raise ``edition`` whenever ``make`` returns something else.
     """
     folder = cache_folder()
     if folder is None:
@@ -179,7 +182,7 @@ def cached_content(what: str, edition: int, make: Callable[[], Any]) -> Any:
 
 
 def source_trees(progress: bool | None) -> Iterator[tuple[str, Path, ast.Module]]:
-    """Yield each source file: its package, its path within the package, and what it says."""
+    """Yield each source file: its package, its path within the package, and its syntax tree."""
     files = [(package, root, path) for package in PACKAGES for root, path in source_files(package)]
     with progress_bar(
         progress, total=len(files), what="reading docstrings", unit="files"
@@ -190,7 +193,7 @@ def source_trees(progress: bool | None) -> Iterator[tuple[str, Path, ast.Module]
 
 
 def source_files(package: str) -> Iterator[tuple[Path, Path]]:
-    """Yield the folder of an installed package and a source file in it, without the tests."""
+    """Yield the folder of an installed package with each of its source files but tests."""
     spec = util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise ModuleNotFoundError(

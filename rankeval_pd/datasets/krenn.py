@@ -1,4 +1,4 @@
-"""The data of Evert (2004), and the folder in which data are kept."""
+"""The data of Evert (2004), and the folder in which data are cached."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ import pandas as pd
 
 from rankeval_pd.errors import warn
 
-# ------------------------------ The data of Evert (2004): German PP-verb pairs, annotated by Krenn
+# -------------------------------------------------------- German PP-verb pairs, annotated by Krenn
+#
+# The file is pinned to one commit of the source of an R package, and checked by its SHA-256.
 
 _COMMIT = "5bfa54d0f4da111ca84b697973a65fd499e116fa"
 URL = f"https://raw.githubusercontent.com/cran/corpora/{_COMMIT}/data/KrennPPV.rda"
@@ -74,7 +76,7 @@ def load_krenn_ppv() -> pd.DataFrame:
 
 
 def _uniform_frame(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns with the same names, order, types and index whatever the file was."""
+    """Return columns with the same names, order, types and index for either file."""
     columns: dict[str, Any] = {name: frame[name].astype(object).astype(str) for name in _TEXT}
     columns |= {name: frame[name].to_numpy(dtype=bool) for name in _FLAGS}
     columns |= {name: frame[name].to_numpy(dtype=np.int64) for name in _COUNTS}
@@ -84,7 +86,7 @@ def _uniform_frame(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _download() -> Path:
-    """Return the path of the checked file, downloaded unless it is there."""
+    """Return the path of the checked file, downloaded if it is not there."""
     try:
         import pooch
     except ImportError as error:
@@ -102,7 +104,7 @@ def _download() -> Path:
             )
         )
     except (OSError, ValueError) as error:
-        # a wrong checksum is a ValueError; no server and a cut connection are OSErrors
+        # ValueError: a wrong checksum; OSError: no server, or a cut connection
         raise OSError(_ways_out(str(error))) from error
 
 
@@ -120,24 +122,24 @@ def _read_rda(path: Path) -> pd.DataFrame:
     except ImportError as error:
         raise ImportError(_ways_out("rdata is not installed")) from error
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # on R classes that the frame does not have
+        warnings.simplefilter("ignore")  # about R classes that the frame does not need
         frame: pd.DataFrame = rdata.read_rda(path)["KrennPPV"]
     return frame
 
 
-# --------- Where data are kept, and how: the user's cache folder, and a folder that the user names
+# ------------------------------------------------------------------------------------- Cached data
 
-_unwritable: set[Path] = set()  # the folders that cannot be written, each of which is said once
+_unwritable: set[Path] = set()  # folders that cannot be written, with one warning each
 
 
 def cache_folder() -> Path | None:
-    """Return the folder for what was read or downloaded; without pooch, only one that is named."""
+    """Return the cache folder: the one that is named, or the user's if pooch is installed."""
     named = os.environ.get("RANKEVAL_PD_CACHE")
     if named:
         return Path(named).expanduser()
     if find_spec("pooch") is None:
         return None
-    import platformdirs  # pooch's own dependency: to import pooch takes long, and may warn
+    import platformdirs  # a dependency of pooch; importing pooch itself is slow, and may warn
 
     return Path(platformdirs.user_cache_dir("rankeval_pd"))
 
@@ -159,10 +161,11 @@ def read_cache(path: Path) -> Any:
 
 
 def write_cache(path: Path, content: Any) -> None:
-    """Write what JSON can say as a whole or not at all, readable as the user's umask has it.
+    """Write what JSON can hold, wholly or not at all, with the permissions of the user's umask.
 
-    A folder that cannot be written is no error: it is said once.
+    A folder that cannot be written is no error: one warning reports it.
     """
+    # write to a file of another name, which then replaces the old one in a single step
     text = json.dumps(content)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}")
     try:

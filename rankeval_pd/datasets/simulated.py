@@ -1,4 +1,4 @@
-"""Candidates drawn by a random experiment whose truth is known."""
+"""Candidates of a random experiment whose true precision is known."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rankeval_pd.forms.roles.roles import Roles
 from rankeval_pd.stats._types import FloatArray
 
 _QUALITY = {"good": 1.5, "fair": 1.0}
-_MOST_DECIMALS = 300  # 10 to this power, times a score, is a number
+_MOST_DECIMALS = 300  # 10 to this power times a score does not overflow
 
 
 def simulate_candidates(
@@ -86,6 +86,7 @@ def simulate_candidates(
         and check_count("decimals", decimals, least=-_MOST_DECIMALS) > _MOST_DECIMALS
     ):
         raise ValueError(f"decimals={decimals!r}: give a whole number of at most {_MOST_DECIMALS}.")
+    # one order of draws: labels, the shared part of the noise, then the part of each measure
     generator = np.random.default_rng(Roles.of({"rng": rng}).rng)
     gold = generator.random(int(n_candidates)) < baseline
     shared = generator.normal(size=gold.size)
@@ -153,9 +154,11 @@ def true_precision(share: npt.ArrayLike, *, quality: float, baseline: float = 0.
         raise ValueError(f"share={share!r} is outside (0, 1]: give the share of candidates, n / N.")
 
     def accepted(t: FloatArray) -> tuple[FloatArray, FloatArray]:
+        # true positives and all candidates that score at least t, as shares of all candidates
         true = baseline * special.ndtr(quality - t)
         return true, true + (1.0 - baseline) * special.ndtr(-t)
 
+    # bisection: the accepted share falls from 1 to 0 as t rises
     low = np.full(wanted.shape, -40.0 - abs(quality))
     high = -low
     for _ in range(120):

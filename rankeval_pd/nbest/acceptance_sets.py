@@ -35,7 +35,11 @@ from rankeval_pd.nbest.difference_regions import (
 )
 from rankeval_pd.nbest.precision import IntervalKind, shares_of
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.intervals.differences import agreeing, delta_method, overlapping
+from rankeval_pd.stats.intervals.differences import (
+    agree_with_test,
+    delta_method,
+    overlap_difference,
+)
 from rankeval_pd.stats.rankings import rank_tests
 from rankeval_pd.stats.rankings.ranking import Accepted, Ranking, Whole, accepted_regions
 
@@ -334,10 +338,10 @@ def _limits(
                 phi=options.phi,
             )  # fmt: skip
     else:
-        low, high = overlapping(
+        low, high = overlap_difference(
             (tp[0], tp[1], tp[2]), (both, only_a, only_b), options.level, options.phi
         )
-        low, high = agreeing(low, high, p_value, options.alternative, options.level)
+        low, high = agree_with_test(low, high, p_value, options.alternative, options.level)
     same = (only_a == 0) & (only_b == 0) & (both > 0)
     return np.where(same, 0.0, low), np.where(same, 0.0, high)
 

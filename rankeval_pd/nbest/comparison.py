@@ -50,7 +50,7 @@ from rankeval_pd.nbest.recall import precision_as
 from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import bands
-from rankeval_pd.stats.intervals.differences import DIFFERENCE_INTERVALS, agreeing
+from rankeval_pd.stats.intervals.differences import DIFFERENCE_INTERVALS, agree_with_test
 from rankeval_pd.stats.intervals.proportions import z_of
 from rankeval_pd.stats.rankings import swaps
 from rankeval_pd.stats.rankings.ranking import nbest_regions
@@ -396,13 +396,13 @@ def _limits(
     tp_only_a, only, tp_only_b, _ = tables
     if options.target == "nbest":
         low, high = _nbest_limits(lists, n, only, (tp_only_a, tp_only_b), difference, options)
-        return agreeing(low, high, p_value, options.alternative, options.level)
+        return agree_with_test(low, high, p_value, options.alternative, options.level)
     _warn_if_thresholds_matter(lists, n, only, (tp_only_a, tp_only_b))
     tp_a, tp_b, size = (x / options.phi for x in (tp_only_a, tp_only_b, only))
     low, high = DIFFERENCE_INTERVALS[options.ci](tp_a, size, tp_b, size, options.level)
     low, high = low * (only / n), high * (only / n)
     if options.ci == "score":
-        low, high = agreeing(low, high, p_value, options.alternative, options.level)
+        low, high = agree_with_test(low, high, p_value, options.alternative, options.level)
     return low, high
 
 

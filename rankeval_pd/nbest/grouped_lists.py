@@ -25,7 +25,7 @@ from rankeval_pd.forms.roles.declarations import Capabilities
 from rankeval_pd.forms.roles.roles import Alternative, Roles
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import bands, cluster_totals
-from rankeval_pd.stats.intervals.differences import agreeing
+from rankeval_pd.stats.intervals.differences import agree_with_test
 from rankeval_pd.stats.intervals.proportions import INTERVALS, z_of
 from rankeval_pd.stats.rankings.ranking import Ranking, Whole, nbest_regions, up_to_ranks
 from rankeval_pd.stats.significance import fisher
@@ -141,7 +141,7 @@ def weights(
             ranked = ListMembers.of(ranking, row, cluster)
             rising, back = np.unique(n[asked], return_inverse=True)
             _, result, precision = list_spread(ranked, rising, target)
-            size = cluster_totals.effective(rising, precision, result, level)
+            size = cluster_totals.effective_size(rising, precision, result, level)
             weight[(*row, asked)] = (size / rising)[back]
             n_groups[(*row, asked)] = result.n_groups[back]
             if target == "region":
@@ -161,7 +161,7 @@ def band(
     warn_of_few(result.n_groups)
     drawn = cluster_totals.largest_statistics(totals, result, **drawing)
     within = 1.0 - 2.0 * float(special.ndtr(-bands.critical_value(drawn, level)))
-    size = cluster_totals.effective(n, precision, result, level)
+    size = cluster_totals.effective_size(n, precision, result, level)
     tp = up_to_ranks(ranked.rank, ranked.gold)
     return INTERVALS["clopper-pearson"](size * tp[n] / n, size, within)
 
@@ -397,7 +397,7 @@ def _strata(
             *(share * limit for limit in fisher.mantel_haenszel_difference(x, y, m, level)), *p,
         )  # fmt: skip
     difference, low, high, p_value, p_mid = values
-    return difference, *agreeing(low, high, p_value, alternative, level), p_value, p_mid
+    return difference, *agree_with_test(low, high, p_value, alternative, level), p_value, p_mid
 
 
 def _averaged(

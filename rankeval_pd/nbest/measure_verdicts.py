@@ -443,7 +443,7 @@ def _of_areas(
     if asked.kind == "roc":
         placed = roc_areas.placements(ranking)
         value, influence = placed.area, placed.placement
-        spread = roc_areas.spread(influence, placed.gold, placed.present)
+        spread = roc_areas.area_spread(influence, placed.gold, placed.present)
         error = np.sqrt(spread.variance)
         there = ranking.size
         counts = there.positive, there.total - there.positive
@@ -452,11 +452,11 @@ def _of_areas(
     else:
         result = early.influences(ranking)
         value, influence = result.value, result.influence
-        error = np.sqrt(roc_areas.variance(influence, result.gold, result.present))
+        error = np.sqrt(roc_areas.delong_variance(influence, result.gold, result.present))
         positive, total = ((result.gold & present).sum(axis=-1), result.present.sum(axis=-1))
         least = np.minimum(positive, total - positive)
         low, high = early.ap_logit_limits(result, error, least - 1, positive, asked.level)
-        chance = early.chance(ranking)
+        chance = early.chance_average_precision(ranking)
     tested = rank_tests.of_influences(
         value, influence, label, present, asked.adjust,
         level=asked.level, n_resamples=n_resamples, seed=seed, student=asked.kind == "ap",

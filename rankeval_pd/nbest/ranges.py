@@ -32,7 +32,7 @@ from rankeval_pd.nbest.precision import intervals_unread
 from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import bands
-from rankeval_pd.stats.intervals.differences import agreeing
+from rankeval_pd.stats.intervals.differences import agree_with_test
 from rankeval_pd.stats.intervals.proportions import z_of
 from rankeval_pd.stats.rankings import ranking, swaps
 from rankeval_pd.stats.significance.fisher import ALTERNATIVES
@@ -322,7 +322,7 @@ def _columns(
         margin[row] = z * _standard_error(a, b, gold, asked, weight, total) if differ else 0.0
         p_value[row] = swaps.exceedance(sided[:1], sided[1:])[0]
     low, high = np.maximum(difference - margin, -1.0), np.minimum(difference + margin, 1.0)
-    low, high = agreeing(low, high, p_value, alternative, level)
+    low, high = agree_with_test(low, high, p_value, alternative, level)
     draws = np.full(shape, float(n_resamples))
     error, undecided = swaps.monte_carlo_error(p_value, p_value, draws, alpha=alpha)
     return first, last, difference, low, high, p_value, error, undecided

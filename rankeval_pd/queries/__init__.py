@@ -1,1 +1,1 @@
-"""And per query? Runs and judgements in files, metrics of each query, and their averages."""
+"""How good is a ranking per query? TREC files, metrics of each query, and summaries of runs."""

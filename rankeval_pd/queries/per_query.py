@@ -1,4 +1,4 @@
-"""How good is each measure for each query? Metrics of search, equal to trec_eval's."""
+"""How good is each measure for each query? Search metrics that equal trec_eval's."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from rankeval_pd.stats.rankings.query_metrics import (
 )
 from rankeval_pd.stats.rankings.query_ties import EXPECTED_METRICS
 
-# ------------ How good is each measure for each query? The metrics of search, equal to trec_eval's
+# --------------------------------------------------------------------------- Metrics of each query
 
 Undefined = Literal["zero", "skip", "raise"]
 
@@ -187,7 +187,7 @@ def _warn_unjudged(keys: pd.DataFrame, count: int) -> None:
 
 
 class QueryValues(NamedTuple):
-    """Metrics of all queries: NaN where undefined."""
+    """Metrics of all queries; undefined ones are NaN."""
 
     value: FloatArray  #: (query, measure, metric)
     n_positive: IntArray  #: (query, metric)
@@ -209,7 +209,7 @@ def evaluate(
     asked: Sequence[NamedMetric],
     roles: QueryOptions,
 ) -> QueryValues:
-    """Return every metric of every query and measure."""
+    """Return every metric of every query and measure; each measure is ranked once."""
     judged = judgements(rows.query, rows.grade, rows.n_queries)
     top = judged.grade.max(initial=0.0)
     for one in asked:
@@ -221,6 +221,7 @@ def evaluate(
     kernels = EXPECTED_METRICS if roles.ties == "expected" else QUERY_METRICS
     value = np.empty((rows.n_queries, n_measures, len(asked)))
     size = np.empty((rows.n_queries, n_measures), dtype=np.int64)
+    # only means over tied orders, and AUC, need the blocks of equal scores
     blocks = roles.ties == "expected" or any(one.request.metric == "AUC" for one in asked)
     for place, score in enumerate(scores):
         retrieved = retrieve(
@@ -238,7 +239,7 @@ def evaluate(
 def resolve_undefined(
     value: FloatArray, asked: Sequence[NamedMetric], undefined: str, keys: pd.DataFrame | None
 ) -> FloatArray:
-    """Return the values with what is undefined as it is wanted."""
+    """Return the values (query, measure, metric), undefined ones set to 0, left NaN, or refused."""
     missing = np.isnan(value)
     if undefined == "raise" and missing.any():
         number = int(missing.any(axis=(0, 1)).argmax())
@@ -266,6 +267,7 @@ def _long(
     asked: Sequence[NamedMetric],
     undefined: str,
 ) -> pd.DataFrame:
+    """Return a row per query, measure and metric; with "skip" without undefined values."""
     shape = value.shape
     rows = np.flatnonzero(~np.isnan(value).ravel()) if undefined == "skip" else slice(None)
     query, measure, metric = (x.ravel()[rows] for x in np.indices(shape, sparse=False))
@@ -289,6 +291,7 @@ def _wide(
     asked: Sequence[NamedMetric],
     undefined: str,
 ) -> pd.DataFrame:
+    """Return a row per query, and a column per measure, or per metric and measure."""
     if undefined == "skip":
         whole = np.asarray(~np.isnan(value).any(axis=(1, 2)))
         if not whole.all():
@@ -304,6 +307,7 @@ def _wide(
     if len(asked) > 1:
         labels = [one.label for one in asked]
         header = pd.MultiIndex.from_product([labels, names], names=["metric", "system"])
+    # (query, measure, metric) -> (query, column), metric by metric
     flat = np.moveaxis(value, 2, 1).reshape(len(keys), -1)
     return pd.DataFrame(flat, index=index, columns=header)
 
@@ -311,7 +315,7 @@ def _wide(
 def _of_dataset(
     data: xr.Dataset, roles: QueryOptions, asked: Sequence[NamedMetric], undefined: str
 ) -> xr.Dataset:
-    """Return the metrics, those of a lazy Dataset chunk by chunk."""
+    """Return the metrics; those of a lazy Dataset are computed chunk by chunk."""
     batches = find_query_batches(data, roles)
     if batches is None:
         return _of_memory(data, roles, asked, undefined)
@@ -335,6 +339,8 @@ def _of_memory(
     outputs = [["measure", "metric"], ["metric"], ["measure"], []]
 
     def ask(grade: FloatArray, score: FloatArray, document: AnyArray) -> tuple[AnyArray, ...]:
+        # flatten the batch to queries: grades and documents (query, candidate), scores (query,
+        # measure, candidate); rows_of_arrays then drops padding
         batch = np.broadcast_shapes(grade.shape[:-1], score.shape[:-2], document.shape[:-1])
         size = (int(np.prod(batch)), grade.shape[-1])
         flat = np.broadcast_to(grade, (*batch, size[1])).reshape(size)
@@ -372,8 +378,9 @@ def _of_memory(
     return result.transpose(*form.batch, ...)
 
 
-# -------------------------------------------------------------------------------------------------
-# The names of metrics as ir_measures writes them: ``nDCG@10``, ``P(rel=2)@5``, ``RBP(p=0.9)``.
+# -------------------------------------------------------------------------------- Names of metrics
+#
+# They are written as in ir_measures: ``nDCG@10``, ``P(rel=2)@5``, ``RBP(p=0.9)``.
 
 _METRIC_ALIASES = {
     "MAP": "AP", "MRR": "RR", "NDCG": "nDCG", "Precision": "P", "Recall": "R", "BPref": "Bpref",
@@ -381,19 +388,20 @@ _METRIC_ALIASES = {
 }  # fmt: skip
 _WITH_CUTOFF = ("P", "R", "Success", "F1")
 _NO_CUTOFF = ("Rprec", "Bpref", "infAP", "AUC")
+# metrics with positives and negatives, whose least grade the option "rel" sets
 _BINARY = tuple(name for name in QUERY_METRICS if name not in ("nDCG", "ERR", "Judged"))
-_METRIC_PATTERN = re.compile(r"(\w+?)(?:\((.*)\))?(?:@(\d+))?")
+_METRIC_PATTERN = re.compile(r"(\w+?)(?:\((.*)\))?(?:@(\d+))?")  # name, (options), @cutoff
 
 
 class NamedMetric(NamedTuple):
-    """A metric as it was asked for."""
+    """A metric with the name that the caller used."""
 
     label: str
     request: MetricRequest
 
 
 def parse_metrics(given: Any, min_grade: float) -> list[NamedMetric]:
-    """Return the metrics that are meant, in the order asked for, each once."""
+    """Return the metrics of the given names, in their order, each once."""
     several = [given] if isinstance(given, str) or not isinstance(given, Iterable) else [*given]
     if not several:
         raise ValueError("metrics is empty: name a metric, as 'nDCG@10', or several.")
@@ -420,7 +428,7 @@ def _parse_metric(text: str, min_grade: float) -> MetricRequest:
 
 
 def _near_miss(name: str, cutoff: str | None) -> str:
-    """Return a hint at the name that is nearest, with the cut-off that was asked for."""
+    """Return a hint with the nearest name, and with the given cut-off if it takes one."""
     plain = {"hits": "Success"} | {known.lower(): known for known in QUERY_METRICS}
     plain |= {also.lower(): known for also, known in _METRIC_ALIASES.items()}
     near = difflib.get_close_matches(name.lower(), plain, n=1, cutoff=0.3)
@@ -432,7 +440,7 @@ def _near_miss(name: str, cutoff: str | None) -> str:
 
 
 def _with_options(request: MetricRequest, options: str, text: str) -> MetricRequest:
-    """Return the request with what stands in parentheses."""
+    """Return the request with the options in parentheses."""
     name = request.metric
     allowed = {
         **({"rel": "the least grade of a positive"} if name in _BINARY else {}),
@@ -460,6 +468,7 @@ def _with_options(request: MetricRequest, options: str, text: str) -> MetricRequ
 
 
 def _with_option(request: MetricRequest, option: str, value: str) -> MetricRequest:
+    """Return the request with one option; a ValueError for a value that is not allowed."""
     if option == "dcg":
         if value not in ("log2", "exp-log2"):
             raise ValueError

@@ -1,4 +1,4 @@
-"""Which run is best, by how much, and is that sure? An experiment over queries in one table."""
+"""Which run is best, by how much, and how certain is it? A search experiment in one table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rankeval_pd.stats._types import FloatArray
 from rankeval_pd.systems.paired_tests import paired_bootstrap
 from rankeval_pd.systems.system_ranks import system_ranks
 
-_EQUAL = 1e-12  # values of a query that differ by no more are a tie
+_EQUAL = 1e-12  # values of a query that differ by no more than this are a tie
 
 
 @with_query_roles
@@ -193,7 +193,7 @@ def _differences(
     level: float,
     rng: Any,
 ) -> pd.DataFrame:
-    """Return what is known of each system beside the baseline, by the system's name."""
+    """Return the comparison of each system with the baseline, indexed by the system's name."""
     columns = [
         "difference", "difference_low", "difference_high", "p_adjusted", "wins", "ties", "losses",
     ]  # fmt: skip
@@ -202,6 +202,7 @@ def _differences(
     pairs = paired_bootstrap(
         items, baseline, n_resamples=n_resamples, adjust=adjust, alpha=alpha, level=level, rng=rng
     )
+    # pairs come in any order: turn those whose first system is the baseline
     turned = (pairs["system_a"] == baseline).to_numpy()
     gain, low, high = (pairs[name].to_numpy() for name in ("gain", "ci_low", "ci_high"))
     names = pairs["system_b"].where(turned, pairs["system_a"])

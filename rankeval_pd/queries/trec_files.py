@@ -1,4 +1,4 @@
-"""Runs and relevance judgements in the files of TREC: read into one frame, and written again."""
+"""Runs and relevance judgments in TREC files: reading into one frame, and writing."""
 
 from __future__ import annotations
 
@@ -78,6 +78,7 @@ def read_trec(
     _check_names([part.name for part in parts])
     judged = None if qrels is None else _judgements(qrels)
     lines = [*([] if judged is None else [judged.lines]), *(part.lines for part in parts)]
+    # number the queries, then each query and document together: one row of the result per pair
     queries = trec_lines.share_codes([x.query for x in lines])
     if judged is not None:
         _compare_queries(queries, parts)
@@ -100,20 +101,21 @@ def read_trec(
     return pd.DataFrame(columns)
 
 
-_LINES_AT_ONCE = 2**15  # lines whose documents are numbered at once, in a table that stays small
+_LINES_AT_ONCE = 2**15  # lines whose documents share a hash table, small enough for the cache
 
 
 class _QueryDocuments(NamedTuple):
     """Every query and document once, the queries in their order."""
 
     query: IntArray
-    document: IntArray  #: the place of its name
+    document: IntArray  #: the place of its name in ``names``
     names: trec_lines.Strings
-    places: list[IntArray]  #: which pair each line has, a part after the other
+    places: list[IntArray]  #: for each part, the pair of each line
 
 
 def _number_pairs(queries: list[IntArray], documents: list[trec_lines.Strings]) -> _QueryDocuments:
-    """Give the pairs of query and document of all parts numbers, a few queries at a time."""
+    """Give numbers to the pairs of query and document of all parts, a few queries at a time."""
+    # sort each part by query, so that a block of queries is a slice of every part
     orders = [np.argsort(query, kind="stable") for query in queries]
     documents = [trec_lines.reorder(x, order) for x, order in zip(documents, orders, strict=True)]
     queries = [query[order] for query, order in zip(queries, orders, strict=True)]
@@ -125,6 +127,7 @@ def _number_pairs(queries: list[IntArray], documents: list[trec_lines.Strings]) 
         rows = [slice(cut[block], cut[block + 1]) for cut in cuts]
         names = trec_lines.share_codes([x[row] for x, row in zip(documents, rows, strict=True)])
         query = np.concatenate([x[row] for x, row in zip(queries, rows, strict=True)])
+        # a pair is one number, query times the number of names plus name; np.unique sorts by query
         width = max(len(names.names), 1)
         pair, place = np.unique(query * width + np.concatenate(names.codes), return_inverse=True)
         ends = np.cumsum([row.stop - row.start for row in rows])[:-1]
@@ -138,7 +141,7 @@ def _number_pairs(queries: list[IntArray], documents: list[trec_lines.Strings]) 
 
 
 def _block_edges(counts: IntArray) -> IntArray:
-    """Return the queries at which a block begins, and where the last one ends."""
+    """Return the queries at which the blocks begin, and the end of the last block."""
     before = np.cumsum(counts) - counts
     starts = np.searchsorted(before, np.arange(0, int(counts.sum()), _LINES_AT_ONCE))
     return np.unique([*starts[starts < counts.size].tolist(), counts.size])
@@ -176,7 +179,7 @@ def _runs(runs: Source | Sequence[Source] | Mapping[str, Source]) -> list[_Run]:
 
 
 def _sources(given: Source | Sequence[Source], argument: str) -> list[Source]:
-    """Return files and frames, the patterns filled in."""
+    """Return files and frames, with patterns expanded."""
     if isinstance(given, pd.DataFrame):
         return [given]
     if not isinstance(given, str | Path):
@@ -223,7 +226,7 @@ def _judgements(qrels: Source | Sequence[Source]) -> _Judgements:
 
 
 def _refuse_repeated(pair: IntArray, n_pairs: int, read: TrecLines) -> None:
-    """Raise a ValueError where a query and document come twice."""
+    """Raise a ValueError if a query and document come twice."""
     seen = np.zeros(n_pairs, dtype=bool)
     seen[pair] = True
     if np.count_nonzero(seen) == pair.size:
@@ -239,7 +242,7 @@ def _refuse_repeated(pair: IntArray, n_pairs: int, read: TrecLines) -> None:
 
 
 def _compare_queries(queries: trec_lines.SharedCodes, parts: list[_Run]) -> None:
-    """Say which queries are only in a run, or only in the judgements."""
+    """Warn of queries that are only in a run, or only in the judgments."""
     judged = np.zeros(len(queries.names), dtype=bool)
     judged[queries.codes[0]] = True
     unjudged = np.zeros_like(judged)
@@ -284,7 +287,7 @@ def _examples(names: Any, which: Any) -> str:
 
 
 def _sort_names(names: Any) -> tuple[AnyArray, IntArray]:
-    """Return names in their order, and the place of each among them."""
+    """Return the sorted names, and the place of each name among them."""
     names = np.array(trec_lines.as_list(names), dtype=object)
     order = np.argsort(names, kind="stable")
     ranks = np.empty(order.size, dtype=np.int64)

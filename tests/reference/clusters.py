@@ -114,7 +114,7 @@ def inside(limits, wanted):
 def single(ranked, n, target):
     """Return the interval of nbest_precision at one n."""
     _, found, precision = list_spread(ranked, n, target)
-    size = cluster_totals.effective(n, precision, found, 0.95)
+    size = cluster_totals.effective_size(n, precision, found, 0.95)
     tp = np.cumsum(ranked.gold[np.argsort(ranked.rank)])[n - 1]
     return INTERVALS["clopper-pearson"](size * tp / n, size, 0.95)
 

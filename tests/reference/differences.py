@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binom
 
-from rankeval_pd.stats.intervals.differences import DIFFERENCE_INTERVALS, agreeing
+from rankeval_pd.stats.intervals.differences import DIFFERENCE_INTERVALS, agree_with_test
 from rankeval_pd.stats.significance.fisher import fisher_test
 
 ENDS = np.array([0.0005, 0.001, 0.002, 0.003, 0.005, 0.007, 0.015, 0.025])
@@ -27,7 +27,7 @@ def limits(ci: str, size: int, level: float):
     low, high = DIFFERENCE_INTERVALS[ci](a, n, b, n, level)
     p = fisher_test(a, n, b, n, "two-sided").p_value
     if ci == "score":
-        low, high = agreeing(low, high, p, "two-sided", level)
+        low, high = agree_with_test(low, high, p, "two-sided", level)
     return low, high, p
 
 

@@ -12,7 +12,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.stats.intervals.differences import agreeing, delta_method, overlapping
+from rankeval_pd.stats.intervals.differences import (
+    agree_with_test,
+    delta_method,
+    overlap_difference,
+)
 from rankeval_pd.stats.significance.fisher import fisher_test
 
 REPEATED = 20_000
@@ -48,13 +52,13 @@ def main() -> None:
             size_a, size_b = n[0] + n[1], n[0] + n[2]
             found = (tp[0] + tp[1]) / size_a - (tp[0] + tp[2]) / size_b
             weights = 1 / size_a - 1 / size_b, 1 / size_a, -1 / size_b
-            bare = overlapping((tp[0], tp[1], tp[2]), (n[0], n[1], n[2]), LEVEL)
+            bare = overlap_difference((tp[0], tp[1], tp[2]), (n[0], n[1], n[2]), LEVEL)
             kinds = {
                 "delta": delta_method(
                     (tp[0], tp[1], tp[2]), (n[0], n[1], n[2]), weights, found, LEVEL
                 ),
                 "together": bare,
-                "score": agreeing(*bare, p, "two-sided", LEVEL),
+                "score": agree_with_test(*bare, p, "two-sided", LEVEL),
             }
             for kind, (low, high) in kinds.items():
                 held = float(np.mean((low <= true + 1e-12) & (true - 1e-12 <= high)))

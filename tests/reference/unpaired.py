@@ -17,7 +17,7 @@ import pandas as pd
 from average_precision import truth, without
 from scipy import special
 
-from rankeval_pd.curves.unpaired_areas import area_contrasts, of_sample
+from rankeval_pd.curves.unpaired_areas import area_contrasts, sample_area
 from rankeval_pd.stats.rankings.ranking import Ranking
 
 
@@ -27,7 +27,7 @@ def run(sizes, quality, kind, repetitions=4_000, seed=1):
     def sample(positive, negative, quality):
         gold = np.arange(positive + negative) < positive
         score = gold * quality + rng.normal(size=(repetitions, gold.size))
-        return of_sample(Ranking.of(score, gold, np.ones(gold.size, bool)), kind=kind, level=0.95)
+        return sample_area(Ranking.of(score, gold, np.ones(gold.size, bool)), kind=kind, level=0.95)
 
     def wanted(positive, negative, quality):
         if kind == "roc":

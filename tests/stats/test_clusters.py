@@ -50,7 +50,7 @@ def test_effective_sizes_of_korn_and_graubard():
     assert_allclose(found.quantile(0.95), t, rtol=1e-10)
     wanted = n * [8 / 16, 1.0, 12.5 / 25] * (stats.norm.ppf(0.975) / t) ** 2
     assert_allclose(
-        cluster_totals.effective(n, share, found, 0.95), np.maximum(wanted, 1e-6), rtol=1e-10
+        cluster_totals.effective_size(n, share, found, 0.95), np.maximum(wanted, 1e-6), rtol=1e-10
     )
 
 

@@ -19,7 +19,7 @@ from rankeval_pd.stats.intervals.differences import (
     delta_method,
     miettinen_nurminen,
     newcombe,
-    overlapping,
+    overlap_difference,
 )
 from rankeval_pd.stats.intervals.proportions import INTERVALS, blaker, clopper_pearson, wilson
 from tests.conftest import examples
@@ -349,8 +349,8 @@ def test_of_large_sets_that_share_candidates_the_limits_are_walds():
     n_a, n_b = size[0] + size[1], size[0] + size[2]
     weight = np.array([1 / n_a - 1 / n_b, 1 / n_a, -1 / n_b])
     half = stats.norm.isf(0.025) * np.sqrt(0.3 * 0.7 * (size * weight**2).sum())
-    assert_allclose(overlapping(tuple(tp), tuple(size), 0.95), [-half, half], rtol=2e-3)
-    wider = overlapping(tuple(tp), tuple(size), 0.95, phi=4.0)
+    assert_allclose(overlap_difference(tuple(tp), tuple(size), 0.95), [-half, half], rtol=2e-3)
+    wider = overlap_difference(tuple(tp), tuple(size), 0.95, phi=4.0)
     assert_allclose(wider, [-2 * half, 2 * half], rtol=4e-3)
 
 

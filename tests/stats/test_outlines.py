@@ -33,13 +33,13 @@ def test_area_variance_and_freedom(seed, decimals):
     score = (gold + rng.normal(size=60)).round(decimals)
     here = np.ones(60, dtype=bool)
     placed = roc_areas.placements(Ranking.of(score, gold, here))
-    wanted = roc_areas.spread(placed.placement, gold, here)
-    value, found = roc_areas.area(outline(score, gold))
+    wanted = roc_areas.area_spread(placed.placement, gold, here)
+    value, found = roc_areas.outline_area(outline(score, gold))
     assert_allclose(value, placed.area, rtol=1e-14)
     assert_allclose(found.variance, wanted.variance, rtol=1e-12)
     assert_allclose(found.freedom, wanted.freedom, rtol=1e-12)
 
 
 def test_a_perfect_ranking_varies_not_and_has_the_freedom_of_the_smaller_class():
-    value, found = roc_areas.area(outline(np.arange(9.0), np.arange(9) > 5))
+    value, found = roc_areas.outline_area(outline(np.arange(9.0), np.arange(9) > 5))
     assert (value, float(found.variance), float(found.freedom)) == (1.0, 0.0, 2.0)

@@ -24,7 +24,7 @@ def test_pairs_of_areas_have_delongs_p_values_and_intervals():
         for number, (a, b) in enumerate([(0, 1), (0, 2), (1, 2)]):
             gap = placed.area[a] - placed.area[b]
             error = np.sqrt(
-                roc_areas.variance(placed.placement[a] - placed.placement[b], gold, here)
+                roc_areas.delong_variance(placed.placement[a] - placed.placement[b], gold, here)
             )
             assert_allclose(found.difference[number, 0], gap, rtol=1e-12)
             assert_allclose(found.p_value[number, 0], 2 * law.sf(abs(gap) / error), rtol=1e-9)

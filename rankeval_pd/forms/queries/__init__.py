@@ -1,1 +1,1 @@
-"""Queries: runs and relevance judgments."""
+"""Data of queries: runs and relevance judgments, from frames, Datasets and TREC files."""

@@ -1,8 +1,8 @@
-"""The third door: documents of queries, with a grade and the scores of measures that found some.
+"""Documents of queries, with a grade and the scores of the measures that retrieved them.
 
-A frame has a row per query and document; a Dataset has a dimension of documents, and its other
-dimensions are those of the queries. Both become flat arrays, a row per query and document, and
-what the kernels of :mod:`rankeval_pd.stats.rankings.query_metrics` ask.
+A frame has a row per query and document. A Dataset has a dimension of documents; its other
+dimensions are the queries. Both become flat arrays with a row per query and document, the form that
+the kernels of :mod:`rankeval_pd.stats.rankings.query_metrics` take.
 """
 
 from __future__ import annotations
@@ -61,11 +61,11 @@ _ROLE_DOCS = {
 with_query_roles = with_roles_and(
     {"ties": "trec", "missing": "absent", "min_grade": 1, "unjudged": "negative"}, _ROLE_DOCS
 )
-"""Spells out the roles of queries, whose defaults are trec_eval's."""
+"""Decorator that spells out the roles of queries, whose defaults are those of trec_eval."""
 
 
 def _item_role_hint(name: str) -> str:
-    """Return where a role is one: of queries that are items of systems."""
+    """Return a hint for roles of items: they belong to the table with a row per query."""
     if name not in ("groups", "strata", "seeds"):
         return ""
     return (
@@ -93,7 +93,7 @@ class QueryOptions:
 
     @classmethod
     def of(cls, keywords: Mapping[str, Any]) -> QueryOptions:
-        """Return the roles with those given filled in, checked as far as they can be."""
+        """Return the roles from keywords, with defaults filled in, checked without the data."""
         known = [field.name for field in fields(cls)]
         for name in keywords:
             if name not in known:
@@ -118,12 +118,12 @@ class QueryOptions:
                 f"min_grade={least!r}: give a finite number above 0. A grade of 0 says that a"
                 " document is no answer, and one below 0 that nobody judged it."
             )
-        _ = chosen.common.seed
+        _ = chosen.common.seed  # raises for an rng that is no seed
         return chosen
 
     @property
     def common(self) -> Roles:
-        """The roles that rankings have too."""
+        """The roles that rankings share."""
         shared = ("gold", "measures", "exclude", "by", "key", "lower_is_better", "rng", "dim")
         return Roles.of({name: getattr(self, name) for name in shared})
 
@@ -143,7 +143,7 @@ class QueryTable(NamedTuple):
     keys: pd.DataFrame  #: one row per query, the columns of ``by``
     rows: QueryRows
     measures: list[Hashable]
-    scores: Callable[[], Iterator[FloatArray]]  #: of one measure after the other, NaN: absent
+    scores: Callable[[], Iterator[FloatArray]]  #: one measure after the other; NaN is absent
 
 
 def read_frame(frame: pd.DataFrame, roles: QueryOptions) -> QueryTable:
@@ -172,7 +172,7 @@ def read_frame(frame: pd.DataFrame, roles: QueryOptions) -> QueryTable:
         columns = {name: frame_column(frame, name, "measures") for name in measures}
         columns = {
             name: x for name, x in columns.items() if not pd.api.types.is_float_dtype(x.dtype)
-        }  # a run may have any name, and its scores are no whole numbers as a rule
+        }  # only columns of whole numbers may be identifiers; the scores of runs are rarely whole
         warn_of_identifiers(columns, taken_as="measures", groups={"by": query})
     documents = frame.index if key is None else frame_column(frame, key, "key")
     ties = tie_breaker(documents, query, roles, name=key)
@@ -199,9 +199,10 @@ def _find_grades(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
 
 
 def _number_queries(frame: pd.DataFrame, by: list[Hashable]) -> tuple[pd.DataFrame, IntArray]:
-    """Return the keys of the queries, sorted, and the number of each row's query."""
+    """Return the sorted keys of the queries, (query), and the number of each row's query, (row)."""
     columns = [frame_column(frame, name, "by").reset_index(drop=True) for name in by]
-    if len(by) == 1 and not columns[0].isna().any():  # faster than the general way
+    # one column without missing values: pd.factorize is faster than a groupby
+    if len(by) == 1 and not columns[0].isna().any():
         keys = pd.DataFrame({0: columns[0]}).set_flags(allows_duplicate_labels=True)
         keys.columns = pd.Index(by, tupleize_cols=False)
         number, _ = pd.factorize(columns[0])
@@ -214,6 +215,7 @@ def _number_queries(frame: pd.DataFrame, by: list[Hashable]) -> tuple[pd.DataFra
                 f"by={by[0]!r} has names of several types, {', '.join(kinds)}: 7 and '7' would be"
                 f" two queries. Make them one type: data[{by[0]!r}].astype(str)."
             ) from None
+        # invert the order: from numbers by first appearance to numbers by sorted name
         place = np.empty_like(order)
         place[order] = np.arange(order.size)
         return keys.iloc[first[order]].reset_index(drop=True), place[number]
@@ -252,7 +254,7 @@ def grade_values(values: pd.Series, name: Hashable) -> FloatArray:
 def admitted_scores(
     score: FloatArray, grade: FloatArray, roles: QueryOptions, measure: Hashable
 ) -> FloatArray:
-    """Return the scores of what takes part; refuse what is missing without leave."""
+    """Return the scores, NaN for unjudged documents to skip; refuse what ``roles`` do not allow."""
     if roles.missing == "raise" and np.isnan(score).any():
         raise ValueError(
             f"missing='raise': {measure!r} has no score for {int(np.isnan(score).sum())} of"
@@ -285,7 +287,7 @@ def tie_breaker(
         place = np.empty_like(order)
         place[order] = np.arange(order.size)
         return lambda rows: place[rows]
-    if isinstance(documents, pd.MultiIndex):  # what is the same in a query tells nothing apart
+    if isinstance(documents, pd.MultiIndex):  # the levels of the query are constant within a query
         constant = [level for level in documents.names if level in as_names(roles.by, ())]
         documents = documents.droplevel(constant[: documents.nlevels - 1]).to_flat_index()
     values = pd.Series(documents).reset_index(drop=True)
@@ -313,7 +315,10 @@ _DOCUMENTS_AT_ONCE = (
 
 
 def _refuse_repeated(values: pd.Series, query: IntArray, name: Hashable) -> None:
-    """Raise a ValueError where a document stands twice in a query."""
+    """Raise a ValueError if a document is twice in a query.
+
+    Blocks of whole queries keep the hash tables small; only the message needs all rows together.
+    """
     for rows in _whole_queries(query):
         codes, query_here = _document_codes(values.iloc[rows]), query[rows]
         repeated = pd.Index(query_here * (codes.max(initial=0) + 1) + codes).duplicated()
@@ -333,7 +338,7 @@ def _refuse_repeated(values: pd.Series, query: IntArray, name: Hashable) -> None
 
 
 def _whole_queries(query: IntArray) -> Iterator[slice]:
-    """Yield the rows in blocks that no query is spread over; one block if queries are mixed."""
+    """Yield rows in blocks of whole queries; all rows in one block if queries are not in order."""
     changes = np.diff(query)
     if (changes < 0).any():
         yield slice(None)
@@ -345,7 +350,7 @@ def _whole_queries(query: IntArray) -> Iterator[slice]:
 
 
 def _document_codes(values: pd.Series) -> AnyArray:
-    """Return a number for each value: the same for names that are written the same."""
+    """Return a number for each value, the same for names with the same text."""
     codes, unique = pd.factorize(values)
     if values.dtype == object:
         codes = pd.factorize(np.array([str(x) for x in unique], dtype=object))[0][codes]
@@ -373,12 +378,12 @@ def _ranks(names: AnyArray, key: Hashable = None) -> IntArray:
 
 
 class QueryArrays(NamedTuple):
-    """The queries of a Dataset, lazy where it is lazy."""
+    """The queries of a Dataset, lazy if it is lazy."""
 
     grade: xr.DataArray  #: (..., candidate)
     score: xr.DataArray  #: (..., measure, candidate)
     document: xr.DataArray  #: (candidate) or (..., candidate)
-    named: Hashable  #: what names the documents, if that is no label
+    named: Hashable  #: the variable that names the documents, None if labels do
     measures: list[Hashable]
     batch: list[Hashable]
 
@@ -423,7 +428,7 @@ def read_dataset(data: xr.Dataset, roles: QueryOptions) -> QueryArrays:
 
 
 def find_query_batches(data: xr.Dataset, roles: QueryOptions) -> Batches | None:
-    """Return the queries of a lazy Dataset in chunks, or None if the data are no such."""
+    """Return the queries of a lazy Dataset in chunks, None for other data."""
     if roles.dim not in data.dims or not all(data.sizes.values()):
         return None
     gold, key = _find_grades(data, roles.common), _document_variable(data, roles)
@@ -440,13 +445,14 @@ def _unchanged(data: xr.Dataset, roles: QueryOptions) -> tuple[xr.Dataset, Query
 
 
 def _document_variable(data: xr.Dataset, roles: QueryOptions) -> Any:
-    """Return the variable that names the documents, None where their labels do."""
+    """Return the variable that names the documents, None if their labels do."""
     if roles.key is None and "document" in data.variables and "document" not in data.dims:
         return "document"
     return roles.key
 
 
 def _one_label_each(labels: pd.Index) -> AnyArray:
+    """Return labels as an array of objects, one element for each, also if labels are tuples."""
     values = np.empty(len(labels), dtype=object)
     values[:] = labels.tolist()
     return values
@@ -455,7 +461,7 @@ def _one_label_each(labels: pd.Index) -> AnyArray:
 def rows_of_arrays(
     grade: FloatArray, document: AnyArray, scored: AnyArray, roles: QueryOptions, *, named: Hashable
 ) -> tuple[QueryRows, IntArray]:
-    """Return arrays (query, document) as rows, and the places of those that are no padding."""
+    """Return arrays (query, document) as rows, and the flat places of rows that are not padding."""
     document = np.broadcast_to(document, grade.shape)
     rows = np.flatnonzero((~np.isnan(grade) | scored).ravel())
     query = rows // max(grade.shape[-1], 1)

@@ -1,4 +1,4 @@
-"""The lines of TREC's files as columns: what pandas and pyarrow read, checked."""
+"""The lines of TREC files as columns: read by pyarrow or pandas, and checked."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 
 
 class FileKind(Enum):
-    """The two kinds of files: the words of a line."""
+    """The two kinds of files, with the words of a line."""
 
     RUN = ("query", "Q0", "document", "rank", "score", "tag")
     QRELS = ("query", "iteration", "document", "grade")
@@ -34,7 +34,7 @@ class FileKind(Enum):
 
 
 Strings = Any
-"""An array of strings: NumPy's of objects, or pyarrow's where pyarrow read them."""
+"""An array of strings: of NumPy objects, or of pyarrow if pyarrow read them."""
 
 
 class TrecLines(NamedTuple):
@@ -44,8 +44,8 @@ class TrecLines(NamedTuple):
     document: Strings
     number: FloatArray  #: score or grade
     tag: Strings | None
-    where: str  #: what messages call it
-    files: tuple[tuple[str, int], ...]  #: path and number of rows of each
+    where: str  #: its name in messages
+    files: tuple[tuple[str, int], ...]  #: path and number of rows of each file
 
     def place(self, row: int) -> str:
         """Return where a row comes from, in words."""
@@ -57,7 +57,7 @@ class TrecLines(NamedTuple):
 
 
 def _line_number(content: bytes, row: int) -> int:
-    """Return the number of the line that holds a row: empty lines are no rows."""
+    """Return the number of the line of a row; empty lines are not rows."""
     full = (i for i, line in enumerate(content.splitlines(), 1) if line.strip())
     return next(x for k, x in enumerate(full) if k == row)
 
@@ -75,10 +75,11 @@ def read_lines(source: str | Path | pd.DataFrame, kind: FileKind) -> TrecLines:
 def _content(path: str | Path) -> bytes:
     """Return the text of a file, plain or compressed."""
     content = Path(path).read_bytes()
-    return gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
+    return gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content  # gzip's first bytes
 
 
 def _of_text(content: bytes, path: str, kind: FileKind) -> TrecLines:
+    """Return the lines of a file: by pyarrow, which is faster, if it applies; else by pandas."""
     try:
         columns = _by_arrow(content, kind) or _by_pandas(content, kind)
     except ValueError as error:
@@ -95,7 +96,7 @@ def _of_text(content: bytes, path: str, kind: FileKind) -> TrecLines:
 
 
 def _by_arrow(content: bytes, kind: FileKind) -> dict[str, Any] | None:
-    """Read lines whose words are parted by one space or one tab each; None if they are not."""
+    """Read lines whose words are separated by one space, or by one tab, each; None for others."""
     head = content[: content.find(b"\n")]
     between = b"\t" if b"\t" in head else b" "
     other = b" " if between == b"\t" else b"\t"
@@ -109,7 +110,7 @@ def _by_arrow(content: bytes, kind: FileKind) -> dict[str, Any] | None:
         from pyarrow import csv
     except ImportError:
         return None
-    few = pa.dictionary(pa.int32(), pa.string())  # of what comes again in many lines
+    few = pa.dictionary(pa.int32(), pa.string())  # for columns with few different values
     types = {"query": few, "document": pa.string(), kind.number: pa.float64(), "tag": few}
     types = {name: types[name] for name in kind.columns if name in types}
     try:
@@ -123,7 +124,7 @@ def _by_arrow(content: bytes, kind: FileKind) -> dict[str, Any] | None:
             ),
         )  # fmt: skip
     except pa.ArrowInvalid:
-        return None  # the slower reader, or the search for the line, says what it is
+        return None  # the slower reader reads it, or finds the malformed line
     by_name: dict[str, Any] = {}
     for name in types:
         column = table[name]
@@ -138,7 +139,8 @@ def _by_arrow(content: bytes, kind: FileKind) -> dict[str, Any] | None:
 
 
 def _by_pandas(content: bytes, kind: FileKind) -> dict[str, Any] | None:
-    """Read lines whose words are parted by any white space; None where a line is malformed."""
+    """Read lines whose words are separated by any white space; None if a line is malformed."""
+    # one column too many shows lines with too many words
     names = [*kind.columns, "more"]
     if not content.strip():
         none = np.zeros(0, dtype=object)
@@ -242,7 +244,7 @@ def _of_frame(frame: pd.DataFrame, kind: FileKind) -> TrecLines:
 
 
 def identifiers(values: pd.Series, name: str) -> AnyArray:
-    """Return identifiers as strings: whole numbers as they are written, other types refused."""
+    """Return identifiers as strings; whole numbers are converted, other types are refused."""
     if values.isna().any():
         raise ValueError(
             f"{name}: {int(values.isna().sum())} identifiers are missing. Every row names its"
@@ -329,7 +331,7 @@ def concatenate(parts: Sequence[Strings]) -> Strings:
 
 
 def reorder(strings: Strings, order: IntArray) -> Strings:
-    """Return strings in another order."""
+    """Return strings in another order, without a copy if they are in order."""
     if (order[1:] > order[:-1]).all():
         return strings
     return strings[order] if isinstance(strings, np.ndarray) else strings.take(order)
@@ -374,9 +376,10 @@ def as_list(names: Strings, codes: IntArray | None = None) -> list[str]:
 
 
 def write_lines(path: Path, columns: Sequence[Any]) -> None:
-    """Write words, a line per row; what is one word is the same in every line."""
+    """Write a line of words per row; a column that is a single word is repeated."""
     path.parent.mkdir(parents=True, exist_ok=True)
     frame = pd.DataFrame(dict(enumerate(columns)))
+    # mtime=0: the same content gives the same bytes
     compression: Any = {"method": "gzip", "mtime": 0} if path.suffix == ".gz" else None
     frame.to_csv(
         path, sep=" ", header=False, index=False, compression=compression, quoting=3,

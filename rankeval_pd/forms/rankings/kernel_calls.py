@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -410,7 +410,7 @@ def joined(blocks: Sequence[xr.Dataset], along: str) -> xr.Dataset:
     if len(blocks) == 1:
         return blocks[0]
     how: Any = {"coords": "minimal", "compat": "override", "join": "override"}
-    return cast(xr.Dataset, xr.concat(blocks, along, **how))
+    return xr.concat(blocks, along, **how)
 
 
 def _on_ranks(

@@ -10,7 +10,9 @@ import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray
 
-# --------- The hypergeometric distribution: the random model of a finite set (Macskassy, Eqs 5, 6)
+# ----------------------------------------------------------------- The hypergeometric distribution
+#
+# The random model of a finite set (Macskassy 2005, Eqs 5, 6).
 
 
 def log_pmf(i: FloatArray, total: FloatArray, positive: FloatArray, n: FloatArray) -> FloatArray:

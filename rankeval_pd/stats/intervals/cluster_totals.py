@@ -174,7 +174,9 @@ def _jackknifed(total: FloatArray, size: FloatArray, whole: FloatArray) -> Float
     return np.asarray(total / np.maximum(1.0 - share, 0.5 / np.maximum(size, 1.0)))
 
 
-def effective(n: IntArray, precision: FloatArray, found: ClusterSpread, level: float) -> FloatArray:
+def effective_size(
+    n: IntArray, precision: FloatArray, found: ClusterSpread, level: float
+) -> FloatArray:
     """Return the size of a region of independent candidates with the same interval.
 
     Korn and Graubard's effective size: n times the ratio of the binomial to the clusters' variance,

@@ -213,7 +213,7 @@ DIFFERENCE_INTERVALS: dict[
 """Intervals of the difference of two proportions by the name of the argument ``ci``."""
 
 
-def agreeing(
+def agree_with_test(
     low: FloatArray, high: FloatArray, p_value: FloatArray, alternative: str, level: float
 ) -> Limits:
     """Return the limits, extended to 0 if the test does not reject a difference of 0.
@@ -229,7 +229,7 @@ def agreeing(
     return low, high
 
 
-def overlapping(
+def overlap_difference(
     tp: tuple[AnyArray, AnyArray, AnyArray],
     size: tuple[AnyArray, AnyArray, AnyArray],
     level: float,

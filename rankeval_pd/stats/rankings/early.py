@@ -51,7 +51,7 @@ def influences(ranking: Ranking, *, ties: str = "blocks") -> Influence:
     ``ties``: "expected" is the mean over all orders of equal scores, all else one block for each
     score. Where a ranking ends with its last score, a positive without one has the precision 0.
     """
-    at = _Places.of(ranking, ties)
+    at = _RankedLists.of(ranking, ties)
     positive, negative = at.positive, at.negative
     share = np.where(at.inside, at.share, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -74,12 +74,12 @@ def influences(ranking: Ranking, *, ties: str = "blocks") -> Influence:
     return Influence(value[..., 0], influence, ranking.gold, ranking.present, corrected[..., 0])
 
 
-def chance(ranking: Ranking, *, ties: str = "blocks") -> FloatArray:
+def chance_average_precision(ranking: Ranking, *, ties: str = "blocks") -> FloatArray:
     """Return the mean of average precision over all orders of the labels; NaN without positives.
 
-    Of the others up to a positive, each is one with probability (N+ - 1) / (N - 1).
+    Given a positive, each other candidate is one with probability (N+ - 1) / (N - 1).
     """
-    at = _Places.of(ranking, ties)
+    at = _RankedLists.of(ranking, ties)
     total = ranking.here
     share = (at.positive - 1.0) / np.maximum(total - 1.0, 1.0)[..., np.newaxis]
     expected = (1.0 + (at.n - 1.0) * share) / at.n
@@ -88,8 +88,11 @@ def chance(ranking: Ranking, *, ties: str = "blocks") -> FloatArray:
     return np.where(at.positive[..., 0] > 0, mean, np.nan)
 
 
-class _Places(NamedTuple):
-    """The candidates by rank, and the list that a positive there is judged by."""
+class _RankedLists(NamedTuple):
+    """The candidates by rank, and for each the list whose precision a positive there gets.
+
+    All fields are (..., rank) unless they say otherwise.
+    """
 
     positions: IntArray
     true: BoolArray
@@ -105,18 +108,21 @@ class _Places(NamedTuple):
     negative: IntArray
 
     @classmethod
-    def of(cls, ranking: Ranking, ties: str) -> _Places:
+    def of(cls, ranking: Ranking, ties: str) -> _RankedLists:
         at = Blocks.of(ranking)
         true, total, start, end = at.true, at.total, at.start, at.end
         counts, positive = at.tp, at.positive
         listed = ranking.eligible.sum(axis=-1)[..., np.newaxis]
         rank = np.arange(1, true.shape[-1] + 1)
         before, after = (np.take_along_axis(counts, edge, axis=-1) for edge in (start, end))
+        # a block is one list, which ends with it
         n, tp, share = np.maximum(end, 1), after.astype(float), true.astype(float)
         reach = np.ones(true.shape)
         if ties == "expected":
+            # a list ends at each rank of a block, with t / m of a positive there, and if there is
+            # one, (t - 1) / (m - 1) of a positive at each rank before it
             size = np.maximum(end - start, 1)
-            there = (after - before) / size  # t / m of a positive at each rank of the block
+            there = (after - before) / size
             ahead = (rank - start - 1) * (after - before - 1) / np.maximum(size - 1, 1)
             n, tp, share = np.broadcast_to(rank, true.shape), before + 1.0 + ahead, there
             reach = (rank - start) / size
@@ -132,7 +138,7 @@ class _Places(NamedTuple):
 
     def of_block(self, values: FloatArray) -> FloatArray:
         """Return the sum of the values over the block of each rank."""
-        sums = _up_to(values)
+        sums = _sums_before(values)
         first, last = (np.take_along_axis(sums, x, axis=-1) for x in (self.start, self.end))
         total: FloatArray = last - first
         return total
@@ -143,18 +149,19 @@ class _Places(NamedTuple):
         These are all lists that end below its block, and the share ``reach`` of those in its block.
         """
         values = np.where(self.inside, values, 0.0)
-        below = _up_to(values[..., ::-1])[..., ::-1]
+        below = _sums_before(values[..., ::-1])[..., ::-1]
         later: FloatArray = np.take_along_axis(below, self.end, axis=-1)
         return later + self.of_block(values * self.reach)
 
 
 def _center_class(values: FloatArray, group: BoolArray, size: IntArray) -> FloatArray:
+    """Return the values less their mean over a class."""
     centred: FloatArray = values - (np.where(group, values, 0.0).sum(axis=-1, keepdims=True) / size)
     return centred
 
 
-def _up_to(values: FloatArray) -> FloatArray:
-    """Return the sums of the values before each rank, from 0 to all of them."""
+def _sums_before(values: FloatArray) -> FloatArray:
+    """Return the sums of the values before each rank, and of all: (..., rank + 1)."""
     sums = np.zeros((*values.shape[:-1], values.shape[-1] + 1))
     np.cumsum(values, axis=-1, out=sums[..., 1:])
     return sums
@@ -173,7 +180,7 @@ def ap_logit_limits(
     other around the value in which no positive counts itself. If all positives come first, nothing
     varies; the lower limit is then that of a share of ``positive`` out of ``positive``.
     """
-    half = quantile(freedom, level) * error
+    half = student_quantile(freedom, level) * error
     low, high = _limits_around(found.value, half)
     lower, higher = _limits_around(found.corrected, half)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -196,7 +203,7 @@ def _limits_around(value: FloatArray, half: FloatArray) -> tuple[FloatArray, Flo
         return 1.0 / (1.0 + np.exp(margin - odds)), 1.0 / (1.0 + np.exp(-margin - odds))
 
 
-def quantile(freedom: FloatArray | IntArray, level: float) -> FloatArray:
+def student_quantile(freedom: FloatArray | IntArray, level: float) -> FloatArray:
     """Return Student's two-sided quantile, with at least one degree of freedom."""
     return t_of(np.maximum(freedom, 1.0), level)
 
@@ -212,7 +219,7 @@ def quantile(freedom: FloatArray | IntArray, level: float) -> FloatArray:
 # McClish (1989), Analyzing a portion of the ROC curve, Medical Decision Making 9.
 
 
-class Early(NamedTuple):
+class EarlyShare(NamedTuple):
     """A share between 0 and 1, and the influence of each candidate on it, the candidates last."""
 
     share: FloatArray
@@ -222,7 +229,7 @@ class Early(NamedTuple):
 
 
 def _by_candidate(at: Blocks, of_positive: FloatArray, of_other: FloatArray) -> FloatArray:
-    """Return influences, centred in either class: (..., rank) -> (..., candidate)."""
+    """Return influences, centered in either class: (..., rank) -> (..., candidate)."""
     result = np.zeros(of_positive.shape)
     for group, values in ((at.true, of_positive), (at.here & ~at.true, of_other)):
         size = np.maximum(group.sum(axis=-1, keepdims=True), 1)
@@ -236,7 +243,7 @@ def _by_candidate(at: Blocks, of_positive: FloatArray, of_other: FloatArray) -> 
 class Bedroc(NamedTuple):
     """BEDROC, which is linear in the mean weight of the positives, and its mean under chance."""
 
-    early: Early
+    early: EarlyShare
     chance: FloatArray
 
 
@@ -261,15 +268,16 @@ def bedroc(ranking: Ranking, alpha: float) -> Bedroc:
         worst = best * np.exp(-alpha * (1.0 - share))
         scale = np.where((share > 0.0) & (share < 1.0), 1.0 / (best - worst), np.nan)
         value, chance = (mean - worst) * scale, (every - worst) * scale
-        moved = _from_half(np.where(at.true, weight, 0.0), at) * alpha / size
+        # a candidate moves those below it down by one rank, which lowers their weights by alpha / N
+        moved = _sums_below(np.where(at.true, weight, 0.0), at) * alpha / size
         of_positive = (weight - moved) * scale
         of_other = -moved * (at.total - at.positive) / at.positive * scale
         influence = _by_candidate(at, of_positive, of_other)
-    early = Early(value[..., 0], influence, ranking.gold, ranking.present)
+    early = EarlyShare(value[..., 0], influence, ranking.gold, ranking.present)
     return Bedroc(early, chance[..., 0])
 
 
-def _from_half(values: FloatArray, at: Blocks) -> FloatArray:
+def _sums_below(values: FloatArray, at: Blocks) -> FloatArray:
     """Return the sum of the values below the block of each rank, and half of those in it."""
     sums = np.zeros((*values.shape[:-1], values.shape[-1] + 1))
     np.cumsum(values[..., ::-1], axis=-1, out=sums[..., 1:])
@@ -278,7 +286,7 @@ def _from_half(values: FloatArray, at: Blocks) -> FloatArray:
     return half
 
 
-def partial_area(ranking: Ranking, most: float) -> Early:
+def partial_area(ranking: Ranking, most: float) -> EarlyShare:
     """Return the mean true positive rate over false positive rates from 0 to ``most``.
 
     Blocks of equal scores are straight pieces of the curve, as in scikit-learn. O(N log N); NaN
@@ -288,6 +296,8 @@ def partial_area(ranking: Ranking, most: float) -> Early:
     negative = at.total - at.positive
     tp_first, tp_last = (np.take_along_axis(at.tp, x, axis=-1) for x in (at.start, at.end))
     with np.errstate(divide="ignore", invalid="ignore"):
+        # (..., rank): false and true positive rates at the start and at the end of the block, and
+        # the share of the block that lies in the range
         low, high = (at.start - tp_first) / negative, (at.end - tp_last) / negative
         rate, later = tp_first / at.positive, tp_last / at.positive
         width = np.where(high > low, high - low, 1.0)
@@ -303,14 +313,14 @@ def partial_area(ranking: Ranking, most: float) -> Early:
         influence = _by_candidate(at, found, behind)
     known = (at.positive > 0) & (negative > 0)
     value = np.where(known, value, np.nan)[..., 0]
-    return Early(value, influence, ranking.gold, ranking.present)
+    return EarlyShare(value, influence, ranking.gold, ranking.present)
 
 
-def with_added(ranking: Ranking) -> Ranking:
-    """Return the ranking with a true positive and another one before all, and two such last.
+def with_end_pairs(ranking: Ranking) -> Ranking:
+    """Return the ranking with a true positive and another candidate at its top, and two at its end.
 
-    Last is behind the last score, before those without one. Nothing is sorted: a rank is one of the
-    two first, or two more, and four more behind the scores.
+    The end is behind the last score and before candidates without a score. Nothing is sorted: ranks
+    rise by two, and by four behind the scores.
     """
     shape = (*ranking.score.shape[:-1], 2)
     pair = np.broadcast_to(np.array([True, False]), shape)
@@ -340,7 +350,7 @@ def logit_limits(
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         odds = np.log(share) - np.log1p(-share)
-        half = quantile(freedom, level) * error / (share * (1.0 - share))
+        half = student_quantile(freedom, level) * error / (share * (1.0 - share))
         low, high = 1.0 / (1.0 + np.exp(half - odds)), 1.0 / (1.0 + np.exp(-half - odds))
         alone = (0.5 - 0.5 * level) ** (1.0 / positive)
     low = np.where(share >= 1.0, alone, np.where(share <= 0.0, 0.0, low))

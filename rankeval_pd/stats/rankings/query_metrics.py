@@ -127,17 +127,17 @@ def retrieve(
     The cost is that of sorting, O(rows log rows).
     """
     rows = np.flatnonzero(~np.isnan(score))
-    asked = query[rows]
+    queries = query[rows]
     # one sort of 64-bit keys, query above score, if scores are float32; a two-key sort otherwise.
     # ``same`` marks neighbors of one query with equal scores
     if single:
-        key = (asked.astype(np.uint64) << np.uint64(32)) | _descending32(score[rows])
+        key = (queries.astype(np.uint64) << np.uint64(32)) | _descending32(score[rows])
         order = np.argsort(key)
         key = key[order]
         same = key[1:] == key[:-1]
     else:
-        order = np.lexsort((-score[rows], asked))
-        value, of = score[rows][order], asked[order]
+        order = np.lexsort((-score[rows], queries))
+        value, of = score[rows][order], queries[order]
         same = (value[1:] == value[:-1]) & (of[1:] == of[:-1])
     rows = rows[order]
     opens = np.concatenate([[True], ~same])[: rows.size]  # whether a block of equal scores starts
@@ -148,7 +148,7 @@ def retrieve(
         inner = np.lexsort((tie_ranks(rows[tied]), block[tied]))
         rows[tied] = rows[tied][inner]
     # ranks of the judged documents alone, from 0 in each query
-    size = np.bincount(asked, minlength=n_queries)
+    size = np.bincount(queries, minlength=n_queries)
     first = np.cumsum(size) - size
     places = np.flatnonzero(~np.isnan(grade[rows]))
     judged = rows[places]
@@ -210,55 +210,59 @@ def ratio_or_nan(above: FloatArray | IntArray, below: FloatArray | IntArray) -> 
         return np.where(below == 0, np.nan, above / np.asarray(below, dtype=float))
 
 
-def _hits(asked: MetricRequest, retrieved: Retrieved) -> BoolArray:
-    return (retrieved.grade >= asked.least) & asked.within(retrieved)
+def _hits(request: MetricRequest, retrieved: Retrieved) -> BoolArray:
+    return (retrieved.grade >= request.least) & request.within(retrieved)
 
 
-def positive_counts(asked: MetricRequest, judged: Judgements) -> IntArray:
+def positive_counts(request: MetricRequest, judged: Judgements) -> IntArray:
     """Return the number of positives of each query."""
-    return judged.tally(judged.grade >= asked.least)
+    return judged.tally(judged.grade >= request.least)
 
 
-def precision(asked: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def precision(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
     """Return the share of positives among the first k; absent documents count as negatives."""
-    return np.asarray(retrieved.tally(_hits(asked, retrieved)) / float(asked.cutoff or 1))
+    return np.asarray(retrieved.tally(_hits(request, retrieved)) / float(request.cutoff or 1))
 
 
-def recall(asked: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def recall(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
     """Return the share of the positives that are among the first k."""
-    return ratio_or_nan(retrieved.tally(_hits(asked, retrieved)), positive_counts(asked, judged))
+    return ratio_or_nan(
+        retrieved.tally(_hits(request, retrieved)), positive_counts(request, judged)
+    )
 
 
-def success(asked: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def success(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
     """Return 1 if a positive is among the first k, else 0."""
-    return (retrieved.tally(_hits(asked, retrieved)) > 0).astype(float)
+    return (retrieved.tally(_hits(request, retrieved)) > 0).astype(float)
 
 
-def f1(asked: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def f1(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
     """Return the harmonic mean of precision and recall at k: 2 tp / (k + positives)."""
-    tp = retrieved.tally(_hits(asked, retrieved))
-    return np.asarray(2.0 * tp / ((asked.cutoff or 0) + positive_counts(asked, judged)))
+    tp = retrieved.tally(_hits(request, retrieved))
+    return np.asarray(2.0 * tp / ((request.cutoff or 0) + positive_counts(request, judged)))
 
 
-def average_precision(asked: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def average_precision(
+    request: MetricRequest, judged: Judgements, retrieved: Retrieved
+) -> FloatArray:
     """Return the mean over the positives of the precision at each, 0 for those not retrieved."""
-    hit = _hits(asked, retrieved)
-    result = retrieved.running(retrieved.grade >= asked.least)
+    hit = _hits(request, retrieved)
+    result = retrieved.running(retrieved.grade >= request.least)
     at = np.asarray(result / (retrieved.rank + 1.0), dtype=np.float64)
-    return ratio_or_nan(retrieved.add(at, hit), positive_counts(asked, judged))
+    return ratio_or_nan(retrieved.add(at, hit), positive_counts(request, judged))
 
 
-def reciprocal_rank(asked: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def reciprocal_rank(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
     """Return 1 over the rank of the first positive, 0 without one."""
-    hit = _hits(asked, retrieved)
-    first = hit & (retrieved.running(retrieved.grade >= asked.least) == 1)
+    hit = _hits(request, retrieved)
+    first = hit & (retrieved.running(retrieved.grade >= request.least) == 1)
     return retrieved.add(1.0 / (retrieved.rank.astype(float) + 1.0), first)
 
 
-def r_precision(asked: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def r_precision(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
     """Return the precision of as many documents as there are positives."""
-    total = positive_counts(asked, judged)
-    hit = (retrieved.grade >= asked.least) & (retrieved.rank < total[retrieved.query])
+    total = positive_counts(request, judged)
+    hit = (retrieved.grade >= request.least) & (retrieved.rank < total[retrieved.query])
     return ratio_or_nan(retrieved.tally(hit), total)
 
 
@@ -274,41 +278,41 @@ def rank_discounts(last: int) -> FloatArray:
     return _cached_discounts(1 << max(10, int(last + 1).bit_length()))
 
 
-def gains(asked: MetricRequest, grade: FloatArray) -> FloatArray:
+def gains(request: MetricRequest, grade: FloatArray) -> FloatArray:
     """Return the gain of a document of each grade; grades below 0 have none."""
     above = np.maximum(grade, 0.0)
-    return np.exp2(above) - 1.0 if asked.exponential else above
+    return np.exp2(above) - 1.0 if request.exponential else above
 
 
-def ideal_gain(asked: MetricRequest, judged: Judgements) -> FloatArray:
+def ideal_gain(request: MetricRequest, judged: Judgements) -> FloatArray:
     """Return the discounted gain of the best ranking of all judged documents."""
-    gain = gains(asked, judged.grade)
+    gain = gains(request, judged.grade)
     order = np.lexsort((-gain, judged.query))
     query, gain = judged.query[order], gain[order]
     rank = np.arange(query.size) - np.searchsorted(query, query)
     keep = gain > 0.0
-    if asked.cutoff is not None:
-        keep &= rank < asked.cutoff
+    if request.cutoff is not None:
+        keep &= rank < request.cutoff
     discount = rank_discounts(int(rank.max(initial=0)))
     return sums_by_query(query[keep], gain[keep] / discount[rank[keep]], judged.n_queries)
 
 
-def ndcg(asked: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def ndcg(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
     """Return the discounted gain over that of the best ranking."""
-    gain = gains(asked, retrieved.grade)
-    keep = (gain > 0.0) & asked.within(retrieved)
+    gain = gains(request, retrieved.grade)
+    keep = (gain > 0.0) & request.within(retrieved)
     discount = rank_discounts(int(retrieved.rank.max(initial=0)))
     return ratio_or_nan(
-        retrieved.add(gain / discount[retrieved.rank], keep), ideal_gain(asked, judged)
+        retrieved.add(gain / discount[retrieved.rank], keep), ideal_gain(request, judged)
     )
 
 
-def bpref(asked: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def bpref(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
     """Return the share of judged negatives that stand below the positives (Buckley, Voorhees)."""
-    hit = retrieved.grade >= asked.least
+    hit = retrieved.grade >= request.least
     negative = (retrieved.grade >= 0.0) & ~hit
-    total = positive_counts(asked, judged)
-    most = np.minimum(judged.tally((judged.grade >= 0.0) & (judged.grade < asked.least)), total)
+    total = positive_counts(request, judged)
+    most = np.minimum(judged.tally((judged.grade >= 0.0) & (judged.grade < request.least)), total)
     above = np.minimum(retrieved.running(negative), total[retrieved.query])
     # judged negatives above each positive, at most as many as there are positives
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -316,14 +320,14 @@ def bpref(asked: MetricRequest, judged: Judgements, retrieved: Retrieved) -> Flo
     return ratio_or_nan(retrieved.add(share, hit), total)
 
 
-def inferred_ap(asked: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def inferred_ap(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
     """Return inferred average precision; grades below 0 are unjudged documents of the pool.
 
     The expected precision at a positive of rank j + 1 is 1/(j + 1) + j/(j + 1) times the share of
     pooled documents above it times the share of positives among the judged ones (Yilmaz and Aslam
     2006).
     """
-    hit = retrieved.grade >= asked.least
+    hit = retrieved.grade >= request.least
     negative = (retrieved.grade >= 0.0) & ~hit
     before = (retrieved.running(hit) - 1).astype(float)
     wrong, unknown = retrieved.running(negative), retrieved.running(retrieved.grade < 0.0)
@@ -333,24 +337,24 @@ def inferred_ap(asked: MetricRequest, judged: Judgements, retrieved: Retrieved) 
         relevant = (before + _INFAP_EPSILON) / (before + wrong + 2 * _INFAP_EPSILON)
         term = 1.0 / (j + 1.0) + j / (j + 1.0) * pooled * relevant
     return ratio_or_nan(
-        retrieved.add(np.where(j == 0.0, 1.0, term), hit), positive_counts(asked, judged)
+        retrieved.add(np.where(j == 0.0, 1.0, term), hit), positive_counts(request, judged)
     )
 
 
 def rank_biased_precision(
-    asked: MetricRequest, judged: Judgements, retrieved: Retrieved
+    request: MetricRequest, judged: Judgements, retrieved: Retrieved
 ) -> FloatArray:
     """Return the gain of a reader who goes on from each document with a fixed probability."""
-    p = asked.persistence
-    return retrieved.add((1.0 - p) * p ** retrieved.rank.astype(float), _hits(asked, retrieved))
+    p = request.persistence
+    return retrieved.add((1.0 - p) * p ** retrieved.rank.astype(float), _hits(request, retrieved))
 
 
 def expected_reciprocal_rank(
-    asked: MetricRequest, judged: Judgements, retrieved: Retrieved
+    request: MetricRequest, judged: Judgements, retrieved: Retrieved
 ) -> FloatArray:
     """Return the mean reciprocal of the rank that satisfies a reader (Chapelle et al. 2009)."""
-    stop = (np.exp2(np.maximum(retrieved.grade, 0.0)) - 1.0) / 2.0**asked.top
-    keep = (stop > 0.0) & asked.within(retrieved)
+    stop = (np.exp2(np.maximum(retrieved.grade, 0.0)) - 1.0) / 2.0**request.top
+    keep = (stop > 0.0) & request.within(retrieved)
     place = (retrieved.running(keep) - 1)[keep]
     query, rank, stop = retrieved.query[keep], retrieved.rank[keep], stop[keep]
     # (query, place among kept documents): the chance to reach a place is a product along the row
@@ -361,17 +365,17 @@ def expected_reciprocal_rank(
     return sums_by_query(query, stop * reaching / (rank + 1.0), judged.n_queries)
 
 
-def judged_share(asked: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def judged_share(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
     """Return the share of judged documents among the first k, or in a shorter list."""
     size = retrieved.size
-    if asked.cutoff is not None:
-        size = np.minimum(size, asked.cutoff)
-    return ratio_or_nan(retrieved.tally(asked.within(retrieved)), size)
+    if request.cutoff is not None:
+        size = np.minimum(size, request.cutoff)
+    return ratio_or_nan(retrieved.tally(request.within(retrieved)), size)
 
 
-def auc(asked: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def auc(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
     """Return how often a retrieved positive scores above another document, ties counting 1/2."""
-    hit = retrieved.grade >= asked.least
+    hit = retrieved.grade >= request.least
     result = retrieved.tally(hit)
     others = retrieved.size - result
     block = tie_blocks(retrieved, hit)

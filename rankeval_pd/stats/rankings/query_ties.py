@@ -41,9 +41,9 @@ def _mean_weight(retrieved: Retrieved, weights: FloatArray) -> FloatArray:
     return np.where(alone, single, (total[end] - total[start]) / retrieved.block_size)
 
 
-def _expected_hits(asked: MetricRequest, retrieved: Retrieved, cutoff: IntArray) -> FloatArray:
+def _expected_hits(request: MetricRequest, retrieved: Retrieved, cutoff: IntArray) -> FloatArray:
     """Return the expected number of positives above the cutoff of each query."""
-    hit = retrieved.grade >= asked.least
+    hit = retrieved.grade >= request.least
     return _expected_count(retrieved, hit, cutoff[retrieved.query])
 
 
@@ -54,63 +54,65 @@ def _expected_count(retrieved: Retrieved, which: BoolArray, cutoff: IntArray) ->
     return retrieved.add(within / retrieved.block_size, which)
 
 
-def _cutoffs(asked: MetricRequest, retrieved: Retrieved) -> IntArray:
-    deepest = np.iinfo(np.int64).max if asked.cutoff is None else asked.cutoff
+def _cutoffs(request: MetricRequest, retrieved: Retrieved) -> IntArray:
+    deepest = np.iinfo(np.int64).max if request.cutoff is None else request.cutoff
     return np.full(retrieved.n_queries, deepest)
 
 
-def precision(asked: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def precision(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
     """Return expected precision at k."""
-    tp = _expected_hits(asked, retrieved, _cutoffs(asked, retrieved))
-    return np.asarray(tp / float(asked.cutoff or 1))
+    tp = _expected_hits(request, retrieved, _cutoffs(request, retrieved))
+    return np.asarray(tp / float(request.cutoff or 1))
 
 
-def recall(asked: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def recall(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
     """Return expected recall at k."""
-    tp = _expected_hits(asked, retrieved, _cutoffs(asked, retrieved))
-    return ratio_or_nan(tp, positive_counts(asked, judged))
+    tp = _expected_hits(request, retrieved, _cutoffs(request, retrieved))
+    return ratio_or_nan(tp, positive_counts(request, judged))
 
 
-def f1(asked: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def f1(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
     """Return expected F1 at k."""
-    tp = _expected_hits(asked, retrieved, _cutoffs(asked, retrieved))
-    return np.asarray(2.0 * tp / ((asked.cutoff or 0) + positive_counts(asked, judged)))
+    tp = _expected_hits(request, retrieved, _cutoffs(request, retrieved))
+    return np.asarray(2.0 * tp / ((request.cutoff or 0) + positive_counts(request, judged)))
 
 
-def r_precision(asked: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def r_precision(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
     """Return expected R-precision."""
-    total = positive_counts(asked, judged)
-    return ratio_or_nan(_expected_hits(asked, retrieved, total), total)
+    total = positive_counts(request, judged)
+    return ratio_or_nan(_expected_hits(request, retrieved, total), total)
 
 
-def judged_share(asked: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def judged_share(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
     """Return the expected share of judged ones among the first k documents that there are."""
-    cutoff = np.minimum(retrieved.size, _cutoffs(asked, retrieved))
+    cutoff = np.minimum(retrieved.size, _cutoffs(request, retrieved))
     every = np.ones(retrieved.rank.shape, dtype=bool)
     return ratio_or_nan(_expected_count(retrieved, every, cutoff[retrieved.query]), cutoff)
 
 
-def ndcg(asked: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def ndcg(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
     """Return the expected discounted gain over that of the best ranking."""
     deepest = int(retrieved.size.max(initial=0))
-    shown = deepest if asked.cutoff is None else min(asked.cutoff, deepest)
+    shown = deepest if request.cutoff is None else min(request.cutoff, deepest)
     weights = 1.0 / query_metrics.rank_discounts(deepest)[:shown]
-    gain = query_metrics.gains(asked, retrieved.grade) * _mean_weight(retrieved, weights)
-    return ratio_or_nan(retrieved.add(gain, gain > 0.0), query_metrics.ideal_gain(asked, judged))
+    gain = query_metrics.gains(request, retrieved.grade) * _mean_weight(retrieved, weights)
+    return ratio_or_nan(retrieved.add(gain, gain > 0.0), query_metrics.ideal_gain(request, judged))
 
 
 def rank_biased_precision(
-    asked: MetricRequest, judged: Judgements, retrieved: Retrieved
+    request: MetricRequest, judged: Judgements, retrieved: Retrieved
 ) -> FloatArray:
     """Return expected rank-biased precision."""
     deepest = int(retrieved.size.max(initial=0))
-    shown = deepest if asked.cutoff is None else min(asked.cutoff, deepest)
-    p = asked.persistence
+    shown = deepest if request.cutoff is None else min(request.cutoff, deepest)
+    p = request.persistence
     weights = (1.0 - p) * p ** np.arange(shown, dtype=float)
-    return retrieved.add(_mean_weight(retrieved, weights), retrieved.grade >= asked.least)
+    return retrieved.add(_mean_weight(retrieved, weights), retrieved.grade >= request.least)
 
 
-def average_precision(asked: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def average_precision(
+    request: MetricRequest, judged: Judgements, retrieved: Retrieved
+) -> FloatArray:
     """Return expected average precision.
 
     Place i of a block that starts after s documents, b of them positives, holds a positive with
@@ -118,9 +120,9 @@ def average_precision(asked: MetricRequest, judged: Judgements, retrieved: Retri
     sum of this over i, divided by i, needs only a harmonic sum: (b + 1 - beside (s + 1)) times the
     sum of 1/i, plus beside times the number of places, with beside = (r - 1)/(m - 1).
     """
-    block = tie_blocks(retrieved, retrieved.grade >= asked.least)
+    block = tie_blocks(retrieved, retrieved.grade >= request.least)
     start = block.start.astype(float)
-    most = retrieved.size.max(initial=0) if asked.cutoff is None else asked.cutoff
+    most = retrieved.size.max(initial=0) if request.cutoff is None else request.cutoff
     end = np.minimum(block.start + block.size, most)
     within = np.maximum(end - block.start, 0)
     harmonic = np.concatenate(
@@ -134,12 +136,12 @@ def average_precision(asked: MetricRequest, judged: Judgements, retrieved: Retri
     beside = (block.hits - 1) / np.maximum(block.size - 1, 1)
     result = (block.before + 1 - beside * (start + 1.0)) * inverse + beside * within
     total = sums_by_query(block.query, result * block.hits / block.size, judged.n_queries)
-    return ratio_or_nan(total, positive_counts(asked, judged))
+    return ratio_or_nan(total, positive_counts(request, judged))
 
 
-def _first_hit_blocks(asked: MetricRequest, retrieved: Retrieved) -> TieBlocks:
+def _first_hit_blocks(request: MetricRequest, retrieved: Retrieved) -> TieBlocks:
     """Return the block with the first positive of each query."""
-    block = tie_blocks(retrieved, retrieved.grade >= asked.least)
+    block = tie_blocks(retrieved, retrieved.grade >= request.least)
     first = block.before == 0
     return TieBlocks(*(x[first] for x in block))
 
@@ -165,22 +167,24 @@ def _mean_first_weight(block: TieBlocks, weights: FloatArray) -> FloatArray:
     return result
 
 
-def _first_hit_mean(asked: MetricRequest, retrieved: Retrieved, weights: FloatArray) -> FloatArray:
-    if asked.cutoff is not None:
-        weights = np.where(np.arange(weights.size) < asked.cutoff, weights, 0.0)
-    block = _first_hit_blocks(asked, retrieved)
+def _first_hit_mean(
+    request: MetricRequest, retrieved: Retrieved, weights: FloatArray
+) -> FloatArray:
+    if request.cutoff is not None:
+        weights = np.where(np.arange(weights.size) < request.cutoff, weights, 0.0)
+    block = _first_hit_blocks(request, retrieved)
     return sums_by_query(block.query, _mean_first_weight(block, weights), retrieved.n_queries)
 
 
-def reciprocal_rank(asked: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def reciprocal_rank(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
     """Return the expected reciprocal of the rank of the first positive."""
     ranks = np.arange(1.0, retrieved.size.max(initial=0) + 2.0)
-    return _first_hit_mean(asked, retrieved, 1.0 / ranks)
+    return _first_hit_mean(request, retrieved, 1.0 / ranks)
 
 
-def success(asked: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def success(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
     """Return the chance of a positive among the first k."""
-    return _first_hit_mean(asked, retrieved, np.ones(int(retrieved.size.max(initial=0)) + 1))
+    return _first_hit_mean(request, retrieved, np.ones(int(retrieved.size.max(initial=0)) + 1))
 
 
 EXPECTED_METRICS: dict[str, Kernel] = {

@@ -64,15 +64,15 @@ class AreaSpread(NamedTuple):
     """For clusters: the degrees of freedom estimated from the squares of their totals."""
 
 
-def variance(placement: FloatArray, gold: BoolArray, present: BoolArray) -> FloatArray:
+def delong_variance(placement: FloatArray, gold: BoolArray, present: BoolArray) -> FloatArray:
     """Return DeLong's variance of an area, or of a difference of areas, from its placements.
 
     NaN where a class has fewer than two candidates.
     """
-    return spread(placement, gold, present).variance
+    return area_spread(placement, gold, present).variance
 
 
-def spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> AreaSpread:
+def area_spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> AreaSpread:
     """Return DeLong's variance with its degrees of freedom, from the placements.
 
     The variance is the sum of two, one for each class. If both are 0, the degrees of freedom are
@@ -273,7 +273,7 @@ def p_of_half(
     return p_value
 
 
-def difference(
+def area_difference_limits(
     areas: tuple[FloatArray, FloatArray],
     spreads: tuple[AreaSpread, AreaSpread],
     of_difference: AreaSpread,
@@ -292,10 +292,10 @@ def difference(
     t = t_of(np.maximum(of_difference.freedom, 1.0), level)
     half = np.asarray(t * np.sqrt(of_difference.variance), dtype=float)
     variances = a.variance, b.variance, of_difference.variance
-    return of_two((area_a, area_b), limits, variances, half)
+    return difference_limits((area_a, area_b), limits, variances, half)
 
 
-def of_two(
+def difference_limits(
     values: tuple[FloatArray, FloatArray],
     limits: tuple[Limits, Limits],
     variances: tuple[FloatArray, FloatArray, FloatArray],
@@ -333,17 +333,17 @@ def same_order(first: Ranking, second: Ranking) -> BoolArray:
         np.take_along_axis(np.where(np.isnan(score), -np.inf, score), first.order, axis=-1)
         for score in (first.score, second.score)
     )
+    # compare the sign of each step from rank to rank: it falls, or it is a tie
     inside = np.arange(1, a.shape[-1]) < first.here[..., np.newaxis]
     falls = [np.sign((x[..., 1:] > x[..., :-1]) * 1 - (x[..., 1:] < x[..., :-1])) for x in (a, b)]
     same: BoolArray = ((falls[0] == falls[1]) | ~inside).all(axis=-1)
     return same
 
 
-# -------------------------------------------------------------------------------------------------
-# The outline of a ranking: its true positives, and how many others stand between them.
+# ---------------------------------------------------------------------------- Outlines of rankings
 #
-# It is all that a curve needs of N candidates, in O(N+): the area under the ROC curve and its
-# variance follow from it.
+# An outline is all that a curve needs of N candidates, in O(N+): the true positives, and how many
+# others stand between them. The area under the ROC curve and its variance follow from it.
 
 
 class Outline(NamedTuple):
@@ -417,10 +417,10 @@ def scores_at(n: IntArray, outline: Outline, scores: FloatArray, last: FloatArra
     return np.where(n == 0, -np.inf, found)
 
 
-def area(outline: Outline) -> tuple[float, AreaSpread]:
+def outline_area(outline: Outline) -> tuple[float, AreaSpread]:
     """Return the area under the ROC curve, and DeLong's variance with its degrees of freedom.
 
-    The same as :func:`placements` and :func:`spread` of the candidates themselves.
+    The same as :func:`placements` and :func:`area_spread` of the candidates themselves.
     """
     positive, negative = outline.positive, outline.negative
     # others above each score of true positives; pairs in the wrong order, ties as halves, twice

@@ -128,14 +128,7 @@ METRICS: dict[str, MetricFormula] = {
 
 
 #: The spellings of metrics in sentences and on axes.
-WRITTEN = {
-    "f1": "F1",
-    "aer": "AER",
-    "bleu": "BLEU",
-    "chrf": "chrF",
-    "rouge": "ROUGE",
-    "ter": "TER",
-}
+WRITTEN = {"f1": "F1", "aer": "AER", "bleu": "BLEU", "chrf": "chrF", "rouge": "ROUGE", "ter": "TER"}
 
 #: Metrics with a known direction. A mean, a sum or a ratio may measure errors.
 DIRECTED_METRICS = frozenset(METRICS) - {"mean", "sum", "ratio"}
