@@ -159,3 +159,15 @@ def _terms():
     return pd.DataFrame(
         {**cells, "O22": others, "gold": gold}, index=[f"w{k}" for k in range(2_100)]
     )
+
+
+def test_the_question_that_the_guide_adds_has_an_answer():
+    page = (ROOT / "docs" / "adding_a_question.md").read_text("utf-8")
+    code = page.split("```python\n")[1].split("```")[0]
+    space = {"__name__": "guide"}
+    exec(compile(code, "guide", "exec"), space)
+    df = rankeval_pd.datasets.simulate_candidates(200)
+    found = space["nbest_f1"](df, [20, 200])
+    lists = df.rankeval.nbest_precision([20, 200])
+    wanted = 2 * lists["precision"] * lists["recall"] / (lists["precision"] + lists["recall"])
+    assert found["f1"].tolist() == pytest.approx(wanted.tolist())

@@ -27,7 +27,6 @@ from rankeval_pd.nbest.precision_bands import enough
 from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import bands
-from rankeval_pd.stats.intervals import bands as recalls
 from rankeval_pd.stats.rankings.ranking import Ranking
 from rankeval_pd.stats.rankings.swap_draws import Keys
 
@@ -159,7 +158,7 @@ def _list_columns(
     total, positive = (x[..., np.newaxis] for x in ranking.size)
     inside = np.minimum(asked, np.maximum(total, 1))
     edge = bands.edge_precision(ranking.cumulated(ties), inside, total)
-    spread = recalls.spread(lists.tp, inside, total, positive, edge)
+    spread = bands.spread(lists.tp, inside, total, positive, edge)
     exists = lists.exists & (positive > 0)
     if kind.target == "region":
         long = exists & (asked >= LEAST)
@@ -316,13 +315,13 @@ def _band_of_one(
     if ci == "clopper-pearson":
         counts = np.concatenate([[0], np.cumsum(ranked)])
         tp, edge = counts[rising], bands.edge_precision(counts, rising, np.array(ranked.size))
-        found = recalls.sup_t(ranked, rising, edge, tp, keys, level, added=2, **drawing)
-        limits = recalls.exact_band(found, positive)
+        found = bands.sup_t(ranked, rising, edge, tp, keys, level, added=2, **drawing)
+        limits = bands.exact_band(found, positive)
     else:
-        lists = recalls.kernel_lists(score, ranked, rising)
+        lists = bands.kernel_lists(score, ranked, rising)
         tp, added = lists.tp, 2 if ci == "emproc-plus" else 0
-        found = recalls.sup_t(ranked, rising, lists.edge, tp, keys, level, added=added, **drawing)
-        limits = recalls.emproc_band(found, rising, positive)
+        found = bands.sup_t(ranked, rising, lists.edge, tp, keys, level, added=added, **drawing)
+        limits = bands.emproc_band(found, rising, positive)
     return np.array([tp / positive, *limits])[:, back]
 
 

@@ -193,7 +193,7 @@ def admit(
     missing: str,
     padding: bool,
 ) -> tuple[FloatArray, BoolArray, BoolArray]:
-    """Return scores, gold and who is present; refuse what is missing without leave.
+    """Return scores, gold and who is present; refuse missing values unless a role allows them.
 
     score (..., measure, candidate) and gold (..., candidate) broadcast.
     """
@@ -206,6 +206,8 @@ def admit(
     refuse_unlabelled(int((unlabelled & ~left_out).sum()), gold.size, gold_name)
     present = np.broadcast_to(~left_out[..., np.newaxis, :], score.shape)
     lacking = unscored & present
+    # "last" and "absent" keep the candidate: it is sorted last, and with "absent" the Ranking ends
+    # before it (Ranking.eligible)
     if missing == "raise" and lacking.any():
         axes = tuple(i for i in range(score.ndim) if i != score.ndim - 2)
         refuse_unscored(lacking.sum(axis=axes), present.sum(axis=axes), gold.size, measures)
