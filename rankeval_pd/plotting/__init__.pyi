@@ -19,10 +19,10 @@ from .measures import comparison as comparison
 from .measures import measure_ranks as measure_ranks
 from .measures import precision as precision
 from .measures import repetition as repetition
-from .paired import calibration as calibration
-from .paired import confidence as confidence
-from .paired import gain_by_size as gain_by_size
-from .paired import pairs as pairs
-from .paired import system_ranks as system_ranks
+from .systems_over_items import calibration as calibration
+from .systems_over_items import confidence as confidence
+from .systems_over_items import gain_by_size as gain_by_size
+from .systems_over_items import pairs as pairs
+from .systems_over_items import system_ranks as system_ranks
 
 __all__: list[str]
