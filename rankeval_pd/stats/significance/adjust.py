@@ -44,6 +44,35 @@ def adjust(p_values: FloatArray, method: str) -> FloatArray:
     return result
 
 
+def interval_levels(p_values: FloatArray, method: str, level: float) -> FloatArray:
+    """Return the level of each test's own interval, so that the intervals agree with `adjust`.
+
+    An interval of this level that is dual to its test excludes 0 only if the adjusted p-value is
+    at most 1 - level. Bonferroni's intervals serve Holm's method too. For "bh" and "by" the levels
+    are those of Benjamini and Yekutieli (2005), False discovery rate-adjusted multiple confidence
+    intervals for selected parameters: 1 - R (1 - level) / m with R rejected of m, and R = 1 if
+    nothing is rejected.
+
+    Parameters
+    ----------
+    p_values : array (..., test)
+        The family is the last axis, NaN is no test.
+    method : {"holm", "bonferroni", "bh", "by"}
+    level : float
+    """
+    p = np.asarray(p_values, dtype=float)
+    m = np.maximum(np.count_nonzero(~np.isnan(p), axis=-1, keepdims=True), 1)
+    error = np.broadcast_to((1.0 - level) / m, p.shape)
+    if method in ("holm", "bonferroni"):
+        return 1.0 - error
+    with np.errstate(invalid="ignore"):
+        rejected = np.count_nonzero(adjust(p, method) <= 1.0 - level, axis=-1, keepdims=True)
+    error = error * np.maximum(rejected, 1)
+    if method == "by":
+        error = error / np.concatenate([[1.0], np.cumsum(1.0 / np.arange(1, m.max() + 1))])[m]
+    return 1.0 - error
+
+
 def step_down(p_values: FloatArray, family: IntArray) -> FloatArray:
     """Return p-values, each simultaneous over its family, made so over the families too.
 
