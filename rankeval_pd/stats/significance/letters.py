@@ -1,0 +1,109 @@
+"""Who is tied with whom, in letters."""
+
+from __future__ import annotations
+
+from string import ascii_lowercase
+
+import numpy as np
+
+from rankeval_pd.stats._types import BoolArray
+
+
+def letters(told_apart: BoolArray) -> list[str]:
+    """Return the letters of each row: two rows share one if and only if they are not told apart.
+
+    A compact letter display: a small cover of the graph of ties by cliques. Each clique grows from
+    a tie that no letter shows yet, and one that the others make superfluous is swept out (Piepho
+    2004). All maximal cliques are never enumerated. If the greedy cover has more than m**2 / 4
+    cliques, that of Erdos, Goodman and Posa (1966) by edges and triangles has at most as many.
+
+    Parameters
+    ----------
+    told_apart : array (m, m) of bool
+        Symmetric; the diagonal does not count. Rows are in order, the best first: "a" is theirs.
+
+    Returns
+    -------
+    list of str
+        Letters a to z, then aa, ab and so on; these are separated by spaces.
+
+    References
+    ----------
+    H.-P. Piepho (2004), An algorithm for a letter-based representation of all-pairwise comparisons.
+    J. Gramm et al. (2007), Algorithms for compact letter displays: comparison and evaluation.
+    P. Erdos, A. Goodman and L. Posa (1966), The representation of a graph by set intersections.
+    """
+    tied = ~np.asarray(told_apart, dtype=bool)
+    np.fill_diagonal(tied, val=False)
+    m = len(tied)
+    cliques = _swept(_greedy(tied), m)
+    if len(cliques) > m * m // 4:
+        cliques = _edges_and_triangles(tied)
+    alone = [[int(i)] for i in np.flatnonzero(~tied.any(axis=1))]
+    named = sorted([*cliques, *alone])
+    several = len(named) > len(ascii_lowercase)
+    of_rows: list[list[str]] = [[] for _ in range(m)]
+    for number, clique in enumerate(named):
+        for row in clique:
+            of_rows[row].append(_name(number))
+    return [(" " if several else "").join(own) for own in of_rows]
+
+
+def _name(number: int) -> str:
+    """Return a, b, ... z, aa, ab, ..."""
+    more, last = divmod(number, len(ascii_lowercase))
+    return (_name(more - 1) if more else "") + ascii_lowercase[last]
+
+
+def _greedy(tied: BoolArray) -> list[list[int]]:
+    """Return cliques that cover all ties, each grown from the first tie not yet covered."""
+    left = np.triu(tied)
+    cliques = []
+    for i in range(len(tied)):
+        while left[i].any():
+            clique = [i, int(left[i].argmax())]
+            fits = tied[clique].all(axis=0)
+            while fits.any():
+                # of those that fit, the one with the most ties not yet covered, the best first
+                gained = (left[clique].sum(axis=0) + left[:, clique].sum(axis=1)) * fits + fits
+                clique.append(int(gained.argmax()))
+                fits &= tied[clique[-1]]
+            clique.sort()
+            left[np.ix_(clique, clique)] = False
+            cliques.append([int(row) for row in clique])
+    return cliques
+
+
+def _swept(cliques: list[list[int]], m: int) -> list[list[int]]:
+    """Return the cliques without those whose ties others show, the smallest tried first."""
+    shown = np.zeros((m, m), dtype=int)
+    for clique in cliques:
+        shown[np.ix_(clique, clique)] += 1
+    kept = []
+    for clique in sorted(cliques, key=len):
+        here = np.ix_(clique, clique)
+        off = ~np.eye(len(clique), dtype=bool)
+        if (shown[here][off] > 1).all():
+            shown[here] -= 1
+        else:
+            kept.append(clique)
+    return kept
+
+
+def _edges_and_triangles(tied: BoolArray) -> list[list[int]]:
+    """Return at most m**2 / 4 edges and triangles that cover all ties."""
+    left = tied.copy()
+    cliques = []
+    while left.any():
+        i, j = (int(x) for x in np.unravel_index(left.argmax(), left.shape))
+        both = np.flatnonzero(left[i] & left[j])
+        cliques += [sorted([i, j, int(k)]) for k in both]
+        cliques += [] if both.size else [sorted([i, j])]
+        for one, other in ((i, j), (j, i)):
+            cliques += [
+                sorted([one, int(k)])
+                for k in np.flatnonzero(left[one] & ~left[other])
+                if k != other
+            ]
+        left[[i, j]] = left[:, [i, j]] = False
+    return cliques
