@@ -89,8 +89,7 @@ def main(arguments: list[str] | None = None) -> pd.DataFrame:
                 Client(cluster) as client,
             ):  # fmt: skip
                 table = evaluate(folder, min(int(chosen.n_max), size), client)
-    shown = ["measure_a", "measure_b", "n", "precision_a", "precision_b", "p_value", "better"]
-    print(table[shown].to_string(index=False, float_format="{:.4g}".format))
+    print(table.to_string(index=False, float_format="{:.4g}".format))
     return table
 
 

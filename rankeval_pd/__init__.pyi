@@ -27,6 +27,7 @@ from .curves.early_retrieval import partial_area as partial_area
 from .curves.ranking_areas import area as area
 from .curves.unpaired_areas import unpaired_area as unpaired_area
 from .errors import RankevalWarning as RankevalWarning
+from .forms.roles.options import set_options as set_options
 from .judging.annotation_plans import annotation_sheet as annotation_sheet
 from .judging.annotation_plans import needed_candidates as needed_candidates
 from .judging.annotation_plans import plan_annotation as plan_annotation
@@ -57,6 +58,7 @@ from .nbest.repetition import repetition as repetition
 from .nbest.repetition import repetition_samples as repetition_samples
 from .nbest.summary import summary as summary
 from .nbest.tie_sensitivity import tie_sensitivity as tie_sensitivity
+from .paper_tables import paper_table as paper_table
 from .queries.per_query import per_query as per_query
 from .queries.trec_files import read_trec as read_trec
 from .queries.trec_files import write_trec as write_trec

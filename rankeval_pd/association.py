@@ -23,6 +23,7 @@ _MARGINS = ("f", "f1", "f2", "N")
 
 @Capabilities(
     rankings="Scores of 2x2 tables",
+    own_rows=True,
     dask="it works row by row, ddf.map_partitions(rankeval_pd.with_association_measures, ['G2'])",
 )
 def with_association_measures(
@@ -109,10 +110,10 @@ def with_association_measures(
     --------
     >>> import pandas as pd, rankeval_pd
     >>> df = pd.DataFrame({"O11": [30, 2], "O12": [20, 48], "O21": [10, 38], "O22": [940, 912]})
-    >>> df.rankeval.with_association_measures(["G2", "t", "MI"]).round(2)
-       O11  O12  O21  O22      G2     t    MI
-    0   30   20   10  940  157.62  5.11  3.91
-    1    2   48   38  912    0.00  0.00  0.00
+    >>> df.rankeval.with_association_measures(["G2", "t", "MI"])
+       O11  O12  O21  O22          G2         t        MI
+    0   30   20   10  940  157.615225  5.112077  3.906891
+    1    2   48   38  912    0.000000  0.000000  0.000000
     """
     check_data(data)
     names = list(MEASURES) if measures is None else as_names(measures, ())

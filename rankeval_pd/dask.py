@@ -7,10 +7,10 @@ loaded already.
 >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
 >>> ddf = dd.from_pandas(df, npartitions=4)
 >>> head = ddf.rankeval.head(100)
->>> head.compare("good", "fair", n=[50, 100])[["n", "difference", "p_value"]].round(4)
-     n  difference  p_value
-0   50        0.24   0.0089
-1  100        0.17   0.0016
+>>> head.compare("good", "fair", n=[50, 100])
+  measure_a measure_b    n  difference    ci_low   ci_high   p_value better
+0      good      fair   50        0.24  0.063691  0.391806  0.008935   good
+1      good      fair  100        0.17  0.066170  0.267585  0.001550   good
 """
 
 from __future__ import annotations

@@ -17,7 +17,8 @@ from rankeval_pd.forms.lazy.outlines import outlines, ranks_of
 from rankeval_pd.forms.rankings.kernel_calls import only_pair
 from rankeval_pd.forms.rankings.values import Shares, check_n
 from rankeval_pd.forms.roles.columns import find_gold, find_measures, with_roles_of
-from rankeval_pd.forms.roles.declarations import declared, with_roles
+from rankeval_pd.forms.roles.declarations import can, declared, with_roles
+from rankeval_pd.forms.roles.options import as_asked
 from rankeval_pd.forms.roles.roles import AnyRoles, AreaKind, RankingRoles, Roles
 from rankeval_pd.forwarding import by_groups, dask_method, of_turns
 from rankeval_pd.nbest import acceptance_sets, difference_regions
@@ -96,10 +97,10 @@ class DaskAccessor:
         >>> import dask.dataframe as dd, rankeval_pd.dask
         >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
         >>> head = dd.from_pandas(df, npartitions=4).rankeval.head(100)
-        >>> head.nbest_precision(100)[["measure", "n", "tp", "recall"]].round(3)
-          measure    n  tp  recall
-        0    good  100  49   0.551
-        1    fair  100  32   0.360
+        >>> head.nbest_precision(100)
+          measure    n  tp  precision    ci_low   ci_high      lift  tied
+        0    good  100  49       0.49  0.388644  0.591964  5.505618     0
+        1    fair  100  32       0.32  0.230220  0.420767  3.595506     0
         """
         return self._collected(n_max, n_keys)
 
@@ -145,9 +146,9 @@ class DaskAccessor:
         --------
         >>> import dask.dataframe as dd, rankeval_pd.dask
         >>> df = rankeval_pd.datasets.simulate_candidates(300)
-        >>> dd.from_pandas(df, npartitions=4).rankeval.area(measures="good").round(3)
-          measure   area  chance  ci_low  ci_high     se  p_value
-        0    good  0.894     0.5   0.816     0.94  0.027      0.0
+        >>> dd.from_pandas(df, npartitions=4).rankeval.area(measures="good")
+          measure     area    ci_low   ci_high  chance
+        0    good  0.89424  0.815954  0.939748     0.5
         """
         keywords = {**self._roles, **options}
         roles = Roles.of({k: x for k, x in keywords.items() if k in RankingRoles.__annotations__})
@@ -162,9 +163,10 @@ class DaskAccessor:
             )
         roles.check_groups()
         found_outlines = outlines(self._data, roles)
-        return ranking_areas.area_of_outlines(
+        of_all = ranking_areas.area_of_outlines(
             found_outlines.request.measures, found_outlines.outlines, **own
         )
+        return as_asked(of_all, "area", can(ranking_areas.area).short, keywords)
 
     def acceptance_precision(
         self, threshold: float | Mapping[Hashable, Any], **options: Any

@@ -15,12 +15,14 @@ import xarray as xr
 from rankeval_pd.forms.lazy.frame_heads import ROWS, ask_groups, groups_of, whole_groups
 from rankeval_pd.forms.lazy.heads import lower_of
 from rankeval_pd.forms.lazy.outlines import curves
+from rankeval_pd.forms.out.tables import family_of
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import only_pair
 from rankeval_pd.forms.rankings.values import check_n, check_not_above
 from rankeval_pd.forms.roles.declarations import Capabilities, can
+from rankeval_pd.forms.roles.options import as_asked
 from rankeval_pd.forms.roles.roles import RankingRoles, Roles
-from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
+from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, interval_levels
 from rankeval_pd.stats.significance.adjust import adjust as adjusted
 
 # -------------------------------------------------------------------------------------------------
@@ -220,7 +222,8 @@ def of_turns(
         options = {k: x for k, x in given.items() if k not in known and x is not None}
         for name in sorted({"average", "fractions"} & set(options)):
             raise ValueError(f"{name}={options[name]!r} {_REFUSED[name]}")
-        return of_all(curves(self._data, chosen), ties=chosen.ties, **options)
+        table = of_all(curves(self._data, chosen), ties=chosen.ties, **options)
+        return as_asked(table, question.__name__, can(question).short, {**self._roles, **keywords})
 
     asked.__signature__ = whole.__signature__  # type: ignore[attr-defined]
     asked.__doc__ = f"{whole.__doc__ or ''}{_TURNS}"
@@ -248,20 +251,22 @@ def _of_groups(
 ) -> pd.DataFrame:
     """Ask a question of the groups of ``by``, each in one partition."""
     chosen = Roles.of(roles)
-    adjust = given.get("adjust")
-    over_all = adjust in ADJUSTMENTS and given.get("adjust_over", "all") == "all"
+    usual = inspect.signature(question).parameters.get("adjust_over")
+    adjust, over = given.get("adjust"), given.get("adjust_over", usual and usual.default)
+    # families of one group, or of all groups: those of ranks are of one group in any case
+    across = adjust is not None and usual is not None and usual.default == "all" and over != "group"
+    over_all = across and over == "all" and adjust in ADJUSTMENTS and _has_p_values(question)
     for option in ("combine", "average"):
         if given.get(option):
             raise ValueError(
                 f"{option}={given[option]!r} puts all groups together, and they are spread over the"
                 " workers. Ask for the groups, and average their rows."
             )
-    if adjust == "max-t" and given.get("adjust_over", "all") == "all" and "adjust_over" in (
-        inspect.signature(question).parameters
-    ):  # fmt: skip
+    if across and not over_all:
         raise ValueError(
-            "adjust='max-t' takes the smallest p-values of all groups together, and they are spread"
-            " over the workers. Give adjust_over='group', or adjust='holm'."
+            f"adjust={adjust!r}, adjust_over={over!r} takes the p-values of all groups together,"
+            " and they are spread over the workers. Give adjust_over='group', or of compare"
+            " adjust='holm'."
         )
     meta, measures, frames, named, by = groups_of(ddf, chosen)
     frames, each, largest = whole_groups(frames, named, by, meta)
@@ -272,21 +277,62 @@ def _of_groups(
     if isinstance(sizes, np.ndarray):
         check_not_above(sizes, largest)
 
-    def ask(frame: pd.DataFrame, here: int) -> pd.DataFrame | None:
-        options = dict(given)
-        if isinstance(sizes, np.ndarray):
-            options["n"] = sizes[sizes <= here]
-            if not options["n"].size:
-                return None
-        if over_all:
-            options["adjust"] = None
-        table: pd.DataFrame = question(frame, **options, **plain)
-        return table
+    def ask_at(level: float | None) -> pd.DataFrame:
+        def ask(frame: pd.DataFrame, here: int) -> pd.DataFrame | None:
+            options = dict(given)
+            if isinstance(sizes, np.ndarray):
+                options["n"] = sizes[sizes <= here]
+                if not options["n"].size:
+                    return None
+            if over_all:
+                options["adjust"] = None
+            if level is not None:
+                options["level"] = level
+            table: pd.DataFrame = question(frame, **options, **{**plain, "details": True})
+            return table
 
-    table = ask_groups(frames, ask, by, each, largest)
-    if over_all:
-        table["p_adjusted"] = adjusted(table["p_value"].to_numpy(), str(adjust))
-        if "significant" in table:
-            table["significant"] = table["p_adjusted"] <= given.get("alpha", 0.05)
-        table.attrs["adjust"] = adjust
-    return table
+        return ask_groups(frames, ask, by, each, largest)
+
+    table = ask_at(None)
+    table = _as_family(table, given, ask_at) if over_all else table
+    return as_asked(table, question.__name__, can(question).short, {**given, **roles})
+
+
+def _as_family(
+    table: pd.DataFrame, given: dict[str, Any], ask_at: Callable[[float], pd.DataFrame]
+) -> pd.DataFrame:
+    """Return the table with the p-values of all groups adjusted together, and their intervals.
+
+    The level of these is known when all p-values are: the groups are asked once more.
+    """
+    adjust, level = str(given["adjust"]), given.get("level", 0.95)
+    p = table["p_value"].to_numpy()
+    held = adjusted(p, adjust)
+    together = interval_levels(p, adjust, level)
+    columns = list(table.columns)
+    place = columns.index("p_mid" if "p_mid" in columns else "p_value") + 1
+    alone = {f"{name}_alone": table[name] for name in ("ci_low", "ci_high") if name in table}
+    if together.size and alone:
+        wider = ask_at(float(together.max()))
+        table = table.assign(ci_low=wider["ci_low"], ci_high=wider["ci_high"])
+    table.insert(place, "p_adjusted", held)
+    sure = held <= given.get("alpha", 1.0 - level if "significant" not in table else 0.05)
+    if "significant" in table:
+        table["significant"] = sure
+    result = table.assign(better=table["leaning"].where(sure), **alone)
+    first = columns.index("measure_a")
+    pairs, groups = (
+        len(table[x].drop_duplicates()) for x in (columns[first:][:2], columns[:first])
+    )
+    one = given.get("a") if given.get("b") is None else None
+    sizes = table["n"].nunique() if given.get("n") is not None else int("n" not in table)
+    result.attrs |= {
+        "adjust": adjust, "adjust_over": "all", "level": level,
+        "family": family_of(pairs, one, sizes=sizes, groups=groups),
+    }  # fmt: skip
+    return result
+
+
+def _has_p_values(question: Callable[..., Any]) -> bool:
+    """Return whether a row is a test, and no run of tests."""
+    return question.__name__ != "significant_ranges"

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import gc
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies
+
+import rankeval_pd
 
 CI = os.environ.get("CI") == "true"
 QUICK = "RANKEVAL_PD_QUICK" in os.environ  # where another run asks everything
@@ -39,15 +42,10 @@ def examples(number: int) -> int:
 
 @pytest.hookimpl(trylast=True)  # of those that -m has left
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Of the cases of each test, keep the first and the last where it is quick."""
+    """Of the cases of each test, keep the last where it is quick."""
     if not QUICK:
         return
-    cases: dict[str, list[pytest.Item]] = {}
-    for item in items:
-        cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    kept: set[pytest.Item] = set()
-    for same in cases.values():
-        kept.update((same[0], same[-1]))
+    kept = {*{item.nodeid.partition("[")[0]: item for item in items}.values()}
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = [item for item in items if item in kept]
 
@@ -145,3 +143,11 @@ def items() -> pd.DataFrame:
     """Sixty items, three systems, right or wrong."""
     rng = np.random.default_rng(0)
     return pd.DataFrame(rng.integers(0, 2, size=(60, 3)), columns=list("abc"))
+
+
+@pytest.fixture(autouse=True)
+def _all_columns(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Give tests all columns of a table, but those of short tables and the examples of users."""
+    doctest = request.node.__class__.__name__ == "DoctestItem"
+    with rankeval_pd.set_options(details=not doctest):
+        yield

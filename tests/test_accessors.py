@@ -145,7 +145,11 @@ def test_lazy_is_the_same(frame, name):
     method = getattr(rankeval_pd, name)
     lazy = data.chunk({d: max(1, size // 2) for d, size in data.sizes.items()})
     found = method(lazy, *positional, **keywords, **roles).compute()
-    _assert_same(found, method(data, *positional, **keywords, **roles))
+    wanted = method(data, *positional, **keywords, **roles)
+    if name in OF_ITEMS:  # how many were drawn, 0 of an exact law, is known when it is computed
+        for table in (found, wanted):
+            table.attrs.pop("n_resamples", None)
+    _assert_same(found, wanted)
 
 
 @pytest.mark.parametrize("name", ARGUMENTS)

@@ -247,8 +247,9 @@ def test_as_many_swaps_as_the_family_needs(queries):
 
 def test_error_of_the_swaps():
     df = rankeval_pd.datasets.simulate_candidates(400)
-    found = df.rankeval.compare("good", "fair", range(20, 200, 20), adjust="max-t")
-    assert list(found.columns[-3:]) == ["cuts_tie", "p_stderr", "undecided"]
+    found = df.rankeval.compare("good", "fair", range(20, 200, 20), adjust="max-t", n_resamples=999)
+    behind = ["cuts_tie", "p_stderr", "undecided", "leaning", "ci_low_alone", "ci_high_alone"]
+    assert list(found.columns[-6:]) == behind
     p = found["p_adjusted"]
     np.testing.assert_allclose(found["p_stderr"], np.sqrt(p * (1 - p) / 999), rtol=1e-12)
     hits = np.round(p * 1000) - 1

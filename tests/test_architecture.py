@@ -21,7 +21,7 @@ ROOT = Path(rankeval_pd.__file__).parent
 QUESTIONS = ("nbest", "chance", "curves", "judging", "systems", "queries", "association")
 ROOT_FILES = {
     "__init__", "accessors", "association", "dask", "dask_accessors", "errors", "forwarding",
-    "overview", "progress", "registration", "words",
+    "overview", "paper_tables", "progress", "registration", "words",
 }  # fmt: skip
 
 

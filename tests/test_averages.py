@@ -94,9 +94,9 @@ def test_macro_difference_is_the_paired_t_test():
         found = compare(frame, "a", "b", 5, average="macro", alternative=alternative, **ROLES)
         reference = stats.ttest_rel(each["a"], each["b"], alternative=alternative)
         assert found["p_value"][0] == pytest.approx(reference.pvalue)
-    interval = stats.ttest_rel(each["a"], each["b"]).confidence_interval()
-    assert found["ci_low"][0] == pytest.approx(interval.low)
-    assert found["ci_high"][0] == pytest.approx(interval.high)
+        interval = reference.confidence_interval()
+        wanted = max(interval.low, -1.0), min(interval.high, 1.0)
+        assert (found["ci_low"][0], found["ci_high"][0]) == pytest.approx(wanted)
 
 
 @pytest.mark.slow
@@ -278,13 +278,13 @@ def test_the_difference_is_mantel_haenszels():
     x, y, m = np.array([4, 0, 7]), np.array([1, 2, 3]), np.array([5, 3, 10])
     weight = m * m / (2 * m)
     expected = (weight * (x / m - y / m)).sum() / weight.sum()
-    value, low, high = fisher.mantel_haenszel_difference(x, y, m, 0.95)
+    value, error = fisher.mantel_haenszel_difference(x, y, m)
     assert value == pytest.approx(expected)
     # T. Sato (1989): stratum by stratum, for samples of any size
     p = (m**2 * y - m**2 * x + m * m * (m - m) / 2) / (2 * m) ** 2
     q = (x * (m - y) + y * (m - x)) / (2 * 2 * m)
     se = np.sqrt((expected * p.sum() + q.sum()) / weight.sum() ** 2)
-    assert (low, high) == pytest.approx((expected - 1.959964 * se, expected + 1.959964 * se))
+    assert error == pytest.approx(se)
 
 
 def test_combined_groups_are_the_strata():

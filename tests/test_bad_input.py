@@ -259,7 +259,11 @@ def test_several_p(df):
         ("compare", {"test": "boschloo", "n": None}, r"test='boschloo' and n=None: .* Give the n"),
         ("compare", {"test": "barnard", "n": None}, r"test='barnard' and n=None: .* Give the n"),
         ("compare", {"adjust": "max"}, r"adjust='max' is not one of None, 'holm'.*'max-t'"),
-        ("compare", {"adjust_over": "pair"}, r"adjust_over='pair' is not one of 'all', 'group'"),
+        (
+            "compare",
+            {"adjust_over": "pair"},
+            r"adjust_over='pair' is not one of 'all', 'n', 'group'",
+        ),
         ("compare", {"ci": "delta"}, r"ci='delta' is not one of 'score', 'newcombe'"),
         (
             "compare",

@@ -67,7 +67,7 @@ def test_krenn_difference_band(call):
 def test_krenn_t_is_not_better_at_800(call):
     found = call.compare("t", "G2", 800)
     assert found["p_value"].round(5).tolist() == [0.22665]
-    assert found["better"].tolist() == ["t"]
+    assert found["leaning"].tolist() == ["t"]
     assert not found["significant"].any()
 
 

@@ -38,7 +38,8 @@ def test_krenn_t_score_against_log_like(krenn):
     found = krenn.rankeval(**KRENN).compare("t.score", "log.like", 800).loc[0]
     assert f"{found['p_value']:.5g}" == "0.22665"
     assert not found["significant"]
-    assert found["better"] == "t.score"
+    assert found["leaning"] == "t.score"
+    assert pd.isna(found["better"])
 
 
 def test_krenn_significant_ranges(krenn):
@@ -60,7 +61,7 @@ def test_krenn_a_measure_is_not_better_than_its_copy(krenn):
     assert found[["difference", "ci_low", "ci_high", "n_only_a"]].eq(0).all(axis=None)
     assert found[["p_value", "p_mid"]].eq(1).all(axis=None)
     assert found["odds_ratio"].isna().all()
-    assert found["better"].isna().all()
+    assert found[["better", "leaning"]].isna().all(axis=None)
     assert not found["significant"].any()
     assert twin.rankeval(gold="is.colloc").significant_ranges("freq", "copy").empty
 
@@ -137,11 +138,21 @@ def test_every_list_of_every_pair(tied, alternative, test, level):
         p_value = fisher if test == "fisher" else mid
         assert row["p_value"] == pytest.approx(p_value, rel=1e-10)
         assert row["significant"] == (row["p_value"] <= 0.7)
-        limits = np.multiply(_newcombe(tp_a, tp_b, only, level), only / n)
-        assert [row["ci_low"], row["ci_high"]] == pytest.approx(limits, rel=1e-10, abs=1e-15)
-        better = row["measure_a"] if tp_a > tp_b else row["measure_b"]
-        assert row["better"] == better if tp_a != tp_b else pd.isna(row["better"])
-    assert found["p_adjusted"].isna().all()
+        two_sided = alternative == "two-sided"
+        own = level if two_sided else 2 * level - 1
+        low, high = np.multiply(_newcombe(tp_a, tp_b, only, own), only / n)
+        if p_value > (1 - level) * (
+            1 + 1e-9
+        ):  # the interval reaches to 0 where the test does not reject
+            low, high = min(low, 0.0), max(high, 0.0)
+        if not two_sided and only:  # and ends where the range does
+            low, high = (low, 1.0) if alternative == "greater" else (-1.0, high)
+        assert [row["ci_low"], row["ci_high"]] == pytest.approx([low, high], rel=1e-10, abs=1e-15)
+        leaning = row["measure_a"] if tp_a > tp_b else row["measure_b"]
+        assert row["leaning"] == leaning if tp_a != tp_b else pd.isna(row["leaning"])
+        shown = row["leaning"] if row["significant"] else np.nan
+        assert row["better"] == shown or (pd.isna(row["better"]) and pd.isna(shown))
+    assert "p_adjusted" not in found
     assert {True, False} == set(found["significant"])
 
 
@@ -173,7 +184,7 @@ def test_every_pair_of_acceptance_sets(tied, lower):
     gold = {r["id"]: r["gold"] for r in rows}
     positive = sum(gold.values())
     assert list(found.columns[:4]) == ["measure_a", "measure_b", "n_a", "n_b"]
-    assert list(found.columns[-2:]) == ["recall_a", "recall_b"]
+    assert list(found.columns[-3:]) == ["recall_a", "recall_b", "leaning"]
     assert len(found) == len(cuts_a)
     compared = 0
     for row, cut_a, cut_c in zip(found.to_dict("records"), cuts_a, cuts_c, strict=True):
@@ -196,17 +207,21 @@ def test_every_pair_of_acceptance_sets(tied, lower):
             difference = tp_a / len(a) - tp_b / len(b)
             assert row["difference"] == pytest.approx(difference, rel=1e-12, abs=1e-15)
             limits = _delta(rows, a, b, 0.9)
+            if fisher > 0.1 * (1 + 1e-9) and (a - b or b - a):
+                limits = min(limits[0], 0.0), max(limits[1], 0.0)
             assert (row["ci_low"], row["ci_high"]) == pytest.approx(limits, rel=1e-10, abs=1e-15)
         else:
             assert math.isnan(row["difference"])
         small, large = sorted([len(a), len(b)])
         if large - small > 0.1 * large or not (a - b and b - a):
-            assert pd.isna(row["better"])
+            assert pd.isna(row["leaning"])
         else:
             compared += 1
             lean = np.sign(only_a / len(a - b) - only_b / len(b - a))
             wanted = {1: "a", -1: "c", 0: None}[lean]
-            assert row["better"] == wanted if wanted else pd.isna(row["better"])
+            assert row["leaning"] == wanted if wanted else pd.isna(row["leaning"])
+        shown = row["leaning"] if row["significant"] else np.nan
+        assert row["better"] == shown or (pd.isna(row["better"]) and pd.isna(shown))
     assert compared
 
 
@@ -220,7 +235,7 @@ def test_better_follows_the_difference_regions_of_acceptance_sets():
     df.loc[28:35, "gold"] = True
     found = df.rankeval.compare("a", "b", threshold={"a": 1, "b": 1}).loc[0]
     assert (found["n_a"], found["n_b"]) == (28, 26)
-    assert found["better"] == "b"
+    assert found["leaning"] == "b"
 
 
 @pytest.mark.parametrize(("size", "warned"), [(18, False), (17, True)])
@@ -233,7 +248,7 @@ def test_sets_of_different_sizes_warn(size, warned):
         found = df.rankeval.compare("a", "b", threshold=cuts).loc[0]
     assert (found["n_a"], found["n_b"]) == (20, size)
     assert [x.category for x in caught] == [RankevalWarning] * warned
-    assert pd.isna(found["better"]) == warned
+    assert pd.isna(found["leaning"]) == warned
     if warned:
         assert "20 and 17 candidates are compared" in str(caught[0].message)
 
@@ -304,7 +319,7 @@ def test_turning_a_pair_round(frame):
     assert there["p_value"].equals(back["p_value"])
     assert there["difference"].equals(-back["difference"] + 0.0)
     assert there["ci_low"].to_numpy() == pytest.approx(-back["ci_high"], rel=1e-12, abs=1e-15)
-    assert there["better"].equals(back["better"])
+    assert there["leaning"].equals(back["leaning"])
     greater = frame.rankeval.compare("a", "c", alternative="greater")
     less = frame.rankeval.compare("c", "a", alternative="less")
     assert greater["p_value"].to_numpy() == pytest.approx(less["p_value"], rel=1e-12)

@@ -119,9 +119,9 @@ def test_what_the_columns_say():
     assert (found["ci_high"] - found["ci_low"] > 1.4 * (alone["ci_high"] - alone["ci_low"])).all()
     compared = data.compare("a", "b", [50, 100])
     assert compared["p_mid"].isna().all()
-    assert compared.columns[-1] == "n_groups"
+    assert list(compared.columns[-2:]) == ["n_groups", "leaning"]
     assert data.area().columns[-1] == "n_groups"
-    assert data.compare_area().columns[-1] == "n_groups"
+    assert list(data.compare_area().columns[-3:]) == ["n_groups", "better", "leaning"]
     assert "n_groups" not in data.roc().columns
 
 

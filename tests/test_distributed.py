@@ -174,7 +174,7 @@ def test_a_worker_that_dies_among_groups(client, df, tmp_path, order):
 def test_a_head_travels(client, df, ddf):
     head = ddf.rankeval.head(400)
     again = pickle.loads(pickle.dumps(head))
-    found = client.submit(lambda h: h.compare(n=[10, 100]), again).result()
+    found = client.submit(lambda h: h.compare(n=[10, 100], details=True), again).result()
     pd.testing.assert_frame_equal(found, df.rankeval.compare(n=[10, 100]), check_exact=True)
 
 

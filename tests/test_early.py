@@ -37,8 +37,8 @@ def test_bedroc_and_enrichment_of_rdkit(row):
     gold = np.array([x == "1" for x in row.labels])
     df = pd.DataFrame({"a": -np.arange(gold.size), "gold": gold})
     found = df.rankeval.bedroc(row.alpha).loc[0]
-    assert found["bedroc"] == pytest.approx(row.bedroc, rel=1e-11, abs=1e-13)
-    assert 0 <= found["ci_low"] <= found["bedroc"] <= found["ci_high"] <= 1
+    assert found["value"] == pytest.approx(row.bedroc, rel=1e-11, abs=1e-13)
+    assert 0 <= found["ci_low"] <= found["value"] <= found["ci_high"] <= 1
     factor = df.rankeval.enrichment(0.05).loc[0]
     assert factor["lift"] == pytest.approx(row.ef_5, rel=1e-13)
 
@@ -46,7 +46,7 @@ def test_bedroc_and_enrichment_of_rdkit(row):
 @pytest.mark.parametrize("alpha", [0.5, 20.0, 400.0])
 def test_the_formula_of_truchon_and_bayly(simulated, alpha):
     """Equation 36, as it is printed."""
-    found = simulated.rankeval.bedroc(alpha).set_index("measure")["bedroc"]
+    found = simulated.rankeval.bedroc(alpha).set_index("measure")["value"]
     gold, total = simulated["gold"], len(simulated)
     share = gold.mean()
     for name in ("good", "fair"):
@@ -81,7 +81,7 @@ def test_bedroc_of_ties_is_the_mean_over_orders_and_chance_that_over_labels(rows
         for order in itertools.permutations(range(len(rows)))
         if (np.diff(score[list(order)]) <= 0).all()
     ]
-    assert found["bedroc"] == pytest.approx(np.mean([of(gold[x]) for x in orders]), abs=1e-12)
+    assert found["value"] == pytest.approx(np.mean([of(gold[x]) for x in orders]), abs=1e-12)
     labels = set(itertools.permutations(gold.tolist()))
     wanted = np.mean([of(np.array(x)) for x in labels])
     assert found["chance"] == pytest.approx(wanted, abs=1e-12)

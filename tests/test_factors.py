@@ -73,9 +73,9 @@ def inner(frame: pd.DataFrame, **roles) -> Items:
 def test_macro_is_the_mean_over_strata_and_micro_of_all_items(scores):
     means = scores.groupby("task").mean().mean()
     found = scores.rankeval.system_ranks(strata="task").set_index("system")
-    np.testing.assert_allclose(found["score"], means[found.index])
-    assert (found["ci_low"] < found["score"]).all()
-    assert (found["score"] < found["ci_high"]).all()
+    np.testing.assert_allclose(found["value"], means[found.index])
+    assert (found["ci_low"] < found["value"]).all()
+    assert (found["value"] < found["ci_high"]).all()
     pairs = scores.rankeval.paired_bootstrap("x", "y", strata="task")
     assert pairs["gain"][0] == pytest.approx(means["x"] - means["y"])
     assert (pairs.attrs["strata"], pairs.attrs["average"]) == ("task", "macro")
@@ -115,7 +115,7 @@ def test_resamples_are_drawn_within_strata(scores, average):
         gains.append(means.mean() if average == "macro" else means @ sizes / 120)
     assert row["gain_se"] == pytest.approx(np.std(gains))
     hits = np.count_nonzero(np.array(gains) >= 2 * row["gain"])
-    assert row["p_value"] == pytest.approx((hits + 1) / 301)
+    assert row["p_one_sided"] == pytest.approx((hits + 1) / 301)
 
 
 def test_all_items_of_a_stratum_are_equally_often_drawn():
@@ -184,7 +184,7 @@ def test_strata_of_every_event_and_interval(scores, parts):
             assert row["ci_low"] < row["gain"] < row["ci_high"]
             assert not row["exact"]
     together = scores.rankeval.paired_bootstrap(strata="task", adjust="max-t", n_resamples=199)
-    assert (together["p_adjusted"] >= together["p_two_sided"]).all()
+    assert (together["p_adjusted"] >= together["p_value"]).all()
 
 
 def test_strata_of_a_dataset(scores):
@@ -237,7 +237,7 @@ def test_seeds_in_columns_rows_levels_and_dimensions_are_one(trainings):
     table = found.to_dataframe().reset_index()[list(wanted)]
     pd.testing.assert_frame_equal(table, wanted, check_dtype=False)
     ranks = trainings.rankeval.system_ranks(seeds="seed", n_resamples=499)
-    assert ranks["score"].max() == wanted["score_a"][0]
+    assert ranks["value"].max() == wanted["score_a"][0]
 
 
 def test_roles_beside_seeds(trainings):
@@ -361,7 +361,7 @@ def test_a_baseline_is_always_the_second(scores):
         np.testing.assert_allclose(found["gain"], data[["x", "z"]].mean() - data["y"].mean())
         for name, row in zip("xz", found.itertuples(index=False), strict=True):
             one = getattr(data.rankeval, ask)(name, "y", n_resamples=499).iloc[0]
-            assert row.p_value == one["p_value"]
+            assert row.p_one_sided == one["p_one_sided"]
             assert (row.ci_low, row.ci_high) == (one["ci_low"], one["ci_high"])
     sizes = data.rankeval.gain_by_size([60, 120], baseline="y", n_resamples=99)
     assert sizes["system_b"].unique().tolist() == ["y"]
@@ -411,7 +411,7 @@ def test_ratings_with_holes_in_strata_and_statistics(scores, parts):
     data.loc[:4, "x"] = np.nan
     found = data.rankeval.system_ranks(strata="task", missing="ratio", n_resamples=99)
     wanted = data.groupby("task").mean().mean()
-    np.testing.assert_allclose(found["score"], wanted[found["system"]])
+    np.testing.assert_allclose(found["value"], wanted[found["system"]])
     holes = parts.astype(float)
     holes.iloc[3, 0] = np.nan
     row = holes.rankeval.paired_bootstrap("x", "y", metric="f1", missing="ratio", n_resamples=99)

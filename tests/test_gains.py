@@ -12,7 +12,9 @@ import rankeval_pd
 from rankeval_pd.stats.resampling import gain_tables
 from rankeval_pd.systems.calibration import CALIBRATION_COLUMNS, PAPER_BINS
 from rankeval_pd.systems.gain_studies import THRESHOLD_COLUMNS
-from rankeval_pd.systems.paired_tests import PAIR_COLUMNS
+from rankeval_pd.systems.paired_tests import OF_FAMILY, PAIR_COLUMNS
+
+OF_PAIRS = [name for name in PAIR_COLUMNS if name not in OF_FAMILY]  # without adjust=
 
 
 def systems(seed: int, items: int = 400, count: int = 12, spread: float = 0.05) -> pd.DataFrame:
@@ -27,11 +29,13 @@ def systems(seed: int, items: int = 400, count: int = 12, spread: float = 0.05) 
 def table(p: list[float], gain: list[float], **columns) -> pd.DataFrame:
     """Return a table of pairs with these p-values and gains."""
     size = len(p)
-    return pd.DataFrame({
+    pairs = pd.DataFrame({
         "system_a": [f"a{k}" for k in range(size)], "system_b": [f"b{k}" for k in range(size)],
         "gain": gain, "gain_se": np.linspace(1.0, 2.0, size), "p_value": p, "n_items": 100,
         **columns,
     })  # fmt: skip
+    pairs.attrs["alternative"] = "greater"
+    return pairs
 
 
 # ---------------------------------------------------------------------------------------- threshold
@@ -79,9 +83,7 @@ def test_the_window_holds_its_ends_and_may_be_empty():
 
 
 def test_a_two_sided_window_is_of_two_sided_p_values():
-    data = table(
-        [0.05, 0.025, 0.024, 0.976], [1.0, 2.0, 3.0, -4.0], p_two_sided=[0.1, 0.05, 0.048, 0.048]
-    )
+    data = table([0.05, 0.025, 0.024, 0.976], [1.0, 2.0, 3.0, -4.0])
     found = data.rankeval.gain_threshold(alternative="two-sided")
     assert found.attrs["alternative"] == "two-sided"
     assert found["n_pairs"][0] == 3
@@ -92,8 +94,21 @@ def test_a_two_sided_window_is_of_two_sided_p_values():
     assert (one["n_pairs"][0], one["threshold"][0], one.attrs["alternative"]) == (1, 1.0, "greater")
     with pytest.raises(ValueError, match=r"alternative='less' is not one of"):
         data.rankeval.gain_threshold(alternative="less")
-    with pytest.raises(ValueError, match=r"needs the column 'p_two_sided'"):
-        table([0.05], [1.0]).rankeval.gain_threshold(alternative="two-sided")
+    both = data.assign(p_value=np.array([0.1, 0.05, 0.048, 0.048]))
+    both.attrs["alternative"] = "two-sided"
+    pd.testing.assert_frame_equal(both.rankeval.gain_threshold(), one)
+    del both.attrs["alternative"]
+    with pytest.raises(ValueError, match=r"whether p_value is one-sided"):
+        both.rankeval.gain_threshold()
+    both.attrs["adjust"] = "max-t"
+    with pytest.raises(ValueError, match=r"adjusted by max-t"):
+        both.rankeval.gain_threshold()
+    short = data.drop(columns=["gain_se", "n_items"])
+    pd.testing.assert_frame_equal(
+        short.rankeval.gain_threshold(), one.drop(columns="threshold_all_pairs")
+    )
+    with pytest.raises(ValueError, match=r"no columns 'n_items'.* details=True"):
+        short.rankeval.gain_threshold(n_items=10)
 
 
 def test_systems_drawn_with_replacement_written_out():
@@ -278,7 +293,7 @@ def test_calibration_counts_signs():
     assert list(found.columns) == list(CALIBRATION_COLUMNS)
     score = there.mean()
     for row in found.itertuples():
-        inside = pairs[(pairs["p_value"] > row.p_low) & (pairs["p_value"] <= row.p_high)]
+        inside = pairs[(pairs["p_one_sided"] > row.p_low) & (pairs["p_one_sided"] <= row.p_high)]
         inside = inside[inside["gain"] > 0]
         kept = [
             score[a] > score[b] for a, b in zip(inside["system_a"], inside["system_b"], strict=True)
@@ -287,7 +302,7 @@ def test_calibration_counts_signs():
         assert row.agreement == np.mean(kept)
         low, high = stats.binomtest(sum(kept), len(kept)).proportion_ci()
         assert (row.ci_low, row.ci_high) == pytest.approx((low, high), rel=1e-9, abs=1e-12)
-        expected = rankeval_pd.expected_agreement(inside["p_value"].to_numpy(), 400, 400)
+        expected = rankeval_pd.expected_agreement(inside["p_one_sided"].to_numpy(), 400, 400)
         assert row.expected_agreement == pytest.approx(expected.mean())
     drawn = pairs.rankeval.calibration(there, bins=[0.001, 0.05, 0.3], ci="systems")
     assert (drawn["ci_low"] <= drawn["agreement"]).all()
@@ -311,7 +326,7 @@ def test_calibration_keeps_the_direction_of_the_pairs():
     bins = [0.001, 0.05, 0.3]
     wanted = (1 - here).rankeval.paired_bootstrap().rankeval.calibration(1 - there, bins=bins)
     pairs = here.rankeval.paired_bootstrap(higher_is_better=False)
-    assert pairs.attrs["higher_is_better"] is False
+    assert pairs.attrs["higher_is_better"] == 0
     for keywords in ({}, {"higher_is_better": False}, {"metric": "mean"}):
         pd.testing.assert_frame_equal(
             pairs.rankeval.calibration(there, bins=bins, **keywords), wanted
@@ -393,7 +408,7 @@ def test_nearly_equal_systems_agree_as_often_as_the_estimated_prior_says():
 def test_sizes_are_prefixes_in_the_order_of_the_rows():
     data = systems(9, items=90, count=4).sample(frac=1, random_state=0)
     found = data.rankeval.gain_by_size([30, 90], ci="percentile")
-    assert list(found.columns) == ["size", *PAIR_COLUMNS]
+    assert list(found.columns) == ["size", *OF_PAIRS]
     for size, part in found.groupby("size"):
         wanted = data.iloc[:size].rankeval.paired_bootstrap(ci="percentile")
         same = part.drop(columns="size").reset_index(drop=True)
@@ -548,5 +563,5 @@ def test_the_detectable_gain_is_detected():
     for seed in range(300):
         data = pd.DataFrame({"a": rng.normal(gain, 1, 200), "b": 0.0})
         row = data.rankeval.paired_bootstrap("a", "b", n_resamples=199, ci="percentile", rng=seed)
-        found += row["p_value"][0] <= 0.05
+        found += row["p_one_sided"][0] <= 0.05
     assert found / 300 == pytest.approx(0.8, abs=3 * 0.4 / np.sqrt(300) + 0.01)

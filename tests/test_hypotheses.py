@@ -48,7 +48,7 @@ def _near(texts: list[str], seed: int) -> list[str]:
 
 def _scores(table: pd.DataFrame, metric: str) -> pd.Series:
     ranks = table.rankeval(**ROLES[metric]).system_ranks(n_resamples=99)
-    return ranks.set_index("system")["score"]
+    return ranks.set_index("system")["value"]
 
 
 @pytest.mark.parametrize(("metric", "options"), SETTINGS)

@@ -112,7 +112,7 @@ def test_a_callable_gets_the_statistics_in_the_order_of_the_columns(parts):
 def test_a_callable_of_one_statistic(df, method):
     found = ask(df, method, metric=lambda S: S[..., 0])
     wanted = ask(df, method, metric="sum")
-    shown = [name for name in found if name.startswith(("system", "score", "rank"))]
+    shown = [name for name in found if name.startswith(("system", "score", "value", "rank"))]
     same(found[shown], wanted[shown])
     if method != "system_ranks":
         assert found["exact"].tolist() == [True]  # few items: all swaps, all signs

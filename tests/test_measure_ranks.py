@@ -10,7 +10,8 @@ from scipy import stats
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 import rankeval_pd
-from rankeval_pd.stats.rankings import early, rank_tests
+from rankeval_pd.stats.rankings import early, measure_pairs
+from rankeval_pd.stats.rankings.measure_pairs import Decision
 from rankeval_pd.stats.rankings.ranking import Ranking
 
 
@@ -30,15 +31,14 @@ def _ranks_of(pairs: pd.DataFrame, name: str, better: str) -> tuple[int, int]:
     """Count the significant pairs that a measure wins and loses."""
     mine = pairs[(pairs["measure_a"] == name) | (pairs["measure_b"] == name)]
     found = mine[mine["p_adjusted"] <= 0.05]
+    assert found[better].notna().all()
     return 1 + int((found[better] != name).sum()), 4 - int((found[better] == name).sum())
 
 
 @pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
 def test_ranks_are_those_of_the_pairs(candidates):
     table = candidates.rankeval.measure_ranks([60, 100])
-    draws = 2 * (6 * 20 - 1)
-    assert max(999, draws) == 999
-    pairs = candidates.rankeval.compare(n=[60, 100], adjust="max-t", n_resamples=999)
+    pairs = candidates.rankeval.compare(n=[60, 100], adjust="max-t", adjust_over="n")
     for _, row in table.iterrows():
         of_n = pairs[pairs["n"] == row["n"]]
         assert (row["rank_low"], row["rank_high"]) == _ranks_of(of_n, row["measure"], "better")
@@ -60,7 +60,6 @@ def test_areas_are_ranked_by_delong(candidates):
     for limit in ("ci_low", "ci_high"):
         np.testing.assert_allclose(table[limit], area[limit], rtol=1e-12)
     pairs = candidates.rankeval.compare_area(adjust="holm")
-    pairs["better"] = pairs["measure_a"].where(pairs["difference"] > 0, pairs["measure_b"])
     for _, row in table.iterrows():
         wanted = roc_auc_score(candidates["gold"], candidates[row["measure"]])
         assert row["value"] == pytest.approx(wanted, rel=1e-12)
@@ -73,9 +72,11 @@ def test_the_largest_of_all_differences(candidates):
     gold = candidates["gold"].to_numpy()
     here = np.ones(gold.shape, bool)
     found = early.influences(Ranking.of(scores, gold, here))
-    tested = rank_tests.of_influences(
-        found.value, found.influence, gold, here, "max-t", level=0.95, n_resamples=40_000, seed=1
-    )
+    how = Decision("max-t", each=True, areas=True, level=0.95)
+    tested = measure_pairs.of_influences(
+        found.value, found.influence, gold, here, how,
+        baseline=None, n_resamples=40_000, most=40_000, seed=1,
+    )  # fmt: skip
     covariance = sum(np.cov(found.influence[:, part]) / part.sum() for part in (gold, ~gold))
     contrast = np.array([[1, -1, 0], [1, 0, -1], [0, 1, -1]])
     of_pairs = contrast @ covariance @ contrast.T
@@ -85,7 +86,7 @@ def test_the_largest_of_all_differences(candidates):
     law = stats.multivariate_t(
         shape=of_pairs / np.outer(root, root), df=freedom, allow_singular=True, seed=3
     )
-    for value, p in zip(z, tested.p_value[:, 0], strict=True):
+    for value, p in zip(z, tested.families[0].p_value[:, 0], strict=True):
         inside = law.cdf([value] * 3, lower_limit=[-value] * 3)
         assert p == pytest.approx(1 - inside, abs=0.01)
 
@@ -148,3 +149,23 @@ def test_all_ranks_cover_together():
         table = rankeval_pd.measure_ranks(df, kind="roc", n_resamples=999)
         wrong += (table["rank_low"] > 1).any()
     assert wrong <= 8
+
+
+def test_simultaneous_intervals_of_areas_are_those_of_the_largest_difference():
+    """As a simulation of Student's joint law has it, from the influences of both classes."""
+    rng = np.random.default_rng(3)
+    gold = rng.random(400) < 0.3
+    influence = rng.normal(size=(3, 400)) + rng.normal(size=400)
+    tested = measure_pairs.of_influences(
+        np.array([0.8, 0.7, 0.6]), influence, gold, np.ones(400, dtype=bool),
+        Decision("max-t", each=False, areas=True, level=0.95),
+        baseline=None, n_resamples=40_000, most=40_000, seed=1, student=True,
+    )  # fmt: skip
+    covariance = sum(np.cov(influence[:, x]) / x.sum() for x in (gold, ~gold))
+    contrasts = np.array([[1, -1, 0], [1, 0, -1], [0, 1, -1]])
+    error = np.sqrt(np.diag(contrasts @ covariance @ contrasts.T))
+    drawn = rng.multivariate_normal(np.zeros(3), covariance, size=400_000) @ contrasts.T
+    freedom = min(gold.sum(), (~gold).sum()) - 1
+    spread = np.sqrt(rng.chisquare(freedom, size=400_000) / freedom)
+    critical = np.quantile(np.abs(drawn / error).max(axis=1) / spread, 0.95)
+    assert tested.families[0].margin[:, 0] == pytest.approx(critical * error, rel=0.015)

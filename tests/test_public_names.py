@@ -14,9 +14,9 @@ from rankeval_pd.chance import published_chance
 from rankeval_pd.chance.published_chance import POPULATIONS
 from rankeval_pd.curves import area_differences, ranking_areas
 from rankeval_pd.curves.curve_shapes import SPACES
-from rankeval_pd.forms.out.tables import OVER
+from rankeval_pd.forms.out.tables import OVER, OVER_LISTS
 from rankeval_pd.forms.roles import roles
-from rankeval_pd.nbest import comparison, difference_regions, recall
+from rankeval_pd.nbest import comparison, difference_regions, rank_criteria, recall
 from rankeval_pd.nbest.precision import TARGETS
 from rankeval_pd.stats.intervals.differences import DIFFERENCE_INTERVALS
 from rankeval_pd.stats.intervals.proportions import INTERVALS
@@ -77,8 +77,10 @@ def test_choices_are_those_of_the_tables():
         roles.AreaKind: ranking_areas.KINDS,
         roles.AreaTest: area_differences.TESTS,
         roles.Adjustment: ADJUSTMENTS,
-        roles.FamilyAdjustment: (*ADJUSTMENTS, "max-t"),
+        roles.FamilyAdjustment: (*ADJUSTMENTS, *difference_regions.SWAPPED),
         roles.AdjustOver: OVER,
+        roles.ListsAdjustOver: OVER_LISTS,
+        roles.EachAdjustOver: rank_criteria.OVER_EACH,
         roles.Alternative: ALTERNATIVES,
         roles.Bound: random_counts.BOUND_KINDS,
         roles.ComparedShare: comparison.COMPARED,

@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from rankeval_pd import paired_bootstrap, paired_permutation, per_query, summary, system_ranks
+from rankeval_pd.queries.run_summary import query_summary
 
 METRICS = ["nDCG@5", "AP", "P@3"]
 
@@ -30,7 +31,7 @@ def test_a_row_per_run_and_metric_from_the_public_functions():
     assert list(found.columns) == [
         "measure", "metric", "value", "ci_low", "ci_high", "rank_low", "rank_high", "difference",
         "difference_low", "difference_high", "p_adjusted", "tied_for_best", "wins", "ties",
-        "losses",
+        "losses", "p_value", "difference_low_alone", "difference_high_alone", "undecided",
     ]  # fmt: skip
     assert found["metric"].tolist() == [m for m in METRICS for _ in range(3)]
     wide = per_query(frame, METRICS, wide=True)
@@ -150,3 +151,33 @@ def test_methods_of_rankings_say_where_the_grades_are():
     twice = pd.concat([frame, frame.assign(query="2")]).rename(columns={"grade": "gold"})
     with pytest.raises(ValueError, match=r"name the column of the queries: by=\.\.\."):
         twice.rankeval.nbest_precision(1, min_grade=1, key="document", measures="run")
+
+
+@pytest.mark.parametrize("adjust", ["max-t", "holm", None])
+def test_letters_are_those_of_each_metric_and_families_are_named(adjust):
+    frame = experiment()
+    found = summary(frame, METRICS, adjust=adjust)
+    wide = per_query(frame, METRICS, wide=True)
+    for metric in METRICS:
+        rows = found[found["metric"] == metric].set_index("measure")
+        ranks = system_ranks(wide[metric], adjust=adjust).set_index("system")
+        assert rows["letters"].tolist() == ranks["letters"].loc[rows.index].tolist()
+        assert rows["undecided"].tolist() == ranks["undecided"].loc[rows.index].tolist()
+    assert ("p_adjusted" in found) == (adjust is not None)
+    assert found.attrs.get("family") == (None if adjust is None else "all 3 pairs for each metric")
+    assert "letters" not in summary(frame, METRICS, baseline="both", adjust=adjust)
+
+
+def test_all_metrics_may_be_one_family():
+    frame = experiment()
+    each, together = (
+        query_summary(frame, METRICS, baseline="both", adjust="max-t", adjust_over=over,
+                      n_resamples=9_999)
+        for over in ("metrics", "all")
+    )  # fmt: skip
+    alone, family = (x["p_adjusted"].dropna() for x in (each, together))
+    np.testing.assert_allclose(family, np.minimum(1.0, 3 * alone))
+    assert together.attrs["family"] == "2 comparisons with both for all 3 metrics"
+    assert (together["difference_low"].dropna() <= each["difference_low"].dropna()).all()
+    with pytest.raises(ValueError, match="adjust_over"):
+        query_summary(frame, METRICS, adjust_over="n")

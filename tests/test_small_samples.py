@@ -52,7 +52,7 @@ def test_random_signs_by_enumeration():
         moved = side * (d - shift)
         return float(np.mean(signs @ moved >= moved.sum() - 1e-12))
 
-    assert row["p_value"] == p_value(0.0, 1)
+    assert row["p_one_sided"] == p_value(0.0, 1)
     for name, side in (("ci_low", 1), ("ci_high", -1)):
         limit = row[name]
         assert p_value(limit, side) > 0.025
@@ -75,7 +75,7 @@ def test_clusters_get_one_sign():
         totals = (data["a"] - shift).groupby(data["doc"]).sum().to_numpy()
         return float(np.mean(signs @ totals >= totals.sum() - 1e-12))
 
-    assert row["p_value"] == p_value(0.0)
+    assert row["p_one_sided"] == p_value(0.0)
     assert p_value(row["ci_low"]) > 0.025 >= p_value(row["ci_low"] - 1e-9)
     assert row["n_groups"] == 7
 
@@ -128,7 +128,7 @@ def test_a_row_agrees_with_itself_and_no_p_value_is_zero(n, seed, kind, method):
     )
     for test in (found.paired_bootstrap, found.paired_permutation):
         row = test(n_resamples=199, method=method, rng=seed % 1000).iloc[0]
-        assert row["p_value"] > 0.0
+        assert row["p_one_sided"] > 0.0
         assert row["p_two_sided"] > 0.0
         if np.isnan(row["ci_low"]):
             assert row["gain_se"] == 0.0
@@ -166,7 +166,8 @@ def test_four_wins_without_a_loss():
     assert row["ci_low"] == 0.0
     assert row["ci_high"] == pytest.approx(differences.tango((0, 4, 0, 46), 0.95)[1])
     bca = data.rankeval(metric="accuracy").paired_bootstrap(event="recentred", ci="bca").iloc[0]
-    assert not agrees(bca)  # what was given before
+    assert agrees(bca)  # it reaches to 0, as the p-value says
+    assert bca["ci_low"] == 0.0 < 0.05 < bca["p_value"]
 
 
 # ------------------------------------------------------------------------- few items, few clusters
@@ -320,7 +321,7 @@ def test_equal_items_have_no_interval_and_that_is_said():
     with pytest.warns(RankevalWarning, match="No interval"):
         found = data.rankeval.paired_bootstrap()
     assert found[["ci_low", "ci_high"]].isna().all(axis=None)
-    assert found["p_value"].tolist() == pytest.approx([2.0**-40, 2.0**-40, 1.0])
+    assert found["p_one_sided"].tolist() == pytest.approx([2.0**-40, 2.0**-40, 1.0])
     with pytest.warns(RankevalWarning, match="No interval"):
         ranks = data.rankeval.system_ranks(n_resamples=99)
     assert ranks[["ci_low", "ci_high"]].isna().all(axis=None)
@@ -335,7 +336,7 @@ def test_what_is_right_or_wrong_has_exact_limits_at_the_edge():
     row = data.rankeval(metric="accuracy").paired_bootstrap("all", "same").iloc[0]
     assert -0.03 < row["ci_low"] < -0.01
     assert row["ci_high"] == pytest.approx(-row["ci_low"])
-    assert row["p_value"] == 1.0
+    assert row["p_one_sided"] == 1.0
     wrong = 1 - data
     turned = wrong.rankeval(higher_is_better=False).system_ranks(n_resamples=99)
     limits = turned.set_index("system").loc["all", ["ci_low", "ci_high"]]
@@ -412,7 +413,8 @@ def test_score_intervals_are_of_zero_and_one_only():
     for kind in ("tango", "newcombe"):
         row = right.rankeval.paired_bootstrap("a", "b", ci=kind).iloc[0]
         wanted = getattr(differences, {"newcombe": "paired_newcombe"}.get(kind, kind))(cells, 0.95)
-        assert (row["ci_low"], row["ci_high"]) == pytest.approx(wanted)
+        assert row["p_value"] > 0.05  # where Newcombe's interval excludes 0
+        assert (row["ci_low"], row["ci_high"]) == pytest.approx((min(wanted[0], 0.0), wanted[1]))
         with pytest.raises(ValueError, match=f"ci='{kind}' is an interval of paired proportions"):
             (right * 2.5).rankeval.paired_bootstrap(ci=kind)
     with pytest.raises(ValueError, match="ci='clopper-pearson' is an interval of a proportion"):
@@ -478,16 +480,18 @@ def test_adjusted_p_values_of_all_domains_are_those_of_statsmodels(adjust, name)
     assert 0 < (found["p_adjusted"] <= 0.05).sum() < len(found)
 
 
-def test_step_down_over_domains_on_top_of_max_t():
+@pytest.mark.parametrize("adjust", ["max-t", "max-t-stepdown"])
+def test_domains_on_top_of_max_t(adjust):
     data = null_domains(3, 4, 60)
     for number, name in enumerate(["d01", "d03"]):
         data.loc[data["domain"] == name, "x"] += 0.4 + 0.2 * number
-    ask = data.rankeval(by="domain").paired_bootstrap
-    alone = ask(adjust="max-t", adjust_over="group").set_index("domain")["p_adjusted"]
-    together = ask(adjust="max-t").set_index("domain")["p_adjusted"]
+    ask = partial(data.rankeval.paired_bootstrap, by="domain", adjust=adjust, n_resamples=20_000)
+    alone = ask(adjust_over="group").set_index("domain")["p_adjusted"]
+    together = ask().set_index("domain")["p_adjusted"]
     largest, reached = alone.groupby("domain").max(), 0.0
     for p, wanted in sorted(zip(alone, together, strict=True)):
-        reached = max(reached, p * (largest >= p).sum())  # domains with a pair not yet rejected
+        waiting = (largest >= p).sum()  # domains with a pair not yet rejected
+        reached = max(reached, p * (len(largest) if adjust == "max-t" else waiting))
         assert wanted == pytest.approx(min(reached, 1.0), rel=1e-12, abs=0.0)
 
 
@@ -539,10 +543,11 @@ def test_tables_say_how_they_were_made():
     attrs = data.rankeval(groups="doc").paired_bootstrap(rng=7).attrs
     wanted = {
         "metric": "mean", "higher_is_better": True, "groups": "doc", "seed": 7,
-        "n_resamples": 10_000, "event": "wild", "method": "auto", "adjust": None, "alpha": 0.05,
+        "event": "wild", "method": "paired_bootstrap", "alpha": 0.05,
         "level": 0.95, "ci": "wild",
     }  # fmt: skip
     assert {name: attrs[name] for name in wanted} == wanted
+    assert "n_resamples" not in attrs  # the signs of four groups are all looked at
     paper = data.rankeval(groups="doc").paired_bootstrap(event="recentred", n_resamples=99).attrs
     assert (paper["event"], paper["ci"], paper["n_resamples"]) == ("recentred", "basic", 99)
     swaps = data.rankeval(groups="doc").paired_permutation().attrs

@@ -49,6 +49,7 @@ BOUND_COLUMNS = (
 
 @Capabilities(
     rankings="What does chance reach?", scores=False, any_ties=True, heads=True, counts=True,
+    short="measure p n expected critical discrete interpolated parametric",
 )  # fmt: skip
 @with_roles_but(
     "key", "label", "groups", "lower_is_better", "ties", "rng",
@@ -108,9 +109,9 @@ def random_bound(
     --------
     >>> import pandas as pd, rankeval_pd
     >>> df = pd.DataFrame({"gold": [True] * 40 + [False] * 160})
-    >>> df.rankeval.random_bound(0.5, 20).round(4).drop(columns="attainable")
-         p   n  expected  discrete  interpolated  parametric  critical
-    0  0.5  20       4.0         4        3.4254      3.3961         5
+    >>> df.rankeval.random_bound(0.5, 20)
+         p   n  expected  critical  discrete  interpolated  parametric
+    0  0.5  20       4.0         5         4       3.42541    3.396055
     """
     check_choice("population", population, POPULATIONS)
     levels, sizes = check_shares("p", p, one=True), check_n(n)

@@ -245,11 +245,11 @@ def random_envelope(
     --------
     >>> import pandas as pd, rankeval_pd
     >>> df = pd.DataFrame({"gold": [True] * 40 + [False] * 160})
-    >>> df.rankeval.random_envelope(0.05, [10, 20, 40]).round(4).drop(columns="attainable")
-       alpha   n  expected  envelope  local_level
-    0   0.05  10       2.0         6       0.0268
-    1   0.05  20       4.0         8       0.0268
-    2   0.05  40       8.0        13       0.0268
+    >>> df.rankeval.random_envelope(0.05, [10, 20, 40])
+       alpha   n  expected  envelope  local_level  attainable
+    0   0.05  10       2.0         6     0.026779        True
+    1   0.05  20       4.0         8     0.026779        True
+    2   0.05  40       8.0        13     0.026779        True
     """
     levels = check_shares("alpha", alpha)
 

@@ -78,10 +78,10 @@ def random_bound_for(
     --------
     >>> import rankeval_pd
     >>> table = rankeval_pd.random_bound_for(0.1, [5, 10], n_candidates=16769, n_positive=3123)
-    >>> table.round(2).drop(columns="attainable")
-         p   n  expected  discrete  interpolated  parametric  critical
-    0  0.1   5      0.93         2          1.72        1.58         3
-    1  0.1  10      1.86         3          2.99        2.98         4
+    >>> table
+         p   n  expected  discrete  interpolated  parametric  critical  attainable
+    0  0.1   5  0.931183         2      1.721096    1.582719         3        True
+    1  0.1  10  1.862365         3      2.988192    2.982536         4        True
     """
     model, share, total = _published_model(population, n_candidates, n_positive, prior)
     levels, asked = check_shares("p", p, one=True), check_n(n)

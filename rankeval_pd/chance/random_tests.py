@@ -37,6 +37,7 @@ ADJUSTMENTS = (None, "envelope")
 
 @Capabilities(
     rankings="Is it better than chance?", lists=True, any_ties=True, ends=True, heads=True,
+    short="measure n tp expected lift p_value p_adjusted",
 )  # fmt: skip
 @with_roles
 def random_test(
@@ -83,7 +84,7 @@ def random_test(
           for a test: "p_strict < p" is a test of a size above p;
         * ``log10_p``: log10 of p_value, finite where p_value underflows;
         * ``p_adjusted``: with ``adjust="envelope"``, the probability that the smallest p-value of
-          a random ranking, over the n asked for, is as small as this; else NaN;
+          a random ranking, over the n asked for, is as small as this; else there is none;
         * ``n_groups``, ``n_left_out``, with ``combine`` only: the groups that have a list of n and
           are in this row, and those that are too small for it. Rows of different ``n_groups`` are
           about different groups: ``tp`` can fall from one n to the next.
@@ -121,9 +122,9 @@ def random_test(
     --------
     >>> import pandas as pd, rankeval_pd
     >>> df = pd.DataFrame({"G2": [9.1, 7.4, 3.3, 0.2], "gold": [True, True, False, False]})
-    >>> df.rankeval.random_test(2)[["measure", "n", "tp", "expected", "p_value"]]
-      measure  n  tp  expected   p_value
-    0      G2  2   2       1.0  0.166667
+    >>> df.rankeval.random_test(2)
+      measure  n  tp  expected  lift   p_value
+    0      G2  2   2       1.0   2.0  0.166667
     """
     check_choice("population", population, POPULATIONS)
     check_choice("adjust", adjust, ADJUSTMENTS)
@@ -169,10 +170,15 @@ def random_test(
         return _combined(counted, batch, population, collection)
 
     return answer(
-        data, roles, question, (*TEST_COLUMNS, *_COMBINED) if combine else TEST_COLUMNS,
+        data, roles, question, (*_columns_of(adjust), *(_COMBINED if combine else ())),
         can(random_test, heads=not combine), n=asked, combine=together if combine else None,
         attrs={"population": population, "ties": ties, "adjust": adjust, "combine": combine},
     )  # fmt: skip
+
+
+def _columns_of(adjust: str | None) -> tuple[str, ...]:
+    """Return the columns of a test; an adjusted p-value is there where one was asked for."""
+    return TEST_COLUMNS if adjust else tuple(x for x in TEST_COLUMNS if x != "p_adjusted")
 
 
 def _test_columns(
@@ -264,6 +270,7 @@ def random_test_of_turns(
         for name, part in zip(TEST_COLUMNS, rows, strict=True):
             columns.setdefault(name, []).append(part)
     attrs = {"population": population, "ties": ties, "adjust": adjust, "combine": combine}
+    del columns["p_adjusted"]
     return tables.rows_of(columns, attrs=attrs)
 
 

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, Unpack
+from functools import partial
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import xarray as xr
 
 from rankeval_pd.curves import ranking_areas
-from rankeval_pd.curves.ranking_areas import EQUAL, KINDS, p_of_t, spread_of
+from rankeval_pd.curves.ranking_areas import (
+    EQUAL,
+    KINDS,
+    PARTS_OF_TWO,
+    limits_of_two,
+    p_of_t,
+    spread_of,
+)
 from rankeval_pd.errors import check_choice, check_share
 from rankeval_pd.forms.out import tables
-from rankeval_pd.forms.out.tables import OVER, adjusted_together
+from rankeval_pd.forms.out.tables import OVER
 from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import (
@@ -35,24 +43,30 @@ from rankeval_pd.forms.roles.roles import (
     RankingRoles,
     Roles,
 )
+from rankeval_pd.nbest.region_intervals import Interval, decide, decision_columns, family_attr
 from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.intervals.proportions import z_of
+from rankeval_pd.stats.intervals.proportions import Limits, z_of
 from rankeval_pd.stats.rankings import roc_areas
 from rankeval_pd.stats.rankings.ranking import Ranking
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
 from rankeval_pd.stats.significance.fisher import ALTERNATIVES
 
-_COMPARED = (
-    "area_a", "area_b", "difference", "ci_low", "ci_high", "z", "p_value",
+_COMPARED = ("area_a", "area_b", "difference", "z", "p_value", "se")
+COMPARE_COLUMNS = (
+    "measure_a", "measure_b", "area_a", "area_b", "difference", "ci_low", "ci_high", "z", "p_value",
 )  # fmt: skip
-COMPARE_COLUMNS = ("measure_a", "measure_b", *_COMPARED, "p_adjusted", "se")
+_PARTS = (
+    "variance_a", "freedom_a", "shown_a", "variance_b", "freedom_b", "shown_b", "freedom",
+    "positive", "negative", "alike",
+)  # fmt: skip
 TESTS = ("t", "delong")
 _TOGETHER = 1_000_000  # placements that are in memory together, some twenty times
 
 
 @Capabilities(
     rankings="How good is it as a whole?", any_ties=True, ends=True, clusters=True, by_groups=True,
+    short="measure_a measure_b difference ci_low ci_high p_value p_adjusted better",
 )  # fmt: skip
 @with_roles_but("key", "label", "ties", "rng")
 def compare_area(
@@ -92,7 +106,8 @@ def compare_area(
     alternative : {"two-sided", "greater", "less"}
         "greater": the area of a is the larger one.
     adjust : {None, "holm", "bonferroni", "bh", "by"}
-        Adjustment for the number of tests, all pairs in all groups.
+        Adjustment for the number of tests, all pairs in all groups; the intervals are adjusted
+        too, as in :func:`compare`.
     adjust_over : {"all", "group"}
         Whether the pairs of all groups of ``by`` are one family, or those of each group.
     level : float
@@ -107,9 +122,12 @@ def compare_area(
     -------
     DataFrame or Dataset
         One row per pair (Dataset: dimension pair): ``measure_a``, ``measure_b``, ``area_a``,
-        ``area_b``, ``difference`` = area_a - area_b with its limits ``ci_low``, ``ci_high``, ``z``,
-        ``p_value``, ``p_adjusted`` (NaN without ``adjust``), ``se``: z is the difference by its
-        standard error se, whichever the test.
+        ``area_b``, ``difference`` = area_a - area_b with its limits ``ci_low``, ``ci_high`` (with
+        "greater" or "less" one-sided: the other is the end of the range), ``z``, ``p_value``, with
+        ``adjust`` also ``p_adjusted``, ``se``: z is the difference by its standard error se,
+        whichever the test; ``better``: the measure with the larger area, only where the p-value
+        that decides is at most 1 - ``level``, else NaN; ``leaning``: the same, significant or not;
+        with ``adjust`` also ``ci_low_alone``, ``ci_high_alone``, the interval of this pair alone.
 
     Warns
     -----
@@ -137,10 +155,9 @@ def compare_area(
     --------
     >>> import rankeval_pd
     >>> df = rankeval_pd.datasets.simulate_candidates(300)
-    >>> found = df.rankeval.compare_area("good", "fair")
-    >>> found[["area_a", "area_b", "z", "p_value", "ci_low", "ci_high"]].round(3)
-       area_a  area_b      z  p_value  ci_low  ci_high
-    0   0.894   0.782  2.787    0.008   0.031    0.207
+    >>> df.rankeval.compare_area("good", "fair")
+      measure_a measure_b  difference    ci_low   ci_high   p_value better
+    0      good      fair    0.112407  0.030916  0.207132  0.008071   good
     """
     check_choice("kind", kind, KINDS)
     check_choice("equal", equal, EQUAL)
@@ -154,17 +171,26 @@ def compare_area(
     check_choice("adjust_over", adjust_over, OVER)
     check_choice("adjust", adjust, (None, *ADJUSTMENTS))
     level = check_share("level", level)
-    clustered = Roles.of(roles).groups is not None
+    clustered: bool = Roles.of(roles).groups is not None
     if clustered and test == "delong":
         raise ValueError(
             "test='delong' with groups: DeLong's test takes the candidates for independent. Leave"
             " test out: Obuchowski's variance of whole groups is taken then, with Student's t."
         )
 
+    parts: tuple[str, ...] = PARTS_OF_TWO if kind == "ap" else _PARTS
+    names: tuple[str, ...] = (*_COMPARED, *parts, *(("n_groups",) if clustered else ()))
+    how = _Options(adjust, adjust_over, alternative, round(1.0 - level, 12), level)
+    noted: dict[str, Any] = {"kind": kind, "test": test, **how._asdict()}
+    del noted["alpha"]
+    if adjust is None:
+        del noted["adjust_over"]
+
     def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
         pairs: list[Pair] = pair_names(inner, a, b)
+        noted.update(family_attr(how, pairs, inner, a, b, 1))
         clusters: list[xr.DataArray] = [inner["cluster"]] if clustered else []
-        options: dict[str, Any] = {"level": level, "alternative": alternative}
+        options: dict[str, Any] = {"alternative": alternative}
         kernel: Callable[..., Any] = _pair_columns
         placed: list[xr.DataArray] = []
         if kind == "ap":
@@ -185,11 +211,10 @@ def compare_area(
                 *given,
                 kwargs=options,
                 input_core_dims=[["candidate"]] * len(given),
-                output_core_dims=[[]] * (len(_COMPARED) + 1 + len(clusters)),
+                output_core_dims=[[]] * len(names),
                 dask="parallelized",
-                output_dtypes=[float] * (len(_COMPARED) + 1) + [np.int64] * len(clusters),
+                output_dtypes=[np.int64 if name == "n_groups" else float for name in names],
             )
-            names = (*_COMPARED, "se", "n_groups")[: len(computed)]
             advance(len(block) * batches)
             return tables.as_columns(names, computed)
 
@@ -200,21 +225,33 @@ def compare_area(
         result = with_names(joined(blocks, "pair"), pairs)
         return result.assign(exists=xr.ones_like(result["p_value"], dtype=bool))
 
-    def decided(results: list[xr.Dataset], batch: list[Hashable]) -> list[xr.Dataset]:
-        p_values = [result["p_value"] for result in results]
-        if adjust is None:
-            computed = [xr.full_like(p, np.nan) for p in p_values]
-        else:
-            computed = adjusted_together(p_values, adjust, batch=batch, over=adjust_over)
-        return [r.assign(p_adjusted=p) for r, p in zip(results, computed, strict=True)]
+    interval: tuple[Interval, tuple[str, ...]]
+    if kind == "ap":
+        interval = limits_of_two, ("area_a", "area_b", "se", *parts)
+    elif test == "delong":
+        interval = _delong_limits, ("difference", "se")
+    else:
+        interval = partial(_limits, clustered=clustered), ("area_a", "area_b", "se", *parts)
+    return answer(
+        data, only_pair(data, a, b, roles), question, _columns(adjust, clustered),
+        can(compare_area), finish=partial(decide, how=how, interval=interval), attrs=noted,
+    )  # fmt: skip
 
-    attrs: dict[str, Any] = {
-        "kind": kind, "test": test, "alternative": alternative, "adjust": adjust,
-        "adjust_over": adjust_over, "level": level,
-    }  # fmt: skip
-    only = only_pair(data, a, b, roles)
-    columns = (*COMPARE_COLUMNS, "n_groups") if clustered else COMPARE_COLUMNS
-    return answer(data, only, question, columns, can(compare_area), finish=decided, attrs=attrs)
+
+def _columns(adjust: str | None, clustered: bool) -> tuple[str, ...]:
+    decision, ending = decision_columns(adjust)
+    groups = ("n_groups",) if clustered else ()
+    return (*COMPARE_COLUMNS, *decision[:-2], "se", *groups, "better", *ending)
+
+
+class _Options(NamedTuple):
+    """How the pairs are adjusted and tested."""
+
+    adjust: str | None
+    adjust_over: str
+    alternative: str
+    alpha: float
+    level: float
 
 
 def _placements(inner: xr.Dataset) -> xr.DataArray:
@@ -250,7 +287,6 @@ def _pair_columns(
     gold: BoolArray,
     cluster: IntArray | None = None,
     *,
-    level: float,
     test: str,
     alternative: str,
 ) -> tuple[AnyArray, ...]:
@@ -271,22 +307,42 @@ def _pair_columns(
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.where(same, 0.0, difference / sd)
     z = np.where(np.isinf(z), np.nan, z)
-    if test == "delong":
-        half = z_of(level) * sd
-        low, high = difference - half, difference + half
-    else:
-        first, second = (spread_of(x, gold, both, cluster, warns=False) for x in placed)
-        alone, sizes = (first.spread, second.spread), (found.positive, found.negative)
-        low, high = roc_areas.area_difference_limits(
-            (area_a, area_b), alone, found.spread, sizes, level
-        )
-        alike = np.asarray((placed[0] == placed[1]) | np.isnan(placed[0]) | ~both).all(axis=-1)
-        if alike.any():  # else the orders differ, and need not be sorted again to see it
-            orders = (Ranking.of(score, gold, both) for score in (score_a, score_b))
-            alike = alike & roc_areas.same_order(*orders)
-        low, high = (np.where(alike, 0.0 * sd, limit) for limit in (low, high))
+    first, second = (spread_of(x, gold, both, cluster, warns=False).spread for x in placed)
+    alike = np.asarray((placed[0] == placed[1]) | np.isnan(placed[0]) | ~both).all(axis=-1)
+    if alike.any():  # else the orders differ, and need not be sorted again to see it
+        orders = (Ranking.of(score, gold, both) for score in (score_a, score_b))
+        alike = alike & roc_areas.same_order(*orders)
     p_value = p_of_t(z, found.spread.freedom if test == "t" else np.inf, alternative)
-    return (area_a, area_b, difference, low, high, z, p_value, sd, *found.groups)
+    parts = (
+        first.variance, first.freedom, np.nan if first.of_squares is None else first.of_squares,
+        second.variance, second.freedom, np.nan if second.of_squares is None else second.of_squares,
+        found.spread.freedom, found.positive, found.negative, alike,
+    )  # fmt: skip
+    floats = (np.broadcast_to(np.asarray(x, dtype=float), difference.shape) for x in parts)
+    return (area_a, area_b, difference, z, p_value, sd, *floats, *found.groups)
+
+
+def _limits(
+    area_a: FloatArray, area_b: FloatArray, sd: FloatArray, *parts: FloatArray, level: float,
+    clustered: bool,
+) -> Limits:  # fmt: skip
+    """Return the limits of the difference of two areas, from what both vary by."""
+    *of_both, freedom, positive, negative, alike = parts
+    first, second = (
+        roc_areas.AreaSpread(variance, free, shown if clustered else None)
+        for variance, free, shown in (of_both[:3], of_both[3:])
+    )
+    low, high = roc_areas.area_difference_limits(
+        (area_a, area_b), (first, second), roc_areas.AreaSpread(sd**2, freedom),
+        (positive, negative), level,
+    )  # fmt: skip
+    low, high = (np.where(alike > 0, 0.0 * sd, limit) for limit in (low, high))
+    return low, high
+
+
+def _delong_limits(difference: FloatArray, sd: FloatArray, level: float) -> Limits:
+    half = z_of(level) * sd
+    return difference - half, difference + half
 
 
 def _mean_placement(placement: FloatArray, positive: BoolArray) -> FloatArray:

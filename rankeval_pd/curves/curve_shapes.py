@@ -293,11 +293,11 @@ def precision_recall(
     --------
     >>> import pandas as pd, rankeval_pd
     >>> df = pd.DataFrame({"G2": [9.1, 7.4, 3.3], "gold": [True, False, True]})
-    >>> df.rankeval.precision_recall().round(3)
+    >>> df.rankeval.precision_recall()
       measure  n  threshold  precision  recall
-    0      G2  1        9.1      1.000     0.5
-    1      G2  2        7.4      0.500     0.5
-    2      G2  3        3.3      0.667     1.0
+    0      G2  1        9.1   1.000000     0.5
+    1      G2  2        7.4   0.500000     0.5
+    2      G2  3        3.3   0.666667     1.0
     """
     return _as_form(data, _curve(data, "precision_recall", roles, None, average, level))
 
@@ -416,10 +416,10 @@ def lift(
     >>> df = pd.DataFrame(
     ...     {"G2": [x / 2 for x in range(20, 0, -1)], "gold": [True] * 3 + [False] * 17}
     ... )
-    >>> df.rankeval.lift([0.1, 0.5]).round(3)
-      measure   n  threshold  share   lift
-    0      G2   2        9.5    0.1  6.667
-    1      G2  10        5.5    0.5  2.000
+    >>> df.rankeval.lift([0.1, 0.5])
+      measure   n  threshold  share      lift
+    0      G2   2        9.5    0.1  6.666667
+    1      G2  10        5.5    0.5  2.000000
     """
     return _as_form(data, _curve(data, "lift", roles, fractions))
 

@@ -27,7 +27,7 @@ from rankeval_pd.stats.rankings.ranking import Ranking
 _ENRICHED: dict[str, type] = {
     "tp": np.int64, "lift": float, "ci_low": float, "ci_high": float, "tied": np.int64,
 }  # fmt: skip
-BEDROC_COLUMNS = ("measure", "bedroc", "chance", "ci_low", "ci_high", "se")
+BEDROC_COLUMNS = ("measure", "value", "chance", "ci_low", "ci_high", "se")
 PARTIAL_COLUMNS = ("measure", "area", "chance", "ci_low", "ci_high", "se")
 
 
@@ -83,10 +83,10 @@ def enrichment(
     --------
     >>> import rankeval_pd
     >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
-    >>> df.rankeval.enrichment([0.01, 0.05], measures="good").round(2)
-      measure  share   n  tp  lift  ci_low  ci_high  tied
-    0    good   0.01  10   8  8.99    5.23    14.19     0
-    1    good   0.05  50  32  7.19    5.70     8.79     0
+    >>> df.rankeval.enrichment([0.01, 0.05], measures="good")
+      measure  share   n  tp      lift    ci_low    ci_high  tied
+    0    good   0.01  10   8  8.988764  5.225404  14.186727     0
+    1    good   0.05  50  32  7.191011  5.697795   8.791656     0
     """
     shares = Shares(check_shares("share", share, one=True))
     kind = IntervalKind.of(ci=ci, level=level, target="nbest")
@@ -101,7 +101,11 @@ def enrichment(
     return table
 
 
-@Capabilities(rankings="How much is found, how early?", any_ties=True)
+@Capabilities(
+    rankings="How much is found, how early?",
+    any_ties=True,
+    short="measure value ci_low ci_high chance",
+)
 @with_roles_but("key", "label", "ties", "rng")
 def bedroc(
     data: Data, alpha: float = 20.0, *, level: float = 0.95, **roles: Unpack[RankingRoles]
@@ -124,10 +128,10 @@ def bedroc(
     Returns
     -------
     DataFrame or Dataset
-        One row per measure (Dataset: dimension measure): ``measure``, ``bedroc``, between 0 (all
-        true positives last) and 1 (all first); ``chance``: its mean over all orders; ``ci_low``,
-        ``ci_high``; ``se``, of the influences. NaN without candidates of both classes; interval
-        and se also where a class has one candidate.
+        One row per measure (Dataset: dimension measure): ``measure``, ``value``: BEDROC, between 0
+        (all true positives last) and 1 (all first); ``chance``: its mean over all orders;
+        ``ci_low``, ``ci_high``; ``se``, of the influences. NaN without candidates of both classes;
+        interval and se also where a class has one candidate.
 
     Notes
     -----
@@ -147,10 +151,10 @@ def bedroc(
     --------
     >>> import rankeval_pd
     >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
-    >>> df.rankeval.bedroc().round(3)
-      measure  bedroc  chance  ci_low  ci_high     se
-    0    good   0.637   0.107   0.535    0.723  0.046
-    1    fair   0.423   0.107   0.325    0.530  0.051
+    >>> df.rankeval.bedroc()
+      measure     value    ci_low   ci_high    chance
+    0    good  0.637122  0.534953  0.722995  0.107053
+    1    fair  0.423112  0.325473  0.529992  0.107053
     """
     alpha = _positive("alpha", alpha)
     level = check_share("level", level)
@@ -160,13 +164,17 @@ def bedroc(
         result = ask_measures(
             inner, bedroc_columns, dict.fromkeys(BEDROC_COLUMNS[1:], float), options=options
         )
-        return result.assign(exists=xr.ones_like(result["bedroc"], dtype=bool))
+        return result.assign(exists=xr.ones_like(result["value"], dtype=bool))
 
     attrs = {"alpha": alpha, "level": level}
     return answer(data, roles, question, BEDROC_COLUMNS, can(bedroc), attrs=attrs)
 
 
-@Capabilities(rankings="How good is it as a whole?", any_ties=True)
+@Capabilities(
+    rankings="How good is it as a whole?",
+    any_ties=True,
+    short="measure area ci_low ci_high chance",
+)
 @with_roles_but("key", "label", "ties", "rng")
 def partial_area(
     data: Data,
@@ -216,10 +224,10 @@ def partial_area(
     --------
     >>> import rankeval_pd
     >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
-    >>> df.rankeval.partial_area(fpr=0.1).round(3)
-      measure   area  chance  ci_low  ci_high     se
-    0    good  0.722     0.5   0.670    0.773  0.026
-    1    fair  0.617     0.5   0.576    0.667  0.023
+    >>> df.rankeval.partial_area(fpr=0.1)
+      measure      area    ci_low   ci_high  chance
+    0    good  0.722201  0.669770  0.773332     0.5
+    1    fair  0.617073  0.575875  0.667297     0.5
     """
     if (fpr is None) == (tpr is None):
         raise ValueError(

@@ -19,6 +19,7 @@ from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_b
 from rankeval_pd.forms.roles.roles import AreaInterval, AreaKind, EqualScores, RankingRoles, Roles
 from rankeval_pd.nbest.grouped_lists import warn_of_few
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.intervals.proportions import Limits
 from rankeval_pd.stats.rankings import early, roc_areas
 from rankeval_pd.stats.rankings.early import influences
 from rankeval_pd.stats.rankings.ranking import Ranking
@@ -34,6 +35,7 @@ EQUAL = {"block": "blocks", "mean": "expected"}  # how the kernels call it
 
 @Capabilities(
     rankings="How good is it as a whole?", any_ties=True, ends=True, clusters=True, by_groups=True,
+    short="measure area ci_low ci_high chance",
 )  # fmt: skip
 @with_roles_but("key", "label", "ties", "rng")
 def area(
@@ -118,12 +120,12 @@ def area(
     --------
     >>> import rankeval_pd
     >>> df = rankeval_pd.datasets.simulate_candidates(300)
-    >>> df.rankeval.area(measures="good").round(3)
-      measure   area  chance  ci_low  ci_high     se  p_value
-    0    good  0.894     0.5   0.816     0.94  0.027      0.0
-    >>> df.rankeval.area("ap", measures="good").round(3)
-      measure   area  chance  ci_low  ci_high    se  p_value
-    0    good  0.552   0.122   0.375    0.705  0.08      NaN
+    >>> df.rankeval.area(measures="good")
+      measure     area    ci_low   ci_high  chance
+    0    good  0.89424  0.815954  0.939748     0.5
+    >>> df.rankeval.area("ap", measures="good")
+      measure      area    ci_low   ci_high   chance
+    0    good  0.551516  0.374956  0.704546  0.12245
     """
     check_average(average)
     check_choice("kind", kind, KINDS)
@@ -282,12 +284,14 @@ def columns_of_two(
     gold: BoolArray,
     cluster: IntArray | None = None,
     *,
-    level: float,
     alternative: str,
     ties: str,
     ends: bool,
 ) -> tuple[AnyArray, ...]:
-    """Return both values, the difference with its limits, t, its p-value and standard error."""
+    """Return both values, the difference, t, its p-value and standard error, and what follows.
+
+    That is what :func:`limits_of_two` makes the limits of, and the number of groups.
+    """
     both = present_a & present_b
     of_a, of_b = (Ranking.of(score, gold, both, ends=ends) for score in (score_a, score_b))
     a, b = (influences(ranking, ties=ties) for ranking in (of_a, of_b))
@@ -299,19 +303,40 @@ def columns_of_two(
         t = np.where((error == 0.0) & (difference == 0.0), 0.0, difference / error)
     t = np.where(np.isinf(t), np.nan, t)
     freedom = np.maximum(found.freedom, 1.0)
-    limits = [
-        early.ap_logit_limits(one, by.error, by.freedom, by.positive, level)
+    p_value = p_of_t(t, freedom, alternative)
+    alike = roc_areas.same_order(of_a, of_b)
+    own = [
+        x
         for one, by in zip((a, b), alone, strict=True)
+        for x in (one.corrected, by.error, by.freedom, by.positive)
     ]
-    variances = alone[0].spread.variance, alone[1].spread.variance, found.spread.variance
+    parts = (*own, freedom, alike)
+    floats = (np.broadcast_to(np.asarray(x, dtype=float), difference.shape) for x in parts)
+    return (a.value, b.value, difference, t, p_value, error, *floats, *found.groups)
+
+
+PARTS_OF_TWO = (
+    "corrected_a", "error_a", "freedom_a", "positive_a",
+    "corrected_b", "error_b", "freedom_b", "positive_b", "freedom", "alike",
+)  # fmt: skip
+
+
+def limits_of_two(
+    value_a: FloatArray, value_b: FloatArray, error: FloatArray, *parts: FloatArray, level: float
+) -> Limits:
+    """Return the limits of the difference of two average precisions."""
+    own, freedom, alike = (parts[:4], parts[4:8]), parts[8], parts[9]
+    limits = [
+        early.ap_limits(value, by[0], by[1], by[2], by[3], level)
+        for value, by in zip((value_a, value_b), own, strict=True)
+    ]
+    variances = own[0][1] ** 2, own[1][1] ** 2, error**2
     half = early.student_quantile(freedom, level) * error
     ends_at = roc_areas.difference_limits(
-        (a.value, b.value), (limits[0], limits[1]), variances, half
+        (value_a, value_b), (limits[0], limits[1]), variances, half
     )
-    alike = roc_areas.same_order(of_a, of_b)
-    low, high = (np.where(alike, 0.0 * error, limit) for limit in ends_at)
-    p_value = p_of_t(t, freedom, alternative)
-    return (a.value, b.value, difference, low, high, t, p_value, error, *found.groups)
+    low, high = (np.where(alike > 0, 0.0 * error, limit) for limit in ends_at)
+    return low, high
 
 
 # -------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -13,27 +13,38 @@ import xarray as xr
 from rankeval_pd.curves.ranking_areas import p_of_t, spread_of
 from rankeval_pd.errors import check_choice, check_share
 from rankeval_pd.forms.out import tables
+from rankeval_pd.forms.out.tables import family_of
 from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import ask_measures
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
 from rankeval_pd.forms.roles.roles import Adjustment, Alternative, AreaKind, RankingRoles
+from rankeval_pd.nbest.region_intervals import favored
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
-from rankeval_pd.stats.intervals.proportions import z_of
+from rankeval_pd.stats.intervals.differences import agree_with_test, one_sided
+from rankeval_pd.stats.intervals.proportions import Limits, quantile_of
 from rankeval_pd.stats.rankings import early, roc_areas
 from rankeval_pd.stats.rankings.ranking import Ranking
-from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
+from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, interval_levels
 from rankeval_pd.stats.significance.adjust import adjust as adjusted
 from rankeval_pd.stats.significance.fisher import ALTERNATIVES
 
-_SAMPLE_COLUMNS = ("area", "ci_low", "ci_high", "variance", "freedom", "positive", "negative")
+_SAMPLE_COLUMNS = (
+    "area", "corrected", "variance", "freedom", "own_freedom", "positive", "negative",
+)  # fmt: skip
 _PAIR_COLUMNS = (
     "area_a", "area_b", "difference", "ci_low", "ci_high", "z", "p_value", "p_adjusted", "se",
+    "better", "leaning", "ci_low_alone", "ci_high_alone",
 )  # fmt: skip
+_IN_FAMILY = ("p_adjusted", "ci_low_alone", "ci_high_alone")  # of p-values that are adjusted
 AREA_KINDS = ("roc", "ap")
 
 
-@Capabilities(rankings="How good is it as a whole?", any_ties=True)
+@Capabilities(
+    rankings="How good is it as a whole?",
+    any_ties=True,
+    short="measure sample_a sample_b difference ci_low ci_high p_value p_adjusted better",
+)
 @with_roles_but("key", "label", "ties", "rng")
 def unpaired_area(
     data: Data,
@@ -56,7 +67,8 @@ def unpaired_area(
     alternative : {"two-sided", "greater", "less"}
         "greater": the area is the larger one in the first sample.
     adjust : {None, "holm", "bonferroni", "bh", "by"}
-        Adjustment for the number of tests, all pairs and measures.
+        Adjustment for the number of tests, all pairs and measures; the intervals are adjusted
+        too, as in :func:`compare`.
     level : float
         Confidence level of the interval of the difference.
     **roles
@@ -69,8 +81,9 @@ def unpaired_area(
         sample_a and sample_b): ``measure``, ``sample_a``, ``sample_b`` (of several columns of
         ``by`` a tuple), ``area_a``, ``area_b``, ``difference`` = area_a - area_b with its limits
         ``ci_low``, ``ci_high``, ``z``: the difference by ``se``, or, of ROC areas, by the standard
-        error that equal areas would have where that is larger; ``p_value``, ``p_adjusted`` (NaN
-        without ``adjust``), ``se``.
+        error that equal areas would have where that is larger; ``p_value``, with ``adjust`` also
+        ``p_adjusted``, ``se``; ``better``, ``leaning`` (samples), and with ``adjust``
+        ``ci_low_alone``, ``ci_high_alone``, as in :func:`compare_area`.
 
     Warns
     -----
@@ -98,10 +111,9 @@ def unpaired_area(
     >>> import rankeval_pd
     >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
     >>> df["corpus"] = ["x", "y"] * 500
-    >>> found = df.rankeval.unpaired_area(by="corpus", measures="good")
-    >>> found[["measure", "sample_a", "sample_b", "area_a", "area_b", "p_value"]].round(3)
-      measure sample_a sample_b  area_a  area_b  p_value
-    0    good        x        y   0.881   0.889    0.815
+    >>> df.rankeval.unpaired_area(by="corpus", measures="good")
+      measure sample_a sample_b  difference    ci_low   ci_high   p_value  better
+    0    good        x        y   -0.008899 -0.089173  0.066616  0.815202     NaN
     """
     check_choice("kind", kind, AREA_KINDS)
     check_choice("alternative", alternative, ALTERNATIVES)
@@ -111,19 +123,28 @@ def unpaired_area(
     def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
         result = ask_measures(
             inner, sample_area, dict.fromkeys(_SAMPLE_COLUMNS, float),
-            options={"kind": kind, "level": level},
+            options={"kind": kind},
         )  # fmt: skip
         return result.assign(exists=xr.ones_like(result["area"], dtype=bool))
 
     each = answer(data, roles, question, ("measure", *_SAMPLE_COLUMNS), can(unpaired_area))
-    options = {"level": level, "alternative": alternative, "adjust": adjust}
-    attrs = {"kind": kind, **options}
+    options = {"kind": kind, "level": level, "alternative": alternative, "adjust": adjust}
+    attrs: dict[str, Any] = dict(options)
+    dropped = [] if adjust is not None else list(_IN_FAMILY)
     if isinstance(each, xr.Dataset):
-        return _of_dataset(each, options).assign_attrs(attrs)
-    return _of_frame(each, options, attrs)
+        result = _of_dataset(each, options).drop_vars(dropped)
+        pairs, measures = result.sizes["pair"], result.sizes["measure"]
+    else:
+        result = _of_frame(each, options).drop(columns=dropped)
+        measures = result["measure"].nunique(dropna=False)
+        pairs = len(result) // max(measures, 1)
+    if adjust is not None:
+        attrs["family"] = family_of(pairs) + (f" for {measures} measures" * (measures > 1))
+    result.attrs.update(attrs)
+    return result
 
 
-def _of_frame(each: pd.DataFrame, options: dict[str, Any], attrs: dict[str, Any]) -> pd.DataFrame:
+def _of_frame(each: pd.DataFrame, options: dict[str, Any]) -> pd.DataFrame:
     """Return a row per measure and pair of groups."""
     names: list[Hashable] = list(each.columns[: list(each.columns).index("measure")])
     measures = each["measure"].drop_duplicates()
@@ -144,13 +165,27 @@ def _of_frame(each: pd.DataFrame, options: dict[str, Any], attrs: dict[str, Any]
     )
     rows = len(pairs)
     table = pd.DataFrame({"measure": measures.repeat(rows).reset_index(drop=True)})
-    for side in (0, 1):
-        labels = tables.labels([samples[pair[side]] for pair in pairs])
-        table[f"sample_{'ab'[side]}"] = pd.Series(list(labels) * measures.size)
-    for name, column in zip(_PAIR_COLUMNS, found, strict=True):
-        table[name] = np.asarray(column).T.ravel()
-    table.attrs.update(attrs)
+    sides = [tables.labels([samples[pair[side]] for pair in pairs]) for side in (0, 1)]
+    for side, labels in zip("ab", sides, strict=True):
+        table[f"sample_{side}"] = pd.Series(list(labels) * measures.size)
+    number = np.arange(rows)[:, np.newaxis]
+    named = _named(found, number, *sides)
+    for name in _PAIR_COLUMNS:
+        table[name] = list(np.asarray(named[name]).T.ravel())
     return table
+
+
+def _named(found: Sequence[Any], number: Any, a: AnyArray, b: AnyArray) -> dict[str, Any]:
+    """Return the columns by name, with the samples that differences favor."""
+    named = dict(zip([x for x in _PAIR_COLUMNS if x not in _FAVORED], found, strict=False))
+    columns = xr.apply_ufunc(
+        favored, named["difference"], found[-1], number, kwargs={"a": a, "b": b},
+        output_core_dims=[[], []], dask="parallelized", output_dtypes=[object, object],
+    )  # fmt: skip
+    return {**named, **dict(zip(_FAVORED, columns, strict=True))}
+
+
+_FAVORED = ("leaning", "better")
 
 
 def _of_dataset(each: xr.Dataset, options: dict[str, Any]) -> xr.Dataset:
@@ -176,12 +211,11 @@ def _of_dataset(each: xr.Dataset, options: dict[str, Any]) -> xr.Dataset:
     core = ["pair", "measure"]
     found = xr.apply_ufunc(
         area_contrasts, *given, kwargs=options, input_core_dims=[core] * len(given),
-        output_core_dims=[core] * len(_PAIR_COLUMNS), dask="parallelized",
-        output_dtypes=[float] * len(_PAIR_COLUMNS),
+        output_core_dims=[core] * 12, dask="parallelized", output_dtypes=[float] * 11 + [bool],
     )  # fmt: skip
-    result = tables.as_columns(_PAIR_COLUMNS, found)
-    sides = (tables.labels([samples[pair[side]] for pair in pairs]) for side in (0, 1))
-    first, second = sides
+    first, second = (tables.labels([samples[pair[side]] for pair in pairs]) for side in (0, 1))
+    named = _named(found, xr.DataArray(np.arange(len(pairs)), dims="pair"), first, second)
+    result = tables.as_columns(_PAIR_COLUMNS, [named[name] for name in _PAIR_COLUMNS])
     return result.assign_coords(
         measure=each["measure"], sample_a=("pair", first), sample_b=("pair", second)
     )
@@ -207,34 +241,33 @@ def _pairs(samples: list[Hashable]) -> list[tuple[int, int]]:
     return list(itertools.combinations(range(len(samples)), 2))
 
 
-def sample_area(ranking: Ranking, *, kind: str, level: float) -> tuple[AnyArray, ...]:
-    """Return the area, its limits, variance and degrees of freedom, and the sizes of the classes.
+def sample_area(ranking: Ranking, *, kind: str) -> tuple[AnyArray, ...]:
+    """Return the area and what its limits are made of, see :class:`_SampleAreas`.
 
-    For average precision the sizes are NaN, since the variance under equal values is not known.
+    Of average precision there is no number of negatives: the variance under equal values is not
+    known.
     """
     if kind == "roc":
         placed = roc_areas.placements(ranking)
         found = spread_of(placed.placement, placed.gold, placed.present, None, what="unpaired_area")
-        limits = roc_areas.newcombe_limits(
-            placed.area, found.spread, found.positive, found.negative, level
-        )
-        sizes = found.positive.astype(float), found.negative.astype(float)
-        return placed.area, *limits, found.spread.variance, found.spread.freedom, *sizes
-    result = early.influences(ranking)
-    found = spread_of(result.influence, result.gold, result.present, None, warns=False)
-    limits = early.ap_logit_limits(result, found.error, found.freedom, found.positive, level)
-    none = np.full(result.value.shape, np.nan)
-    return result.value, *limits, found.spread.variance, found.freedom, none, none
+        value, corrected = placed.area, np.full(placed.area.shape, np.nan)
+    else:
+        result = early.influences(ranking)
+        found = spread_of(result.influence, result.gold, result.present, None, warns=False)
+        value, corrected = result.value, result.corrected
+    negative = found.negative if kind == "roc" else np.full(value.shape, np.nan)
+    sizes = (np.asarray(x, dtype=float) for x in (found.freedom, found.positive, negative))
+    return value, corrected, found.spread.variance, found.spread.freedom, *sizes
 
 
 class _SampleAreas(NamedTuple):
     """The areas of one sample of each pair, with what their comparison needs: (pair, measure)."""
 
     area: FloatArray
-    low: FloatArray
-    high: FloatArray
+    corrected: FloatArray  #: of average precision, see :class:`early.Influence`
     variance: FloatArray
     freedom: FloatArray
+    own_freedom: FloatArray  #: of the interval of this area alone
     positive: FloatArray
     negative: FloatArray
 
@@ -246,15 +279,26 @@ class _SampleAreas(NamedTuple):
         """Return the variance that this area would have."""
         return roc_areas.newcombe_variance(area, self.positive, self.negative)
 
+    def limits(self, kind: str, level: float) -> Limits:
+        """Return the limits of the area alone."""
+        if kind == "roc":
+            spread = roc_areas.AreaSpread(self.variance, self.freedom)
+            return roc_areas.newcombe_limits(self.area, spread, self.positive, self.negative, level)
+        error = np.sqrt(self.variance)
+        return early.ap_limits(
+            self.area, self.corrected, error, self.own_freedom, self.positive, level
+        )
+
 
 def area_contrasts(
-    *given: FloatArray, level: float, alternative: str, adjust: str | None
+    *given: FloatArray, kind: str, level: float, alternative: str, adjust: str | None
 ) -> tuple[AnyArray, ...]:
-    """Return the columns (pair, measure), from the areas of the first and of the second samples."""
-    a, b = (
-        _SampleAreas(*given[start : start + len(_SAMPLE_COLUMNS)])
-        for start in (0, len(_SAMPLE_COLUMNS))
-    )
+    """Return the columns (pair, measure), from the areas of the first and of the second samples.
+
+    The last one says which differences are significant.
+    """
+    size = len(_SAMPLE_COLUMNS)
+    a, b = _SampleAreas(*given[:size]), _SampleAreas(*given[size:])
     difference, variance = a.area - b.area, a.variance + b.variance
     error = np.sqrt(variance)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -266,16 +310,38 @@ def area_contrasts(
         tested = np.where(np.isnan(error), np.nan, np.fmax(error, at_least))
         z = np.where((tested == 0.0) & (difference == 0.0), 0.0, difference / tested)
     z = np.where(np.isinf(z), np.nan, z)
-    freedom = np.maximum(freedom, 1.0)
     # if the model's variance is the larger one, the law is normal, as in the interval of one area
-    student = ~(at_least > error)
-    p_value = np.where(student, p_of_t(z, freedom, alternative), p_of_t(z, np.inf, alternative))
-    quantile = np.where(student, early.student_quantile(freedom, level), z_of(level))
-    low, high = roc_areas.difference_limits(
-        (a.area, b.area), ((a.low, a.high), (b.low, b.high)), (a.variance, b.variance, variance),
-        quantile * tested,
-    )  # fmt: skip
-    held = np.full(p_value.shape, np.nan)
+    freedom = np.where(at_least > error, np.inf, np.maximum(freedom, 1.0))
+    normal, student = (p_of_t(z, x, alternative) for x in (np.inf, np.fmin(freedom, 1e15)))
+    p_value = np.where(np.isinf(freedom), normal, student)
+
+    def limits(*columns: FloatArray, level: float) -> Limits:
+        one, other = _SampleAreas(*columns[:size]), _SampleAreas(*columns[size : 2 * size])
+        half = quantile_of(columns[-1], level) * columns[-2]
+        variances = one.variance, other.variance, one.variance + other.variance
+        of_both = one.limits(kind, level), other.limits(kind, level)
+        return roc_areas.difference_limits((one.area, other.area), of_both, variances, half)
+
+    columns = (*given, tested, freedom)
+
+    def agreeing(levels: FloatArray, p: FloatArray) -> Limits:
+        return agree_with_test(
+            *one_sided(limits, levels, columns, alternative), p, alternative, level
+        )
+
+    levels = np.full(p_value.shape, level)
+    own = agreeing(levels, p_value)
+    held, low_high = p_value, own
     if adjust is not None:
-        held = np.asarray(adjusted(p_value.ravel(), adjust)).reshape(p_value.shape)
-    return a.area, b.area, difference, low, high, z, p_value, held, error
+        held, levels = (
+            np.asarray(x).reshape(p_value.shape)
+            for x in (
+                adjusted(p_value.ravel(), adjust),
+                interval_levels(p_value.ravel(), adjust, level),
+            )
+        )
+        low_high = agreeing(levels, held)
+    significant = held <= round(1.0 - level, 12)
+    return (
+        a.area, b.area, difference, *low_high, z, p_value, held, error, *own, significant
+    )  # fmt: skip

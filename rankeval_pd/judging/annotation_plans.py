@@ -16,6 +16,7 @@ from rankeval_pd.errors import check_count, check_share, listed, warn
 from rankeval_pd.forms.rankings.values import gold_values
 from rankeval_pd.forms.roles.columns import find_gold, frame_column, with_columns
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles, with_roles_but
+from rankeval_pd.forms.roles.options import with_options
 from rankeval_pd.forms.roles.roles import RankingRoles, Roles, as_names
 from rankeval_pd.judging.judged_lists import judged_difference
 from rankeval_pd.judging.samples import JudgingScheme, check_frame, quietly, read_sample
@@ -31,7 +32,7 @@ _RARE = 1e-9  # counts less probable than this change no power
 _TEETH = 24  # judgements before a plan that may have its power too
 
 
-@Capabilities(rankings="What to judge next?")
+@Capabilities(rankings="What to judge next?", short="measure_a measure_b n n_judged n_more power")
 @with_roles
 def plan_annotation(
     candidates: pd.DataFrame,
@@ -72,13 +73,11 @@ def plan_annotation(
     Returns
     -------
     DataFrame
-        One row (with ``by``, one for each group): ``measure_a``, ``measure_b``, ``n``;
-        ``n_region``: candidates in the two regions together; ``region_share``: their share of the
-        union of the lists, outside of which nothing need be judged; ``precision_a``,
-        ``precision_b`` of the regions, as planned with; ``n_judged``: judged there already;
-        ``n_more``: judgements needed besides, half in each region as far as they reach; ``power``:
-        that these give. Where all of the regions is not enough, n_more is all that is left and
-        power what that gives.
+        One row per group: ``measure_a``, ``measure_b``, ``n``; in details ``n_region``, the
+        candidates in both regions, ``region_share``, their share of the union of the lists, and
+        ``precision_a``, ``precision_b`` of the regions; ``n_judged``: judgements that exist;
+        ``n_more``: judgements needed, half in each region if possible; ``power`` with them. If both
+        regions are too small, n_more is all that is left.
 
     Notes
     -----
@@ -106,9 +105,9 @@ def plan_annotation(
     >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
     >>> partly = df.assign(gold=float("nan"))
     >>> plan = partly.rankeval.plan_annotation("good", "fair", 100, precisions=(0.5, 0.2))
-    >>> plan[["n_region", "region_share", "n_judged", "n_more", "power"]].round(2)
-       n_region  region_share  n_judged  n_more  power
-    0       126          0.77         0      69    0.8
+    >>> plan
+      measure_a measure_b    n  n_judged  n_more     power
+    0      good      fair  100         0      69  0.803587
     """
     check_frame(candidates)
     power, alpha = check_share("power", power), check_share("alpha", alpha)
@@ -258,6 +257,7 @@ def _significant(tp_a: IntArray, n_a: int, tp_b: IntArray, n_b: int, alpha: floa
     return float(count[p_value <= alpha].sum() / count.sum())
 
 
+@with_options
 def needed_candidates(
     precision_a: float,
     precision_b: float,
@@ -283,8 +283,7 @@ def needed_candidates(
     Returns
     -------
     DataFrame
-        One row: ``n``; ``n_judgements``: candidates in the two regions, all to be judged;
-        ``power``.
+        One row: ``n``; ``n_judgements``: candidates in the two regions to judge; ``power``.
 
     Notes
     -----
@@ -338,14 +337,15 @@ def _of_regions(first: float, second: float, overlap: float) -> tuple[float, flo
             f" {second:g}. The difference is at most 1 - overlap."
         )
     shared = float(np.clip(shared, lowest, highest))
-    listed = [float((x - overlap * shared) / (1.0 - overlap)) for x in (first, second)]
-    return listed[0], listed[1]
+    return (first - overlap * shared) / (1.0 - overlap), (second - overlap * shared) / (
+        1.0 - overlap
+    )
 
 
 # --------------------------------------------------------- Sheets of candidates to judge, and back
 
 
-@Capabilities(rankings="What to judge next?")
+@Capabilities(rankings="What to judge next?", own_rows=True)
 @with_roles_but("positive", "min_grade")
 def annotation_sheet(
     candidates: pd.DataFrame,
@@ -424,7 +424,7 @@ def annotation_sheet(
     return sheet
 
 
-@Capabilities(rankings="What to judge next?")
+@Capabilities(rankings="What to judge next?", own_rows=True)
 @with_roles_but(
     "measures", "exclude", "by", "rng", "dim", "key", "label", "groups",
     "lower_is_better", "missing", "ties",

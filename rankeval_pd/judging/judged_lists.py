@@ -30,24 +30,29 @@ Estimator = Literal["ratio", "horvitz-thompson"]
 _WHAT = "lists judged in part"
 PRECISION: dict[str, type] = {
     "n_judged": np.int64, "tp_judged": np.int64, "precision": float, "ci_low": float,
-    "ci_high": float, "tied": np.int64,
+    "ci_high": float, "tied": np.int64, "n_unjudged": np.int64,
 }  # fmt: skip
 RECALL: dict[str, type] = {
     "n_judged": np.int64, "tp_judged": np.int64, "recall": float, "ci_low": float,
-    "ci_high": float, "tied": np.int64,
+    "ci_high": float, "tied": np.int64, "n_unjudged": np.int64,
 }  # fmt: skip
 DIFFERENCE: dict[str, type] = {
     "n_only": np.int64, "n_judged_a": np.int64, "n_judged_b": np.int64, "tp_judged_a": np.int64,
     "tp_judged_b": np.int64, "difference": float, "ci_low": float, "ci_high": float,
-    "cuts_tie": bool,
+    "cuts_tie": bool, "n_judged": np.int64, "n_unjudged": np.int64,
 }  # fmt: skip
 AVERAGE: dict[str, type] = {
     "n_judged": np.int64, "tp_judged": np.int64, "average_precision": float, "ci_low": float,
-    "ci_high": float,
+    "ci_high": float, "n_unjudged": np.int64,
 }  # fmt: skip
 
 
-@Capabilities(rankings="Only a part is judged", lists=True, ends=True)
+@Capabilities(
+    rankings="Only a part is judged",
+    lists=True,
+    ends=True,
+    short="measure n precision ci_low ci_high n_judged n_unjudged",
+)
 @with_roles
 def judged_precision(
     data: Data,
@@ -99,7 +104,8 @@ def judged_precision(
         ``n_judged`` and ``tp_judged``: judged candidates in the list, and true positives among
         them; ``precision``: estimated, NaN where none is judged; ``ci_low``, ``ci_high``: limits of
         the precision of the whole list, which are always among those of "bounds"; ``tied``:
-        candidates left out of the list although their score is the last one in it.
+        candidates left out of the list although their score is the last one in it;
+        ``n_unjudged``: candidates of the list without a judgment.
 
     Raises
     ------
@@ -142,10 +148,10 @@ def judged_precision(
     >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
     >>> judged = np.random.default_rng(1).random(1_000) < 0.3
     >>> partly = df.assign(gold=df["gold"].astype(float).where(judged))
-    >>> rankeval_pd.judged_precision(partly, 100).round(2)
-      measure    n  n_judged  tp_judged  precision  ci_low  ci_high  tied
-    0    good  100        30         17       0.57    0.41     0.71     0
-    1    fair  100        32         10       0.31    0.19     0.46     0
+    >>> rankeval_pd.judged_precision(partly, 100)
+      measure    n  precision  ci_low  ci_high  n_judged  n_unjudged
+    0    good  100   0.566667    0.41     0.71        30          70
+    1    fair  100   0.312500    0.19     0.46        32          68
     """
     asked = JudgingScheme(unjudged, judged_with, windows, estimator, level)
     sizes = check_n(n)
@@ -154,7 +160,12 @@ def judged_precision(
     return result
 
 
-@Capabilities(rankings="Only a part is judged", lists=True, ends=True)
+@Capabilities(
+    rankings="Only a part is judged",
+    lists=True,
+    ends=True,
+    short="measure n recall ci_low ci_high n_judged n_unjudged",
+)
 @with_roles
 def judged_recall(
     data: Data,
@@ -197,9 +208,9 @@ def judged_recall(
     >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
     >>> judged = np.random.default_rng(1).random(1_000) < 0.3
     >>> partly = df.assign(gold=df["gold"].astype(float).where(judged))
-    >>> rankeval_pd.judged_recall(partly, 100, measures="good").round(2)
-      measure    n  n_judged  tp_judged  recall  ci_low  ci_high  tied
-    0    good  100        30         17    0.59    0.45     0.71     0
+    >>> rankeval_pd.judged_recall(partly, 100, measures="good")
+      measure    n    recall    ci_low   ci_high  n_judged  n_unjudged
+    0    good  100  0.588885  0.447553  0.711724        30          70
     """
     asked = JudgingScheme(unjudged, judged_with, windows, estimator, level)
     sizes = check_n(n)
@@ -208,7 +219,11 @@ def judged_recall(
     return result
 
 
-@Capabilities(rankings="Only a part is judged", any_ties=True)
+@Capabilities(
+    rankings="Only a part is judged",
+    any_ties=True,
+    short="measure average_precision ci_low ci_high n_judged n_unjudged",
+)
 @with_roles_but(
     "ties",
     key="no effect here, but where windows cut equal scores.",
@@ -260,9 +275,9 @@ def judged_average_precision(
     >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
     >>> judged = np.random.default_rng(1).random(1_000) < 0.3
     >>> partly = df.assign(gold=df["gold"].astype(float).where(judged))
-    >>> partly.rankeval.judged_average_precision(measures="good").round(2)
-      measure  n_judged  tp_judged  average_precision  ci_low  ci_high
-    0    good       303         29               0.61    0.46     0.74
+    >>> partly.rankeval.judged_average_precision(measures="good")
+      measure  average_precision    ci_low   ci_high  n_judged  n_unjudged
+    0    good           0.607596  0.461621  0.736579       303         697
     """
     asked = JudgingScheme(unjudged, judged_with, windows, estimator, level)
     sample = find_sample(data, roles, asked)
@@ -280,7 +295,12 @@ def judged_average_precision(
     return answered
 
 
-@Capabilities(rankings="Only a part is judged", lists=True, ends=True)
+@Capabilities(
+    rankings="Only a part is judged",
+    lists=True,
+    ends=True,
+    short="measure_a measure_b n difference ci_low ci_high n_judged n_unjudged",
+)
 @with_roles
 def judged_difference(
     data: Data,
@@ -315,7 +335,7 @@ def judged_difference(
         ``tp_judged_a``, ``tp_judged_b``: judged ones in either, and true positives among them;
         ``difference`` of the precisions of the two lists, NaN where in a region none is judged,
         with ``ci_low``, ``ci_high``; ``cuts_tie``: whether one of the lists leaves out candidates
-        with the score of its last one.
+        with the score of its last one; ``n_judged``, ``n_unjudged``: of both regions.
 
     Notes
     -----
@@ -337,10 +357,9 @@ def judged_difference(
     >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
     >>> judged = np.random.default_rng(1).random(1_000) < 0.3
     >>> partly = df.assign(gold=df["gold"].astype(float).where(judged))
-    >>> found = rankeval_pd.judged_difference(partly, "good", "fair", 100)
-    >>> found[["n", "n_only", "difference", "ci_low", "ci_high"]].round(2)
-         n  n_only  difference  ci_low  ci_high
-    0  100      63        0.24    0.08     0.37
+    >>> rankeval_pd.judged_difference(partly, "good", "fair", 100)
+      measure_a measure_b    n  difference    ci_low   ci_high  n_judged  n_unjudged
+    0      good      fair  100    0.241579  0.077623  0.374333        40          86
     """
     asked = JudgingScheme(unjudged, judged_with, windows, estimator, level)
     sizes = check_n(n)

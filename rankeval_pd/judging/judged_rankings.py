@@ -136,15 +136,16 @@ def list_columns(
     sums = np.reshape(inside, (*shape[:-1], n.size, _width(design, arrays[:4])))
     every_one = np.reshape(whole, (*shape[:-1], 1, sums.shape[-1]))
     found = _in_blocks(design, sums, advance)
-    _, seen, tp = counts_of(sums)
+    size, seen, tp = counts_of(sums)
+    beside = size - seen, np.broadcast_to(lists.exists, seen.shape)
     tied = np.broadcast_to(lists.tied, seen.shape)
     if not recall:
-        return (seen, tp, *found / n, tied, np.broadcast_to(lists.exists, seen.shape))
+        return (seen, tp, *found / n, tied, *beside)
     rest = design.total(every_one - sums)
     share = judged_sums.share_of(found, rest)
     if design.unjudged == "bounds":
         share = judged_sums.Total(share.estimate, *judged_sums.share_bounds(found, rest))
-    return (seen, tp, *share, tied, np.broadcast_to(lists.exists, seen.shape))
+    return (seen, tp, *share, tied, *beside)
 
 
 def _in_blocks(
@@ -208,11 +209,23 @@ def region_columns(
     if design.unjudged == "bounds":
         found = judged_sums.Total(found.estimate, a.low - b.high, a.high - b.low)
     only = n - counts_of(shared)[0]
-    (_, seen_a, tp_a), (_, seen_b, tp_b) = counts_of(of_a), counts_of(of_b)
+    (size_a, seen_a, tp_a), (size_b, seen_b, tp_b) = counts_of(of_a), counts_of(of_b)
+    seen = seen_a + seen_b
     cut_a, cut_b = (side.cuts_tie(n) for side in pair)
     rows = (x[..., np.newaxis, :] for x in (cut_a | cut_b, exists))
     cuts_tie, there = (np.broadcast_to(x, only.shape) for x in rows)
-    return (only, seen_a, seen_b, tp_a, tp_b, *found / n, cuts_tie, there)
+    return (
+        only,
+        seen_a,
+        seen_b,
+        tp_a,
+        tp_b,
+        *found / n,
+        cuts_tie,
+        seen,
+        size_a + size_b - seen,
+        there,
+    )
 
 
 def average_columns(
@@ -229,11 +242,12 @@ def average_columns(
     arrays: list[AnyArray] = [
         np.broadcast_to(x, shape) for x in (*of_ranking, judged, probability, stratum)
     ]
-    result = np.empty((5, *shape[:-1]))
+    result = np.empty((6, *shape[:-1]))
     for row in np.ndindex(shape[:-1]):
         order, here, *of_each = (x[row] for x in arrays)
         order = order[: int(here.sum())]
         own, hit, seen, rate, part = (x[order] for x in of_each)
         found = judged_sums.average_precision(own, hit, seen, rate, part, design)
-        result[(slice(None), *row)] = (seen.sum(), (seen & hit).sum(), *found)
-    return (*result[:2].astype(np.int64), *result[2:])
+        counts = seen.sum(), (seen & hit).sum()
+        result[(slice(None), *row)] = (*counts, *found, order.size - counts[0])
+    return (*result[:2].astype(np.int64), *result[2:5], result[5].astype(np.int64))

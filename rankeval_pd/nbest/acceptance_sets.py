@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -12,7 +13,7 @@ import xarray as xr
 from rankeval_pd.errors import check_choice, check_share, is_known, unknown_name, warn
 from rankeval_pd.forms.lazy.heads import refuse_head
 from rankeval_pd.forms.out import tables
-from rankeval_pd.forms.rankings.answers import Finish, answer
+from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import (
     Pair,
@@ -20,26 +21,21 @@ from rankeval_pd.forms.rankings.kernel_calls import (
     only_pair,
     pair_names,
     sides,
-    with_better,
     with_names,
 )
 from rankeval_pd.forms.rankings.values import asked_thresholds
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
 from rankeval_pd.forms.roles.roles import Names, ProportionInterval, RankingRoles
 from rankeval_pd.nbest.difference_regions import (
-    DECIDED,
     REGION_TYPES,
     SET_INTERVALS,
+    SWAPPED,
     RegionOptions,
     region_tests,
 )
 from rankeval_pd.nbest.precision import IntervalKind, shares_of
+from rankeval_pd.nbest.region_intervals import decide, decision_columns, family_attr, of_sets
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.intervals.differences import (
-    agree_with_test,
-    delta_method,
-    overlap_difference,
-)
 from rankeval_pd.stats.rankings import rank_tests
 from rankeval_pd.stats.rankings.ranking import Accepted, Ranking, Whole, accepted_regions
 
@@ -50,7 +46,12 @@ ACCEPTANCE_COLUMNS = (
 )  # fmt: skip
 
 
-@Capabilities(rankings="How good is each n-best list?", ends=True, by_groups=True)
+@Capabilities(
+    rankings="How good is each n-best list?",
+    ends=True,
+    by_groups=True,
+    short="measure threshold n_accepted tp precision recall ci_low ci_high",
+)
 @with_roles_but("key", "label", "ties", "rng")
 def acceptance_precision(
     data: Data,
@@ -99,11 +100,10 @@ def acceptance_precision(
     --------
     >>> import pandas as pd, rankeval_pd
     >>> df = pd.DataFrame({"G2": [9.1, 7.4, 3.3, 0.2], "gold": [True, False, True, False]})
-    >>> found = df.rankeval.acceptance_precision({"G2": [3.3, 100]})
-    >>> found[["measure", "threshold", "n_accepted", "tp", "precision"]]
-      measure  threshold  n_accepted  tp  precision
-    0      G2        3.3           3   2   0.666667
-    1      G2      100.0           0   0        NaN
+    >>> df.rankeval.acceptance_precision({"G2": [3.3, 100]})
+      measure  threshold  n_accepted  tp  precision  recall    ci_low   ci_high
+    0      G2        3.3           3   2   0.666667     1.0  0.094299  0.991596
+    1      G2      100.0           0   0        NaN     0.0  0.000000  1.000000
     """
     kind = IntervalKind.of(ci=ci, level=level, phi=phi)
 
@@ -158,8 +158,9 @@ def _acceptance_columns(
 # ------------------------------------ Is what one threshold accepts better than what another does?
 
 THRESHOLD_COLUMNS = (
-    "measure_a", "measure_b", "n_a", "n_b", *REGION_TYPES, *DECIDED, "recall_a", "recall_b",
+    "measure_a", "measure_b", "n_a", "n_b", *REGION_TYPES, "recall_a", "recall_b",
 )  # fmt: skip
+_COUNTED = {name: kind for name, kind in REGION_TYPES.items() if name not in ("ci_low", "ci_high")}
 _UNEQUAL = 0.1  # lists that differ by more in size are not compared in precision alone
 
 
@@ -176,10 +177,10 @@ def check_threshold(n: Any, threshold: Any, options: RegionOptions) -> None:
             " is none. Leave target out, or compare n-best lists: n=..."
         )
     check_choice("ci", options.ci, SET_INTERVALS)
-    if options.adjust == "max-t":
+    if options.adjust in SWAPPED:
         raise ValueError(
-            "adjust='max-t' and threshold: the swaps keep the ranks, not the scores, so that they"
-            " hold for n-best lists only. Give n=..., or adjust='holm'."
+            f"adjust={options.adjust!r} and threshold: the swaps keep the ranks, not the scores, so"
+            " that they hold for n-best lists only. Give n=..., or adjust='holm'."
         )
 
 
@@ -200,18 +201,31 @@ def _of_pair(
 
 def compare_thresholds(
     data: Data, a: Hashable, b: Names, threshold: Mapping[Hashable, Any], options: RegionOptions,
-    finish: Finish, roles: Mapping[str, Any], able: Capabilities,
+    roles: Mapping[str, Any], able: Capabilities,
 ) -> Data:  # fmt: skip
     """Compare the sets that the thresholds of each pair accept."""
     meant = _of_pair(data, threshold, a, b)
+    noted = options.noted()
 
     def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
-        return with_better(_compare_sets(inner, pair_names(inner, a, b), meant, options))
+        pairs = pair_names(inner, a, b)
+        result = _compare_sets(inner, pairs, meant, options)
+        noted.update(family_attr(options, pairs, inner, a, b, result.sizes["cut"]))
+        return result
 
+    finish = partial(
+        decide, how=options, interval=of_sets(options.ci, options.phi), towards="towards"
+    )
     return answer(
-        data, only_pair(data, a, b, roles), question, THRESHOLD_COLUMNS, able, finish=finish,
-        attrs=options.noted(),
+        data, only_pair(data, a, b, roles), question,
+        _columns_of(options), able,
+        finish=finish, attrs=noted,
     )  # fmt: skip
+
+
+def _columns_of(options: RegionOptions) -> tuple[str, ...]:
+    decision, ending = decision_columns(options.adjust)
+    return (*THRESHOLD_COLUMNS[:-2], *decision, *THRESHOLD_COLUMNS[-2:], *ending)
 
 
 def _compare_sets(
@@ -225,8 +239,8 @@ def _compare_sets(
     signs = sides(inner["sign"], pairs)
     core = ["candidate"]
     types = {
-        "n_a": np.int64, "n_b": np.int64, **REGION_TYPES, "leaning": float, "recall_a": float,
-        "recall_b": float, "exists": bool,
+        "n_a": np.int64, "n_b": np.int64, **_COUNTED, "towards": float, "recall_a": float,
+        "recall_b": float, "tp_overlap": np.int64, "exists": bool,
     }  # fmt: skip
     columns = xr.apply_ufunc(
         _set_columns,
@@ -296,13 +310,10 @@ def _set_columns(
     with np.errstate(divide="ignore", invalid="ignore"):
         precision_a, precision_b = r.tp_a / r.n_a, r.tp_b / r.n_b
         recall = r.tp_a / positive, r.tp_b / positive
-        leaning = np.sign(tp_only_a / only_a - tp_only_b / only_b)
+        towards = np.sign(tp_only_a / only_a - tp_only_b / only_b)
         difference = precision_a - precision_b
     exists = ~np.isnan(cut_a) & ~np.isnan(cut_b) & np.ones(r.n_a.shape, dtype=bool)
     p_values = region_tests(tp_only_a, only_a, tp_only_b, only_b, options, exists)
-    low, high = _limits(
-        (r.tp_overlap, tp_only_a, tp_only_b), (r.overlap, only_a, only_b), p_values[1], options
-    )
     unequal = np.abs(r.n_a - r.n_b) > _UNEQUAL * np.maximum(r.n_a, r.n_b)
     if (unequal & exists).any():
         first = tuple(np.argwhere(unequal & exists)[0])
@@ -312,38 +323,12 @@ def _set_columns(
             " whatever the measure (Evert 2004, footnote 13), and 'better' is NaN. Look at recall"
             " too, or compare n-best lists."
         )
-    leaning = np.where(unequal, np.nan, leaning)
+    towards = np.where(unequal, np.nan, towards)
     counts = r.overlap, only_a, only_b, tp_only_a, tp_only_b
     sizes, precision = (r.n_a, r.n_b), (precision_a, precision_b)
     return (
-        *sizes, *precision, difference, low, high, *counts, *p_values, leaning, *recall, exists
+        *sizes, *precision, difference, *counts, *p_values, towards, *recall, r.tp_overlap, exists
     )  # fmt: skip
-
-
-def _limits(
-    tp: tuple[IntArray, ...],
-    size: tuple[IntArray, ...],
-    p_value: FloatArray,
-    options: RegionOptions,
-) -> tuple[FloatArray, FloatArray]:
-    """Return the limits of the difference: candidates of both sets, of a alone, of b alone."""
-    both, only_a, only_b = size
-    n_a, n_b = both + only_a, both + only_b
-    if options.ci == "delta":
-        with np.errstate(divide="ignore", invalid="ignore"):
-            weights = 1.0 / n_a - 1.0 / n_b, 1.0 / n_a, -1.0 / n_b
-            difference = (tp[0] + tp[1]) / n_a - (tp[0] + tp[2]) / n_b
-            low, high = delta_method(
-                (tp[0], tp[1], tp[2]), (both, only_a, only_b), weights, difference, options.level,
-                phi=options.phi,
-            )  # fmt: skip
-    else:
-        low, high = overlap_difference(
-            (tp[0], tp[1], tp[2]), (both, only_a, only_b), options.level, options.phi
-        )
-        low, high = agree_with_test(low, high, p_value, options.alternative, options.level)
-    same = (only_a == 0) & (only_b == 0) & (both > 0)
-    return np.where(same, 0.0, low), np.where(same, 0.0, high)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -413,10 +398,10 @@ def choose_threshold(
     --------
     >>> import rankeval_pd
     >>> df = rankeval_pd.datasets.simulate_candidates(2_000)
-    >>> df.rankeval.choose_threshold(recall=0.8).round(2)
-      measure  threshold  n_accepted   tp  precision  recall  ci_low
-    0    good       0.27         914  178       0.19    0.85     0.8
-    1    fair      -0.04        1127  178       0.16    0.85     0.8
+    >>> df.rankeval.choose_threshold(recall=0.8)
+      measure  threshold  n_accepted   tp  precision    recall    ci_low
+    0    good   0.265135         914  178   0.194748  0.847619  0.800782
+    1    fair  -0.043547        1127  178   0.157941  0.847619  0.800782
     """
     if (precision is None) == (recall is None):
         raise ValueError(

@@ -11,25 +11,22 @@ import xarray as xr
 
 from rankeval_pd.errors import check_choice, check_flag, warn_of_thresholds
 from rankeval_pd.forms.out.averages import Average
-from rankeval_pd.forms.out.tables import adjusted_together
 from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import (
-    Pair,
     PairRanks,
     ask_pairs,
     only_pair,
     pair_names,
-    with_better,
 )
 from rankeval_pd.forms.rankings.values import Sizes, check_n, those
 from rankeval_pd.forms.roles.declarations import Capabilities, can, check_needed, with_roles
 from rankeval_pd.forms.roles.roles import (
-    AdjustOver,
     Alternative,
     ComparedShare,
     DifferenceInterval,
     FamilyAdjustment,
+    ListsAdjustOver,
     ListSizes,
     Names,
     RankingRoles,
@@ -38,31 +35,48 @@ from rankeval_pd.forms.roles.roles import (
     Target,
 )
 from rankeval_pd.nbest.acceptance_sets import check_threshold, compare_thresholds
-from rankeval_pd.nbest.difference_regions import DECIDED, REGION_TYPES, RegionOptions, region_tests
+from rankeval_pd.nbest.difference_regions import REGION_TYPES, RegionOptions, region_tests
 from rankeval_pd.nbest.grouped_lists import (
+    JoinedOptions,
     check_clustered,
     check_joined,
     cluster_contrasts,
     compare_joined,
 )  # fmt: skip
-from rankeval_pd.nbest.precision import LEAST
+from rankeval_pd.nbest.precision import LEAST, intervals_read
+from rankeval_pd.nbest.precision_bands import difference_margins
 from rankeval_pd.nbest.recall import precision_as
+from rankeval_pd.nbest.region_intervals import (
+    OF_ERROR,
+    decide,
+    decision_columns,
+    family_attr,
+    of_regions,
+)
 from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import bands
-from rankeval_pd.stats.intervals.differences import DIFFERENCE_INTERVALS, agree_with_test
-from rankeval_pd.stats.intervals.proportions import z_of
+from rankeval_pd.stats.intervals.differences import DIFFERENCE_INTERVALS
 from rankeval_pd.stats.rankings import swaps
-from rankeval_pd.stats.rankings.ranking import nbest_regions
 from rankeval_pd.stats.significance.fisher import sample_odds_ratio
 
-NBEST_COLUMNS = ("measure_a", "measure_b", "n", *REGION_TYPES, *DECIDED, "cuts_tie")
+NBEST_COLUMNS = ("measure_a", "measure_b", "n", *REGION_TYPES, "cuts_tie")
 DRAWN = ("p_stderr", "undecided")  # with adjust="max-t", behind the others
+_COUNTED = {name: kind for name, kind in REGION_TYPES.items() if name not in ("ci_low", "ci_high")}
+FEW = 20  # n up to which a pair near alpha gets more swaps,
+MORE = 64  # and at most so many times as many
 COMPARED = ("precision", "recall", "lift")
 _MOST_SWAPS = 1e15
 
 
-@Capabilities(rankings="Is A better than B?", lists=True, ends=True, clusters=True, heads=True)
+@Capabilities(
+    rankings="Is A better than B?",
+    lists=True,
+    ends=True,
+    clusters=True,
+    heads=True,
+    short="measure_a measure_b n n_a n_b difference ci_low ci_high p_value p_adjusted better",
+)
 @with_roles
 def compare(
     data: Data,
@@ -76,7 +90,7 @@ def compare(
     alternative: Alternative = "two-sided",
     alpha: float = 0.05,
     adjust: FamilyAdjustment | None = None,
-    adjust_over: AdjustOver = "all",
+    adjust_over: ListsAdjustOver = "all",
     n_resamples: int | None = None,
     level: float = 0.95,
     ci: DifferenceInterval = "score",
@@ -118,29 +132,33 @@ def compare(
         "greater": a is better than b.
     alpha : float
         A row is significant where p <= alpha.
-    adjust : {None, "holm", "bonferroni", "bh", "by", "max-t"}
-        Adjustment for the number of tests, all rows (groups, pairs and n). "max-t" holds for
-        all n asked for together and knows that neighbouring n are nearly the same test: the labels
-        of the two rankings are swapped at random, candidate by candidate, and what counts is the
-        largest difference over all n. Over pairs and groups a step-down in Holm's way is put on
-        top: a pair counts until it is significant at every n.
-    adjust_over : {"all", "group"}
-        Whether the rows of all groups of ``by`` (of a Dataset, of all batch dimensions) are one
-        family, or those of each group are one of their own.
+    adjust : {None, "holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
+        Adjustment for the number of tests, all rows (groups, pairs and n), of p-values and
+        intervals. "max-t" holds for all n asked for together and knows that neighboring n are
+        nearly the same test: the labels of the two rankings are swapped at random, candidate by
+        candidate, and what counts is the largest difference over all n. Over pairs and groups the
+        p-values are multiplied by the number of pairs, groups counted. "max-t-stepdown" does that
+        in Holm's way: a pair counts until it is significant at every n. Its p-values are smaller,
+        its intervals those of "max-t".
+    adjust_over : {"all", "n", "group"}
+        What is one family: all rows; or the rows of each n; or those of each group of ``by`` (of a
+        Dataset, of each element of the batch dimensions).
     n_resamples : int, optional
-        Number of swaps of "max-t"; by default 999, or as many as let the smallest adjusted p-value
-        be a tenth of alpha (of more than 50 pairs, 500 / alpha swaps or as many as let it be half
-        of alpha). Where they decide by chance, ``undecided`` says so.
+        Number of swaps of "max-t". None is 999, or as many as let the smallest adjusted p-value be
+        a tenth of alpha (of more than 50 pairs, 500 / alpha swaps or as many as let it be half of
+        alpha). Of up to 20 n, a pair with an adjusted p-value near alpha then gets four times as
+        many, up to 64 times, until they decide. Where they do not, ``undecided`` says so.
     level : float
-        Confidence level of the interval of the difference.
+        Confidence level of the interval of the difference; with ``adjust``, of all intervals of a
+        family together (with "bh" and "by", see Notes).
     ci : {"score", "newcombe", "agresti-caffo", "miettinen-nurminen", "delta"}
         Interval of the difference of the two regions, times n_only / n. "score" is Miettinen and
         Nurminen's with half a continuity correction, and reaches to 0 wherever the test of the row
         does not reject at 1 - ``level``: it covers at least the level, and no row contradicts
-        itself. The next three fall to .8 near the ends, and may exclude 0 at p > .05. With
-        ``threshold``, "score" is put together from the Clopper-Pearson limits of both sets, and
-        reaches to 0 likewise; "delta" is the delta method, which is too narrow where a set or what
-        only one of them has is small.
+        itself. The next three fall to .8 near the ends. With ``threshold``, "score" is put together
+        from the Clopper-Pearson limits of both sets; "delta" is the delta method, which is too
+        narrow where a set, or the part that the other one lacks, is small. All of them reach to 0
+        where the test of the row does not reject.
     target : {"region", "nbest"}
         What the interval is one of. "region" is the paper's: the two lists are acceptance regions
         with fixed thresholds. "nbest" adds the variance of the thresholds, and takes the normal
@@ -169,19 +187,26 @@ def compare(
 
         * ``measure_a``, ``measure_b``, ``n``;
         * ``precision_a``, ``precision_b`` (or ``recall_a``, ``recall_b``; ``lift_a``, ``lift_b``),
-          ``difference`` of the two, and its limits ``ci_low``, ``ci_high``;
+          ``difference`` of the two, and its limits ``ci_low``, ``ci_high``: with ``adjust`` they
+          are simultaneous, with "greater" or "less" one-sided (the other is the end of the range);
         * ``overlap``: candidates in both lists; ``n_only_a``, ``n_only_b``: in one only (the
           difference regions); ``tp_only_a``, ``tp_only_b``: true positives among these;
         * ``odds_ratio``: (tp_only_a fp_only_b) / (fp_only_a tp_only_b), NaN for 0/0;
-        * ``p_value``: of ``test``; ``p_mid``: Fisher's mid-p; ``p_adjusted``: NaN without
-          ``adjust``;
+        * ``p_value``: of ``test``; with "max-t" the share of the swaps whose difference at this n
+          is as large, which is not Fisher's p-value, and not exact; ``p_mid``: Fisher's mid-p, NaN
+          with "max-t"; with ``adjust`` only, ``p_adjusted``, never below p_value;
         * ``significant``: p_adjusted, or without ``adjust`` p_value, is at most alpha;
-        * ``better``: the measure that the difference favours, significant or not; NaN at 0;
+        * ``better``: the measure that the difference favors where it is significant, else NaN;
         * ``cuts_tie``: whether one of the two lists leaves out candidates with the score of its
           last one, so that the order of equal scores matters: see :func:`tie_sensitivity`;
         * with "max-t" only, ``p_stderr``: Monte-Carlo standard error of p_adjusted;
           ``undecided``: the 95 % Monte-Carlo interval of p_adjusted holds alpha, so that other
-          draws may decide otherwise: draw more.
+          draws may decide otherwise: draw more;
+        * ``leaning``: the measure that the difference favors, significant or not; NaN at 0;
+        * with ``adjust`` only, ``ci_low_alone``, ``ci_high_alone``: the interval of this row alone,
+          by ``ci`` and ``target``.
+
+        ``attrs["family"]`` says what is adjusted together.
 
         With ``combine`` the counts are sums over the groups, and ``n_groups``, ``n_left_out``, the
         groups with and without lists of n, come last; with ``average`` the same two are
@@ -189,8 +214,8 @@ def compare(
         up with candidates of their own that are not relevant.
 
         With ``threshold``, ``n_a`` and ``n_b`` replace ``n``, ``recall_a`` and ``recall_b`` come
-        last in the place of ``cuts_tie`` (Dataset: dimensions pair and cut), and ``better``
-        follows the precision in the two difference regions.
+        last in the place of ``cuts_tie`` (Dataset: dimensions pair and cut), and ``better`` and
+        ``leaning`` follow the precision in the two difference regions.
 
     Warns
     -----
@@ -198,8 +223,8 @@ def compare(
         With target="region", if the difference of two lists, of regions of 10 candidates or more,
         varies more than 1.5 times as much as that of regions with fixed thresholds: intervals of
         lists as different as .93 and .4 at n near N+ covered the lists' difference in .63 to .85.
-        If acceptance sets differ in size by more than 10 %: "better" then has no meaning, and is
-        NaN (Evert's footnote 13).
+        If acceptance sets differ in size by more than 10%: "better" and "leaning" then have no
+        meaning, and are NaN (Evert's footnote 13).
 
     Notes
     -----
@@ -208,6 +233,16 @@ def compare(
     is twice one tail, at most 1. With an empty region, or with no or only true positives in both,
     p_value and p_mid are 1. The tests of neighbouring n are of nearly the same candidates: a run
     of significant n is not so many pieces of evidence.
+
+    Intervals and ``adjust``: with "holm" and "bonferroni" the intervals are Bonferroni's; with "bh"
+    and "by" those of Benjamini and Yekutieli (2005), of the level 1 - R (1 - level) / m with R of m
+    tests rejected, so that the expected share of false ones among those of rejected differences is
+    at most 1 - level. With "max-t" they are the bands of :func:`difference_band` over the n of each
+    pair, of the level 1 - (1 - level) / F for F pairs, groups counted, and no narrower than that of
+    the row alone. Each reaches to 0 where p_adjusted is above 1 - ``level``. Step-down and Holm's
+    method may reject where the interval holds 0, never the reverse. Each pair has a null hypothesis
+    of its own, of its two rankings, so that over pairs Bonferroni's factor holds, and the largest
+    statistic of all pairs would not be exact.
 
     Cost: one sort per measure, O(N) counting per pair for every n together, and for each n a
     series of some standard deviations of the hypergeometric distribution; half a second for every n
@@ -223,7 +258,8 @@ def compare(
     Evert (2004), section 3.3, figure 3, footnote 13. O. Miettinen and M. Nurminen (1985),
     Comparative analysis of two rates. R. G. Newcombe (1998), Interval estimation for the difference
     between independent proportions, method 10. G. Y. Zou and A. Donner (2008), Construction of
-    confidence limits about effect measures.
+    confidence limits about effect measures. Y. Benjamini and D. Yekutieli (2005), False discovery
+    rate-adjusted multiple confidence intervals for selected parameters.
 
     Examples
     --------
@@ -235,10 +271,9 @@ def compare(
     ...         "gold": [True, True, True, False, False, False],
     ...     }
     ... )
-    >>> found = df.rankeval.compare("G2", "t", n=3)
-    >>> found[["measure_a", "measure_b", "n", "difference", "p_value", "better"]]
-      measure_a measure_b  n  difference  p_value better
-    0        G2         t  3         1.0      0.1     G2
+    >>> df.rankeval.compare("G2", "t", n=3)
+      measure_a measure_b  n  difference    ci_low  ci_high  p_value better
+    0        G2         t  3         1.0 -0.035632      1.0      0.1    NaN
     """
     sizes = check_n(n)
     check_choice("of", of, COMPARED)
@@ -255,10 +290,13 @@ def compare(
             "target": (target, "region"), "phi": (phi, 1.0), "n_resamples": (n_resamples, None),
         }  # fmt: skip
         check_joined(combine, average, sizes, only)
-        return compare_joined(
-            data, a, b, None if sizes is None else np.asarray(sizes), roles, average=average,
-            alternative=alternative, alpha=alpha, adjust=adjust, level=level,
+        joined = JoinedOptions.of(
+            average=average, alternative=alternative, alpha=alpha, adjust=adjust,
+            adjust_over=adjust_over, level=level,
         )  # fmt: skip
+        return compare_joined(
+            data, a, b, None if sizes is None else np.asarray(sizes), roles, joined
+        )
     clustered = Roles.of(roles).groups is not None
     if clustered:
         check_clustered(test, ci, phi, threshold)
@@ -270,9 +308,7 @@ def compare(
     )  # fmt: skip
     if threshold is not None:
         check_threshold(n, threshold, options)
-        finish = partial(_decide, options=options)
-        able = can(compare, lists=False)
-        return compare_thresholds(data, a, b, threshold, options, finish, roles, able)
+        return compare_thresholds(data, a, b, threshold, options, roles, can(compare, lists=False))
     if test in ("boschloo", "barnard") and n is None:
         raise ValueError(
             f"test={test!r} and n=None: this test takes milliseconds for each n. Give the n that"
@@ -288,55 +324,55 @@ def _compare_lists(
 ) -> Data:
     """Compare n-best lists: each n by its own test, or all n together by swaps of the labels."""
     chosen = Roles.of(roles)
-    swapped: bool = options.adjust == "max-t"
-    options = options._replace(seed=chosen.swaps if swapped else 0)
+    options = options._replace(seed=chosen.swaps if options.swapped else 0)
     noted = {**options.noted(), **({} if of == "precision" else {"of": of})}
-    types: dict[str, type] = {**REGION_TYPES, "leaning": float, "cuts_tie": bool}
-    columns: tuple[str, ...] = (*NBEST_COLUMNS, *(DRAWN if swapped else ()))
-    if options.test == "cluster":
-        types["n_groups"], columns = np.int64, (*columns, "n_groups")
+    noted |= chosen.noted_seed if options.swapped else {}
+    own = options.test == "cluster" or options.target == "nbest"
+    types: dict[str, type] = {
+        **_COUNTED, "cuts_tie": bool,
+        **({"n_groups": np.int64} if options.test == "cluster" else {}),
+        **(dict.fromkeys(("error", "freedom"), float) if own else {}),
+        **(dict.fromkeys(("p_swaps", "drawn", "margin"), float) if options.swapped else {}),
+    }  # fmt: skip
 
     def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
         pairs, n = pair_names(inner, a, b), those(sizes, asked)
-        if swapped:
-            groups = max(1, inner.attrs["n_groups"]) if options.adjust_over == "all" else 1
-            noted["n_resamples"] = _enough(len(pairs) * groups, options)
-            drawing = options._replace(n_resamples=noted["n_resamples"])
-            result = _of_all_n(inner, pairs, types, n, chosen.ties, drawing)
-        else:
-            result = _of_each_n(inner, pairs, types, n, chosen.ties, options)
-        return with_better(result if of == "precision" else precision_as(result, inner, of))
+        groups = max(1, inner.attrs["n_groups"]) if options.adjust_over != "group" else 1
+        noted.update(family_attr(options, pairs, inner, a, b, 0 if n is None else n.size))
+        work: dict[str, Any] = {"draws": len(pairs), "what": "comparing lists", "unit": "pairs"}
+        given: dict[str, Any] = {"options": options}
+        if options.swapped:
+            tests = len(pairs) * groups
+            noted["n_resamples"] = draws = _enough(tests, options)
+            work = {"draws": len(pairs) * draws, "what": "swapping labels"}
+            few = options.n_resamples is None and asked.size <= FEW
+            given |= {"tests": tests, "draws": draws, "most": draws * MORE if few else draws}
+            given["intervals"] = intervals_read()
+        with drawing_bar(inner, options.progress, **work) as advance:
+            told: Any = {"options": given, "advance": advance}
+            if options.swapped:
+                told = {"options": {**given, "advance": advance}}
+            result = ask_pairs(
+                inner, pairs, _list_columns, types, n=n, ties=chosen.ties, **told
+            ).assign(reach=1.0)
+        if options.swapped and result["drawn"].chunks is None and result["drawn"].count():
+            noted["n_resamples"] = int(result["drawn"].max())
+        return result if of == "precision" else precision_as(result, inner, of)
 
+    interval = OF_ERROR if own else of_regions(options.ci, options.phi)
     return answer(
         data, only_pair(data, a, b, roles), question,
-        tuple(name.replace("precision", of) for name in columns), can(compare), n=sizes,
-        finish=partial(_decide, options=options), attrs=noted,
+        tuple(name.replace("precision", of) for name in _columns_of(options)), can(compare),
+        n=sizes, finish=partial(decide, how=options, interval=interval), attrs=noted,
     )  # fmt: skip
 
 
-def _of_each_n(
-    inner: xr.Dataset, pairs: list[Pair], types: dict[str, type], n: IntArray | None, ties: str,
-    options: RegionOptions,
-) -> xr.Dataset:  # fmt: skip
-    with drawing_bar(
-        inner, options.progress, draws=len(pairs), what="comparing lists", unit="pairs"
-    ) as advance:
-        return ask_pairs(
-            inner, pairs, _list_columns, types, n=n, ties=ties, options={"options": options},
-            advance=advance,
-        )  # fmt: skip
-
-
-def _of_all_n(
-    inner: xr.Dataset, pairs: list[Pair], types: dict[str, type], n: IntArray | None, ties: str,
-    options: RegionOptions,
-) -> xr.Dataset:  # fmt: skip
-    draws = len(pairs) * (options.n_resamples or 0)
-    with drawing_bar(inner, options.progress, draws=draws, what="swapping labels") as advance:
-        return ask_pairs(
-            inner, pairs, _swapped_columns, {**types, "p_swaps": float, "drawn": float}, n=n,
-            ties=ties, options={"options": options, "advance": advance},
-        )  # fmt: skip
+def _columns_of(options: RegionOptions) -> tuple[str, ...]:
+    """Return the columns of a comparison of lists, in order."""
+    decision, ending = decision_columns(options.adjust)
+    drawn = DRAWN if options.swapped else ()
+    groups = ("n_groups",) if options.test == "cluster" else ()
+    return (*NBEST_COLUMNS[:-1], *decision, NBEST_COLUMNS[-1], *drawn, *groups, *ending)
 
 
 def _enough(n_tests: int, options: RegionOptions) -> int:
@@ -359,51 +395,48 @@ def _enough(n_tests: int, options: RegionOptions) -> int:
     return options.n_resamples
 
 
-def _list_columns(lists: PairRanks, n: IntArray, *, options: RegionOptions) -> tuple[AnyArray, ...]:
+def _list_columns(
+    lists: PairRanks, n: IntArray, *, options: RegionOptions, **drawing: Any
+) -> tuple[AnyArray, ...]:
     r = lists.regions(n)
     only = n - r.overlap
     tp_only_a, tp_only_b = r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
     difference = (tp_only_a - tp_only_b) / n
-    groups: tuple[IntArray, ...] = ()
     tables = tp_only_a, only, tp_only_b, only
+    nothing = np.full(only.shape, np.nan)
+    own: tuple[AnyArray, ...] = ()
     if options.test == "cluster":
-        low, high, p_value, n_groups = cluster_contrasts(
-            lists, n, target=options.target, level=options.level, alternative=options.alternative
+        error, freedom, p_value, n_groups = cluster_contrasts(
+            lists, n, target=options.target, alternative=options.alternative
         )
-        p_values = sample_odds_ratio(*tables), p_value, np.full_like(p_value, np.nan)
-        groups = (n_groups,)
+        p_values, own = (sample_odds_ratio(*tables), p_value, nothing), (n_groups, error, freedom)
     else:
-        p_values = region_tests(*tables, options, lists.exists)
-        low, high = _limits(lists, n, tables, difference, p_values[1], options)
-    low, high = (np.where(only == 0, 0.0, limit) for limit in (low, high))
-    precision = r.tp_a / n, r.tp_b / n
-    counts = r.overlap, only, only, tp_only_a, tp_only_b
+        if options.target == "nbest":
+            own = _nbest_error(lists, n, only, (tp_only_a, tp_only_b), options.phi)
+        else:
+            _warn_if_thresholds_matter(lists, n, only, (tp_only_a, tp_only_b))
+        p_values = (
+            (sample_odds_ratio(*tables), nothing, nothing)
+            if options.swapped
+            else region_tests(*tables, options, lists.exists)
+        )
+    swapped: tuple[AnyArray, ...] = ()
+    if options.swapped:
+        p_alone, *swapped = _swapped(lists, n, options=options, **drawing)  # type: ignore[assignment]
+        p_values = p_values[0], p_alone, nothing
     return (
-        *precision, difference, low, high, *counts, *p_values, np.sign(difference),
-        lists.a.cuts_tie(n) | lists.b.cuts_tie(n), *groups,
+        r.tp_a / n, r.tp_b / n, difference, r.overlap, only, only, tp_only_a, tp_only_b, *p_values,
+        lists.a.cuts_tie(n) | lists.b.cuts_tie(n), *own, *swapped,
     )  # fmt: skip
 
 
-def _limits(
-    lists: PairRanks,
-    n: IntArray,
-    tables: tuple[IntArray, IntArray, IntArray, IntArray],
-    difference: FloatArray,
-    p_value: FloatArray,
-    options: RegionOptions,
+def _nbest_error(
+    lists: PairRanks, n: IntArray, only: IntArray, tp_only: tuple[IntArray, IntArray], phi: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the limits of the difference, the candidates being independent."""
-    tp_only_a, only, tp_only_b, _ = tables
-    if options.target == "nbest":
-        low, high = _nbest_limits(lists, n, only, (tp_only_a, tp_only_b), difference, options)
-        return agree_with_test(low, high, p_value, options.alternative, options.level)
-    _warn_if_thresholds_matter(lists, n, only, (tp_only_a, tp_only_b))
-    tp_a, tp_b, size = (x / options.phi for x in (tp_only_a, tp_only_b, only))
-    low, high = DIFFERENCE_INTERVALS[options.ci](tp_a, size, tp_b, size, options.level)
-    low, high = low * (only / n), high * (only / n)
-    if options.ci == "score":
-        low, high = agree_with_test(low, high, p_value, options.alternative, options.level)
-    return low, high
+    """Return the standard error where thresholds are as random as labels, and endless freedom."""
+    spread = bands.difference_spread(*lists.ranks, lists.gold, lists.total, n, only, tp_only)
+    error = np.where(only > 0, np.sqrt(phi * spread.variance) / n, 0.0)
+    return error, np.full(only.shape, np.inf)
 
 
 def _warn_if_thresholds_matter(
@@ -419,72 +452,36 @@ def _warn_if_thresholds_matter(
         warn_of_thresholds(ratio, sizes, exists, "difference of the n-best lists")
 
 
-def _nbest_limits(
+def _swapped(
     lists: PairRanks,
     n: IntArray,
-    only: IntArray,
-    tp_only: tuple[IntArray, IntArray],
-    difference: FloatArray,
+    *,
     options: RegionOptions,
-) -> tuple[FloatArray, FloatArray]:
-    """Return difference -+ z se, the thresholds of both lists being as random as the labels."""
-    spread = bands.difference_spread(*lists.ranks, lists.gold, lists.total, n, only, tp_only)
-    margin = z_of(options.level) * np.sqrt(options.phi * spread.variance) / n
-    return np.maximum(difference - margin, -1.0), np.minimum(difference + margin, 1.0)
-
-
-def _swapped_columns(
-    lists: PairRanks, n: IntArray, *, options: RegionOptions, advance: Callable[[int], object]
-) -> tuple[AnyArray, ...]:
-    """Return the columns and the p-values that hold for all n of a pair together."""
-    p_swaps = np.full(lists.exists.shape, np.nan)
-    for row in np.ndindex(p_swaps.shape[:-1]):
+    tests: int,
+    draws: int,
+    most: int,
+    intervals: bool,
+    advance: Callable[[int], object],
+) -> tuple[FloatArray, ...]:
+    """Return the p-values of swaps, alone and for all n, their number, and the bands' margins."""
+    shape = lists.exists.shape
+    p_alone, p_swaps, drawn, margin = (np.full(shape, np.nan) for _ in range(4))
+    each, share = options.adjust_over == "n", (1.0 - options.level) / tests
+    level = 1.0 - (share if options.alternative == "two-sided" else min(2.0 * share, 0.999))
+    for row in np.ndindex(shape[:-1]):
         asked = lists.exists[row]
         if not asked.any():
             continue
-        a, b, gold = lists.of(row)
-        drawn = swaps.largest_statistics(
-            a, b, gold, n[asked], options.alternative, lists.draws_of(row),
-            n_resamples=options.n_resamples or 0, seed=options.seed, advance=advance,
+        at, ranks, keys = (*row, asked), lists.of(row), lists.draws_of(row)
+        found = swaps.decided_swap_tests(
+            *ranks, n[asked], options.alternative, keys, tests=[tests], alpha=options.alpha,
+            each=each, most=most, n_resamples=draws, seed=options.seed, advance=advance,
         )  # fmt: skip
-        observed = swaps.region_statistic(nbest_regions(a, b, gold, n[asked]), n[asked])
-        p_swaps[(*row, asked)] = swaps.exceedance(swaps.sided(observed, options.alternative), drawn)
-    drawn_swaps = np.full(p_swaps.shape, float(options.n_resamples or 0))
-    return (*_list_columns(lists, n, options=options), p_swaps, drawn_swaps)
-
-
-def _decide(
-    results: list[xr.Dataset], batch: list[Hashable], options: RegionOptions
-) -> list[xr.Dataset]:
-    """Add the adjusted p-value and whether it is significant, all groups being known."""
-    bare = [result["p_value"].where(result["exists"]) for result in results]
-    if options.adjust is None:
-        return [
-            result.assign(
-                p_adjusted=xr.full_like(p.variable, np.nan), significant=p.variable <= options.alpha
-            )
-            for result, p in zip(results, bare, strict=True)
-        ]
-    simultaneous = options.adjust == "max-t"
-    given = [result["p_swaps"] for result in results] if simultaneous else bare
-    computed = adjusted_together(given, options.adjust, batch=batch, over=options.adjust_over)
-    decided = [
-        result.assign(p_adjusted=p, significant=p <= options.alpha)
-        for result, p in zip(results, computed, strict=True)
-    ]
-    return [_with_error(result, options.alpha) for result in decided] if simultaneous else decided
-
-
-def _with_error(result: xr.Dataset, alpha: float) -> xr.Dataset:
-    """Add the standard error of the adjusted p-value, and whether other draws may decide else."""
-    error, undecided = xr.apply_ufunc(
-        swaps.monte_carlo_error,
-        result["p_swaps"],
-        result["p_adjusted"],
-        result["drawn"],
-        kwargs={"alpha": alpha},
-        output_core_dims=[[], []],
-        dask="parallelized",
-        output_dtypes=[float, bool],
-    )
-    return result.assign(p_stderr=error, undecided=undecided)
+        p_alone[at], drawn[at] = found.alone, found.drawn
+        p_swaps[at] = found.alone if each else found.together
+        if intervals:
+            margin[at] = difference_margins(
+                *ranks, n[asked], [level], keys, lists.whole, lists.clusters_of(row), each=each,
+                n_resamples=max(draws, bands.draws_needed(level)), seed=options.seed,
+            )[0]  # fmt: skip
+    return p_alone, p_swaps, drawn, margin

@@ -14,7 +14,7 @@ from rankeval_pd.errors import check_at_least_one, check_choice, check_share, un
 from rankeval_pd.forms.lazy.batches import find_batches
 from rankeval_pd.forms.lazy.heads import HeadFrame, head_of
 from rankeval_pd.forms.out import tables
-from rankeval_pd.forms.out.tables import OVER
+from rankeval_pd.forms.out.tables import OVER_LISTS
 from rankeval_pd.forms.rankings.answers import answer, size_of
 from rankeval_pd.forms.rankings.candidates import (
     Data,
@@ -51,7 +51,7 @@ from rankeval_pd.stats.significance.unconditional import barnard, boschloo, scor
 # ----------- Which candidates make the difference? The difference region (Evert 2004, section 3.3)
 
 
-@Capabilities(rankings="Which candidates make it?")
+@Capabilities(rankings="Which candidates make it?", own_rows=True)
 @with_roles_but("gold", "positive", "min_grade", "groups")
 def difference_region(
     data: Data, a: Hashable, b: Hashable, n: int, **roles: Unpack[RankingRoles]
@@ -90,10 +90,10 @@ def difference_region(
     ...     {"G2": [3.0, 2.0, 1.0], "t": [1.0, 2.0, 3.0], "gold": [True, False, False]},
     ...     index=["kick bucket", "take place", "be there"],
     ... )
-    >>> df.rankeval.difference_region("G2", "t", 1)[["gold", "list", "rank_a", "rank_b"]]
-                  gold list  rank_a  rank_b
-    kick bucket   True    a       1       3
-    be there     False    b       3       1
+    >>> df.rankeval.difference_region("G2", "t", 1)
+                  G2    t   gold list  rank_a  rank_b
+    kick bucket  3.0  1.0   True    a       1       3
+    be there     1.0  3.0  False    b       3       1
     """
     head = head_of(data)
     if head is not None and head.whole.reach < head.whole.total:
@@ -290,8 +290,8 @@ REGION_TYPES: dict[str, type] = {
     "tp_only_a": np.int64, "tp_only_b": np.int64, "odds_ratio": float, "p_value": float,
     "p_mid": float,
 }  # fmt: skip
-DECIDED = ("p_adjusted", "significant", "better")
 
+SWAPPED = ("max-t", "max-t-stepdown")  # adjustments for which labels are swapped
 OTHER_TESTS = ("mcnemar", "boschloo", "barnard")
 TESTS = ("fisher", "midp", *OTHER_TESTS, "score")
 SET_INTERVALS = ("score", "delta")
@@ -318,8 +318,8 @@ class RegionOptions(NamedTuple):
         """Return the options, checked."""
         check_choice("test", given["test"], (None, *TESTS))
         check_choice("alternative", given["alternative"], ALTERNATIVES)
-        check_choice("adjust", given["adjust"], (None, *ADJUSTMENTS, "max-t"))
-        check_choice("adjust_over", given["adjust_over"], OVER)
+        check_choice("adjust", given["adjust"], (None, *ADJUSTMENTS, *SWAPPED))
+        check_choice("adjust_over", given["adjust_over"], OVER_LISTS)
         check_choice("target", given["target"], TARGETS)
         for name in ("alpha", "level"):
             given[name] = check_share(name, given[name])
@@ -331,11 +331,19 @@ class RegionOptions(NamedTuple):
 
     def noted(self) -> dict[str, Any]:
         """Return what the readers of the table, and the plots, need to know."""
-        kept = self._asdict()
-        del kept["seed"], kept["progress"]
-        if self.adjust != "max-t":
+        kept = {k: x for k, x in self._asdict().items() if k not in ("seed", "progress")}
+        if self.swapped:
+            kept["test"] = "swaps"
+        else:
             del kept["n_resamples"]
+        if self.adjust is None:
+            del kept["adjust_over"]
         return kept
+
+    @property
+    def swapped(self) -> bool:
+        """Whether the tests swap labels."""
+        return self.adjust in SWAPPED
 
 
 def _test_with(phi: float, test: str | None, adjust: str | None) -> str:
@@ -345,9 +353,9 @@ def _test_with(phi: float, test: str | None, adjust: str | None) -> str:
             f"phi={phi:g} with test={test!r}: an exact test takes the true positives for binomial,"
             " and has no version for counts that vary more. Leave test out, or give test='score'."
         )
-    if phi > 1.0 and adjust == "max-t":
+    if phi > 1.0 and adjust in SWAPPED:
         raise ValueError(
-            f"phi={phi:g} with adjust='max-t': the swaps take the candidates for independent."
+            f"phi={phi:g} with adjust={adjust!r}: the swaps take the candidates for independent."
             " Give another adjustment, as adjust='holm', or leave phi out."
         )
     return test or ("fisher" if phi == 1.0 else "score")
@@ -454,10 +462,10 @@ def odds_ratios(
     --------
     >>> import rankeval_pd
     >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
-    >>> df.rankeval.odds_ratios("good", "fair", [100, 200]).round(2)
-      measure_a measure_b    n  odds_ratio  odds_ratio_mle  ci_low  ci_high
-    0      good      fair  100        3.98            3.93    1.61    10.28
-    1      good      fair  200       10.73           10.63    2.43    97.18
+    >>> df.rankeval.odds_ratios("good", "fair", [100, 200])
+      measure_a measure_b    n  odds_ratio  odds_ratio_mle    ci_low    ci_high
+    0      good      fair  100     3.97500        3.930301  1.607883  10.282152
+    1      good      fair  200    10.73494       10.634243  2.432820  97.182094
     """
     level = check_share("level", level)
     sizes = check_n(n)

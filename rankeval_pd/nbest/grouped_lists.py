@@ -18,19 +18,17 @@ from rankeval_pd.forms.rankings.kernel_calls import (
     ask_pairs,
     only_pair,
     pair_names,
-    with_better,
 )
 from rankeval_pd.forms.rankings.values import Shares, Sizes, those
 from rankeval_pd.forms.roles.declarations import Capabilities
-from rankeval_pd.forms.roles.roles import Alternative, Roles
+from rankeval_pd.forms.roles.roles import Alternative, Names, Roles
+from rankeval_pd.nbest.region_intervals import OF_ERROR, decide, decision_columns, family_attr
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import bands, cluster_totals
-from rankeval_pd.stats.intervals.differences import agree_with_test
 from rankeval_pd.stats.intervals.proportions import INTERVALS, z_of
 from rankeval_pd.stats.rankings.ranking import Ranking, Whole, nbest_regions, up_to_ranks
 from rankeval_pd.stats.significance import fisher
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
-from rankeval_pd.stats.significance.adjust import adjust as adjusted
 
 # --------------- Lists of candidates that belong together: intervals and tests from whole clusters
 
@@ -224,32 +222,48 @@ def p_values(found: Difference, alternative: str) -> FloatArray:
     return np.asarray(np.where((freedom > 0) & (found.n_groups > 0), p, 1.0), dtype=float)
 
 
-def margin(
+def margins(
     rank_a: IntArray,
     rank_b: IntArray,
     gold: BoolArray,
     cluster: IntArray,
     n: IntArray,
-    level: float,
+    levels: list[float],
+    whole: Whole | None,
+    *,
+    each: bool,
     **drawing: Any,
-) -> tuple[FloatArray, FloatArray]:
-    """Return the difference of precision and half the width of its band; ``n`` rises."""
-    result = difference(rank_a, rank_b, gold, cluster, n, "nbest")
+) -> FloatArray:
+    """Return half the width of the band of a difference of precision, for each level; ``n`` rises.
+
+    Of a head, whose other candidates' clusters are not known, it is Bonferroni's for all n.
+    """
+    result = difference(rank_a, rank_b, gold, cluster, n, "nbest", whole)
     warn_of_few(result.n_groups[result.n_groups > 0])
-    drawn = cluster_totals.largest_statistics(result.totals, result.spread, **drawing)
     known = result.spread.freedom > 0
-    wider = np.where(known, result.spread.quantile(level), 0.0) / z_of(level)
-    half = bands.critical_value(drawn, level) * wider * result.error / n
+    if each or n.size == 1 or whole is not None:
+        shared = 1 if each else n.size
+        factors = [result.spread.quantile(1.0 - (1.0 - level) / shared) for level in levels]
+    else:
+        drawn = cluster_totals.largest_statistics(result.totals, result.spread, **drawing)
+        factors = [
+            bands.critical_value(drawn, level) * result.spread.quantile(level) / z_of(level)
+            for level in levels
+        ]
+    half = np.where(known, factors, 0.0) * result.error / n
     half = np.where(known, np.minimum(half, 2.0), 2.0)
-    return result.value / n, np.where(result.n_groups > 0, half, 0.0)
+    return np.where(result.n_groups > 0, half, 0.0)
+
+
+_SOME = 1e-300  # an error that is above 0: of lists that differ, though nothing is known of it
 
 
 def cluster_contrasts(
-    lists: PairRanks, n: IntArray, *, target: str, level: float, alternative: str
+    lists: PairRanks, n: IntArray, *, target: str, alternative: str
 ) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
-    """Return limits and p-value of the difference of precision, and the clusters that differ."""
+    """Return standard error, degrees of freedom and p-value, and the clusters that differ."""
     shape = lists.exists.shape
-    low, high, p_value = np.full((3, *shape), np.nan)
+    error, freedom, p_value = np.full((3, *shape), np.nan)
     n_groups = np.zeros(shape, dtype=np.int64)
     for row in np.ndindex(shape[:-1]):
         asked = lists.exists[row]
@@ -258,17 +272,13 @@ def cluster_contrasts(
             continue
         rising, back = np.unique(n[asked], return_inverse=True)
         result = difference(*lists.of(row), cluster, rising, target, lists.whole)
-        known = result.spread.freedom > 0
-        t = np.where(known, result.spread.quantile(level), 2.0 * rising)
-        half = np.where(result.n_groups > 0, t * result.error, 0.0)
-        half = np.where(known | (result.n_groups == 0), half, 2.0 * rising)
         at = (*row, asked)
-        low[at] = np.maximum((result.value - half) / rising, -1.0)[back]
-        high[at] = np.minimum((result.value + half) / rising, 1.0)[back]
+        error[at] = np.where(result.n_groups > 0, np.fmax(result.error / rising, _SOME), 0.0)[back]
+        freedom[at] = np.broadcast_to(result.spread.freedom, rising.shape)[back]
         p_value[at] = p_values(result, alternative)[back]
         n_groups[at] = result.n_groups[back]
     warn_of_few(n_groups[lists.exists & (n_groups > 0)])
-    return low, high, p_value, n_groups
+    return error, freedom, p_value, n_groups
 
 
 # -------------------------------------------------------------------------------------------------
@@ -278,9 +288,6 @@ _FRONT = (
     "measure_a", "measure_b", "n", "precision_a", "precision_b", "difference", "ci_low", "ci_high",
 )  # fmt: skip
 _COUNTS = ("overlap", "n_only_a", "n_only_b", "tp_only_a", "tp_only_b")
-_DECIDED = ("p_adjusted", "significant", "better")
-COMBINED_COLUMNS = (*_FRONT, *_COUNTS, "p_value", "p_mid", *_DECIDED, "n_groups", "n_left_out")
-AVERAGED_COLUMNS = (*_FRONT, *_COUNTS, "p_value", *_DECIDED, "n_queries", "n_missing")
 
 
 def check_joined(
@@ -305,46 +312,63 @@ def check_joined(
         )
 
 
+class JoinedOptions(NamedTuple):
+    """How the comparison of all groups together is made."""
+
+    combine: bool
+    average: str | None
+    alternative: Alternative
+    adjust: str | None
+    adjust_over: str
+    alpha: float
+    level: float
+
+    @classmethod
+    def of(cls, **given: Any) -> JoinedOptions:
+        """Return the options, checked."""
+        check_choice("alternative", given["alternative"], ("two-sided", "greater", "less"))
+        check_choice("adjust", given["adjust"], (None, *ADJUSTMENTS))
+        check_choice("adjust_over", given["adjust_over"], tables.OVER_LISTS)
+        for name in ("alpha", "level"):
+            given[name] = check_share(name, given[name])
+        return cls(combine=given["average"] is None, **given)
+
+
 def compare_joined(
     data: Data,
     a: Hashable,
-    b: Hashable,
+    b: Names,
     sizes: IntArray | None,
     roles: Mapping[str, Any],
-    *,
-    average: str | None,
-    alternative: Alternative,
-    alpha: float,
-    adjust: str | None,
-    level: float,
+    options: JoinedOptions,
 ) -> Data:
     """Compare pairs of measures in all groups together: combined, or with ``average`` averaged."""
-    check_choice("alternative", alternative, ("two-sided", "greater", "less"))
-    check_choice("adjust", adjust, (None, *ADJUSTMENTS))
-    alpha, level = check_share("alpha", alpha), check_share("level", level)
     ties = Roles.of(roles).ties
+    noted = options._asdict()
 
     def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
-        pairs = pair_names(inner, a, b)
+        pairs, n = pair_names(inner, a, b), those(sizes, asked)
+        one = inner.assign_attrs(n_groups=1)
+        noted.update(family_attr(options, pairs, one, a, b, 0 if n is None else n.size))
         types: dict[str, type] = dict.fromkeys(("tp_a", "tp_b", *_COUNTS), np.int64)
-        return ask_pairs(inner, pairs, _counts, types, n=those(sizes, asked), ties=ties)
+        return ask_pairs(inner, pairs, _counts, types, n=n, ties=ties)
 
     def together(lists: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
-        if average is None:
-            result = _tested(lists, batch, alternative, level)
-        else:
-            result = _averaged(lists, batch, average, alternative, level)
-        return with_better(_decided(result, adjust, alpha), "difference")
+        ask = _tested if options.average is None else _averaged
+        return decide([ask(lists, batch, options)], [], how=options, interval=OF_ERROR)[0]
 
     return answer(
         data, only_pair(data, a, b, roles), question,
-        COMBINED_COLUMNS if average is None else AVERAGED_COLUMNS,
-        Capabilities(lists=True, ends=True), n=sizes, combine=together,
-        attrs={
-            "combine": average is None, "average": average, "alternative": alternative,
-            "adjust": adjust, "alpha": alpha, "level": level,
-        },
+        _joined_columns(options),
+        Capabilities(lists=True, ends=True), n=sizes, combine=together, attrs=noted,
     )  # fmt: skip
+
+
+def _joined_columns(options: JoinedOptions) -> tuple[str, ...]:
+    decision, ending = decision_columns(options.adjust)
+    counts = ("n_groups", "n_left_out") if options.combine else ("n_queries", "n_missing")
+    p_values = ("p_value", "p_mid") if options.combine else ("p_value",)
+    return (*_FRONT, *_COUNTS, *p_values, *decision, *counts, *ending)
 
 
 def _counts(lists: PairRanks, n: IntArray) -> tuple[AnyArray, ...]:
@@ -360,18 +384,17 @@ def _sums(lists: xr.Dataset, batch: list[Hashable]) -> dict[str, xr.DataArray]:
     }  # fmt: skip
 
 
-def _tested(lists: xr.Dataset, batch: list[Hashable], alternative: str, level: float) -> xr.Dataset:
+def _tested(lists: xr.Dataset, batch: list[Hashable], options: JoinedOptions) -> xr.Dataset:
     there = lists["exists"]
     groups, total = there.sum(batch), (lists["n"] * there).sum(batch)
     columns = [lists[name].where(there, 0) for name in ("tp_only_a", "tp_only_b", "n_only_a")]
     columns = [tables.in_one_chunk(x, batch) for x in columns]
+    names = ("difference", "error", "reach", "p_value", "p_mid")
     result = xr.apply_ufunc(
-        _strata, *columns, total,
-        kwargs={"alternative": alternative, "level": level, "groups": len(batch)},
-        input_core_dims=[batch, batch, batch, []], output_core_dims=[[]] * 5,
-        dask="parallelized", output_dtypes=[float] * 5,
+        _strata, *columns, total, kwargs={"alternative": options.alternative},
+        input_core_dims=[batch, batch, batch, []], output_core_dims=[[]] * len(names),
+        dask="parallelized", output_dtypes=[float] * len(names),
     )  # fmt: skip
-    names = ("difference", "ci_low", "ci_high", "p_value", "p_mid")
     listed = total.where(total > 0)
     precision = {
         f"precision_{side}": lists[f"tp_{side}"].where(there, 0).sum(batch) / listed
@@ -379,62 +402,43 @@ def _tested(lists: xr.Dataset, batch: list[Hashable], alternative: str, level: f
     }
     return xr.Dataset(
         {**precision, **dict(zip(names, result, strict=True)), **_sums(lists, batch)}
-    ).assign(n_groups=groups, n_left_out=(~there).sum(batch), exists=there.any(batch))
+    ).assign(
+        freedom=np.inf, n_groups=groups, n_left_out=(~there).sum(batch), exists=there.any(batch)
+    )
 
 
 def _strata(
-    tp_a: AnyArray, tp_b: AnyArray, size: AnyArray, total: AnyArray, *, alternative: str,
-    level: float, groups: int,
-) -> tuple[FloatArray, ...]:  # fmt: skip
+    tp_a: AnyArray, tp_b: AnyArray, size: AnyArray, total: AnyArray, *, alternative: str
+) -> tuple[FloatArray, ...]:
     values = np.full((5, *total.shape), np.nan)
     for row in np.ndindex(total.shape):
         if not total[row]:
             continue
         x, y, m = (np.asarray(v[row]).ravel().astype(np.int64) for v in (tp_a, tp_b, size))
-        p = fisher.stratified_exact_test(x, y, m, alternative)
         share = float(m.sum()) / float(total[row])
-        values[(slice(None), *row)] = (
-            *(share * limit for limit in fisher.mantel_haenszel_difference(x, y, m, level)), *p,
-        )  # fmt: skip
-    difference, low, high, p_value, p_mid = values
-    return difference, *agree_with_test(low, high, p_value, alternative, level), p_value, p_mid
+        difference, error = fisher.mantel_haenszel_difference(x, y, m)
+        p = fisher.stratified_exact_test(x, y, m, alternative)
+        values[(slice(None), *row)] = (share * difference, share * error, share, *p)
+    return tuple(values)
 
 
-def _averaged(
-    lists: xr.Dataset, batch: list[Hashable], average: str, alternative: Alternative, level: float
-) -> xr.Dataset:
+def _averaged(lists: xr.Dataset, batch: list[Hashable], options: JoinedOptions) -> xr.Dataset:
     there = lists["exists"]
     n = lists["n"].where(there)
     tp = {side: lists[f"tp_{side}"].where(there) for side in "ab"}
-    gain = tp["a"] - tp["b"]
-    if average == "macro":
-        result = over_groups(gain / n, None, batch, level, alternative)
-        precision = {side: over_groups(x / n, None, batch, level).value for side, x in tp.items()}
+    gain, how = tp["a"] - tp["b"], (batch, options.level)
+    if options.average == "macro":
+        result = over_groups(gain / n, None, *how, options.alternative)
+        precision = {side: over_groups(x / n, None, *how).value for side, x in tp.items()}
     else:
-        result = over_groups(gain, n, batch, level, alternative)
-        precision = {side: over_groups(x, n, batch, level).value for side, x in tp.items()}
+        result = over_groups(gain, n, *how, options.alternative)
+        precision = {side: over_groups(x, n, *how).value for side, x in tp.items()}
     return xr.Dataset(
         {
             "precision_a": precision["a"], "precision_b": precision["b"],
-            "difference": result.value, "ci_low": result.low.clip(-1.0, 1.0),
-            "ci_high": result.high.clip(-1.0, 1.0), "p_value": result.p_value,
+            "difference": result.value, "error": result.se, "freedom": result.n_queries - 1.0,
+            "p_value": result.p_value,
             "n_queries": result.n_queries, "n_missing": (~there).sum(batch),
             "exists": there.any(batch), **_sums(lists, batch),
         }
-    )  # fmt: skip
-
-
-def _decided(result: xr.Dataset, adjust: str | None, alpha: float) -> xr.Dataset:
-    """Add the adjusted p-values, of all pairs and n, and what they decide."""
-    p = result["p_value"]
-    computed = xr.full_like(p, np.nan)
-    if adjust is not None:
-        core = list(p.dims)
-        computed = xr.apply_ufunc(
-            lambda x: adjusted(x.ravel(), adjust).reshape(x.shape),
-            tables.in_one_chunk(p, core), input_core_dims=[core], output_core_dims=[core],
-            dask="parallelized", output_dtypes=[float],
-        )  # fmt: skip
-    return result.assign(
-        p_adjusted=computed, significant=(p if adjust is None else computed) <= alpha
-    )
+    ).assign(reach=1.0)  # fmt: skip

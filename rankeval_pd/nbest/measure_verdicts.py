@@ -3,55 +3,52 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import xarray as xr
 
-from rankeval_pd.errors import check_choice, check_share, unknown_name
+from rankeval_pd.errors import unknown_name
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.answers import RankingQuestion, answer
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import pair_names, with_names
-from rankeval_pd.forms.rankings.values import Sizes, check_n
 from rankeval_pd.forms.roles.declarations import (
     Capabilities,
     can,
-    check_draws,
-    check_needed,
     with_roles,
 )
-from rankeval_pd.forms.roles.roles import AreaKind, FamilyAdjustment, ListSizes, RankingRoles, Roles
+from rankeval_pd.forms.roles.roles import (
+    AreaKind,
+    EachAdjustOver,
+    FamilyAdjustment,
+    ListSizes,
+    RankingRoles,
+    Roles,
+)
+from rankeval_pd.nbest.comparison import FEW, MORE
 from rankeval_pd.nbest.precision import warn_of_reversed
+from rankeval_pd.nbest.precision_bands import difference_margins
+from rankeval_pd.nbest.rank_criteria import FOUND, PAIRS, RANKED, RankCriterion
 from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions import hypergeometric
 from rankeval_pd.stats.intervals import bands
 from rankeval_pd.stats.intervals.proportions import INTERVALS, z_of
-from rankeval_pd.stats.rankings import early, rank_tests, roc_areas, swaps
+from rankeval_pd.stats.rankings import early, measure_pairs, roc_areas, swaps
+from rankeval_pd.stats.rankings.measure_pairs import PairTests
 from rankeval_pd.stats.rankings.ranking import Ranking, Whole, nbest_regions, restricted_ranks
 from rankeval_pd.stats.rankings.swap_draws import Keys
-from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
-
-RANKED: dict[str, type] = {
-    "value": float, "ci_low": float, "ci_high": float, "rank": np.int64, "rank_low": np.int64,
-    "rank_high": np.int64, "tied_for_best": bool,
-}  # fmt: skip
-VERDICT: dict[str, type] = {
-    "value": float, "ci_low": float, "ci_high": float, "rank_low": np.int64,
-    "rank_high": np.int64, "difference": float, "difference_low": float, "difference_high": float,
-    "p_adjusted": float, "tied_for_best": bool, "better_than_chance": bool,
-}  # fmt: skip
-_OF_LISTS: dict[str, type] = {"tied": np.int64}
-_FOUND = {**RANKED, **VERDICT, **_OF_LISTS}
-PAIRS: dict[str, type] = {
-    "value_a": float, "value_b": float, "difference": float, "p_value": float, "p_adjusted": float,
-}  # fmt: skip
-KINDS = ("ap", "roc")
+from rankeval_pd.stats.significance.fisher import fisher_test
 
 
-@Capabilities(rankings="Which measure is best?", lists=True, heads=True)
+@Capabilities(
+    rankings="Which measure is best?",
+    lists=True,
+    heads=True,
+    short="measure n value ci_low ci_high rank_low rank_high letters",
+)
 @with_roles
 def measure_ranks(
     data: Data,
@@ -59,6 +56,7 @@ def measure_ranks(
     *,
     kind: AreaKind | None = None,
     adjust: FamilyAdjustment | None = "max-t",
+    adjust_over: EachAdjustOver = "n",
     n_resamples: int | None = None,
     level: float = 0.95,
     progress: bool | None = None,
@@ -74,14 +72,17 @@ def measure_ranks(
         Sizes of the lists: the measures are ranked by the precision of their n-best lists.
     kind : {"ap", "roc"}, optional
         In place of n: rank by average precision, or by the area under the ROC curve.
-    adjust : {"max-t", "holm", "bonferroni", "bh", "by", None}
-        Adjustment of the tests of all pairs, and of all n asked for. Lists are compared by label
-        swaps, as in ``compare(adjust="max-t")``, areas by Student's joint distribution of all
-        differences. The others adjust the p-values of single tests. Each group of ``by`` is a
-        family of its own.
+    adjust : {"max-t", "max-t-stepdown", "holm", "bonferroni", "bh", "by", None}
+        Adjustment of the tests of all pairs. Lists are compared by label swaps, as in
+        ``compare(adjust="max-t")``, areas by Student's joint distribution of all differences. The
+        others adjust the p-values of single tests.
+    adjust_over : {"n", "group"}
+        Whether the pairs at each n are one family, or those at all n together. Each group of
+        ``by`` is a family of its own in any case.
     n_resamples : int, optional
-        Number of swaps, or of draws from the joint distribution; None is as many as the pairs and
-        the level need, and at least 999 swaps or 9,999 draws.
+        Number of swaps, or of draws from the joint distribution. None is as many as the pairs and
+        the level need, at least 999 swaps or 9,999 draws; for a pair near the level they then go on
+        as in :func:`compare`, up to 64 times as many, so that the seed does not decide.
     level : float
         Of the intervals of the values, each alone, and of the ranks, all together.
     progress : bool, optional
@@ -98,7 +99,10 @@ def measure_ranks(
         ``rank_low``, ``rank_high``: one more than the number of measures that are significantly
         better, and the number of measures less those that are significantly worse;
         ``tied_for_best``: no other measure is significantly better, so that rank_low is 1;
-        of n-best lists ``tied``: candidates left out although they have the score of the last.
+        of n-best lists ``tied``: candidates left out although they have the score of the last;
+        ``letters``: two measures share a letter if, and only if, the tests do not distinguish them;
+        of draws ``undecided``: whether other draws may decide otherwise for a pair with this
+        measure.
 
     Warns
     -----
@@ -127,67 +131,13 @@ def measure_ranks(
     --------
     >>> import rankeval_pd
     >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
-    >>> df.rankeval.measure_ranks(100)[["measure", "value", "rank", "rank_low", "rank_high"]]
-      measure  value  rank  rank_low  rank_high
-    0    good   0.49     1         1          1
-    1    fair   0.32     2         2          2
+    >>> df.rankeval.measure_ranks(100)
+      measure    n  value    ci_low   ci_high  rank_low  rank_high letters
+    0    good  100   0.49  0.388644  0.591964         1          1       a
+    1    fair  100   0.32  0.230220  0.420767         2          2       b
     """
-    asked = RankCriterion.of(n, kind, adjust, n_resamples, level, progress, None)
+    asked = RankCriterion.of(n, kind, adjust, n_resamples, level, progress, None, over=adjust_over)
     return best_first(ranked(data, asked, RANKED, roles))
-
-
-class RankCriterion(NamedTuple):
-    """What the measures are ranked by, and how the differences are tested."""
-
-    n: Sizes
-    kind: str | None
-    adjust: str | None
-    n_resamples: int | None
-    level: float
-    progress: bool | None
-    baseline: Hashable
-    attrs: dict[str, Any]  #: what readers and plots of the table need to know
-
-    @classmethod
-    def of(
-        cls,
-        n: Any,
-        kind: str | None,
-        adjust: str | None,
-        n_resamples: int | None,
-        level: float,
-        progress: bool | None,
-        baseline: Hashable,
-    ) -> RankCriterion:
-        """Return the options, checked."""
-        if (n is None) == (kind is None):
-            raise ValueError(
-                f"n={n!r}, kind={kind!r}: give one of the two, sizes of lists or kind='ap' (average"
-                " precision) or 'roc' (area under the ROC curve)."
-            )
-        check_choice("kind", kind, (None, *KINDS))
-        check_choice("adjust", adjust, (None, "max-t", *ADJUSTMENTS))
-        draws = None if n_resamples is None else check_draws("n_resamples", n_resamples)
-        level = check_share("level", level)
-        attrs = {"kind": kind, "adjust": adjust, "level": level}
-        return cls(check_n(n), kind, adjust, draws, level, progress, baseline, attrs)
-
-    def draws(self, pairs: int) -> int:
-        """Return the number of draws: with fewer no pair could be told apart."""
-        alpha = 1.0 - self.level
-        needed = swaps.least_swaps(pairs, alpha)
-        if self.n_resamples is None:
-            if self.kind:
-                return 9_999
-            most = swaps.enough_swaps(pairs, alpha)
-            return check_needed(most, f"level={self.level!r}") if self.adjust == "max-t" else most
-        if self.kind is None and self.adjust == "max-t" and self.n_resamples < needed:
-            raise ValueError(
-                f"n_resamples={self.n_resamples} cannot reach level={self.level:g}: the smallest"
-                f" p-value of {pairs} pairs is {pairs}/(n_resamples + 1). Give"
-                f" n_resamples={needed} or more, or None for as many as are needed."
-            )
-        return self.n_resamples
 
 
 def ranked(data: Data, asked: RankCriterion, columns: dict[str, type], roles: Any) -> Data:
@@ -201,10 +151,9 @@ def ranked(data: Data, asked: RankCriterion, columns: dict[str, type], roles: An
                 raise unknown_name("baseline", asked.baseline, measures)
             baseline = measures.index(asked.baseline)
         compute = functools.partial(_columns, baseline=baseline)
-        return _tested(inner, sizes, asked, Roles.of(roles), compute, _FOUND, "measure")
+        return _tested(inner, sizes, asked, Roles.of(roles), compute, FOUND, "measure")
 
-    of_lists = _OF_LISTS if asked.kind is None else {}
-    return _answered(data, asked, roles, question, ("measure",), {**columns, **of_lists})
+    return _answered(data, asked, roles, question, ("measure",), asked.columns(columns))
 
 
 def pairs_tested(data: Data, asked: RankCriterion, roles: Any) -> Data:
@@ -215,7 +164,8 @@ def pairs_tested(data: Data, asked: RankCriterion, roles: Any) -> Data:
         result = _tested(inner, sizes, asked, Roles.of(roles), _columns_of_pairs, PAIRS, "pair")
         return with_names(result, names)
 
-    return _answered(data, asked, roles, question, ("measure_a", "measure_b"), PAIRS)
+    columns = {x: t for x, t in PAIRS.items() if x != "p_adjusted" or asked.how.adjust is not None}
+    return _answered(data, asked, roles, question, ("measure_a", "measure_b"), columns)
 
 
 def _answered(
@@ -249,8 +199,17 @@ def _tested(
     measures = inner.sizes["measure"]
     pairs = measures * (measures - 1) // 2
     draws = asked.draws(pairs)
-    if asked.adjust == "max-t":
+    if asked.swapped:
         asked.attrs["n_resamples"] = draws
+        asked.attrs.update(chosen.noted_seed)
+    if asked.how.adjust is not None:
+        one = asked.baseline
+        asked.attrs["family"] = tables.family_of(
+            pairs if one is None else measures - 1,
+            one,
+            sizes=sizes.size if over_n else 1,
+            groups=inner.attrs["n_groups"], over=("group", "n" if asked.how.each else "group"),
+        )  # fmt: skip
     with drawing_bar(inner, asked.progress, draws=draws * pairs, what="swapping labels") as advance:
         computed = xr.apply_ufunc(
             compute,
@@ -260,7 +219,7 @@ def _tested(
             inner["draws"],
             kwargs={
                 "asked": asked, "sizes": sizes, "ties": chosen.ties, "n_resamples": draws,
-                "seed": chosen.draws, "advance": advance,
+                "seed": chosen.swaps if over_n else chosen.draws, "advance": advance,
                 **({"whole": inner.attrs["whole"]} if over_n else {}),
             },
             input_core_dims=[["measure", "candidate"], ["candidate"]] * 2,
@@ -301,12 +260,7 @@ class _Found(NamedTuple):
     better: BoolArray
     tied: IntArray
     exists: BoolArray
-    tested: rank_tests.PairTests
-
-    def p_adjusted(self, asked: RankCriterion) -> FloatArray:
-        """Return the p-values of all pairs, adjusted for all that are tested together."""
-        together = asked.kind is not None
-        return rank_tests.over_pairs(self.tested.p_value, asked.adjust, simultaneous=together)
+    tested: PairTests
 
 
 def _columns(
@@ -321,15 +275,13 @@ def _columns(
 ) -> tuple[AnyArray, ...]:
     """Return the columns of the measures that are known, in order, and which rows there are."""
     find = _of_lists if asked.kind is None else _of_areas
-    found = find(score, gold, present, keys, asked=asked, **options)
-    decided = rank_tests.decide(
-        found.value, found.tested, found.p_adjusted(asked), 1.0 - asked.level, baseline
-    )
+    found = find(score, gold, present, keys, asked=asked, baseline=baseline, **options)
+    decided = measure_pairs.decide(found.value, found.tested, asked.how, baseline)
     named = {
         "value": found.value, "ci_low": found.low, "ci_high": found.high,
         "better_than_chance": found.better, "tied": found.tied, **decided._asdict(),
     }  # fmt: skip
-    return _leave(asked, [*(named[name] for name in _FOUND), found.exists])
+    return _leave(asked, [*(named[name] for name in FOUND), found.exists])
 
 
 def _columns_of_pairs(
@@ -343,12 +295,10 @@ def _columns_of_pairs(
 ) -> tuple[AnyArray, ...]:
     """Return the columns of the pairs, and which rows there are."""
     find = _of_lists if asked.kind is None else _of_areas
-    found = find(score, gold, present, keys, asked=asked, **options)
-    of_pairs = rank_tests.pairs(score.shape[-2])
+    found = find(score, gold, present, keys, asked=asked, baseline=None, **options)
+    of_pairs = measure_pairs.pairs(score.shape[-2])
     a, b = ([pair[side] for pair in of_pairs] for side in (0, 1))
-    adjusted = found.p_adjusted(asked)
-    if asked.adjust is None:
-        adjusted = np.full_like(adjusted, np.nan)
+    adjusted = measure_pairs.decided(found.tested, asked.how).p_adjusted
     columns = [
         found.value[..., a, :], found.value[..., b, :], found.tested.difference,
         found.tested.p_value, adjusted, found.exists[..., a, :] & found.exists[..., b, :],
@@ -368,6 +318,7 @@ def _of_lists(
     keys: Keys,
     *,
     asked: RankCriterion,
+    baseline: int | None,
     sizes: IntArray,
     ties: str,
     n_resamples: int,
@@ -383,42 +334,59 @@ def _of_lists(
     keys = np.broadcast_to(keys, (*batch, keys.shape[-1]))
     exists = lists.exists
     low, high = INTERVALS["clopper-pearson"](
-        np.where(exists, lists.tp, 0), np.where(exists, sizes, 1), asked.level
+        np.where(exists, lists.tp, 0), np.where(exists, sizes, 1), asked.how.level
     )
-    result = rank_tests.empty(batch, count, sizes.size)
+    families = [count * (count - 1) // 2, *([] if baseline is None else [count - 1])]
+    result = PairTests.empty(batch, count, sizes.size, len(families) if asked.swapped else 0)
+    most = n_resamples
+    if asked.n_resamples is None and sizes.size <= FEW:
+        most *= MORE
+    drawing: dict[str, Any] = {"n_resamples": n_resamples, "seed": seed}
     for row in np.ndindex(batch):
-        for a, b in rank_tests.pairs(count):
+        for number, (a, b) in enumerate(measure_pairs.pairs(count)):
             both = present[row][a] & present[row][b]
             there = exists[row][a] & exists[row][b]
             if not there.any():
                 continue
-            n = sizes[there]
+            n, at = sizes[there], (*row, number, there)
             rank_a, rank_b = (restricted_ranks(ranking.order[row][x], both)[both] for x in (a, b))
             true, own = gold[row][both], keys[row][both]
             regions = nbest_regions(rank_a, rank_b, true, n)
-            observed = swaps.region_statistic(regions, n)
-            drawn = None
-            if asked.adjust == "max-t":
-                drawn = swaps.largest_statistics(
-                    rank_a, rank_b, true, n, "two-sided", own,
-                    n_resamples=n_resamples, seed=seed, advance=advance,
-                )  # fmt: skip
             only = n - regions.overlap
             tp_only = regions.tp_a - regions.tp_overlap, regions.tp_b - regions.tp_overlap
             total = np.array(true.size if whole is None else whole.total)
             spread = bands.difference_spread(rank_a, rank_b, true, total, n, only, tp_only)
-            half = np.where(only > 0, z_of(asked.level) * np.sqrt(spread.variance) / n, 0.0)
-            result.put(
-                row, a, b, there, (regions.tp_a - regions.tp_b) / n, half,
-                rank_tests.p_values(observed, drawn, tp_only, only),
+            result.difference[at] = (regions.tp_a - regions.tp_b) / n
+            result.error[at] = np.where(only > 0, np.sqrt(spread.variance) / n, 0.0)
+            result.freedom[at] = np.inf
+            if not asked.swapped:
+                p = fisher_test(tp_only[0], only, tp_only[1], only, "two-sided").p_value
+                result.p_value[at] = p
+                continue
+            ours = families if baseline in (a, b) else families[:1]
+            levels = [1.0 - (1.0 - asked.how.level) / tests for tests in ours]
+            found = swaps.decided_swap_tests(
+                rank_a, rank_b, true, n, "two-sided", own, tests=ours,
+                alpha=1.0 - asked.how.level, each=asked.how.each, most=most, advance=advance,
+                **drawing,
             )  # fmt: skip
+            result.p_value[at] = found.alone
+            asked.attrs["n_resamples"] = max(asked.attrs["n_resamples"], found.drawn)
+            margins = difference_margins(
+                rank_a, rank_b, true, n, levels, own, whole, each=asked.how.each, **drawing
+            )
+            for family, margin in zip(result.families, margins, strict=False):
+                family.p_value[at] = found.alone if asked.how.each else found.together
+                family.margin[at], family.drawn[at] = margin, found.drawn
     size = ranking.size
     tp, n = (np.where(exists, x, 0).astype(float) for x in (lists.tp, sizes))
     total = np.maximum(size.total, 1).astype(float)[..., np.newaxis]
     positive = size.positive.astype(float)[..., np.newaxis]
     above = np.exp(hypergeometric.tails(tp, total, positive, n).ge)
     below = np.exp(hypergeometric.tails(n - tp, total, total - positive, n).ge)
-    better, worse = (exists & (x * count * sizes.size <= 1.0 - asked.level) for x in (above, below))
+    better, worse = (
+        exists & (x * count * sizes.size <= 1.0 - asked.how.level) for x in (above, below)
+    )
     warn_of_reversed(worse[exists])
     value = np.where(exists, lists.tp / sizes, np.nan)
     return _Found(value, low, high, better, lists.tied, exists, result)
@@ -431,6 +399,7 @@ def _of_areas(
     keys: Keys,
     *,
     asked: RankCriterion,
+    baseline: int | None,
     sizes: IntArray,
     ties: str,
     n_resamples: int,
@@ -447,7 +416,7 @@ def _of_areas(
         error = np.sqrt(spread.variance)
         there = ranking.size
         counts = there.positive, there.total - there.positive
-        low, high = roc_areas.newcombe_limits(value, spread, *counts, asked.level)
+        low, high = roc_areas.newcombe_limits(value, spread, *counts, asked.how.level)
         chance = np.full(value.shape, 0.5)
     else:
         result = early.influences(ranking)
@@ -455,14 +424,17 @@ def _of_areas(
         error = np.sqrt(roc_areas.delong_variance(influence, result.gold, result.present))
         positive, total = ((result.gold & present).sum(axis=-1), result.present.sum(axis=-1))
         least = np.minimum(positive, total - positive)
-        low, high = early.ap_logit_limits(result, error, least - 1, positive, asked.level)
+        low, high = early.ap_logit_limits(result, error, least - 1, positive, asked.how.level)
         chance = early.chance_average_precision(ranking)
-    tested = rank_tests.of_influences(
-        value, influence, label, present, asked.adjust,
-        level=asked.level, n_resamples=n_resamples, seed=seed, student=asked.kind == "ap",
+    tested = measure_pairs.of_influences(
+        value, influence, label, present, asked.how, baseline=baseline, n_resamples=n_resamples,
+        most=n_resamples * (MORE if asked.n_resamples is None else 1), seed=seed,
+        student=asked.kind == "ap",
     )  # fmt: skip
     with np.errstate(divide="ignore", invalid="ignore"):
-        better = (value - chance) / error > z_of(1.0 - 2.0 * (1.0 - asked.level) / value.shape[-1])
+        better = (value - chance) / error > z_of(
+            1.0 - 2.0 * (1.0 - asked.how.level) / value.shape[-1]
+        )
     value, low, high = (x[..., np.newaxis] for x in (value, low, high))
     exists = np.ones((*better.shape, 1), dtype=bool)
     tied = np.zeros(exists.shape, dtype=np.int64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -26,6 +27,7 @@ from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import ask_measures
 from rankeval_pd.forms.rankings.values import check_n, those
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
+from rankeval_pd.forms.roles.options import with_options
 from rankeval_pd.forms.roles.roles import ListSizes, ProportionInterval, RankingRoles, Roles, Target
 from rankeval_pd.nbest.grouped_lists import check_joined, weights
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
@@ -49,6 +51,7 @@ AVERAGED_COLUMNS = (
 @Capabilities(
     rankings="How good is each n-best list?", lists=True, any_ties=True, ends=True, clusters=True,
     heads=True,
+    short="measure n tp precision ci_low ci_high lift tied",
 )  # fmt: skip
 @with_roles
 def nbest_precision(
@@ -143,10 +146,10 @@ def nbest_precision(
     --------
     >>> import pandas as pd, rankeval_pd
     >>> df = pd.DataFrame({"G2": [9.1, 7.4, 3.3, 0.2], "gold": [True, False, True, False]})
-    >>> df.rankeval.nbest_precision([1, 2])[["measure", "n", "tp", "precision", "recall", "lift"]]
-      measure  n  tp  precision  recall  lift
-    0      G2  1   1        1.0     0.5   2.0
-    1      G2  2   1        0.5     0.5   1.0
+    >>> df.rankeval.nbest_precision([1, 2])
+      measure  n  tp  precision    ci_low   ci_high  lift  tied
+    0      G2  1   1        1.0  0.025000  1.000000   2.0     0
+    1      G2  2   1        0.5  0.012579  0.987421   1.0     0
     """
     kind = IntervalKind.of(ci=ci, level=level, target=target, phi=phi)
     sizes = check_n(n)
@@ -258,6 +261,7 @@ class IntervalKind(NamedTuple):
         return INTERVALS[self.ci](tp / self.phi, n / self.phi, self.level)
 
 
+@with_options
 def precision_interval(
     tp: npt.ArrayLike,
     n: npt.ArrayLike,
@@ -370,5 +374,17 @@ def warn_of_reversed(worse: BoolArray) -> None:
 @contextmanager
 def intervals_unread() -> Iterator[None]:
     """Ask a question for its tests alone: without what is said of its intervals."""
-    with hushed("target='region'"):
-        yield
+    token = _READ.set(False)
+    try:
+        with hushed("target='region'"):
+            yield
+    finally:
+        _READ.reset(token)
+
+
+_READ = ContextVar("read", default=True)
+
+
+def intervals_read() -> bool:
+    """Return whether intervals are asked for, which cost as much as the tests."""
+    return _READ.get()

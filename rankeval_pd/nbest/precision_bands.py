@@ -26,7 +26,7 @@ from rankeval_pd.nbest.precision import IntervalKind
 from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import bands
-from rankeval_pd.stats.intervals.proportions import INTERVALS
+from rankeval_pd.stats.intervals.proportions import INTERVALS, z_of
 from rankeval_pd.stats.rankings.ranking import Ranking, Whole, nbest_regions
 from rankeval_pd.stats.rankings.swap_draws import Keys
 
@@ -100,10 +100,10 @@ def precision_band(
     --------
     >>> import rankeval_pd
     >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
-    >>> df.rankeval.precision_band([100, 200], measures="good").round(2)
+    >>> df.rankeval.precision_band([100, 200], measures="good")
       measure    n  precision  band_low  band_high
-    0    good  100       0.49      0.37       0.61
-    1    good  200       0.32      0.25       0.39
+    0    good  100       0.49  0.374009   0.606785
+    1    good  200       0.32  0.252090   0.394029
     """
     level = check_share("level", level)
     draws = enough(n_resamples, level)
@@ -321,52 +321,66 @@ def _difference_columns(
 ) -> tuple[FloatArray, ...]:
     shape = lists.exists.shape
     difference, margin = np.full(shape, np.nan), np.full(shape, np.nan)
+    drawing: Any = {"n_resamples": n_resamples, "seed": seed, "advance": advance}
     for row in np.ndindex(shape[:-1]):
         asked = lists.exists[row]
         if not asked.any():
             continue
         a, b, gold = lists.of(row)
-        rising, back = np.unique(n[asked], return_inverse=True)
-        drawing = {"n_resamples": n_resamples, "seed": seed, "advance": advance}
-        cluster = lists.clusters_of(row)
-        if cluster is None:
-            own = lists.draws_of(row)
-            result = _difference_margin(a, b, gold, own, rising, level, lists.whole, **drawing)
-        else:
-            result = grouped_lists.margin(a, b, gold, cluster, rising, level, **drawing)
-        difference[(*row, asked)], margin[(*row, asked)] = (x[back] for x in result)
+        r = nbest_regions(a, b, gold, n[asked])
+        if lists.cluster is None:
+            _warn_if_too_precise(np.maximum(r.tp_a, r.tp_b) / n[asked])
+        difference[(*row, asked)] = (r.tp_a - r.tp_b) / n[asked]
+        margin[(*row, asked)] = difference_margins(
+            a, b, gold, n[asked], [level], lists.draws_of(row), lists.whole, lists.clusters_of(row),
+            **drawing,
+        )[0]  # fmt: skip
     low, high = np.maximum(difference - margin, -1.0), np.minimum(difference + margin, 1.0)
     return difference, low, high
 
 
-def _difference_margin(
+def difference_margins(
     rank_a: IntArray,
     rank_b: IntArray,
     gold: BoolArray,
-    keys: Keys,
     n: IntArray,
-    level: float,
-    whole: Whole | None,
+    levels: list[float],
+    keys: Keys,
+    whole: Whole | None = None,
+    cluster: IntArray | None = None,
+    *,
+    each: bool = False,
     **drawing: Any,
-) -> tuple[FloatArray, FloatArray]:
-    """Return the difference and half the width of its band, of one pair of rankings."""
-    r = nbest_regions(rank_a, rank_b, gold, n)
-    _warn_if_too_precise(np.maximum(r.tp_a, r.tp_b) / n)
-    only = n - r.overlap
+) -> FloatArray:
+    """Return half the width of the band of a difference, for each level: (level, n).
+
+    With ``each`` every n has its own, and nothing is drawn.
+    """
+    rising, back = np.unique(n, return_inverse=True)
+    if cluster is not None:
+        margins = grouped_lists.margins(
+            rank_a, rank_b, gold, cluster, rising, levels, whole, each=each, **drawing
+        )
+        return margins[:, back]
+    r = nbest_regions(rank_a, rank_b, gold, rising)
+    only = rising - r.overlap
     tp_only = r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
     total = np.array(gold.size if whole is None else whole.total)
-    spread = bands.difference_spread(rank_a, rank_b, gold, total, n, only, tp_only)
+    spread = bands.difference_spread(rank_a, rank_b, gold, total, rising, only, tp_only)
     differ = only > 0
-    difference, margin = (r.tp_a - r.tp_b) / n, np.zeros(n.size)
+    margins = np.zeros((len(levels), rising.size))
     if differ.any():
-        edges = spread.edge_a[differ], spread.edge_b[differ]
-        deviation = np.sqrt(spread.variance[differ])
-        cells = bands.cells(gold, (rank_a, rank_b), n[differ], keys, whole)
-        largest = bands.largest(
-            cells, edges, spread.centre[differ], spread.influence[differ], **drawing
-        )
-        margin[differ] = bands.critical_value(largest, level) * deviation / n[differ]
-    return difference, margin
+        deviation = np.sqrt(spread.variance[differ]) / rising[differ]
+        factors = [z_of(level) for level in levels]
+        if not each and rising.size > 1:
+            edges = spread.edge_a[differ], spread.edge_b[differ]
+            cells = bands.cells(gold, (rank_a, rank_b), rising[differ], keys, whole)
+            largest = bands.largest(
+                cells, edges, spread.centre[differ], spread.influence[differ], **drawing
+            )
+            factors = [bands.critical_value(largest, level) for level in levels]
+        margins[:, differ] = np.multiply.outer(factors, deviation)
+    return margins[:, back]
 
 
 # --------------------------------------------------- How good are the candidates around each rank?
@@ -419,11 +433,11 @@ def local_precision(
     --------
     >>> import pandas as pd, rankeval_pd
     >>> df = pd.DataFrame({"G2": range(6, 0, -1), "gold": [True, True, False, True, False, False]})
-    >>> df.rankeval.local_precision(4)[["measure", "n", "precision"]]
-      measure  n  precision
-    0      G2  2       0.75
-    1      G2  3       0.50
-    2      G2  4       0.25
+    >>> df.rankeval.local_precision(4)
+      measure  n  precision    ci_low   ci_high
+    0      G2  2       0.75  0.194120  0.993691
+    1      G2  3       0.50  0.067586  0.932414
+    2      G2  4       0.25  0.006309  0.805880
     """
     kind = IntervalKind.of(ci=ci, level=level)
     half = _half(window)

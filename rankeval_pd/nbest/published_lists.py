@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from rankeval_pd.errors import brief, check_choice, check_count, check_share, check_together
+from rankeval_pd.forms.roles.options import with_options
 from rankeval_pd.forms.roles.roles import Alternative
 from rankeval_pd.stats._types import AnyArray, IntArray
 from rankeval_pd.stats.distributions import binomial
@@ -67,12 +68,12 @@ def compare_for(
     Examples
     --------
     >>> import rankeval_pd
-    >>> rankeval_pd.compare_for(0.3 * 50, 50, 9, 50).round(4)
-       difference   p_low  p_high
-    0        0.12  0.0022  0.2414
-    >>> rankeval_pd.compare_for(42, 100, 30, 100, overlap=(60, 20)).round(4)
-       difference   p_low  p_high
-    0        0.12  0.0115  0.0115
+    >>> rankeval_pd.compare_for(0.3 * 50, 50, 9, 50)
+       difference     p_low    p_high
+    0        0.12  0.002165  0.241424
+    >>> rankeval_pd.compare_for(42, 100, 30, 100, overlap=(60, 20))
+       difference     p_low    p_high
+    0        0.12  0.011506  0.011506
     """
     check_choice("alternative", alternative, ALTERNATIVES)
     n_a, n_b = check_count("n_a", n_a), check_count("n_b", n_b)
@@ -153,6 +154,7 @@ class Dispersion(NamedTuple):
     p_dispersion: Any
 
 
+@with_options
 def dispersion_for(
     sd_observed: npt.ArrayLike,
     sd_expected: npt.ArrayLike,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
@@ -17,23 +17,23 @@ from rankeval_pd.forms.rankings.kernel_calls import PairRanks, ask_pairs, only_p
 from rankeval_pd.forms.rankings.values import check_n, those
 from rankeval_pd.forms.roles.declarations import Capabilities, can, check_draws, with_roles
 from rankeval_pd.forms.roles.roles import (
-    AdjustOver,
     Alternative,
     DifferenceInterval,
     FamilyAdjustment,
+    ListsAdjustOver,
     ListSizes,
     RankingRoles,
     RegionTest,
     Roles,
     Target,
 )
-from rankeval_pd.nbest.comparison import DRAWN, NBEST_COLUMNS, compare
+from rankeval_pd.nbest.comparison import compare
 from rankeval_pd.nbest.precision import intervals_unread
 from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import bands
-from rankeval_pd.stats.intervals.differences import agree_with_test
-from rankeval_pd.stats.intervals.proportions import z_of
+from rankeval_pd.stats.intervals.differences import agree_with_test, one_sided
+from rankeval_pd.stats.intervals.proportions import Limits, z_of
 from rankeval_pd.stats.rankings import ranking, swaps
 from rankeval_pd.stats.significance.fisher import ALTERNATIVES
 
@@ -54,7 +54,7 @@ def significant_ranges(
     alternative: Alternative = "two-sided",
     alpha: float = 0.05,
     adjust: FamilyAdjustment | None = None,
-    adjust_over: AdjustOver = "all",
+    adjust_over: ListsAdjustOver = "all",
     n_resamples: int | None = None,
     level: float = 0.95,
     ci: DifferenceInterval = "score",
@@ -68,7 +68,8 @@ def significant_ranges(
     Parameters
     ----------
     data, a, b, n, test, alternative, alpha, adjust, adjust_over, n_resamples, **roles
-        As in :func:`compare`. With ``adjust="max-t"`` the runs hold together.
+        As in :func:`compare`. With ``adjust="max-t"`` the runs hold together; no interval is
+        shown, so that "max-t-stepdown" finds more and promises the same.
     level, ci, target, phi, progress
         As in :func:`compare`.
 
@@ -78,7 +79,7 @@ def significant_ranges(
         One row per run (Dataset: dimension row), in the order of pairs, then of n:
         ``measure_a``, ``measure_b``, ``better``, ``n_first``, ``n_last``, ``n_tests`` (how many n
         of those asked for are in the run), ``p_max`` (the largest p_adjusted in it, without
-        ``adjust`` the largest p_value). Neighbours are neighbours among the n asked for. With
+        ``adjust`` the largest p_value). Neighbors are neighbours among the n asked for. With
         ``adjust="max-t"`` also ``undecided_ends``: "none", "first", "last" or "both", the ends of
         the run that other draws may move: there the last n in the run, or its neighbour outside,
         is ``undecided`` in :func:`compare`.
@@ -97,9 +98,9 @@ def significant_ranges(
     >>> df = pd.DataFrame(
     ...     {"G2": range(40, 0, -1), "t": range(40), "gold": [True] * 12 + [False] * 28}
     ... )
-    >>> df.rankeval.significant_ranges("G2", "t").round(3)
-      measure_a measure_b better  n_first  n_last  n_tests  p_max
-    0        G2         t     G2        4      36       33  0.029
+    >>> df.rankeval.significant_ranges("G2", "t")
+      measure_a measure_b better  n_first  n_last  n_tests     p_max
+    0        G2         t     G2        4      36       33  0.028571
     """
     Roles.of(roles)  # what compare would take, as threshold, is no option here
     with intervals_unread():
@@ -113,10 +114,13 @@ def significant_ranges(
         result = _runs(table)
         result.attrs = dict(table.attrs)
         return result
-    columns: tuple[str, ...] = (*NBEST_COLUMNS, *DRAWN) if adjust == "max-t" else NBEST_COLUMNS
-    columns = (*columns, "share") if "share" in table.dims else columns
-    frame = table.to_dataframe() if "row" in table.dims else tables.as_frame(table, columns)
-    return tables.as_rows(_runs(frame), attrs=table.attrs)
+    return tables.as_rows(_runs(_as_frame(table)), attrs=table.attrs)
+
+
+def _as_frame(table: xr.Dataset) -> pd.DataFrame:
+    columns = ["measure_a", "measure_b", "n", *map(str, table.data_vars)]
+    columns += ["share"] if "share" in table.dims else []
+    return table.to_dataframe() if "row" in table.dims else tables.as_frame(table, columns)
 
 
 def _groups(table: pd.DataFrame) -> list[Hashable]:
@@ -140,7 +144,7 @@ def _runs(table: pd.DataFrame) -> pd.DataFrame:
     ends = _undecided_ends(table, pair) if "undecided" in table else None
     inside = np.abs(side) == 1.0
     table, run = table[inside], run[inside]
-    p = "p_value" if table["p_adjusted"].isna().all() else "p_adjusted"
+    p = "p_adjusted" if "p_adjusted" in table else "p_value"
     first = np.flatnonzero(np.diff(run, prepend=0))
     last = np.append(first[1:], len(run))[: len(first)] - 1
     rows = table.iloc[first]
@@ -178,7 +182,11 @@ _TYPES: dict[str, type] = {
 COLUMNS = ("measure_a", "measure_b", *_TYPES)
 
 
-@Capabilities(rankings="Is A better than B?", heads=True)
+@Capabilities(
+    rankings="Is A better than B?",
+    heads=True,
+    short="measure_a measure_b n_first n_last difference ci_low ci_high p_value",
+)
 @with_roles
 def mean_difference(
     data: Data,
@@ -221,8 +229,9 @@ def mean_difference(
     DataFrame or Dataset
         One row (Dataset: dimension pair), one for each group: ``measure_a``, ``measure_b``,
         ``n_first``, ``n_last``, ``difference`` (mean of precision_a - precision_b), ``ci_low``,
-        ``ci_high``, ``p_value``, its Monte-Carlo standard error ``p_stderr``, and ``undecided``:
-        whether its 95 % Monte-Carlo interval holds alpha, so that other draws may decide otherwise.
+        ``ci_high`` (with "greater" or "less" one-sided: the other is the end of the range),
+        ``p_value``, its Monte-Carlo standard error ``p_stderr``, and ``undecided``: whether its
+        95% Monte-Carlo interval holds alpha, so that other draws may decide otherwise.
         A group has no row if it has no list of one of the n.
 
     Notes
@@ -243,10 +252,9 @@ def mean_difference(
     --------
     >>> import rankeval_pd
     >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
-    >>> found = df.rankeval.mean_difference("good", "fair", range(50, 501), n_resamples=999)
-    >>> found.iloc[:, 2:].round(3)
-       n_first  n_last  difference  ci_low  ci_high  p_value  p_stderr  undecided
-    0       50     500       0.078   0.042    0.114    0.001     0.001      False
+    >>> df.rankeval.mean_difference("good", "fair", range(50, 501), n_resamples=999)
+      measure_a measure_b  n_first  n_last  difference   ci_low   ci_high  p_value
+    0      good      fair       50     500    0.077897  0.04196  0.113834    0.001
     """
     check_choice("alternative", alternative, ALTERNATIVES)
     level, alpha = check_share("level", level), check_share("alpha", alpha)
@@ -272,7 +280,10 @@ def mean_difference(
                 },
             )  # fmt: skip
 
-    attrs = {"alternative": alternative, "alpha": alpha, "level": level, "n_resamples": draws}
+    attrs: dict[str, Any] = {
+        "alternative": alternative, "alpha": alpha, "level": level, "n_resamples": draws
+    }  # fmt: skip
+    attrs |= chosen.noted_seed
     return answer(
         data, only_pair(data, a, b, roles), question, COLUMNS, can(mean_difference), n=sizes,
         attrs=attrs,
@@ -291,9 +302,8 @@ def _columns(
     advance: Callable[[int], object],
 ) -> tuple[AnyArray, ...]:
     shape = lists.exists.shape[:-1]
-    difference, margin, p_value = (np.full(shape, np.nan) for _ in range(3))
+    difference, error_of, p_value = (np.full(shape, np.nan) for _ in range(3))
     first, last = (np.zeros(shape, dtype=np.int64) for _ in range(2))
-    z = z_of(level)
     for row in np.ndindex(shape):
         if not lists.exists[row].any():
             continue
@@ -319,9 +329,14 @@ def _columns(
         first[row], last[row], difference[row] = asked[0], asked[-1], observed
         differ = (ranking.nbest_regions(a, b, gold, asked).overlap < asked).any()
         total = gold.size if lists.whole is None else lists.whole.total
-        margin[row] = z * _standard_error(a, b, gold, asked, weight, total) if differ else 0.0
+        error_of[row] = _standard_error(a, b, gold, asked, weight, total) if differ else 0.0
         p_value[row] = swaps.exceedance(sided[:1], sided[1:])[0]
-    low, high = np.maximum(difference - margin, -1.0), np.minimum(difference + margin, 1.0)
+
+    def limits(value: FloatArray, error: FloatArray, level: float) -> Limits:
+        half = z_of(level) * error
+        return np.maximum(value - half, -1.0), np.minimum(value + half, 1.0)
+
+    low, high = one_sided(limits, np.full(shape, level), (difference, error_of), alternative)
     low, high = agree_with_test(low, high, p_value, alternative, level)
     draws = np.full(shape, float(n_resamples))
     error, undecided = swaps.monte_carlo_error(p_value, p_value, draws, alpha=alpha)

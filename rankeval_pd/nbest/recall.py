@@ -39,7 +39,13 @@ _BAND_TYPES = dict.fromkeys(BAND_COLUMNS[2:], float) | {"exists": bool}
 BANDS = ("clopper-pearson", "emproc", "emproc-plus")
 
 
-@Capabilities(rankings="How much is found, how early?", lists=True, any_ties=True, ends=True)
+@Capabilities(
+    rankings="How much is found, how early?",
+    lists=True,
+    any_ties=True,
+    ends=True,
+    short="measure n tp recall ci_low ci_high lift tied",
+)
 @with_roles
 def nbest_recall(
     data: Data,
@@ -101,11 +107,10 @@ def nbest_recall(
     --------
     >>> import rankeval_pd
     >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
-    >>> found = df.rankeval.nbest_recall([50, 200], measures="good")
-    >>> found[["measure", "n", "tp", "recall", "ci_low", "ci_high"]].round(3)
-      measure    n  tp  recall  ci_low  ci_high
-    0    good   50  32   0.360   0.285    0.440
-    1    good  200  64   0.719   0.620    0.805
+    >>> df.rankeval.nbest_recall([50, 200], measures="good")
+      measure    n  tp    recall    ci_low   ci_high      lift  tied
+    0    good   50  32  0.359551  0.284890  0.439583  7.191011     0
+    1    good  200  64  0.719101  0.620155  0.804586  3.595506     0
     """
     kind = IntervalKind.of(ci=ci, level=level, target=target)
     sizes = check_n(n)
@@ -247,10 +252,10 @@ def recall_band(
     --------
     >>> import rankeval_pd
     >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
-    >>> df.rankeval.recall_band([100, 200], measures="good").round(2)
-      measure    n  recall  band_low  band_high
-    0    good  100    0.55      0.44       0.66
-    1    good  200    0.72      0.60       0.82
+    >>> df.rankeval.recall_band([100, 200], measures="good")
+      measure    n    recall  band_low  band_high
+    0    good  100  0.550562  0.442299   0.655482
+    1    good  200  0.719101  0.604883   0.816040
     """
     check_choice("ci", ci, BANDS)
     level = check_share("level", level)
@@ -326,15 +331,12 @@ def _band_of_one(
 
 
 def precision_as(result: xr.Dataset, inner: xr.Dataset, of: str) -> xr.Dataset:
-    """Return recall or lift in the place of precision, which they are multiples of."""
+    """Return recall or lift in the place of precision, and ``times`` as much as it they are."""
     pairs = list(zip(*(result[f"measure_{side}"].to_numpy() for side in "ab"), strict=True))
     a, b = sides(inner["present"], pairs)
     both = a & b
     positive = (both & inner["gold"]).sum("candidate")
     above = result["n"] if of == "recall" else both.sum("candidate")
     times = xr.where(positive > 0, above / positive.where(positive > 0), np.nan)
-    scaled = {
-        name.replace("precision", of): result[name] * times
-        for name in ("precision_a", "precision_b", "difference", "ci_low", "ci_high")
-    }
-    return result.drop_vars(["precision_a", "precision_b"]).assign(scaled)
+    scaled = {f"{of}_{side}": result[f"precision_{side}"] * times for side in "ab"}
+    return result.drop_vars(["precision_a", "precision_b"]).assign({**scaled, "times": times})

@@ -53,7 +53,10 @@ SAMPLE_COLUMNS = ("measure", *_SAMPLE)
 _BOOTSTRAP = 999  # draws of the test of fit
 
 
-@Capabilities(rankings="Would it happen again?")
+@Capabilities(
+    rankings="Would it happen again?",
+    short="measure n_samples n_mean precision sd_observed sd_expected phi p_dispersion",
+)
 @with_roles_but("key", "label", "ties")
 def repetition(
     data: Data,
@@ -138,10 +141,9 @@ def repetition(
     ...     {s: rankeval_pd.datasets.simulate_candidates(500, rng=s) for s in range(40)},
     ...     names=["sample", "candidate"],
     ... )
-    >>> found = samples.rankeval(by="sample", measures="good").repetition(n=50)
-    >>> found[["measure", "n_samples", "n_mean", "sd_ratio", "phi", "p_dispersion"]].round(2)
-      measure  n_samples  n_mean  sd_ratio   phi  p_dispersion
-    0    good         40    50.0      0.92  0.81          0.79
+    >>> samples.rankeval(by="sample", measures="good").repetition(n=50)
+      measure  n_samples  n_mean  precision  sd_observed  sd_expected       phi  p_dispersion
+    0    good         40    50.0      0.472     0.065876     0.071231  0.811921      0.791708
     """
     check_flag("progress", progress, none=True)
     study = _Study.of(threshold, n, ci, level, roles)._replace(progress=progress)
@@ -197,11 +199,10 @@ def repetition_samples(
     ...         "part": [1, 1, 1, 2, 2, 2],
     ...     }
     ... )
-    >>> found = df.rankeval(by="part", measures="G2").repetition_samples(threshold=7.5)
-    >>> found[["part", "measure", "n_accepted", "tp", "precision"]]
-       part measure  n_accepted  tp  precision
-    0     1      G2           2   1        0.5
-    1     2      G2           2   2        1.0
+    >>> df.rankeval(by="part", measures="G2").repetition_samples(threshold=7.5)
+       part measure  threshold  n_accepted  tp  precision    ci_low   ci_high  covered
+    0     1      G2        7.5           2   1        0.5  0.012579  0.987421    False
+    1     2      G2        7.5           2   2        1.0  0.158114  1.000000     True
     """
     study = _Study.of(threshold, n, ci, level, roles)
     result = study.ask(data, _sample_columns, _SAMPLE, per_sample=True).compute()

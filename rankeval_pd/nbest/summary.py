@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, Unpack, cast
 
-import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -13,17 +12,32 @@ from rankeval_pd.errors import unknown_name
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.candidates import Data, check_data
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles
-from rankeval_pd.forms.roles.roles import AnyRoles, FamilyAdjustment, ListSizes
-from rankeval_pd.nbest.measure_verdicts import VERDICT, RankCriterion, best_first, ranked
+from rankeval_pd.forms.roles.roles import AnyRoles, EachAdjustOver, FamilyAdjustment, ListSizes
+from rankeval_pd.nbest.measure_verdicts import best_first, ranked
+from rankeval_pd.nbest.rank_criteria import VERDICT, RankCriterion
 from rankeval_pd.queries.per_query import Undefined
 from rankeval_pd.queries.run_summary import query_summary
 from rankeval_pd.systems.paired_tests import paired_bootstrap
 from rankeval_pd.systems.system_ranks import system_ranks
 
-_OF_PAIRS = ("difference", "difference_low", "difference_high", "p_adjusted")
+_ALONE = ("difference_low_alone", "difference_high_alone")
+_OF_PAIRS = {
+    "difference": "gain", "difference_low": "ci_low", "difference_high": "ci_high",
+    "p_adjusted": "p_adjusted", "p_value": "p_value", _ALONE[0]: "ci_low_alone",
+    _ALONE[1]: "ci_high_alone",
+}  # fmt: skip
 
 
-@Capabilities(rankings="Which measure is best?", items="Who is best?", heads=True)
+@Capabilities(
+    rankings="Which measure is best?",
+    items="Who is best?",
+    heads=True,
+    short={
+        "": "measure system metric n value ci_low ci_high rank_low rank_high letters",
+        "baseline": "measure system metric n value difference difference_low difference_high"
+        " p_adjusted",
+    },
+)
 @with_roles
 def summary(
     data: Data,
@@ -31,6 +45,7 @@ def summary(
     *,
     baseline: Hashable = None,
     adjust: FamilyAdjustment | None = "max-t",
+    adjust_over: EachAdjustOver = "n",
     undefined: Undefined = "zero",
     alpha: float = 0.05,
     n_resamples: int | None = None,
@@ -51,10 +66,12 @@ def summary(
     baseline : name, optional
         What the differences are to: a measure or a system. None is the best one; of queries, no
         difference then.
-    adjust : {"max-t", "holm", "bonferroni", "bh", "by", None}
-        Adjustment of the tests of all pairs, at all n asked for together (not at each n alone): one
-        family, as in :func:`measure_ranks`. Of candidates, each group of ``by`` is a family of its
-        own; of systems, all groups are one.
+    adjust : {"max-t", "max-t-stepdown", "holm", "bonferroni", "bh", "by", None}
+        Adjustment of the tests of all pairs, as in :func:`measure_ranks`; with ``baseline``, of
+        the comparisons that are shown. The ranks follow from the tests of all pairs.
+    adjust_over : {"n", "group"}
+        Of candidates: whether the tests at each n are one family, or those at all n together. Each
+        group of ``by`` is a family of its own; of systems, all groups are one.
     undefined : {"zero", "skip", "raise"}
         Of queries: what a metric is that is undefined for one, see :func:`per_query`.
     alpha : float
@@ -63,10 +80,11 @@ def summary(
         Number of swaps, or of draws from the joint distribution (of systems and queries, of
         signs), behind p_adjusted. Unless given, as many as :func:`measure_ranks` or
         :func:`system_ranks` take: enough to decide at 5 %, where p_adjusted of n-best lists may be
-        no less than .005, with ``attrs["n_resamples"]`` swaps pairs / (n_resamples + 1). For
-        smaller ones (stars at .001) give 999 times the number of pairs or more.
+        no less than .005, with ``attrs["n_resamples"]`` swaps pairs / (n_resamples + 1), and more
+        for pairs near the level. For smaller ones (stars at .001) give 999 times the number of
+        pairs or more.
     level : float
-        Of the intervals, each alone, and of the ranks, all together.
+        Of the interval of each value alone, and of all ranks and differences together.
     progress : bool, optional
         Whether to show a progress bar; by default where the work takes more than two seconds.
     **roles
@@ -80,13 +98,17 @@ def summary(
         * ``measure`` or ``system``, and ``n`` where it was given;
         * ``value`` (precision, average precision, or the score of the metric) with ``ci_low``,
           ``ci_high``; ``rank_low``, ``rank_high`` as in :func:`measure_ranks`;
-        * ``difference`` to the best or to the baseline (of systems the gain), with its own interval
-          ``difference_low``, ``difference_high``; ``p_adjusted``: of this difference, adjusted for
-          all pairs, NaN where it is to itself;
+        * ``difference`` to the best or to the baseline (of systems the gain), with its interval
+          ``difference_low``, ``difference_high``, adjusted for the family; ``p_adjusted``: of this
+          difference, NaN where it is to itself; without ``adjust`` there is none;
         * ``tied_for_best``: nothing is significantly better;
         * ``better_than_chance``, of candidates only: better than an order without information, with
           Bonferroni's correction for measures and n;
-        * ``tied``, of n-best lists: candidates left out although they have the score of the last.
+        * ``tied``, of n-best lists: candidates left out although they have the score of the last;
+        * ``letters``, without ``baseline``: two measures share a letter if, and only if, the tests
+          do not distinguish them; ``p_value`` and ``difference_low_alone``,
+          ``difference_high_alone``: of this difference alone; ``undecided``, see
+          :func:`measure_ranks`.
 
         A Dataset of candidates keeps its dimensions and the order of the measures; one of items
         leaves as rows.
@@ -107,8 +129,9 @@ def summary(
 
     Notes
     -----
-    Intervals of values and differences are of one figure alone, p_adjusted and the ranks of all
-    together: an interval may exclude 0 where p_adjusted does not reject.
+    Intervals of values are of one value alone. Those of differences, p_adjusted and the ranks hold
+    together, and no interval of a difference excludes 0 where p_adjusted does not reject. Without
+    ``baseline`` the differences are to the best, which the data chose, and the family is all pairs.
     :func:`rankeval_pd.in_words` says the table in sentences. Cost: as :func:`measure_ranks`, or as
     :func:`system_ranks` and :func:`paired_bootstrap`.
 
@@ -116,11 +139,10 @@ def summary(
     --------
     >>> import rankeval_pd
     >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
-    >>> table = df.rankeval.summary(100)
-    >>> table[["measure", "value", "difference", "tied_for_best", "better_than_chance"]].round(2)
-      measure  value  difference  tied_for_best  better_than_chance
-    0    good   0.49        0.00           True                True
-    1    fair   0.32       -0.17          False                True
+    >>> df.rankeval.summary(100)
+      measure    n  value    ci_low   ci_high  rank_low  rank_high letters
+    0    good  100   0.49  0.388644  0.591964         1          1       a
+    1    fair  100   0.32  0.230220  0.420767         2          2       b
     """
     check_data(data)
     if _are_metrics(n):
@@ -135,8 +157,9 @@ def summary(
             raise ValueError(f"n={n!r}: systems over test items have no n-best lists. Leave n out.")
         return _of_items(data, baseline, adjust, n_resamples, level, progress, roles)
     asked = RankCriterion.of(
-        n, "ap" if n is None else None, adjust, n_resamples, level, progress, baseline
-    )
+        n, "ap" if n is None else None, adjust, n_resamples, level, progress, baseline,
+        over=adjust_over,
+    )  # fmt: skip
     return best_first(ranked(data, asked, VERDICT, roles))
 
 
@@ -166,10 +189,9 @@ def _of_items(
     options: dict[str, Any] = {
         "adjust": adjust, "n_resamples": n_resamples, "level": level, "progress": progress, **roles
     }  # fmt: skip
-    options["alpha"] = 1.0 - level
-    scores, pairs = (
-        _as_frame(question(data, **options)) for question in (system_ranks, paired_bootstrap)
-    )
+    options["alpha"] = round(1.0 - level, 12)
+    scores = _as_frame(system_ranks(data, **options))
+    pairs = _as_frame(paired_bootstrap(data, baseline=baseline, **options))
     groups: list[Any] = list(scores.columns[: list(scores.columns).index("system")])
     listed = []
     for keys, part in _parts(scores, groups):
@@ -177,14 +199,13 @@ def _of_items(
         for name, key in zip(groups, keys, strict=True):
             of_group = of_group[of_group[name] == key]
         listed.append(_with_differences(part, of_group, baseline))
-    table = pd.concat(listed, ignore_index=True).rename(columns={"score": "value"})
+    table = pd.concat(listed, ignore_index=True)
     columns = [*groups, "system", *(name for name in VERDICT if name != "better_than_chance")]
-    attrs: dict[str, Any] = {
-        **{str(k): v for k, v in scores.attrs.items()},
-        "level": level,
-        "adjust": adjust,
-    }
-    result: Any = table[columns]
+    columns += [*(["letters"] if baseline is None else []), "p_value", *_ALONE, "undecided"]
+    attrs: dict[str, Any] = {str(k): v for k, v in pairs.attrs.items()}
+    attrs |= {"level": level, "adjust": adjust}
+    attrs |= {name: scores.attrs[name] for name in ("ranks", "ci") if name in scores.attrs}
+    result: Any = table[[name for name in columns if name in table]]
     result.attrs.update(attrs)
     answered: Any = tables.as_rows(result, attrs=attrs) if isinstance(data, xr.Dataset) else result
     return cast("Data", answered)
@@ -216,17 +237,21 @@ def _with_differences(
     if baseline is not None and baseline not in names:
         raise unknown_name("baseline", baseline, names)
     reference = names[0] if baseline is None else baseline
-    rows = []
-    for name in names:
-        if name == reference:
-            rows.append((0.0, 0.0, 0.0, np.nan))
-            continue
-        forth = (pairs["system_a"] == name) & (pairs["system_b"] == reference)
-        back = (pairs["system_b"] == name) & (pairs["system_a"] == reference)
-        pair = pairs[forth | back].iloc[0]
-        gain, low, high = pair["gain"], pair["ci_low"], pair["ci_high"]
-        if back.any():
-            gain, low, high = -gain, -high, -low
-        rows.append((gain, low, high, pair["p_adjusted"]))
-    table = pd.DataFrame(rows, columns=list(_OF_PAIRS), index=scores.index, dtype=float)
-    return pd.concat([scores, table], axis=1)
+    forth, back = pairs[pairs["system_b"] == reference], pairs[pairs["system_a"] == reference]
+    turned = back.assign(
+        system_a=back["system_b"], gain=-back["gain"], ci_low=-back["ci_high"],
+        ci_high=-back["ci_low"],
+    )  # fmt: skip
+    if "ci_low_alone" in back:
+        turned["ci_low_alone"] = -back["ci_high_alone"]
+        turned["ci_high_alone"] = -back["ci_low_alone"]
+    pair = pd.concat([forth, turned]).set_index("system_a").reindex(names)
+    itself = [name == reference for name in names]
+    for column, own in _OF_PAIRS.items():
+        if own in pair:
+            scores[column] = pair[own].to_numpy()
+            if own.startswith(("gain", "ci_")):
+                scores.loc[itself, column] = 0.0
+    if baseline is not None:
+        scores["undecided"] = (pair["undecided"] == 1).to_numpy()
+    return scores

@@ -82,7 +82,7 @@ def draw_paired_differences(
 
 
 @picture(
-    ("system_a", "system_b", "score_a", "score_b", "gain", "p_two_sided", "p_adjusted"),
+    ("system_a", "system_b", "score_a", "score_b", "gain", "p_value"),
     "paired_bootstrap with adjust=...",
     own="xy",
 )
@@ -94,8 +94,7 @@ def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: floa
     if not scores:
         canvas.finish(xlabel=score_of(table))
         return
-    adjusted = bool(table["p_adjusted"].notna().any())
-    p = table["p_adjusted" if adjusted else "p_two_sided"]
+    p = table["p_adjusted" if "p_adjusted" in table else "p_value"]
     told = {
         frozenset(pair)
         for *pair, chance in zip(table["system_a"], table["system_b"], p, strict=True)
@@ -125,7 +124,7 @@ def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: floa
             passing = passing or over
         at = [scores[name] for name in clique]
         ax.plot(at, np.full(len(at), y), "|", color="black", markersize=5)
-    how = f"adjusted ({table.attrs.get('adjust')})" if adjusted else "each alone"
+    how = f"adjusted ({table.attrs.get('adjust')})" if "p_adjusted" in table else "each alone"
     name = f"not told apart: every pair p\u00a0>\u00a0{alpha:g}, {how}"
     ax.plot([], [], color="black", linewidth=2.5, label=name)
     if passing:

@@ -134,7 +134,6 @@ def of_data_or_table(
 
     def decorate(picture: Picture) -> Picture:
         headings: dict[str, Any] = dict.fromkeys(forms, "Pictures")
-        Capabilities(**headings)(picture)
         picture.__doc__ = (picture.__doc__ or "").replace("    **look\n", SHARED)
         spelled = with_roles_and(UNLESS_GIVEN)(picture)
 
@@ -153,7 +152,7 @@ def of_data_or_table(
                     )
             return draw(data, *args, **options)
 
-        return cast(Picture, drawn)
+        return cast(Picture, Capabilities(**headings)(drawn))
 
     return decorate
 

@@ -27,9 +27,10 @@ from rankeval_pd.forms.roles.roles import (
 )
 from rankeval_pd.nbest import measure_verdicts
 from rankeval_pd.nbest.comparison import compare
-from rankeval_pd.nbest.measure_verdicts import RankCriterion, pairs_tested
+from rankeval_pd.nbest.measure_verdicts import pairs_tested
 from rankeval_pd.nbest.precision import intervals_unread, nbest_precision
 from rankeval_pd.nbest.precision_bands import precision_band
+from rankeval_pd.nbest.rank_criteria import RankCriterion
 from rankeval_pd.nbest.repetition import repetition as repetition_of
 from rankeval_pd.nbest.repetition import repetition_samples
 from rankeval_pd.plotting.drawing.canvas import shown, sparse

@@ -44,6 +44,7 @@ Undefined = Literal["zero", "skip", "raise"]
 @Capabilities(
     rankings="And per query?",
     dask="it takes each query by itself. Compute some, ddf[ddf['query'].isin(...)].compute()",
+    short={"": "measure metric value", "wide": ""},
 )
 @with_query_roles
 def per_query(
@@ -131,7 +132,7 @@ def per_query(
     ...         "grade": [0, 1, 1, 1, 0],
     ...     }
     ... )
-    >>> df.rankeval.per_query(["P@2", "AP"])[["query", "measure", "metric", "value"]]
+    >>> df.rankeval.per_query(["P@2", "AP"])
       query measure metric     value
     0     1    bm25    P@2  0.500000
     1     1    bm25     AP  0.583333

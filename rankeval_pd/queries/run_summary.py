@@ -2,23 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from typing import Any, Unpack
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import unknown_name
+from rankeval_pd.errors import check_choice, unknown_name
+from rankeval_pd.forms.out.tables import family_of
 from rankeval_pd.forms.queries.documents import with_query_roles
 from rankeval_pd.forms.rankings.candidates import Data, check_data
 from rankeval_pd.forms.roles.roles import FamilyAdjustment, QueryRoles
 from rankeval_pd.queries.per_query import Undefined, per_query
-from rankeval_pd.stats._types import FloatArray
+from rankeval_pd.stats._types import AnyArray
 from rankeval_pd.systems.paired_tests import paired_bootstrap
 from rankeval_pd.systems.system_ranks import system_ranks
 
 _EQUAL = 1e-12  # values of a query that differ by no more than this are a tie
+OverMetrics = Literal["metrics", "all"]
+_METRIC = "_metric"  # the metric of an item, among the labels of the queries
+_RANKED = {
+    name: name
+    for name in (
+        "value", "ci_low", "ci_high", "rank_low", "rank_high", "tied_for_best", "letters",
+        "undecided",
+    )
+}  # fmt: skip
+_COMPARED = {
+    "difference": "gain", "difference_low": "ci_low", "difference_high": "ci_high",
+    "p_adjusted": "p_adjusted", "p_value": "p_value", "difference_low_alone": "ci_low_alone",
+    "difference_high_alone": "ci_high_alone", "undecided": "undecided",
+}  # fmt: skip
+_COLUMNS = (
+    "value", "ci_low", "ci_high", "rank_low", "rank_high", "difference", "difference_low",
+    "difference_high", "p_adjusted", "tied_for_best", "wins", "ties", "losses", "letters",
+    "p_value", "difference_low_alone", "difference_high_alone", "undecided",
+)  # fmt: skip
+_ADJUSTED = ("p_adjusted", "difference_low_alone", "difference_high_alone")
+_NOTED = ("event", "level", "n_resamples", "seed")
 
 
 @with_query_roles
@@ -28,6 +50,7 @@ def query_summary(
     *,
     baseline: Hashable = None,
     adjust: FamilyAdjustment | None = "max-t",
+    adjust_over: OverMetrics = "metrics",
     undefined: Undefined = "zero",
     alpha: float = 0.05,
     n_resamples: int | None = None,
@@ -42,9 +65,11 @@ def query_summary(
         As in :func:`per_query`; what :func:`read_trec` returns needs no role.
     baseline : name of a measure, optional
         What the others are compared with. Without it the columns of differences are NaN.
-    adjust : {"max-t", "holm", "bonferroni", "bh", "by", None}
-        Adjustment of the p-values for the number of runs that are compared with the baseline, each
-        metric for itself; and of the tests behind ``tied_for_best``, of all pairs.
+    adjust : {"max-t", "max-t-stepdown", "holm", "bonferroni", "bh", "by", None}
+        Adjustment for the number of runs that are compared with the baseline. The tests behind the
+        ranks, ``tied_for_best`` and ``letters`` are adjusted for all pairs.
+    adjust_over : {"metrics", "all"}
+        Whether each metric is a family of its own, or all metrics are one.
     alpha : float
         Level of the tests behind ``tied_for_best``.
     n_resamples : int, optional
@@ -62,10 +87,16 @@ def query_summary(
           interval;
         * ``rank_low``, ``rank_high``: between them the measure's rank is, 1 being the best;
         * ``difference``: value less that of the baseline, with ``difference_low``,
-          ``difference_high``; ``p_adjusted``: two-sided, after ``adjust``, without it as it is;
-        * ``tied_for_best``: the paired test does not tell it apart from the best one;
+          ``difference_high``, an interval that agrees with ``p_adjusted``; ``p_adjusted``:
+          two-sided, not there without ``adjust``;
+        * ``tied_for_best``: the paired test does not distinguish it from the best one;
         * ``wins``, ``ties``, ``losses``: queries where the value is above, equal to (1e-12), below
-          that of the baseline.
+          the value of the baseline;
+        * ``letters``, without ``baseline``: two measures share a letter if and only if the tests of
+          this metric do not distinguish them; ``p_value``, and with ``adjust``
+          ``difference_low_alone``, ``difference_high_alone``: of this difference alone;
+          ``undecided``: other draws may decide otherwise about the difference, without ``baseline``
+          about a pair with this measure.
 
     Raises
     ------
@@ -97,11 +128,10 @@ def query_summary(
     ...         "grade": [1, 0] * 30,
     ...     }
     ... )
-    >>> found = df.rankeval.summary("RR", baseline="old")
-    >>> found[["measure", "metric", "value", "difference", "wins", "ties", "losses"]]
-      measure metric     value  difference  wins  ties  losses
-    0     old     RR  0.666667         NaN   NaN   NaN     NaN
-    1     new     RR  0.833333    0.166667  20.0   0.0    10.0
+    >>> df.rankeval.summary("RR", baseline="old")
+      measure metric     value  difference  difference_low  difference_high  p_adjusted
+    0     old     RR  0.666667         NaN             NaN              NaN         NaN
+    1     new     RR  0.833333    0.166667       -0.025284         0.358618     0.10059
     """
     check_data(data)
     rng: Any = roles.get("rng", 0)
@@ -120,16 +150,16 @@ def query_summary(
             "a metric is undefined for some queries, and a mean needs its value for each. Give"
             " undefined='skip' to leave these queries out, or 'zero' where trec_eval says 0."
         )
-    parts = [
-        _of_metric(
-            pd.DataFrame(table[metric]), metric, baseline, adjust, alpha, n_resamples, level, rng
-        )
-        for metric in table.columns.unique(level=0)
-    ]
-    result = pd.concat(parts, ignore_index=True)
-    result.attrs.update(
-        n_queries=len(table), baseline=baseline, adjust=adjust, alpha=alpha, level=level
-    )
+    check_choice("adjust_over", adjust_over, get_args(OverMetrics))
+    over = "all" if adjust_over == "all" else "group"
+    options = {
+        "by": _METRIC, "n_resamples": n_resamples, "adjust": adjust, "adjust_over": over,
+        "alpha": alpha, "level": level, "rng": rng,
+    }  # fmt: skip
+    result = _of_metrics(table, baseline, options)
+    result.attrs.update(n_queries=len(table), baseline=baseline, adjust=adjust, alpha=alpha)
+    if adjust is not None:
+        result.attrs["adjust_over"] = adjust_over
     if isinstance(data, xr.Dataset):
         computed = result.set_index(["metric", "measure"]).to_xarray().assign_attrs(result.attrs)
         order = {"metric": table.columns.unique(level=0), "measure": table.columns.unique(level=1)}
@@ -153,67 +183,60 @@ def _of_dataset(
     return table.dropna() if undefined == "skip" else table
 
 
-def _of_metric(
-    items: pd.DataFrame,
-    metric: str,
-    baseline: Hashable,
-    adjust: FamilyAdjustment | None,
-    alpha: float,
-    n_resamples: int | None,
-    level: float,
-    rng: Any,
+def _of_metrics(
+    table: pd.DataFrame, baseline: Hashable, options: Mapping[str, Any]
 ) -> pd.DataFrame:
-    result = system_ranks(
-        items, n_resamples=n_resamples, adjust=adjust, alpha=alpha, level=level, rng=rng
-    )
-    ranks = result.set_index("system").loc[items.columns.tolist()].reset_index(names="system")
-    table = pd.DataFrame(
-        {
-            "measure": ranks["system"], "metric": metric, "value": ranks["score"],
-            "ci_low": ranks["ci_low"], "ci_high": ranks["ci_high"],
-            "rank_low": ranks["rank_low"], "rank_high": ranks["rank_high"],
-        }
-    )  # fmt: skip
-    differences = _differences(items, baseline, adjust, alpha, n_resamples, level, rng)
-    order = ("difference", "difference_low", "difference_high", "p_adjusted")
-    for name in order:
-        table[name] = differences[name].reindex(items.columns).to_numpy()
-    table["tied_for_best"] = ranks["tied_for_best"]
-    for name in ("wins", "ties", "losses"):
-        table[name] = differences[name].reindex(items.columns).to_numpy()
-    return table
+    """Return a row per metric and measure from the wide form, in the order of its columns."""
+    metrics, measures = (table.columns.unique(level=k).tolist() for k in (0, 1))
+    parts = {m: pd.DataFrame(table[m])[measures] for m in metrics}
+    items = pd.concat(parts, names=[_METRIC])
+    keys = pd.MultiIndex.from_product([metrics, measures])
+    ranks = system_ranks(items, **options)
+    tested = ranks
+    columns = _of_systems(ranks, "system", keys, _RANKED)
+    if baseline is not None:
+        tested = paired_bootstrap(items, baseline=baseline, **options)
+        columns |= _of_systems(tested, "system_a", keys, _COMPARED)
+        over = {m: part.sub(part[baseline], axis=0) for m, part in parts.items()}
+        columns |= _counted(pd.concat(over, names=[_METRIC]), keys, baseline)
+        columns["undecided"] = columns["undecided"] == 1
+    kept = [x for x in _COLUMNS if baseline is None or x != "letters"]
+    if options["adjust"] is None:
+        kept = [x for x in kept if x not in _ADJUSTED]
+    rows = {name: columns.get(name, np.full(len(keys), np.nan)) for name in kept}
+    names = {"measure": keys.get_level_values(1), "metric": keys.get_level_values(0)}
+    result = pd.DataFrame({**names, **rows})
+    result.attrs = {name: tested.attrs[name] for name in _NOTED if name in tested.attrs}
+    result.attrs["family"] = _family(measures, metrics, baseline, options)
+    return result
 
 
-def _differences(
-    items: pd.DataFrame,
-    baseline: Hashable,
-    adjust: FamilyAdjustment | None,
-    alpha: float,
-    n_resamples: int | None,
-    level: float,
-    rng: Any,
-) -> pd.DataFrame:
-    """Return the comparison of each system with the baseline, indexed by the system's name."""
-    columns = [
-        "difference", "difference_low", "difference_high", "p_adjusted", "wins", "ties", "losses",
-    ]  # fmt: skip
-    if baseline is None:
-        return pd.DataFrame(columns=columns, dtype=float)
-    pairs = paired_bootstrap(
-        items, baseline, n_resamples=n_resamples, adjust=adjust, alpha=alpha, level=level, rng=rng
-    )
-    # pairs come in any order: turn those whose first system is the baseline
-    turned = (pairs["system_a"] == baseline).to_numpy()
-    gain, low, high = (pairs[name].to_numpy() for name in ("gain", "ci_low", "ci_high"))
-    names = pairs["system_b"].where(turned, pairs["system_a"])
-    values: FloatArray = items[names.tolist()].to_numpy()
-    over = values - items[[baseline]].to_numpy()
-    p = pairs["p_two_sided" if adjust is None else "p_adjusted"].to_numpy()
-    by_name = {
-        "difference": np.where(turned, -gain, gain), "difference_low": np.where(turned, -high, low),
-        "difference_high": np.where(turned, -low, high), "p_adjusted": p,
-        "wins": (over > _EQUAL).sum(axis=0).astype(float),
-        "ties": (np.abs(over) <= _EQUAL).sum(axis=0).astype(float),
-        "losses": (over < -_EQUAL).sum(axis=0).astype(float),
-    }  # fmt: skip
-    return pd.DataFrame(by_name, index=pd.Index(names.tolist(), tupleize_cols=False))[columns]
+def _of_systems(
+    table: pd.DataFrame, role: str, keys: pd.MultiIndex, names: Mapping[str, str]
+) -> dict[str, AnyArray]:
+    """Return columns of a table of systems or pairs by metric and name, NaN where it has none."""
+    found = table.set_index(pd.MultiIndex.from_arrays([table[_METRIC], table[role]])).reindex(keys)
+    return {name: found[own].to_numpy() for name, own in names.items() if own in found}
+
+
+def _counted(over: pd.DataFrame, keys: pd.MultiIndex, baseline: Hashable) -> dict[str, AnyArray]:
+    """Return how many queries each measure wins, ties and loses; NaN for the baseline."""
+    counted = {"wins": over > _EQUAL, "ties": over.abs() <= _EQUAL, "losses": over < -_EQUAL}
+    itself = keys.get_level_values(1) == baseline
+    result = {}
+    for name, there in counted.items():
+        total = there.groupby(level=_METRIC, sort=False).sum().to_numpy(dtype=float)
+        result[name] = np.where(itself, np.nan, total.ravel())
+    return result
+
+
+def _family(
+    measures: list[Any], metrics: list[Any], baseline: Hashable, options: Mapping[str, Any]
+) -> str | None:
+    """Return the words for what is adjusted together."""
+    if options["adjust"] is None:
+        return None
+    count = len(measures) - 1
+    who = family_of(count if baseline is not None else count * (count + 1) // 2, baseline)
+    together = options["adjust_over"] == "all" and len(metrics) > 1
+    return f"{who} for all {len(metrics)} metrics" if together else f"{who} for each metric"

@@ -111,26 +111,26 @@ def calibration(
     >>> skill = np.linspace(0.60, 0.70, 20)
     >>> here, there = (pd.DataFrame(rng.random((400, 20)) < skill) for _ in range(2))
     >>> pairs = here.rankeval.paired_bootstrap()
-    >>> found = pairs.rankeval.calibration(there, bins=[0.01, 0.05, 0.2])
-    >>> found[["p_low", "p_high", "n_pairs", "agreement", "expected_agreement"]].round(2)
-       p_low  p_high  n_pairs  agreement  expected_agreement
-    0   0.01    0.05       33       0.94                0.91
-    1   0.05    0.20       59       0.76                0.79
+    >>> pairs.rankeval.calibration(there, bins=[0.01, 0.05, 0.2])
+       p_low  p_high  n_pairs  agreement    ci_low   ci_high  expected_agreement
+    0   0.01    0.05       33   0.939394  0.797736  0.992574            0.913673
+    1   0.05    0.20       59   0.762712  0.634050  0.863774            0.792766
     """
     check_choice("ci", ci, ("clopper-pearson", "systems"))
     check_choice("prior", prior, get_args(Prior))
     level = check_share("level", level)
     edges = _bins(bins)
     seed = resamples.entropy(Roles.of(roles).rng)
-    table, groups = pairs_table(data)
+    table, groups = pairs_table(data, *_needed(prior))
     draws = check_draws("n_resamples", n_resamples, len(table) if ci == "systems" else 1)
     scores, n_other = system_scores(other, item_roles(_as_in_pairs(data.attrs, roles)))
     for name in pd.concat([table["system_a"], table["system_b"]]).drop_duplicates():
         if name not in scores:
             raise unknown_name("other", name, scores)
     table = _shrunken(table, groups, prior)
-    table = table[table["gain"] > 0.0]
+    table = table[table["gain"].abs() > 0.0]
     there = np.array([scores[a] - scores[b] for a, b in _named(table)], dtype=float)
+    there *= np.sign(table["gain"].to_numpy())
     expected = gain_tables.agreement(table["p_value"], table["n_items"], n_other, table["_part"])
     table = table.assign(agrees=there > 0.0, expected=expected)[~np.isnan(there)]
     rows = [
@@ -140,6 +140,11 @@ def calibration(
     ]
     attrs = {**made_by(data), "ci": ci, "level": level, "prior": prior}
     return as_came(data, rows, groups, table, CALIBRATION_COLUMNS, attrs)
+
+
+def _needed(prior: str) -> list[str]:
+    """Return the columns of pairs that the expected agreement needs."""
+    return ["n_items", *(["gain_se"] if prior == "estimated" else [])]
 
 
 def _shrunken(table: pd.DataFrame, groups: list[Hashable], prior: str) -> pd.DataFrame:
@@ -155,6 +160,7 @@ def _shrunken(table: pd.DataFrame, groups: list[Hashable], prior: str) -> pd.Dat
 def _as_in_pairs(attrs: Mapping[Any, Any], roles: Mapping[str, Any]) -> dict[str, Any]:
     """Return the roles with the metric and the direction of the table of pairs, if it says them."""
     better, metric = attrs.get("higher_is_better"), attrs.get("metric")
+    better = bool(better) if better in (0, 1) else better  # attrs hold no bool
     chosen = dict(roles)
     check_better(better)
     check_better(chosen.get("higher_is_better"))
@@ -308,10 +314,9 @@ def population_calibration(
     >>> import numpy as np, pandas as pd, rankeval_pd
     >>> rng = np.random.default_rng(1)
     >>> df = pd.DataFrame(rng.random((5000, 8)) < np.linspace(0.60, 0.64, 8))
-    >>> found = df.rankeval.population_calibration(400, bins=[0.02, 0.10])
-    >>> found[["n_pairs", "agreement", "expected_agreement"]].round(2)
-       n_pairs  agreement  expected_agreement
-    0       56       0.93                0.95
+    >>> df.rankeval.population_calibration(400, bins=[0.02, 0.10])
+       p_low  p_high  n_pairs  agreement    ci_low   ci_high  expected_agreement
+    0   0.02     0.1       56   0.928571  0.827095  0.980196            0.945334
     """
     chosen = item_roles(roles)
     for name in ("by", "groups"):
@@ -345,7 +350,7 @@ def population_calibration(
             drawn = np.sort(np.random.default_rng(child).integers(0, total, size))
             sample = take_items(data, order[drawn], chosen)
             result = paired_bootstrap(sample, n_resamples=n_resamples, progress=False, **named)
-            pairs, groups = pairs_table(result)
+            pairs, groups = pairs_table(result, *_needed(prior))
             pairs = _shrunken(pairs, groups, prior)
             tables.append(pairs[pairs["gain"] > 0.0])
             advance(1)

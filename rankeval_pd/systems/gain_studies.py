@@ -20,7 +20,6 @@ from rankeval_pd.forms.items.pair_tables import (
     numbers_of,
     pairs_table,
     related,
-    two_sided,
 )
 from rankeval_pd.forms.out.tables import check_names
 from rankeval_pd.forms.rankings.candidates import Data
@@ -38,6 +37,7 @@ from rankeval_pd.forms.roles.roles import (
     ThresholdInterval,
     as_names,
 )
+from rankeval_pd.forms.roles.roles import Alternative as Sided
 from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.resampling import gain_tables, resamples
 from rankeval_pd.systems.item_planning import SIDES, Alternative, check_numbers
@@ -78,7 +78,7 @@ def gain_threshold(
     quantile : float
         The share of their gains that is below the threshold.
     alternative : {"greater", "two-sided"}
-        Whose p-value: "greater", the paper's, takes ``p_value``, one-sided. Tables of all pairs put
+        Whose p-value: "greater", the paper's, takes the one-sided one. Tables of all pairs put
         the better system first, so that .05 there is .10 two-sided: a gain above this threshold is
         probably significant if the direction was fixed before. "two-sided" takes ``p_two_sided``.
     relation : label, optional
@@ -125,9 +125,9 @@ def gain_threshold(
     >>> skill = np.linspace(0.60, 0.66, 20)
     >>> df = pd.DataFrame(rng.random((400, 20)) < skill).add_prefix("s")
     >>> pairs = df.rankeval.paired_bootstrap()
-    >>> pairs.rankeval.gain_threshold().drop(columns="relation").round(3)
-       threshold  threshold_low  threshold_high  n_pairs  threshold_all_pairs
-    0      0.062          0.062             inf       13                0.058
+    >>> pairs.rankeval.gain_threshold()
+       relation  threshold  threshold_low  threshold_high  n_pairs
+    0       NaN     0.0625         0.0625             inf       13
 
     Most authors would not have fixed beforehand which system is the better one:
 
@@ -141,7 +141,7 @@ def gain_threshold(
     level = check_share("level", level)
     n_resamples = check_draws("n_resamples", n_resamples)
     seed = resamples.entropy(Roles.of({"rng": rng}).rng)
-    table, groups = pairs_table(data)
+    table, groups = pairs_table(data, *([] if n_items is None else ["n_items"]))
     if relation is not None:
         known = table["relation"].unique().tolist() if "relation" in table else []
         if relation not in known:
@@ -151,11 +151,12 @@ def gain_threshold(
         check_numbers("n_items", n_items, 0.0, above=True, missing=False)
         if np.ndim(n_items) or n_items % 1:
             raise TypeError(f"n_items={n_items!r}: give one whole number.")
-    scale = np.ones(len(table)) if n_items is None else np.sqrt(table["n_items"] / n_items)
-    table = table.assign(gain=table["gain"] * scale, gain_se=table["gain_se"] * scale)
+    scale = pd.Series(1.0, table.index) if n_items is None else np.sqrt(table["n_items"] / n_items)
+    table = table.assign(gain=table["gain"].abs() * scale)
     rows: list[list[Any]] = []
     if alternative == "two-sided":
-        table = table.assign(p_value=two_sided(table), gain=table["gain"].abs())
+        table["p_value"] = np.minimum(1.0, 2.0 * table["p_value"])
+    columns = THRESHOLD_COLUMNS if "gain_se" in table else THRESHOLD_COLUMNS[:-1]
     for keys, name, part in related(table, groups):
         inside = part[part["p_value"].between(low, high) & part["gain"].notna()]
         gains = inside["gain"].to_numpy(dtype=float)
@@ -166,15 +167,17 @@ def gain_threshold(
             weights = gain_tables.pair_weights(numbers_of(inside), n_resamples, seed)
             drawn = gain_tables.weighted_quantiles(gains, weights, share)
             limits = gain_tables.wider(gain_tables.percentile_limits(drawn, level), limits)
-        errors = part["gain_se"].dropna().to_numpy(dtype=float)
-        z = gain_tables.normal_quantile((low + high) / 2.0 / SIDES[alternative])
-        listed = [name, _quantile(gains, share), *limits, len(inside), z * _quantile(errors, share)]
+        listed = [name, _quantile(gains, share), *limits, len(inside)]
+        if "gain_se" in part:
+            errors = (part["gain_se"] * scale[part.index]).dropna().to_numpy(dtype=float)
+            z = gain_tables.normal_quantile((low + high) / 2.0 / SIDES[alternative])
+            listed.append(z * _quantile(errors, share))
         rows.append(keys + listed)
     attrs = {
         **made_by(data), "window": (low, high), "quantile": share, "alternative": alternative,
         "ci": ci, "level": level,
     }  # fmt: skip
-    return as_came(data, rows, groups, table, THRESHOLD_COLUMNS, attrs)
+    return as_came(data, rows, groups, table, columns, attrs)
 
 
 def _quantile(values: FloatArray, share: float) -> float:
@@ -196,6 +199,7 @@ def _window(window: Any) -> tuple[float, float]:
 @Capabilities(
     items="Which gain is worth reporting?",
     dask="it takes parts of the items; ask for them, ddf.sample(frac=...), one by one",
+    short="size system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted",
 )
 @with_roles
 def gain_by_size(
@@ -209,6 +213,7 @@ def gain_by_size(
     ci: GainInterval | None = None,
     families: Families | None = None,
     baseline: Hashable = None,
+    alternative: Sided = "two-sided",
     adjust: FamilyAdjustment | None = None,
     adjust_over: AdjustOver = "all",
     alpha: float = 0.05,
@@ -228,8 +233,10 @@ def gain_by_size(
         "prefix": the first items, in the order of the rows, as in the paper. "random": a random
         subset, the smaller contained in the larger; prefixes are random samples only if the rows
         are in random order.
-    n_resamples, event, method, ci, families, baseline, adjust, adjust_over, alpha, level, progress
+    n_resamples, event, method, ci, families, baseline, alternative, adjust, adjust_over, alpha
         As in :func:`paired_bootstrap`; a family is of one size.
+    level, progress
+        As in :func:`paired_bootstrap`.
     **roles
         As in :func:`paired_bootstrap`. With ``by``, so many items of each domain: figure 11 is one
         size with ``by``. A domain with fewer items has no rows for that size.
@@ -250,10 +257,10 @@ def gain_by_size(
     >>> import numpy as np, pandas as pd, rankeval_pd
     >>> rng = np.random.default_rng(1)
     >>> df = pd.DataFrame({"x": rng.random(400) < 0.7, "y": rng.random(400) < 0.6})
-    >>> df.rankeval.gain_by_size([100, 400])[["size", "gain", "p_value", "n_items"]].round(4)
-       size  gain  p_value  n_items
-    0   100  0.08   0.1456      100
-    1   400  0.15   0.0000      400
+    >>> df.rankeval.gain_by_size([100, 400])
+       size system_a system_b  score_a  score_b  gain    ci_low   ci_high   p_value
+    0   100        x        y   0.6700   0.5900  0.08 -0.050842  0.208436  0.291215
+    1   400        x        y   0.7275   0.5775  0.15  0.086094  0.212924  0.000007
     """
     check_choice("draw", draw, ("prefix", "random"))
     check_items(data)
@@ -271,11 +278,12 @@ def gain_by_size(
         listed.append(
             paired_bootstrap(
                 part, n_resamples=n_resamples, event=event, method=method, ci=ci,
-                families=families, baseline=baseline, adjust=adjust, adjust_over=adjust_over,
-                alpha=alpha, level=level, progress=progress, **named,
+                families=families, baseline=baseline, alternative=alternative, adjust=adjust,
+                adjust_over=adjust_over, alpha=alpha, level=level, progress=progress, **named,
             )
         )  # fmt: skip
     joined: Data = _along_size(listed, whole) if by_size else _one_by_one(listed, whole, by)
+    joined.attrs.pop("n_items", None)  # each size has its own
     return joined
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankeval_pd.errors import check_choice, check_shapes, check_share
+from rankeval_pd.forms.roles.options import with_options
 from rankeval_pd.stats.resampling import gain_tables
 
 Alternative = Literal["two-sided", "greater"]
@@ -78,6 +79,7 @@ def expected_agreement(
     return float(result) if result.ndim == 0 else result
 
 
+@with_options
 def detectable_gain(
     gain_se: ArrayLike,
     n_items: ArrayLike,
@@ -141,6 +143,7 @@ def detectable_gain(
     return float(result) if result.ndim == 0 else result
 
 
+@with_options
 def needed_items(
     gain: ArrayLike,
     gain_se: ArrayLike,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -15,6 +16,7 @@ from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.roles.declarations import Capabilities, check_memory, with_roles
 from rankeval_pd.forms.roles.roles import (
     AdjustOver,
+    Alternative,
     Event,
     FamilyAdjustment,
     GainInterval,
@@ -22,9 +24,9 @@ from rankeval_pd.forms.roles.roles import (
     LawMethod,
 )
 from rankeval_pd.stats._types import AnyArray, IntArray
-from rankeval_pd.stats.resampling import paired_gains, resamples
+from rankeval_pd.stats.resampling import paired_gains, resamples, swapped_gains
 from rankeval_pd.stats.resampling.bootstrap_tests import DUAL, EVENTS, INTERVALS
-from rankeval_pd.stats.resampling.gain_tables import Pairs, is_undecided
+from rankeval_pd.stats.resampling.gain_tables import Pairs, is_undecided, reaching
 from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions
 from rankeval_pd.systems.system_ranks import (
     Families,
@@ -37,16 +39,21 @@ from rankeval_pd.systems.system_ranks import (
     seed_of,
 )
 
-PAIR_COLUMNS = (
+PAIR_COLUMNS: tuple[str, ...] = (
     "system_a", "system_b", "score_a", "score_b", "gain", "gain_se", "ci_low", "ci_high",
     "p_value", "p_two_sided", "p_stderr", "p_adjusted", "confidence", "undecided", "exact",
-    "n_items", "n_resamples",
+    "n_items", "n_resamples", "p_one_sided", "leaning", "ci_low_alone", "ci_high_alone",
 )  # fmt: skip
+OF_FAMILY = ("p_adjusted", "ci_low_alone", "ci_high_alone")  # only there with adjust=
 
-_PAIR_DTYPES = (bool, *[float] * 11, bool, bool, *[np.int64] * 3, *[float] * 3)
+_PAIR_DTYPES = (bool, *[float] * 11, bool, bool, *[np.int64] * 3, *[float] * 6)
 
 
-@Capabilities(items="Is the gain of a system real?", sums=True)
+@Capabilities(
+    items="Is the gain of a system real?",
+    sums=True,
+    short="system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted",
+)
 @with_roles
 def paired_bootstrap(
     data: Data,
@@ -59,6 +66,7 @@ def paired_bootstrap(
     ci: GainInterval | None = None,
     families: Families | None = None,
     baseline: Hashable = None,
+    alternative: Alternative = "two-sided",
     adjust: FamilyAdjustment | None = None,
     adjust_over: AdjustOver = "all",
     alpha: float = 0.05,
@@ -84,9 +92,9 @@ def paired_bootstrap(
         b, the number of resamples. None: as many as the family of tests, ``adjust``, ``alpha`` and
         ``level`` need, at least 10,000; the paper's is a million.
     event : {"wild", "recentred", "strict", "zero", "bias-corrected", "studentised"}
-        What ``p_value`` is the chance of. "wild": the wild bootstrap, its null hypothesis imposed:
-        what each item (with ``groups`` each cluster) adds to the gain gets a random sign, and the
-        gain is reached. The others draw items with replacement and count resampled gains δ*, δ
+        What the one-sided p-value is the chance of. "wild": the wild bootstrap under the null
+        hypothesis: what each item (with ``groups`` each cluster) adds to the gain gets a random
+        sign, and the gain is reached. The others draw items and count resampled gains δ*, δ
         being the gain. The paper's: "recentred" δ* ≥ 2δ; "strict" δ* > 2δ, figure 1 to the letter;
         "zero" δ* ≤ 0; "bias-corrected" δ* − mean δ* ≥ δ, for metrics whose resampled gains are not
         centred at δ (of means and sums without ``groups`` the mean δ* is known to be δ, and not
@@ -94,21 +102,25 @@ def paired_bootstrap(
     method : {"auto", "exact", "monte-carlo"}
         "auto" computes the distribution itself where it can, and draws elsewhere.
     ci : {None, "wild", "bca", "percentile", "basic", "studentised", "tango", "newcombe"}
-        Interval of the gain. None is the one that agrees with ``event``: it leaves out 0 where
-        p_two_sided ≤ 1 − level. For "wild" these are the gains that the test does not reject; of
-        items that are right or wrong (0 or 1, without ``groups``) Tango's score interval, with 0 in
-        it where the exact test does not reject 0. Any other interval may contradict p_two_sided.
-        "tango" and "newcombe" are score intervals of paired proportions, of 0 and 1 only.
+        Interval of the gain. None takes the one that agrees with ``event``. For "wild" it contains
+        the gains that the test does not reject; for items that are right or wrong (0 or 1, without
+        ``groups``) it is Tango's score interval. "tango" and "newcombe" are score intervals of
+        paired proportions. No interval excludes 0 if the p-value that decides is above 1 − level:
+        it then reaches to 0.
     families : mapping, sequence or callable, optional
         A label per system (by name, or in the order of the systems): pairs are "same" or
         "different" in the column ``relation``. Or a function of two names that gives the relation.
-    adjust : {None, "holm", "bonferroni", "bh", "by", "max-t"}
-        Adjustment of ``p_two_sided`` for the number of pairs. "max-t" resamples always, in rows
-        that are ``exact`` too.
+    alternative : {"two-sided", "greater", "less"}
+        What ``p_value`` tests: that the two differ, that system_a is better, or that it is worse.
+        Berg-Kirkpatrick et al. (2012) test "greater". A one-sided test has a one-sided interval.
+    adjust : {None, "holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
+        Adjustment for the number of pairs. "max-t" compares each pair with the largest statistic
+        of all pairs in the same draws, and gives simultaneous intervals. "max-t-stepdown" (Romano
+        and Wolf) finds more, and has the intervals of "max-t". Both always resample.
     adjust_over : {"all", "group"}
         Whether the pairs of all groups (of ``by``; in a Dataset of all batch dimensions) are one
-        family, or those of each group. "max-t" holds for the pairs of a group, and over the groups
-        a step-down in Holm's way is put on top, since each has items of its own.
+        family, or those of each group. "max-t" covers the pairs of a group; over groups, whose
+        items differ, Bonferroni's method (with "max-t-stepdown" a step-down) is added.
     alpha : float
         The level at which ``undecided`` is judged, and for which ``n_resamples`` is chosen.
     level : float
@@ -137,17 +149,21 @@ def paired_bootstrap(
         * ``gain_se``: its standard error, by linearisation; of the paper's events the standard
           deviation of δ*; ``ci_low``, ``ci_high``: interval of the gain, infinite where so few
           items set no limit, NaN where nothing varies;
-        * ``p_value``: one-sided, of the pair in its order; ``p_two_sided`` = min(1, 2 p_value),
-          p_value being that of the better system first, whichever was named first; ``p_stderr``:
-          Monte-Carlo standard error of p_value; ``p_adjusted``: of p_two_sided, NaN without
-          ``adjust``;
-        * ``confidence`` = 1 − p_value;
-        * ``undecided``: the Monte-Carlo interval of the p-value that decides, ``p_adjusted`` or
-          without ``adjust`` ``p_two_sided``, holds alpha: draw more resamples;
+        * ``p_value``: of ``alternative``; two-sided it is min(1, 2 p_one_sided). With "max-t" it is
+          the tail of the t statistic of this pair over the same draws; ``p_two_sided``;
+          ``p_stderr``: Monte Carlo standard error of p_value, with "max-t" of p_adjusted;
+        * ``p_adjusted``, with ``adjust``: never below p_value. The interval agrees with it:
+          simultaneous with "max-t", Bonferroni's with "holm" and "bonferroni", Benjamini and
+          Yekutieli's (2005) with "bh" and "by", where a rejection in another group does not count;
+        * ``confidence`` = 1 − p_one_sided;
+        * ``undecided``: the Monte Carlo interval of the p-value that decides, ``p_adjusted`` or
+          without ``adjust`` ``p_value``, contains alpha: draw more resamples;
         * ``exact``: p_value is computed from its distribution and has no Monte-Carlo error. That
           says nothing of the level of the test: the distribution may be the wrong one for few
           items;
         * ``n_items``; ``n_resamples``: draws behind p_value, 0 where exact;
+        * ``p_one_sided``: in the direction of the gain; ``leaning``: the system that the gain
+          favors; with ``adjust`` ``ci_low_alone``, ``ci_high_alone``: interval of this pair alone;
         * ``relation``, with ``families``; ``n_groups``, with ``groups``.
 
     Warns
@@ -185,12 +201,12 @@ def paired_bootstrap(
     "wild" always, of the paper's events without ``groups``. Of up to 16 items or groups (20 with
     method="exact"), "wild" looks at all signs, whatever the metric. "studentised" resamples always.
 
-    "max-t" is the step-down method of Romano and Wolf with t statistics: of "wild" with the same
-    signs for all pairs, of the other events with the standard error of every resample.
+    "max-t" uses t statistics: for "wild" with the same signs for all pairs, for the other events
+    with the standard error of every resample. Its interval excludes 0 if and only if p_adjusted is
+    at most 1 − level: it contains the gains whose t statistic is not above the critical value.
 
-    Pairs ordered by their gain make the one-sided p a half of a two-sided one: under the null
-    hypothesis of two equal systems, p_value ≤ .05 happens at 10 %. Use p_two_sided unless the
-    direction was known before.
+    Pairs are ordered by their gain, so the one-sided p of two equal systems is at most 0.05 in 10%
+    of samples. Use "greater" only if the direction was fixed before.
 
     Cost: of a block of 1,000 resamples a matrix product, items x systems (but for "wild" x
     statistics), twice that where items are not small whole numbers; counts take some 7 ns a draw,
@@ -217,27 +233,35 @@ def paired_bootstrap(
 
     >>> import pandas as pd, rankeval_pd
     >>> df = pd.DataFrame({"new": [1] + [0] * 49, "old": [0] * 50})
-    >>> df.rankeval.paired_bootstrap()[["system_a", "system_b", "gain", "p_value", "exact"]]
-      system_a system_b  gain  p_value  exact
-    0      new      old  0.02      0.5   True
-    >>> df.rankeval.paired_bootstrap(event="recentred")[["gain", "p_value", "exact"]]
-       gain   p_value  exact
-    0  0.02  0.264229   True
+    >>> df.rankeval.paired_bootstrap()
+      system_a system_b  score_a  score_b  gain    ci_low   ci_high  p_value
+    0      new      old     0.02      0.0  0.02 -0.052775  0.104954      1.0
+
+    The test of Berg-Kirkpatrick et al. (2012):
+
+    >>> df.rankeval.paired_bootstrap(event="recentred", alternative="greater")
+      system_a system_b  score_a  score_b  gain  ci_low  ci_high   p_value
+    0      new      old     0.02      0.0  0.02   -0.02      inf  0.264229
     """
     check_choice("event", event, EVENTS)
     check_choice("ci", ci, (None, *INTERVALS))
     options = options_of(
         roles, n_resamples, method=method, adjust=adjust, alpha=alpha, level=level,
         event=event, ci=_agreeing(event, ci), keep_order=not (b is None and baseline is None),
+        alternative=alternative,
     )  # fmt: skip
-    said = ("event", "method", "ci", "adjust", "alpha", "level")
+    said = ("event", "ci", "alternative", "adjust", "alpha", "level")
     return _ask_pairs(
         paired_gains.paired_bootstrap, data, a, b, options, adjust_over, families, progress, roles,
         said, baseline,
     )  # fmt: skip
 
 
-@Capabilities(items="Is the gain of a system real?", sums=True)
+@Capabilities(
+    items="Is the gain of a system real?",
+    sums=True,
+    short="system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted",
+)
 @with_roles
 def paired_permutation(
     data: Data,
@@ -248,6 +272,7 @@ def paired_permutation(
     method: LawMethod = "auto",
     families: Families | None = None,
     baseline: Hashable = None,
+    alternative: Alternative = "two-sided",
     adjust: FamilyAdjustment | None = None,
     adjust_over: AdjustOver = "all",
     alpha: float = 0.05,
@@ -259,7 +284,9 @@ def paired_permutation(
 
     Parameters
     ----------
-    data, a, b, baseline, n_resamples, families, adjust, adjust_over, alpha, level, progress
+    data, a, b, baseline, n_resamples, families, alternative, adjust, adjust_over
+        As in :func:`paired_bootstrap`.
+    alpha, level, progress
         As in :func:`paired_bootstrap`.
     **roles
         As in :func:`paired_bootstrap`; with ``groups`` whole clusters are swapped.
@@ -271,8 +298,8 @@ def paired_permutation(
     Returns
     -------
     DataFrame or Dataset
-        The columns of :func:`paired_bootstrap`, with its warnings. ``p_value`` is the chance of a
-        gain at least as large as the observed one if the two systems are exchangeable on each item;
+        The columns of :func:`paired_bootstrap`, with its warnings. ``p_one_sided`` is the chance of
+        such a gain if the two systems are exchangeable on each item;
         ``gain_se`` the standard deviation of the gain under swaps, as if the true gain were 0;
         ``ci_low`` and ``ci_high`` the gain less the quantiles of the gain under swaps. Both hold 0
         or not as the test says, and are the wider the larger the gain is beside its spread (of a
@@ -298,17 +325,18 @@ def paired_permutation(
     --------
     >>> import pandas as pd, rankeval_pd
     >>> df = pd.DataFrame({"new": [1] + [0] * 49, "old": [0] * 50})
-    >>> df.rankeval.paired_permutation()[["gain", "p_value", "exact"]]
-       gain  p_value  exact
-    0  0.02      0.5   True
+    >>> df.rankeval.paired_permutation()
+      system_a system_b  score_a  score_b  gain  ci_low  ci_high  p_value
+    0      new      old     0.02      0.0  0.02     0.0     0.04      1.0
     """
     options = options_of(
         roles, n_resamples, method=method, adjust=adjust, alpha=alpha, level=level,
         event="recentred", ci="basic", keep_order=not (b is None and baseline is None),
+        alternative=alternative,
     )  # fmt: skip
-    said = ("method", "adjust", "alpha", "level")
+    said = ("alternative", "adjust", "alpha", "level")
     return _ask_pairs(
-        paired_gains.paired_permutation, data, a, b, options, adjust_over, families, progress,
+        swapped_gains.paired_permutation, data, a, b, options, adjust_over, families, progress,
         roles, said, baseline,
     )  # fmt: skip
 
@@ -380,6 +408,8 @@ def _ask_pairs(
     baseline: Hashable,
 ) -> Data:
     columns = PAIR_COLUMNS if families is None else (*PAIR_COLUMNS, "relation")
+    if options.adjust is None:
+        columns = tuple(name for name in columns if name not in OF_FAMILY)
     made = TableNotes(options, roles, said, adjust_over)
     with resampling_bar(data, progress, options.n_resamples, "resampling items") as step:
 
@@ -387,7 +417,8 @@ def _ask_pairs(
             settled = made.settled(options, len(pairs), groups)
             check_size(test, items, len(pairs), settled)
             computed = test(items, pairs, settled, step)
-            made.see(items, settled, np.isfinite(computed.gain) & np.isnan(computed.ci_low))
+            drawn = settled._replace(n_resamples=int(computed.n_resamples.max(initial=0)))
+            made.see(items, drawn, np.isfinite(computed.gain) & np.isnan(computed.ci_low))
             if "ci" in said:
                 own = "tango" if items.binary else DUAL[options.event]
                 made.see_interval(options.ci or own)
@@ -397,19 +428,19 @@ def _ask_pairs(
         question = ItemQuestion(
             ask, Pairs._fields, _PAIR_DTYPES, "pair", finish=finish,
             spread=lambda n_pairs: _spread(test, made.settled(options, n_pairs, 1)),
+            family=partial(made.family, one=a if b is None and baseline is None else baseline),
         )  # fmt: skip
         relate = None if families is None else relation_of(families)
         result: Data = answer_items(
             data, roles, question, made.columns(columns), a=a, b=b, baseline=baseline,
             relate=relate, attrs=made.attrs,
         )  # fmt: skip
-    made.warn()
-    return result
+    return made.finished(result)
 
 
 def _spread(test: Callable[..., Pairs], options: PairOptions) -> ItemNeeds:
     """Return what the test needs of items that are spread over workers."""
-    if test is paired_gains.paired_permutation:
+    if test is swapped_gains.paired_permutation:
         return ItemNeeds(options, swaps=True)
     return ItemNeeds(options, signs="wild" in (options.event, options.ci))
 
@@ -423,8 +454,24 @@ def _over_groups(options: PairOptions) -> Finish:
             for name in ("family_p", "family_low", "family_high")
         )
         return [
-            result.assign(p_adjusted=p, undecided=is_undecided(low, high, options.alpha))
+            _as_one_family(result, p, is_undecided(low, high, options.alpha), options.level)
             for result, p, low, high in zip(results, *computed, strict=True)
         ]
 
     return finish
+
+
+def _as_one_family(
+    result: xr.Dataset, p_adjusted: xr.DataArray, undecided: xr.DataArray, level: float
+) -> xr.Dataset:
+    """Return the rows with p-values of the whole family, and intervals that agree with them."""
+    low, high = xr.apply_ufunc(
+        lambda low, high, p: reaching((low, high), p, level),
+        result["ci_low"],
+        result["ci_high"],
+        p_adjusted,
+        output_core_dims=[[], []],
+        dask="parallelized",
+        output_dtypes=[float, float],
+    )
+    return result.assign(p_adjusted=p_adjusted, undecided=undecided, ci_low=low, ci_high=high)

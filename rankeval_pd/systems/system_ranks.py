@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Unpack
+from typing import Any, Unpack, get_args
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,7 @@ from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.roles.declarations import Capabilities, check_memory, with_roles
 from rankeval_pd.forms.roles.roles import (
     AdjustOver,
+    Alternative,
     FamilyAdjustment,
     ItemRoles,
     RankKind,
@@ -29,10 +30,16 @@ from rankeval_pd.forms.roles.roles import (
 )
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
-from rankeval_pd.stats.rankings.rank_tests import RANKS, SCORE_INTERVALS, Ranks, rank_limits
+from rankeval_pd.stats.rankings.rank_tests import (
+    RANKS,
+    SCORE_INTERVALS,
+    Ranks,
+    any_of_system,
+    rank_limits,
+)
 from rankeval_pd.stats.rankings.rank_tests import system_ranks as system_ranks_of
-from rankeval_pd.stats.resampling import paired_gains, resamples
-from rankeval_pd.stats.resampling.gain_tables import METHODS
+from rankeval_pd.stats.resampling import resamples, swapped_gains
+from rankeval_pd.stats.resampling.gain_tables import METHODS, is_undecided
 from rankeval_pd.stats.resampling.item_draws import studentises
 from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions, quiet
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, with_resamples
@@ -40,13 +47,20 @@ from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, with_resamples
 # -------------------------------------------- Which rank does a system have, and how sure is that?
 
 RANK_COLUMNS = (
-    "system", "score", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "p_best",
-    "tied_for_best",
+    "system", "value", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "p_best",
+    "tied_for_best", "letters", "undecided",
 )  # fmt: skip
-_RANK_DTYPES = (*[float] * 3, *[np.int64] * 3, float, bool, np.int64, float)
+_RANK_DTYPES = (
+    *[float] * 3, *[np.int64] * 3, float, bool, np.int64, object, bool, np.int64, *[float] * 3,
+)  # fmt: skip
+_FAMILY = ("family_p", "family_low", "family_high")
 
 
-@Capabilities(items="Who is best?", sums=True)
+@Capabilities(
+    items="Who is best?",
+    sums=True,
+    short="system value ci_low ci_high rank_low rank_high letters",
+)
 @with_roles
 def system_ranks(
     data: Data,
@@ -75,9 +89,9 @@ def system_ranks(
         Interval of the score. None is the exact binomial one, "clopper-pearson", where every item
         is right or wrong (0 or 1, without ``groups``), and "wild" elsewhere: the scores that random
         signs of the items do not reject.
-    adjust : {None, "holm", "bonferroni", "bh", "by", "max-t"}
+    adjust : {None, "holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
         Adjustment of the tests of all pairs. With None, "bh" and "by" the ranks do not hold for all
-        systems together.
+        systems together. "max-t-stepdown" distinguishes more systems than "max-t".
     adjust_over : {"all", "group"}
         As in :func:`paired_bootstrap`: whether the ranks of all groups hold together, or those of
         each group.
@@ -90,12 +104,14 @@ def system_ranks(
     -------
     DataFrame or Dataset
         One row per system, sorted by rank (Dataset: dimension system, in the order of the data):
-        ``system``, ``score``, ``ci_low``, ``ci_high``; ``rank``, 1 being the best, equal scores
-        sharing the better rank, an undefined score (NaN) ranking last; ``rank_low``: 1 + the number
-        of systems that are significantly better, ``rank_high``: the number of systems less those
-        that are significantly worse; ``p_best``: share of the resamples in which the system is
-        best, ties shared; ``tied_for_best``: no system is significantly better; ``n_groups``, with
-        ``groups``.
+        ``system``, ``value`` (its score), ``ci_low``, ``ci_high``; ``rank``, 1 being the best,
+        equal scores sharing the better rank, an undefined score (NaN) ranking last; ``rank_low``:
+        1 + the number of systems that are significantly better, ``rank_high``: the number of
+        systems less those that are significantly worse; ``p_best``: share of the resamples in
+        which the system is best, ties shared; ``tied_for_best``: no system is significantly
+        better; ``letters``: two systems share a letter if and only if the tests do not distinguish
+        them; ``undecided``: other draws may decide otherwise about a pair with this system;
+        ``n_groups``, with ``groups``.
 
     Warns
     -----
@@ -104,9 +120,12 @@ def system_ranks(
 
     Notes
     -----
-    The tests are those of :func:`paired_bootstrap` with the same ``adjust``: of two systems, one
-    ranks surely above the other where ``p_adjusted`` ≤ alpha. With a probability of at least
-    1 - alpha all true ranks lie between their ``rank_low`` and ``rank_high`` (Mogstad et al.). Few
+    The tests are the tests of :func:`paired_bootstrap` with the same ``adjust``. One system ranks
+    surely above another if ``p_adjusted`` ≤ alpha. With a probability of at least 1 - alpha all
+    true ranks lie between their ``rank_low`` and ``rank_high`` (Mogstad et al.). Without
+    ``n_resamples``, draws go on until no pair is undecided, up to eight times the first number.
+    The seed then does not decide which systems are tied for first, except for a pair whose
+    p-value differs from alpha by less than some 0.002: ``undecided`` marks it. Few
     items or much alike systems give wide limits, which is what such data say. ``p_best`` is no
     probability that the system is the best of the population. Cost: that of the paired bootstrap
     with its resamples (for ``p_best``), and comparisons systems² x resamples.
@@ -121,11 +140,11 @@ def system_ranks(
     >>> import pandas as pd, rankeval_pd
     >>> right = {"x": [1] * 36 + [0] * 4, "y": [1] * 35 + [0] * 4 + [1], "z": [0] * 30 + [1] * 10}
     >>> df = pd.DataFrame(right)
-    >>> df.rankeval.system_ranks()[["system", "score", "rank", "rank_low", "rank_high"]]
-      system  score  rank  rank_low  rank_high
-    0      x   0.90     1         1          2
-    1      y   0.90     1         1          2
-    2      z   0.25     3         3          3
+    >>> df.rankeval.system_ranks()
+      system  value    ci_low   ci_high  rank_low  rank_high letters
+    0      x   0.90  0.763363  0.972075         1          2       a
+    1      y   0.90  0.763363  0.972075         1          2       a
+    2      z   0.25  0.126915  0.411962         3          3       b
     """
     check_choice("ci", ci, (None, *SCORE_INTERVALS))
     check_choice("ranks", ranks, RANKS)
@@ -138,39 +157,41 @@ def system_ranks(
     with resampling_bar(data, progress, options.n_resamples, "resampling items") as step:
 
         def ask(items: AnyItems, pairs: IntArray, groups: int) -> Sequence[AnyArray]:
-            with_resamples = made.settled(options, len(pairs), groups)
-            check_size(system_ranks_of, items, len(pairs), with_resamples)
-            computed = system_ranks_of(items, with_resamples, ranks, step)
-            made.see(items, with_resamples, np.isfinite(computed.score) & np.isnan(computed.ci_low))
+            settled = made.settled(options, len(pairs), groups)
+            check_size(system_ranks_of, items, len(pairs), settled)
+            computed = system_ranks_of(items, settled, ranks, step)
+            drawn = settled._replace(n_resamples=int(computed.n_resamples.max()))
+            made.see(items, drawn, np.isfinite(computed.value) & np.isnan(computed.ci_low))
             made.see_interval(ci or ("clopper-pearson" if items.binary else "wild"))
             return computed
 
         finish = _over_groups(options, ranks) if made.over_all else None
         question = ItemQuestion(
-            ask, Ranks._fields, _RANK_DTYPES, "system", of_pairs=("family_p",), finish=finish,
+            ask, Ranks._fields, _RANK_DTYPES, "system", of_pairs=_FAMILY, finish=finish,
             spread=lambda n_pairs: ItemNeeds(
                 made.settled(options, n_pairs, 1), signs=True, ranked=True
             ),
+            family=made.family,
         )  # fmt: skip
         result: Data = answer_items(
             data, roles, question, made.columns(RANK_COLUMNS), attrs=made.attrs
         )
-    made.warn()
-    return _by_rank(result, as_names(roles.get("by"), getattr(data, "columns", ())))
+    return _by_rank(made.finished(result), as_names(roles.get("by"), getattr(data, "columns", ())))
 
 
 def _over_groups(options: PairOptions, ranks: str) -> Finish:
     """Return what takes the tests of all groups as one family, and ranks by them."""
 
-    def limits(rank: IntArray, p_values: FloatArray) -> tuple[IntArray, IntArray]:
-        return rank_limits(rank, p_values, options.alpha)
+    def limits(rank: IntArray, *p_values: FloatArray) -> tuple[AnyArray, ...]:
+        p, low, high = p_values
+        between = is_undecided(low, high, options.alpha)
+        return *rank_limits(rank, p, options.alpha), any_of_system(between, rank.size)
 
     def finish(results: list[xr.Dataset], batch: list[Hashable]) -> list[xr.Dataset]:
+        listed = (of_all_groups(results, name, options, batch) for name in _FAMILY)
         return [
-            _ranked(result, p, limits, ranks)
-            for result, p in zip(
-                results, of_all_groups(results, "family_p", options, batch), strict=True
-            )
+            _ranked(result, p_values, limits, ranks)
+            for result, *p_values in zip(results, *listed, strict=True)
         ]
 
     return finish
@@ -178,21 +199,21 @@ def _over_groups(options: PairOptions, ranks: str) -> Finish:
 
 def _ranked(
     result: xr.Dataset,
-    p_values: xr.DataArray,
-    limits: Callable[[IntArray, FloatArray], tuple[IntArray, IntArray]],
+    p_values: Sequence[xr.DataArray],
+    limits: Callable[..., tuple[AnyArray, ...]],
     ranks: str,
 ) -> xr.Dataset:
-    low, high = xr.apply_ufunc(
+    low, high, letters, undecided = xr.apply_ufunc(
         limits,
         result["rank"],
-        p_values,
-        input_core_dims=[["system"], ["pair"]],
-        output_core_dims=[["system"], ["system"]],
+        *p_values,
+        input_core_dims=[["system"], *[["pair"]] * len(p_values)],
+        output_core_dims=[["system"]] * 4,
         vectorize=True,
         dask="parallelized",
-        output_dtypes=[np.int64, np.int64],
+        output_dtypes=[np.int64, np.int64, object, bool],
     )
-    result = result.assign(tied_for_best=low == 1)
+    result = result.assign(tied_for_best=low == 1, letters=letters, undecided=undecided)
     return result.assign(rank_low=low, rank_high=high) if ranks == "simultaneous" else result
 
 
@@ -211,7 +232,7 @@ def _by_rank(table: Data, by: list[Hashable]) -> Data:
 # How a table of resampled items is made: options, memory, bar, family, and what is to be said.
 
 FEW_ITEMS, FEW_GROUPS = 30, 20  # below these, a warning
-_ADJUSTMENTS = (None, *ADJUSTMENTS, "max-t")
+_ADJUSTMENTS = (None, *ADJUSTMENTS, "max-t", "max-t-stepdown")
 
 
 def seed_of(roles: Mapping[str, Any]) -> resamples.Seed:
@@ -231,20 +252,23 @@ def options_of(
     event: str,
     ci: str,
     keep_order: bool,
+    alternative: str = "two-sided",
 ) -> PairOptions:
     """Return the options, checked."""
     check_choice("method", method, METHODS)
+    check_choice("alternative", alternative, get_args(Alternative))
     check_choice("adjust", adjust, _ADJUSTMENTS)
     return PairOptions(
         0 if n_resamples is None else check_count("n_resamples", n_resamples),
         event, method, ci, adjust,
         check_share("alpha", alpha), check_share("level", level), seed_of(roles), keep_order,
+        alternative=alternative,
     )  # fmt: skip
 
 
 def check_size(test: Callable[..., Any], items: AnyItems, pairs: int, options: PairOptions) -> None:
     """Raise a MemoryError where the draws of every pair, or of every system, cannot be held."""
-    every = test is paired_gains.paired_permutation or studentises(options)
+    every = test is swapped_gains.paired_permutation or studentises(options)
     rows, what = (pairs, "pairs") if every else (items.n_systems, "systems")
     check_memory(
         2 * rows * options.n_resamples,
@@ -291,10 +315,12 @@ class TableNotes:
     ) -> None:
         check_choice("adjust_over", adjust_over, OVER)
         self.attrs: dict[str, Any] = {name: getattr(options, name) for name in said}
-        self.attrs["adjust_over"] = adjust_over
+        if options.adjust is not None:
+            self.attrs["adjust_over"] = adjust_over
         self.over_all = options.adjust is not None and adjust_over == "all"
         self._groups = roles.get("groups")
         self.attrs["seed"] = options.seed
+        self._drawn = 0
         if options.n_resamples:
             self.attrs["n_resamples"] = options.n_resamples
         if self.attrs.get("ci") == "":
@@ -310,13 +336,25 @@ class TableNotes:
         alike = groups if self.over_all else 1
         return with_resamples(options._replace(n_alike=alike), n_pairs)
 
+    def family(self, pairs: IntArray, groups: int, one: Any = None) -> dict[str, str]:
+        """Return a note of what is adjusted together."""
+        if self.attrs.get("adjust") is None:
+            return {}
+        over = () if self.over_all else ("group",)
+        return {"family": tables.family_of(len(pairs), one, groups=groups, over=over)}
+
     def columns(self, columns: Sequence[str]) -> tuple[str, ...]:
         """Return the columns, the number of groups last where there are groups."""
         return (*columns, *(["n_groups"] if self._groups is not None else []))
 
     def see(self, items: AnyItems, options: PairOptions, flat: AnyArray) -> None:
         """Note the size of what was drawn, and whether an interval was not to be had."""
-        self.attrs["n_resamples"] = options.n_resamples
+        self._drawn = max(self._drawn, options.n_resamples)
+        self.attrs["n_resamples"] = self._drawn or None  # of exact distributions nothing is drawn
+        if self._fewest == np.iinfo(np.int64).max:
+            self.attrs["n_items"] = items.n_items
+        elif self.attrs.get("n_items") != items.n_items:
+            self.attrs["n_items"] = None  # groups differ, and the rows tell
         self._fewest = min(self._fewest, items.n_drawn)
         self._flat = self._flat or bool(np.any(flat))
         if self._late:
@@ -333,6 +371,13 @@ class TableNotes:
         said = [text for text in (self._about_size(), self._about_intervals()) if text]
         if said:
             warn(" ".join(said))
+
+    def finished(self, table: Data) -> Data:
+        """Return the table, and warn. Variables of a Dataset tell n_items, also if it is lazy."""
+        if isinstance(table, xr.Dataset):
+            table.attrs.pop("n_items", None)
+        self.warn()
+        return table
 
     def _about_size(self) -> str:
         few, what = FEW_ITEMS, "items"

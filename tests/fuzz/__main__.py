@@ -82,7 +82,7 @@ def is_clear(error: Exception) -> bool:
     if last.filename.startswith(PACKAGE) and (last.line or "").startswith("raise"):
         return isinstance(error, ValueError | TypeError | KeyError | MemoryError)
     of_python = "missing" in str(error) or "unexpected keyword" in str(error)
-    return isinstance(error, TypeError) and of_python and last.name == "forwarded"
+    return isinstance(error, TypeError) and of_python and last.name in ("forwarded", "asked")
 
 
 def ask_once(seed: int, number: int, found: Findings, *, shown: bool = False) -> None:

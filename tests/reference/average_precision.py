@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 from scipy import special, stats
 
-from rankeval_pd.curves.ranking_areas import columns_of_one, columns_of_two
+from rankeval_pd.curves.ranking_areas import columns_of_one, columns_of_two, limits_of_two
 from rankeval_pd.stats.rankings import early as ap
 from rankeval_pd.stats.rankings import roc_areas
 from rankeval_pd.stats.rankings.ranking import Ranking
@@ -91,12 +91,13 @@ def run(positives, prevalence, quality, step, equal, repetitions, resampled, see
 
         def pairs_of(a, b, c, options=options):
             every = (here, here, gold)
-            pairs = [
-                columns_of_two(a, x, *every, alternative="two-sided", ends=False, **options)
+            same, other = (
+                columns_of_two(a, x, *every, alternative="two-sided", ends=False, ties=ties)
                 for x in (b, c)
-            ]
+            )
             differ = wanted - better
-            return pairs[0][6] <= 0.05, (pairs[1][3] <= differ) & (differ <= pairs[1][4])
+            low, high = limits_of_two(*other[:2], *other[5:], level=options["level"])
+            return same[4] <= 0.05, (low <= differ) & (differ <= high)
 
         tested, differs = pairs_of(a, b, c)
         of_factor = {}

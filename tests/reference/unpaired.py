@@ -27,14 +27,14 @@ def run(sizes, quality, kind, repetitions=4_000, seed=1):
     def sample(positive, negative, quality):
         gold = np.arange(positive + negative) < positive
         score = gold * quality + rng.normal(size=(repetitions, gold.size))
-        return sample_area(Ranking.of(score, gold, np.ones(gold.size, bool)), kind=kind, level=0.95)
+        return sample_area(Ranking.of(score, gold, np.ones(gold.size, bool)), kind=kind)
 
     def wanted(positive, negative, quality):
         if kind == "roc":
             return float(special.ndtr(quality / np.sqrt(2.0)))
         return truth(quality, positive / (positive + negative))
 
-    options = {"level": 0.95, "alternative": "two-sided", "adjust": None}
+    options = {"kind": kind, "level": 0.95, "alternative": "two-sided", "adjust": None}
     first, second = sizes
     result = {"first": str(first), "second": str(second), "quality": quality, "kind": kind}
 

@@ -9,6 +9,7 @@ from scipy import stats
 
 from rankeval_pd.stats.rankings import rank_tests
 from rankeval_pd.stats.resampling import bootstrap_tests, gain_tables
+from rankeval_pd.stats.significance.adjust import max_t
 
 
 def test_half_of_the_resamples_equal_to_the_estimate_are_below_it():
@@ -70,7 +71,7 @@ def test_step_down_p_values_by_definition(together, monkeypatch):
     rng = np.random.default_rng(3)
     t, moved = rng.normal(size=7) * 2.0, rng.normal(size=(7, 49))
     t[2] = np.nan
-    found = bootstrap_tests.max_t(lambda which: moved[which], t, 49)
+    found = max_t(lambda which: moved[which], t, 49, level=0.9, two_sided=True).down
     wanted, worst = np.full(7, np.nan), 0.0
     order = [k for k in np.argsort(-np.abs(t)) if k != 2]
     for place, k in enumerate(order):

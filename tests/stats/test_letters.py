@@ -1,4 +1,4 @@
-"""Compact letter displays: two rows share a letter if and only if they are not told apart."""
+"""Compact letter displays: two rows share a letter if and only if not distinguished."""
 
 from __future__ import annotations
 

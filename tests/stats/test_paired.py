@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from rankeval_pd.stats.resampling import bootstrap_tests, metric_sums, test_items
-from rankeval_pd.stats.resampling.gain_tables import of_all_pairs
-from rankeval_pd.stats.significance.adjust import adjust, needed_resamples
+from rankeval_pd.stats.significance.adjust import adjust, interval_levels, needed_resamples
 
 
 @pytest.mark.parametrize("method", ["holm", "bonferroni", "bh", "by", None])
@@ -26,9 +27,28 @@ def test_the_least_number_of_resamples_that_can_decide(method, pairs):
     assert smallest(needed - 1) > 0.05
 
 
-def test_a_simultaneous_p_value_is_no_smaller_than_that_of_its_pair():
-    found = of_all_pairs(np.array([0.04, 0.2]), np.array([0.03, 0.5]))
-    assert found.tolist() == [0.04, 0.5]
+@pytest.mark.parametrize(
+    ("method", "rejected", "share"),
+    [("holm", 4, 1), ("bonferroni", 4, 1), ("bh", 3, 3), ("by", 2, 2 / (25 / 12))],
+)
+def test_levels_of_intervals_by_hand(method, rejected, share):
+    """Benjamini and Yekutieli (2005): 1 - R alpha / m, with R = 1 where nothing is rejected."""
+    p = np.array([0.001, 0.01, 0.02, 0.5, np.nan])
+    assert_allclose(1.0 - interval_levels(p, method, 0.95), 0.05 * share / 4, rtol=1e-12)
+    if method in ("bh", "by"):
+        assert (adjust(p, method) <= 0.05).sum() == rejected
+    none = 0.05 / 4 / (25 / 12 if method == "by" else 1)
+    nothing = interval_levels(np.array([0.3, 0.4, 0.5, 0.6]), method, 0.95)
+    assert_allclose(1.0 - nothing, none, rtol=1e-12)
+    assert interval_levels(p, method, np.nextafter(1.0, 0.0)).max() < 1.0
+
+
+@given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=12), st.floats(0.5, 0.99))
+def test_an_interval_excludes_0_only_where_its_test_is_rejected(p_values, level):
+    p = np.array(p_values)
+    for method in ("holm", "bonferroni", "bh", "by"):
+        excluded = p < (1.0 - interval_levels(p, method, level)) * (1.0 - 1e-9)
+        assert (adjust(p, method)[excluded] <= 1.0 - level).all()
 
 
 @pytest.mark.parametrize("every", [True, False])

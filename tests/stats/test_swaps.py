@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankeval_pd.stats.rankings import ranking, swap_draws, swaps
+from rankeval_pd.stats.rankings import swap_draws, swaps
 
 
 @st.composite
@@ -49,10 +49,11 @@ def test_blocks_of_draws_change_no_number(monkeypatch):
     rng = np.random.default_rng(0)
     a, b, gold = rng.permutation(50) + 1, rng.permutation(50) + 1, rng.random(50) < 0.3
     n = np.array([5, 20, 50])
-    once = swaps.largest_statistics(a, b, gold, n, "two-sided", n_resamples=200, seed=1)
+    once = swaps.swap_tests(a, b, gold, n, "two-sided", n_resamples=200, seed=1)
     monkeypatch.setattr(swaps, "_BLOCK", 120)
-    again = swaps.largest_statistics(a, b, gold, n, "two-sided", n_resamples=200, seed=1)
-    assert once.tolist() == again.tolist()
+    again = swaps.swap_tests(a, b, gold, n, "two-sided", n_resamples=200, seed=1)
+    for left, right in zip(once[:2], again[:2], strict=True):
+        assert left.tolist() == right.tolist()
 
 
 @pytest.mark.slow
@@ -74,25 +75,38 @@ def test_p_value_of_all_swaps(alternative):
 
     observed = statistic(plain(a, b, gold, [False] * size, n))
     every = np.array(
-        [
-            statistic(plain(a, b, gold, swap, n)).max()
-            for swap in product([False, True], repeat=size)
-        ]
+        [statistic(plain(a, b, gold, swap, n)) for swap in product([False, True], repeat=size)]
     )
-    exact = np.array([(every >= x - 1e-12).mean() for x in observed])
-    drawn = swaps.largest_statistics(a, b, gold, n, alternative, n_resamples=20_000, seed=2)
-    counts = ranking.Regions(*np.transpose(plain(a, b, gold, [False] * size, n)))
-    found = swaps.exceedance(swaps.sided(swaps.region_statistic(counts, n), alternative), drawn)
-    margin = 4.5 * np.sqrt(exact * (1 - exact) / 20_000) + 1e-4
-    assert (np.abs(found - exact) < margin).all()
-    assert found.min() < 0.1 or alternative == "less"
+    found = swaps.swap_tests(a, b, gold, n, alternative, n_resamples=20_000, seed=2)
+    largest = every.max(axis=-1, keepdims=True)
+    for drawn, law in ((found.alone, every), (found.together, largest)):
+        exact = (law >= observed - 1e-12).mean(axis=0)
+        margin = 4.5 * np.sqrt(exact * (1 - exact) / 20_000) + 1e-4
+        assert (np.abs(drawn - exact) < margin).all()
+        assert drawn.min() < 0.1 or alternative == "less"
+    assert (found.together >= found.alone).all()
 
 
 def test_equal_rankings():
     rank, gold = np.arange(1, 21), np.arange(20) < 7
-    drawn = swaps.largest_statistics(rank, rank, gold, rank, "two-sided", n_resamples=9, seed=0)
-    assert (drawn == 0).all()
-    assert swaps.exceedance(np.zeros(3), drawn).tolist() == [1.0] * 3
+    found = swaps.swap_tests(rank, rank, gold, rank, "two-sided", n_resamples=9, seed=0)
+    assert found.alone.tolist() == found.together.tolist() == [1.0] * 20
+
+
+def test_draws_go_on_near_alpha():
+    """Four times as many, as long as the interval of the adjusted p-value holds alpha."""
+    rng = np.random.default_rng(3)
+    gold = rng.random(200) < 0.3
+    a, b = ((-(q * gold + rng.normal(size=200))).argsort().argsort() + 1 for q in (1.4, 0.7))
+    asked = (a, b, gold, np.array([20, 60]), "two-sided")
+    drawing = {"n_resamples": 99, "seed": 5, "each": False, "tests": [1.0]}
+    sure = swaps.decided_swap_tests(*asked, alpha=0.99, most=6336, **drawing)
+    assert sure.drawn == 99
+    near = float(swaps.swap_tests(*asked, n_resamples=6336, seed=5).together[0])
+    found = swaps.decided_swap_tests(*asked, alpha=near, most=6336, **drawing)
+    assert found.drawn == 6336
+    once = swaps.swap_tests(*asked, n_resamples=6336, seed=5)
+    assert found.together.tolist() == once.together.tolist()
 
 
 def test_the_smallest_p_value_is_one_in_draws_plus_one():
@@ -175,9 +189,10 @@ def test_a_head_that_holds_the_lists_draws_the_same():
     inner = np.array([np.argsort(np.argsort(rank[head])) + 1 for rank in ranks])
     n = np.array([50, 100])
     options = {"n_resamples": 99, "seed": 4}
-    whole = swaps.largest_statistics(*ranks, gold, n, "two-sided", keys, **options)
-    part = swaps.largest_statistics(*inner, gold[head], n, "two-sided", keys[head], **options)
-    assert whole.tolist() == part.tolist()
+    whole = swaps.swap_tests(*ranks, gold, n, "two-sided", keys, **options)
+    part = swaps.swap_tests(*inner, gold[head], n, "two-sided", keys[head], **options)
+    for left, right in zip(whole[:2], part[:2], strict=True):
+        assert left.tolist() == right.tolist()
 
 
 def test_enough_swaps():

@@ -58,6 +58,8 @@ class ItemQuestion(NamedTuple):
     finish: Finish | None = None
     #: what it needs of items that are spread over workers, given the number of pairs
     spread: Callable[[int], ItemNeeds] | None = None
+    #: from the pairs and the number of groups to a note of what is adjusted together
+    family: Callable[[IntArray, int], Mapping[str, Any]] = lambda _pairs, _groups: {}
 
     def dim(self, name: str) -> str:
         """Return the dimension of an array."""
@@ -138,9 +140,9 @@ def answer_items(
         raise ValueError("data has no item, and a comparison needs two or more. Is it empty?")
     if question.finish is not None:
         results = question.finish(results, [tables.GROUP])
-    return tables.leave_frame(
-        results, table.keys, columns, attrs={**_metric_notes(table.metric, chosen), **(attrs or {})}
-    )
+    family = question.family(pairs, len(table.members))
+    notes = {**_metric_notes(table.metric, chosen), **(attrs or {}), **family}
+    return tables.leave_frame(results, table.keys, columns, attrs=notes)
 
 
 def _gathered(
@@ -192,7 +194,20 @@ def _labelled(
         )
         for name, order in {"system_a": (a, b), "system_b": (b, a)}.items()
     }
-    return result.assign_coords(sides)
+    lean: xr.DataArray = xr.apply_ufunc(
+        lambda gain, first, second: _leaning(gain, names[first], names[second]),
+        result["gain"],
+        *(xr.where(swapped, *order) for order in ((b, a), (a, b))),
+        dask="parallelized",
+        output_dtypes=[object],
+    )
+    return result.assign_coords(sides).assign(leaning=lean)
+
+
+def _leaning(gain: FloatArray, first: AnyArray, second: AnyArray) -> AnyArray:
+    """Return the name that the gain favors, NaN where neither."""
+    none = np.full(np.shape(gain), np.nan, dtype=object)
+    return np.where(gain > 0.0, first, np.where(gain < 0.0, second, none))
 
 
 def _answer_dataset(
@@ -258,7 +273,7 @@ def _answer_dataset(
         result.assign(exists=exists),
         columns,
         ragged=False,
-        attrs={**_metric_notes(metric, roles), **(attrs or {})},
+        attrs={**_metric_notes(metric, roles), **(attrs or {}), **question.family(pairs, n_groups)},
     )
 
 

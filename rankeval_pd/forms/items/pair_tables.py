@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,39 +17,64 @@ from rankeval_pd.forms.roles.columns import labels_along
 from rankeval_pd.forms.roles.roles import Roles
 from rankeval_pd.stats._types import IntArray
 
-_NEEDED = ("system_a", "system_b", "gain", "gain_se", "p_value", "n_items")
+_NEEDED = ("system_a", "system_b", "gain", "p_value")
 
 
-def pairs_table(data: Any) -> tuple[pd.DataFrame, list[Hashable]]:
-    """Return the table of pairs as a frame, and the columns that name its groups."""
+def pairs_table(data: Any, *more: str) -> tuple[pd.DataFrame, list[Hashable]]:
+    """Return the table of pairs as a frame, and the columns that name its groups.
+
+    ``p_value`` becomes one-sided, in the direction of the gain, whatever the alternative of the
+    table. ``more`` are further columns that are needed; n_items may be in the attrs.
+    """
     check_items(data)
+    if str(data.attrs.get("adjust", "")).startswith("max-t"):
+        raise ValueError(
+            f"data is adjusted by {data.attrs['adjust']}, and its p-values come from another"
+            " statistic. Give the table of paired_bootstrap without adjust=, or with 'holm'."
+        )
+    there = data.variables if isinstance(data, xr.Dataset) else data.columns
+    found = {name: data.attrs[name] for name in more if name in data.attrs and name not in there}
+    missing = [name for name in (*_NEEDED, *more) if name not in there and name not in found]
+    if missing:
+        raise ValueError(
+            f"data has no columns {listed(missing)}: this is asked of the table of pairs that"
+            " paired_bootstrap returns, with details=True if its short table lacks a column."
+        )
     if isinstance(data, xr.Dataset):
-        missing = [name for name in _NEEDED if name not in data.variables]
-        if not missing:
-            groups = [d for d in data["gain"].dims if d != "pair"]
-            table = data.to_dataframe().reset_index().drop(columns="pair")
-            return _in_numbers(table), groups
+        groups = [d for d in data["gain"].dims if d != "pair"]
+        table = data.to_dataframe().reset_index().drop(columns="pair")
     else:
-        missing = [name for name in _NEEDED if name not in data.columns]
-        if not missing:
-            groups = list(data.columns[: list(data.columns).index("system_a")])
-            return _in_numbers(data), groups
-    raise ValueError(
-        f"data has no columns {listed(missing)}: this is asked of the table of pairs that"
-        " paired_bootstrap returns, as by df.rankeval.paired_bootstrap().rankeval."
-    )
+        groups = list(data.columns[: list(data.columns).index("system_a")])
+        table = data
+    return _directed(_in_numbers(table.assign(**found), more), data.attrs), groups
 
 
-def _in_numbers(table: pd.DataFrame) -> pd.DataFrame:
+def _directed(table: pd.DataFrame, attrs: Mapping[Any, Any]) -> pd.DataFrame:
+    """Return the table with the one-sided p-value in the direction of each gain."""
+    if "p_one_sided" in table:
+        return table.assign(p_value=table["p_one_sided"])
+    alternative = attrs.get("alternative")
+    if alternative is None:
+        raise ValueError(
+            "data does not tell whether p_value is one-sided: its attrs are lost, as by"
+            " pd.concat or merge. Give the table that paired_bootstrap(details=True) returned."
+        )
+    p, up = table["p_value"], table["gain"] >= 0.0
+    if alternative == "two-sided":
+        return table.assign(p_value=p / 2.0)
+    return table.assign(p_value=p.where(up == (alternative == "greater"), 1.0 - p))
+
+
+def _in_numbers(table: pd.DataFrame, more: Sequence[str]) -> pd.DataFrame:
     """Return the table with numbers where numbers belong, or say what stands there."""
-    for name in (*_NEEDED, "relation"):
+    for name in (*_NEEDED, *more, "relation"):
         times = int((table.columns == name).sum())
         if times > 1:
             raise ValueError(
                 f"the name {name!r} stands for {times} columns of the table of pairs."
                 " Drop all but one of them."
             )
-    for name in _NEEDED[2:]:
+    for name in (*_NEEDED[2:], *more):
         column = table[name]
         try:
             table = table.assign(**{name: column.to_numpy(dtype=float, na_value=np.nan)})
@@ -58,7 +83,7 @@ def _in_numbers(table: pd.DataFrame) -> pd.DataFrame:
                 f"the table of pairs has {name!r} of dtype {column.dtype}, and it is a column of"
                 " numbers. Give the table as paired_bootstrap returned it."
             ) from None
-    if not (table["n_items"] > 0).all():
+    if "n_items" in more and not (table["n_items"] > 0).all():
         raise ValueError("the table of pairs has n_items that are no numbers of items above 0.")
     return table
 
@@ -69,16 +94,6 @@ _MADE_BY = ("metric", "higher_is_better", "groups", "test", "event", "seed", "n_
 def made_by(pairs: pd.DataFrame | xr.Dataset) -> dict[str, Any]:
     """Return what a table of pairs says of how its p-values were made."""
     return {name: pairs.attrs[name] for name in _MADE_BY if name in pairs.attrs}
-
-
-def two_sided(table: pd.DataFrame) -> pd.Series:
-    """Return the two-sided p-values of a table of pairs."""
-    if "p_two_sided" not in table:
-        raise ValueError(
-            "alternative='two-sided' needs the column 'p_two_sided' of the table of pairs, and data"
-            " has none. Keep it from paired_bootstrap, or give alternative='greater'."
-        )
-    return table["p_two_sided"]
 
 
 def related(

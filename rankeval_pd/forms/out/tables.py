@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.stats._types import AnyArray, FloatArray
-from rankeval_pd.stats.significance.adjust import adjust, step_down
+from rankeval_pd.stats.significance.adjust import adjust, interval_levels, step_down
 
 # --------------- The door out: a labelled result leaves as a tidy DataFrame, or as a plain Dataset
 
@@ -55,7 +56,7 @@ def as_columns(
 
 GROUP = "_group"  # the dimension along which groups of a DataFrame are stacked
 _INNER = ("pair", "cut", "_point")  # dimensions of results that are no columns
-_TAKEN = (*_INNER, "row", "score", "present", "sign", "exists", "leaning", GROUP)
+_TAKEN = (*_INNER, "row", "score", "present", "sign", "exists", "towards", GROUP)
 
 
 def check_names(role: str, names: Iterable[Hashable], columns: Sequence[str]) -> None:
@@ -202,10 +203,12 @@ def _existing(result: xr.Dataset, columns: Sequence[str]) -> pd.DataFrame:
 
 
 # -------------------------------------------------------------------------------------------------
-# Families of tests that are adjusted together: of one group, or of all groups of the data.
+# Families of tests that are adjusted together: of one group, of one n, or of all that is shown.
 
 OVER = ("all", "group")
+OVER_LISTS = ("all", "n", "group")
 _FAMILY = ("pair", "n", "cut")
+_Compute = Callable[[list[FloatArray]], list[FloatArray]]  # of the tests of one family, in parts
 
 
 def adjusted_together(
@@ -218,34 +221,64 @@ def adjusted_together(
     p_values : sequence of DataArray
         Of each part, with dimensions pair and n or cut, and those of the groups. Several parts
         are computed; a single one may be lazy.
-    method : {"holm", "bonferroni", "bh", "by", "max-t"}
-        With "max-t" the p-values hold for all n together, and are made to hold over the rest.
+    method : {"holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
+        With "max-t" the p-values hold for all n of a family together, and are multiplied by the
+        number of pairs in it, groups counted; "max-t-stepdown" does so in Holm's way.
     batch : sequence of names
         The dimensions of the groups.
-    over : {"all", "group"}
-        Whether all groups are one family.
+    over : {"all", "n", "group"}
+        Whether all rows are one family, or those of each n, or of each group.
     """
+    return _by_family(p_values, partial(_adjusted, method=method), batch, over)
+
+
+def levels_together(
+    p_values: Sequence[xr.DataArray],
+    method: str,
+    *,
+    batch: Sequence[Hashable],
+    over: str,
+    level: float,
+) -> list[xr.DataArray]:
+    """Return the level of the interval of each row that agrees with the adjustment."""
+    compute = partial(_flat, of_all=lambda p: interval_levels(p, method, level))
+    return _by_family(p_values, compute, batch, over)
+
+
+def _by_family(
+    parts: Sequence[xr.DataArray], compute: _Compute, batch: Sequence[Hashable], over: str
+) -> list[xr.DataArray]:
+    each = over == "n"
     if over == "group":
-        return [_one_part(part, method, []) for part in p_values]
-    if len(p_values) == 1:
-        return [_one_part(p_values[0], method, [d for d in batch if d in p_values[0].dims])]
-    parts = [part.transpose(..., *_family(part)) for part in p_values]
-    result = _adjusted([part.to_numpy() for part in parts], method)
-    return [part.copy(data=values) for part, values in zip(parts, result, strict=True)]
+        return [_one_part(part, compute, _family(part), each=False) for part in parts]
+    if len(parts) == 1:
+        core = [d for d in batch if d in parts[0].dims] + _family(parts[0])[: 1 if each else None]
+        return [_one_part(parts[0], compute, core, each=each)]
+    parts = [part.transpose(..., *_family(part)) for part in parts]
+    values = [part.to_numpy() for part in parts]
+    result = compute(values)
+    if each:
+        result = [np.empty_like(x) for x in values]
+        for k in range(max(x.shape[-1] for x in values)):
+            here = [i for i, x in enumerate(values) if k < x.shape[-1]]
+            for i, x in zip(here, compute([values[i][..., k : k + 1] for i in here]), strict=True):
+                result[i][..., k : k + 1] = x
+    return [part.copy(data=x) for part, x in zip(parts, result, strict=True)]
 
 
 def _family(part: xr.DataArray) -> list[Hashable]:
     return [name for name in _FAMILY if name in part.dims]
 
 
-def _one_part(part: xr.DataArray, method: str, groups: list[Hashable]) -> xr.DataArray:
-    core = [*groups, *_family(part)]
-
+def _one_part(
+    part: xr.DataArray, compute: _Compute, core: list[Hashable], *, each: bool
+) -> xr.DataArray:
     def alone(values: FloatArray) -> FloatArray:
         outer = values.shape[: values.ndim - len(core)]
         computed = np.empty_like(values)
         for row in np.ndindex(outer):
-            computed[row] = _adjusted([values[row]], method)[0]
+            tests = values[row][..., np.newaxis] if each else values[row]
+            computed[row] = compute([tests])[0].reshape(values[row].shape)
         return computed
 
     result: xr.DataArray = xr.apply_ufunc(
@@ -261,13 +294,36 @@ def _one_part(part: xr.DataArray, method: str, groups: list[Hashable]) -> xr.Dat
 
 def _adjusted(parts: list[FloatArray], method: str) -> list[FloatArray]:
     """Return the p-values adjusted as one family; with "max-t" the last axis is n."""
-    flat = np.concatenate([part.ravel() for part in parts])
+    if not method.startswith("max-t"):
+        return _flat(parts, lambda p: adjust(p, method))
     if method == "max-t":
-        sizes = [part.shape[-1] for part in parts for _ in range(math.prod(part.shape[:-1]))]
-        flat = step_down(flat, np.repeat(np.arange(len(sizes)), sizes))
-    else:
-        flat = adjust(flat, method)
+        pairs = sum(int((~np.isnan(part)).any(axis=-1).sum()) for part in parts)
+        return [np.minimum(pairs * part, 1.0) for part in parts]
+    sizes = [part.shape[-1] for part in parts for _ in range(math.prod(part.shape[:-1]))]
+    return _flat(parts, lambda p: step_down(p, np.repeat(np.arange(len(sizes)), sizes)))
+
+
+def _flat(parts: list[FloatArray], of_all: Callable[[FloatArray], FloatArray]) -> list[FloatArray]:
+    flat = of_all(np.concatenate([part.ravel() for part in parts]))
     ends = np.cumsum([part.size for part in parts])[:-1]
     return [
         values.reshape(part.shape) for values, part in zip(np.split(flat, ends), parts, strict=True)
     ]
+
+
+def family_of(
+    pairs: int, one: Any = None, *, sizes: int = 1, groups: int = 1, over: Collection[str] = ()
+) -> str:
+    """Return the words for what is adjusted together: pairs, or comparisons with ``one``.
+
+    ``sizes`` 0 is every n. ``over`` names what has families of its own, of "n" and "group".
+    """
+    who = "1 pair" if pairs == 1 else f"all {pairs} pairs"
+    if one is not None:
+        who = f"{pairs} comparison{'s'[: pairs != 1]} with {one}"
+    if sizes != 1:
+        all_of_them = f" at {sizes} sizes" if sizes else " at every n"
+        who += " at each n" if "n" in over else all_of_them
+    if groups > 1:
+        who += " in each group" if "group" in over else f" in all {groups} groups"
+    return who

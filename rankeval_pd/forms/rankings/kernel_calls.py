@@ -215,25 +215,6 @@ def with_names(result: xr.Dataset, pairs: Sequence[Pair]) -> xr.Dataset:
     return result.assign_coords(measure_a=("pair", first), measure_b=("pair", second))
 
 
-def with_better(result: xr.Dataset, leaning: str = "leaning") -> xr.Dataset:
-    """Return the result with the measure that is better: the first where ``leaning`` is above 0."""
-    better = xr.apply_ufunc(
-        _better,
-        result[leaning],
-        xr.DataArray(np.arange(result.sizes["pair"]), dims="pair"),
-        kwargs={side: result[f"measure_{side}"].to_numpy() for side in "ab"},
-        dask="parallelized",
-        output_dtypes=[object],
-    )
-    return result.assign(better=better.variable)
-
-
-def _better(leaning: FloatArray, pair: IntArray, *, a: AnyArray, b: AnyArray) -> AnyArray:
-    names = np.where(leaning > 0, a[pair], b[pair]).astype(object)
-    names[~(np.abs(leaning) > 0)] = np.nan
-    return names
-
-
 def sides(array: xr.DataArray, pairs: Sequence[Pair]) -> tuple[xr.Variable, xr.Variable]:
     """Return the array for the first and for the second measure of each pair, without labels."""
     places = {name: k for k, name in enumerate(array.indexes["measure"].tolist())}

@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 import xarray as xr
 
 from rankeval_pd.errors import check_count
+from rankeval_pd.forms.roles.options import Short, with_options
 from rankeval_pd.forms.roles.roles import MEANINGS, Roles, default_of
 
 # ----------------- What is declared above a question: its capabilities, and its roles, spelled out
@@ -55,12 +56,15 @@ class Capabilities:
     n_keys: int = 1  #: how many orders of equal scores it takes
     by_groups: bool = False  #: a Dask DataFrame answers for groups that a worker holds each: by=
     sums: bool = False  #: workers add up the items of a Dask DataFrame
+    short: Short = ""  #: the columns of its short table; "" if that has all of them
+    own_rows: bool = False  #: it returns rows of the data: all columns, and their attrs
     dask: str = IN_MEMORY  #: else, why a Dask DataFrame has no answer, and what to do
 
     def __call__(self, function: Function) -> Function:
-        """Give the capabilities to the function."""
-        function.capabilities = self  # type: ignore[attr-defined]
-        return function
+        """Give the capabilities to the function, and let it heed the options of the session."""
+        asked = with_options(function, self.short, noted=not self.own_rows)
+        asked.capabilities = self  # type: ignore[attr-defined]
+        return asked
 
 
 def can(function: Any, **differences: Any) -> Capabilities:
@@ -71,7 +75,11 @@ def can(function: Any, **differences: Any) -> Capabilities:
 
 def declared(accessor: type) -> dict[str, tuple[Callable[..., Any], Capabilities]]:
     """Return the questions of an accessor's class body and their capabilities, in its order."""
-    questions = {name: inspect.unwrap(x) for name, x in vars(accessor).items() if callable(x)}
+    questions = {
+        name: inspect.unwrap(x, stop=lambda function: hasattr(function, "capabilities"))
+        for name, x in vars(accessor).items()
+        if callable(x)
+    }
     return {name: (x, can(x)) for name, x in questions.items() if hasattr(x, "capabilities")}
 
 

@@ -10,7 +10,14 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import check_choice, check_number, listed, near_miss, unknown_name
+from rankeval_pd.errors import (
+    check_choice,
+    check_flag,
+    check_number,
+    listed,
+    near_miss,
+    unknown_name,
+)
 
 # ------------------ The roles that columns play, and the columns that are meant when none is named
 
@@ -34,6 +41,7 @@ class _Shared(TypedDict, total=False):
     by: Names
     rng: Seed
     dim: Hashable
+    details: bool | None
 
 
 class _Rankings(_Shared, total=False):
@@ -86,6 +94,7 @@ class QueryRoles(TypedDict, total=False):
     missing: QueryMissing
     rng: Seed
     dim: Hashable
+    details: bool | None
     min_grade: float
     unjudged: Unjudged
 
@@ -125,6 +134,7 @@ MEANINGS: dict[str, str] = {
     "seeds": "the column, or level of the columns, that names the training seed of each score.",
     "higher_is_better": "whether the higher score is the better; unless given, as the metric has"
     " it.",
+    "details": "True returns all columns, by default a short table (:func:`set_options`).",
     "unjudged": "of queries, what a retrieved document without a grade is: negative, skip or"
     " raise; of the methods for partly judged candidates estimate or bounds.",
 }
@@ -160,6 +170,7 @@ class Roles:
     metric: str | Callable[[Any], Any] | None = None
     higher_is_better: bool | None = None
     unjudged: str | None = None
+    details: bool | None = None
 
     @classmethod
     def configured(cls, keywords: Mapping[str, Any]) -> Roles:
@@ -197,6 +208,7 @@ class Roles:
         for name in ("gold", "key", "dim", "groups", "strata", "seeds", "by", "label"):
             if getattr(roles, name) is pd.NA:
                 raise TypeError(f"{name}=<NA> is equal to no name. Give the name of a column.")
+        check_flag("details", roles.details, none=True)
         check_choice("ties", roles.ties, TIES)
         check_choice("missing", roles.missing, MISSING)
         _check_positive(roles.positive, roles.min_grade)
@@ -268,6 +280,12 @@ class Roles:
     def swaps(self) -> int:
         """The seed of the draws beside a tie key: a stream of its own, not that of the key."""
         return int(np.random.SeedSequence([self.draws, 1]).generate_state(1, np.uint64)[0])
+
+    @property
+    def noted_seed(self) -> dict[str, int]:
+        """The attribute of a table that says which seed its draws have, if it is a number."""
+        fresh = self.rng is None or isinstance(self.rng, np.random.Generator)
+        return {} if fresh else {"seed": int(self.seed)}
 
     @property
     def draws(self) -> int:
@@ -374,8 +392,10 @@ ListSizes = float | Sequence[float] | range | np.ndarray[Any, np.dtype[Any]] | N
 """Sizes of lists: whole numbers, shares between 0 and 1, several of one kind, None for every n."""
 
 Adjustment = Literal["holm", "bonferroni", "bh", "by"]
-FamilyAdjustment = Literal["holm", "bonferroni", "bh", "by", "max-t"]
+FamilyAdjustment = Literal["holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"]
 AdjustOver = Literal["all", "group"]
+ListsAdjustOver = Literal["all", "n", "group"]
+EachAdjustOver = Literal["n", "group"]
 Alternative = Literal["two-sided", "greater", "less"]
 AreaInterval = Literal["newcombe", "delong", "logit"]
 AreaKind = Literal["roc", "ap"]

@@ -157,13 +157,18 @@ def tidy(table: pd.DataFrame | xr.Dataset, needed: Sequence[str], made_by: str) 
         table = frame
     if not isinstance(table, pd.DataFrame):
         raise TypeError(f"table is of type {type(table).__name__}: give the result of {made_by}.")
+    check_columns(table, needed, made_by)
+    return table
+
+
+def check_columns(table: pd.DataFrame, needed: Sequence[str], made_by: str) -> None:
+    """Raise a ValueError if the table is a short one, or of another method."""
     missing = [name for name in needed if name not in table.columns]
     if missing:
         raise ValueError(
-            f"table has no columns {', '.join(missing)}: give the result of {made_by}, which has"
-            " them."
+            f"table has no columns {', '.join(missing)}: give the result of {made_by} with"
+            " details=True."
         )
-    return table
 
 
 def groups_of(table: pd.DataFrame, needed: Sequence[str]) -> list[Any]:
@@ -276,6 +281,7 @@ def positions(curve: pd.DataFrame, x: str) -> pd.Series[Any]:
     """Return where the lists of a precision curve stand on the axis to the right."""
     if x == "n":
         return curve["n"]
+    check_columns(curve, ("recall",), f"nbest_precision for x={x!r}")
     if x == "recall":
         return curve["recall"]
     # n / N: of a list with true positives, recall = tp / N+ and precision / lift = N+ / N

@@ -30,7 +30,7 @@ from rankeval_pd.plotting.drawing.scales import compact, set_ticks, small
 
 _NAMES = {
     "fisher": "Fisher's test", "midp": "Fisher's mid-p test", "mcnemar": "McNemar's test",
-    "boschloo": "Boschloo's test", "barnard": "Barnard's test",
+    "boschloo": "Boschloo's test", "barnard": "Barnard's test", "swaps": "label swaps",
 }  # fmt: skip
 NEEDED = (
     "measure_a", "measure_b", "n", "precision_a", "precision_b", "difference", "p_value",
@@ -69,9 +69,7 @@ def draw_comparison(
     """Draw the precision of measures, and mark the n at which the differences are significant."""
     references, relevant, mark = checked(table, x, mark, relevant, reference)
     if curves is not None:
-        curves = table_of(
-            curves, ("measure", "n", "precision", "recall", "lift"), "nbest_precision"
-        )
+        curves = table_of(curves, ("measure", "n", "precision", "lift"), "nbest_precision")
     elif x != "n" or references:
         raise ValueError(
             f"x={x!r}, reference={references!r}: the table of a comparison does not say how many"
@@ -197,7 +195,7 @@ def _draw_strips(
             hits = by_name[finding.together].loc[rows.index].to_numpy(dtype=bool)
             for side in "ab":
                 measure = rows[f"measure_{side}"].iloc[0]
-                better = hits & (rows["better"] == measure).to_numpy(dtype=bool)
+                better = hits & (_favored(rows) == measure)
                 across = _across(rows["n"], curves, measure, x).to_numpy(dtype=float)
                 if better.any():
                     look = {"color": canvas.colour(measure)}
@@ -211,11 +209,17 @@ def _draw_strips(
             canvas.note(f"no n: {finding.words}")
             continue
         size = 7 if finding.together else 3
-        better = set(table.loc[finding.hits, "better"].dropna())
+        better = set(_favored(table)[finding.hits])
         one = next(iter(better)) if len(better) == 1 else None
         who = f"{canvas.text(one)} better" if one is not None else "colour: the better"
         colour = GREY if one is None else canvas.colour(one)
         ax.plot([], [], "s", color=colour, markersize=size, label=f"{who}, {finding.words}{where}")
+
+
+def _favored(rows: pd.DataFrame) -> np.ndarray[Any, Any]:
+    """Return the measure that each difference favors, significant or not."""
+    ahead = rows["difference"] > 0
+    return rows["measure_a"].where(ahead, rows["measure_b"]).to_numpy(dtype=object)
 
 
 def _note_same_lists(canvas: Canvas, rows: pd.DataFrame) -> None:

@@ -335,6 +335,7 @@ def as_systems(table: pd.DataFrame | xr.Dataset) -> pd.DataFrame:
         f"{score}_b": "score_b", "difference": "gain", "p_value": "p_two_sided",
         "p_adjusted": "p_adjusted",
     }  # fmt: skip
+    frame = frame if "p_adjusted" in frame else frame.assign(p_adjusted=np.nan)
     result = frame[[*before, *renamed]].rename(columns=renamed)
     result["p_value"] = result["p_two_sided"]
     result.attrs = {**frame.attrs, "kind": kind}

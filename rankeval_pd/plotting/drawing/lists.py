@@ -13,6 +13,7 @@ from rankeval_pd.plotting.drawing.canvas import (
     GREY,
     XLABELS,
     Canvas,
+    check_columns,
     check_marks,
     check_options,
     check_relevant,
@@ -50,7 +51,7 @@ _KINDS = {
 REFERENCES = ("random", "ideal")
 
 
-NEEDED = ("measure", "n", "precision", "recall", "lift", "ci_low", "ci_high")
+NEEDED = ("measure", "n", "precision", "lift", "ci_low", "ci_high")
 BANDED = 4  # measures whose bands can be told apart
 BARRED = 12  # measures whose bars can
 _BAR = 2.6  # points that a bar needs to be told from the next
@@ -210,6 +211,7 @@ def _band_name(table: pd.DataFrame, band: pd.DataFrame) -> str:
 
 def sizes_of(table: pd.DataFrame) -> tuple[float, float]:
     """Return how many candidates and true positives there are; NaN where no row tells."""
+    check_columns(table, ("recall",), "nbest_precision")
     told = table[(table["precision"] > 0) & (table["recall"] > 0)]
     if told.empty:
         return np.nan, np.nan

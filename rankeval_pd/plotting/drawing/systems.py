@@ -280,12 +280,12 @@ def rows_high(table: pd.DataFrame | None) -> tuple[float, float] | None:
 
 
 @picture(
-    ("system", "score", "rank", "rank_low", "rank_high", "tied_for_best"), "system_ranks", own="y"
+    ("system", "value", "rank", "rank_low", "rank_high", "tied_for_best"), "system_ranks", own="y"
 )
 def draw_system_ranks(canvas: Canvas, table: pd.DataFrame) -> None:
     """Draw the rank of every system and the ranks that it might as well have had."""
     ax, look = canvas.ax, canvas.look
-    table = table.sort_values(["rank", "score"], kind="stable", ascending=[True, False])
+    table = table.sort_values(["rank", "value"], kind="stable", ascending=[True, False])
     table = table.sort_values("rank", kind="stable")
     y = np.arange(len(table))
     _shade_clusters(ax, table)
@@ -345,7 +345,7 @@ def _write_scores(ax: Axes, table: pd.DataFrame, font: float) -> None:
     """Write the score and its interval beside each rank, where there is room for them."""
     if small(ax) or "ci_low" not in table:
         return
-    scores = table[["score", "ci_low", "ci_high"]].to_numpy(dtype=float)
+    scores = table[["value", "ci_low", "ci_high"]].to_numpy(dtype=float)
     spread = float(np.nanmax(np.abs(scores[:, 2] - scores[:, 1]), initial=0.0))
     digits = int(np.clip(1 - np.floor(np.log10(spread)), 0, 4)) if spread > 0 else 3
     for y, (score, low, high) in enumerate(scores):
@@ -365,7 +365,7 @@ _FONTS = (4.5, 7.5)  # points of what is written in a cell: below them only its 
 
 
 @picture(
-    ("system_a", "system_b", "score_a", "score_b", "gain", "p_two_sided", "p_adjusted"),
+    ("system_a", "system_b", "score_a", "score_b", "gain", "p_value"),
     "paired_bootstrap",
     own="xy",
 )
@@ -379,8 +379,7 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     table = table.assign(system_a=named["system_a"], system_b=named["system_b"])
     systems = _by_wins(table)
     place = {name: k for k, name in enumerate(systems)}
-    adjusted = bool(table["p_adjusted"].notna().any())
-    p = table["p_adjusted" if adjusted else "p_two_sided"].to_numpy(dtype=float)
+    p = table["p_adjusted" if "p_adjusted" in table else "p_value"].to_numpy(dtype=float)
     limits = np.array([limit for limit, _ in _CLASSES])
     cells = np.full((len(systems), len(systems)), np.nan)
     kinds = np.minimum(np.searchsorted(limits, p), len(_STARS) - 1)  # an undefined p shows nothing
@@ -409,7 +408,7 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     for shade, (_, name), stars in zip(_SHADES, _CLASSES, _STARS, strict=True):
         label = f"{stars}  {name}" if font and stars else name
         ax.fill_between([], [], facecolor=shade, edgecolor=GREY, linewidth=0.5, label=label)
-    how = f"adjusted ({table.attrs.get('adjust')})" if adjusted else "each alone"
+    how = f"adjusted ({table.attrs.get('adjust')})" if "p_adjusted" in table else "each alone"
     measures = "what" in table.attrs
     if font:
         what = f"{table.attrs['what']}: row less column" if measures else "gain of row over column"

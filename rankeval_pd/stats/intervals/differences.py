@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray
 from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson, wilson, z_of
+
+_LEAST_LEVEL = 1e-6  # of a two-sided interval one end of which is asked for
 
 # --------------------------------------------------------------------- Two independent proportions
 
@@ -213,6 +215,33 @@ DIFFERENCE_INTERVALS: dict[
 """Intervals of the difference of two proportions by the name of the argument ``ci``."""
 
 
+def one_sided(
+    limits: Callable[..., Limits],
+    level: FloatArray,
+    columns: Sequence[AnyArray],
+    alternative: str,
+    ends: tuple[float, float] = (-1.0, 1.0),
+) -> Limits:
+    """Return limits of which each row has its own level; one-sided with "greater" or "less".
+
+    ``limits`` makes two-sided ones of some rows, at one level. A one-sided interval has one of the
+    two limits at the level 2 * level - 1, and ends where the range does, unless it is 0 alone, as
+    that of two equal lists. NaN is no level.
+    """
+    level, *columns = np.broadcast_arrays(level, *columns)
+    asked = level if alternative == "two-sided" else np.maximum(2.0 * level - 1.0, _LEAST_LEVEL)
+    low, high = np.full(level.shape, np.nan), np.full(level.shape, np.nan)
+    for one in np.unique(asked[~np.isnan(asked)]):
+        here = asked == one
+        low[here], high[here] = limits(*(x[here] for x in columns), level=float(one))
+    varies = ~np.isnan(low) & ((low != 0.0) | (high != 0.0))
+    if alternative == "greater":
+        high = np.where(varies, ends[1], high)
+    if alternative == "less":
+        low = np.where(varies, ends[0], low)
+    return low, high
+
+
 def agree_with_test(
     low: FloatArray, high: FloatArray, p_value: FloatArray, alternative: str, level: float
 ) -> Limits:
@@ -221,7 +250,7 @@ def agree_with_test(
     The interval can only grow, so its coverage cannot fall. A one-sided test that does not reject
     leaves the other side unchanged, because it is no evidence about that side.
     """
-    kept = p_value > 1.0 - level
+    kept = p_value > (1.0 - level) * (1.0 + 1e-12)
     if alternative != "less":
         low = np.where(kept, np.minimum(low, 0.0), low)
     if alternative != "greater":

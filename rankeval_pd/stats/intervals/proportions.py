@@ -457,3 +457,13 @@ def t_of(freedom: Any, level: float) -> FloatArray:
     from scipy import special
 
     return -np.asarray(special.stdtrit(freedom, (1.0 - level) / 2.0), dtype=np.float64)
+
+
+def quantile_of(freedom: FloatArray, level: float | FloatArray) -> FloatArray:
+    """Return :func:`t_of`, of endless degrees of freedom the normal distribution's."""
+    from scipy import special
+
+    endless = np.isinf(freedom)
+    normal = -special.ndtri((1.0 - np.asarray(level)) / 2.0)
+    student = -special.stdtrit(np.where(endless, 1.0, freedom), (1.0 - np.asarray(level)) / 2.0)
+    return np.asarray(np.where(endless, normal, student), dtype=np.float64)

@@ -174,6 +174,18 @@ def ap_logit_limits(
     positive: FloatArray | IntArray,
     level: float,
 ) -> tuple[FloatArray, FloatArray]:
+    """Return :func:`ap_limits` of what is known of an average precision."""
+    return ap_limits(found.value, found.corrected, error, freedom, positive, level)
+
+
+def ap_limits(
+    value: FloatArray,
+    corrected: FloatArray,
+    error: FloatArray,
+    freedom: FloatArray | IntArray,
+    positive: FloatArray | IntArray,
+    level: float,
+) -> tuple[FloatArray, FloatArray]:
     """Return the limits of an average precision: the outer ones of two intervals.
 
     Both are symmetric on the logit scale, with Student's quantile. One is around the value, the
@@ -181,12 +193,12 @@ def ap_logit_limits(
     varies; the lower limit is then that of a share of ``positive`` out of ``positive``.
     """
     half = student_quantile(freedom, level) * error
-    low, high = _limits_around(found.value, half)
-    lower, higher = _limits_around(found.corrected, half)
+    low, high = _limits_around(value, half)
+    lower, higher = _limits_around(corrected, half)
     with np.errstate(divide="ignore", invalid="ignore"):
         # Clopper-Pearson's lower limit of k out of k: p^k = (1 - level) / 2
         alone = (0.5 - 0.5 * level) ** (1.0 / positive)
-    first = found.value == 1.0
+    first = value == 1.0
     known = ~np.isnan(error)
     low, high = np.where(first, alone, np.fmin(low, lower)), np.fmax(high, higher)
     return (

@@ -1,234 +1,20 @@
-"""Ranks of measures and systems from tests of all pairs, and thresholds that keep a promise."""
+"""Ranks of systems from tests of all pairs, and thresholds that keep a promise."""
 
 from __future__ import annotations
 
-import itertools
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.intervals.proportions import clopper_pearson, t_of, z_of
-from rankeval_pd.stats.rankings import swaps
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.intervals.proportions import clopper_pearson
 from rankeval_pd.stats.rankings.ranking import Ranking
 from rankeval_pd.stats.resampling import bootstrap_tests, paired_gains
 from rankeval_pd.stats.resampling.item_draws import Draws, draws_of
 from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions, Step, quiet
-from rankeval_pd.stats.significance.adjust import adjust as adjusted
-from rankeval_pd.stats.significance.adjust import step_down, with_resamples
-from rankeval_pd.stats.significance.fisher import fisher_test
-
-# -------------------------------------------------------------------------------------------------
-# From the tests of all pairs of measures to the ranks that they leave open.
-#
-# Where no false decision is made among the pairs, a measure has at least as many better ones as are
-# significantly better, and as many worse ones: its rank is between one more than the former and
-# the number of measures less the latter (Mogstad, Romano, Shaikh and Wilhelm 2024).
-
-_ZERO = 1e-12  # of a variance, relative to those of the areas: rounding
-
-
-def pairs(count: int) -> list[tuple[int, int]]:
-    """Return the pairs of measures, by number."""
-    return list(itertools.combinations(range(count), 2))
-
-
-class PairTests(NamedTuple):
-    """What the tests of all pairs found: (..., pair, n)."""
-
-    measures: int  #: how many
-    difference: FloatArray
-    half: FloatArray  #: half the width of the interval of the difference
-    p_value: FloatArray  #: of a pair, simultaneous over the n where that was asked for
-
-    def put(
-        self,
-        row: tuple[int, ...],
-        a: int,
-        b: int,
-        there: BoolArray,
-        difference: FloatArray,
-        half: FloatArray,
-        p_value: FloatArray,
-    ) -> None:
-        """Enter what was found of the pair of a and b."""
-        at: Any = (*row, pairs(self.measures).index((a, b)), there)
-        self.difference[at], self.half[at], self.p_value[at] = difference, half, p_value
-
-
-def empty(batch: tuple[int, ...], count: int, sizes: int) -> PairTests:
-    """Return a table of pairs with nothing in it."""
-    shape = (*batch, count * (count - 1) // 2, sizes)
-    return PairTests(count, *(np.full(shape, np.nan) for _ in range(3)))
-
-
-def p_values(
-    observed: FloatArray,
-    drawn: FloatArray | None,
-    tp_only: tuple[IntArray, IntArray],
-    only: IntArray,
-) -> FloatArray:
-    """Return p-values that hold for all n of a pair, or without draws Fisher's of each n."""
-    if drawn is not None:
-        return swaps.exceedance(np.abs(observed), drawn)
-    return np.asarray(fisher_test(tp_only[0], only, tp_only[1], only, "two-sided").p_value)
-
-
-def of_influences(
-    value: FloatArray,
-    influence: FloatArray,
-    gold: BoolArray,
-    present: BoolArray,
-    adjust: str | None,
-    *,
-    level: float,
-    n_resamples: int,
-    seed: int,
-    student: bool = False,
-) -> PairTests:
-    """Return the tests of all pairs of areas, from the influence of every candidate.
-
-    With "max-t" the adjusted p-value is the probability that the largest of all standardised
-    differences is as large, by Student's joint law with one degree of freedom less than the smaller
-    class has candidates; the p-value of a pair alone is DeLong's, by the normal law, or with
-    ``student`` by this law, as half the width of the interval of the difference is.
-    """
-    from scipy import special
-
-    count = value.shape[-1]
-    batch = value.shape[:-1]
-    result = empty(batch, count, 1)
-    chosen = pairs(count)
-    left, right = (np.array([pair[side] for pair in chosen], dtype=int) for side in (0, 1))
-    gold, present = (np.broadcast_to(x, influence.shape) for x in (gold, present))
-    for row in np.ndindex(batch):
-        covariance = _covariance(influence[row], gold[row], present[row])
-        own = np.diag(covariance)
-        variance = own[left] + own[right] - 2.0 * covariance[left, right]
-        variance = np.where(variance > _ZERO * (own[left] + own[right]), variance, 0.0)
-        difference = value[row][left] - value[row][right]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            z = np.abs(np.where(difference == 0.0, 0.0, difference / np.sqrt(variance)))
-        z = np.where(np.isinf(z), np.nan, z)
-        label, here = gold[row].any(axis=0), present[row].all(axis=0)
-        least = min(int((label & here).sum()), int((~label & here).sum()))
-        p_value, quantile = special.erfc(z / np.sqrt(2.0)), z_of(level)
-        if student:
-            freedom = max(least - 1, 1)
-            p_value = 2.0 * special.stdtr(freedom, -z)
-            quantile = float(t_of(freedom, level))
-        if adjust == "max-t" and count > 1 and np.isfinite(covariance).all():
-            p_value = _largest(z, covariance, variance, (left, right), least - 1, n_resamples, seed)
-        result.difference[row][:, 0], result.p_value[row][:, 0] = difference, p_value
-        result.half[row][:, 0] = quantile * np.sqrt(variance)
-    return result
-
-
-def _covariance(influence: FloatArray, gold: BoolArray, present: BoolArray) -> FloatArray:
-    """Return the covariance of means of influences over positives and over others."""
-    here, label = present.all(axis=0), gold.any(axis=0)
-    total: FloatArray = np.zeros((influence.shape[0], influence.shape[0]))
-    for group in (here & label, here & ~label):
-        size = int(group.sum())
-        if size < 2:
-            return np.full_like(total, np.nan)
-        total = total + np.cov(influence[:, group]).reshape(total.shape) / size
-    return total
-
-
-def _largest(
-    z: FloatArray,
-    covariance: FloatArray,
-    variance: FloatArray,
-    sides: tuple[IntArray, IntArray],
-    freedom: int,
-    n_resamples: int,
-    seed: int,
-) -> FloatArray:
-    """Return how often the largest of all differences is as large, by Student's joint law."""
-    roots, vectors = np.linalg.eigh(covariance)
-    rng = np.random.default_rng(seed)
-    drawn = rng.standard_normal((n_resamples, roots.size)) * np.sqrt(np.maximum(roots, 0.0))
-    areas = drawn @ vectors.T
-    with np.errstate(divide="ignore", invalid="ignore"):
-        each = np.abs(areas[:, sides[0]] - areas[:, sides[1]]) / np.sqrt(variance)
-    spread = np.sqrt(rng.chisquare(freedom, n_resamples) / freedom)
-    largest = np.where(variance > 0, each, 0.0).max(axis=-1) / spread
-    p_value = swaps.exceedance(z, largest)
-    return np.where(np.isnan(z), np.nan, p_value)
-
-
-class RankTable(NamedTuple):
-    """Ranks and differences of every measure: (..., measure, n)."""
-
-    rank: IntArray
-    rank_low: IntArray
-    rank_high: IntArray
-    tied_for_best: BoolArray
-    difference: FloatArray  #: to the baseline, or to the best measure
-    difference_low: FloatArray
-    difference_high: FloatArray
-    p_adjusted: FloatArray
-
-
-def decide(
-    value: FloatArray,
-    tested: PairTests,
-    p_value: FloatArray,
-    alpha: float,
-    baseline: int | None,
-) -> RankTable:
-    """Return the ranks that the tests leave open, and what tells each measure from one of them.
-
-    ``p_value``: of the pairs, adjusted for all (:func:`over_pairs`).
-    """
-    count = tested.measures
-    shape = (*value.shape[:-2], count, count, value.shape[-1])
-    difference, half, p = np.zeros(shape), np.zeros(shape), np.ones(shape)
-    for number, (a, b) in enumerate(pairs(count)):
-        for one, other, sign in ((a, b, 1.0), (b, a, -1.0)):
-            difference[..., one, other, :] = sign * tested.difference[..., number, :] + 0.0
-            half[..., one, other, :] = tested.half[..., number, :]
-            p[..., one, other, :] = p_value[..., number, :]
-    decisive = p <= alpha
-    better = (decisive & (difference < 0)).sum(axis=-2)
-    worse = (decisive & (difference > 0)).sum(axis=-2)
-    known = np.where(np.isnan(value), -np.inf, value)
-    rank = 1 + (known[..., np.newaxis, :, :] > known[..., :, np.newaxis, :]).sum(axis=-2)
-    reference = np.argmax(known, axis=-2)
-    if baseline is not None:
-        reference = np.full_like(reference, baseline)
-    at = np.broadcast_to(reference[..., np.newaxis, np.newaxis, :], (*shape[:-2], 1, shape[-1]))
-    gap, margin, p_reference = (
-        np.take_along_axis(x, at, axis=-2)[..., 0, :] for x in (difference, half, p)
-    )
-    itself = np.arange(count)[:, np.newaxis] == reference[..., np.newaxis, :]
-    return RankTable(
-        rank, 1 + better, count - worse, better == 0, gap, gap - margin, gap + margin,
-        np.where(itself, np.nan, p_reference),
-    )  # fmt: skip
-
-
-def over_pairs(
-    p_value: FloatArray, adjust: str | None, *, simultaneous: bool = False
-) -> FloatArray:
-    """Return the p-values of all pairs (..., pair, n), adjusted for all.
-
-    ``simultaneous`` says that max-t p-values hold for all pairs together already.
-    """
-    if adjust is None or not p_value.size:
-        return p_value
-    if adjust == "max-t":
-        if simultaneous:
-            return p_value
-        pairs, sizes = p_value.shape[-2:]
-        pair = np.repeat(np.arange(pairs), sizes)
-        each = [step_down(row, pair) for row in p_value.reshape(-1, pairs * sizes)]
-        return np.stack(each).reshape(p_value.shape)
-    flat = p_value.reshape(*p_value.shape[:-2], -1)
-    return adjusted(flat, adjust).reshape(p_value.shape)
-
+from rankeval_pd.stats.significance.adjust import with_resamples
+from rankeval_pd.stats.significance.letters import letters
 
 # -------------------------------------------------------------------------------------------------
 # Ranks of systems and how sure they are: from tests of all pairs, or from resampled ranks.
@@ -240,7 +26,7 @@ SCORE_INTERVALS = ("wild", "clopper-pearson", "bca", "percentile", "basic")
 class Ranks(NamedTuple):
     """The rows of the table of ranks, one per system."""
 
-    score: FloatArray
+    value: FloatArray
     ci_low: FloatArray
     ci_high: FloatArray
     rank: IntArray
@@ -249,7 +35,12 @@ class Ranks(NamedTuple):
     p_best: FloatArray
     tied_for_best: BoolArray
     n_groups: IntArray
+    letters: AnyArray
+    undecided: BoolArray
+    n_resamples: IntArray
     family_p: FloatArray  #: (pair,), what is adjusted over groups of the data
+    family_low: FloatArray  #: the limits of its Monte Carlo interval
+    family_high: FloatArray
 
 
 def system_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step = quiet) -> Ranks:
@@ -269,22 +60,40 @@ def system_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step =
     theta = draws.theta
     low, high, p_best = resampled_ranks(draws.scores, options.level)
     tested = paired_gains.paired_bootstrap(items, pairs, options, draws=draws)
-    p = tested.p_two_sided if options.adjust is None else tested.p_adjusted
+    p = tested.p_value if options.adjust is None else tested.p_adjusted
+    drawn = max(options.n_resamples, int(tested.n_resamples.max(initial=0)))
     known = np.where(np.isnan(theta), -np.inf, theta)  # who has no score comes last
     rank = 1 + (known[:, np.newaxis] > known).sum(axis=0)
-    first, last = rank_limits(rank, p, options.alpha)
+    limits = rank_limits(rank, p, options.alpha)
     if ranks == "simultaneous":
-        low, high = first, last
-    limits = np.array([_score_limits(draws, k) for k in range(systems)])
-    ci_low, ci_high = limits.T if items.sign > 0 else -limits[:, ::-1].T
+        low, high = limits.low, limits.high
+    scores = np.array([_score_limits(draws, k) for k in range(systems)])
+    ci_low, ci_high = scores.T if items.sign > 0 else -scores[:, ::-1].T
     return Ranks(
         items.sign * theta, ci_low, ci_high, rank, low, high, p_best,
-        first == 1, np.full(systems, items.n_groups), tested.family_p,
+        limits.low == 1, np.full(systems, items.n_groups), limits.letters,
+        any_of_system(tested.undecided, systems), np.full(systems, drawn), tested.family_p,
+        tested.family_low, tested.family_high,
     )  # fmt: skip
 
 
-def rank_limits(rank: IntArray, p_values: FloatArray, alpha: float) -> tuple[IntArray, IntArray]:
-    """Return the least and the largest rank of each system that the tests of all pairs leave open.
+class RankLimits(NamedTuple):
+    """What the tests of all pairs leave open, (system,)."""
+
+    low: IntArray  #: the least rank
+    high: IntArray
+    letters: AnyArray  #: two systems share one if and only if they are not distinguished
+
+
+def any_of_system(undecided: BoolArray, systems: int) -> BoolArray:
+    """Return for each system whether this holds for one of its pairs."""
+    result = np.zeros(systems, dtype=bool)
+    result[np.stack(np.triu_indices(systems, 1))[:, undecided].ravel()] = True
+    return result
+
+
+def rank_limits(rank: IntArray, p_values: FloatArray, alpha: float) -> RankLimits:
+    """Return the ranks of each system that the tests of all pairs leave open, and its letters.
 
     Parameters
     ----------
@@ -299,7 +108,9 @@ def rank_limits(rank: IntArray, p_values: FloatArray, alpha: float) -> tuple[Int
     sure[a, b] = sure[b, a] = np.isnan(p_values) | (p_values <= alpha)
     better = above & sure
     # no test tells those apart that are better by no more than chance
-    return 1 + better.sum(axis=0), rank.size - better.sum(axis=1)
+    order, named = np.argsort(rank, kind="stable"), np.empty(rank.size, dtype=object)
+    named[order] = letters((better | better.T)[np.ix_(order, order)])
+    return RankLimits(1 + better.sum(axis=0), rank.size - better.sum(axis=1), named)
 
 
 def _score_limits(draws: Draws, k: int) -> tuple[float, float]:

@@ -180,7 +180,11 @@ def delong_logit_limits(area: FloatArray, found: AreaSpread, level: float) -> Li
 
 
 def newcombe_limits(
-    area: FloatArray, found: AreaSpread, positive: IntArray, negative: IntArray, level: float
+    area: FloatArray,
+    found: AreaSpread,
+    positive: IntArray | FloatArray,
+    negative: IntArray | FloatArray,
+    level: float,
 ) -> Limits:
     """Return the areas whose distance from the observed one is within z standard deviations.
 
@@ -217,7 +221,11 @@ class _NewcombeModel(NamedTuple):
 
     @classmethod
     def of(
-        cls, area: FloatArray, found: AreaSpread, positive: IntArray, negative: IntArray
+        cls,
+        area: FloatArray,
+        found: AreaSpread,
+        positive: IntArray | FloatArray,
+        negative: IntArray | FloatArray,
     ) -> _NewcombeModel:
         shown = found.of_squares
         freedom = found.freedom if shown is None else np.minimum(found.freedom, shown)
@@ -277,7 +285,7 @@ def area_difference_limits(
     areas: tuple[FloatArray, FloatArray],
     spreads: tuple[AreaSpread, AreaSpread],
     of_difference: AreaSpread,
-    sizes: tuple[IntArray, IntArray],
+    sizes: tuple[IntArray | FloatArray, IntArray | FloatArray],
     level: float,
 ) -> Limits:
     """Return limits of the difference of two areas that agree with Student's test of it.

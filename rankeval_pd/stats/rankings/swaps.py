@@ -20,7 +20,7 @@ are in none. There are three algorithms, which draw the same swaps and give the 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -423,7 +423,15 @@ def monte_carlo_error(
     return error, undecided
 
 
-def largest_statistics(
+class SwapTests(NamedTuple):
+    """The p-values of two rankings by swaps, for each n."""
+
+    alone: FloatArray  #: of the statistic at this n by itself
+    together: FloatArray  #: of the largest statistic over all n: simultaneous
+    drawn: int  #: how many swaps there were
+
+
+def swap_tests(
     rank_a: IntArray,
     rank_b: IntArray,
     gold: BoolArray,
@@ -434,11 +442,48 @@ def largest_statistics(
     n_resamples: int,
     seed: int,
     advance: Advance = lambda _: None,
-) -> FloatArray:
-    """Return, for each draw of swaps, the largest statistic of the regions over the n."""
-    draws = swapped(
+) -> SwapTests:
+    """Return the share of swaps whose statistic is as large as the observed one.
+
+    At n itself, or at any n; the add-one p-values of both are of the same draws, so that the second
+    is never below the first.
+    """
+    observed = sided(region_statistic(nbest_regions(rank_a, rank_b, gold, n), n), alternative)
+    limit = observed - _EQUAL * np.maximum(np.abs(observed), 1.0)
+    hits, largest = np.zeros(n.size, dtype=np.int64), []
+    for counts in swapped(
         rank_a, rank_b, gold, n, keys, n_resamples=n_resamples, seed=seed, advance=advance
-    )
-    return np.concatenate(
-        [sided(region_statistic(counts, n), alternative).max(axis=-1) for counts in draws]
-    )
+    ):
+        drawn = sided(region_statistic(counts, n), alternative)  # (draw, n)
+        hits += (drawn >= limit).sum(axis=0)
+        largest.append(drawn.max(axis=-1))
+    together = exceedance(observed, np.concatenate(largest))
+    return SwapTests((1 + hits) / (n_resamples + 1), together, n_resamples)
+
+
+def decided_swap_tests(
+    *rankings: Any,
+    tests: Sequence[float],
+    alpha: float,
+    each: bool,
+    most: int,
+    n_resamples: int,
+    **drawing: Any,
+) -> SwapTests:
+    """Return :func:`swap_tests` of so many swaps that no p-value near alpha is left undecided.
+
+    What decides is the p-value times one of ``tests``; with ``each`` that of each n by itself. As
+    long as its 95% Monte-Carlo interval holds alpha, the swaps are four times as many, up to
+    ``most``.
+    """
+    draws = n_resamples
+    while True:
+        found = swap_tests(*rankings, n_resamples=draws, **drawing)
+        p = found.alone if each else found.together
+        drawn = np.full(p.shape, float(draws))
+        held = (np.minimum(times * p, 1.0) for times in tests)
+        if draws >= most or not any(
+            monte_carlo_error(p, x, drawn, alpha=alpha)[1].any() for x in held
+        ):
+            return found
+        draws = min(4 * draws, most)

@@ -225,7 +225,7 @@ def squares_of(
     if added is None:
         return None
     own, weights = contributions(block, known, linear)
-    raw = known.plan.options.adjust == "max-t"
+    raw = known.plan.options.simultaneous
     return sums_of_squares(own, weights, added.level, known.plan.pairs, raw=raw)
 
 
@@ -279,7 +279,7 @@ def needs_of(known: ItemTotals, laws: Laws) -> Needs:
     """Return what has to be drawn, where an exact law does not say all."""
     plan, options = known.plan, known.plan.options
     exact = all(law is not None and lattice_of(law) is not None for law in laws.pairs)
-    drawn = not exact or options.adjust == "max-t"
+    drawn = not exact or options.simultaneous
     if plan.swaps:
         return Needs(False, drawn, False)
     by_signs = options.event == "wild"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -28,7 +28,7 @@ DUAL = {
     "zero": "percentile", "studentised": "studentised",
 }  # fmt: skip
 _TOGETHER = 2**18  # numbers of all pairs of a block: they stay in the processor's cache
-_EQUAL = 1e-12  # of the score's scale: as far as two gains are equal
+EQUAL = 1e-12  # of the score's scale: as far as two gains are equal
 
 
 def blocks(which: IntArray, width: int) -> Iterator[IntArray]:
@@ -45,7 +45,7 @@ def happened(
 
     ``centred`` says that the mean of resampled gains is known to be the gain.
     """
-    room = _EQUAL * scale
+    room = EQUAL * scale
     if event == "strict":
         inside = gains <= 2.0 * gain + room
     elif event == "zero":
@@ -61,7 +61,7 @@ def happened(
 
 def beyond(t_star: FloatArray, t: float) -> int:
     """Return in how many resamples the studentised gain, centred, is at least the observed one."""
-    room = _EQUAL * max(abs(t), 1.0) if np.isfinite(t) else 0.0
+    room = EQUAL * max(abs(t), 1.0) if np.isfinite(t) else 0.0
     return int(t_star.size - np.count_nonzero(t_star < t - room))  # NaN is not below
 
 
@@ -107,11 +107,11 @@ def interval(
     if kind == "studentised":
         assert student is not None
         error, errors = student
-        low, high = quantiles(studentised(samples - theta, errors, _EQUAL * scale), tails)
+        low, high = quantiles(studentised(samples - theta, errors, EQUAL * scale), tails)
         return (theta, theta) if error == 0.0 else (theta - high * error, theta - low * error)
     if kind == "bca":
-        below = np.count_nonzero(samples < theta - _EQUAL * scale)
-        above = np.count_nonzero(samples > theta + _EQUAL * scale)
+        below = np.count_nonzero(samples < theta - EQUAL * scale)
+        above = np.count_nonzero(samples > theta + EQUAL * scale)
         share = below / samples.size + (samples.size - below - above) / samples.size / 2.0
         tails = accelerated(tails, share, without)
     low, high = quantiles(samples, tails)
@@ -265,49 +265,6 @@ def standard_errors(
         variance[variance <= 1e-12 * both] = 0.0
         result[:, rows] = np.sqrt(variance).T
     return result
-
-
-# ------------------------------------------------------------------------------------------- max-T
-
-
-def max_t(
-    t_star: Callable[[IntArray], FloatArray],
-    t: FloatArray,
-    n_resamples: int,
-    *,
-    every: bool = False,
-) -> FloatArray:
-    """Return p-values adjusted for all pairs by Romano and Wolf's step-down method.
-
-    Parameters
-    ----------
-    t_star : callable
-        From the numbers of some pairs to their studentised gains in every resample less their mean
-        under the null hypothesis, (pair, resample); the resamples are the same for all pairs.
-    t : array (pair,)
-        Studentised gains; NaN is no test, and stays NaN.
-    n_resamples : int
-    every : bool
-        Whether these are all resamples that there are: then nothing is added to the counts.
-    """
-    size = np.abs(t)
-    order = np.argsort(-size, kind="stable")[: np.count_nonzero(~np.isnan(size))]
-    largest = np.zeros(n_resamples)
-    p = np.full(size.size, np.nan)
-    edge = size - np.where(np.isfinite(size), _EQUAL * np.maximum(size, 1.0), 0.0)
-    hits = np.zeros(size.size, dtype=np.int64)
-    for block in blocks(order[::-1], n_resamples):
-        moved = np.abs(t_star(block))
-        moved[np.isnan(moved)] = np.inf
-        # the largest among each pair and all that are less significant
-        moved[0] = np.maximum(largest, moved[0])
-        np.maximum.accumulate(moved, axis=0, out=moved)
-        largest = moved[-1]
-        hits[block] = np.count_nonzero(moved >= edge[block, np.newaxis], axis=1)
-    shares = hits / n_resamples if every else monte_carlo(hits, n_resamples, "recentred")
-    p[order] = shares[order]
-    p[order] = np.maximum.accumulate(p[order])
-    return p
 
 
 def studentised(

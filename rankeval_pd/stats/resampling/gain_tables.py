@@ -15,7 +15,7 @@ from rankeval_pd.stats.resampling.item_draws import Draws
 from rankeval_pd.stats.resampling.lattice import MOST_POINTS, Lattice
 from rankeval_pd.stats.resampling.resamples import ENUMERATED
 from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions
-from rankeval_pd.stats.significance.adjust import adjust
+from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, MaxT, adjust, interval_levels
 
 # ----------------- The table of all pairs of systems: their order, exact laws, and what a row says
 
@@ -43,6 +43,9 @@ class Pairs(NamedTuple):
     n_items: IntArray
     n_resamples: IntArray
     n_groups: IntArray  #: 0 without groups
+    p_one_sided: FloatArray  #: in the direction of the gain
+    ci_low_alone: FloatArray
+    ci_high_alone: FloatArray
     family_p: FloatArray  #: what is adjusted over groups of the data; of max-t, over pairs already
     family_low: FloatArray  #: the limits of its Monte-Carlo interval
     family_high: FloatArray
@@ -54,7 +57,7 @@ class Rows(NamedTuple):
     error: FloatArray
     p: FloatArray
     ordered: FloatArray  #: p with the better system first, whatever the order of the pair
-    hits: IntArray  #: resamples in which the event happened, that order; -1 where p is exact
+    drawn: BoolArray  #: p is a share of resamples, and not exact
     low: FloatArray
     high: FloatArray
 
@@ -67,7 +70,7 @@ class Rows(NamedTuple):
 def no_rows(pairs: int) -> Rows:
     """Return rows of which nothing is known yet."""
     error, p, ordered, low, high = np.full((5, pairs), np.nan)
-    return Rows(error, p, ordered, np.full(pairs, -1), low, high)
+    return Rows(error, p, ordered, np.zeros(pairs, dtype=bool), low, high)
 
 
 def oriented(
@@ -81,7 +84,8 @@ def oriented(
     swapped = theta[pairs[:, 0]] < theta[pairs[:, 1]]
     if options.keep_order:
         swapped = np.zeros_like(swapped)
-    return theta, np.where(swapped[:, np.newaxis], pairs[:, ::-1], pairs), swapped
+    turned = swapped != (options.alternative == "less")  # the other is tested to be better
+    return theta, np.where(turned[:, np.newaxis], pairs[:, ::-1], pairs), swapped
 
 
 def lattices_of(
@@ -151,7 +155,7 @@ def as_p_says(
     options: PairOptions,
 ) -> tuple[float, float]:
     """Return the limits, which say of a gain of 0 what the p-value says."""
-    rejected = p_two_sided <= (1.0 - options.level) * (1.0 + 1e-12)
+    rejected = p_two_sided <= (1.0 - options.two_tailed) * (1.0 + 1e-12)
     return bootstrap_tests.agreeing(found, gain, rejected=rejected, near=near)
 
 
@@ -164,7 +168,7 @@ def as_each_p_says(
 ) -> tuple[FloatArray, FloatArray]:
     """Return what :func:`as_p_says` does, of many pairs: (pair,), near (pair, trial)."""
     low, high = (limit.copy() for limit in found)
-    rejected = p_two_sided <= (1.0 - options.level) * (1.0 + 1e-12)
+    rejected = p_two_sided <= (1.0 - options.two_tailed) * (1.0 + 1e-12)
     wrong = np.where(
         rejected,
         (gain > 0.0) & (low <= 0.0) | (gain < 0.0) & (high >= 0.0),
@@ -192,6 +196,21 @@ def sd(gains: FloatArray) -> float:
     return float(known.std()) if known.size else np.nan
 
 
+Limits = tuple[FloatArray, FloatArray]
+
+
+def family_options(rows: Rows, options: PairOptions) -> PairOptions:
+    """Return the options with the level of each interval of a family of tests.
+
+    Tests of other groups of the family are not known here; they count as not rejected, which makes
+    intervals of false discovery rates wider.
+    """
+    own = options.sided(rows.p, np.minimum(1.0, 2.0 * rows.ordered))
+    family = np.concatenate([own, np.ones((options.n_alike - 1) * own.size)])
+    level = float(interval_levels(family, str(options.adjust), options.level)[0])
+    return options._replace(level=level)
+
+
 def table(
     items: AnyItems,
     theta: FloatArray,
@@ -199,46 +218,67 @@ def table(
     swapped: BoolArray,
     rows: Rows,
     options: PairOptions,
-    simultaneous: FloatArray | None,
+    together: Limits | None,
+    largest: MaxT | None,
     *,
     every: bool,
 ) -> Pairs:
-    """Return the table, from what a test says of each pair and of all together."""
-    a, b = pairs[:, 0], pairs[:, 1]
-    gain = theta[a] - theta[b]
+    """Return the table, from what a test says of each pair and of all together.
+
+    ``together`` are the limits that hold for the family, ``largest`` what max-t says.
+    """
+    gain = theta[pairs[:, 0]] - theta[pairs[:, 1]]
     undefined = np.isnan(gain)
     error, low, high, p, ordered = (
         np.where(undefined, np.nan, column)
         for column in (rows.error, rows.low, rows.high, rows.p, rows.ordered)
     )
-    hits = rows.hits
-    exact = hits < 0
-    draws = options.n_resamples
-    n_resamples = np.where(exact, 0, draws)
-    with np.errstate(invalid="ignore"):
-        p_stderr = np.where(exact, 0.0 * p, np.sqrt(p * (1.0 - p) / draws))
+    draws, drawn = options.n_resamples, rows.drawn
     doubled = np.minimum(1.0, 2.0 * ordered)
-    if simultaneous is not None:
-        simultaneous = np.where(undefined, np.nan, simultaneous)
-    below, above = _clopper_pearson(np.maximum(hits, 0), draws, options.level)
-    listed = [of_all_pairs(doubled, simultaneous)]
-    for number, limit in enumerate((below, above)):
-        side = np.where(exact, doubled, np.where(undefined, np.nan, np.minimum(1.0, 2.0 * limit)))
-        together = simultaneous
-        if simultaneous is not None and not every:
-            reached = np.rint(np.nan_to_num(simultaneous) * (draws + 1)) - 1.0
-            together = _clopper_pearson(np.maximum(reached, 0.0), draws, options.level)[number]
-            together = np.where(np.isnan(simultaneous), np.nan, together)
-        listed.append(of_all_pairs(side, together))
-    adjusted, *sides = (_adjusted(x, options.adjust) for x in listed)
-    low_p, high_p = listed[1:] if options.adjust is None else sides
+    own = family = options.sided(p, doubled)
+    drawn_p, tails = (ordered, 2.0) if options.tails == 2 else (p, 1.0)
+    if largest is not None:
+        own, family = (np.where(undefined, np.nan, x) for x in (largest.alone, largest.single))
+        if options.adjust == "max-t-stepdown":
+            family = np.where(undefined, np.nan, largest.down)
+        drawn, drawn_p, tails = np.full(gain.size, not every), family, 1.0
+    with np.errstate(invalid="ignore"):
+        p_stderr = tails * np.sqrt(drawn_p * (1.0 - drawn_p) / draws) * drawn
+        hits = np.rint(np.nan_to_num(drawn_p) * (draws + (options.event != "strict")))
+    hits = np.maximum(hits - (options.event != "strict"), 0.0)
+    listed = [family]
+    for side in _clopper_pearson(hits, draws, options.level):
+        reached = np.where(np.isnan(family), np.nan, np.minimum(1.0, tails * side))
+        listed.append(np.where(drawn, reached, family))
+    adjusted, low_p, high_p = (_adjusted(x, options.adjust) for x in listed)
+    decides = own if options.adjust is None else adjusted
     undecided = is_undecided(low_p, high_p, options.alpha)
+    alone = reaching((low, _above(high, options)), own, options.level)
+    shown = alone
+    if together is not None:
+        low, high = (np.where(undefined, np.nan, limit) for limit in together)
+        shown = reaching((low, _above(high, options)), decides, options.level)
+    first, second = items.sign * theta[pairs[:, 0]], items.sign * theta[pairs[:, 1]]
+    if options.alternative == "less":  # the second was tested to be better than the first
+        first, second, gain = second, first, -gain
+        shown, alone = ((-limits[1], -limits[0]) for limits in (shown, alone))
     return Pairs(
-        swapped, items.sign * theta[a], items.sign * theta[b], gain, error, low, high, p, doubled,
-        p_stderr, adjusted, 1.0 - p, undecided, exact,
-        np.full(len(pairs), items.n_items), n_resamples, np.full(len(pairs), items.n_groups),
-        *listed,
+        swapped, first, second, gain, error, *shown, own, doubled, p_stderr, adjusted,
+        1.0 - ordered, undecided, ~drawn, np.full(len(pairs), items.n_items),
+        np.where(drawn, draws, 0), np.full(len(pairs), items.n_groups), ordered, *alone, *listed,
     )  # fmt: skip
+
+
+def _above(high: FloatArray, options: PairOptions) -> FloatArray:
+    """Return the upper limit; a one-sided interval has none."""
+    return high if options.tails == 2 else np.where(np.isnan(high), np.nan, np.inf)
+
+
+def reaching(limits: tuple[Any, Any], p_value: Any, level: float) -> tuple[Any, Any]:
+    """Return limits that exclude 0 only where the p-value that decides is at most 1 - level."""
+    kept = p_value > (1.0 - level) * (1.0 + 1e-12)
+    low, high = limits
+    return np.where(kept & (low > 0.0), 0.0, low), np.where(kept & (high < 0.0), 0.0, high)
 
 
 def _clopper_pearson(hits: AnyArray, draws: int, level: float) -> tuple[FloatArray, FloatArray]:
@@ -253,19 +293,9 @@ def is_undecided(low: Any, high: Any, alpha: float) -> Any:
     return (low < alpha) & (alpha < high)
 
 
-def of_all_pairs(doubled: FloatArray, simultaneous: FloatArray | None) -> FloatArray:
-    """Return the p-values that hold for all pairs together, where there are such, or each alone."""
-    if simultaneous is None:
-        return doubled
-    # the pair's own p-value is another one: doubled, not of the absolute gain
-    return np.asarray(np.maximum(simultaneous, doubled))
-
-
 def _adjusted(p_values: FloatArray, method: str | None) -> FloatArray:
-    """Return two-sided p-values adjusted for all pairs, NaN without an adjustment."""
-    if method is None:
-        return np.full(p_values.size, np.nan)
-    return p_values if method == "max-t" else adjust(p_values, method)
+    """Return p-values adjusted for all pairs; those of max-t are, and without method as is."""
+    return adjust(p_values, method) if method in ADJUSTMENTS else p_values
 
 
 # --------------------- Arithmetic of the studies of pairs of systems: thresholds, agreement, power

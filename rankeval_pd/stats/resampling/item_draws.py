@@ -28,7 +28,7 @@ from rankeval_pd.stats.resampling.test_items import AnyItems, Items, PairOptions
 
 def studentises(options: PairOptions) -> bool:
     """Whether standard errors of every pair in every resample are needed."""
-    together = options.adjust == "max-t" and options.event != "wild"
+    together = options.simultaneous and options.event != "wild"
     return together or "studentised" in (options.event, options.ci)
 
 
@@ -80,7 +80,7 @@ class Draws:
     def spread(self) -> ContributionSpread:
         """How far they are spread, (system,) and (pair,)."""
         parts = self.parts
-        raw = self.options.adjust == "max-t"
+        raw = self.options.simultaneous
         summed = sums_of_squares(parts.values, parts.weights, self.level, self.pairs, raw=raw)
         return contribution_spread(summed, len(parts.values), len(self.pairs))
 

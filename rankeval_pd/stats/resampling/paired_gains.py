@@ -1,6 +1,8 @@
-"""The paired bootstrap and approximate randomization of all pairs of systems."""
+"""The paired bootstrap of all pairs of systems (Berg-Kirkpatrick et al. 2012, section 2)."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -8,24 +10,28 @@ from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import differences
 from rankeval_pd.stats.resampling import bootstrap_tests
 from rankeval_pd.stats.resampling.gain_tables import (
+    Limits,
     Pairs,
     Rows,
-    as_each_p_says,
     as_p_says,
+    family_options,
+    is_undecided,
     lattices_of,
     no_rows,
     oriented,
-    row_sd,
     sd,
     table,
 )
 from rankeval_pd.stats.resampling.item_draws import Draws, draws_of
 from rankeval_pd.stats.resampling.lattice import DrawnSum, Lattice, SignedSum
-from rankeval_pd.stats.resampling.resamples import swaps_every
-from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions, Step, quiet
-from rankeval_pd.stats.significance.adjust import check_enough, with_resamples
-
-# ---------- The paired bootstrap of all pairs of systems (Berg-Kirkpatrick et al. 2012, section 2)
+from rankeval_pd.stats.resampling.test_items import AnyItems, Items, PairOptions, Step, quiet
+from rankeval_pd.stats.significance.adjust import (
+    MaxT,
+    check_enough,
+    max_t,
+    simultaneous_limits,
+    with_resamples,
+)
 
 PROPORTIONS = {"tango": differences.tango, "newcombe": differences.paired_newcombe}
 
@@ -56,7 +62,7 @@ def paired_bootstrap(
         raise ValueError(
             "method='exact': with seeds= the law of other trainings is drawn. Give method='auto'."
         )
-    theta, pairs, swapped = oriented(items, pairs, options)
+    _, pairs, swapped = oriented(items, pairs, options)
     if options.ci in PROPORTIONS and not items.binary:
         raise ValueError(
             f"ci={options.ci!r} is an interval of paired proportions: every item has to be right"
@@ -65,12 +71,40 @@ def paired_bootstrap(
         )
     if not options.ci and not items.binary:
         options = options._replace(ci=bootstrap_tests.DUAL[options.event])
-    asked = draws is None
+    limits = draws is None
     draws = draws or draws_of(items, pairs, options, step)
+    found = _tested(draws, pairs, swapped, options, limits=limits)
+    while _goes_on(found, items, options):
+        options = options._replace(n_resamples=2 * options.n_resamples)
+        draws = draws_of(items, pairs, options, step)
+        found = _tested(draws, pairs, swapped, options, limits=limits)
+    return found
+
+
+_MOST_NUMBERS = 2**25  # gains of pairs that are drawn while draws go on
+
+
+def _goes_on(found: Pairs, items: AnyItems, options: PairOptions) -> bool:
+    """Return whether more draws are to decide about a pair near alpha."""
+    size = 2 * options.n_resamples
+    many = found.gain.size * size > _MOST_NUMBERS
+    if size > options.most or many or not isinstance(items, Items):
+        return False
+    if options.n_alike == 1:
+        return bool(found.undecided.any())
+    low, high = (options.n_alike * side for side in (found.family_low, found.family_high))
+    return bool(is_undecided(low, high, options.alpha).any())
+
+
+def _tested(
+    draws: Draws, pairs: IntArray, swapped: BoolArray, options: PairOptions, *, limits: bool
+) -> Pairs:
+    """Return the table of the tests from these draws, with ``limits`` that of the intervals too."""
+    items, theta, asked = draws.items, draws.theta, limits
     signs = options.event == "wild"
     lattices = lattices_of(draws, options, range(len(pairs)), signs=signs)
     every = signs and bootstrap_tests.looks_at_every(items, options)
-    if not every and (options.adjust == "max-t" or None in lattices):
+    if not every and (options.simultaneous or None in lattices):
         check_enough(options, len(pairs))
     rows = no_rows(len(pairs))
     scattered = np.array([on is None for on in lattices], dtype=bool)
@@ -80,16 +114,19 @@ def paired_bootstrap(
     alone = _law_p if signs else _resampled_p
     for k in np.flatnonzero(~together).tolist():
         rows.put(k, *alone(draws, k, lattices[k]))
+    largest, family = None, None
     if asked:
-        _put_limits(draws, lattices, scattered, rows)
-    simultaneous = None
-    if options.adjust == "max-t":
-        simultaneous = _wild_max_t(draws) if signs else _resampled_max_t(draws)
-    return table(items, theta, pairs, swapped, rows, options, simultaneous, every=every)
+        rows.low[:], rows.high[:] = _limits(draws, lattices, scattered, rows, options)
+    if options.simultaneous:
+        largest = _wild_max_t(draws) if signs else _resampled_max_t(draws)
+        family = _of_largest(draws, largest, rows)
+    elif options.adjust is not None and asked:
+        family = _limits(draws, lattices, scattered, rows, family_options(rows, options))
+    return table(items, theta, pairs, swapped, rows, options, family, largest, every=every)
 
 
-_Found = tuple[float, float, float, int]  # standard error, p, p of the better first, hits
-_AllFound = tuple[FloatArray, FloatArray, FloatArray, IntArray]
+_Found = tuple[float, float, float, bool]  # standard error, p, p of the better first, drawn
+_AllFound = tuple[FloatArray, FloatArray, FloatArray, bool]
 
 
 def _law_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
@@ -99,7 +136,7 @@ def _law_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
     gain, error = float(draws.gains(which)[0]), float(draws.linear_errors(which)[0])
     law, total = SignedSum(on.multiples, on.times), on.total
     p = law.tail(total)
-    return error, p, law.tail(-total) if gain < 0.0 else p, -1
+    return error, p, law.tail(-total) if gain < 0.0 else p, False
 
 
 def _wild_p(draws: Draws, which: IntArray) -> _AllFound:
@@ -111,15 +148,15 @@ def _wild_p(draws: Draws, which: IntArray) -> _AllFound:
     better[worse] = bootstrap_tests.reached(-sums[worse], room[worse])
     size = sums.shape[1]
     if draws.subsets.every:
-        return error, hits / size, better / size, np.full(which.size, -1)
+        return error, hits / size, better / size, False
     p, ordered = (
         bootstrap_tests.monte_carlo(count, size, draws.options.event) for count in (hits, better)
     )
-    return error, p, ordered, better
+    return error, p, ordered, True
 
 
-def _wild_max_t(draws: Draws) -> FloatArray:
-    """Return p-values adjusted for all pairs: the same signs for all, each pair studentised.
+def _wild_max_t(draws: Draws) -> MaxT:
+    """Return what max-t says: the same signs for all pairs, each pair studentised.
 
     Signs leave the sum of squares as it is, so that the t statistic of every draw rises with its
     gain over the root of that sum.
@@ -133,8 +170,63 @@ def _wild_max_t(draws: Draws) -> FloatArray:
         moved = gains[which, np.newaxis] - 2.0 * draws.turned(which)
         return np.asarray(moved / scale[which, np.newaxis])
 
-    size = draws.subsets.weights.size
-    return bootstrap_tests.max_t(t_star, gains / scale, size, every=draws.subsets.every)
+    about = np.sqrt(draws.spread.pairs)
+    about = np.where(about <= draws.room(np.arange(len(draws.pairs))), np.inf, about)
+
+    def centred(which: IntArray) -> FloatArray:
+        shift = draws.subsets.weights / draws.level.weight
+        moved = gains[which, np.newaxis] * shift - draws.turned(which)
+        return np.asarray(2.0 * moved / about[which, np.newaxis])
+
+    subsets = draws.subsets
+    t = gains / scale
+    return largest_of(draws, t_star, t, subsets.weights.size, subsets.every, centred)
+
+
+def largest_of(
+    draws: Draws,
+    t_star: Callable[[IntArray], FloatArray],
+    t: FloatArray,
+    size: int,
+    every: bool,
+    centred: Callable[[IntArray], FloatArray] | None = None,
+) -> MaxT:
+    """Return what the largest statistic says, of all groups whose tests are one family too."""
+    options = draws.options
+    return max_t(
+        t_star, t, size, level=1.0 - (1.0 - options.level) / options.n_alike,
+        two_sided=options.tails == 2, every=every, centred=centred,
+    )  # fmt: skip
+
+
+def _of_largest(draws: Draws, largest: MaxT, rows: Rows) -> Limits:
+    """Return the gains that the largest statistic of all pairs does not reject."""
+    every = np.arange(len(draws.pairs))
+    gain, error, widening = draws.gains(every), rows.error, np.zeros(len(draws.pairs))
+    if draws.options.event == "wild":
+        # the sum of squares about another gain is larger: known at a gain of 0, where it is raw
+        sums = (draws.level.sums[draws.pairs] * [1.0, -1.0]).sum(axis=1)
+        widening[:] = 1.0 / draws.items.n_drawn
+        moved = np.abs(sums) > draws.room(every)
+        raw, about = draws.spread.raw, draws.spread.pairs
+        widening[moved] = (raw - about)[moved] / sums[moved] ** 2
+    else:
+        error = draws.own_errors
+    return with_proportions(
+        draws, simultaneous_limits(gain, error, largest.critical, widening), error
+    )
+
+
+def with_proportions(draws: Draws, limits: Limits, error: FloatArray) -> Limits:
+    """Return simultaneous limits; pairs that differ on no item have Tango's, by Bonferroni."""
+    items, options = draws.items, draws.options
+    low, high = (np.where(error > 0.0, limit, np.nan) for limit in limits)
+    if items.binary:
+        share = (1.0 - options.two_tailed) / (len(draws.pairs) * options.n_alike)
+        for k in np.flatnonzero(~(error > 0.0)):
+            found = differences.tango(items.cells(*draws.pairs[k]), 1.0 - share)
+            low[k], high[k] = found if items.sign > 0.0 else (-found[1], -found[0])
+    return low, high
 
 
 def _resampled_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
@@ -147,7 +239,7 @@ def _resampled_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
         error *= on.spread
         p = _drawn_chance(on.multiples, on.times, options.event)
         ordered = _drawn_chance(-on.multiples, on.times, options.event) if gain < 0.0 else p
-        return error, p, ordered, -1
+        return error, p, ordered, False
     gains = draws.scores[a] - draws.scores[b]
     size = float(max(draws.scale[a], draws.scale[b]))
 
@@ -165,11 +257,11 @@ def _resampled_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
     hits = count(1.0)
     better = count(-1.0) if gain < 0.0 else hits
     p, ordered = (bootstrap_tests.monte_carlo(x, gains.size, options.event) for x in (hits, better))
-    return sd(gains), p, ordered, better
+    return sd(gains), p, ordered, True
 
 
-def _resampled_max_t(draws: Draws) -> FloatArray:
-    """Return p-values adjusted for all pairs, each resample studentised by its own error."""
+def _resampled_max_t(draws: Draws) -> MaxT:
+    """Return what max-t says, each resample studentised by its own error."""
     gains = draws.theta[draws.pairs[:, 0]] - draws.theta[draws.pairs[:, 1]]
 
     room = 1e-12 * draws.scale[draws.pairs].max(axis=1)
@@ -180,57 +272,63 @@ def _resampled_max_t(draws: Draws) -> FloatArray:
         return bootstrap_tests.studentised(moved, draws.errors[which], room[which, np.newaxis])
 
     t = bootstrap_tests.studentised(gains, draws.own_errors, room)
-    return bootstrap_tests.max_t(t_star, t, draws.options.n_resamples)
+    return largest_of(draws, t_star, t, draws.options.n_resamples, every=False)
 
 
-def _put_limits(
-    draws: Draws, lattices: list[Lattice | None], scattered: BoolArray, rows: Rows
-) -> None:
-    """Put the intervals of all gains into the rows."""
-    options = draws.options
+def _limits(
+    draws: Draws,
+    lattices: list[Lattice | None],
+    scattered: BoolArray,
+    rows: Rows,
+    options: PairOptions,
+) -> Limits:
+    """Return the intervals of all gains, each of the level of the options."""
     doubled = np.minimum(1.0, 2.0 * rows.ordered)
+    low, high = np.full((2, scattered.size), np.nan)
     together = np.zeros_like(scattered)
     if options.ci == "wild":  # what is on a lattice is to say the same as its exact law
         together = scattered if options.event == "wild" else ~together
     for block in bootstrap_tests.blocks(np.flatnonzero(together), draws.items.n_drawn):
-        rows.low[block], rows.high[block] = _wild_limits(draws, block, rows.error[block])
+        low[block], high[block] = _wild_limits(draws, block, rows.error[block], options)
     for k in np.flatnonzero(~together).tolist():
-        rows.low[k], rows.high[k] = _interval(
-            draws, k, lattices[k], float(rows.error[k]), float(doubled[k])
+        low[k], high[k] = _interval(
+            draws, k, lattices[k], float(rows.error[k]), float(doubled[k]), options
         )
+    return low, high
 
 
-def _wild_limits(draws: Draws, which: IntArray, error: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _wild_limits(draws: Draws, which: IntArray, error: FloatArray, options: PairOptions) -> Limits:
     """Return the limits of the gains that random signs do not reject."""
     subsets = draws.subsets
     low, high = bootstrap_tests.limits(
         draws.turned(which), subsets.weights, draws.factor, every=subsets.every,
-        level=draws.options.level, room=draws.room(which),
+        level=options.two_tailed, room=draws.room(which),
     )  # fmt: skip
     varies = error > 0.0  # if not, the items say nothing of how far the gain could be
     return np.where(varies, low, np.nan), np.where(varies, high, np.nan)
 
 
 def _interval(
-    draws: Draws, k: int, on: Lattice | None, error: float, p_two_sided: float
+    draws: Draws,
+    k: int,
+    on: Lattice | None,
+    error: float,
+    p_two_sided: float,
+    options: PairOptions,
 ) -> tuple[float, float]:
     """Return the interval of the gain of one pair."""
-    items, options = draws.items, draws.options
+    items = draws.items
     kind, (a, b) = options.ci, draws.pairs[k]
     gain = float(draws.theta[a] - draws.theta[b])
     if kind in PROPORTIONS or not kind:
         counts = items.cells(a, b)
-        low, high = PROPORTIONS[kind or "tango"](counts, options.level)
-        if items.sign < 0.0:
-            low, high = -high, -low
-        if not kind and p_two_sided > 1.0 - options.level:  # the exact test is the more cautious
-            low, high = min(low, 0.0), max(high, 0.0)
-        return low, high
+        low, high = PROPORTIONS[kind or "tango"](counts, options.two_tailed)
+        return (low, high) if items.sign > 0.0 else (-high, -low)
     if not error > 0.0:
         return np.nan, np.nan  # nothing varies: the items say nothing of how far the gain could
     if kind == "wild":
         which, subsets = np.array([k]), draws.subsets
-        lowest, highest = _wild_limits(draws, which, np.array([error]))
+        lowest, highest = _wild_limits(draws, which, np.array([error]), options)
         result = float(lowest[0]), float(highest[0])
         if on is not None and not subsets.every and options.event == "wild":
             near = draws.factor * draws.turned(which)[0] / np.maximum(subsets.weights, 1.0)
@@ -246,7 +344,7 @@ def _interval(
         law, step = DrawnSum(on.multiples, on.times), on.step * (items.unit() or 1.0)
         gains = np.asarray(step * law.values, dtype=np.float64)
         result = bootstrap_tests.law_interval(
-            kind, gain, gains, law.law, level=options.level, without=lean
+            kind, gain, gains, law.law, level=options.two_tailed, without=lean
         )
         return _of_event(result, gain, p_two_sided, gains, options)
     gains = draws.scores[a] - draws.scores[b]
@@ -254,7 +352,7 @@ def _interval(
     if kind == "studentised":
         student = float(draws.own_errors[k]), draws.errors[k]
     result = bootstrap_tests.interval(
-        kind, gain, gains, level=options.level,
+        kind, gain, gains, level=options.two_tailed,
         scale=float(max(draws.scale[a], draws.scale[b])), without=lean, student=student,
     )  # fmt: skip
     return _of_event(result, gain, p_two_sided, gains, options)
@@ -291,126 +389,3 @@ def _drawn_chance(multiples: IntArray, times: IntArray, event: str) -> float:
     turned = event == "zero"
     result = DrawnSum(-multiples, times).tail(0) if turned else law.tail(2 * total)
     return result if result > 0.0 else float(2.0**-law.n)
-
-
-# ---------------- Swapping what two systems did on an item: approximate randomization of all pairs
-
-_SUMS_TOGETHER = 4_000_000  # sums that are scored together
-
-
-def paired_permutation(
-    items: AnyItems, pairs: IntArray, options: PairOptions, step: Step = quiet
-) -> Pairs:
-    """Return the approximate randomization test of all pairs, with the same swaps for all."""
-    if items.seeds is not None:
-        raise ValueError(
-            "seeds: swapping what two systems did on an item says nothing of other trainings. Give"
-            " paired_bootstrap, or the scores of one training each."
-        )
-    options = with_resamples(options, len(pairs))
-    theta, pairs, swapped = oriented(items, pairs, options)
-    draws = draws_of(items, pairs, options, step)
-    lattices = lattices_of(draws, options, range(len(pairs)), signs=True)
-    every = swaps_every(items.n_drawn, options.method)
-    if options.adjust == "max-t" or None in lattices:
-        if not every:
-            check_enough(options, len(pairs))
-        gains = _swapped_gains(items, pairs, draws.moved)
-    else:
-        gains = np.empty((len(pairs), 0))
-    rows = no_rows(len(pairs))
-    scattered = np.array([on is None for on in lattices], dtype=bool)
-    for k in np.flatnonzero(~scattered).tolist():
-        a, b = pairs[k]
-        unit = items.unit() or 1.0
-        rows.put(k, *_signed_row(lattices[k], unit, float(theta[a] - theta[b]), options))
-    for block in bootstrap_tests.blocks(np.flatnonzero(scattered), gains.shape[1]):
-        rows.put(block, *_swapped_rows(gains[block], theta[pairs[block]], options, every=every))
-    simultaneous = None
-    if options.adjust == "max-t":
-        error = np.where(rows.error > 0.0, rows.error, 1.0)
-        simultaneous = bootstrap_tests.max_t(
-            lambda which: np.asarray(gains[which] / error[which, np.newaxis]),
-            (theta[pairs[:, 0]] - theta[pairs[:, 1]]) / error,
-            gains.shape[1],
-            every=every,
-        )
-    return table(items, theta, pairs, swapped, rows, options, simultaneous, every=every)
-
-
-_Row = tuple[float, float, float, int, float, float]  # as of Rows
-_Columns = tuple[FloatArray, FloatArray, FloatArray, IntArray, FloatArray, FloatArray]
-
-
-def _swapped_rows(
-    gains: FloatArray, theta: FloatArray, options: PairOptions, *, every: bool
-) -> _Columns:
-    """Return what the trials say of pairs: gains (pair, trial), theta (pair, 2)."""
-    gain, trials = theta[:, 0] - theta[:, 1], gains.shape[1]
-    scale = np.fmax(np.abs(theta).max(axis=1), np.fmax.reduce(np.abs(gains), axis=1))
-    hits = _reached(gains, gain, scale)
-    turned, worse = hits.copy(), gain < 0.0
-    turned[worse] = _reached(-gains[worse], -gain[worse], scale[worse])
-    p, ordered = (
-        count / trials if every else bootstrap_tests.monte_carlo(count, trials, "recentred")
-        for count in (hits, turned)
-    )
-    tails = (1.0 - options.level) / 2.0, (1.0 + options.level) / 2.0
-    below, above = bootstrap_tests.row_quantiles(gains, tails)
-    limits = gain - above, gain - below
-    doubled = np.minimum(1.0, 2.0 * ordered)
-    low, high = as_each_p_says(limits, gain, doubled, gain[:, np.newaxis] - gains, options)
-    error = row_sd(gains)
-    varies = error > 0.0  # if not, the items say nothing of an interval
-    low, high = np.where(varies, low, np.nan), np.where(varies, high, np.nan)
-    return error, p, ordered, np.full(turned.size, -1) if every else turned, low, high
-
-
-def _reached(gains: FloatArray, gain: FloatArray, scale: FloatArray) -> IntArray:
-    """Return in how many trials the gains are at least the observed ones, or undefined."""
-    fewer = gains < (gain - 1e-12 * scale)[:, np.newaxis]
-    return np.asarray(gains.shape[1] - np.count_nonzero(fewer, axis=1))
-
-
-def _swapped_gains(items: AnyItems, pairs: IntArray, moved: FloatArray) -> FloatArray:
-    """Return the gain of every pair in every trial, (pair, trial), from the sums that are swapped.
-
-    ``moved`` has them, (trial, system, statistic).
-    """
-    totals, (size, _, width) = items.totals, moved.shape
-    result = np.empty((len(pairs), size))
-    step = max(1, _SUMS_TOGETHER // (size * width))
-    for start in range(0, len(pairs), step):
-        block = slice(start, start + step)
-        a, b = pairs[block, 0], pairs[block, 1]
-        for first in range(0, size, _SUMS_TOGETHER // width):
-            rows = slice(first, first + _SUMS_TOGETHER // width)
-            change = moved[rows, b] - moved[rows, a]
-            gains = items.score(totals[a] + change) - items.score(totals[b] - change)
-            result[block, rows] = items.sign * gains.T
-    return result
-
-
-def _signed_row(on: Lattice | None, unit: float, gain: float, options: PairOptions) -> _Row:
-    """Return the exact sign-flip test of one pair."""
-    assert on is not None
-    law = SignedSum(on.multiples, on.times)
-    size = on.step * unit
-    limits = bootstrap_tests.law_interval(
-        "percentile",
-        0.0,
-        np.asarray(size * law.values, dtype=np.float64),
-        law.law,
-        level=options.level,
-        without=np.empty(0),
-    )
-    error = size * on.size
-    total = on.total
-    p = law.tail(total)
-    ordered = law.tail(-total) if gain < 0.0 else p  # the law is symmetric
-    result = as_p_says(
-        (gain - limits[1], gain - limits[0]), gain, min(1.0, 2.0 * ordered),
-        np.asarray(gain - size * law.values, dtype=np.float64), options,
-    )  # fmt: skip
-    low, high = result if error > 0.0 else (np.nan, np.nan)
-    return error, p, ordered, -1, low, high

@@ -187,6 +187,27 @@ class PairOptions(NamedTuple):
     seed: resamples.Seed
     keep_order: bool  #: whether a pair's order stays although its gain is negative
     n_alike: int = 1  #: groups of the data, this one among them, whose tests are one family
+    alternative: str = "two-sided"
+    most: int = 0  #: draws go on up to this number while a pair of an adjusted family is undecided
+
+    @property
+    def simultaneous(self) -> bool:
+        """Whether one statistic is taken over all pairs."""
+        return self.adjust in ("max-t", "max-t-stepdown")
+
+    @property
+    def tails(self) -> int:
+        """How many tails of a distribution the test looks at."""
+        return 2 if self.alternative == "two-sided" else 1
+
+    @property
+    def two_tailed(self) -> float:
+        """The level of the two-sided interval that has the limits."""
+        return max(1.0 - 2.0 / self.tails * (1.0 - self.level), 1e-9)
+
+    def sided(self, one: FloatArray, two: FloatArray) -> FloatArray:
+        """Return the p-values of the alternative, from those of the pairs' order and two-sided."""
+        return two if self.tails == 2 else one
 
 
 # -------------------------------------------------------------------------------------------------

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 
 from rankeval_pd.stats._types import FloatArray, IntArray
+from rankeval_pd.stats.resampling.bootstrap_tests import EQUAL, blocks, monte_carlo
 from rankeval_pd.stats.resampling.test_items import PairOptions
 
 # ----------------------------------------------------- Adjustment of p-values for multiple testing
@@ -48,10 +52,10 @@ def interval_levels(p_values: FloatArray, method: str, level: float) -> FloatArr
     """Return the level of each test's own interval, so that the intervals agree with `adjust`.
 
     An interval of this level that is dual to its test excludes 0 only if the adjusted p-value is
-    at most 1 - level. Bonferroni's intervals serve Holm's method too. For "bh" and "by" the levels
-    are those of Benjamini and Yekutieli (2005), False discovery rate-adjusted multiple confidence
-    intervals for selected parameters: 1 - R (1 - level) / m with R rejected of m, and R = 1 if
-    nothing is rejected.
+    at most 1 - level. Bonferroni's intervals serve Holm's method too. For "bh" and "by" the level
+    is 1 - R (1 - level) / m with R rejected of m, and R = 1 if nothing is rejected (Benjamini and
+    Yekutieli 2005, False discovery rate-adjusted multiple confidence intervals for selected
+    parameters).
 
     Parameters
     ----------
@@ -61,16 +65,15 @@ def interval_levels(p_values: FloatArray, method: str, level: float) -> FloatArr
     level : float
     """
     p = np.asarray(p_values, dtype=float)
-    m = np.maximum(np.count_nonzero(~np.isnan(p), axis=-1, keepdims=True), 1)
+    m = np.maximum(np.isfinite(p).sum(axis=-1, keepdims=True), 1)
     error = np.broadcast_to((1.0 - level) / m, p.shape)
-    if method in ("holm", "bonferroni"):
-        return 1.0 - error
-    with np.errstate(invalid="ignore"):
-        rejected = np.count_nonzero(adjust(p, method) <= 1.0 - level, axis=-1, keepdims=True)
-    error = error * np.maximum(rejected, 1)
+    if method in ("bh", "by"):
+        with np.errstate(invalid="ignore"):
+            rejected = np.count_nonzero(adjust(p, method) <= 1.0 - level, axis=-1, keepdims=True)
+        error = error * np.maximum(rejected, 1)
     if method == "by":
         error = error / np.concatenate([[1.0], np.cumsum(1.0 / np.arange(1, m.max() + 1))])[m]
-    return 1.0 - error
+    return np.minimum(1.0 - error, np.nextafter(1.0, 0.0))  # of level 1 the range is the interval
 
 
 def step_down(p_values: FloatArray, family: IntArray) -> FloatArray:
@@ -99,23 +102,117 @@ def step_down(p_values: FloatArray, family: IntArray) -> FloatArray:
     return result
 
 
+# ------------------------------------------- The largest statistic of all pairs of systems: max-t
+
+
+class MaxT(NamedTuple):
+    """P-values from one statistic, of each pair alone and of the largest of all pairs."""
+
+    alone: FloatArray  #: (pair,)
+    single: FloatArray  #: (pair,), single-step: at most alpha where the statistic is above critical
+    down: FloatArray  #: (pair,), Romano and Wolf's step-down
+    critical: float  #: the statistic that the largest exceeds with probability 1 - level
+
+
+def max_t(
+    t_star: Callable[[IntArray], FloatArray],
+    t: FloatArray,
+    n_resamples: int,
+    *,
+    level: float,
+    two_sided: bool,
+    every: bool = False,
+    centred: Callable[[IntArray], FloatArray] | None = None,
+) -> MaxT:
+    """Return p-values of the pairs' studentised gains, and of the largest among all pairs.
+
+    Parameters
+    ----------
+    t_star : callable
+        From the numbers of some pairs to their studentised gains in every resample less their mean
+        under the null hypothesis, (pair, resample); the resamples are the same for all pairs.
+    t : array (pair,)
+        Studentised gains; NaN is no test, and stays NaN.
+    n_resamples : int
+    level : float
+        Of the simultaneous intervals.
+    two_sided : bool
+        Whether absolute values are compared.
+    every : bool
+        Whether these are all resamples that there are: then nothing is added to the counts.
+    centred : callable, optional
+        As ``t_star``, of the data moved to a gain of 0 for each pair. Single-step p-values and
+        critical values are then the larger ones of the two. Where gains differ much, ``t_star``
+        alone would take all pairs for more alike than they are, and intervals would be too short.
+    """
+    size = np.abs(t) if two_sided else t
+    order = np.argsort(-size, kind="stable")[: np.count_nonzero(~np.isnan(size))]
+    largest, about = np.full((2, n_resamples), 0.0 if two_sided else -np.inf)
+    edge = size - np.where(np.isfinite(size), EQUAL * np.maximum(np.abs(size), 1.0), 0.0)
+    own, down = np.zeros((2, size.size), dtype=np.int64)
+    for block in blocks(order[::-1], n_resamples):
+        moved = np.abs(t_star(block)) if two_sided else t_star(block)
+        moved[np.isnan(moved)] = np.inf
+        own[block] = np.count_nonzero(moved >= edge[block, np.newaxis], axis=1)
+        # the largest among each pair and all that are less significant
+        moved[0] = np.maximum(largest, moved[0])
+        np.maximum.accumulate(moved, axis=0, out=moved)
+        largest = moved[-1]
+        down[block] = np.count_nonzero(moved >= edge[block, np.newaxis], axis=1)
+        if centred is not None:
+            moved = np.abs(centred(block)) if two_sided else centred(block)
+            about = np.maximum(about, moved.max(axis=0))
+    both = np.sort([largest, about])
+    single = n_resamples - np.searchsorted(both[0], edge)
+    single = np.maximum(single, n_resamples - np.searchsorted(both[1], edge))
+
+    def share(hits: IntArray) -> FloatArray:
+        p = hits / n_resamples if every else monte_carlo(hits, n_resamples, "recentred")
+        return np.where(np.isnan(size), np.nan, p)
+
+    stepped = share(down)
+    stepped[order] = np.maximum.accumulate(stepped[order])
+    # so many may be as large as a statistic whose p-value is at most 1 - level
+    added = 0 if every else 1
+    most = int(np.floor((1.0 - level) * (n_resamples + added) * (1.0 + 1e-12))) - added
+    critical = np.inf if most < 0 else both[:, max(n_resamples - 1 - most, 0)].max()
+    return MaxT(share(own), share(single), stepped, float(critical))
+
+
+def simultaneous_limits(
+    gain: FloatArray, error: FloatArray, critical: float, widening: FloatArray | float = 0.0
+) -> tuple[FloatArray, FloatArray]:
+    """Return the gains that the largest statistic does not reject: gain -+ critical * error.
+
+    ``widening``: how much the variance grows with the square of the distance from the gain, for
+    tests whose error is that of the null hypothesis. Where the error is 0, or nothing is rejected
+    however far, there are no limits.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left = 1.0 - critical**2 * np.asarray(widening)
+        margin = np.where(left > 0.0, critical * error / np.sqrt(left), np.inf)
+    margin = np.where(np.isfinite(margin) & (error > 0.0), margin, np.inf)
+    return gain - margin, gain + margin
+
+
 # --------------------------- How many resamples do a family, its adjustment, alpha and level need?
 
 LEAST = 10_000  # resamples, unless another number is given
 
+MORE = 8  # times as many are drawn at most while a pair is undecided
 _DECIDING = 10  # so many resamples are to be expected beyond the edge of a decision
 
 
 def needed_resamples(options: PairOptions, n_pairs: int) -> int:
     """Return the least number of resamples of which one p-value could be at most alpha."""
-    if options.adjust == "max-t":
+    if options.simultaneous:
         return _whole(options.n_alike / options.alpha) - 1
     tests, family = 1.0, n_pairs * options.n_alike
     if options.adjust is not None:
         tests = float(family)
     if options.adjust == "by":
         tests *= float((1.0 / np.arange(1, family + 1)).sum())
-    return _whole(2.0 * tests / options.alpha) - 1
+    return _whole(options.tails * tests / options.alpha) - 1
 
 
 def _whole(draws: float) -> int:
@@ -128,8 +225,12 @@ def with_resamples(options: PairOptions, n_pairs: int) -> PairOptions:
     if options.n_resamples:
         return options
     deciding = _DECIDING * (needed_resamples(options, n_pairs) + 1)
-    limiting = int(np.ceil(_DECIDING * 2.0 / (1.0 - options.level) * (1.0 - 1e-12)))
-    return options._replace(n_resamples=max(LEAST, deciding, limiting))
+    tests = n_pairs if options.adjust in ADJUSTMENTS else 1  # whose limits lie the further out
+    tests *= options.n_alike if options.adjust is not None else 1
+    limiting = _whole(_DECIDING * options.tails * tests / (1.0 - options.level))
+    first = max(LEAST, deciding, limiting)
+    most = 0 if options.adjust is None else MORE * first
+    return options._replace(n_resamples=first, most=most)
 
 
 def check_enough(options: PairOptions, n_pairs: int) -> None:
@@ -138,7 +239,7 @@ def check_enough(options: PairOptions, n_pairs: int) -> None:
     if options.adjust is None or options.n_resamples >= needed:
         return
     alike = options.n_alike
-    factor = f"{alike}" if options.adjust == "max-t" else f"{2 * n_pairs * alike}"
+    factor = f"{alike}" if options.simultaneous else f"{options.tails * n_pairs * alike}"
     in_groups = "" if alike == 1 else f" in each of {alike} groups (adjust_over='all')"
     if options.adjust == "by":
         factor += " (1 + 1/2 + ...)"

@@ -11,7 +11,6 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions import binomial, hypergeometric
 from rankeval_pd.stats.distributions.hypergeometric import first_true, ratio_moments
 from rankeval_pd.stats.distributions.populations import hypergeometric_laws, tails_of_sum
-from rankeval_pd.stats.intervals.proportions import z_of
 
 # --------------------------------------------------- Fisher's exact test of two difference regions
 #
@@ -159,25 +158,22 @@ def stratified_exact_test(
     )
 
 
-def mantel_haenszel_difference(
-    x: IntArray, y: IntArray, m: IntArray, level: float
-) -> tuple[float, float, float]:
-    """Return the Mantel-Haenszel difference of proportions, and Sato's limits.
+def mantel_haenszel_difference(x: IntArray, y: IntArray, m: IntArray) -> tuple[float, float]:
+    """Return the Mantel-Haenszel difference of proportions, and Sato's standard error.
 
-    The variance holds for a few large strata and for many small ones (T. Sato 1989).
+    It holds for a few large strata and for many small ones (T. Sato 1989).
     """
     inside = m > 0
     a, b, n = (np.asarray(v[inside], dtype=float) for v in (x, y, m))
     weight = float(n.sum()) / 2.0
     if weight == 0.0:
-        return 0.0, 0.0, 0.0
+        return 0.0, 0.0
     result = float((a - b).sum()) / 2.0 / weight
     # Sato's estimate: (difference P + Q) / weight^2, here for samples of equal size
     p: FloatArray = (b - a) / 4.0
     q: FloatArray = (a * (n - b) + b * (n - a)) / (4.0 * n)
     variance = max((result * float(p.sum()) + float(q.sum())) / weight**2, 0.0)
-    half = z_of(level) * math.sqrt(variance)
-    return result, max(result - half, -1.0), min(result + half, 1.0)
+    return result, math.sqrt(variance)
 
 
 # ----------------------------------------------------- McNemar's exact test of two ranking methods

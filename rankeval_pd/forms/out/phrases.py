@@ -1,0 +1,387 @@
+"""Numbers, nouns and sentences, as results sections and tables of papers write them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from rankeval_pd.stats.resampling.metric_sums import WRITTEN
+
+PERCENT_METRICS = ("accuracy", "precision", "recall", "f1")
+SHARES = ("precision", "recall", "tpr", "fpr", "fnr", "power", "agreement", "specificity", "npv")
+_DIGITS = 3  # significant ones, at most
+
+
+class Unit(NamedTuple):
+    """How the numbers of a column are written: in percent or not, and with so many decimals."""
+
+    percent: bool
+    decimals: int
+
+    def number(self, value: float) -> str:
+        """Return a number without its unit."""
+        if not math.isfinite(value):
+            return "–" if math.isnan(value) else ("−∞" if value < 0.0 else "∞")
+        text = f"{100.0 * value if self.percent else value:.{self.decimals}f}"
+        return text.replace("-", "−") if float(text) else text.replace("-", "")
+
+    def value(self, value: float) -> str:
+        """Return a value with its unit."""
+        return f"{self.number(value)}%" if self.percent else self.number(value)
+
+    def limits(self, low: float, high: float) -> str:
+        """Return an interval with its unit; of a one-sided one the limit that there is."""
+        return self._limits(low, high, "%" if self.percent else "")
+
+    def gap(self, difference: float) -> str:
+        """Return the size of a difference."""
+        return f"{self.number(abs(difference))}{' points' if self.percent else ''}"
+
+    def gaps(self, low: float, high: float) -> str:
+        """Return the interval of a difference."""
+        return self._limits(low, high, " points" if self.percent else "")
+
+    def _limits(self, low: float, high: float, unit: str) -> str:
+        if math.isinf(high):
+            return f"at least {self.number(low)}{unit}"
+        if math.isinf(low):
+            return f"at most {self.number(high)}{unit}"
+        return f"{self.number(low)}{unit if unit == '%' else ''} to {self.number(high)}{unit}"
+
+
+def unit_of(
+    values: Iterable[Any], widths: Iterable[Any], *, percent: bool, digits: int | None = None
+) -> Unit:
+    """Return the unit of a column: decimals from the width of its intervals.
+
+    An interval of width w leaves decimals that are worth w / 40 or more, and three significant
+    digits of the largest value at most. Without intervals there are three significant digits.
+    """
+    if digits is not None:
+        return Unit(percent, digits)
+    factor = 100.0 if percent else 1.0
+    known = [factor * abs(float(x)) for x in values if pd.notna(x) and math.isfinite(x)]
+    wide = [factor * float(x) for x in widths if pd.notna(x) and 0.0 < x < math.inf]
+    largest = max(known, default=0.0) or (max(wide, default=1.0) or 1.0)
+    most = max(0, _DIGITS - 1 - math.floor(math.log10(largest)))
+    needed = math.ceil(-math.log10(float(np.median(wide)) / 40.0)) if wide else most
+    return Unit(percent, min(max(needed, 0), most))
+
+
+def p_text(p: float, *, least: float = 0.0, alpha: float = 0.05) -> str:
+    """Return "p = 0.003", "p < 0.001", or "p ≤ 0.0002" where draws end there."""
+    if math.isnan(p):
+        return "no test"
+    if least > 0.0 and p <= least * (1.0 + 1e-9):
+        return f"p ≤ {_rounded_up(least)}"
+    if p < 0.001:
+        return "p < 0.001"
+    decimals = 2 if p >= 0.1 else 3
+    while (float(f"{p:.{decimals}f}") <= alpha) != (p <= alpha) and decimals < 17:
+        decimals += 1
+    text = f"{p:.{decimals}f}"
+    return "p > 0.99" if float(text) >= 1.0 > p + 1e-9 else f"p = {text}"
+
+
+def _rounded_up(p: float) -> str:
+    """Return a bound with one significant digit, or two where one would be more than 1% above."""
+    place = -math.floor(math.log10(p))
+    one = math.ceil(p * 10.0**place * (1.0 - 1e-9))
+    if one > 1.01 * p * 10.0**place:
+        place += 1
+        one = math.ceil(p * 10.0**place * (1.0 - 1e-9))
+    return f"{one / 10.0**place:.{place}f}".rstrip("0")
+
+
+def p_cell(p: float, *, least: float = 0.0) -> str:
+    """Return a p-value as in a column headed p."""
+    return "" if math.isnan(p) else p_text(p, least=least).removeprefix("p ").removeprefix("= ")
+
+
+def least_p(attrs: Mapping[Any, Any]) -> float:
+    """Return the least p-value that as many draws can show, 0 where nothing is drawn."""
+    draws = attrs.get("n_resamples")
+    drawn = str(attrs.get("adjust", "")).startswith("max-t") or "event" in attrs
+    return 1.0 / (float(draws) + 1.0) if draws and drawn else 0.0
+
+
+def percent_of(share: float) -> str:
+    """Return a level: 95%, 99.9%."""
+    return f"{100.0 * share:.4g}%"
+
+
+def alpha_of(attrs: Mapping[Any, Any]) -> float:
+    """Return the level of the tests of a table."""
+    return float(attrs.get("alpha", 1.0 - attrs.get("level", 0.95)))
+
+
+def level_of(attrs: Mapping[Any, Any]) -> str:
+    """Return the level of its intervals."""
+    return percent_of(attrs.get("level", 0.95))
+
+
+def join(names: Iterable[Any], last: str = "and", *, most: int = 6) -> str:
+    """Return names as a list in a sentence; of many only their number."""
+    texts = [str(name) for name in names]
+    if len(texts) > most:
+        return f"{len(texts)} others"
+    if len(texts) < 3:
+        return f" {last} ".join(texts)
+    return f"{', '.join(texts[:-1])}, {last} {texts[-1]}"
+
+
+ADJUSTED = {
+    "holm": "Holm's method", "bonferroni": "Bonferroni's method",
+    "bh": "the method of Benjamini and Hochberg", "by": "the method of Benjamini and Yekutieli",
+    "max-t": "the single-step max-t method", "max-t-stepdown": "the step-down max-t method",
+    "envelope": "a simultaneous envelope",
+}  # fmt: skip
+TESTS = {
+    "fisher": "Fisher's exact test", "midp": "the mid-p version of Fisher's test",
+    "mcnemar": "McNemar's test", "boschloo": "Boschloo's test", "barnard": "Barnard's test",
+    "score": "the score test", "cluster": "a cluster-robust t test", "t": "a t test",
+    "delong": "DeLong's test",
+}  # fmt: skip
+TESTED = {
+    "compare": "Fisher's exact test", "compare_area": "a t test", "unpaired_area": "a z test",
+    "paired_permutation": "approximate randomization", "mean_difference": "swaps of the labels",
+    "random_test": "hypergeometric tests", "measure_ranks": "Fisher's exact test",
+    "summary": "Fisher's exact test",
+}  # fmt: skip
+EVENTS = {
+    "wild": "a wild bootstrap (random signs of the paired differences)",
+    "recentred": "the paired bootstrap of Berg-Kirkpatrick et al. (2012)",
+    "strict": "the paired bootstrap as written in Berg-Kirkpatrick et al. (2012, figure 1)",
+    "zero": "a paired bootstrap (share of gains below 0)", "studentised": "a bootstrap t test",
+    "bias-corrected": "a bias-corrected paired bootstrap",
+}  # fmt: skip
+HANDLED = {
+    "groups": "Rows of the same {} were kept together.", "ties": "Ties were handled as {!r}.",
+    "missing": "Missing scores were handled as {!r}.",
+    "unjudged": "Unjudged candidates were handled as {!r}.",
+    "undefined": "Undefined metrics were handled as {!r}.",
+}  # fmt: skip
+INTERVALS = {
+    "clopper-pearson": "Clopper–Pearson", "wilson": "Wilson", "jeffreys": "Jeffreys",
+    "midp": "mid-p", "blaker": "Blaker", "newcombe": "Newcombe", "score": "score",
+    "agresti-caffo": "Agresti–Caffo", "miettinen-nurminen": "Miettinen–Nurminen",
+    "delong": "DeLong", "logit": "logit", "delta": "delta-method", "wild": "wild bootstrap",
+    "bca": "BCa bootstrap", "percentile": "percentile bootstrap", "basic": "basic bootstrap",
+    "studentised": "studentized bootstrap", "tango": "Tango",
+}  # fmt: skip
+
+
+#: a family of one test
+_ALONE = re.compile(
+    r"1 pair( (at|in) each \w+)*|1 comparison with (?!.* (sizes|every n|all \d+))\S.*"
+)
+
+
+def adjustment(attrs: Mapping[Any, Any]) -> str:
+    """Return how and for which family p-values are adjusted, "" where they are not."""
+    method = attrs.get("adjust")
+    if method is None or _ALONE.fullmatch(str(attrs.get("family"))):
+        return ""
+    family = f" for {attrs['family']}" if "family" in attrs else ""
+    if str(method).startswith("max-t") and _of_lists(attrs) and "1 pair" not in family:
+        over = "Bonferroni's method" if method == "max-t" else "a step-down"
+        return f"adjusted{family} by the max-t method within each pair and {over} over pairs"
+    return f"adjusted{family} by {ADJUSTED.get(method, method)}"
+
+
+def _of_lists(attrs: Mapping[Any, Any]) -> bool:
+    """Return whether n-best lists were compared, each pair by swaps of its own."""
+    listed = ("compare", "summary", "measure_ranks", "significant_ranges")
+    of_systems = "n_items" in attrs or "n_queries" in attrs
+    return attrs.get("method") in listed and not of_systems and "kind" not in attrs
+
+
+def intervals_of(attrs: Mapping[Any, Any], *, gaps: bool) -> str:
+    """Return the name of the intervals of values, or of differences, "" where it is not known."""
+    kind = join(INTERVALS.get(x, x) for x in str(attrs.get("ci", "")).split(", ") if x)
+    if not gaps:
+        return kind
+    if not adjustment(attrs):
+        return "" if "baseline" in attrs else kind
+    method = str(attrs["adjust"])
+    if method.startswith("max-t"):
+        return "simultaneous"
+    what = "simultaneous" if method in ("holm", "bonferroni") else "adjusted (false coverage rate)"
+    return what if "baseline" in attrs or not kind else f"{what} {kind}"
+
+
+def letter_set(letters: str) -> set[str]:
+    """Return the letters of a row of a compact letter display."""
+    return {*letters.split()} if " " in letters else {*letters}
+
+
+def called(attrs: Mapping[Any, Any]) -> tuple[str, bool]:
+    """Return what is compared, and whether it is written in percent."""
+    metric, kind = attrs.get("metric"), attrs.get("kind")
+    if attrs.get("method") == "bedroc":
+        return "BEDROC", False
+    if kind in ("ap", "roc"):
+        return {"ap": "average precision", "roc": "area under the ROC curve"}[str(kind)], False
+    if "area" in str(attrs.get("method")):
+        part = "standardized partial " if attrs["method"] == "partial_area" else ""
+        return f"{part}area under the ROC curve", False
+    if metric is not None:
+        text = "mean score" if metric == "mean" else WRITTEN.get(metric, str(metric))
+        return text, metric in PERCENT_METRICS
+    of = attrs.get("of", "precision")
+    if "event" in attrs or attrs.get("method") in ("paired_bootstrap", "paired_permutation"):
+        return "score", False
+    return str(of), of != "lift"
+
+
+def methods_section(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
+    """Write how a table was made."""
+    if "method" not in attrs:
+        raise ValueError(
+            "table has no attrs that tell how it was made; pandas loses them, for example in merge."
+            " Give the table as the method returned it."
+        )
+    method = str(attrs["method"])
+    sizes = f" at n = {sizes_text(frame['n'].tolist())}" if "n" in frame else ""
+    made = f"`{method}` of rankeval_pd {attrs.get('version', '')}"
+    sentences = [f"The table was made with {made}{sizes}."]
+    if known(frame, ("p_value", "p_adjusted", "rank_low", "p_max")):
+        side = attrs.get("alternative", "two-sided")
+        what = "Differences were tested by"
+        if method == "random_test":
+            what, side = "Counts of true positives were compared with a random ranking by", "more"
+        sentences.append(f"{what} {_test_of(frame, attrs)}.")
+        side = side if side == "two-sided" else f"one-sided ({side})"
+        how = adjustment(attrs) or "unadjusted"
+        level = f"with a significance level of {percent_of(alpha_of(attrs))}"
+        sentences.append(f"The tests were {side} and {how}, {level}.")
+    limits = [str(x) for x in frame if str(x).endswith("_low") and x not in ("rank_low", "p_low")]
+    if "level" in attrs and limits:
+        gaps = bool(known(frame, ("difference", "gain"))) and limits != ["ci_low", "value_low"]
+        name = f"{intervals_of(attrs, gaps=gaps)} intervals".lstrip()
+        text = f"{name[0].upper()}{name[1:]} have a confidence level of {level_of(attrs)}."
+        sentences.append(text)
+    if attrs.get("n_resamples"):
+        seed = f" (seed {attrs['seed']})" if "seed" in attrs else ""
+        count = f"{attrs['n_resamples']:,}"
+        count = f"Up to {count}" if _of_lists(attrs) else count  # as many as each pair needs
+        sentences.append(f"{count} resamples were drawn{seed}.")
+    for role, text in HANDLED.items():
+        if role in attrs:
+            sentences.append(text.format(attrs[role]))
+    return " ".join(sentences)
+
+
+def _test_of(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
+    """Return the name of the test of a table's differences."""
+    method = str(attrs["method"])
+    drawn = bool(attrs.get("n_resamples"))
+    if "event" in attrs or (method in ("summary", "system_ranks") and "measure" not in frame):
+        return EVENTS[str(attrs.get("event", "wild"))] + ("" if drawn else ", computed exactly")
+    if "metric" in frame and "n" not in frame:
+        return EVENTS["wild"]
+    if method == "paired_permutation":
+        return TESTED[method] + ("" if drawn else ", computed exactly")
+    swapped = str(attrs.get("adjust", "")).startswith("max-t") and "kind" not in attrs
+    if method in ("summary", "measure_ranks") and "kind" in attrs:
+        return TESTS["delong"]
+    if swapped and (method in ("summary", "measure_ranks") or "measure_a" in frame):
+        return "random swaps of the candidates that only one of the two lists contains"
+    return TESTS.get(str(attrs.get("test")), TESTED.get(method, "the test of this method"))
+
+
+def sizes_text(sizes: Sequence[int]) -> str:
+    """Return list sizes in a sentence; of many their number and ends."""
+    ordered = sorted(dict.fromkeys(sizes))
+    if len(ordered) > 6:
+        return f"{len(ordered):,} sizes from {ordered[0]:,} to {ordered[-1]:,}"
+    return join(f"{size:,}" for size in ordered)
+
+
+def known(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
+    """Return which of these columns there are."""
+    return [name for name in names if name in frame.columns]
+
+
+#: by the columns that a table has, the first that fits
+SENTENCES = (
+    ("measure n precision ci_low n_judged",
+     "Of the {n}-best list of {measure}, {n_judged} candidates are judged and {n_unjudged} are"
+     " not; its precision is estimated at {precision} ({ci})."),
+    ("measure n recall ci_low n_judged",
+     "With {n_judged} candidates of its {n}-best list judged and {n_unjudged} not, the recall of"
+     " {measure} is estimated at {recall} ({ci})."),
+    ("measure average_precision n_judged",
+     "With {n_judged} candidates judged, the average precision of {measure} is estimated at"
+     " {average_precision} ({ci})."),
+    ("measure n tp recall lift tied",
+     "The {n}-best list of {measure} contains {tp} true positives: recall {recall} ({ci}),"
+     " {lift} times chance."),
+    ("measure n tp precision lift",
+     "The {n}-best list of {measure} contains {tp} true positives: precision {precision} ({ci}),"
+     " {lift} times chance."),
+    ("measure threshold n_accepted tp precision recall ci_high",
+     "At a threshold of {threshold}, {measure} accepts {n_accepted} candidates, {tp} of them"
+     " true positives: precision {precision} ({ci}), recall {recall}."),
+    ("measure threshold n_accepted tp precision recall",
+     "At a threshold of {threshold}, {measure} accepts {n_accepted} candidates, {tp} of them true"
+     " positives: precision {precision}, recall {recall}. With {level} confidence the requested one"
+     " is at least {least}."),
+    ("measure n_samples n_mean precision",
+     "Over {n_samples} samples, {measure} accepts {n_mean} candidates on average with a"
+     " precision of {precision}. The standard deviation between samples is {sd_observed}, where"
+     " {sd_expected} is expected (φ = {phi}, {p_dispersion})."),
+    ("measure n precision band_low",
+     "At n = {n}, the precision of {measure} is {precision} ({band})."),
+    ("measure n recall band_low",
+     "At n = {n}, the recall of {measure} is {recall} ({band})."),
+    ("measure n precision ci_low",
+     "Around rank {n}, the precision of {measure} is {precision} ({ci})."),
+    ("measure n precision",
+     "At n = {n}, the precision of {measure} is {precision}."),
+    ("measure share n tp lift ci_low",
+     "The top {share} of {measure} ({n} candidates) contain {tp} true positives, {lift} times as"
+     " many as chance ({ci})."),
+    ("measure area chance",
+     "The {noun} of {measure} is {area} ({ci}; chance {chance})."),
+    ("measure value chance",
+     "The {noun} of {measure} is {value} ({ci}; chance {chance})."),
+    ("measure n tp expected lift p_value",
+     "At n = {n}, {measure} has {tp} true positives, {lift} times the {expected} expected by"
+     " chance ({p_value})."),
+    ("p n expected critical",
+     "At n = {n}, chance has {expected} true positives on average; {critical} or more have p ≤"
+     " {p}."),
+    ("alpha n envelope",
+     "At n = {n}, chance has {expected} true positives on average. It reaches {envelope} there,"
+     " or the limit at any other requested size, with a probability of at most {alpha}."),
+    ("measure p n_first n_last",
+     "{measure} is better than chance (p ≤ {p}) from n = {n_first} to n = {n_last}."),
+    ("measure_a measure_b n_more power",
+     "To compare {measure_a} and {measure_b} at n = {n}, {n_more} more judgments are needed"
+     " beside {n_judged}; the power is then {power}."),
+    ("n n_judgements power",
+     "Lists of n = {n} with {n_judgements} judgments have a power of {power}."),
+    ("measure_a measure_b n p_min p_median p_max",
+     "At n = {n}, over random orders of equal scores, the p-value of {measure_a} against"
+     " {measure_b} lies between {p_min} and {p_max} (median {p_median})."),
+    ("threshold n_pairs",
+     "Of the {n_pairs} gains whose p-values lie in the window, the quantile is {threshold}"
+     " ({ci})."),
+    ("p_low p_high n_pairs agreement",
+     "Of {n_pairs} pairs with p between {p_low} and {p_high}, {agreement} keep the sign of their"
+     " gain ({ci}; {expected_agreement} expected)."),
+    ("difference p_low p_high",
+     "The difference of {difference} has a p-value between {p_low} and {p_high}."),
+    ("measure metric value",
+     "The mean {metric} of {measure} over {queries} queries is {value}."),
+)  # fmt: skip
+NOUNS = {
+    "tpr": "true positive rate", "fpr": "false positive rate", "fnr": "false negative rate",
+    "share": "share of candidates", "tp": "true positives", "p_value": "p-value",
+}  # fmt: skip

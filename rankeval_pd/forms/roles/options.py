@@ -1,0 +1,195 @@
+"""Options of a session, and the short tables that methods return unless details are asked for."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, TypeVar
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.errors import check_flag, check_share
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Table = TypeVar("Table", pd.DataFrame, xr.Dataset)
+
+_FILLED = ("alpha", "level", "progress")  # options that stand in for a keyword that is not given
+_settings: dict[str, Any] = {}  # of the process: notebooks run each cell in a context of its own
+_whole: ContextVar[bool] = ContextVar("whole", default=False)
+
+#: columns that a keyword adds; they follow the short table's own
+_ADDED = ("share", "relation", "tp_sd", "n_groups", "n_queries", "n_missing")
+_SHORT_LIST = 20  # names that fit into attrs
+
+
+class set_options:
+    """Set options for the session, or for a block.
+
+    Parameters
+    ----------
+    details : bool, optional
+        True makes every method return all columns, as ``details=True`` does for one call. The
+        default is a short table that prints on one screen.
+    progress : bool, optional
+        Default of ``progress=``: whether to show progress bars.
+    alpha : float, optional
+        Default of ``alpha=``, the level of significance.
+    level : float, optional
+        Default of ``level=``, the confidence level of intervals.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(500)
+    >>> with rankeval_pd.set_options(details=True):
+    ...     len(df.rankeval.nbest_precision(50).columns)
+    10
+    >>> len(df.rankeval.nbest_precision(50).columns)
+    8
+    """
+
+    def __init__(
+        self,
+        *,
+        details: bool | None = None,
+        progress: bool | None = None,
+        alpha: float | None = None,
+        level: float | None = None,
+    ) -> None:
+        given = {"details": details, "progress": progress, "alpha": alpha, "level": level}
+        given = {name: value for name, value in given.items() if value is not None}
+        for name, value in given.items():
+            if name in ("alpha", "level"):
+                check_share(name, value)
+            else:
+                check_flag(name, value)
+        self._before = dict(_settings)
+        _settings.update(given)
+
+    def __enter__(self) -> None:
+        """Keep the options until the end of the block."""
+
+    def __exit__(self, *_: object) -> None:
+        _settings.clear()
+        _settings.update(self._before)
+
+
+@contextmanager
+def whole_tables() -> Iterator[None]:
+    """Give all columns to what is asked within, and leave its keywords as they are."""
+    before = _whole.set(True)
+    try:
+        yield
+    finally:
+        _whole.reset(before)
+
+
+Short = str | Mapping[str, str]
+
+
+def with_options(function: Function, short: Short = "", *, noted: bool = True) -> Function:
+    """Make a public function heed the options and return its short table.
+
+    Questions that it asks in turn give all columns, and their keywords stay as they are.
+
+    Parameters
+    ----------
+    function : callable
+    short : str or mapping
+        The columns of the short table, in order, those of any call that may be there. A mapping
+        has them by the keyword that decides, and under "" for calls without it.
+    noted : bool
+        Whether the table's ``attrs`` tell how it was made.
+    """
+    parameters = inspect.signature(function).parameters
+    filled = [x for x in _FILLED if x in parameters and parameters[x].kind is _KEYWORD]
+
+    @functools.wraps(function)
+    def asked(*args: Any, details: bool | None = None, **keywords: Any) -> Any:
+        check_flag("details", details, none=True)
+        if _whole.get():
+            return function(*args, **keywords)
+        defaults = {name: _settings[name] for name in filled if name in _settings}
+        with whole_tables():
+            result = function(*args, **{**defaults, **keywords})
+        told = {**keywords, "details": details}
+        if noted and isinstance(result, pd.DataFrame):
+            return as_asked(result, function.__name__, short, told)
+        if noted and isinstance(result, xr.Dataset):
+            return as_asked(result, function.__name__, short, told)
+        return result
+
+    return asked  # type: ignore[return-value]
+
+
+_KEYWORD = inspect.Parameter.KEYWORD_ONLY
+
+
+def as_asked(result: Table, method: str, short: Short, keywords: Mapping[str, Any]) -> Table:
+    """Return a whole table as the keywords and the options want it, with a note of its making."""
+    details = keywords.get("details")
+    everything = _settings.get("details", False) if details is None else details
+    if isinstance(result, pd.DataFrame) and short and not everything:
+        by_keyword = {"": short} if isinstance(short, str) else short
+        deciding = next((x for x in by_keyword if _is_given(keywords.get(x))), "")
+        shortened = _shortened(result, by_keyword[deciding].split())
+        cut = next((x for x in ("tied", "cuts_tie") if x in result and x not in shortened), None)
+        if cut is not None and (result[cut] > 0).any():
+            shortened.attrs["n_ending_in_tie"] = int((result[cut] > 0).sum())
+        result = shortened
+    result.attrs = _noted(result.attrs, method, keywords)
+    return result
+
+
+def _is_given(value: Any) -> bool:
+    """Return whether a keyword is given: a name may be 0, which is no False."""
+    return value is not None and value is not False
+
+
+def _shortened(table: pd.DataFrame, short: Sequence[str]) -> pd.DataFrame:
+    """Return the groups' columns, the short table's in its order, and those that a keyword adds."""
+    if not short:
+        return table
+    columns = list(table.columns)
+    first = min((columns.index(name) for name in short if name in columns), default=0)
+    shown = [name for name in (*short, *_ADDED) if name in columns[first:]]
+    return table[[*columns[:first], *dict.fromkeys(shown)]]
+
+
+_ROLES = (
+    "gold", "by", "key", "groups", "strata", "seeds", "missing", "ties", "unjudged", "undefined",
+    "metric", "baseline",
+)  # fmt: skip
+
+
+def _noted(
+    attrs: Mapping[Any, Any], method: str, keywords: Mapping[str, Any]
+) -> dict[Hashable, Any]:
+    """Return how a table was made, in values that Parquet and netCDF can hold."""
+    roles = {name: keywords[name] for name in _ROLES if name in keywords}
+    noted = {**roles, **attrs, "method": method, "version": sys.modules["rankeval_pd"].__version__}
+    plain = {str(name): _plain(value) for name, value in noted.items()}
+    return {name: value for name, value in plain.items() if value is not None}
+
+
+def _plain(value: Any) -> Any:
+    """Return a number, a text or a short list of these; None where there is no such."""
+    if isinstance(value, bool | np.bool_):
+        return int(value)
+    if isinstance(value, str | int | float):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, list | tuple) and 0 < len(value) <= _SHORT_LIST:
+        parts = [x if isinstance(x, str) else _plain(x) for x in value]
+        same = all(isinstance(x, str) for x in parts)
+        return (
+            parts if same or all(isinstance(x, int | float) for x in parts) else [*map(str, value)]
+        )
+    return None

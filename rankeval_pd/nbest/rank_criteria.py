@@ -1,0 +1,108 @@
+"""What measures are ranked by, how the ranks are decided, and the columns that say so."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankeval_pd.errors import check_choice, check_share
+from rankeval_pd.forms.rankings.values import Sizes, check_n
+from rankeval_pd.forms.roles.declarations import check_draws, check_needed
+from rankeval_pd.nbest.difference_regions import SWAPPED
+from rankeval_pd.stats.rankings import swaps
+from rankeval_pd.stats.rankings.measure_pairs import Decision
+from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
+
+RANKED: dict[str, type] = {
+    "value": float, "ci_low": float, "ci_high": float, "rank": np.int64, "rank_low": np.int64,
+    "rank_high": np.int64, "tied_for_best": bool,
+}  # fmt: skip
+VERDICT: dict[str, type] = {
+    "value": float, "ci_low": float, "ci_high": float, "rank_low": np.int64,
+    "rank_high": np.int64, "difference": float, "difference_low": float, "difference_high": float,
+    "p_adjusted": float, "tied_for_best": bool, "better_than_chance": bool,
+}  # fmt: skip
+OF_LISTS: dict[str, type] = {"tied": np.int64}
+_ALONE: dict[str, type] = {"difference_low_alone": float, "difference_high_alone": float}
+_OTHERS: dict[str, type] = {"p_value": float, **_ALONE, "letters": object, "undecided": bool}
+FOUND = {**RANKED, **VERDICT, **OF_LISTS, **_OTHERS}
+PAIRS: dict[str, type] = {
+    "value_a": float, "value_b": float, "difference": float, "p_value": float, "p_adjusted": float,
+}  # fmt: skip
+KINDS = ("ap", "roc")
+OVER_EACH = ("n", "group")
+
+
+class RankCriterion(NamedTuple):
+    """What the measures are ranked by, and how the differences are tested."""
+
+    n: Sizes
+    kind: str | None
+    how: Decision
+    n_resamples: int | None
+    progress: bool | None
+    baseline: Hashable
+    attrs: dict[str, Any]  #: what readers and plots of the table need to know
+
+    @classmethod
+    def of(
+        cls,
+        n: Any,
+        kind: str | None,
+        adjust: str | None,
+        n_resamples: int | None,
+        level: float,
+        progress: bool | None,
+        baseline: Hashable,
+        *,
+        over: str = "n",
+    ) -> RankCriterion:
+        """Return the options, checked."""
+        if (n is None) == (kind is None):
+            raise ValueError(
+                f"n={n!r}, kind={kind!r}: give one of the two, sizes of lists or kind='ap' (average"
+                " precision) or 'roc' (area under the ROC curve)."
+            )
+        check_choice("kind", kind, (None, *KINDS))
+        check_choice("adjust", adjust, (None, *SWAPPED, *ADJUSTMENTS))
+        check_choice("adjust_over", over, OVER_EACH)
+        draws = None if n_resamples is None else check_draws("n_resamples", n_resamples)
+        level = check_share("level", level)
+        attrs: dict[str, Any] = {"kind": kind, "adjust": adjust, "level": level}
+        attrs |= {} if adjust is None else {"adjust_over": over}
+        how = Decision(adjust, over == "n", kind is not None, level)
+        return cls(check_n(n), kind, how, draws, progress, baseline, attrs)
+
+    @property
+    def swapped(self) -> bool:
+        """Whether p-values are drawn."""
+        return self.how.adjust in SWAPPED
+
+    def draws(self, pairs: int) -> int:
+        """Return the number of draws: with fewer no pair could be significant."""
+        alpha = 1.0 - self.how.level
+        needed = swaps.least_swaps(pairs, alpha)
+        if self.n_resamples is None:
+            if self.kind:
+                return 9_999
+            most = swaps.enough_swaps(pairs, alpha)
+            return check_needed(most, f"level={self.how.level!r}") if self.swapped else most
+        if self.kind is None and self.swapped and self.n_resamples < needed:
+            raise ValueError(
+                f"n_resamples={self.n_resamples} cannot reach level={self.how.level:g}: the"
+                f" smallest p-value of {pairs} pairs is {pairs}/(n_resamples + 1). Give"
+                f" n_resamples={needed} or more, or None for as many as are needed."
+            )
+        return self.n_resamples
+
+    def columns(self, wanted: dict[str, type]) -> dict[str, type]:
+        """Return the columns of this call: the ones that are always there, and those behind."""
+        adjusted = self.how.adjust is not None
+        kept = {name: kind for name, kind in wanted.items() if adjusted or name != "p_adjusted"}
+        kept |= OF_LISTS if self.kind is None else {}
+        kept |= {"letters": object} if self.baseline is None else {}
+        if "difference" in wanted:
+            kept |= {"p_value": float, **(_ALONE if adjusted else {})}
+        return {**kept, **({"undecided": bool} if self.swapped else {})}

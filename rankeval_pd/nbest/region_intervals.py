@@ -1,0 +1,268 @@
+"""Intervals of a comparison's differences, and what decides: alone, or adjusted for a family."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from rankeval_pd.forms.out.tables import adjusted_together, family_of, levels_together
+from rankeval_pd.forms.rankings.kernel_calls import Pair
+from rankeval_pd.forms.roles.roles import Names
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.intervals.differences import (
+    DIFFERENCE_INTERVALS,
+    agree_with_test,
+    delta_method,
+    one_sided,
+    overlap_difference,
+)
+from rankeval_pd.stats.intervals.proportions import Limits, quantile_of
+from rankeval_pd.stats.rankings import swaps
+
+_LIMITS = ("ci_low", "ci_high")
+_ALONE = ("ci_low_alone", "ci_high_alone")
+_MULTIPLES = ("difference", *_LIMITS, *_ALONE)
+
+Interval = Callable[..., Limits]  # from columns of the result, and a level, to two-sided limits
+
+
+Decision = Any  # options: adjust, adjust_over, alternative, alpha and level
+
+
+def decision_columns(adjust: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the columns of what decides: in the middle of a table, and at its end."""
+    if adjust is None:
+        return ("significant", "better"), ("leaning",)
+    return ("p_adjusted", "significant", "better"), ("leaning", *_ALONE)
+
+
+def family_attr(
+    how: Decision, pairs: Sequence[Pair], inner: xr.Dataset, a: Hashable, b: Names, sizes: int
+) -> dict[str, str]:
+    """Return the attribute that says what is adjusted together, if anything is."""
+    if how.adjust is None:
+        return {}
+    one = a if a is not None and (b is None or isinstance(b, list)) else None
+    groups = inner.attrs["n_groups"]
+    words = family_of(len(pairs), one, sizes=sizes, groups=groups, over=[how.adjust_over])
+    return {"family": words}
+
+
+def decide(
+    results: list[xr.Dataset],
+    batch: list[Hashable],
+    *,
+    how: Decision,
+    interval: tuple[Interval, tuple[str, ...]],
+    towards: str = "difference",
+) -> list[xr.Dataset]:
+    """Return the results with intervals, the adjusted p-values and what they decide.
+
+    All groups being known. The p-value that decides is p_adjusted, or without an adjustment
+    p_value, and an interval reaches to 0 where it is above 1 - level.
+
+    Parameters
+    ----------
+    results : list of Dataset
+        With ``p_value``, and with max-t ``p_swaps``, ``drawn`` and ``margin``, half the width of
+        the simultaneous band.
+    batch : list of names
+        The dimensions of the groups.
+    how : options
+    interval : function and names
+        A function from these columns, and a level, to limits; what ends the range is theirs too.
+    towards : str
+        The column whose sign says which of the two is favored.
+    """
+    bare = [result["p_value"].where(result["exists"]) for result in results]
+    levels = [xr.where(result["exists"], how.level, np.nan) for result in results]
+    alone = [
+        _limits(result, p, level, how, interval)
+        for result, p, level in zip(results, bare, levels, strict=True)
+    ]
+    if how.adjust is None:
+        return [
+            _decided(result.assign(_named(_LIMITS, own)), p, how, towards)
+            for result, p, own in zip(results, bare, alone, strict=True)
+        ]
+    swapped = how.adjust.startswith("max-t")
+    family: dict[str, Any] = {"batch": batch, "over": how.adjust_over}
+    given = [result["p_swaps"] for result in results] if swapped else bare
+    held = adjusted_together(given, how.adjust, **family)
+    if swapped:
+        strict = adjusted_together(given, "max-t", **family)
+        together = [
+            _band(result, own, p, how)
+            for result, own, p in zip(results, alone, strict, strict=True)
+        ]
+    else:
+        wider = levels_together(bare, how.adjust, level=how.level, **family)
+        together = [
+            _limits(result, p, level, how, interval)
+            for result, p, level in zip(results, held, wider, strict=True)
+        ]
+    decided = [
+        _decided(
+            result.assign({**_named(_ALONE, own), **_named(_LIMITS, limits), "p_adjusted": p}),
+            p, how, towards,
+        )
+        for result, own, limits, p in zip(results, alone, together, held, strict=True)
+    ]  # fmt: skip
+    return [_with_error(result, how.alpha) for result in decided] if swapped else decided
+
+
+def _named(names: tuple[str, str], arrays: tuple[Any, Any]) -> dict[str, Any]:
+    return dict(zip(names, arrays, strict=True))
+
+
+def _decided(result: xr.Dataset, p: xr.DataArray, how: Decision, towards: str) -> xr.Dataset:
+    """Add who is better; and turn precision into what it was asked in multiples of."""
+    result = with_better(result.assign(significant=p <= how.alpha), towards)
+    if "times" not in result:
+        return result
+    return result.assign({x: result[x] * result["times"] for x in _MULTIPLES if x in result})
+
+
+def with_better(result: xr.Dataset, towards: str = "difference") -> xr.Dataset:
+    """Return the result with the measure that is favored, and with it only where significant.
+
+    ``leaning`` is the first of the two where ``towards`` is above 0, NaN at 0; ``better`` is the
+    same where ``significant`` is true, else NaN.
+    """
+    sign = result[towards]
+    columns = xr.apply_ufunc(
+        favored,
+        sign,
+        result["significant"] if "significant" in result else xr.zeros_like(sign, dtype=bool),
+        xr.DataArray(np.arange(result.sizes["pair"]), dims="pair"),
+        kwargs={side: result[f"measure_{side}"].to_numpy() for side in "ab"},
+        output_core_dims=[[], []],
+        dask="parallelized",
+        output_dtypes=[object, object],
+    )
+    return result.assign(
+        {n: x.variable for n, x in zip(("leaning", "better"), columns, strict=True)}
+    )
+
+
+def favored(
+    sign: FloatArray, significant: BoolArray, pair: IntArray, *, a: AnyArray, b: AnyArray
+) -> tuple[AnyArray, AnyArray]:
+    """Return the names of the favored ones, and of those that are significantly better."""
+    leaning = np.where(sign > 0, a[pair], b[pair]).astype(object)
+    leaning[~(np.abs(sign) > 0)] = np.nan
+    better = leaning.copy()
+    better[~significant] = np.nan
+    return leaning, better
+
+
+def _limits(
+    result: xr.Dataset,
+    p: xr.DataArray,
+    level: xr.DataArray,
+    how: Decision,
+    interval: tuple[Interval, tuple[str, ...]],
+) -> tuple[xr.DataArray, xr.DataArray]:
+    """Return the limits at these levels, which reach to 0 where the test does not reject."""
+    kernel, names = interval
+
+    def limits(level: FloatArray, p: FloatArray, *columns: AnyArray) -> Limits:
+        low, high = one_sided(kernel, level, columns, how.alternative)
+        return agree_with_test(low, high, p, how.alternative, how.level)
+
+    low, high = xr.apply_ufunc(
+        limits, level, p, *(result[name] for name in names), output_core_dims=[[], []],
+        dask="parallelized", output_dtypes=[float, float],
+    )  # fmt: skip
+    return low, high
+
+
+def _band(
+    result: xr.Dataset, own: tuple[xr.DataArray, xr.DataArray], p: xr.DataArray, how: Decision
+) -> tuple[xr.DataArray, xr.DataArray]:
+    """Return the simultaneous limits: those of the band, no narrower than those of the row."""
+
+    def limits(
+        low: FloatArray, high: FloatArray, difference: FloatArray, margin: FloatArray, p: FloatArray
+    ) -> Limits:
+        low = np.minimum(low, np.maximum(difference - margin, -1.0))
+        high = np.maximum(high, np.minimum(difference + margin, 1.0))
+        return agree_with_test(low, high, p, how.alternative, how.level)
+
+    low, high = xr.apply_ufunc(
+        limits, *own, result["difference"], result["margin"], p, output_core_dims=[[], []],
+        dask="parallelized", output_dtypes=[float, float],
+    )  # fmt: skip
+    return low, high
+
+
+def _with_error(result: xr.Dataset, alpha: float) -> xr.Dataset:
+    """Add the standard error of the adjusted p-value, and whether other draws may decide else."""
+    error, undecided = xr.apply_ufunc(
+        swaps.monte_carlo_error,
+        result["p_swaps"],
+        result["p_adjusted"],
+        result["drawn"],
+        kwargs={"alpha": alpha},
+        output_core_dims=[[], []],
+        dask="parallelized",
+        output_dtypes=[float, bool],
+    )
+    return result.assign(p_stderr=error, undecided=undecided)
+
+
+# ------------------------------------------------- Of which columns the limits at a level are made
+
+
+def of_regions(ci: str, phi: float) -> tuple[Interval, tuple[str, ...]]:
+    """Return the interval of two difference regions of one size."""
+
+    def limits(
+        tp_a: FloatArray, tp_b: FloatArray, only: FloatArray, n: FloatArray, level: float
+    ) -> Limits:
+        a, b, size = (x / phi for x in (tp_a, tp_b, only))
+        low, high = DIFFERENCE_INTERVALS[ci](a, size, b, size, level)
+        return tuple(np.where(only == 0, 0.0, x * (only / n)) for x in (low, high))  # type: ignore[return-value]
+
+    return limits, ("tp_only_a", "tp_only_b", "n_only_a", "n")
+
+
+def _of_error(
+    difference: FloatArray, error: FloatArray, freedom: FloatArray, reach: FloatArray, level: float
+) -> Limits:
+    """Return difference -+ quantile times error; the whole range where there is no freedom."""
+    known = freedom > 0
+    margin = quantile_of(np.where(known, freedom, 1.0), level) * error
+    margin = np.where(known, margin, np.where(error > 0, 2.0, 0.0 * error))
+    return np.maximum(difference - margin, -reach), np.minimum(difference + margin, reach)
+
+
+OF_ERROR: tuple[Interval, tuple[str, ...]] = (
+    _of_error, ("difference", "error", "freedom", "reach"),
+)  # fmt: skip
+"""The interval of a difference within -+ ``reach`` whose standard error is known."""
+
+
+def of_sets(ci: str, phi: float) -> tuple[Interval, tuple[str, ...]]:
+    """Return the interval of two acceptance sets, from the counts of what both and one accept."""
+    names = ("tp_overlap", "tp_only_a", "tp_only_b", "overlap", "n_only_a", "n_only_b")
+    return partial(_of_sets, ci=ci, phi=phi), names
+
+
+def _of_sets(*counts: FloatArray, level: float, ci: str, phi: float) -> Limits:
+    tp, size = (counts[0], counts[1], counts[2]), (counts[3], counts[4], counts[5])
+    both, only_a, only_b = size
+    if ci == "delta":
+        n_a, n_b = both + only_a, both + only_b
+        with np.errstate(divide="ignore", invalid="ignore"):
+            weights = 1.0 / n_a - 1.0 / n_b, 1.0 / n_a, -1.0 / n_b
+            difference = (tp[0] + tp[1]) / n_a - (tp[0] + tp[2]) / n_b
+            low, high = delta_method(tp, size, weights, difference, level, phi=phi)
+    else:
+        low, high = overlap_difference(tp, size, level, phi)
+    same = (only_a == 0) & (only_b == 0) & (both > 0)
+    return np.where(same, 0.0, low), np.where(same, 0.0, high)

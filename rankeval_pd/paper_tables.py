@@ -1,0 +1,453 @@
+"""The table of a paper: cells with intervals, bold, letters or stars, notes and a caption."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, Literal, NamedTuple, overload
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.errors import check_choice, check_count, check_flag
+from rankeval_pd.forms.out.phrases import (
+    SHARES,
+    Unit,
+    adjustment,
+    alpha_of,
+    called,
+    intervals_of,
+    known,
+    least_p,
+    level_of,
+    p_cell,
+    percent_of,
+    sizes_text,
+    unit_of,
+)
+from rankeval_pd.words import as_frame
+
+Target = Literal["latex", "markdown", "html"]
+_STARS = (0.05, 0.01, 0.001)
+_KEYS = ("n", "share", "size", "metric", "p", "alpha", "threshold")  # beside groups
+#: columns with an interval, the first that a table has
+_ESTIMATES = (
+    "value", "precision", "recall", "area", "average_precision", "difference", "gain", "odds_ratio",
+    "lift", "agreement", "threshold",
+)  # fmt: skip
+
+
+class Cell(NamedTuple):
+    """A cell: its text, whether it is bold, and what stands raised behind it."""
+
+    text: str
+    bold: bool = False
+    raised: str = ""
+
+
+class Grid(NamedTuple):
+    """A table to be written: a header, rows of cells, the caption and the note below."""
+
+    header: list[str]
+    rows: list[list[Cell]]
+    caption: str
+    note: str
+
+
+@overload
+def paper_table(
+    table: pd.DataFrame | xr.Dataset,
+    to: None = None,
+    *,
+    percent: bool | None = None,
+    digits: int | None = None,
+    stars: bool = False,
+    caption: str | None = None,
+) -> pd.DataFrame: ...
+@overload
+def paper_table(
+    table: pd.DataFrame | xr.Dataset,
+    to: Target,
+    *,
+    percent: bool | None = None,
+    digits: int | None = None,
+    stars: bool = False,
+    caption: str | None = None,
+) -> str: ...
+
+
+def paper_table(
+    table: pd.DataFrame | xr.Dataset,
+    to: Target | None = None,
+    *,
+    percent: bool | None = None,
+    digits: int | None = None,
+    stars: bool = False,
+    caption: str | None = None,
+) -> pd.DataFrame | str:
+    r"""Make the table of a paper from the result of a method.
+
+    Parameters
+    ----------
+    table : DataFrame or Dataset
+        The result of any method, with its short columns or with all.
+    to : {None, "latex", "markdown", "html"}
+        None returns a DataFrame of strings. "latex" needs the package booktabs.
+    percent : bool, optional
+        Whether to write values in percent; by default precision, recall and accuracy are.
+    digits : int, optional
+        Decimals; by default as many as the width of the intervals supports, the same in a column,
+        and three significant digits at most.
+    stars : bool
+        Whether stars show p-values, in the place of letters.
+    caption : str, optional
+        By default a sentence that names the quantity, the intervals, the test and its family. ""
+        writes none.
+
+    Returns
+    -------
+    DataFrame or str
+        Rows are measures, systems, runs or pairs; columns are list sizes, metrics and groups.
+        Cells read "30.4 [26.4, 34.6]". The best of each column is bold. Letters and stars are
+        explained in a note. A DataFrame has caption and note in its ``attrs``.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
+    >>> table = df.rankeval.summary([50, 100])
+    >>> rankeval_pd.paper_table(table)
+                          n = 50              n = 100
+    measure
+    good     64.0 [49.2, 77.1] a  49.0 [38.9, 59.2] a
+    fair     40.0 [26.4, 54.8] b  32.0 [23.0, 42.1] b
+    >>> print(rankeval_pd.paper_table(table, "markdown", caption=""))
+    | measure | n = 50 | n = 100 |
+    | --- | ---: | ---: |
+    | good | **64.0 \[49.2, 77.1\]**<sup>a</sup> | **49.0 \[38.9, 59.2\]**<sup>a</sup> |
+    | fair | 40.0 \[26.4, 54.8\]<sup>b</sup> | 32.0 \[23.0, 42.1\]<sup>b</sup> |
+    """
+    check_choice("to", to, (None, *_WRITERS))
+    check_flag("percent", percent, none=True)
+    check_flag("stars", stars)
+    if digits is not None:
+        check_count("digits", digits, 0)
+    frame, attrs = as_frame(table), table.attrs
+    if not len(frame):
+        raise ValueError("table has no rows. Give a table with at least one.")
+    grid = _grid(frame, attrs, percent, digits, stars=stars)
+    if caption is not None:
+        grid = grid._replace(caption=caption)
+    return _strings(grid) if to is None else _WRITERS[to](grid)
+
+
+# ----------------------------------------------------------- From a table to a grid of cells
+
+
+def _grid(
+    frame: pd.DataFrame, attrs: Mapping[Any, Any], percent: bool | None, digits: int | None,
+    *, stars: bool,
+) -> Grid:  # fmt: skip
+    """Return the cells: a row per name or pair, a column per key; other tables as they are."""
+    subject = next((x for x in ("measure", "system") if x in frame or f"{x}_a" in frame), None)
+    estimate = next((x for x in _ESTIMATES if _is_estimate(frame, x)), None)
+    if subject is None or estimate is None:
+        return _plain(frame, attrs, percent, digits)
+    paired = f"{subject}_a" in frame
+    first = f"{subject}_a" if paired else subject
+    groups = list(frame.columns[: list(frame.columns).index(first)])
+    keys = [*groups, *(x for x in _KEYS if x in frame and x not in groups and x != estimate)]
+    keys = [x for x in keys if x in ("n", "metric") or (frame[x] != frame[x].iloc[0]).any()]
+    keys = [x for x in keys if x != "n" or "share" not in keys]
+    names = [first, f"{subject}_b"] if paired else [subject]
+    if frame.duplicated([*keys, *names]).any():
+        return _plain(frame, attrs, percent, digits)
+    p = next((x for x in ("p_adjusted", "p_value") if x in frame), None)
+    if stars and p is None:
+        raise ValueError(
+            "stars=True needs a column 'p_adjusted' or 'p_value', and table has none. Give the"
+            " table with details=True, or with a baseline."
+        )
+    against_base = "difference" in frame and estimate == "value" and "letters" not in frame
+    if against_base and not stars and keys and len(frame[keys].drop_duplicates()) > 1:
+        estimate = "difference"
+    rows = frame[names].drop_duplicates().itertuples(index=False)
+    parts = list(frame.groupby(keys, sort=False, observed=True)) if keys else [((), frame)]
+    labels = [" vs. ".join(map(str, row)) for row in rows]
+    header = [_heading(names[0], attrs) if not paired else "Comparison"]
+    columns: list[list[Cell]] = []
+    one, unit = len(parts) == 1, None
+    for values, part in parts:
+        values = values if isinstance(values, tuple) else (values,)
+        place = ", ".join(_key(k, v) for k, v in zip(keys, values, strict=True))
+        who = [" vs. ".join(map(str, row)) for row in part[names].itertuples(index=False)]
+        part = part.set_axis(who).reindex(labels)
+        if against_base:  # from itself nothing differs
+            part["difference"] = part["difference"].where(part.index != str(attrs.get("baseline")))
+        unit = _unit(part, estimate, attrs, percent, digits)
+        marks = _marks(part, p, stars=stars or (paired and not one))
+        gaps = paired or estimate == "difference"
+        best = np.zeros(len(part), dtype=bool) if gaps else _best(part, estimate, attrs)
+        columns.append(_cells(part, estimate, unit, best, marks))
+        header.append(_heading(estimate, attrs, unit) if one and (paired or not place) else place)
+        if one and against_base:
+            columns.append(_cells(part, "difference", unit, best & False, marks))
+            header.append(_heading("difference", attrs, unit))
+        if one and p is not None and (paired or against_base) and not stars:
+            columns.append([Cell(p_cell(x, least=least_p(attrs))) for x in part[p]])
+            header.append("p")
+    rows_of = [
+        [Cell(label), *cells]
+        for label, cells in zip(labels, zip(*columns, strict=True), strict=True)
+    ]
+    lettered = not stars and "letters" in frame
+    starred = any(c.raised.startswith("*") for row in rows_of for c in row)
+    bold = any(c.bold for row in rows_of for c in row)
+    shown = any("[" in c.text for row in rows_of for c in row)
+    caption = _caption(frame, estimate, attrs, unit, lettered=lettered, limits=shown)
+    return Grid(header, rows_of, caption,
+                _note(attrs, p, bold=bold, lettered=lettered, starred=starred))  # fmt: skip
+
+
+def _is_estimate(frame: pd.DataFrame, name: str) -> bool:
+    """Return whether a column is shown with its interval, or is what a verdict is about."""
+    if name not in frame or not pd.api.types.is_float_dtype(frame[name]):
+        return False
+    return bool(_limits(frame, name)[0]) or name in ("value", "difference", "gain")
+
+
+def _unit(
+    part: pd.DataFrame,
+    name: str,
+    attrs: Mapping[Any, Any],
+    percent: bool | None,
+    digits: int | None,
+) -> Unit:
+    """Return how the column is written: percent for shares, and differences of shares."""
+    if percent is None:
+        percent = name in SHARES or name in ("share", "expected_agreement")
+        if name in ("value", "difference", "gain", "score_a", "score_b"):
+            percent = called({**attrs, **({"n": 1} if "n" in part else {})})[1]
+    low, high = _limits(part, name)
+    widths: Any = part[high] - part[low] if low else []
+    return unit_of(part[name], widths, percent=percent, digits=digits)
+
+
+def _limits(frame: pd.DataFrame, name: str) -> tuple[str, str]:
+    """Return the columns of the interval, "" where there is none."""
+    starts = (name,) if name == "difference" and "value" in frame else (name, "ci", "band")
+    for start in starts:
+        if f"{start}_low" in frame and f"{start}_high" in frame:
+            return f"{start}_low", f"{start}_high"
+    return "", ""
+
+
+def _cells(part: pd.DataFrame, name: str, unit: Unit, best: Any, marks: list[str]) -> list[Cell]:
+    low, high = _limits(part, name)
+    cells = []
+    for row, is_best, mark in zip(part.to_dict("records"), best, marks, strict=True):
+        if pd.isna(row[name]):
+            cells.append(Cell("–"))
+            continue
+        text = unit.number(row[name])
+        if low and pd.notna(row[low]):
+            left = "(" if row[low] == -np.inf else "["
+            right = ")" if row[high] == np.inf else "]"
+            text += f" {left}{unit.number(row[low])}, {unit.number(row[high])}{right}"
+        cells.append(Cell(text, bool(is_best), mark))
+    return cells
+
+
+def _best(part: pd.DataFrame, name: str, attrs: Mapping[Any, Any]) -> Any:
+    values = part[name].to_numpy(dtype=float)
+    lower = attrs.get("higher_is_better") == 0
+    return values == (np.nanmin(values) if lower else np.nanmax(values))
+
+
+def _marks(part: pd.DataFrame, p: str | None, *, stars: bool) -> list[str]:
+    """Return what is raised behind the cells: letters of the table, or stars."""
+    if stars and p is not None:
+        return ["*" * sum(x <= level for level in _STARS) for x in part[p]]
+    if "letters" in part:
+        return [x if isinstance(x, str) else "" for x in part["letters"]]
+    return [""] * len(part)
+
+
+def _plain(
+    frame: pd.DataFrame, attrs: Mapping[Any, Any], percent: bool | None, digits: int | None
+) -> Grid:
+    """Return the columns as they are, an interval in the cell of its estimate."""
+    columns, header = [], []
+    limits = {x for name in frame for x in _limits(frame, str(name)) if str(name) in _ESTIMATES}
+    taken = False
+    for name in frame:
+        column = frame[name]
+        if name in limits:
+            continue
+        header.append(_heading(name, attrs))
+        if not pd.api.types.is_float_dtype(column):
+            columns.append([Cell(_key(None, x)) for x in column])
+        elif str(name).startswith("p_") or name in ("p", "alpha"):
+            columns.append([Cell(p_cell(x)) for x in column])
+        else:
+            unit = _unit(frame, str(name), attrs, percent, digits)
+            named = str(name) in _ESTIMATES and not taken
+            taken |= named and bool(_limits(frame, str(name))[0])
+            shown = frame if named else frame[[name]]
+            columns.append(_cells(shown, str(name), unit, [False] * len(frame), [""] * len(frame)))
+    rows = [list(row) for row in zip(*columns, strict=True)]
+    return Grid(header, rows, _caption(frame, None, attrs, None, lettered=False, limits=False), "")
+
+
+# -------------------------------------------------------------------- Headings, caption, note
+
+_HEADINGS = {
+    "value": "", "ci": "", "measure_a": "A", "measure_b": "B", "system_a": "A", "system_b": "B",
+    "tp": "true positives", "p_value": "p", "p_adjusted": "adjusted p", "tpr": "TPR", "fpr": "FPR",
+}  # fmt: skip
+
+
+def _heading(name: Hashable, attrs: Mapping[Any, Any], unit: Unit | None = None) -> str:
+    gap = name in ("difference", "gain")
+    text = _HEADINGS.get(str(name), str(name).replace("_", " "))
+    text = called(attrs)[0] if name == "value" else text
+    return text + (f" ({'points' if gap else '%'})" if unit is not None and unit.percent else "")
+
+
+def _key(name: Hashable | None, value: Any) -> str:
+    """Return a value of a column, with the column's name if it is a number."""
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        text = f"{value:,}"
+    elif isinstance(value, float | np.floating):
+        text = f"{value:.4g}"
+    else:
+        return str(value)
+    return text if name is None else f"{name} = {text}"
+
+
+def _caption(
+    frame: pd.DataFrame, estimate: str | None, attrs: Mapping[Any, Any], unit: Unit | None,
+    *, lettered: bool, limits: bool,
+) -> str:  # fmt: skip
+    """Return one sentence: what is shown, at which sizes, with which intervals and test."""
+    noun = str(estimate or attrs.get("method", "results")).replace("_", " ")
+    gaps = estimate in ("difference", "gain")
+    if estimate in ("value", "difference", "gain", "area"):
+        noun = called({**attrs, **({"n": 1} if "n" in frame else {})})[0]
+        noun = "mean metrics" if "metric" in frame else noun
+        base = f" from {attrs['baseline']}" if "baseline" in attrs else ""
+        noun = f"difference{base} in {noun}" if gaps else noun
+    text = noun[0].upper() + noun[1:]
+    if unit is not None and unit.percent:
+        text += " (points)" if gaps else " (%)"
+    text += f" at n = {sizes_text(frame['n'].tolist())}" if "n" in frame else ""
+    text += f" on {attrs['n_items']:,} items" if "n_items" in attrs else ""
+    text += f" on {attrs['n_queries']:,} queries" if "n_queries" in attrs else ""
+    if limits:
+        against = "difference" in frame and not lettered
+        kind = intervals_of(attrs, gaps=gaps or against)
+        side = "" if attrs.get("alternative", "two-sided") == "two-sided" else "one-sided "
+        text += f", with {side}{level_of(attrs)} {kind} intervals".replace("  ", " ")
+        text += " of the differences" if against and not gaps else ""
+    tested = lettered or bool(known(frame, ("p_value", "p_adjusted")))
+    several = len(frame) > 1 and attrs.get("family") != "1 pair"
+    how = adjustment(attrs) or "unadjusted"
+    return f"{text}; tests {how}." if tested and several else f"{text}."
+
+
+def _note(
+    attrs: Mapping[Any, Any], p: str | None, *, bold: bool, lettered: bool, starred: bool
+) -> str:
+    """Return what bold, letters and stars mean."""
+    said = []
+    if bold:
+        said.append(f"Bold: {'lowest' if attrs.get('higher_is_better') == 0 else 'highest'} value.")
+    if lettered:
+        alpha = percent_of(alpha_of(attrs))
+        text = f"share a letter do not differ significantly at the {alpha} level."
+        said.append(f"Values of a column that {text}")
+    if starred:
+        what = "adjusted p" if adjustment(attrs) else "p"
+        base = f", against {attrs['baseline']}" if "baseline" in attrs else ""
+        draws = f" ({attrs['n_resamples']:,} draws)" if least_p(attrs) else ""
+        said.append(f"*, **, ***: {what} ≤ 0.05, 0.01, 0.001{base}{draws}.")
+    return " ".join(said)
+
+
+# ------------------------------------------------------------------------------------- Writers
+
+
+def _strings(grid: Grid) -> pd.DataFrame:
+    rows = [[f"{cell.text} {cell.raised}".rstrip() for cell in row] for row in grid.rows]
+    result = pd.DataFrame(rows, columns=grid.header)
+    if len({*grid.header}) == len(grid.header):
+        result = result.set_index(grid.header[0])
+    result.attrs.update({k: v for k, v in (("caption", grid.caption), ("note", grid.note)) if v})
+    return result
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
+    "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "−": "$-$", "∞": r"$\infty$", "≤": r"$\leq$", "<": "$<$", ">": "$>$", "–": "--",
+}  # fmt: skip
+
+
+def _as_latex(text: str) -> str:
+    return "".join(_LATEX.get(letter, letter) for letter in text)
+
+
+def _latex(grid: Grid) -> str:
+    def cell(cell: Cell) -> str:
+        text = _as_latex(cell.text)
+        text = rf"\textbf{{{text}}}" if cell.bold else text
+        return text + (rf"\textsuperscript{{{cell.raised}}}" if cell.raised else "")
+
+    lines = [" & ".join(map(cell, row)) + r" \\" for row in grid.rows]
+    header = " & ".join(map(_as_latex, grid.header)) + r" \\"
+    body = [
+        rf"\begin{{tabular}}{{l{'r' * (len(grid.header) - 1)}}}", r"\toprule", header, r"\midrule",
+        *lines, r"\bottomrule", r"\end{tabular}",
+    ]  # fmt: skip
+    if not grid.caption:
+        return "\n".join(body)
+    said = _as_latex(f"{grid.caption} {grid.note}".strip())
+    wrapped = [r"\begin{table}", r"\centering", rf"\caption{{{said}}}", *body, r"\end{table}"]
+    return "\n".join(wrapped)
+
+
+def _markdown(grid: Grid) -> str:
+    def plain(text: str) -> str:
+        return re.sub(r"([\\`*_|<>\[\]])", r"\\\1", text)
+
+    def cell(cell: Cell) -> str:
+        text = f"**{plain(cell.text)}**" if cell.bold else plain(cell.text)
+        return text + (f"<sup>{plain(cell.raised)}</sup>" if cell.raised else "")
+
+    rows = [list(map(plain, grid.header)), ["---", *["---:"] * (len(grid.header) - 1)]]
+    rows += [list(map(cell, row)) for row in grid.rows]
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    said = f"{grid.caption} {grid.note}".strip() if grid.caption else ""
+    return "\n".join([*([plain(said), ""] if said else []), *lines])
+
+
+def _html(grid: Grid) -> str:
+    def cell(cell: Cell, tag: str) -> str:
+        text = html.escape(cell.text)
+        text = f"<b>{text}</b>" if cell.bold else text
+        return f"<{tag}>{text}{f'<sup>{cell.raised}</sup>' if cell.raised else ''}</{tag}>"
+
+    said = html.escape(f"{grid.caption} {grid.note}".strip()) if grid.caption else ""
+    head = "".join(f"<th>{html.escape(x)}</th>" for x in grid.header)
+    lines = [f"<caption>{said}</caption>"] if said else []
+    lines += [f"<thead><tr>{head}</tr></thead>", "<tbody>"]
+    for first, *rest in grid.rows:
+        lines.append(f"<tr>{cell(first, 'th')}{''.join(cell(x, 'td') for x in rest)}</tr>")
+    return "\n".join(["<table>", *lines, "</tbody>", "</table>"])
+
+
+_WRITERS: dict[str, Callable[[Grid], str]] = {
+    "latex": _latex, "markdown": _markdown, "html": _html,
+}  # fmt: skip

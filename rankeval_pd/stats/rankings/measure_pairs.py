@@ -1,0 +1,355 @@
+"""Tests of all pairs of measures: adjusted for a family, and the ranks that they leave open."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.intervals.bands import critical_value
+from rankeval_pd.stats.intervals.differences import agree_with_test
+from rankeval_pd.stats.intervals.proportions import quantile_of, t_of
+from rankeval_pd.stats.rankings import swaps
+from rankeval_pd.stats.significance.adjust import adjust as adjusted
+from rankeval_pd.stats.significance.adjust import interval_levels, step_down
+from rankeval_pd.stats.significance.letters import letters
+
+# Where no false decision is made among the pairs, a measure has at least as many better ones as are
+# significantly better, and as many worse ones: its rank is between one more than the former and
+# the number of measures less the latter (Mogstad, Romano, Shaikh and Wilhelm 2024).
+
+_ZERO = 1e-12  # of a variance, relative to those of the areas: rounding
+_AT_ONCE = 20_000  # draws of all areas that are in memory together
+
+
+def pairs(count: int) -> list[tuple[int, int]]:
+    """Return the pairs of measures, by number."""
+    return list(itertools.combinations(range(count), 2))
+
+
+def with_one(count: int, baseline: int) -> list[int]:
+    """Return the numbers of the pairs that one measure is in."""
+    return [number for number, pair in enumerate(pairs(count)) if baseline in pair]
+
+
+class Family(NamedTuple):
+    """What draws say of pairs that are tested together: (..., pair, n), NaN elsewhere."""
+
+    p_value: FloatArray  #: simultaneous over n of a pair, or over all pairs of areas
+    margin: FloatArray  #: half the width of the simultaneous intervals of the family
+    drawn: FloatArray
+
+
+class PairTests(NamedTuple):
+    """What the tests of all pairs found: (..., pair, n)."""
+
+    measures: int  #: how many
+    difference: FloatArray
+    error: FloatArray  #: its standard error
+    freedom: FloatArray  #: of Student's distribution; inf is the normal one
+    p_value: FloatArray  #: of the pair at this n alone
+    families: tuple[Family, ...]  #: by draws: of all pairs, and of those with the baseline
+
+    @classmethod
+    def empty(cls, batch: tuple[int, ...], count: int, sizes: int, families: int = 0) -> PairTests:
+        """Return a table of pairs with nothing in it."""
+        shape = (*batch, count * (count - 1) // 2, sizes)
+
+        def nothing(number: int) -> list[FloatArray]:
+            return [np.full(shape, np.nan) for _ in range(number)]
+
+        drawn = tuple(Family(*nothing(3)) for _ in range(families))
+        difference, error, freedom, p_value = nothing(4)
+        return cls(count, difference, error, freedom, p_value, drawn)
+
+
+class Decision(NamedTuple):
+    """How pairs are adjusted: the options of ranks."""
+
+    adjust: str | None
+    each: bool  #: whether every n is a family of its own
+    areas: bool  #: whether draws hold for all pairs already
+    level: float
+
+
+def of_influences(
+    value: FloatArray,
+    influence: FloatArray,
+    gold: BoolArray,
+    present: BoolArray,
+    how: Decision,
+    *,
+    baseline: int | None,
+    n_resamples: int,
+    most: int,
+    seed: int,
+    student: bool = False,
+) -> PairTests:
+    """Return the tests of all pairs of areas, from the influence of every candidate.
+
+    With "max-t" the p-value of a family is the probability that the largest of its standardised
+    differences is as large, by Student's joint law with one degree of freedom less than the smaller
+    class has candidates; the p-value of a pair alone is DeLong's, by the normal law, or with
+    ``student`` by this law.
+    """
+    count = value.shape[-1]
+    batch = value.shape[:-1]
+    chosen = pairs(count)
+    asked = [list(range(len(chosen)))]
+    asked += [] if baseline is None else [with_one(count, baseline)]
+    swapped = how.adjust is not None and how.adjust.startswith("max-t")
+    result = PairTests.empty(batch, count, 1, len(asked) if swapped else 0)
+    left, right = (np.array([pair[side] for pair in chosen], dtype=int) for side in (0, 1))
+    gold, present = (np.broadcast_to(x, influence.shape) for x in (gold, present))
+    for row in np.ndindex(batch):
+        covariance = _covariance(influence[row], gold[row], present[row])
+        own = np.diag(covariance)
+        variance = own[left] + own[right] - 2.0 * covariance[left, right]
+        variance = np.where(variance > _ZERO * (own[left] + own[right]), variance, 0.0)
+        difference = value[row][left] - value[row][right]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            z = np.abs(np.where(difference == 0.0, 0.0, difference / np.sqrt(variance)))
+        z = np.where(np.isinf(z), np.nan, z)
+        label, here = gold[row].any(axis=0), present[row].all(axis=0)
+        least = min(int((label & here).sum()), int((~label & here).sum()))
+        freedom = np.full(z.shape, float(max(least - 1, 1)) if student else np.inf)
+        columns = difference, np.sqrt(variance), freedom, p_of(z, freedom)
+        for array, column in zip(result[1:5], columns, strict=True):
+            array[row][:, 0] = column
+        if swapped and count > 1 and np.isfinite(covariance).all():
+            joint = _Joint(z, covariance, variance, (left, right), least - 1, how.level)
+            for family, these in zip(result.families, asked, strict=True):
+                found = joint.decided(these, n_resamples, most, seed)
+                for array, column in zip(family, found, strict=True):
+                    array[row][these, 0] = column
+    return result
+
+
+def p_of(z: FloatArray, freedom: FloatArray) -> FloatArray:
+    """Return the two-sided p-values of Student's distribution, of endless freedom the normal's."""
+    from scipy import special
+
+    normal = special.erfc(z / np.sqrt(2.0))
+    student = 2.0 * special.stdtr(np.where(np.isinf(freedom), 1.0, freedom), -z)
+    return np.asarray(np.where(np.isinf(freedom), normal, student), dtype=float)
+
+
+def _covariance(influence: FloatArray, gold: BoolArray, present: BoolArray) -> FloatArray:
+    """Return the covariance of means of influences over positives and over others."""
+    here, label = present.all(axis=0), gold.any(axis=0)
+    total: FloatArray = np.zeros((influence.shape[0], influence.shape[0]))
+    for group in (here & label, here & ~label):
+        size = int(group.sum())
+        if size < 2:
+            return np.full_like(total, np.nan)
+        total = total + np.cov(influence[:, group]).reshape(total.shape) / size
+    return total
+
+
+class _Joint(NamedTuple):
+    """Student's joint law of all differences of areas."""
+
+    z: FloatArray
+    covariance: FloatArray
+    variance: FloatArray
+    sides: tuple[IntArray, IntArray]
+    freedom: int
+    level: float
+
+    def decided(
+        self, these: list[int], draws: int, most: int, seed: int
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return p-values and margins, of so many draws that none near alpha is left undecided."""
+        rng, drawn = np.random.default_rng(seed), np.empty(0)
+        while True:
+            blocks = [drawn]
+            for start in range(drawn.size, draws, _AT_ONCE):
+                blocks.append(self._largest(these, min(_AT_ONCE, draws - start), rng))
+            drawn = np.concatenate(blocks)
+            p = np.where(np.isnan(self.z[these]), np.nan, swaps.exceedance(self.z[these], drawn))
+            count = np.full(p.shape, float(draws))
+            alpha = 1.0 - self.level
+            if draws >= most or not swaps.monte_carlo_error(p, p, count, alpha=alpha)[1].any():
+                break
+            draws = min(4 * draws, most)
+        alone = float(t_of(max(self.freedom, 1), self.level))
+        factor = max(critical_value(drawn, self.level), alone)
+        return p, factor * np.sqrt(self.variance[these]), count
+
+    def _largest(self, these: list[int], size: int, rng: np.random.Generator) -> FloatArray:
+        """Return the largest of the standardised differences, in so many draws."""
+        roots, vectors = np.linalg.eigh(self.covariance)
+        drawn = rng.standard_normal((size, roots.size)) * np.sqrt(np.maximum(roots, 0.0))
+        areas = drawn @ vectors.T
+        left, right = (side[these] for side in self.sides)
+        variance = self.variance[these]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            each = np.abs(areas[:, left] - areas[:, right]) / np.sqrt(variance)
+        spread = np.sqrt(rng.chisquare(self.freedom, size) / self.freedom)
+        largest: FloatArray = np.where(variance > 0, each, 0.0).max(axis=-1) / spread
+        return largest
+
+
+class Decided(NamedTuple):
+    """The tests of some pairs, adjusted for these: (..., pair, n)."""
+
+    p_adjusted: FloatArray
+    half: FloatArray  #: half the width of the simultaneous interval
+    undecided: BoolArray
+
+
+def decided(
+    tested: PairTests, how: Decision, family: int = 0, of: list[int] | None = None
+) -> Decided:
+    """Return p-values and intervals of the pairs ``of``, all unless given, adjusted for these."""
+    here: Any = slice(None) if of is None else of
+    p, error, freedom = (x[..., here, :] for x in (tested.p_value, tested.error, tested.freedom))
+    sure = np.zeros(p.shape, dtype=bool)
+    if how.adjust is None or not p.size:
+        return Decided(p, quantile_of(freedom, how.level) * error, sure)
+    if not how.adjust.startswith("max-t"):
+        held, levels = (
+            _of_families(p, how.each, compute)
+            for compute in (
+                lambda x: adjusted(x, str(how.adjust)),
+                lambda x: interval_levels(x, str(how.adjust), how.level),
+            )
+        )
+        return Decided(held, quantile_of(freedom, levels) * error, sure)
+    found = Family(*(x[..., here, :] for x in tested.families[family]))
+    count = 1.0
+    if not how.areas:
+        lists = ~np.isnan(found.p_value)
+        count = (lists if how.each else lists.any(axis=-1, keepdims=True)).sum(
+            axis=-2, keepdims=True
+        )
+    held = np.minimum(count * found.p_value, 1.0)
+    if how.adjust == "max-t-stepdown" and not how.areas:
+        held = _of_families(found.p_value, how.each, _stepped(p.shape[-2]))
+    held = np.fmax(held, p)  # Student's law beside the normal one, and draws beside a formula
+    undecided = swaps.monte_carlo_error(found.p_value, held, found.drawn, alpha=1.0 - how.level)[1]
+    return Decided(held, found.margin, undecided)
+
+
+def _stepped(count: int) -> Callable[[FloatArray], FloatArray]:
+    """Return the step-down over pairs, of tests (family, pair and n)."""
+
+    def over(flat: FloatArray) -> FloatArray:
+        pair = np.repeat(np.arange(count), flat.shape[-1] // count)
+        return np.stack([step_down(row, pair) for row in flat])
+
+    return over
+
+
+def _of_families(
+    p_value: FloatArray, each: bool, compute: Callable[[FloatArray], FloatArray]
+) -> FloatArray:
+    """Return what is computed along the last axis of all tests of a family: (..., pair, n)."""
+    if each:
+        turned = np.swapaxes(p_value, -1, -2)
+        flat = compute(turned.reshape(-1, turned.shape[-1]))
+        return np.swapaxes(flat.reshape(turned.shape), -1, -2)
+    flat = compute(p_value.reshape(-1, math.prod(p_value.shape[-2:])))
+    return flat.reshape(p_value.shape)
+
+
+class RankTable(NamedTuple):
+    """Ranks and differences of every measure: (..., measure, n)."""
+
+    rank: IntArray
+    rank_low: IntArray
+    rank_high: IntArray
+    tied_for_best: BoolArray
+    difference: FloatArray  #: to the baseline, or to the best measure
+    difference_low: FloatArray
+    difference_high: FloatArray
+    p_value: FloatArray
+    p_adjusted: FloatArray
+    difference_low_alone: FloatArray
+    difference_high_alone: FloatArray
+    letters: AnyArray
+    undecided: BoolArray
+
+
+def decide(value: FloatArray, tested: PairTests, how: Decision, baseline: int | None) -> RankTable:
+    """Return the ranks that the tests leave open, and what tells each measure from one of them.
+
+    The ranks follow from all pairs. The differences are to the baseline, and adjusted for those;
+    or to the best measure, whichever it turned out to be, and adjusted for all pairs.
+    """
+    count, alpha = tested.measures, round(1.0 - how.level, 12)
+    every = decided(tested, how)
+    of = None if baseline is None else with_one(count, baseline)
+    shown = every if of is None else decided(tested, how, 1, of)
+    matrix = _Matrices(count, tested.difference.shape)
+    difference = matrix.of(tested.difference, signed=True)
+    p, open_ = matrix.of(every.p_adjusted, 1.0), matrix.of(every.undecided, 0.0) > 0
+    decisive = p <= alpha
+    better = (decisive & (difference < 0)).sum(axis=-2)
+    worse = (decisive & (difference > 0)).sum(axis=-2)
+    known = np.where(np.isnan(value), -np.inf, value)
+    rank = 1 + (known[..., np.newaxis, :, :] > known[..., :, np.newaxis, :]).sum(axis=-2)
+    reference = np.argmax(known, axis=-2)
+    if baseline is not None:
+        reference = np.full_like(reference, baseline)
+    own = quantile_of(tested.freedom, how.level) * tested.error
+    gap, p_own, p_held, half_own, half = (
+        matrix.beside(reference, x)
+        for x in (
+            difference,
+            matrix.of(tested.p_value, 1.0),
+            matrix.of(shown.p_adjusted, 1.0, of=of),
+            matrix.of(own),
+            matrix.of(shown.half, of=of),
+        )
+    )
+    itself = np.arange(count)[:, np.newaxis] == reference[..., np.newaxis, :]
+    alone = agree_with_test(gap - half_own, gap + half_own, p_own, "two-sided", how.level)
+    limits = agree_with_test(gap - half, gap + half, p_held, "two-sided", how.level)
+    return RankTable(
+        rank, 1 + better, count - worse, better == 0, gap, *limits,
+        np.where(itself, np.nan, p_own), np.where(itself, np.nan, p_held), *alone,
+        _letters(known, decisive & (difference != 0)), np.asarray(open_.any(axis=-2)),
+    )  # fmt: skip
+
+
+class _Matrices(NamedTuple):
+    """Values of pairs as matrices (..., measure, measure, n)."""
+
+    measures: int
+    shape: tuple[int, ...]
+
+    def of(
+        self, values: Any, itself: float = 0.0, *, signed: bool = False, of: list[int] | None = None
+    ) -> FloatArray:
+        """Return the matrix of values of the pairs ``of``, all unless given."""
+        matrix = np.full((*self.shape[:-2], self.measures, self.measures, self.shape[-1]), itself)
+        chosen = pairs(self.measures)
+        for number, k in enumerate(range(len(chosen)) if of is None else of):
+            a, b = chosen[k]
+            matrix[..., a, b, :] = values[..., number, :]
+            matrix[..., b, a, :] = (
+                0.0 - values[..., number, :] if signed else values[..., number, :]
+            )
+        return matrix
+
+    def beside(self, reference: IntArray, matrix: FloatArray) -> FloatArray:
+        """Return the column of one measure, the reference at each n."""
+        at = reference[..., np.newaxis, np.newaxis, :]
+        at = np.broadcast_to(at, (*matrix.shape[:-2], 1, matrix.shape[-1]))
+        return np.take_along_axis(matrix, at, axis=-2)[..., 0, :]
+
+
+def _letters(value: FloatArray, told_apart: BoolArray) -> AnyArray:
+    """Return the letters of each measure: (..., measure, n)."""
+    result = np.full(value.shape, "", dtype=object)
+    for row in np.ndindex(value.shape[:-2]):
+        for k in range(value.shape[-1]):
+            order = np.argsort(-value[(*row, slice(None), k)], kind="stable")
+            apart = told_apart[row][:, :, k][np.ix_(order, order)]
+            result[(*row, order, k)] = letters(apart)
+    return result

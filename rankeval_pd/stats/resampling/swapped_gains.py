@@ -1,0 +1,158 @@
+"""Approximate randomization of all pairs of systems: what two did on an item is swapped."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankeval_pd.stats._types import FloatArray, IntArray
+from rankeval_pd.stats.resampling import bootstrap_tests
+from rankeval_pd.stats.resampling.gain_tables import (
+    Pairs,
+    Rows,
+    as_each_p_says,
+    as_p_says,
+    family_options,
+    lattices_of,
+    no_rows,
+    oriented,
+    row_sd,
+    table,
+)
+from rankeval_pd.stats.resampling.item_draws import draws_of
+from rankeval_pd.stats.resampling.lattice import Lattice, SignedSum
+from rankeval_pd.stats.resampling.paired_gains import largest_of, with_proportions
+from rankeval_pd.stats.resampling.resamples import swaps_every
+from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions, Step, quiet
+from rankeval_pd.stats.significance.adjust import (
+    check_enough,
+    simultaneous_limits,
+    with_resamples,
+)
+
+_SUMS_TOGETHER = 4_000_000  # sums that are scored together
+
+
+def paired_permutation(
+    items: AnyItems, pairs: IntArray, options: PairOptions, step: Step = quiet
+) -> Pairs:
+    """Return the approximate randomization test of all pairs, with the same swaps for all."""
+    if items.seeds is not None:
+        raise ValueError(
+            "seeds: swapping what two systems did on an item says nothing of other trainings. Give"
+            " paired_bootstrap, or the scores of one training each."
+        )
+    options = with_resamples(options, len(pairs))
+    theta, pairs, swapped = oriented(items, pairs, options)
+    draws = draws_of(items, pairs, options, step)
+    lattices = lattices_of(draws, options, range(len(pairs)), signs=True)
+    every = swaps_every(items.n_drawn, options.method)
+    if options.simultaneous or None in lattices:
+        if not every:
+            check_enough(options, len(pairs))
+        gains = _swapped_gains(items, pairs, draws.moved)
+    else:
+        gains = np.empty((len(pairs), 0))
+    scattered = np.array([on is None for on in lattices], dtype=bool)
+    both = theta[pairs]
+
+    def rows_at(options: PairOptions) -> Rows:
+        rows = no_rows(len(pairs))
+        for k in np.flatnonzero(~scattered).tolist():
+            unit, gain = items.unit() or 1.0, float(both[k, 0] - both[k, 1])
+            rows.put(k, *_signed_row(lattices[k], unit, gain, options))
+        for block in bootstrap_tests.blocks(np.flatnonzero(scattered), gains.shape[1]):
+            rows.put(block, *_swapped_rows(gains[block], both[block], options, every=every))
+        return rows
+
+    rows = rows_at(options)
+    largest, limits = None, None
+    if options.simultaneous:
+        gain, error = both[:, 0] - both[:, 1], np.where(rows.error > 0.0, rows.error, 1.0)
+        largest = largest_of(
+            draws, lambda which: np.asarray(gains[which] / error[which, np.newaxis]), gain / error,
+            gains.shape[1], every,
+        )  # fmt: skip
+        limits = simultaneous_limits(gain, rows.error, largest.critical)
+        limits = with_proportions(draws, limits, rows.error)
+    elif options.adjust is not None:
+        wider = rows_at(family_options(rows, options))
+        limits = wider.low, wider.high
+    return table(items, theta, pairs, swapped, rows, options, limits, largest, every=every)
+
+
+_Row = tuple[float, float, float, bool, float, float]  # as of Rows
+_Columns = tuple[FloatArray, FloatArray, FloatArray, bool, FloatArray, FloatArray]
+
+
+def _swapped_rows(
+    gains: FloatArray, theta: FloatArray, options: PairOptions, *, every: bool
+) -> _Columns:
+    """Return what the trials say of pairs: gains (pair, trial), theta (pair, 2)."""
+    gain, trials = theta[:, 0] - theta[:, 1], gains.shape[1]
+    scale = np.fmax(np.abs(theta).max(axis=1), np.fmax.reduce(np.abs(gains), axis=1))
+    hits = _reached(gains, gain, scale)
+    turned, worse = hits.copy(), gain < 0.0
+    turned[worse] = _reached(-gains[worse], -gain[worse], scale[worse])
+    p, ordered = (
+        count / trials if every else bootstrap_tests.monte_carlo(count, trials, "recentred")
+        for count in (hits, turned)
+    )
+    tails = (1.0 - options.two_tailed) / 2.0, (1.0 + options.two_tailed) / 2.0
+    below, above = bootstrap_tests.row_quantiles(gains, tails)
+    limits = gain - above, gain - below
+    doubled = np.minimum(1.0, 2.0 * ordered)
+    low, high = as_each_p_says(limits, gain, doubled, gain[:, np.newaxis] - gains, options)
+    error = row_sd(gains)
+    varies = error > 0.0  # if not, the items say nothing of an interval
+    low, high = np.where(varies, low, np.nan), np.where(varies, high, np.nan)
+    return error, p, ordered, not every, low, high
+
+
+def _reached(gains: FloatArray, gain: FloatArray, scale: FloatArray) -> IntArray:
+    """Return in how many trials the gains are at least the observed ones, or undefined."""
+    fewer = gains < (gain - 1e-12 * scale)[:, np.newaxis]
+    return np.asarray(gains.shape[1] - np.count_nonzero(fewer, axis=1))
+
+
+def _swapped_gains(items: AnyItems, pairs: IntArray, moved: FloatArray) -> FloatArray:
+    """Return the gain of every pair in every trial, (pair, trial), from the sums that are swapped.
+
+    ``moved`` has them, (trial, system, statistic).
+    """
+    totals, (size, _, width) = items.totals, moved.shape
+    result = np.empty((len(pairs), size))
+    step = max(1, _SUMS_TOGETHER // (size * width))
+    for start in range(0, len(pairs), step):
+        block = slice(start, start + step)
+        a, b = pairs[block, 0], pairs[block, 1]
+        for first in range(0, size, _SUMS_TOGETHER // width):
+            rows = slice(first, first + _SUMS_TOGETHER // width)
+            change = moved[rows, b] - moved[rows, a]
+            gains = items.score(totals[a] + change) - items.score(totals[b] - change)
+            result[block, rows] = items.sign * gains.T
+    return result
+
+
+def _signed_row(on: Lattice | None, unit: float, gain: float, options: PairOptions) -> _Row:
+    """Return the exact sign-flip test of one pair."""
+    assert on is not None
+    law = SignedSum(on.multiples, on.times)
+    size = on.step * unit
+    limits = bootstrap_tests.law_interval(
+        "percentile",
+        0.0,
+        np.asarray(size * law.values, dtype=np.float64),
+        law.law,
+        level=options.two_tailed,
+        without=np.empty(0),
+    )
+    error = size * on.size
+    total = on.total
+    p = law.tail(total)
+    ordered = law.tail(-total) if gain < 0.0 else p  # the law is symmetric
+    result = as_p_says(
+        (gain - limits[1], gain - limits[0]), gain, min(1.0, 2.0 * ordered),
+        np.asarray(gain - size * law.values, dtype=np.float64), options,
+    )  # fmt: skip
+    low, high = result if error > 0.0 else (np.nan, np.nan)
+    return error, p, ordered, False, low, high

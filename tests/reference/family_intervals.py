@@ -1,0 +1,118 @@
+"""Simulate simultaneous intervals and the family-wise error of max-t for all pairs of systems.
+
+Run with ``python tests/reference/family_intervals.py [samples]``; it writes
+``family_intervals.csv``.
+"""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtr
+
+from rankeval_pd.stats.resampling.item_draws import draws_of
+from rankeval_pd.stats.resampling.paired_gains import paired_bootstrap
+from rankeval_pd.stats.resampling.test_items import Items, PairOptions, quiet
+
+DRAWS = 499
+SCORES = ("normal", "0/1", "[0, 1]")
+HERE = Path(__file__).parent
+
+
+class Setting(NamedTuple):
+    """How systems and items are simulated."""
+
+    systems: int
+    items: int
+    scores: str  #: "normal", "0/1" or "[0, 1]"
+    correlation: float  #: of two systems' latent scores
+    spread: (
+        float  #: skill of the best less that of the worst, in sd of the latent difference of two
+    )
+
+
+class Found(NamedTuple):
+    """Shares of the samples."""
+
+    covered: float  #: all true gains lie within their intervals
+    errs: float  #: of samples in which some pair of equal systems is significant
+    contradicting: int  #: rows whose interval excludes 0 while p_adjusted is above alpha
+
+
+def settings() -> list[Setting]:
+    """Return all settings; of 0/1 at 30 items equal systems only. SKEWED come last."""
+    every = itertools.product((8, 20), (30, 300), SCORES, (0.3, 0.6, 0.9), (0.0, 0.5))
+    return [
+        *(x for x in map(Setting._make, every) if x[1:3] != (30, "0/1") or not x.spread),
+        *SKEWED,
+    ]
+
+
+#: few items, at the end of the scale for the best systems alone: intervals are too short
+SKEWED = [Setting(systems, 30, "[0, 1]", 0.9, 1.1) for systems in (8, 20)]
+
+
+def drawn(setting: Setting, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return scores (system, item) and their expectations (system,)."""
+    best = setting.spread * np.sqrt(2.0 - 2.0 * setting.correlation)
+    skill = np.linspace(0.0, best, setting.systems)
+    shared = rng.standard_normal(setting.items) * np.sqrt(setting.correlation)
+    own = rng.standard_normal((setting.systems, setting.items))
+    latent = skill[:, np.newaxis] + shared + own * np.sqrt(1.0 - setting.correlation)
+    if setting.scores == "normal":
+        return latent, skill
+    if setting.scores == "0/1":
+        return (latent > 0.0).astype(float), ndtr(skill)
+    return ndtr(1.5 * latent), ndtr(1.5 * skill / np.sqrt(1.0 + 1.5**2))
+
+
+def asked(adjust: str = "max-t", n_resamples: int = DRAWS, seed: int = 0) -> PairOptions:
+    """Return the options of the test of all pairs."""
+    return PairOptions(
+        n_resamples, "wild", "monte-carlo", "", adjust, 0.05, 0.95, seed, keep_order=True
+    )  # fmt: skip
+
+
+def as_items(scores: np.ndarray) -> Items:
+    """Return scores (system, item) of one mean."""
+    statistics = np.stack([scores, np.ones_like(scores)], axis=-1)
+    return Items(statistics, None, lambda sums: sums[..., 0] / sums[..., 1], 1.0, "mean")
+
+
+def simulate(setting: Setting, samples: int, seed: int = 0) -> Found:
+    """Return how often all intervals hold the true gain, and how often a true null is rejected."""
+    rng = np.random.default_rng([seed, *map(ord, repr(setting))])
+    pairs = np.stack(np.triu_indices(setting.systems, 1), axis=1)
+    covered = errs = contradicting = 0
+    for _ in range(samples):
+        scores, mean = drawn(setting, rng)
+        items, options = as_items(scores), asked(seed=int(rng.integers(2**31)))
+        draws = draws_of(items, pairs, options, quiet)  # given: no intervals of each pair alone
+        found = paired_bootstrap(items, pairs, options, draws=draws)
+        gain = mean[pairs[:, 0]] - mean[pairs[:, 1]]
+        covered += bool(((found.ci_low <= gain) & (gain <= found.ci_high)).all())
+        errs += bool((found.p_adjusted[gain == 0.0] <= 0.05).any())
+        outside = (found.ci_low > 0.0) | (found.ci_high < 0.0)
+        contradicting += int((outside & (found.p_adjusted > 0.05)).sum())
+    return Found(covered / samples, errs / samples, contradicting)
+
+
+def main() -> None:
+    """Simulate all settings."""
+    samples = int(sys.argv[1]) if len(sys.argv) > 1 else 2_000
+    with (HERE / "family_intervals.csv").open("w", newline="") as file:
+        out = csv.writer(file)
+        out.writerow([*Setting._fields, *Found._fields, "samples"])
+        for setting in settings():
+            row = [*setting, *simulate(setting, samples), samples]
+            out.writerow(row)
+            print(*row, flush=True)
+
+
+if __name__ == "__main__":
+    main()

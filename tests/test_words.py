@@ -1,0 +1,373 @@
+"""Sentences and tables of a paper: every number is the table's, and no claim goes further."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rankeval_pd
+from rankeval_pd import in_words, paper_table
+from rankeval_pd.forms.out.phrases import Unit, adjustment, join, p_text, unit_of
+from tests.questions import ASKED, FRAME, OTHER
+from tests.test_short_tables import ITEMS, OWN_ROWS, of_rankings
+
+pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+
+OF_ITEMS = {
+    "paired_bootstrap": lambda r: r.paired_bootstrap(),
+    "adjusted": lambda r: r.paired_bootstrap(adjust="max-t"),
+    "one-sided": lambda r: r.paired_bootstrap("a", "b", alternative="greater"),
+    "paired_permutation": lambda r: r.paired_permutation(),
+    "gain_by_size": lambda r: r.gain_by_size([20, 60]),
+    "system_ranks": lambda r: r.system_ranks(),
+    "summary": lambda r: r(metric="mean").summary(),
+    "baseline": lambda r: r(metric="mean").summary(baseline="a"),
+    "gain_threshold": lambda r: r.paired_bootstrap().rankeval.gain_threshold(window=(0.01, 0.99)),
+    "calibration": lambda r: r.paired_bootstrap().rankeval.calibration(OTHER, bins=[0.01, 0.99]),
+}
+
+
+@pytest.fixture(scope="module")
+def candidates() -> pd.DataFrame:
+    quality = {"G_2": 1.5, "t": 1.4, "X2": 0.9, "f": 0.7}
+    return rankeval_pd.datasets.simulate_candidates(1_000, quality=quality)
+
+
+def check_words(text: str) -> None:
+    """Raise unless these are sentences, without words of the interface."""
+    assert text.endswith(".")
+    assert "nan" not in text.lower().split()
+    assert " %" not in text
+    assert not re.search(r"\b(?!G_2)[a-z]+_[a-z]+", text)
+
+
+@pytest.mark.parametrize("details", [False, True])
+@pytest.mark.parametrize("name", sorted({*ASKED} - OWN_ROWS))
+def test_every_table_of_rankings_has_words_and_a_table(name, details):
+    table = of_rankings(name, details=details)
+    check_words(in_words(table))
+    if len(table):
+        assert len(paper_table(table)) <= len(table)
+        assert paper_table(table, "latex").count(r"\\") >= 2
+    methods = in_words(table, methods=True)
+    assert f"`{name}` of rankeval_pd {rankeval_pd.__version__}" in methods
+
+
+@pytest.mark.parametrize("details", [False, True])
+@pytest.mark.parametrize("name", OF_ITEMS)
+def test_every_table_of_systems_has_words_and_a_table(name, details):
+    table = OF_ITEMS[name](ITEMS.rankeval(details=details))
+    check_words(in_words(table))
+    assert len(paper_table(table, stars="p_value" in table)) <= len(table)
+
+
+def test_a_verdict_in_words(candidates):
+    table = candidates.rankeval.summary([50, 100], details=False)
+    texts = in_words(table).split("\n\n")
+    for n, text in zip((50, 100), texts, strict=True):
+        best, *others = table[table["n"] == n].to_dict("records")
+        assert text.startswith(
+            f"{best['measure']} has the highest precision at n = {n} ({100 * best['value']:.1f}%,"
+            f" 95% interval {100 * best['ci_low']:.1f}% to {100 * best['ci_high']:.1f}%)."
+        )
+        tied = [x["measure"] for x in others if {*x["letters"]} & {*best["letters"]}]
+        worse = [x["measure"] for x in others if not {*x["letters"]} & {*best["letters"]}]
+        assert f"It does not differ significantly from {join(tied, 'or')} (" in text
+        assert (f"It is significantly better than {join(worse)}." in text) == bool(worse)
+        assert "all 6 pairs at each n by the max-t method within each pair and Bonferroni's" in text
+
+
+def test_a_baseline_in_words(candidates):
+    table = candidates.rankeval.summary(100, baseline="f", details=False)
+    text = in_words(table)
+    for row in table.dropna().to_dict("records"):
+        low, high = (
+            f"{100 * row[f'difference_{x}']:.1f}".replace("-", "−") for x in ("low", "high")
+        )
+        gap = f"{100 * row['difference']:.1f}"
+        if row["p_adjusted"] <= 0.05:
+            assert f"{row['measure']} is significantly higher than f, by {gap} points" in text
+        else:
+            told = (
+                f"{row['measure']} does not differ significantly from f: it is {gap} points higher"
+            )
+            assert told in text
+        assert f"95% interval {low} to {high} points" in text
+    many = rankeval_pd.datasets.simulate_candidates(
+        600, quality={f"m{k}": k / 6 for k in range(12)}
+    ).rankeval.summary(60, baseline="m0", details=False)
+    assert re.search(r"Of 11 measures, \d+ are significantly higher than m0 and", in_words(many))
+    assert len(re.findall(r"\bm\d", in_words(many))) < 8
+
+
+def test_comparisons_in_words(candidates):
+    table = candidates.rankeval.compare(n=[50], adjust="holm", details=False)
+    for text, row in zip(in_words(table).split("\n\n"), table.itertuples(), strict=True):
+        a, b = (row.measure_a, row.measure_b)[:: -1 if row.difference < 0 else 1]
+        assert f"the precision of {a} is " in text
+        assert f" points higher than that of {b} (95% interval " in text
+        assert ("is significant at the 5% level" in text) == (row.p_adjusted <= 0.05)
+        assert f"{p_text(row.p_adjusted)}" in text
+    assert "adjusted for all 6 pairs by Holm's method" in in_words(table)
+    alone = candidates.rankeval.compare(n=[50, 100], measures=["t", "f"])
+    assert in_words(alone).count("unadjusted") == 2
+    one = candidates.rankeval.compare("t", "f", 100)
+    assert "adjusted" not in in_words(one)
+    less = candidates.rankeval.compare("f", "t", 100, alternative="greater")
+    assert (
+        "the precision of f is 18 points lower than that of t (one-sided 95% limit: at least "
+        in in_words(less)
+    )
+    assert "alternative: greater" in in_words(less)
+    every = candidates.rankeval.compare(n=range(1, 200), adjust="bh")
+    assert in_words(every).startswith("Of 1,194 comparisons, ")
+    with pytest.warns(rankeval_pd.RankevalWarning):  # no true positive
+        none = candidates.assign(gold=False).rankeval.compare_area()
+    assert "cannot be compared: one of them has no value." in in_words(none)
+
+
+def test_pairs_of_systems_in_words():
+    """Less is better where the metric says so."""
+    call = ITEMS.rankeval(metric="mean", higher_is_better=False)
+    row = call.paired_bootstrap("a", "b").iloc[0]
+    text = in_words(call.paired_bootstrap("a", "b"))
+    better, other = ("a", "b") if row["gain"] > 0 else ("b", "a")
+    assert text.startswith(f"The mean score of {better} is {abs(row['gain']):.2f} lower than that")
+    assert f" of {other} (95% interval " in text
+    assert "95% interval" in in_words(call.paired_permutation("a", "b"))
+
+
+def test_a_leaderboard_of_a_hundred_systems_is_three_sentences():
+    rng = np.random.default_rng(1)
+    right = rng.random((200, 100)) < np.linspace(0.4, 0.8, 100)
+    table = pd.DataFrame(right).add_prefix("s").rankeval(metric="accuracy").system_ranks()
+    assert in_words(table).count(". ") <= 2
+    assert in_words(table).count(" s") <= 8
+    cells = paper_table(table)
+    assert cells.shape == (100, 1)
+    assert cells.iloc[0, 0].endswith(" a") or " a " in cells.iloc[0, 0]
+
+
+def test_words_say_no_more_than_the_table():
+    table = pd.DataFrame({
+        "measure": ["a", "b", "c", "d"], "n": 100, "value": [0.4, 0.4, 0.3, 0.1],
+        "ci_low": [0.3, 0.3, 0.2, 0.0], "ci_high": [0.5, 0.5, 0.4, 0.2], "rank_low": [1, 1, 1, 4],
+        "rank_high": [3, 4, 4, 4],
+    })  # fmt: skip
+    assert in_words(table) == (
+        "a and b have the highest precision at n = 100 (40.0%, 95% interval 30.0% to 50.0%). They"
+        " do not differ significantly from c (unadjusted tests). They are significantly better than"
+        " d."
+    )
+    with pytest.raises(ValueError, match="which no method returns together"):
+        in_words(pd.DataFrame({"x": [1]}))
+    with pytest.raises(TypeError, match="of type int"):
+        in_words(3)
+    with pytest.raises(ValueError, match="attrs that tell how it was made"):
+        in_words(table, methods=True)
+
+
+def test_methods_name_the_test_the_family_and_the_seed(candidates):
+    table = candidates.rankeval(rng=5).compare(n=[50, 100], adjust="max-t")
+    text = in_words(table, methods=True)
+    assert "at n = 50 and 100" in text
+    assert "by random swaps of the candidates that only one of the two lists contains." in text
+    assert "The tests were two-sided and adjusted for all 6 pairs at 2 sizes by the" in text
+    signs = (ITEMS.median() < ITEMS).rankeval.paired_bootstrap("a", "b")
+    exact = in_words(signs, methods=True)
+    assert "computed exactly" in exact
+    assert "drawn" not in exact
+    assert f"{table.attrs['n_resamples']:,} resamples were drawn" in text
+
+
+def test_the_least_p_value_is_said_to_be_the_least():
+    clear = pd.DataFrame({"a": np.arange(40.0) + 9.0, "b": np.arange(40.0)})
+    clear["a"] += np.random.default_rng(0).normal(size=40)
+    table = clear.rankeval.paired_bootstrap(adjust="max-t", n_resamples=4_999)
+    assert "p ≤ 0.0002" in in_words(table)
+    wide = clear.rankeval.paired_bootstrap(adjust="max-t", n_resamples=80_000)
+    assert "p ≤ 0.000013" in in_words(wide)  # of 80,001, rounded up
+    assert p_text(0.0) == "p < 0.001"
+
+
+@pytest.mark.parametrize(
+    ("family", "several"),
+    [
+        ("1 pair", False), ("1 pair at 3 sizes", True), ("1 pair at every n", True),
+        ("1 pair in each group", False), ("1 pair in all 3 groups", True),
+        ("1 comparison with bm25 for each metric", False), ("all 3 pairs", True),
+        ("1 comparison with bm25 for all 3 metrics", True),
+    ],
+)  # fmt: skip
+def test_a_family_of_one_test_is_not_adjusted(family, several):
+    assert bool(adjustment({"adjust": "holm", "family": family})) == several
+
+
+def test_an_adjusted_pair_is_called_adjusted(candidates):
+    table = candidates.rankeval.compare("t", "f", [50, 100], adjust="holm", details=False)
+    assert in_words(table).count("adjusted p = ") + in_words(table).count("adjusted p < ") == 2
+    assert "adjusted for 1 pair at 2 sizes by Holm's method" in in_words(table, methods=True)
+    caption = paper_table(table).attrs["caption"]
+    assert caption.startswith("Difference in precision (points) at n = 50 and 100, with 95% simul")
+    assert caption.endswith("tests adjusted for 1 pair at 2 sizes by Holm's method.")
+
+
+def test_an_interval_that_contains_0_beside_a_significant_test_is_explained():
+    table = pd.DataFrame({
+        "measure_a": ["a"], "measure_b": ["b"], "n": [50], "difference": [0.13],
+        "ci_low": [-0.01], "ci_high": [0.27], "p_value": [0.036],
+    })  # fmt: skip
+    assert in_words(table).endswith("than the test and contains 0.")
+    assert "conservative" not in in_words(table.assign(ci_low=0.01))
+    assert "conservative" not in in_words(table.assign(p_value=0.06))
+
+
+def test_a_baseline_at_several_sizes_shows_differences_or_stars(candidates):
+    table = candidates.rankeval.summary([50, 100], baseline="f", details=False)
+    cells = paper_table(table)
+    assert (cells.loc["f"] == "–").all()
+    for row in table[table["measure"] != "f"].to_dict("records"):
+        gap, low, high = (
+            f"{100 * row[x]:.1f}".replace("-", "−")
+            for x in ("difference", "difference_low", "difference_high")
+        )
+        assert cells.loc[row["measure"], f"n = {row['n']}"] == f"{gap} [{low}, {high}]"
+    assert cells.attrs["caption"].startswith("Difference from f in precision (points) at n = 50")
+    starred = paper_table(table, stars=True)
+    assert "[" not in "".join(starred.to_numpy().ravel())
+    assert "intervals" not in starred.attrs["caption"]
+    assert "against f (" in starred.attrs["note"]  # the number of draws follows
+
+
+def test_a_list_that_ends_in_a_tie_is_said(candidates):
+    tied = candidates.assign(t=candidates["t"].round(0))
+    table = tied.rankeval.summary(50, details=False)
+    assert "inside a tie" in in_words(table)
+    assert "inside a tie" not in in_words(candidates.rankeval.summary(50, details=False))
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [
+        (0.214, "p = 0.21"), (0.0312, "p = 0.031"), (0.0004, "p < 0.001"), (0.003, "p = 0.003"),
+        (0.05001, "p = 0.05001"), (0.04999, "p = 0.050"), (1.0, "p = 1.00"), (0.9999, "p > 0.99"),
+    ],
+)  # fmt: skip
+def test_p_values(p, text):
+    assert p_text(p) == text
+
+
+@given(st.floats(1e-6, 1.0), st.floats(0.001, 0.2))
+def test_a_written_p_value_is_on_the_side_of_alpha(p, alpha):
+    text = p_text(p, alpha=alpha)
+    if text.startswith("p = "):
+        assert (float(text.removeprefix("p = ")) <= alpha) == (p <= alpha)
+
+
+@pytest.mark.parametrize(
+    ("value", "width", "percent", "text"),
+    [
+        (0.304, 0.082, True, "30.4%"), (0.489, 0.6, True, "49%"), (0.8942, 0.12, False, "0.894"),
+        (35.21, 1.2, False, "35.2"), (0.0031, 0.002, False, "0.00310"), (-0.05, 0.1, True, "−5.0%"),
+        (-1e-9, 0.1, True, "0.0%"), (123.4, 20.0, False, "123"), (np.inf, 0.1, False, "∞"),
+    ],
+)  # fmt: skip
+def test_digits_go_by_the_width_of_the_interval(value, width, percent, text):
+    assert unit_of([value], [width], percent=percent).value(value) == text
+
+
+def test_one_sided_intervals():
+    assert Unit(percent=True, decimals=0).gaps(0.02, np.inf) == "at least 2 points"
+    assert Unit(percent=False, decimals=2).limits(-np.inf, 0.5) == "at most 0.50"
+
+
+# ------------------------------------------------------------------------------- tables of a paper
+
+
+def test_cells_of_a_verdict(candidates):
+    table = candidates.rankeval.summary([50, 100], details=False)
+    cells = paper_table(table)
+    assert list(cells.columns) == ["n = 50", "n = 100"]
+    for row in table.to_dict("records"):
+        wanted = "{:.1f} [{:.1f}, {:.1f}] {}".format(
+            *(100 * row[x] for x in ("value", "ci_low", "ci_high")), row["letters"]
+        )
+        assert cells.loc[row["measure"], f"n = {row['n']}"] == wanted
+    assert cells.attrs["caption"].startswith("Precision (%) at n = 50 and 100, with 95% ")
+    assert "share a letter" in cells.attrs["note"]
+    assert paper_table(table, percent=False, digits=2).iloc[0, 0].startswith("0.64 [0.49, 0.77]")
+
+
+def test_runs_by_metrics_and_pairs_are_one_call_each():
+    rng = np.random.default_rng(2)
+    rows = pd.DataFrame({
+        "query": np.repeat(np.arange(40), 10), "document": np.tile(np.arange(10), 40).astype(str),
+        "grade": rng.random(400) < 0.3, **{f"run{k}": rng.normal(size=400) for k in range(4)},
+    })  # fmt: skip
+    metrics = ["AP", "P@5", "RR"]
+    cells = paper_table(rows.rankeval.summary(metrics))
+    assert list(cells.columns) == metrics
+    assert len(cells) == 4
+    pairs = paper_table(ITEMS.rankeval.paired_bootstrap(adjust="holm"))
+    assert list(pairs.columns) == ["gain", "p"]
+    assert pairs.index[0].count(" vs. ") == 1
+
+
+def test_latex_is_escaped_and_whole(candidates):
+    named = candidates.rename(columns={"t": "a&b_{c}%$#~^\\"})
+    text = paper_table(named.rankeval.summary([50, 100]), "latex")
+    assert r"a\&b\_\{c\}\%\$\#\textasciitilde{}\textasciicircum{}\textbackslash{}" in text
+    lines = text.splitlines()
+    assert lines[0] == r"\begin{table}"
+    assert lines[-1] == r"\end{table}"
+    body = [line for line in lines if line.endswith(r"\\")]
+    assert len(body) == 5
+    assert {len(re.findall(r"(?<!\\)&", line)) for line in body} == {2}
+    assert r"\textbf{64.0 [49.2, 77.1]}\textsuperscript{a}" in text
+    assert not re.search(r"[^\x00-\x7f]", text.replace("–", ""))
+    bare = paper_table(named.rankeval.summary([50, 100]), "latex", caption="")
+    assert bare.startswith(r"\begin{tabular}{lrr}")
+
+
+def test_markdown_and_html(candidates):
+    table = candidates.rename(columns={"t": "x|y*<b>"}).rankeval.summary([50, 100])
+    lines = paper_table(table, "markdown").splitlines()
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines[2:]} == {4}
+    assert r"x\|y\*\<b\>" in "\n".join(lines)
+    seen: list[str] = []
+
+    class Tags(HTMLParser):
+        def handle_starttag(self, tag: str, _: object) -> None:
+            seen.append(tag)
+
+        def handle_endtag(self, tag: str) -> None:
+            while seen and seen[-1] != tag:
+                seen.pop()
+            assert seen.pop() == tag
+
+    text = paper_table(table, "html")
+    Tags().feed(text)
+    assert not seen
+    assert "x|y*&lt;b&gt;" in text
+
+
+def test_stars(candidates):
+    compared = candidates.rankeval.compare(n=[50, 100], adjust="holm", details=False)
+    cells = paper_table(compared)
+    for row in compared.to_dict("records"):
+        mark = "*" * sum(row["p_adjusted"] <= level for level in (0.05, 0.01, 0.001))
+        text = cells.loc[f"{row['measure_a']} vs. {row['measure_b']}", f"n = {row['n']}"]
+        assert text.count("*") == len(mark)
+    with pytest.raises(ValueError, match="stars=True needs a column"):
+        paper_table(candidates.rankeval.measure_ranks(50, details=False), stars=True)
+    with pytest.raises(ValueError, match="table has no rows"):
+        paper_table(compared.iloc[:0])
+    with pytest.raises(ValueError, match="to='pdf' is not one of"):
+        paper_table(compared, "pdf")
+    assert FRAME is not None
