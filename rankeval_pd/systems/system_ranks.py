@@ -123,7 +123,8 @@ def system_ranks(
     The tests are the tests of :func:`paired_bootstrap` with the same ``adjust``. One system ranks
     surely above another if ``p_adjusted`` ≤ alpha. With a probability of at least 1 - alpha all
     true ranks lie between their ``rank_low`` and ``rank_high`` (Mogstad et al.). Without
-    ``n_resamples``, draws go on until no pair is undecided, up to eight times the first number.
+    ``n_resamples``, draws go on until no pair is undecided, up to eight times the first number,
+    or 33 million gains of all pairs.
     The seed then does not decide which systems are tied for first, except for a pair whose
     p-value differs from alpha by less than some 0.002: ``undecided`` marks it. Few
     items or much alike systems give wide limits, which is what such data say. ``p_best`` is no
