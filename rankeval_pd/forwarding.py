@@ -316,7 +316,7 @@ def _as_family(
         wider = ask_at(float(together.max()))
         table = table.assign(ci_low=wider["ci_low"], ci_high=wider["ci_high"])
     table.insert(place, "p_adjusted", held)
-    sure = held <= given.get("alpha", 1.0 - level if "significant" not in table else 0.05)
+    sure = held <= given.get("alpha", 0.05 if "significant" in table else round(1.0 - level, 12))
     if "significant" in table:
         table["significant"] = sure
     result = table.assign(better=table["leaning"].where(sure), **alone)

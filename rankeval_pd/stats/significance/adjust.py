@@ -185,8 +185,8 @@ def simultaneous_limits(
     """Return the gains that the largest statistic does not reject: gain -+ critical * error.
 
     ``widening``: how much the variance grows with the square of the distance from the gain, for
-    tests whose error is that of the null hypothesis. Where the error is 0, or nothing is rejected
-    however far, there are no limits.
+    tests that take their error from the null hypothesis. Where the error is 0, or nothing is
+    rejected however far, there are no limits.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         left = 1.0 - critical**2 * np.asarray(widening)
