@@ -332,8 +332,8 @@ class GatheredDraws(Draws):
         assert self._gathered.squares is not None
         planned = len(self._gathered.known.plan.pairs)
         found = contribution_spread(self._gathered.squares, self.items.n_systems, planned)
-        raw = found.raw[self._place] if found.raw.size else found.raw
-        return ContributionSpread(found.systems, found.pairs[self._place], raw)
+        raw, cubes = (sums[self._place] if sums.size else sums for sums in (found.raw, found.cubes))
+        return ContributionSpread(found.systems, found.pairs[self._place], raw, cubes)
 
     @property
     def unit(self) -> float:

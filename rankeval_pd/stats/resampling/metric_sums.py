@@ -314,6 +314,7 @@ class ContributionSpread(NamedTuple):
     systems: FloatArray  #: (system,)
     pairs: FloatArray  #: (pair,): about their mean
     raw: FloatArray  #: (pair,): about 0; empty if not requested
+    cubes: FloatArray  #: (pair,): sums of cubes about their mean, in size; empty likewise
 
 
 def largest_sizes(values: FloatArray) -> FloatArray:
@@ -324,32 +325,37 @@ def largest_sizes(values: FloatArray) -> FloatArray:
 def sums_of_squares(
     values: FloatArray, weights: FloatArray, level: ContributionLevel, pairs: IntArray, *, raw: bool
 ) -> ExactSums:
-    """Return sums of squares of contributions (system, drawn): see :func:`contribution_spread`."""
+    """Return sums of powers of contributions (system, drawn): see :func:`contribution_spread`.
+
+    ``raw`` asks for those that simultaneous intervals need: squares about 0, and cubes.
+    """
     # rows of one number are systems, (row, 1), rows of two are pairs, (row, 2)
     own = np.arange(len(values))[:, np.newaxis]
-    asked = [(own, True), (pairs, True)] + ([(pairs, False)] if raw else [])
+    asked = [(own, 2, True), (pairs, 2, True)]
+    asked += [(pairs, 2, False), (pairs, 3, True)] if raw else []
     width = min(max(values.shape[1], 1), _ROW_WIDTH)
     height = max(1, _DIFFERENCES_AT_ONCE // width)
     found = []
-    for of, centred in asked:
+    for of, power, centred in asked:
         for start in range(0, len(of), height):
             rows = of[start : start + height]
-            found.append(_row_squares(values, weights, level, rows, width, centred=centred))
+            found.append(_row_powers(values, weights, level, rows, width, power, centred=centred))
     return ExactSums(
         np.concatenate([x.wholes for x in found]), np.concatenate([x.undefined for x in found])
     )
 
 
-def _row_squares(
+def _row_powers(
     values: FloatArray,
     weights: FloatArray,
     level: ContributionLevel,
     rows: IntArray,
     width: int,
+    power: int,
     *,
     centred: bool,
 ) -> ExactSums:
-    """Return the sums of squares of some systems, (row, 1), or of some pairs, (row, 2)."""
+    """Return the sums of powers of some systems, (row, 1), or of some pairs, (row, 2)."""
     gains = _row_values(level.sums, rows)[:, np.newaxis]
     found = None
     for start in range(0, max(values.shape[1], 1), width):
@@ -357,7 +363,7 @@ def _row_squares(
         numbers = _row_values(values[:, part], rows)
         if centred:
             numbers = numbers - weights[part] / level.weight * gains
-        added = exact_sums(np.square(numbers))
+        added = exact_sums(numbers**power)
         found = added if found is None else found.plus(added)
     assert found is not None
     return found
@@ -369,8 +375,6 @@ def _row_values(values: FloatArray, rows: IntArray) -> FloatArray:
 
 
 def contribution_spread(summed: ExactSums, systems: int, pairs: int) -> ContributionSpread:
-    """Split the sums of squares into those of systems, of pairs, and raw ones of pairs."""
-    found = summed.rounded()
-    return ContributionSpread(
-        found[:systems], found[systems : systems + pairs], found[systems + pairs :]
-    )
+    """Split the sums into those of systems, of pairs, raw ones of pairs, and cubes of pairs."""
+    own, centred, raw, cubes = np.split(summed.rounded(), systems + pairs * np.arange(3))
+    return ContributionSpread(own, centred, raw, np.abs(cubes))

@@ -202,7 +202,8 @@ def largest_of(
 def _of_largest(draws: Draws, largest: MaxT, rows: Rows) -> Limits:
     """Return the gains that the largest statistic of all pairs does not reject."""
     every = np.arange(len(draws.pairs))
-    gain, error, widening = draws.gains(every), rows.error, np.zeros(len(draws.pairs))
+    gain, error = draws.gains(every), rows.error
+    widening, lean = np.zeros((2, len(draws.pairs)))
     if draws.options.event == "wild":
         # the sum of squares about another gain is larger: known at a gain of 0, where it is raw
         sums = (draws.level.sums[draws.pairs] * [1.0, -1.0]).sum(axis=1)
@@ -210,10 +211,12 @@ def _of_largest(draws: Draws, largest: MaxT, rows: Rows) -> Limits:
         moved = np.abs(sums) > draws.room(every)
         raw, about = draws.spread.raw, draws.spread.pairs
         widening[moved] = (raw - about)[moved] / sums[moved] ** 2
+        varies = error > 0.0
+        lean[varies] = draws.spread.cubes[varies] / about[varies] ** 1.5
     else:
         error = draws.own_errors
     return with_proportions(
-        draws, simultaneous_limits(gain, error, largest.critical, widening), error
+        draws, simultaneous_limits(gain, error, largest.critical, widening, lean), error
     )
 
 
