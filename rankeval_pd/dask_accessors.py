@@ -18,7 +18,7 @@ from rankeval_pd.forms.rankings.kernel_calls import only_pair
 from rankeval_pd.forms.rankings.values import Shares, check_n
 from rankeval_pd.forms.roles.columns import find_gold, find_measures, with_roles_of
 from rankeval_pd.forms.roles.declarations import can, declared, with_roles
-from rankeval_pd.forms.roles.options import as_asked
+from rankeval_pd.forms.roles.options import as_asked, with_order
 from rankeval_pd.forms.roles.roles import AnyRoles, AreaKind, RankingRoles, Roles
 from rankeval_pd.forwarding import by_groups, dask_method, of_turns
 from rankeval_pd.nbest import acceptance_sets, difference_regions
@@ -166,7 +166,7 @@ class DaskAccessor:
         of_all = ranking_areas.area_of_outlines(
             found_outlines.request.measures, found_outlines.outlines, **own
         )
-        return as_asked(of_all, "area", can(ranking_areas.area).short, keywords)
+        return as_asked(of_all, "area", can(ranking_areas.area).short, keywords, self._data)
 
     def acceptance_precision(
         self, threshold: float | Mapping[Hashable, Any], **options: Any
@@ -184,9 +184,10 @@ class DaskAccessor:
         own = {k: x for k, x in keywords.items() if k not in known}
         asked = type(self)(self._data)(**given)
         counted = collect_head(self._data, Roles.of(given), 1, threshold=threshold)
-        return acceptance_sets.acceptance_precision(
+        result = acceptance_sets.acceptance_precision(
             counted, threshold, **own, **asked._as_head(counted)._roles
         )
+        return with_order(result, self._data, keywords)
 
     def _as_head(self, collected: HeadFrame) -> HeadAccessor:
         """Return the head with the roles that hold for it: it has the columns in use alone."""

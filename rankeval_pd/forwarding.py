@@ -20,7 +20,7 @@ from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import only_pair
 from rankeval_pd.forms.rankings.values import check_n, check_not_above
 from rankeval_pd.forms.roles.declarations import Capabilities, can
-from rankeval_pd.forms.roles.options import as_asked
+from rankeval_pd.forms.roles.options import as_asked, with_order
 from rankeval_pd.forms.roles.roles import RankingRoles, Roles
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, interval_levels
 from rankeval_pd.stats.significance.adjust import adjust as adjusted
@@ -171,7 +171,7 @@ def of_head(question: Callable[..., Any]) -> Any:
         keys = given.get("n_keys", signature.parameters["n_keys"].default) if ordered else 1
         sizes = given.get("n")
         head = whole._up_to(sizes, longest, keys) if scores else whole._counts()
-        return question(head._data, **given, **head._roles)
+        return with_order(question(head._data, **given, **head._roles), self._data, keywords)
 
     ordered, scores = "n_keys" in signature.parameters, can(question).scores
     known = RankingRoles.__annotations__ | {"ties": None}
@@ -223,7 +223,8 @@ def of_turns(
         for name in sorted({"average", "fractions"} & set(options)):
             raise ValueError(f"{name}={options[name]!r} {_REFUSED[name]}")
         table = of_all(curves(self._data, chosen), ties=chosen.ties, **options)
-        return as_asked(table, question.__name__, can(question).short, {**self._roles, **keywords})
+        told = {**self._roles, **keywords}
+        return as_asked(table, question.__name__, can(question).short, told, self._data)
 
     asked.__signature__ = whole.__signature__  # type: ignore[attr-defined]
     asked.__doc__ = f"{whole.__doc__ or ''}{_TURNS}"
@@ -295,7 +296,7 @@ def _of_groups(
 
     table = ask_at(None)
     table = _as_family(table, given, ask_at) if over_all else table
-    return as_asked(table, question.__name__, can(question).short, {**given, **roles})
+    return as_asked(table, question.__name__, can(question).short, {**given, **roles}, ddf)
 
 
 def _as_family(

@@ -23,7 +23,7 @@ from rankeval_pd.forms.out.phrases import (
     join,
     known,
     least_p,
-    letter_set,
+    letter_sets,
     level_of,
     methods_section,
     p_text,
@@ -167,8 +167,8 @@ def _ranks(first: pd.DataFrame, others: pd.DataFrame, name: str, attrs: Attrs) -
     """Write who is not distinguished from the best, and who is significantly worse."""
     tied, worse = others[others["rank_low"] == 1], others[others["rank_low"] > 1]
     if "letters" in others:  # the table tells who is tied with the best, and not with some other
-        own = letter_set(first["letters"].iloc[0])
-        shares = np.array([bool(own & letter_set(x)) for x in others["letters"]])
+        own, *rest = letter_sets([first["letters"].iloc[0], *others["letters"]])
+        shares = np.array([bool(own & x) for x in rest])
         tied, worse = others[shares], others[~shares]
     it = "They are" if len(first) > 1 else "It is"
     unadjusted = " (unadjusted tests)" if len(first) + len(others) > 2 else ""

@@ -326,7 +326,7 @@ def test_every_method_and_plot_belongs_to_a_form():
     known = {*_methods(FrameAccessor), *OF_FRAMES}
     assert {name for form in QUESTIONS for name in methods_of(form)} == known
     assert {name for plots in PLOTS.values() for name in plots} == set(_plots())
-    assert set(_plots()) == set(plotting.__all__) - {"shown", "shared_legend"}
+    assert set(_plots()) == set(plotting.__all__) - {"caption", "shown", "shared_legend"}
 
 
 def test_the_html_is_escaped_and_has_no_colour_of_its_own():

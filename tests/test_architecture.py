@@ -157,13 +157,18 @@ def test_no_import_cycle():
     assert done == set(IMPORTS)
 
 
+#: a subclass needs its base when it is defined; functions alone import this module
+DRAWN_LATE = "rankeval_pd.plotting.names"
+
+
 @pytest.mark.parametrize("heavy", ["matplotlib", "dask", "tqdm", "pooch"])
 def test_heavy_packages_are_imported_inside_functions(heavy):
     at_import = [
         (module, x)
         for module, imports in IMPORTS.items()
         for x in imports
-        if x.module.split(".")[0] == heavy and x.where == "module"
+        if x.where == "module" and (x.module.split(".")[0] == heavy or x.module == DRAWN_LATE)
+        if module != DRAWN_LATE
     ]
     assert not at_import
 

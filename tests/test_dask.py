@@ -357,8 +357,11 @@ LARGE = {
 
 
 def without_draws(table: xr.Dataset) -> xr.Dataset:
-    """Return a table whose attrs do not say how many draws there were: lazily none knows yet."""
-    return table.assign_attrs(n_resamples=0)
+    """Return a table whose attrs do not say how many draws there were: lazily none knows yet.
+
+    Nor the order of the variables: that of a store is its own.
+    """
+    return table.assign_attrs(n_resamples=0, order="")
 
 
 @pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")

@@ -229,7 +229,10 @@ def test_candidates_that_belong_together(df, stores):
             lambda r, target=target: r.nbest_precision(N, target=target),
             lambda r, target=target: r.compare(n=N, target=target),
         ):
-            same(ask(head), ask(together.rankeval(**roles)))
+            found, expected = ask(head), ask(together.rankeval(**roles))
+            assert found.attrs.pop("order") == ["a", "b"]  # a head has the columns in use alone
+            assert expected.attrs.pop("order") == ["a", "b", "c", "d"]
+            same(found, expected)
     with pytest.raises(ValueError, match="takes all 2,000 candidates"):
         head.precision_band(N)
 

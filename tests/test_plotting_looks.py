@@ -1,78 +1,36 @@
-"""What all plots share: room, colours by name, legends, groups; seen on the artists."""
+"""What all plots share: colors by name, names, legends, captions, themes; and the forests."""
+
+import inspect
+import itertools
+import re
+from math import ceil, floor
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.colors import same_color, to_hex
+from numpy.testing import assert_array_equal as equal
 
-import rankeval_pd
 from rankeval_pd import plotting
-from tests.questions import NAMES, PLOTS, B, candidates, items  # noqa: F401
+from rankeval_pd.plotting import caption
+from rankeval_pd.plotting.ink import Ink, mix
+from rankeval_pd.plotting.tables import seen
+from tests.questions import NAMES, PLOTS, candidates, items
+from tests.test_pictures import PICTURES, _close_figures, texts  # noqa: F401
+from tests.test_plotting import line, named, written, xy
 
-mpl.use("Agg")
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
-
-
-def overlapping(axis) -> bool:
-    boxes = [
-        label.get_window_extent()
-        for label in axis.get_ticklabels()
-        if label.get_text() and label.get_visible()
-    ]
-    inside = [box for box in boxes if box.width and box.height]
-    return any(one.overlaps(other) for k, one in enumerate(inside) for other in inside[k + 1 :])
+ALL = sorted(set(plotting.__all__) - {"caption", "shared_legend", "shown"})
 
 
-OF_MEASURES = {
-    "pairs": lambda ax: candidates().rankeval.plot.pairs(n=40, ax=ax),
-    "critical_difference": lambda ax: candidates().rankeval.plot.critical_difference(n=40, ax=ax),
-    "thirty": lambda ax: many().rankeval.plot.measure_ranks(kind="ap", n_resamples=999, ax=ax),
-}
-
-
-def many() -> pd.DataFrame:
-    rng = np.random.default_rng(5)
-    gold = rng.random(300) < 0.2
-    scores = {f"measure {k}": rng.normal(size=300) + 0.05 * k * gold for k in range(30)}
-    return pd.DataFrame({**scores, "gold": gold})
+def color(ax, name):
+    return next(to_hex(x.get_color()) for x in ax.get_lines() if x.get_label().strip() == name)
 
 
 def test_every_plot_is_measured():
-    plots = set(plotting.__all__) - {"shared_legend", "shown"}
-    assert plots == set(PLOTS) - {"few", "marked"}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [*PLOTS, *(f"{name} of measures" for name in OF_MEASURES)])
-@pytest.mark.parametrize("grid", [False, True])
-def test_small_panels_have_room(name, grid):
-    """At 8 x 6 cm, and in a 2 x 2 grid of 6.4 x 4.8 inches, drawn without any warning."""
-    if grid:
-        figure, axes = plt.subplots(2, 2, figsize=(6.4, 4.8), layout="constrained")
-        width, height, ax = 3.2, 2.4, axes[0, 0]
-        for other in axes.ravel()[1:]:  # neighbours that take what room they need
-            other.set(xlabel="n", ylabel="precision")
-    else:
-        figure, ax = plt.subplots(figsize=(3.15, 2.36), layout="constrained")
-        width, height = 3.15, 2.36
-    draw = OF_MEASURES[name.removesuffix(" of measures")] if " of " in name else PLOTS[name]
-    draw(ax)
-    figure.draw_without_rendering()
-    box = ax.get_window_extent()
-    assert box.width / figure.dpi >= 0.65 * width
-    assert box.height / figure.dpi >= 0.45 * height
-    legend = ax.get_legend().get_window_extent()
-    assert figure.bbox.x0 - 1 <= legend.x0 <= legend.x1 <= figure.bbox.x1 + 1
-    assert figure.bbox.y0 - 1 <= legend.y0 <= legend.y1 <= figure.bbox.y1 + 1
-    assert not legend.overlaps(box)
-    assert not overlapping(ax.xaxis)
-    assert not overlapping(ax.yaxis)
+    assert set(ALL) == set(PLOTS) - {"few", "marked"}
+    assert set(ALL) == {name.partition(" ")[0] for name in PICTURES}
 
 
 @pytest.mark.parametrize("name", PLOTS)
@@ -82,187 +40,218 @@ def test_a_later_title_stands_on_nothing(name):
     ax.set_title("a title, which is about as wide as the panel below it")
     figure.draw_without_rendering()
     title = ax.title.get_window_extent()
-    above = [x for top in ax.child_axes for x in (*top.get_xticklabels(), top.xaxis.label)]
-    for text in (*ax.texts, *above):
-        if text.get_text() and text.get_visible():
+    for text in texts(figure.axes):
+        if text is not ax.title:
             assert not title.overlaps(text.get_window_extent()), text.get_text()
 
 
 @pytest.mark.parametrize("layout", [None, "tight", "constrained"])
-def test_figure_that_was_given_keeps_its_layout(layout):
+@pytest.mark.parametrize("name", ["few", "precision", "roc", "area"])
+def test_figure_that_was_given_keeps_its_layout(name, layout):
     figure, ax = plt.subplots(layout=layout)
     before = figure.get_layout_engine()
-    PLOTS["few"](ax)
+    PLOTS[name](ax)
     assert figure.get_layout_engine() is before
     figure.draw_without_rendering()
-    legend = ax.get_legend().get_window_extent()
-    assert figure.bbox.x0 <= legend.x0
-    assert figure.bbox.y0 <= legend.y0
+    for text in texts([ax]):
+        box = text.get_window_extent()
+        assert figure.bbox.x0 - 1 <= box.x0 <= box.x1 <= figure.bbox.x1 + 1, text.get_text()
+        assert figure.bbox.y0 - 1 <= box.y0 <= box.y1 <= figure.bbox.y1 + 1, text.get_text()
     if layout is None:
         figure.tight_layout()  # without a warning
 
 
-def colour(ax, name):
-    return next(x.get_color() for x in ax.get_lines() if x.get_label() == name)
+# --------------------------------------------------------------------------------------- colors
 
 
-def test_colours_go_by_the_place_in_the_data_and_stay():
-    df = candidates().rename(columns={"_z": "z"})
-    whole = df.rankeval.plot.roc(area=False)
-    alone = df.rankeval(measures=["t" if "t" in df else "90 % odds"]).plot.roc(area=False)
-    assert colour(alone, "90 % odds") == colour(whole, "90 % odds") != colour(whole, "G2")
-    table = df.rankeval.nbest_precision([10, 20])
+def test_colors_stay_in_the_same_axes():
+    table = candidates().rename(columns={"_z": "z"}).rankeval.nbest_precision([10, 20])
+    table.attrs.clear()
     ax = plotting.precision(table[table["measure"] == "z"])
     plotting.precision(table[table["measure"] == "G2"], ax=ax)
     plotting.precision(table[table["measure"] == "z"], ax=ax)
     lines = [x for x in ax.get_lines() if x.get_label() == "z"]
-    assert lines[0].get_color() == lines[1].get_color() != colour(ax, "G2")
+    assert lines[0].get_color() == lines[1].get_color() != line(ax, "G2").get_color()
 
 
-def test_colours_that_are_asked_for():
-    df = candidates(names=2)
-    ask = df.rankeval.plot.gain
-    assert colour(ask(colors={"G2": "red"}), "G2") == "red"
-    assert colour(ask(colors=["C3", "C4"]), "G2") == "C3"
-    assert colour(ask(colors="tab10"), "G2") == mpl.color_sequences["tab10"][0]
-    assert colour(ask(colors="viridis"), "G2") == mpl.colormaps["viridis"](0.05)
-    with plt.rc_context({"axes.prop_cycle": plt.cycler(color=["lime", "navy"])}):
-        assert colour(ask(), "G2") == "lime"
-    with pytest.raises(ValueError, match="colors='no such' is no palette of matplotlib"):
+def test_colors_that_are_asked_for():
+    ask = candidates(names=2).rankeval.plot.gain
+    for colors, wanted in (
+        ({"G2": "red"}, "red"), (["C3", "C4"], "C3"), ("tab10", mpl.color_sequences["tab10"][0]),
+        ("viridis", mpl.colormaps["viridis"](0.05)),
+    ):  # fmt: skip
+        assert same_color(line(ask(colors=colors), "G2").get_color(), wanted)
+    with plt.rc_context({"axes.prop_cycle": plt.cycler(color=["navy", "lime"])}):
+        ax = ask()
+    assert same_color(color(ax, "G2"), "navy")
+    assert color(ax, "_z") == Ink.of(ax).line("lime") != to_hex("lime")  # 3:1 on white
+    with pytest.raises(ValueError, match="colors='no such' is not a color, nor a palette of"):
         ask(colors="no such")
+
+
+# ------------------------------------------------------------------------------ names and legends
 
 
 def test_names_are_written_as_they_stand():
     ax = candidates().rankeval.plot.roc(area=False)
-    texts = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert [text.strip() for text in texts[:3]] == ["G2", "_z", r"\$MI^3\$"]
+    assert [text.strip() for text in named(ax)[:3]] == ["G2", "_z", r"\$MI^3\$"]
     ax.figure.draw_without_rendering()
-    named = candidates().rankeval.plot.roc(area=False, labels={"G2": "$G^2$"})
-    assert named.get_legend().get_texts()[0].get_text() == "$G^2$"
+    assert "$G^2$" in named(candidates().rankeval.plot.roc(area=False, labels={"G2": "$G^2$"}))
     with plt.rc_context({"text.usetex": True}):
-        from rankeval_pd.plotting.drawing.look import escaped, in_tex
+        from rankeval_pd.plotting.look import escaped, in_tex
 
         assert escaped("90 %_x") == r"90 \%\_x"
-        assert in_tex("95 % band, p\u00a0≤\u00a00.05") == r"95\,\% band, p~$\leq$~0.05"
+        assert in_tex("95% band, p ≤ 0.05") == r"95\% band, p $\leq$ 0.05"
 
 
-def test_keywords_by_name_highlight_and_ends_of_lines():
-    ax = candidates().rankeval.plot.precision(
-        line_kw={"G2": {"lw": 5}},
-        highlight=["G2"],
-        labels_at="end",
-        simultaneous=False,
-        target="nbest",
-    )
-    lines = ax.get_lines()
-    assert lines[0].get_linewidth() == 5
-    assert {line.get_color() for line in lines[1:5]} == {"0.78"}
-    drawn = [paths for c in ax.collections if (paths := c.get_paths())]
-    assert len([paths for paths in drawn if len(paths[0].vertices) > 10]) == 1  # one band
-    assert "G2" in [text.get_text() for text in ax.texts]
-    assert "G2" not in [text.get_text() for text in ax.get_legend().get_texts()]
+def test_keywords_by_name_and_highlight():
+    ask = candidates().rankeval.plot.precision
+    ax = ask(line_kw={"G2": {"lw": 5}}, highlight=["G2"], simultaneous=False, target="nbest")
+    others = [line(ax, name.replace("$", r"\$")) for name in NAMES[1:5]]
+    assert line(ax, "G2").get_linewidth() == 5
+    assert {x.get_color() for x in others} == {Ink.of(ax).muted}
+    assert max(x.get_zorder() for x in others) < line(ax, "G2").get_zorder()
+    assert len(ax.collections) == 1  # one band
+    assert "In gray:  _z, " in caption(ax)
+    assert len(ax.get_lines()) == 5 + 2 + 1  # the edges of the band, and a random order
     with pytest.raises(ValueError, match="highlight='X2' is none of the names that are drawn"):
-        candidates().rankeval.plot.precision([5], highlight="X2")
+        ask([5], highlight="X2")
 
 
-def test_legends():
-    df = candidates(names=2)
-    assert df.rankeval.plot.gain(legend=False).get_legend() is None
-    figure, axes = plt.subplots(1, 2, layout="constrained")
-    df.rankeval.plot.roc(ax=axes[0], area=False)
-    df.rankeval.plot.gain(ax=axes[1])
-    shared = plotting.shared_legend(figure)
-    assert all(ax.get_legend() is None for ax in axes)
-    texts = [text.get_text() for text in shared.get_texts()]
-    assert texts.count("G2") == 1
-    assert "ideal order" in texts
-    figure.draw_without_rendering()
-    assert not any(shared.get_window_extent().overlaps(ax.get_tightbbox()) for ax in axes)
-    with pytest.raises(ValueError, match="legend='left' is not one of"):
-        df.rankeval.plot.gain(legend="left")
+# ---------------------------------------------------------------------------------------- forests
 
 
-@pytest.mark.slow
-def test_many_candidates_are_computed_at_some_n():
-    df = candidates(25_000, names=2)
-    ax = df.rankeval.plot.random_bound()
-    assert ax.get_xscale() == "log"
-    line = next(x for x in ax.get_lines() if "all n together" in str(x.get_label()))
-    n = line.get_xdata()
-    assert len(n) <= 4000
-    assert (n[0], n[-1]) == (1, 25_000)
-    envelope = df.rankeval.random_envelope(0.05, [int(x) for x in n])
-    possible = envelope["envelope"] <= np.minimum(envelope["n"], df["gold"].sum())
-    drawn = np.where(possible, envelope["envelope"] / envelope["n"], np.nan)
-    np.testing.assert_array_equal(line.get_ydata(), drawn)
-    assert df.rankeval.plot.random_bound(log=False).get_xscale() == "linear"
+def columns(ax) -> dict[str, list[str]]:
+    """Return the texts on the right of the rows, by their header."""
+    found, rows = {}, []
+    for text in ax.texts:
+        across, upwards = np.broadcast_to(text.xycoords, 2)
+        if (across, upwards) == ("axes fraction", "data"):
+            rows.append(text.get_text())
+        elif across == "axes fraction":
+            found[text.get_text()], rows = rows, []
+    return found
 
 
-def test_sorted_differences_are_those_of_the_items():
-    df = items(3)
-    ax = df.rankeval.plot.paired_differences("system 0", "system 2", **B)
-    gains = (df["system 0"].astype(float) - df["system 2"]).to_numpy()
-    heights = np.sort([bar.get_height() for bar in ax.patches if bar.get_height() in (-1.0, 1.0)])
-    np.testing.assert_array_equal(heights, np.sort(gains[gains != 0]))
-    whole = next(x for x in ax.get_lines() if "on the whole" in str(x.get_label()))
-    assert whole.get_ydata()[0] == pytest.approx(gains.mean())
-    panels = df.rankeval.plot.paired_differences("system 0", **B)
-    titles = [ax.get_title() for ax in panels]
-    assert titles == ["systems = system 0 − system 1", "systems = system 0 − system 2"]
+def tied(ax) -> list[set[int]]:
+    """Return the rows that each bar on the right joins: where it has dots, those with a dot."""
+    groups: list[set[int]] = []
+    for drawn in ax.get_lines():
+        y = drawn.get_ydata()
+        if drawn.get_label() == "_tied" and drawn.get_marker() == "o":
+            groups[-1] = {int(k) for k in y}
+        elif drawn.get_label() == "_tied":
+            groups.append(set(range(ceil(y[0]), floor(y[1]) + 1)))
+    return groups
 
 
-def test_bars_join_systems_that_are_not_told_apart():
-    table = items(5).rankeval.paired_bootstrap(adjust="max-t", n_resamples=500)
-    ax = plotting.critical_difference(table)
-    scores = {}
-    for side in "ab":
-        scores |= dict(zip(table[f"system_{side}"], table[f"score_{side}"], strict=True))
-    joined = [set(x.get_xdata()) for x in ax.get_lines() if x.get_marker() == "|"]
-    for a, b, p in table[["system_a", "system_b", "p_adjusted"]].itertuples(index=False):
-        together = any({scores[a], scores[b]} <= bar for bar in joined)
-        assert together == (p > 0.05)
+def check_rows(ax, table, value="value") -> None:
+    """Assert that the dots and intervals are those of the table, a row each."""
+    rows = np.arange(len(table))
+    equal(ax.collections[1].get_offsets(), np.column_stack([table[value], rows]))
+    ends = np.array(ax.collections[0].get_segments())
+    drawn = np.column_stack([ends[:, :, 0], ends[:, 0, 1]])
+    equal(drawn, np.column_stack([table[["ci_low", "ci_high"]], rows]))
 
 
-def test_a_bar_is_dotted_over_who_is_told_apart():
-    """A and C are not told apart, B and C are: their items vary less; B stands between them."""
-    rng = np.random.default_rng(0)
-    a, b = (x - x.mean() for x in rng.normal(size=(2, 100)))
-    c = b + 0.15 + (lambda x: x - x.mean())(0.2 * rng.normal(size=100))
-    systems = pd.DataFrame({"A": a + 0.32, "B": b + 0.3, "C": c})
-    table = systems.rankeval.paired_bootstrap(adjust="max-t").set_index(["system_a", "system_b"])
-    assert table.loc[("A", "C"), "p_adjusted"] > 0.05 > table.loc[("B", "C"), "p_adjusted"]
-    ax = systems.rankeval.plot.critical_difference()
-    lines = [x for x in ax.get_lines() if x.get_linestyle() != "None"]
-    bars = [x for x in lines if len(x.get_xdata()) == 2 and np.ptp(x.get_ydata()) == 0]
-    drawn = {tuple(np.sort(x.get_xdata()).round(2)): x.get_linestyle() for x in bars}
-    assert drawn[(0.3, 0.32)] == "-"
-    assert drawn[(0.15, 0.32)] != "-"
+def check_ties(ax, shared) -> None:
+    """Assert that a bar joins two rows if, and only if, they are tied."""
+    groups = tied(ax)
+    for i, j in itertools.combinations(range(len(ax.get_yticks())), 2):
+        assert any({i, j} <= group for group in groups) == bool(shared(i, j)), (i, j)
+
+
+def rank_texts(table) -> list[str]:
+    ranks = table[["rank_low", "rank_high"]].itertuples(index=False)
+    return [f"{low}" if low == high else f"{low}–{high}" for low, high in ranks]
+
+
+def check_ranks(ax, table, name) -> None:
+    """Assert that values, intervals, ranks, ties and colors are those of the table."""
+    check_rows(ax, table)
+    assert [text.get_text() for text in ax.get_yticklabels()] == table[name].tolist()
+    faces = ax.collections[1].get_facecolors()
+    assert [to_hex(face) == Ink.of(ax).accent for face in faces] == table["tied_for_best"].tolist()
+    assert columns(ax)["rank"] == rank_texts(table)
+    letters = [set(x) for x in table["letters"]]
+    check_ties(ax, lambda i, j: letters[i] & letters[j])
 
 
 def test_ranks_of_measures_are_the_table():
-    df = candidates()
+    df = candidates().rename(columns={"_z": "z", "$MI^3$": "MI"})
     table = df.rankeval.measure_ranks(40)
     ax = plotting.measure_ranks(table)
-    points = [line for line in ax.get_lines() if len(line.get_xdata())]
-    assert [line.get_xdata()[0] for line in points] == table["value"].tolist()
-    full = [line.get_markerfacecolor() != "white" for line in points]
-    assert full == table["tied_for_best"].tolist()
-    assert not all(full)
-    bars = [bar.get_segments()[0][:, 0].tolist() for bar in ax.collections]
-    assert bars == table[["ci_low", "ci_high"]].to_numpy().tolist()
-    ranks = table[["rank_low", "rank_high"]].itertuples(index=False)
-    said = [f"{low}" if low == high else f"{low}–{high}" for low, high in ranks]
-    assert [text.get_text() for text in ax.texts] == [*said, "rank"]
-    legend = "\n".join(text.get_text() for text in ax.get_legend().get_texts())
-    assert "right: 95 % interval of the rank, all together" in legend.replace("\n", " ")
+    check_ranks(ax, table, "measure")
+    assert 0 < table["tied_for_best"].sum() < 5
+    ends = (100 * table[["ci_low", "ci_high"]]).to_numpy()
+    assert columns(ax) == {
+        "precision": [f"{100 * x:.0f}%" for x in table["value"]],
+        "95% interval": [f"{a:.0f}–{b:.0f}%" for a, b in ends],
+        "rank": rank_texts(table),
+        "tied": [],
+    }
     again = df.rankeval.plot.measure_ranks(40)
-    assert [text.get_text() for text in again.texts] == [text.get_text() for text in ax.texts]
+    assert columns(again) == columns(ax)
+    assert "adjusted for all 10 pairs by the single-step max-t method" in caption(again)
     bare = plotting.measure_ranks(df.rankeval.summary(40))
     assert bare.get_xlabel() == ax.get_xlabel() == "precision, n = 40"
     alone = df.rankeval.plot.measure_ranks(kind="roc", adjust=None)
-    legend = " ".join(text.get_text() for text in alone.get_legend().get_texts())
-    assert "each pair alone" in legend.replace("\n", " ")
+    assert "each pair alone" in caption(alone)
     assert alone.get_xlabel() == "area under the ROC curve"
+    with pytest.raises(ValueError, match="ranks of measures, and no pairs"):
+        plotting.pairs(table)
+
+
+def test_forest_of_areas_is_the_table():
+    df = candidates(names=3)
+    table = df.rankeval.area().sort_values("area", ascending=False)
+    ax = plotting.area(table)
+    check_rows(ax, table, "area")
+    assert columns(ax) == {
+        "AUC": [f"{x:.2f}" for x in table["area"]],
+        "95% interval": [f"{a:.2f}–{b:.2f}" for a, b in table[["ci_low", "ci_high"]].to_numpy()],
+    }
+    assert "random 0.50" in written(ax)
+    bare = plotting.area(df.rankeval.area("ap").drop(columns=["ci_low", "ci_high"]))
+    assert bare.get_xlabel() == "average precision"
+    assert len(bare.collections) == 1
+    some = plotting.area(table, band_kw={"linewidth": 9}, marker_kw={"s": 55}, highlight="G2")
+    assert (some.collections[0].get_linewidth(), some.collections[1].get_sizes()) == (9, 55)
+    bright = [to_hex(face) == Ink.of(some).accent for face in some.collections[1].get_facecolors()]
+    assert bright == (table["measure"] == "G2").tolist()
+
+
+def test_mean_differences_are_the_table():
+    df = candidates(names=3)
+    asked = {"n_resamples": 99, "level": 0.9}
+    table = df.rankeval.mean_difference("G2", "_z", range(20, 60), **asked)
+    compared = df.rankeval.compare("G2", "_z", range(20, 60))
+    ax = plotting.mean_difference(table, compared)
+    check_rows(ax, table, "difference")
+    equal(xy(ax, "_at each n")[:, 0], compared["difference"])
+    (row,) = table.itertuples()
+    assert columns(ax)["points"] == [f"{100 * row.difference:+.0f}".replace("-", "−")]
+    assert columns(ax)["p"] == [f"{row.p_value:.{3 if row.p_value < 0.0995 else 2}f}"]
+
+
+def test_bars_join_systems_that_are_not_distinguished():
+    """In the second table A and C are tied, B and C are not: B stands between them."""
+    rng = np.random.default_rng(0)
+    a, b = (x - x.mean() for x in rng.normal(size=(2, 100)))
+    c = b + 0.15 + (lambda x: x - x.mean())(0.2 * rng.normal(size=100))
+    gaps = pd.DataFrame({"A": a + 0.32, "B": b + 0.3, "C": c})
+    for systems, dotted in ((items(5), False), (gaps, True)):
+        table = systems.rankeval.paired_bootstrap(adjust="max-t", n_resamples=500)
+        ax = plotting.critical_difference(table)
+        names = [text.get_text() for text in ax.get_yticklabels()]
+        scores = systems.mean().sort_values(ascending=False)
+        assert names == scores.index.tolist()
+        np.testing.assert_allclose(ax.collections[0].get_offsets()[:, 0], scores, rtol=1e-12)
+        rows = table[["system_a", "system_b", "p_adjusted"]].itertuples(index=False)
+        p = {frozenset((a, b)): chance for a, b, chance in rows}
+        check_ties(ax, lambda i, j, p=p, names=names: p[frozenset((names[i], names[j]))] > 0.05)
+        assert ("only rows with a dot belong" in caption(ax)) == dotted
+        assert "Tests at 5%, adjusted for all" in caption(ax)
 
 
 @pytest.mark.parametrize("name", ["measure_ranks", "area", "pairs", "critical_difference"])
@@ -271,88 +260,100 @@ def test_every_panel_names_its_own_rows(name):
     frame = candidates(names=3).rename(columns={"_z": "z"})
     turned = frame.rename(columns={"G2": "$MI^3$", "$MI^3$": "G2"})
     both = pd.concat([frame, turned[frame.columns]], keys=["here", "there"], names=["part", "row"])
-    asked = {"area": {}, "measure_ranks": {"kind": "roc"}}.get(name, {"kind": "roc"})
+    asked = {"area": {}}.get(name, {"kind": "roc"})
     panels = getattr(both.rankeval(by="part").plot, name)(**asked)
+    orders = []
     for panel, part in zip(panels, (frame, turned[frame.columns]), strict=True):
         alone = getattr(part.rankeval.plot, name)(**asked)
-        said, wanted = (
-            [[text.get_text() for text in ax.texts] for ax in (panel, alone)]
-            if name == "critical_difference"
-            else [[text.get_text() for text in ax.get_yticklabels()] for ax in (panel, alone)]
-        )
-        assert said == wanted
-        assert panel.get_ylim() == alone.get_ylim()
-    assert len({str([x.get_text() for x in ax.get_yticklabels()]) for ax in panels}) == 2 or (
-        name == "critical_difference"
-    )
+        assert (_rows(panel), panel.get_ylim()) == (_rows(alone), alone.get_ylim())
+        orders.append(_rows(panel))
+    assert orders[0] == orders[1][::-1]
 
 
-def test_legend_beside_leaves_room_for_what_is_written():
-    ax = candidates().rankeval.plot.measure_ranks(40, legend="outside")
-    ax.figure.draw_without_rendering()
-    written = max(text.get_window_extent().x1 for text in ax.texts)
-    assert ax.get_legend().get_window_extent().x0 >= written
-    table = candidates().rankeval.measure_ranks(40)
-    with pytest.raises(ValueError, match="ranks of measures, and no pairs"):
-        plotting.pairs(table)
+def _rows(ax) -> list[str]:
+    diagonal = [t.get_text() for t in ax.texts if getattr(t, "xy", (0, 0))[0] > t.get_position()[0]]
+    return [text.get_text() for text in ax.get_yticklabels()] or diagonal
 
 
-@pytest.mark.slow
 def test_a_panel_for_each_n():
     df = candidates()
     panels = df.rankeval.plot.measure_ranks([20, 40])
     assert [ax.get_title() for ax in panels] == ["n = 20", "n = 40"]
     ds = df.rename_axis("candidate").to_xarray()
     others = plotting.measure_ranks(ds.rankeval.measure_ranks([20, 40]))
-    for one, other in zip(panels, others, strict=True):
-        for line, same in zip(one.get_lines(), other.get_lines(), strict=True):
-            assert list(line.get_xdata()) == list(same.get_xdata())
+    table = df.rankeval.measure_ranks([20, 40])
+    for n, one, other in zip([20, 40], panels, others, strict=True):
+        check_rows(one, table[table["n"] == n].sort_values("value", ascending=False, kind="stable"))
+        assert columns(one) == columns(other)
     panels = df.rankeval.plot.pairs(n=[20, 40])
     assert [ax.get_title() for ax in panels] == ["n = 20", "n = 40"]
+
+
+def cells(ax) -> tuple[dict[tuple[int, int], str | None], list[str]]:
+    """Return the color of each cell, None where it is pale, and the names on the diagonal."""
+    (drawn,) = ax.collections
+    places = [tuple(int(x) for x in path.get_extents().min[::-1]) for path in drawn.get_paths()]
+    pale = mix("black", "white", 0.08)
+    colors = [to_hex(face) for face in drawn.get_facecolors()]
+    shades = [None if shade == pale else shade for shade in colors]
+    return dict(zip(places, shades, strict=True)), _rows(ax)
 
 
 @pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize("asked", [{"n": 40}, {"kind": "ap"}])
 def test_pairs_of_measures_are_those_behind_the_ranks(asked):
-    df = candidates().rename(columns={"_z": "z"})
+    df = candidates().rename(columns={"_z": "z", "$MI^3$": "MI"})
     ranks = df.rankeval.measure_ranks(**asked).set_index("measure")
-    ax = df.rankeval.plot.pairs(**asked)
-    names = [x.get_text() for x in ax.get_yticklabels()]
-    told = np.ma.filled(ax.collections[0].get_array().astype(float), 3.0) < 3
-    text = {name.replace("$", r"\$"): name for name in ranks.index}
+    shades, names = cells(df.rankeval.plot.pairs(**asked))
+    told = {place for place, shade in shades.items() if shade}
+    assert set(shades) == {(i, j) for j in range(5) for i in range(j)}
     for i, name in enumerate(names):  # those to the right are worse, those above are better
-        row = ranks.loc[text[name]]
-        assert row["rank_high"] == 5 - told[i].sum()
-        assert row["rank_low"] == 1 + told[:, i].sum()
+        assert ranks.loc[name, "rank_high"] == 5 - sum(a == i for a, _ in told)
+        assert ranks.loc[name, "rank_low"] == 1 + sum(b == i for _, b in told)
     ax = df.rankeval.plot.critical_difference(**asked)
-    joined = [set(x.get_xdata()) for x in ax.get_lines() if x.get_marker() == "|"]
-    value = [ranks["value"][text[name]] for name in names]
-    for i in range(5):
-        for j in range(i + 1, 5):
-            together = any({value[i], value[j]} <= bar for bar in joined)
-            assert together == (not told[i, j])
+    order = [names.index(text.get_text()) for text in ax.get_yticklabels()]
+    check_ties(ax, lambda i, j: tuple(sorted((order[i], order[j]))) not in told)
     if "n" in asked:
         table = df.rankeval.compare(n=40, adjust="max-t", n_resamples=999)
         assert plotting.pairs(table).get_title() == ""
-        assert (plotting.pairs(table).collections[0].get_array() < 3).sum() == told.sum()
+        assert cells(plotting.pairs(table)) == (shades, names)
     with pytest.raises(ValueError, match="Say by what their measures are compared"):
         df.rankeval.plot.critical_difference()
     with pytest.raises(ValueError, match="event='zero' is an option of systems"):
         df.rankeval.plot.pairs(event="zero", **asked)
 
 
-def test_forest_of_areas_is_the_table():
-    df = candidates(names=3)
-    table = df.rankeval.area().sort_values("area", ascending=False)
-    ax = plotting.area(table)
-    assert [line.get_xdata()[0] for line in ax.get_lines()[:3]] == table["area"].tolist()
-    bars = [bar.get_segments()[0][:, 0].tolist() for bar in ax.collections]
-    assert bars == table[["ci_low", "ci_high"]].to_numpy().tolist()
-    bare = plotting.area(df.rankeval.area("ap").drop(columns=["ci_low", "ci_high"]))
-    assert bare.get_xlabel() == "average precision"
+@pytest.mark.slow
+def test_many_candidates_are_computed_at_some_n():
+    df = candidates(25_000, names=2)
+    ax = df.rankeval.plot.random_bound()
+    assert ax.get_xscale() == "log"
+    n, drawn = line(ax, "chance 5%").get_data()
+    assert len(n) <= 4000
+    assert (n[0], n[-1]) == (10, 25_000)
+    envelope = df.rankeval.random_envelope(0.05, seen([25_000])).set_index("n").loc[n]
+    possible = envelope["envelope"] <= np.minimum(n, df["gold"].sum())
+    equal(drawn, (envelope["envelope"] / n).where(possible))
+    assert df.rankeval.plot.random_bound(log=False).get_xscale() == "linear"
 
 
-def test_help_shows_the_keywords():
-    text = rankeval_pd.plotting.area.__doc__
-    assert "highlight : name or sequence of names" in text
+# ------------------------------------------------------------------------------------------- help
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_help_says_what_marks_mean_and_names_every_parameter(name):
+    from rankeval_pd.forms.roles.roles import MEANINGS
+
+    plot = getattr(plotting, name)
+    text = inspect.getdoc(plot)
+    assert text is not None
     assert "**look" not in text
+    sections = re.split(r"\n(\w+)\n-+\n", text)
+    by_name = dict(zip(sections[1::2], sections[2::2], strict=True))
+    assert len(by_name["Notes"].split()) > 20
+    assert f"plot.{name}(" in by_name["Examples"]
+    listed = re.findall(r"^(\S.*?) : ", by_name["Parameters"], re.M)
+    listed += re.findall(r"^([\w, ]+)$", by_name["Parameters"], re.M)
+    known = {one.strip() for line in listed for one in line.split(",")}
+    asked = set(inspect.signature(plot).parameters) - {"options", "order"}
+    assert asked - known - {"roles", *MEANINGS} == set()

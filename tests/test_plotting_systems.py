@@ -1,24 +1,19 @@
-"""The pictures of systems: what is drawn, what the legend says, and that nothing is cut off."""
+"""The pictures of systems: what is drawn equals the columns of the tables, and is said."""
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
+from matplotlib.colors import to_rgb
+from numpy.testing import assert_array_equal as equal
 
 from rankeval_pd import plotting
-
-mpl.use("Agg")
+from rankeval_pd.plotting import caption
+from tests.test_pictures import _close_figures  # noqa: F401
+from tests.test_plotting import line, named, segments, written, xy
+from tests.test_plotting_looks import cells, check_ranks
 
 FAMILIES = ["one", "one", "one", "two", "two", "two", "two"]
 ASK = {"n_resamples": 200, "ci": "percentile"}
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
 
 
 def items(seed: int, size: int = 300) -> pd.DataFrame:
@@ -33,55 +28,50 @@ def frame() -> pd.DataFrame:
     return items(0)
 
 
-DRAWN = {
-    "confidence": lambda df, ax: df.rankeval.plot.confidence(families=FAMILIES, ax=ax, **ASK),
-    "pairs": lambda df, ax: df.rankeval.plot.pairs(adjust="holm", ax=ax, **ASK),
-    "system_ranks": lambda df, ax: df.rankeval.plot.system_ranks(ax=ax, **ASK),
-    "gain_by_size": lambda df, ax: df.rankeval.plot.gain_by_size(
-        [100, 300], families=FAMILIES, ax=ax, **ASK
-    ),
-    "calibration": lambda df, ax: df.rankeval.paired_bootstrap(**ASK).rankeval.plot.calibration(
-        items(1), ax=ax
-    ),
-}
+def ordered(points) -> np.ndarray:
+    return points[np.lexsort(points.T)]
 
 
-def legend(ax) -> str:
-    names = [text.get_text() for text in ax.get_legend().get_texts()]
-    return "\n".join(names).replace("\n", " ")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", DRAWN)
-@pytest.mark.parametrize("width", [3.15, 6.4])
-def test_everything_lies_inside_and_legend_is_off_the_data(frame, name, width):
-    figure, ax = plt.subplots(figsize=(width, 4.6), layout="constrained")
-    assert DRAWN[name](frame, ax) is ax
-    figure.draw_without_rendering()
-    canvas = figure.bbox
-    box = ax.get_tightbbox()  # with tick labels and legend
-    assert canvas.x0 - 1 <= box.x0 <= box.x1 <= canvas.x1 + 1
-    assert canvas.y0 - 1 <= box.y0 <= box.y1 <= canvas.y1 + 1
-    below = ax.get_legend().get_window_extent()
-    assert not below.overlaps(ax.get_window_extent())
-    assert not below.overlaps(ax.xaxis.label.get_window_extent())
-    ticks = [x for x in ax.get_xticklabels() if x.get_window_extent().x1 < canvas.x1]
-    assert not any(x.get_window_extent().overlaps(below) for x in ticks)
+def dots(ax) -> np.ndarray:
+    """Return the places of the dots of all pairs, sorted."""
+    return ordered(
+        np.concatenate([x.get_xydata() for x in ax.get_lines() if x.get_label() == "_pairs"])
+    )
 
 
 def test_confidence_draws_every_pair_and_the_thresholds(frame):
     table = frame.rankeval.paired_bootstrap(families=FAMILIES, **ASK)
     found = table.rankeval.gain_threshold(window=(0.01, 0.2))
     ax = plotting.confidence(table, found)
-    for relation, rows in table.groupby("relation"):
-        points = next(x for x in ax.get_lines() if str(x.get_label()).startswith(f"{relation} ("))
-        np.testing.assert_array_equal(points.get_xydata(), rows[["gain", "confidence"]])
-    lines = {str(x.get_label()): next(iter(x.get_xdata()), None) for x in ax.get_lines()}
-    for relation, threshold in found[["relation", "threshold"]].itertuples(index=False):
-        assert lines[f"threshold, {relation}: {threshold:.3g}"] == threshold
-    assert "95 % (order statistics, pairs as independent)" in legend(ax)
+    p = np.maximum(1 - table["confidence"], 1e-5 if table["exact"].all() else 1 / 201)
+    assert (table["gain"] > 0).all()
+    points = np.column_stack([table["gain"], -np.log10(p)])
+    np.testing.assert_allclose(dots(ax), ordered(points), rtol=1e-12)
+    thresholds = [x.get_xdata()[0] for x in ax.get_lines() if x.get_label() == "_threshold"]
+    assert thresholds == found["threshold"].tolist()
+    drawn = [bars.get_segments()[0][:, 0] for bars in ax.collections]
+    equal(drawn, np.clip(found[["threshold_low", "threshold_high"]], *ax.get_xlim()))
+    names = [f"{name} ({len(rows)})" for name, rows in table.groupby("relation", sort=False)]
+    assert named(ax) == names
+    sure = (table["confidence"] >= 0.95).sum()
+    assert {f"{sure} of 21 pairs", *(f"threshold\n{x:.2g}" for x in thresholds)} <= {*written(ax)}
+    assert "95% order-statistic confidence intervals, each threshold alone" in caption(ax)
     bare = plotting.confidence(table.drop(columns="relation"))
-    assert "pairs of systems (21)" in legend(bare)
+    assert named(bare) == []
+    equal(dots(bare), dots(ax))
+
+
+def test_confidence_ends_where_draws_end(frame):
+    rng = np.random.default_rng(5)
+    scores = frame + rng.normal(scale=1e-6, size=frame.shape)
+    table = scores.assign(best=1.5).rankeval.paired_bootstrap(n_resamples=500)
+    assert not table["exact"].any()
+    full = table["confidence"] >= 1 - 1 / 501
+    assert full.any()
+    ax = plotting.confidence(table)
+    triangles = [x.get_ydata() for x in ax.get_lines() if x.get_marker() == "^"]
+    assert np.concatenate(triangles) == pytest.approx(np.full(full.sum(), np.log10(501)))
+    assert "Triangles: no draw of 500 against it." in caption(ax)
 
 
 def test_sizes_are_drawn_with_the_square_root_law(frame):
@@ -89,89 +79,91 @@ def test_sizes_are_drawn_with_the_square_root_law(frame):
     found = table.rankeval.gain_threshold(window=(0.01, 0.3))
     ax = plotting.gain_by_size(table, found)
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
-    lines = {str(x.get_label()): x for x in ax.get_lines()}
-    np.testing.assert_array_equal(
-        lines["threshold"].get_xydata(), found[["size", "threshold"]].to_numpy()
-    )
-    law = lines["square-root law"].get_ydata()
+    equal(xy(ax, "threshold"), found[["size", "threshold"]])
+    limits = found[["size", "threshold_low", "threshold_high"]].to_numpy()
+    limits[:, 2] = np.minimum(limits[:, 2], ax.get_ylim()[1])
+    equal(segments(ax.collections[0]), limits)
+    law = line(ax, "_square-root law").get_ydata()
     assert law[1] == found["threshold"][1]
     assert law[0] == pytest.approx(law[1] * np.sqrt(3))
-    drawn = sum(len(lines[f"pairs, one-sided p {x} .05"].get_xdata()) for x in ">≤")
-    assert drawn == (table["gain"] > 0).sum()
+    drawn = table[table["gain"] > 0]
+    aside = np.where(drawn["p_value"] <= 0.05, 1.04, 0.96)
+    points = np.column_stack([drawn["size"] * aside, drawn["gain"]])
+    np.testing.assert_allclose(dots(ax), ordered(points))
+    assert "in color where p ≤ 0.05" in caption(ax)
 
 
 def test_calibration_draws_observed_and_expected(frame):
     pairs = frame.rankeval.paired_bootstrap(**ASK)
     table = pairs.rankeval.calibration(items(1), bins=[0.001, 0.01, 0.1, 0.5])
     ax = plotting.calibration(table)
-    lines = {str(x.get_label()): x for x in ax.get_lines()}
-    np.testing.assert_array_equal(lines["observed"].get_ydata(), table["agreement"])
-    expected = lines["expected if the items are of the same kind"]
-    np.testing.assert_array_equal(expected.get_ydata(), table["expected_agreement"])
-    bars = np.array(ax.collections[0].get_segments())
-    np.testing.assert_array_equal(bars[:, :, 1], table[["ci_low", "ci_high"]])
-    assert "95 % (Clopper-Pearson, pairs as independent)" in legend(ax)
+    equal(xy(ax, "observed")[:, 1], table["agreement"])
+    equal(xy(ax, "expected")[:, 1], table["expected_agreement"])
+    known = table[table["agreement"].notna()]
+    equal(segments(ax.collections[0])[:, 1:], known[["ci_low", "ci_high"]])
+    counts = [text for text in written(ax) if text != "expected"]
+    assert counts == [str(x) for x in known["n_pairs"]]
+    assert "95% Clopper–Pearson confidence intervals, each bin alone" in caption(ax)
 
 
 def test_ranks_are_drawn_best_first(frame):
     table = frame.rankeval.system_ranks(**ASK).sort_values("rank", kind="stable")
     ax = plotting.system_ranks(table)
-    assert [x.get_text() for x in ax.get_yticklabels()] == table["system"].tolist()
-    bars = np.array(ax.collections[0].get_segments())
-    np.testing.assert_array_equal(bars[:, :, 0], table[["rank_low", "rank_high"]])
-    tied, worse = (np.sort(line.get_xdata()) for line in ax.get_lines()[:2])
-    assert tied.tolist() == sorted(table["rank"][table["tied_for_best"]])
-    assert worse.tolist() == sorted(table["rank"][~table["tied_for_best"]])
-    assert "95 % intervals of ranks, all together" in legend(ax)
-    alone = frame.rankeval.system_ranks(**ASK, ranks="percentile")
-    assert "95 % interval of ranks, each alone" in legend(plotting.system_ranks(alone))
-    alone = frame.rankeval.system_ranks(**ASK, adjust=None)
-    assert "ranks that tests at 5 % leave, each alone" in legend(plotting.system_ranks(alone))
+    check_ranks(ax, table, "system")
+    for options, words in (
+        ({}, "Rank: 95% interval of the rank, adjusted for all 21 pairs by the"),
+        ({"ranks": "percentile"}, "bootstrap percentiles, each alone"),
+        ({"adjust": None}, "Rank: 95% interval of the rank, each pair alone."),
+        ({"adjust": None, "alpha": 0.2}, "Rank: 80% interval of the rank, each pair alone."),
+    ):
+        other = plotting.system_ranks(frame.rankeval.system_ranks(**ASK, **options))
+        assert words in caption(other)
+        assert "Lines: 95% percentile bootstrap confidence intervals, each system" in caption(other)
 
 
 @pytest.mark.parametrize("adjust", [None, "holm"])
 def test_the_matrix_of_pairs(frame, adjust):
     table = frame.rankeval.paired_bootstrap(adjust=adjust, **ASK)
     ax = plotting.pairs(table)
-    names = [x.get_text() for x in ax.get_yticklabels()]
-    cells = ax.collections[0].get_array()
-    p = table["p_two_sided" if adjust is None else "p_adjusted"]
-    for a, b, chance in zip(table["system_a"], table["system_b"], p, strict=True):
+    shades, names = cells(ax)
+    assert set(shades) == {(i, j) for j in range(7) for i in range(j)}
+    p = table["p_value" if adjust is None else "p_adjusted"]
+    texts = {text.get_position(): text.get_text().replace("−", "-") for text in ax.texts}
+    told = []
+    for a, b, gain, chance in table.assign(p=p)[["system_a", "system_b", "gain", "p"]].itertuples(
+        index=False
+    ):
         i, j = sorted((names.index(a), names.index(b)))
-        assert cells[i, j] == np.searchsorted([0.001, 0.01, 0.05], chance)
-    assert cells.mask.sum() == 7 + 21
-    written = {text.get_text() for text in ax.texts}
-    assert f"{table['gain'][0]:.2g}" in written
-    assert ("adjusted (holm)" if adjust else "each alone") in legend(ax)
+        ahead = gain if names.index(a) == i else -gain
+        assert float(texts[j + 0.5, i + 0.5]) == pytest.approx(ahead, abs=0.005)
+        assert (shades[i, j] is not None) == (chance <= 0.05)
+        if shades[i, j]:
+            told.append((abs(gain), -np.mean(to_rgb(shades[i, j]))))
+    assert sorted(told) == sorted(told, key=lambda x: x[1])  # darker where the gain is larger
+    words = "adjusted for all 21 pairs by Holm's method" if adjust else "each pair alone"
+    assert f"where p ≤ 0.05, {words}; pale gray: not distinguished at 5%" in caption(ax)
 
 
-def test_datasets_give_the_same_points(frame):
-    ds = xr.Dataset({"hit": (("item", "system"), frame)}, {"system": list(frame)})
-    for name, draw in DRAWN.items():
-        lines = [
-            [np.asarray(line.get_xydata()) for line in draw(x, plt.figure().gca()).get_lines()]
-            for x in (frame, ds)
-        ]
-        for a, b in zip(*lines, strict=True):
-            np.testing.assert_array_equal(a, b, err_msg=name)
-
-
-def test_keywords_reach_the_artists(frame):
-    ax = frame.rankeval.plot.system_ranks(
-        band_kw={"linewidth": 9}, marker_kw={"markersize": 11}, **ASK
-    )
-    assert ax.collections[0].get_linewidth() == 9
-    assert ax.get_lines()[0].get_markersize() == 11
-
-
-@pytest.mark.parametrize("name", DRAWN)
-def test_wrong_tables_are_refused(name):
-    some = {
-        "confidence": ["system_a", "gain"],
-        "pairs": ["system_a", "system_b", "gain"],
-        "system_ranks": ["system", "rank"],
-        "gain_by_size": ["size", "system_a", "gain"],
-        "calibration": ["p_low", "p_high"],
-    }
-    with pytest.raises(ValueError, match=r"table has no columns .*give the result of"):
-        getattr(plotting, name)(pd.DataFrame(columns=some[name]))
+def test_sorted_differences_are_those_of_the_items():
+    df = items(0, 200)
+    ax = df.rankeval.plot.paired_differences("system 0", "system 6", **ASK)
+    gains = (df["system 0"].astype(float) - df["system 6"]).to_numpy()
+    equal(np.sort([bar.get_height() for bar in ax.patches]), np.sort(gains[gains != 0]))
+    (whole,) = df.rankeval.paired_bootstrap("system 0", "system 6", **ASK).itertuples()
+    assert xy(ax, "_gain")[0, 1] == whole.gain == pytest.approx(gains.mean())
+    equal(segments(ax.collections[0])[0, 1:], [whole.ci_low, whole.ci_high])
+    first, *better = written(ax)
+    assert first.startswith(f"gain {whole.gain:.2f}".replace("-", "−"))
+    wins = (gains > 0).sum(), (gains < 0).sum()
+    assert better == [f"system 0 better: {wins[0]}", f"system 6 better: {wins[1]}"]
+    assert f"items, sorted by gain ({(gains == 0).sum()} equal)" == ax.get_xlabel()
+    many = items(0, 900)
+    ax = many.rankeval.plot.paired_differences("system 0", "system 6", **ASK)
+    gains = np.sort(many["system 0"].astype(float) - many["system 6"])[::-1]
+    for area, sign in zip(ax.collections[:2], (1, -1), strict=True):
+        ends = area.get_paths()[0].vertices
+        assert set(ends[:, 1]) == {0, sign}
+        assert np.abs(np.diff(ends[ends[:, 1] == sign, 0])).sum() >= (gains == sign).sum() - 1
+    panels = df.iloc[:, [6, 0, 1]].rankeval.plot.paired_differences("system 6", **ASK)
+    titles = [ax.get_title() for ax in panels]
+    assert titles == ["systems = system 6 − system 0", "systems = system 6 − system 1"]

@@ -1,10 +1,7 @@
 """Pictures as suspicious users ask for them: groups, many names, odd names, odd axes, nothing."""
 
-import inspect
 import itertools
-import re
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -12,22 +9,19 @@ import pytest
 
 from rankeval_pd import plotting
 from rankeval_pd.errors import RankevalWarning
-from tests.test_plotting_looks import PLOTS, B, candidates, items, overlapping
+from rankeval_pd.plotting import caption
+from rankeval_pd.plotting.ink import Ink
+from tests.questions import PLOTS, B, candidates, items
+from tests.test_pictures import _close_figures, texts  # noqa: F401
+from tests.test_plotting import line, named, written
+from tests.test_plotting_looks import ALL, columns, rank_texts, tied
+from tests.test_plotting_parts import entries
 
-mpl.use("Agg")
-
-ALL = sorted(set(plotting.__all__) - {"shared_legend", "shown"})
 ODD = [r"$\foo$", "", "_", r"a\b", "50 %", r"{x}_$^2$", "#&~", "two\nlines", "x" * 80, "ß→λ", 3]
 
 
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
-
-
-def parts(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame.assign(part=np.arange(len(frame)) % 3)
+def parts(frame: pd.DataFrame, count: int = 3) -> pd.DataFrame:
+    return frame.assign(part=np.arange(len(frame)) % count)
 
 
 def many(count: int, size: int = 200) -> pd.DataFrame:
@@ -43,21 +37,21 @@ def systems(count: int, size: int = 200) -> pd.DataFrame:
 
 
 def laid_out(figure) -> None:
-    """Draw, and see that no tick labels overlap, and that legends lie within the figure."""
+    """Draw, and see that each text lies within the figure, and on no other."""
     figure.draw_without_rendering()
-    for ax in figure.axes:
-        assert not overlapping(ax.xaxis)
-        assert not overlapping(ax.yaxis)
-    for legend in [*figure.legends, *(ax.get_legend() for ax in figure.axes)]:
-        if legend is not None:
-            box = legend.get_window_extent()
-            assert figure.bbox.x0 - 1 <= box.x0 <= box.x1 <= figure.bbox.x1 + 1
-            assert figure.bbox.y0 - 1 <= box.y0 <= box.y1 <= figure.bbox.y1 + 1
+    own = [text for legend in figure.legends for text in legend.get_texts()]
+    boxes = [(text.get_text(), text.get_window_extent()) for text in (*texts(figure.axes), *own)]
+    for text, box in boxes:
+        assert figure.bbox.x0 - 1 <= box.x0 <= box.x1 <= figure.bbox.x1 + 1, text
+        assert figure.bbox.y0 - 1 <= box.y0 <= box.y1 <= figure.bbox.y1 + 1, text
+    for (one, a), (other, b) in itertools.combinations(boxes, 2):
+        shared = min(a.x1, b.x1) - max(a.x0, b.x0), min(a.y1, b.y1) - max(a.y0, b.y0)
+        assert min(shared) <= 1.2 * figure.dpi / 72, (one, other)
 
 
 # ------------------------------------------------------------------------------------------ groups
 
-GROUPED = {
+ASKED = {  # of candidates, and of systems over items
     "precision": lambda c, i: c.precision([10, 20, 50], n_resamples=50, target="nbest"),
     "comparison": lambda c, i: c.comparison("G2", "_z", n_resamples=200),
     "random_bound": lambda c, i: c.random_bound(0.05),
@@ -79,22 +73,46 @@ GROUPED = {
     "paired_differences": lambda c, i: i.paired_differences("system 0", "system 3", **B),
     "critical_difference": lambda c, i: i.critical_difference(adjust=None, n_resamples=200),
 }
+TWO, PAIR = ["G2", " _z"], ["G2 :  _z"]
+NAMED = {  # once for the figure; the others have names on an axis, or values of their own in a key
+    **dict.fromkeys(["precision", "comparison", "random_bound", "det", "gain"], TWO),
+    **dict.fromkeys(["odds_ratios", "tie_sensitivity"], PAIR),
+}
 
 
 def test_all_plots_have_groups():
     """But these: repetition's panels are measures; calibration takes a table of pairs."""
-    assert set(GROUPED) == set(ALL) - {"repetition", "calibration"}
+    assert set(ASKED) == set(ALL) - {"repetition", "calibration"}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", GROUPED)
-def test_groups_are_panels_with_one_legend(name):
+@pytest.mark.parametrize("name", ASKED)
+def test_groups_are_panels_with_one_set_of_names(name):
     ranked = parts(candidates(names=4)).rankeval(by="part").plot
-    panels = GROUPED[name](ranked, parts(items(4)).rankeval(by="part").plot)
+    panels = ASKED[name](ranked, parts(items(4)).rankeval(by="part").plot)
     assert [ax.get_title() for ax in panels] == [f"part = {k}" for k in range(3)]
+    figure = panels[0].figure
+    laid_out(figure)
+    above = [name for legend in figure.legends for name in entries(legend)]
+    assert above[: len(NAMED.get(name, []))] == NAMED.get(name, [])
+    assert len(above) == len(set(above))
+    assert not (above and any(named(ax) for ax in panels))
     assert all(ax.get_legend() is None for ax in panels)
-    assert len(panels[0].figure.legends) == 1
-    laid_out(panels[0].figure)
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_datasets_give_the_same_picture(name):
+    frames = candidates(names=4), items(4)
+    first, second = (frame.rename_axis("item").to_xarray() for frame in frames)
+    sets = first.rename(item="candidate"), second.to_dataarray("system").to_dataset(name="score")
+    both = []
+    for data in (frames, sets):
+        ax = ASKED[name](*(x.rankeval.plot for x in data))
+        lines = [x.get_xydata() for part in ax.figure.axes for x in part.get_lines()]
+        dots = [np.asarray(x.get_offsets()) for x in ax.collections]
+        colors = [x.get_facecolors() for x in ax.collections]
+        both.append((lines, dots, colors, named(ax), written(ax), caption(ax)))
+    np.testing.assert_equal(*both)
 
 
 def test_domains_of_a_calibration():
@@ -111,63 +129,57 @@ def test_domains_of_a_calibration():
 
 # -------------------------------------------------------------------------------------------- many
 
-MANY = {
-    "precision": lambda count, ax: many(count).rankeval.plot.precision(n_resamples=50, ax=ax),
-    "few": lambda count, ax: many(count).rankeval.plot.precision([20, 50], ax=ax),
-    "roc": lambda count, ax: many(count).rankeval.plot.roc(ax=ax),
-    "lift": lambda count, ax: many(count).rankeval.plot.lift(enrichment=0.1, ax=ax),
-    "area": lambda count, ax: many(count).rankeval.plot.area(ax=ax),
-    "confidence": lambda count, ax: systems(count).rankeval.plot.confidence(**B, ax=ax),
-    "pairs": lambda count, ax: systems(count).rankeval.plot.pairs(**B, adjust=None, ax=ax),
-    "system_ranks": lambda count, ax: systems(count).rankeval.plot.system_ranks(
-        **B, adjust=None, ax=ax
-    ),
-    "critical_difference": lambda count, ax: systems(count).rankeval.plot.critical_difference(
-        adjust=None, n_resamples=200, ax=ax
-    ),
-}
-
 
 @pytest.mark.slow
-@pytest.mark.parametrize("count", [20, 40])
-@pytest.mark.parametrize("name", MANY)
-def test_many_names_leave_room_in_a_small_figure(name, count):
-    figure, ax = plt.subplots(figsize=(3.15, 2.36), layout="constrained")
-    MANY[name](count, ax)
-    laid_out(figure)
-    box = ax.get_window_extent()
-    assert box.width / figure.dpi >= 0.65 * 3.15
-    assert box.height / figure.dpi >= 0.45 * 2.36
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", MANY)
-def test_many_names_in_a_figure_of_its_own(name):
-    ax = MANY[name](40, None)
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.parametrize("count", [40, 200])
+@pytest.mark.parametrize(
+    ("plot", "method", "column"),
+    [("precision", "nbest_precision", "precision"), ("roc", "roc", "tpr"), ("det", "det", "fnr"),
+     ("random_bound", "nbest_precision", "precision"), ("gain", "gain", "tpr"),
+     ("lift", "lift", "lift")],
+)  # fmt: skip
+def test_of_many_measures_the_best_three_are_in_color(plot, method, column, count):
+    df = many(count, size=100)
+    ax = getattr(df.rankeval.plot, plot)()
     laid_out(ax.figure)
+    means = getattr(df.rankeval, method)().groupby("measure", sort=False)[column].mean()
+    best = set((means if plot == "det" else -means).nsmallest(3).index)
+    drawn = {x.get_label(): x.get_color() for x in ax.get_lines() if x.get_label() in means}
+    assert set(drawn) == set(means.index)
+    assert {name for name in drawn if drawn[name] != Ink.of(ax).muted} == best
+    assert len({drawn[name] for name in best}) == 3
+    assert {x.partition(" 0.")[0] for x in named(ax) if x.startswith("measure")} == best
+    assert "In color: the 3 with the highest mean" in caption(ax)
+    assert f"In gray: the other {count - 3}." in caption(ax)
 
 
 @pytest.mark.slow
-def test_two_hundred_measures_are_drawn_and_the_legend_says_how_many_it_leaves_out():
-    df = many(200, size=40)
-    ax = df.rankeval.plot.gain()
+@pytest.mark.parametrize("count", [40, 120])
+def test_many_rows_of_a_forest(count):
+    """Where rows have no room for a name, as many are named as have room, and it is said."""
+    ax = systems(count).rankeval.plot.system_ranks(**B)
     laid_out(ax.figure)
-    texts = [text.get_text() for text in ax.get_legend().get_texts()]
-    (said,) = [text for text in texts if re.fullmatch(r"and \d+ more", text)]
-    named = [text for text in texts if re.match(r"measu.*\d", text)]  # names may be cut
-    assert len(named) + int(said.split()[1]) == 200
-    assert "ideal order" in texts
-    with pytest.raises(ValueError, match=r"there are 200 measures.*24 panels.*measures=\["):
-        df.assign(part=np.arange(40) % 4).rankeval(by="part").plot.repetition(n=5)
+    table = systems(count).rankeval.system_ranks(**B).sort_values("rank", kind="stable")
+    written = [text.get_text() for text in ax.get_yticklabels()]
+    step = -(-count // len(written))
+    assert written == table["system"].tolist()[::step]
+    assert ("is named" in caption(ax)) == (step > 1)
+    assert columns(ax)["rank"] == rank_texts(table.iloc[::step])
+    drawn = bool(tied(ax))
+    assert drawn == ("Bars on the right" in caption(ax))
+    assert ("tied" in columns(ax) and not drawn) == ("share a letter" in caption(ax))
 
 
-def test_more_pairs_than_panels_are_refused_before_anything_is_drawn():
+def test_more_panels_than_can_be_read_are_refused_before_anything_is_drawn():
     with pytest.raises(ValueError, match=r"there are 190 pairs of systems, a panel each"):
         systems(20).rankeval.plot.paired_differences()
     with pytest.raises(ValueError, match=r"there are 3 pairs of systems in each group"):
-        systems(4).assign(part=np.arange(200) % 10).rankeval(by="part").plot.paired_differences(
-            "system 0"
-        )
+        parts(systems(4), 10).rankeval(by="part").plot.paired_differences("system 0")
+    df = parts(many(30, size=40), 4)
+    with pytest.raises(ValueError, match=r"there are 30 measures.*24 panels.*measures=\["):
+        df.rankeval(by="part").plot.repetition(n=5)
+    assert not plt.get_fignums()
 
 
 # ------------------------------------------------------------------------------------------- names
@@ -183,29 +195,81 @@ def test_odd_names_are_written_without_a_warning(name, other):
         laid_out(getattr(df.rankeval.plot, plot)().figure)
     laid_out(df.rankeval.plot.comparison(n=[20, 50], simultaneous=False).figure)
     laid_out(df.rankeval.plot.odds_ratios("a", name, [20, 50]).figure)
-    laid_out(df.assign(part=np.arange(300) % 6).rankeval(by="part").plot.repetition(n=9)[0].figure)
+    laid_out(parts(df, 6).rankeval(by="part").plot.repetition(n=9)[0].figure)
     for plot in ("pairs", "system_ranks", "critical_difference"):
         laid_out(getattr(right.rankeval.plot, plot)(adjust=None, n_resamples=200).figure)
     laid_out(right.rankeval.plot.paired_differences("a", name, **B).figure)
-    names = [text.get_text() for text in df.rankeval.plot.roc(area=False).get_legend().get_texts()]
-    assert len(names) == 4  # none is left out
+    ax = df.rankeval.plot.roc(area=False)
+    assert len(named(ax)) == 3  # none is left out
+    assert len(entries(ax.legend())) == 4  # nor here; a random order is named on its line
 
 
-def test_names_of_no_letters_stand_in_the_legend():
-    df = candidates(names=2).rename(columns={"G2": ""})
-    texts = [text.get_text() for text in df.rankeval.plot.gain().get_legend().get_texts()]
-    assert texts[0] == "''"
-
-
-def test_mathematics_that_cannot_be_read_is_refused():
+def test_names_of_no_letters_are_written_and_wrong_mathematics_is_refused():
     df = candidates(names=2)
+    ax = df.rename(columns={"G2": ""}).rankeval.plot.gain(legend=True)
+    assert entries(ax.get_legend())[0] == "''"
     with pytest.raises(ValueError, match=r"labels or title: .*cannot read .*Unknown symbol: .foo"):
         df.rankeval.plot.roc(labels={"G2": r"$\foo$"})
     with pytest.raises(ValueError, match=r"labels or title: '\$x_\$'"):
         df.rankeval.plot.roc(title="$x_$")
 
 
-# ----------------------------------------------------------------------------- axes and keywords
+@pytest.mark.parametrize("name", [None, np.nan, pd.NaT, pd.NA])
+def test_columns_whose_name_is_missing(name):
+    data = candidates().iloc[:40]
+    names = [name if x == "G2" else x for x in data.columns]
+    kept = data.set_axis(pd.Index(names, dtype=object), axis=1)
+    assert "nan" in named(plotting.precision(kept))
+    first = pd.Index([name, *items().columns[1:]], dtype=object)
+    ax = plotting.pairs(items().set_axis(first, axis=1).iloc[:, :3])
+    assert "nan" in written(ax)
+
+
+# --------------------------------------------------------------------- tables, axes and keywords
+
+
+@pytest.mark.parametrize(
+    ("name", "some"),
+    [
+        ("precision", "n precision"), ("comparison", "measure_a n precision_a"),
+        ("random_bound", "p n expected"), ("random_cdf", "n tp discrete"),
+        ("roc", "measure n fpr"), ("confidence", "system_a gain"),
+        ("pairs", "system_a system_b gain"), ("system_ranks", "system rank"),
+        ("gain_by_size", "size system_a gain"), ("calibration", "p_low p_high"),
+    ],
+)  # fmt: skip
+def test_wrong_tables_are_refused(name, some):
+    draw = getattr(plotting, name)
+    with pytest.raises(ValueError, match=r"table has no columns .*give the result of"):
+        draw(pd.DataFrame(columns=some.split()))
+    with pytest.raises(TypeError, match=r"(data|table|pairs) is of type list: .*the result of"):
+        draw([1, 2])
+
+
+@pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
+@pytest.mark.parametrize("name", ["precision", "roc"])
+def test_of_a_table_no_role_is_asked(name):
+    method = {"precision": "nbest_precision"}.get(name, name)
+    table = getattr(candidates(names=2).rankeval, method)()
+    with pytest.raises(TypeError, match=rf"gold='gold' is a role .*the result of {method}"):
+        getattr(plotting, name)(table, gold="gold")
+    assert getattr(table.rankeval.plot, name)().get_lines()
+
+
+def test_keywords_reach_the_artists():
+    ax = candidates().rankeval.plot.precision(
+        [10, 20], measures="G2", line_kw={"linewidth": 7}, band_kw={"alpha": 0.9},
+        marker_kw={"marker": "x"},
+    )  # fmt: skip
+    assert (line(ax, "G2").get_linewidth(), line(ax, "G2").get_marker()) == (7, "x")
+    assert ax.collections[0].get_alpha() == 0.9
+    ask = items().rankeval.plot
+    look = {"band_kw": {"linewidth": 9}, "marker_kw": {"markersize": 11}}
+    bars, dots = ask.system_ranks(**look, **B).collections
+    assert (bars.get_linewidth(), dots.get_sizes()) == (9, 11)
+    ax = ask.confidence(marker_kw={"markersize": 11}, **B)
+    assert line(ax, "_pairs").get_markersize() == 11
+    assert ask.pairs(band_kw={"linewidth": 3}, **B).collections[0].get_linewidth() == 3
 
 
 @pytest.mark.parametrize("name", PLOTS)
@@ -223,13 +287,14 @@ def test_axes_that_cannot_hold_a_picture_are_refused(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PLOTS)
 def test_subfigures_hold_pictures(name):
-    figure = plt.figure(figsize=(8, 4), layout="constrained")
+    figure = plt.figure(figsize=(9, 4), layout="constrained")
     left, right = figure.subfigures(1, 2)
     right.subplots().plot([1, 2])
     ax = left.subplots()
     PLOTS[name](ax)
     laid_out(figure)
-    assert ax.get_tightbbox().x1 <= left.bbox.x1 + 1
+    for text in texts(left.axes):
+        assert text.get_window_extent().x1 <= left.bbox.x1 + 1, text.get_text()
 
 
 @pytest.mark.parametrize("given", [{"nonsense": 1}, {"G2": {"alpha": "much"}}])
@@ -239,37 +304,6 @@ def test_what_matplotlib_refuses_is_said_of_the_argument_that_holds_it(keyword, 
     with pytest.raises(ValueError, match=f"{keyword}=.*matplotlib says"):
         candidates().rankeval.plot.precision([10, 50], **{keyword: given}, measures=["G2"])
     assert plt.get_fignums() == open_before
-
-
-@pytest.mark.parametrize("name", [None, np.nan, pd.NaT, pd.NA])
-def test_columns_whose_name_is_missing(name):
-    data = candidates().iloc[:40]
-    kept = data.set_axis(
-        pd.Index([name if x == "G2" else x for x in data.columns], dtype=object), axis=1
-    )
-    assert len(plotting.precision(kept).get_lines()) > 1
-    systems = items()
-    first = pd.Index([name, *systems.columns[1:]], dtype=object)
-    plotting.pairs(systems.set_axis(first, axis=1).iloc[:, :3])
-
-
-def test_bounds_and_bands_that_there_are_not():
-    with pytest.raises(ValueError, match="bound=True"):
-        candidates().rankeval.plot.gain(bound=True)
-    with pytest.raises(TypeError, match="bands="):
-        candidates().rankeval.plot.precision([10], bands=pd.Series([0.1]))
-
-
-def test_rows_of_names_on_axes_with_a_logarithmic_scale():
-    ax = plt.subplots()[1]
-    ax.set_yscale("log")
-    plotting.system_ranks(items(), ax=ax)
-    assert ax.get_yscale() == "linear"
-
-
-def test_groups_named_true():
-    data = candidates()
-    plotting.precision_recall(data.assign(**{"q": 1}).rename(columns={"q": True}), by=True)
 
 
 @pytest.mark.parametrize("keyword", ["line_kw", "band_kw", "marker_kw"])
@@ -285,6 +319,21 @@ def test_keywords_of_artists_are_mappings(keyword):
             ask(**{keyword: 3})
 
 
+def test_what_is_no_band_is_refused():
+    with pytest.raises(ValueError, match="bound=True"):
+        candidates().rankeval.plot.gain(bound=True)
+    with pytest.raises(TypeError, match="bands="):
+        candidates().rankeval.plot.precision([10], bands=pd.Series([0.1]))
+
+
+def test_rows_of_names_are_no_logarithms_and_groups_may_be_named_true():
+    ax = plt.subplots()[1]
+    ax.set_yscale("log")
+    assert plotting.system_ranks(items(), ax=ax).get_yscale() == "linear"
+    data = candidates().assign(q=1).rename(columns={"q": True})
+    plotting.precision_recall(data, by=True)
+
+
 # ------------------------------------------------------------------------------- little or nothing
 
 
@@ -292,8 +341,7 @@ def test_systems_that_are_identical_are_drawn():
     same = pd.DataFrame({name: np.arange(200) % 3 == 0 for name in "abc"})
     with pytest.warns(RankevalWarning):
         ax = same.rankeval.plot.gain_by_size([50, 200], **B)
-    texts = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert "no gain above 0" in texts
+    assert "No gain is above 0." in caption(ax)
     laid_out(ax.figure)
 
 
@@ -309,25 +357,24 @@ def test_empty_tables_on_every_axis(x):
 @pytest.mark.slow
 def test_empty_tables_of_the_other_plots():
     df, right = candidates(), items(3)
+    curves = ("roc", "det", "lift", "gain", "precision_recall")
     pairs = right.rankeval.paired_bootstrap(**B)
     tables = {
-        **{name: getattr(df.rankeval, name)() for name in ("roc", "det", "lift", "gain", "area")},
-        "precision_recall": df.rankeval.precision_recall(),
-        "random_bound": df.rankeval.random_bound(),
+        **{name: getattr(df.rankeval, name)() for name in (*curves, "area", "random_bound")},
         "odds_ratios": df.rankeval.odds_ratios("G2", "_z", [50]),
         "mean_difference": df.rankeval.mean_difference("G2", "_z", range(5, 50), n_resamples=50),
+        "measure_ranks": df.rankeval.measure_ranks(20),
         "tie_sensitivity": df.rankeval.tie_sensitivity("G2", "_z", [50], n_keys=3),
         "random_cdf": df.rankeval.random_cdf(5),
-        "confidence": pairs,
-        "pairs": pairs,
-        "critical_difference": pairs,
+        **dict.fromkeys(["confidence", "pairs", "critical_difference"], pairs),
+        "calibration": pairs.rankeval.calibration(right),
         "system_ranks": right.rankeval.system_ranks(**B, adjust=None),
         "gain_by_size": right.rankeval.gain_by_size([50], **B),
     }
     for name, table in tables.items():
         laid_out(getattr(plotting, name)(table.iloc[:0]).figure)
         plt.close("all")
-    for name in ("roc", "det", "lift", "gain", "precision_recall"):
+    for name in curves:
         laid_out(getattr(df.iloc[:0].rankeval.plot, name)().figure)
 
 
@@ -343,66 +390,36 @@ def test_odds_of_zero_and_infinity_are_triangles_and_no_line_leads_there():
     assert np.isnan(ax.get_lines()[0].get_ydata()[beyond.to_numpy()]).all()
     (marks,) = [line for line in ax.get_lines() if line.get_marker() == "^"]
     np.testing.assert_array_equal(marks.get_xdata(), table["n"][beyond])
-    assert "triangles: 0 or infinite" in " ".join(
-        text.get_text() for text in ax.get_legend().get_texts()
-    )
+    assert "Triangles: 0 or infinite" in caption(ax)
 
 
 def test_samples_fit_their_panels():
-    df = candidates(1200, names=5).assign(part=np.arange(1200) % 20)
+    df = parts(candidates(1200, names=5), 20)
     panels = df.rankeval(by="part").plot.repetition(n=10)
-    highest = max(bar.get_height() for ax in panels for bar in ax.patches)
-    for ax in panels:
-        assert highest <= ax.get_ylim()[1] <= 2.0 * highest
+    heights = [bar.get_height() for ax in panels for bar in ax.patches]
+    highest = max(heights + [x.get_ydata().max() for ax in panels for x in ax.get_lines()])
+    assert all(highest <= ax.get_ylim()[1] <= 2.0 * highest for ax in panels)
     laid_out(panels[0].figure)
 
 
 def test_no_tick_stands_beyond_shares():
-    ax = candidates(names=4).rankeval.plot.comparison(n_resamples=120)
-    ax.figure.draw_without_rendering()
-    low = ax.get_ylim()[0]
-    assert low < 0
-    assert min(ax.get_yticks()) >= 0
-    assert max(ax.get_yticks()) <= 1
+    for names, ask in ((4, {}), (2, {"n": range(1, 40)})):
+        ax = candidates(names=names).rankeval.plot.comparison(n_resamples=120, **ask)
+        ax.figure.draw_without_rendering()
+        low, high = ax.get_ylim()
+        ticks = [t.get_loc() for t in ax.yaxis.get_major_ticks() if low <= t.get_loc() <= high]
+        assert min(ticks) >= 0
+        assert max(ticks) <= 1
 
 
-def test_bars_without_room_are_left_out():
-    df = candidates(names=5)
-    _, small = plt.subplots(figsize=(3.15, 2.36), layout="constrained")
-    df.rankeval.plot.precision(range(5, 200, 8), simultaneous=False, target="nbest", ax=small)
-    assert not [paths for c in small.collections if (paths := c.get_paths())]
-    assert any("highlight=… has them" in t.get_text() for t in small.get_legend().get_texts())
-    wide = df.rankeval.plot.precision([20, 50], simultaneous=False, target="nbest")
-    assert len([c for c in wide.collections if c.get_paths()]) == 5
+def test_uncertainty_of_more_names_than_six_is_left_out():
+    df = many(8)
+    assert not df.rankeval.plot.precision([20, 50], highlight=list(df)[:7]).collections
+    assert len(df.rankeval.plot.precision([20, 50], highlight=list(df)[:6]).collections) == 6
+    assert len(df.rankeval.plot.precision([20, 50]).collections) == 3  # the best three
 
 
-def test_the_legend_stays_in_the_figure_beside_written_scores():
+def test_the_scores_stay_in_the_figure_at_any_resolution():
     with plt.rc_context({"figure.dpi": 110}):
         ax = systems(5).rankeval.plot.system_ranks(**B, adjust=None)
         laid_out(ax.figure)
-
-
-# ------------------------------------------------------------------------------------------- help
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_help_says_what_marks_mean_and_names_every_parameter(name):
-    plot = getattr(plotting, name)
-    text = inspect.getdoc(plot)
-    assert text is not None
-    sections = re.split(r"\n(\w+)\n-+\n", text)
-    by_name = dict(zip(sections[1::2], sections[2::2], strict=True))
-    assert len(by_name["Notes"].split()) > 20
-    assert f"plot.{name}(" in by_name["Examples"]
-    listed = re.findall(r"^(\S.*?) : ", by_name["Parameters"], re.M)
-    listed += re.findall(r"^([\w, ]+)$", by_name["Parameters"], re.M)
-    named = {one.strip() for line in listed for one in line.split(",")}
-    asked = set(inspect.signature(plot).parameters) - {"options", "order"}
-    documented_elsewhere = {"roles"} | set(_roles())
-    assert asked - named - documented_elsewhere == set()
-
-
-def _roles():
-    from rankeval_pd.forms.roles.roles import MEANINGS
-
-    return MEANINGS

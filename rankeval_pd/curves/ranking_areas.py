@@ -93,7 +93,8 @@ def area(
           the interval;
         * ``p_value``: two-sided, of a ROC area of one half; it is at most 1 - ``level`` where, and
           only where, the interval excludes one half. NaN with "ap", whose value without
-          information depends on the sample (``chance``); not there with ``average``;
+          information depends on the sample (``chance``), and with "delong" or "logit" where ``se``
+          is 0, and the interval has no width; not there with ``average``;
         * ``n_groups``, with ``groups`` only: the groups of the class that has fewer of them.
 
     Warns

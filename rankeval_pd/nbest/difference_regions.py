@@ -449,9 +449,9 @@ def odds_ratios(
     Above 1, what only a accepts is better. The conditional estimate is the odds ratio under which
     the observed table is the expected one, given its margins (Fisher's noncentral hypergeometric
     distribution); it is nearer to 1 than the sample's. The interval leaves (1 - level)/2 to either
-    side, and so may contain 1 where the two-sided test, which orders tables by their probability,
-    is significant, and the other way round. Solved on the logarithm of the odds ratio, to 1e-10 or
-    better; R's ``fisher.test`` stops at 1e-4. Thousands of n take a fraction of a second.
+    side. It excludes 1 exactly where the two-sided p-value of Fisher's test in :func:`compare` is
+    below 1 - level. Solved on the logarithm of the odds ratio, to 1e-10 or better; R's
+    ``fisher.test`` stops at 1e-4. Thousands of n take a fraction of a second.
 
     References
     ----------

@@ -1,5 +1,6 @@
 """The plots, loaded when first asked for: type checkers and completion read them here."""
 
+from .canvas import caption as caption
 from .chance import area as area
 from .chance import mean_difference as mean_difference
 from .chance import odds_ratios as odds_ratios
@@ -11,10 +12,9 @@ from .cutoffs import gain as gain
 from .cutoffs import lift as lift
 from .cutoffs import precision_recall as precision_recall
 from .cutoffs import roc as roc
-from .drawing.canvas import shown as shown
-from .drawing.legends import shared_legend as shared_legend
 from .item_differences import critical_difference as critical_difference
 from .item_differences import paired_differences as paired_differences
+from .legends import shared_legend as shared_legend
 from .measures import comparison as comparison
 from .measures import measure_ranks as measure_ranks
 from .measures import precision as precision
@@ -24,5 +24,6 @@ from .systems_over_items import confidence as confidence
 from .systems_over_items import gain_by_size as gain_by_size
 from .systems_over_items import pairs as pairs
 from .systems_over_items import system_ranks as system_ranks
+from .tables import shown as shown
 
 __all__: list[str]

@@ -18,14 +18,7 @@ from rankeval_pd.nbest import difference_regions as ratios
 from rankeval_pd.nbest import ranges as mean_differences
 from rankeval_pd.nbest import tie_sensitivity as sensitivities
 from rankeval_pd.nbest.comparison import compare
-from rankeval_pd.plotting.drawing.comparisons import draw_random_cdf
-from rankeval_pd.plotting.drawing.forests import (
-    draw_area,
-    draw_mean_difference,
-    draw_odds_ratios,
-    draw_tie_sensitivity,
-)
-from rankeval_pd.plotting.drawing.lists import draw_random_bound
+from rankeval_pd.plotting.forests import draw_area, draw_mean_difference
 from rankeval_pd.plotting.keywords import (
     Levels,
     RankingPlot,
@@ -33,6 +26,12 @@ from rankeval_pd.plotting.keywords import (
     of_data_or_table,
     parted,
     seen_of,
+)
+from rankeval_pd.plotting.lists import draw_random_bound
+from rankeval_pd.plotting.pairs_over_n import (
+    draw_odds_ratios,
+    draw_random_cdf,
+    draw_tie_sensitivity,
 )
 
 if TYPE_CHECKING:
@@ -68,14 +67,8 @@ def random_bound(
         Of data: whether to add what holds for all n together, :func:`rankeval_pd.random_envelope`
         at alpha = p, of a finite population.
     log : bool, optional
-        Whether the axis of n is logarithmic, so that the head of the list can be seen; unless
-        given for lists of more than 20,000.
+        Whether n is drawn on a logarithmic axis, see :func:`precision`.
     **look
-    line_kw, band_kw, marker_kw : mapping, optional
-        Keywords of the measures' lines, of the bounds' lines (both ``Axes.plot``), and of the
-        markers that points get where there are few.
-    **roles
-        Of data: which column is what.
 
     Returns
     -------
@@ -83,10 +76,11 @@ def random_bound(
 
     Notes
     -----
-    The bound is the column ``critical``: a count that reaches it is a test of level p, at this n
-    alone; to reach the envelope anywhere is one for all n together. Where no count is significant
-    no line is drawn. Of more than 20,000 candidates some 4,000 n are computed and drawn, and the
-    envelope holds for these n together.
+    The gray field ends where a random ranking stays below with probability 1 - p: at the envelope,
+    which holds at all n together, if there is one, with the bound of each n alone as a hairline;
+    else at that bound, the column ``critical``. A further p is a line with its name. Where no
+    count is significant nothing is drawn. Of more than 20,000 candidates some 4,000 n are computed
+    and drawn, and the envelope holds for these n together.
 
     Examples
     --------
@@ -132,11 +126,6 @@ def random_cdf(
     population : {"finite", "infinite"}
         Of data: as in :func:`rankeval_pd.random_bound`.
     **look
-    line_kw, band_kw, marker_kw : mapping, optional
-        Keywords of the distribution functions, of the lines at 1 - p, and of the marks (all
-        ``Axes.plot``).
-    **roles
-        Of data: which column is what.
 
     Returns
     -------
@@ -145,8 +134,8 @@ def random_cdf(
     Notes
     -----
     Each line is one way to count: the exact steps, the steps joined, and the binomial made
-    continuous. A grey line stands at 1 - p, and a mark where it meets each line: the bound; the
-    legend gives the three numbers, in the order of the lines.
+    continuous. A gray line stands at 1 - p, and a dot where it meets each line: the bounds, whose
+    values stand beside the names.
 
     Examples
     --------
@@ -186,11 +175,6 @@ def area(
     sort : bool
         Whether the largest area comes first; else the measures stand in their order.
     **look
-    line_kw, band_kw, marker_kw : mapping, optional
-        ``band_kw`` and ``marker_kw``: keywords of the intervals (``Axes.hlines``) and of the
-        points (``Axes.plot``). ``line_kw`` has no effect here.
-    **roles
-        Of data: which column is what.
 
     Returns
     -------
@@ -198,8 +182,8 @@ def area(
 
     Notes
     -----
-    A row is a measure: the point is its area, the bar its interval where the table has one, and
-    the dashed line what a random order has on average.
+    A row is a measure: the dot is its area and the line its interval, both repeated as numbers on
+    the right. The vertical gray line is what a random order has on average.
 
     Examples
     --------
@@ -235,13 +219,8 @@ def odds_ratios(
     a, b, n, level
         Of data: as in :func:`rankeval_pd.odds_ratios`.
     log : bool, optional
-        Whether n is drawn on a logarithmic axis; unless given for lists of more than 20,000.
+        Whether n is drawn on a logarithmic axis, see :func:`precision`.
     **look
-    line_kw, band_kw, marker_kw : mapping, optional
-        Keywords of the lines, of the intervals (``Axes.vlines``, where the n are many
-        ``Axes.fill_between``), and of the markers of points that are few.
-    **roles
-        Of data: which column is what.
 
     Returns
     -------
@@ -249,9 +228,9 @@ def odds_ratios(
 
     Notes
     -----
-    The line is the conditional maximum-likelihood estimate; the bars or the band are exact
-    intervals, each for its n alone. What is 0 or infinite stands at the edge. The dashed line at 1
-    is no difference.
+    The line is the conditional maximum-likelihood estimate; bars, or a band where the n are many,
+    are exact intervals at each n alone. A ratio of 0 or infinity is a triangle at the edge. The
+    gray line at 1 means no difference.
 
     Examples
     --------
@@ -291,13 +270,8 @@ def tie_sensitivity(
     alpha : float
         The level at which a line stands.
     log : bool, optional
-        Whether n is drawn on a logarithmic axis; unless given for lists of more than 20,000.
+        Whether n is drawn on a logarithmic axis, see :func:`precision`.
     **look
-    line_kw, band_kw, marker_kw : mapping, optional
-        Keywords of the lines, of the bars (``Axes.vlines``, where the n are many
-        ``Axes.fill_between``), and of the markers of points that are few.
-    **roles
-        Of data: which column is what.
 
     Returns
     -------
@@ -305,8 +279,8 @@ def tie_sensitivity(
 
     Notes
     -----
-    The line is the median p-value over several orders of equal scores; a bar goes from the least
-    to the largest. A bar that crosses the dashed line is a decision that ties make.
+    A dot is the median p-value over several orders of equal scores; a bar reaches from the least to
+    the largest. Where a bar crosses the gray line, the order of ties decides the verdict.
 
     Examples
     --------
@@ -347,11 +321,6 @@ def mean_difference(
     a, b, n, alternative, n_resamples, level, progress
         Of data: as in :func:`rankeval_pd.mean_difference`.
     **look
-    line_kw, band_kw, marker_kw : mapping, optional
-        ``line_kw`` and ``band_kw``: keywords of the line of the mean and of its interval
-        (``Axes.fill_between``). ``marker_kw`` has no effect here.
-    **roles
-        Of data: which column is what.
 
     Returns
     -------
@@ -359,16 +328,17 @@ def mean_difference(
 
     Notes
     -----
-    The thick line is the mean over the n that it spans, the band its interval; the thin grey line
-    is the difference of precision at each n, of which it is the mean.
+    A row is a pair of measures over a range of n: the dot is the mean difference and the line its
+    interval, both repeated as numbers on the right. The small ticks below a row are the
+    differences at each n, of which it is the mean. The vertical line means no difference.
 
     Examples
     --------
     >>> import rankeval_pd
     >>> df = rankeval_pd.datasets.simulate_candidates(500)
     >>> ax = df.rankeval.plot.mean_difference("good", "fair", range(50, 200), n_resamples=99)
-    >>> ax.get_ylabel()
-    'difference of precision'
+    >>> ax.get_xlabel()
+    'mean difference of precision (points), n = 50 to 199'
     """
     look, roles = parted(options)
     with one_reading():

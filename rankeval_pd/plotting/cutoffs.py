@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Unpack, get_args
 
 import numpy as np
@@ -18,16 +18,17 @@ from rankeval_pd.errors import check_choice
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.roles.declarations import one_reading
 from rankeval_pd.forms.roles.roles import AreaKind, Bound, Space
-from rankeval_pd.plotting.drawing.canvas import shown
-from rankeval_pd.plotting.drawing.curves import curve_drawing
+from rankeval_pd.plotting.curves import curve_drawing
 from rankeval_pd.plotting.keywords import (
+    CHANCE,
+    CurvePlot,
     Levels,
     Picture,
-    RankingPlot,
     of_data_or_table,
     parted,
     seen_of,
 )
+from rankeval_pd.plotting.tables import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,14 +48,8 @@ def _drawn(space: str) -> Callable[[Picture], Picture]:
 def roc(
     data: Data,
     *,
-    bands: Levels | None = None,
-    isolines: int | Sequence[int] | None = None,
-    simultaneous: bool = True,
-    bound: Bound = "critical",
-    crossovers: bool = False,
-    log: bool = False,
     area: bool = True,
-    **options: Unpack[RankingPlot],
+    **options: Unpack[CurvePlot],
 ) -> Axes:
     """Draw ROC curves, what chance reaches beside them, and where the lists of some n end.
 
@@ -78,14 +73,9 @@ def roc(
     log : bool
         Whether the axes are logarithmic, so that the head of the list can be seen.
     area : bool
-        Of data: whether the area and its interval stand in the legend, :func:`rankeval_pd.area`.
-        Of a table, give that of ``area``.
+        Of data: whether the key gives the area and its interval, :func:`rankeval_pd.area`. For a
+        table, pass the result of ``area``.
     **look
-    line_kw, band_kw, marker_kw : mapping, optional
-        Keywords of the measures' lines, of the lines of chance (both ``Axes.plot``), and of the
-        marks of the crossovers and of points that are few.
-    **roles
-        Of data: which column is what.
 
     Returns
     -------
@@ -93,11 +83,12 @@ def roc(
 
     Notes
     -----
-    A line is one measure, from the empty list to that of all candidates; the dashed grey line is
-    what random orders have on average. Lines of chance: a random ranking reaches the black ones
-    with a probability of at most p at each n alone, the grey ones anywhere. Of more than 20,000
-    candidates some thousand n are drawn, and chance is computed at 2,000 n, for which the grey
-    lines hold together. The picture is square where the panel has room for it.
+    A line is one measure, from the empty list to all candidates. The diagonal is a random order on
+    average. With ``bands``, a gray field holds what random orders reach: at all n together up to
+    its edge, and at each n alone up to the hairline. The key gives the area and its interval. Of
+    more than six measures, the three best are in color. Of more than 20,000 candidates some
+    thousand n are drawn, and chance is computed at 2,000 n, for which the field holds together.
+    The picture is square where the panel has room for it.
 
     Examples
     --------
@@ -106,25 +97,16 @@ def roc(
     >>> df.rankeval.plot.roc(bands=0.01).get_xlabel()
     'false positive rate'
     """
-    return _draw(
-        "roc", data, bands, isolines, simultaneous, bound, crossovers, log, options,
-        area="roc" if area else None,
-    )  # fmt: skip
+    return _draw("roc", data, options, area="roc" if area else None)
 
 
 @_drawn("precision_recall")
 def precision_recall(
     data: Data,
     *,
-    bands: Levels | None = None,
-    isolines: int | Sequence[int] | None = None,
-    simultaneous: bool = True,
-    bound: Bound = "critical",
-    crossovers: bool = False,
-    log: bool = False,
     area: bool = True,
     f_scores: Levels = (),
-    **options: Unpack[RankingPlot],
+    **options: Unpack[CurvePlot],
 ) -> Axes:
     """Draw precision over recall, as :func:`roc` draws its curves.
 
@@ -138,14 +120,10 @@ def precision_recall(
     log : bool
         Whether the axis of recall is logarithmic.
     area : bool
-        Of data: whether the average precision stands in the legend, :func:`rankeval_pd.area`.
+        Of data: whether the key gives the average precision, :func:`rankeval_pd.area`.
     f_scores : float or sequence of float
-        Values of F1: a thin line for each, on which all lists of this F1 lie.
+        Values of F1: a hairline for each, on which all lists of this F1 lie.
     **look
-    line_kw, band_kw, marker_kw : mapping, optional
-        As in :func:`roc`.
-    **roles
-        Of data: which column is what.
 
     Returns
     -------
@@ -153,10 +131,10 @@ def precision_recall(
 
     Notes
     -----
-    A line is one measure, in steps: between two lists nothing is joined. The dashed grey line is
-    the baseline, the precision of random orders. Thin solid lines are the lists of equal F1, whose
-    value stands on the right, or with ``isolines`` those of equal n. Lines of chance and marks of
-    crossovers are those of :func:`roc`; behind each name stands its average precision.
+    A line is one measure, in steps: between two lists nothing is joined. The gray line is the
+    precision of a random order. Hairlines are lists of equal F1, whose value stands on the right,
+    or with ``isolines`` those of equal n. The key gives the average precision. In a table with n
+    above 2,000, lists shorter than 10 are left out.
 
     Examples
     --------
@@ -166,7 +144,7 @@ def precision_recall(
     'precision'
     """
     return _draw(
-        "precision_recall", data, bands, isolines, simultaneous, bound, crossovers, log, options,
+        "precision_recall", data, options,
         area="ap" if area else None, drawn={"f_scores": f_scores},
     )  # fmt: skip
 
@@ -174,14 +152,7 @@ def precision_recall(
 @_drawn("det")
 def det(
     data: Data,
-    *,
-    bands: Levels | None = None,
-    isolines: int | Sequence[int] | None = None,
-    simultaneous: bool = True,
-    bound: Bound = "critical",
-    crossovers: bool = False,
-    log: bool | None = None,
-    **options: Unpack[RankingPlot],
+    **options: Unpack[CurvePlot],
 ) -> Axes:
     """Draw both kinds of error against each other, as :func:`roc` draws its curves.
 
@@ -196,10 +167,6 @@ def det(
         True: both axes are logarithmic; False: linear; unless given they have the scale of normal
         deviates, on which the errors of normally distributed scores are a straight line.
     **look
-    line_kw, band_kw, marker_kw : mapping, optional
-        As in :func:`roc`.
-    **roles
-        Of data: which column is what.
 
     Returns
     -------
@@ -207,10 +174,9 @@ def det(
 
     Notes
     -----
-    A line is one measure, the nearer to the corner at the bottom on the left the better; rates of
-    0 and 1, infinitely far away on the scale of normal deviates, are not shown. The dashed grey
-    line is what random orders have on average; lines of chance, thin lines of one n and marks of
-    crossovers are those of :func:`roc`, and the picture is square as there.
+    A line is one measure; the nearer to the lower left corner, the better. Rates of 0 and 1,
+    infinitely far away on the scale of normal deviates, are not shown. The gray line is a random
+    order on average; chance, lines of one n and crossovers are drawn as :func:`roc` draws them.
 
     Examples
     --------
@@ -219,7 +185,7 @@ def det(
     >>> df.rankeval.plot.det().get_xscale()
     'function'
     """
-    return _draw("det", data, bands, isolines, simultaneous, bound, crossovers, log, options)
+    return _draw("det", data, options)
 
 
 @_drawn("lift")
@@ -227,14 +193,8 @@ def lift(
     data: Data,
     fractions: Levels | None = None,
     *,
-    bands: Levels | None = None,
-    isolines: int | Sequence[int] | None = None,
-    simultaneous: bool = True,
-    bound: Bound = "critical",
-    crossovers: bool = False,
-    log: bool | None = None,
     enrichment: Levels | None = None,
-    **options: Unpack[RankingPlot],
+    **options: Unpack[CurvePlot],
 ) -> Axes:
     """Draw lift over the share of the candidates, as :func:`roc` draws its curves.
 
@@ -250,13 +210,9 @@ def lift(
     log : bool, optional
         Whether the axis of the share is logarithmic; unless given of more than 1,000 candidates.
     enrichment : float or sequence of float, optional
-        Shares at which a thin line stands, and the lift of each measure in the legend: the
-        enrichment factors, of the smallest lists with these shares.
+        Shares at which a thin line stands, and the lift of each measure in the key: the enrichment
+        factors of the smallest lists with these shares.
     **look
-    line_kw, band_kw, marker_kw : mapping, optional
-        As in :func:`roc`.
-    **roles
-        Of data: which column is what.
 
     Returns
     -------
@@ -264,19 +220,20 @@ def lift(
 
     Notes
     -----
-    A line is one measure: how many times the precision of random orders its lists have, which is
-    the dashed grey line at 1. Lines of chance, thin lines of one n and marks of crossovers are
-    those of :func:`roc`; solid grey lines upwards are the shares of ``enrichment``.
+    A line is one measure: how many times the precision of a random order its lists have. The gray
+    line at 1 is a random order, vertical lines are the shares of ``enrichment``. Chance, lines of
+    one n and crossovers are drawn as :func:`roc` draws them. In a table with n above 2,000, lists
+    shorter than 10 are left out.
 
     Examples
     --------
     >>> import numpy as np, pandas as pd, rankeval_pd
     >>> df = pd.DataFrame({"G2": np.linspace(9, 1, 40), "gold": [True] * 12 + [False] * 28})
     >>> df.rankeval.plot.lift().get_ylabel()
-    'lift'
+    'lift (random order = 1)'
     """
     return _draw(
-        "lift", data, bands, isolines, simultaneous, bound, crossovers, log, options,
+        "lift", data, options,
         fractions=fractions, drawn={"enrichment": enrichment},
     )  # fmt: skip
 
@@ -284,14 +241,7 @@ def lift(
 @_drawn("gain")
 def gain(
     data: Data,
-    *,
-    bands: Levels | None = None,
-    isolines: int | Sequence[int] | None = None,
-    simultaneous: bool = True,
-    bound: Bound = "critical",
-    crossovers: bool = False,
-    log: bool = False,
-    **options: Unpack[RankingPlot],
+    **options: Unpack[CurvePlot],
 ) -> Axes:
     """Draw what is found over what is looked at, as :func:`roc` draws its curves.
 
@@ -305,10 +255,6 @@ def gain(
     log : bool
         Whether the axis of the share is logarithmic.
     **look
-    line_kw, band_kw, marker_kw : mapping, optional
-        As in :func:`roc`.
-    **roles
-        Of data: which column is what.
 
     Returns
     -------
@@ -316,19 +262,18 @@ def gain(
 
     Notes
     -----
-    A line is one measure, from the empty list to that of all candidates. The dashed grey line
-    at the top is an order with all true positives first, that below what random orders have on
-    average. Lines of chance, thin lines of one n and marks of crossovers are those of
-    :func:`roc`. The logarithmic axis begins with the list of one candidate.
+    A line is one measure, from the empty list to all candidates. The upper gray line is an order
+    with all true positives first, the lower one a random order on average. Chance, lines of one n
+    and crossovers are drawn as :func:`roc` draws them.
 
     Examples
     --------
     >>> import numpy as np, pandas as pd, rankeval_pd
     >>> df = pd.DataFrame({"G2": np.linspace(9, 1, 40), "gold": [True] * 12 + [False] * 28})
     >>> df.rankeval.plot.gain().get_ylabel()
-    'true positive rate'
+    'share of the positives found'
     """
-    return _draw("gain", data, bands, isolines, simultaneous, bound, crossovers, log, options)
+    return _draw("gain", data, options)
 
 
 _CURVES: dict[str, Callable[..., Any]] = {
@@ -339,26 +284,22 @@ _CURVES: dict[str, Callable[..., Any]] = {
 def _draw(
     space: Space,
     data: Any,
-    p: Levels | None,
-    iso: int | Sequence[int] | None,
-    simultaneous: bool,
-    bound: Bound,
-    crossovers: bool,
-    log: bool | None,
-    options: Any,
+    options: Mapping[str, Any],
     *,
     area: AreaKind | None = None,
     drawn: Mapping[str, Any] | None = None,
     **asked: Any,
 ) -> Axes:
     """Compute the curve and what stands beside it, and draw them."""
+    chance = {name: options.get(name, default) for name, default in CHANCE.items()}
+    p, iso, bound = chance["bands"], chance["isolines"], chance["bound"]
     check_choice("bound", bound, get_args(Bound))
-    if p is None and crossovers:
+    if p is None and chance["crossovers"]:
         raise ValueError(
             "crossovers=True without bands: name the levels at which a measure is to cross"
             " what chance reaches, bands=0.05."
         )
-    look, roles = parted(options)
+    look, roles = parted({name: x for name, x in options.items() if name not in CHANCE})
     beside: dict[str, Any] = {}
     with one_reading():
         curve = _CURVES[space](data, **asked, **roles)
@@ -366,9 +307,9 @@ def _draw(
             few = shown(curve[curve["n"] > 0] if isinstance(curve, pd.DataFrame) else curve)
             sizes = None if seen_of(data, None, roles) is None else [n for n in few if n]
             beside["bands"] = [random_band(data, space, p, sizes, bound=bound, **roles)]
-            if simultaneous:
+            if chance["simultaneous"]:
                 beside["bands"] += [random_band(data, space, p, sizes, simultaneous=True, **roles)]
-            if crossovers:
+            if chance["crossovers"]:
                 beside["crossovers"] = crossovers_of(data, p, bound=bound, **roles)
         if iso is not None:
             beside["isolines"] = isolines_of(data, iso, space, **roles)
@@ -376,4 +317,4 @@ def _draw(
             beside["ideal"] = random_bound(data, 0.5, 1, **roles)
         if area is not None:
             beside["area"] = area_of(data, area, **roles)
-    return _DRAW[space](curve, **beside, **(drawn or {}), log=log, **look)
+    return _DRAW[space](curve, **beside, **(drawn or {}), log=chance["log"], **look)

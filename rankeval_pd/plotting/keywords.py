@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 
 import numpy as np
@@ -12,22 +11,23 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import hushed
-from rankeval_pd.forms.out.tables import is_missing
 from rankeval_pd.forms.rankings.candidates import read_dataset, read_frame
-from rankeval_pd.forms.roles.columns import Form, find_gold, find_measures
+from rankeval_pd.forms.roles.columns import Form, measures_of
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles_and
 from rankeval_pd.forms.roles.roles import (
     MEANINGS,
+    AdjustOver,
     AnyRoles,
+    Bound,
+    Event,
     ItemRoles,
+    LawMethod,
     RankingRoles,
     Roles,
-    as_names,
 )
 from rankeval_pd.nbest.precision import nbest_precision
-from rankeval_pd.plotting.drawing.canvas import seen
-from rankeval_pd.plotting.drawing.panels import check_look
-from rankeval_pd.plotting.drawing.scales import LARGE
+from rankeval_pd.plotting.panels import check_look
+from rankeval_pd.plotting.tables import LARGE, seen
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,10 +42,10 @@ class Look(TypedDict, total=False):
     """The keywords of all plots: where, and how."""
 
     ax: Axes | Any
-    legend: bool | Literal["outside", "figure"]
+    legend: bool | Literal["outside", "figure"] | None
     colors: Any
     labels: Mapping[Any, str] | None
-    labels_at: Literal["legend", "end"]
+    labels_at: Literal["end", "key", "legend"] | None
     highlight: Any
     title: str | None
     col_wrap: int | None
@@ -54,54 +54,113 @@ class Look(TypedDict, total=False):
     marker_kw: Keywords
 
 
+class Chance(TypedDict, total=False):
+    """The keywords of what stands beside a curve over all cut-offs."""
+
+    bands: Levels | None
+    isolines: int | Sequence[int] | None
+    simultaneous: bool
+    bound: Bound
+    crossovers: bool
+    log: bool | None
+
+
+class RankTests(TypedDict, total=False):
+    """The keywords of tests of systems, handed on as they are."""
+
+    n_resamples: int | None
+    ci: Any
+    adjust_over: AdjustOver
+    alpha: float
+    level: float
+    progress: bool | None
+
+
+class PairTests(RankTests, total=False):
+    """The keywords of tests of pairs of systems, handed on as they are."""
+
+    event: Event
+    method: LawMethod
+    families: Any
+    baseline: Hashable
+
+
 class RankingPlot(RankingRoles, Look, total=False):
     """The keywords of the plots of rankings."""
+
+
+class CurvePlot(RankingRoles, Look, Chance, total=False):
+    """The keywords of the plots of curves over all cut-offs."""
 
 
 class ItemPlot(ItemRoles, Look, total=False):
     """The keywords of the plots of systems over test items."""
 
 
-class AnyPlot(AnyRoles, Look, total=False):
-    """The keywords of the plots of systems over test items that show measures of rankings too."""
+class RankPlot(ItemRoles, Look, RankTests, total=False):
+    """The keywords of the plots of ranks of systems."""
+
+
+class PairPlot(ItemRoles, Look, PairTests, total=False):
+    """The keywords of the plots of tests of pairs of systems."""
+
+
+class AnyPlot(AnyRoles, Look, PairTests, total=False):
+    """The keywords of the plots of tests of pairs, of systems or of measures of rankings."""
 
 
 UNLESS_GIVEN: dict[str, Any] = {
-    "ax": None, "legend": True, "colors": None, "labels": None, "labels_at": "legend",
+    "ax": None, "legend": None, "colors": None, "labels": None, "labels_at": None,
     "highlight": None, "title": None, "col_wrap": None, "line_kw": None, "band_kw": None,
     "marker_kw": None,
 }  # fmt: skip
-"""What the keywords of all plots are unless given."""
+"""What the keywords of all plots are by default."""
+
+CHANCE: dict[str, Any] = {
+    "bands": None, "isolines": None, "simultaneous": True, "bound": "critical",
+    "crossovers": False, "log": None,
+}  # fmt: skip
+TESTS: dict[str, Any] = {
+    "n_resamples": None, "event": "wild", "method": "auto", "ci": None, "families": None,
+    "baseline": None, "adjust_over": "all", "alpha": 0.05, "level": 0.95, "progress": None,
+}  # fmt: skip
 
 SHARED = """    ax : Axes or array of Axes, optional
-        Where to draw; a new figure unless given. With groups, one Axes for each. A figure of your
-        own keeps its layout: in one with ``layout="constrained"`` the legend stands below the
-        axes, in one without a layout it stands within them.
-    legend : bool, "outside" or "figure"
-        Below the axes and off the data; none; on the right; or one for the whole figure, which
-        takes the place of those of its panels (:func:`rankeval_pd.plotting.shared_legend`).
+        Where to draw; a new figure by default. With groups, one Axes for each. A figure of your own
+        keeps its layout: with ``layout="constrained"`` names may stand beside and above the axes,
+        without a layout they stand within them.
+    legend : bool, "outside" or "figure", optional
+        By default lines are named at their ends, in a key off the data, or above the axes. True:
+        an ordinary legend; "outside": on the right; "figure": one below the figure, see
+        :func:`rankeval_pd.plotting.shared_legend`; False: no names.
     colors : mapping, list or str, optional
-        Colours by name, a cycle of colours, or the name of a palette of matplotlib (or seaborn,
-        where it is installed). Unless given those of ``axes.prop_cycle`` where a style has set it,
-        else a cycle that the colour-blind can tell apart. A name has the colour of its place in
-        the data, and keeps it in the same Axes.
+        Colors by name, a cycle of colors, or the name of a palette of matplotlib (or seaborn, if
+        it is installed). By default those of ``axes.prop_cycle`` where a style has set it, else a
+        cycle for the color-blind. A name has the color of its place among all names of the data,
+        in every plot.
     labels : mapping, optional
         What is written in the place of a name: ``{"G2": "log-likelihood"}``. It may hold
-        mathematics; names as they stand are written as they are.
-    labels_at : {"legend", "end"}
-        Where the names of lines stand: in the legend, or at their ends, where there is room.
+        mathematics; names are written as they are.
+    labels_at : {"end", "key", "legend"}, optional
+        Where the names of lines stand; by default where there is room.
     highlight : name or sequence of names, optional
-        What stands out: the others are thin grey lines without bands.
+        Names in color; the others are gray. By default all, or the best three of more than six.
     title : str, optional
-        Of the axes; with groups, of the figure.
+        Title of the axes; with groups, of the figure.
     col_wrap : int, optional
-        With groups: how many panels stand in a row.
+        With groups: the number of panels in a row.
+    line_kw, band_kw, marker_kw : mapping, optional
+        Keywords of matplotlib for lines (``Axes.plot``), for bands and the bars of intervals
+        (``Axes.fill_between``, ``Axes.vlines``), and for dots and other marks. A mapping from names
+        to such mappings changes single names.
+    **roles
+        Of data: which column is what.
 """
 """What the keywords of all plots mean, before those for artists."""
 
 
 def parted(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the keywords of the picture, and the roles of the columns."""
+    """Return the keywords of the picture, and those of the question: roles, options of tests."""
     roles = {
         name: given
         for name, given in options.items()
@@ -135,14 +194,14 @@ def of_data_or_table(
     def decorate(picture: Picture) -> Picture:
         headings: dict[str, Any] = dict.fromkeys(forms, "Pictures")
         picture.__doc__ = (picture.__doc__ or "").replace("    **look\n", SHARED)
-        spelled = with_roles_and(UNLESS_GIVEN)(picture)
+        spelled = with_roles_and({**CHANCE, **TESTS, **UNLESS_GIVEN})(picture)
 
         @functools.wraps(picture)
         def drawn(data: Drawable, *args: Any, **options: Any) -> Any:
             check_drawable(data, needed, made_by)
             check_look(options)
             if not is_table(data, needed):
-                return spelled(data, *args, **options, order=names_of(data, options))
+                return spelled(data, *args, **options, order=measures_of(data, options))
             for name, given in options.items():
                 if name in MEANINGS:
                     raise TypeError(
@@ -155,25 +214,6 @@ def of_data_or_table(
         return cast(Picture, Capabilities(**headings)(drawn))
 
     return decorate
-
-
-def names_of(data: Drawable, options: Mapping[str, Any], *, every: bool = True) -> list[Hashable]:
-    """Return the measures of the data, whichever are asked for: their place gives the colour.
-
-    ``every=False`` returns those that are asked for.
-    """
-    known = {f.name for f in fields(Roles)} - ({"measures"} if every else set())
-    try:
-        roles = Roles.of({name: given for name, given in options.items() if name in known})
-        gold = find_gold(data, roles)
-        taken = [gold, *as_names(roles.by, getattr(data, "columns", ()))]
-        taken += [] if roles.key is None else [roles.key]
-        with hushed():  # what is odd, the question itself says
-            found = find_measures(data, roles, taken, needed=True)
-        # in a table names that are missing are NaN
-        return [np.nan if is_missing(x) else x for x in found]
-    except (ValueError, TypeError, KeyError):  # the question itself says what is wrong
-        return []
 
 
 def check_drawable(data: object, needed: Sequence[str], made_by: str) -> None:

@@ -11,6 +11,7 @@ import pandas as pd
 
 from rankeval_pd.errors import check_flag, check_share, hushed
 from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.roles.columns import measures_of
 from rankeval_pd.forms.roles.declarations import one_reading
 from rankeval_pd.forms.roles.roles import (
     CUTTING,
@@ -33,20 +34,22 @@ from rankeval_pd.nbest.precision_bands import precision_band
 from rankeval_pd.nbest.rank_criteria import RankCriterion
 from rankeval_pd.nbest.repetition import repetition as repetition_of
 from rankeval_pd.nbest.repetition import repetition_samples
-from rankeval_pd.plotting.drawing.canvas import shown, sparse
-from rankeval_pd.plotting.drawing.comparisons import draw_comparison
-from rankeval_pd.plotting.drawing.forests import NEEDED, as_systems, draw_measure_ranks
-from rankeval_pd.plotting.drawing.lists import banded, draw_precision, draw_repetition
-from rankeval_pd.plotting.drawing.look import Look
+from rankeval_pd.plotting.canvas import SPARSE
+from rankeval_pd.plotting.comparisons import draw_comparison
+from rankeval_pd.plotting.forests import RANKED, as_systems, draw_measure_ranks
 from rankeval_pd.plotting.keywords import (
+    TESTS,
     RankingPlot,
     curves_of,
     is_table,
-    names_of,
     of_data_or_table,
     parted,
     seen_of,
 )
+from rankeval_pd.plotting.lists import draw_precision
+from rankeval_pd.plotting.look import Look
+from rankeval_pd.plotting.samples import draw_repetition
+from rankeval_pd.plotting.tables import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,28 +93,21 @@ def precision(
     n_resamples : int
         Of data: as in :func:`rankeval_pd.precision_band`.
     x : {"n", "share", "recall"}
-        What is drawn to the right: the size of the list, its share of the candidates, or the
-        recall of each list.
+        The axis to the right: the size of the list, its share of the candidates, or its recall.
     mark : sequence of int
-        Sizes of lists at which a vertical line stands; with x="recall" a tick on each curve.
+        Sizes of lists to mark with a vertical line; with x="recall" with a tick on each curve.
     relevant : float
-        The least gain over the baseline that counts as relevant; a line is drawn at it.
+        The least relevant gain over the baseline; a line is drawn there.
     reference : {"random", "ideal"} or sequence of these
         Curves to compare with: a random order, whose precision is the baseline, and an order with
         all true positives first.
     log : bool, optional
-        Whether n (or the share) is drawn on a logarithmic axis; unless given for lists of more
-        than 20,000.
+        Whether n (or the share) is drawn on a logarithmic axis; by default where the largest n is
+        more than 2,000 times the least. Lists shorter than 10 are then left out.
     intervals, bands : bool, optional
-        Whether to draw what is pointwise, and what is simultaneous. Unless given both are drawn of
-        up to four measures (where the n are few, of up to twelve), of more only of those in
-        ``highlight``.
+        Whether to draw the intervals at each n alone, and those that hold for all n together. By
+        default one kind is drawn, see below.
     **look
-    line_kw, band_kw, marker_kw : mapping, optional
-        Keywords of the lines (``Axes.plot``), of the bands (``Axes.fill_between``; where the n are
-        few, of the bars, ``Axes.vlines``), and of the markers that points get where they are few.
-    **roles
-        Of data: which column is what.
 
     Returns
     -------
@@ -119,13 +115,13 @@ def precision(
 
     Notes
     -----
-    A line is the precision of the n-best lists of one measure; the dashed grey line is the
-    baseline, the precision of a random choice. The darker bands are pointwise: the interval at
-    each n holds for this n alone. The lighter ones hold for all n of ``band`` together. Where the
-    n are few, points stand side by side, thick bars are pointwise, and thin ones hold for all n
-    together. Of more than 20,000 candidates some 4,000 n are computed and drawn, half of them
-    evenly spaced and half densest at the head; the simultaneous band is one of up to 2,000 n.
-    With groups there is a panel for each, 24 at the most.
+    Each line is the precision of one measure's n-best lists; the gray line is a random order. One
+    kind of uncertainty is drawn: for a single measure a band, simultaneous over all n where it was
+    computed; for up to six measures bars, the intervals at a few n, or at all n if there are at
+    most twelve. Of more measures the three best are in color. Of more than 20,000 candidates,
+    some 4,000 n are computed and drawn, half of them evenly spaced and half densest at the head;
+    the band covers up to 2,000 of them. With groups there is a panel for each, 24 at most.
+    :func:`rankeval_pd.plotting.caption` says which interval it is.
 
     Examples
     --------
@@ -144,9 +140,9 @@ def precision(
         table = nbest_precision(data, sizes, ci=ci, level=level, target=target, phi=phi, **roles)
         band = None
         names = list(dict.fromkeys(np.asarray(table["measure"]).tolist()))
-        few = sparse(np.unique(table["n"]).size)
-        chosen = banded(names, Look(highlight=look.get("highlight")).highlighted, few=few)
-        wanted = bands is not False and simultaneous and (bands or chosen)
+        bright = Look(highlight=look.get("highlight")).highlighted or names
+        single = len(bright) == 1 and np.unique(table["n"]).size > SPARSE and not intervals
+        wanted = simultaneous and (bands or (bands is None and single))
         if wanted and Roles.of(roles).ties in CUTTING:
             # each measure has blocks of its own, so that no n is right for all
             asked = sizes if Roles.of(roles).ties == "blocks" else shown(table)
@@ -160,7 +156,7 @@ def precision(
 
 
 def _quietly(function: Callable[..., Any], *asked: Any, **options: Any) -> Any:
-    """Call without the warning that a band is too narrow: the legend of the picture says it."""
+    """Call without the warning that a band is too narrow: the caption of the picture says it."""
     with hushed():
         return function(*asked, **options)
 
@@ -204,33 +200,26 @@ def comparison(
         :func:`rankeval_pd.nbest_precision`, needed for another ``x`` than n and a ``reference``.
     a, b, n, test, alternative, alpha, adjust, n_resamples, level, ci, target, phi, progress
         Of data: as in :func:`rankeval_pd.compare`. ``n_resamples`` is 999 unless given, and of
-        many candidates fewer, so that the picture takes seconds; the legend then says how many.
+        many candidates fewer, to keep the picture fast; the caption then says how many.
     simultaneous : bool
         Of data: whether to add the comparison adjusted by "max-t" where nothing is adjusted, at
         the n that can be seen.
     x : {"n", "share", "recall"}
         What is drawn to the right, see :func:`precision`.
     mark : sequence of int
-        Sizes of lists at which a vertical line stands; with x="recall" a tick on each curve.
+        Sizes of lists to mark, see :func:`precision`.
     relevant : float
         The least difference that counts as relevant: only n with a difference as large are marked.
     reference : {"random", "ideal"} or sequence of these
         Curves to compare with, see :func:`precision`.
     overlap : bool
-        Whether to draw the share of candidates that the two lists have in common, by a scale of
-        its own on the right.
+        Whether to draw the share of shared candidates, with its own scale on the right.
     log : bool, optional
         Whether n is drawn on a logarithmic axis, see :func:`precision`.
     first_run : bool
-        Whether a thin line stands at the last n of the first run of significant n, as in the
-        paper's figure; of one pair.
+        Whether to mark the last n of the first run of significant n, as in Evert's (2004) figure
+        3; for one pair.
     **look
-    line_kw, band_kw, marker_kw : mapping, optional
-        Keywords of the lines (``Axes.plot``), of the bars below the curves, which cover the
-        significant n (``Axes.broken_barh``; where the n have gaps, squares, ``Axes.scatter``), and
-        of the markers that points get where there are few.
-    **roles
-        Of data: which column is what.
 
     Returns
     -------
@@ -238,12 +227,12 @@ def comparison(
 
     Notes
     -----
-    Below the curves each pair has a strip; a bar in it has the colour of the better measure, and
-    where the second of the pair is the better one it stands a little lower. Thin
-    bars: each n is tested alone. Thick bars: what holds for all n together. Lists of equal n are
-    compared whatever is drawn to the right; with x="recall" a bar stands at the recall of the
-    better measure. Of more than 20,000 candidates some 4,000 n are tested and drawn (a bar
-    reaches half way to the next of them), and up to 2,000 of them together.
+    One pair has three panels: the curves; a strip that marks the n at which the difference is
+    significant, in the color of the better measure, pale for each n alone and full for all n
+    together; and the difference itself, with its band. Several pairs have a row each in the strip.
+    Lists of equal n are compared whatever is drawn to the right; with x="recall" a bar stands at
+    the recall of the better measure. Of more than 20,000 candidates some 4,000 n are tested and
+    drawn (a bar reaches half way to the next of them), and up to 2,000 of them together.
 
     Examples
     --------
@@ -259,7 +248,9 @@ def comparison(
         "test": test, "alternative": alternative, "alpha": alpha, "level": level, "ci": ci,
         "target": target, "phi": phi, "progress": progress, **roles,
     }  # fmt: skip
-    with one_reading(), intervals_unread():
+    single = b is not None or len(measures_of(data, roles, every=False)) <= 2
+    unread = hushed("target='region'") if single else intervals_unread()
+    with one_reading(), unread:
         sizes = seen_of(data, n, roles)
         draws = n_resamples if n_resamples is not None else _draws(data, a, b, alpha, roles)
         table = compare(data, a, b, sizes, adjust=adjust, n_resamples=draws, **asked)
@@ -279,7 +270,7 @@ def _draws(data: Any, a: Hashable, b: Hashable, alpha: float, roles: Mapping[str
     """Return how many resamples of so many candidates take seconds, enough for the level."""
     alpha = check_share("alpha", alpha)
     size = len(data) if isinstance(data, pd.DataFrame) else max(data.sizes.values(), default=1)
-    count = len(names_of(data, roles, every=False))
+    count = len(measures_of(data, roles, every=False))
     pairs = 1 if b is not None else max(count - 1, 1)
     pairs = pairs if a is not None else max(count * (count - 1) // 2, 1)
     affordable = int(_BUDGET / max(size * pairs, 1))
@@ -310,11 +301,6 @@ def repetition(
     threshold, n, ci, level
         Of data: as in :func:`rankeval_pd.repetition`.
     **look
-    line_kw, band_kw, marker_kw : mapping, optional
-        Keywords of the expected curve (``Axes.plot``), of the histogram (``Axes.hist``), and of
-        the line at the pooled precision (``Axes.axvline``).
-    **roles
-        Of data: which column is what.
 
     Returns
     -------
@@ -322,9 +308,9 @@ def repetition(
 
     Notes
     -----
-    The histogram is the precision found in the samples; the curve is the normal distribution of
-    Evert's Eq. 4, and the dashed line the pooled precision. In each panel stands how large the
-    spread found is beside the model's. The panels share their scales and one legend.
+    Columns are the precision found in the samples. The colored curve is a normal distribution with
+    their standard deviation, the gray one that of the binomial model (Evert 2004, Eq. 4). The
+    panels share their scales, and each says how much more the samples vary than the model expects.
 
     Examples
     --------
@@ -351,7 +337,7 @@ Picture = TypeVar("Picture", bound=Callable[..., Any])
 _PAIRS = ("measure_a", "measure_b", "difference", "p_value")
 
 
-@of_data_or_table(draw_measure_ranks, NEEDED, "measure_ranks")
+@of_data_or_table(draw_measure_ranks, RANKED, "measure_ranks")
 def measure_ranks(
     data: Data,
     n: ListSizes = None,
@@ -373,11 +359,6 @@ def measure_ranks(
     n, kind, adjust, n_resamples, level, progress
         Of data: as in :func:`rankeval_pd.measure_ranks`. Several n are a panel each.
     **look
-    line_kw, band_kw, marker_kw : mapping, optional
-        Keywords of the grid (``Axes.grid``), of the intervals (``Axes.hlines``), and of the points
-        (``Axes.plot``).
-    **roles
-        Of data: which column is what.
 
     Returns
     -------
@@ -385,17 +366,18 @@ def measure_ranks(
 
     Notes
     -----
-    A point is the value of a measure, a bar its own interval, and on the right stand the ranks
-    that the tests of all pairs leave open. A full point is tied for best: no other measure is
-    significantly better. Two bars that overlap may be told apart all the same, because the
-    measures rank the same candidates: read the ranks.
+    A dot is the value of a measure and a line its own interval; the columns on the right repeat
+    both as numbers, with the ranks that the tests of all pairs leave open. Bars on the right join
+    measures that the tests do not distinguish: those that share one of the table's ``letters``.
+    In color are the measures that no other significantly beats. Two intervals that overlap may
+    belong to measures that differ significantly, because all rank the same candidates.
 
     Examples
     --------
     >>> import rankeval_pd
     >>> df = rankeval_pd.datasets.simulate_candidates(500)
     >>> ax = df.rankeval.plot.measure_ranks(50)
-    >>> ax.get_xlabel(), [text.get_text() for text in ax.texts]
+    >>> ax.get_xlabel(), [text.get_text() for text in ax.texts][-3:]
     ('precision, n = 50', ['1', '2', 'rank'])
     """
     look, roles = parted(options)
@@ -411,7 +393,7 @@ def of_measures_too(picture: Picture) -> Picture:
 
     @functools.wraps(picture)
     def drawn(data: Any, *args: Any, **options: Any) -> Any:
-        if is_table(data, NEEDED):
+        if is_table(data, RANKED):
             raise ValueError(
                 "table has ranks of measures, and no pairs of them: give the data, with n=... or"
                 " kind=..., or the result of compare(adjust='max-t') or compare_area."
@@ -436,24 +418,26 @@ def _check_asked(data: Any, options: Mapping[str, Any]) -> None:
 
 
 def pairs_of_measures(
-    data: Any,
-    asked: Mapping[str, Any],
-    items_only: Mapping[str, tuple[Any, Any]],
-    roles: Mapping[str, Any],
+    data: Any, n: ListSizes, kind: Any, adjust: Any, asked: Mapping[str, Any]
 ) -> Any:
     """Return the tests of all pairs of measures as those of pairs of systems.
 
-    ``items_only``: options that rankings do not have, with what they are and what they are unless
-    given.
+    ``asked``: roles and the options of tests, of which rankings have but three.
     """
-    for name, (given, default) in items_only.items():
-        if given is not default and given != default:
+    ranked: dict[str, Any] = {"n_resamples": None, "alpha": 0.05, "progress": None}
+    roles: dict[str, Any] = {}
+    for name, given in asked.items():
+        if name not in {*TESTS, "a", "b"}:
+            roles[name] = given
+        elif name not in ranked and given is not None and given != TESTS.get(name):
             raise ValueError(
                 f"{name}={given!r} is an option of systems over test items, and n or kind asks for"
                 f" measures of rankings. Leave {name} out; measures=[...] chooses measures."
             )
+        else:
+            ranked[name] = given
     options = RankCriterion.of(
-        asked["n"], asked["kind"], asked["adjust"], asked["n_resamples"], 1.0 - asked["alpha"],
-        asked["progress"], None,
+        n, kind, adjust, ranked["n_resamples"], 1.0 - check_share("alpha", ranked["alpha"]),
+        ranked["progress"], None,
     )  # fmt: skip
     return as_systems(pairs_tested(data, options, roles))

@@ -10,34 +10,31 @@ import xarray as xr
 
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.roles.roles import (
-    AdjustOver,
     AreaKind,
     CalibrationInterval,
     Draw,
-    Event,
     FamilyAdjustment,
-    GainInterval,
-    LawMethod,
     ListSizes,
     RankKind,
-    ScoreInterval,
 )
-from rankeval_pd.plotting.drawing.systems import (
-    draw_calibration,
-    draw_confidence,
-    draw_gain_by_size,
-    draw_pairs,
-    draw_system_ranks,
+from rankeval_pd.plotting.forests import draw_system_ranks
+from rankeval_pd.plotting.keywords import (
+    AnyPlot,
+    ItemPlot,
+    PairPlot,
+    RankPlot,
+    of_data_or_table,
+    parted,
 )
-from rankeval_pd.plotting.keywords import AnyPlot, ItemPlot, of_data_or_table, parted
+from rankeval_pd.plotting.matrices import draw_pairs
 from rankeval_pd.plotting.measures import of_measures_too, pairs_of_measures
+from rankeval_pd.plotting.systems import draw_calibration, draw_confidence, draw_gain_by_size
 from rankeval_pd.systems import calibration as calibrations
 from rankeval_pd.systems import gain_studies as test_set_sizes
 from rankeval_pd.systems import system_ranks as ranked
 from rankeval_pd.systems.calibration import PAPER_BINS
 from rankeval_pd.systems.gain_studies import gain_threshold
 from rankeval_pd.systems.paired_tests import paired_bootstrap
-from rankeval_pd.systems.system_ranks import Families
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,18 +49,8 @@ def confidence(
     a: Hashable = None,
     b: Hashable = None,
     *,
-    n_resamples: int | None = None,
-    event: Event = "wild",
-    method: LawMethod = "auto",
-    ci: GainInterval | None = None,
-    families: Families | None = None,
-    baseline: Hashable = None,
     adjust: FamilyAdjustment | None = None,
-    adjust_over: AdjustOver = "all",
-    alpha: float = 0.05,
-    level: float = 0.95,
-    progress: bool | None = None,
-    **options: Unpack[ItemPlot],
+    **options: Unpack[PairPlot],
 ) -> Axes:
     """Draw the gain of every pair of systems against its confidence, 1 - p.
 
@@ -78,11 +65,6 @@ def confidence(
     adjust, adjust_over, alpha, level, progress
         Of items: as there.
     **look
-    line_kw, band_kw, marker_kw : mapping, optional
-        Keywords of the threshold lines (``Axes.axvline``), of their intervals, bars at the bottom
-        (``Axes.hlines``), and of the points (``Axes.plot``).
-    **roles
-        Of items: which column is what.
 
     Returns
     -------
@@ -90,9 +72,10 @@ def confidence(
 
     Notes
     -----
-    A point is a pair of systems, by its gain in the metric and its confidence, on a scale on which
-    .99 and .999 are as far apart as .9 and .99. Lines upwards: the gains that are worth
-    reporting, and bars at the bottom their intervals. The dashed line is p = .05.
+    A dot is a pair of systems at its gain, to the right in logarithms, and its confidence, upwards
+    as -log10(p), one-sided: 99% and 99.9% are as far apart as 90% and 99%. A triangle means that no
+    draw spoke against the pair. Vertical lines are the gains worth reporting, with their intervals
+    as bars at the bottom; the horizontal line is 95%, and pairs above it are in color.
 
     Examples
     --------
@@ -101,12 +84,8 @@ def confidence(
     >>> df.rankeval.plot.confidence().get_ylabel()
     'confidence (1 − p, one-sided)'
     """
-    look, roles = parted(options)
-    table = paired_bootstrap(
-        data, a, b, n_resamples=n_resamples, event=event, method=method, ci=ci,
-        families=families, baseline=baseline, adjust=adjust, adjust_over=adjust_over, alpha=alpha,
-        level=level, progress=progress, **roles,
-    )  # fmt: skip
+    look, asked = parted(options)
+    table = paired_bootstrap(data, a, b, adjust=adjust, **asked)
     return draw_confidence(table, gain_threshold(table), **look)
 
 
@@ -122,17 +101,7 @@ def pairs(
     *,
     n: ListSizes = None,
     kind: AreaKind | None = None,
-    n_resamples: int | None = None,
-    event: Event = "wild",
-    method: LawMethod = "auto",
-    ci: GainInterval | None = None,
-    families: Families | None = None,
-    baseline: Hashable = None,
     adjust: FamilyAdjustment | None = "max-t",
-    adjust_over: AdjustOver = "all",
-    alpha: float = 0.05,
-    level: float = 0.95,
-    progress: bool | None = None,
     **options: Unpack[AnyPlot],
 ) -> Axes:
     """Draw which systems are better than which: a square for each pair.
@@ -153,11 +122,6 @@ def pairs(
         Of items: as there, adjusted as :func:`system_ranks` is. Of candidates adjust, alpha,
         n_resamples and progress, as in :func:`rankeval_pd.measure_ranks`.
     **look
-    line_kw, band_kw, marker_kw : mapping, optional
-        Keywords of the lines between the cells (``Axes.hlines``), of the cells
-        (``Axes.pcolormesh``), and of what is written in them (``Axes.text``).
-    **roles
-        Of data: which column is what.
 
     Returns
     -------
@@ -165,36 +129,24 @@ def pairs(
 
     Notes
     -----
-    The systems stand from the one that beats most to the one that beats fewest. The colour of a
-    cell is the p-value of its pair, and where there is room its gain (of row over column) and
-    stars are written in it. Without room for these, the colour alone speaks, and names too many
-    to be written are left out by turns; a figure of its own grows with the systems. Measures by n
-    are tested by swaps, whose adjusted p-values are at least pairs / (n_resamples + 1).
+    Systems stand on the diagonal, from the one that beats most to the one that beats fewest. A cell
+    has a color where the test distinguishes its pair: the larger the gain of the row over the
+    column, the darker. The other cells are pale gray. Gains are written where cells have room. A
+    figure of its own grows with the systems. Measures by n are tested by swaps, whose adjusted
+    p-values are at least pairs / (n_resamples + 1).
 
     Examples
     --------
     >>> import pandas as pd, rankeval_pd
     >>> df = pd.DataFrame({"x": [1, 1, 1, 0] * 8, "y": [1, 1, 0, 0] * 8, "z": [1, 0, 0, 0] * 8})
-    >>> [tick.get_text() for tick in df.rankeval.plot.pairs().get_yticklabels()]
+    >>> [text.get_text() for text in df.rankeval.plot.pairs().texts[-3:]]
     ['x', 'y', 'z']
     """
-    look, roles = parted(options)
+    look, asked = parted(options)
     if n is not None or kind is not None:
-        asked = {
-            "n": n, "kind": kind, "adjust": adjust, "n_resamples": n_resamples, "alpha": alpha,
-            "progress": progress,
-        }  # fmt: skip
-        items_only = {
-            "a": (a, None), "b": (b, None), "event": (event, "wild"), "method": (method, "auto"),
-            "ci": (ci, None), "families": (families, None), "baseline": (baseline, None),
-            "adjust_over": (adjust_over, "all"), "level": (level, 0.95),
-        }  # fmt: skip
-        return draw_pairs(pairs_of_measures(data, asked, items_only, roles), **look)
-    table = paired_bootstrap(
-        data, a, b, n_resamples=n_resamples, event=event, method=method, ci=ci,
-        families=families, baseline=baseline, adjust=adjust, adjust_over=adjust_over, alpha=alpha,
-        level=level, progress=progress, **roles,
-    )  # fmt: skip
+        table = pairs_of_measures(data, n, kind, adjust, {"a": a, "b": b, **asked})
+    else:
+        table = paired_bootstrap(data, a, b, adjust=adjust, **asked)
     return draw_pairs(table, **look)
 
 
@@ -204,15 +156,9 @@ def pairs(
 def system_ranks(
     data: Data,
     *,
-    n_resamples: int | None = None,
     ranks: RankKind = "simultaneous",
-    ci: ScoreInterval | None = None,
     adjust: FamilyAdjustment | None = "max-t",
-    adjust_over: AdjustOver = "all",
-    alpha: float = 0.05,
-    level: float = 0.95,
-    progress: bool | None = None,
-    **options: Unpack[ItemPlot],
+    **options: Unpack[RankPlot],
 ) -> Axes:
     """Draw the ranks of the systems, and how sure they are.
 
@@ -223,11 +169,6 @@ def system_ranks(
     n_resamples, ranks, ci, adjust, adjust_over, alpha, level, progress
         Of items: as in :func:`rankeval_pd.system_ranks`.
     **look
-    line_kw, band_kw, marker_kw : mapping, optional
-        Keywords of the grid (``Axes.grid``), of the intervals (``Axes.hlines``), and of the points
-        (``Axes.plot``).
-    **roles
-        Of items: which column is what.
 
     Returns
     -------
@@ -235,22 +176,19 @@ def system_ranks(
 
     Notes
     -----
-    A point is the rank of a system, a bar the ranks that it might as well have had; a full point
-    is tied for best. Beside it, where there is room, stand its score and interval. Shaded by
-    turns are the clusters: no interval of one overlaps an interval of another.
+    A dot is the score of a system and a line its own interval; the columns on the right repeat both
+    as numbers, with the ranks that the tests leave open. Bars on the right join systems that the
+    tests do not distinguish. In color are the systems that no other significantly beats.
 
     Examples
     --------
     >>> import pandas as pd, rankeval_pd
     >>> df = pd.DataFrame({"x": [1, 1, 1, 0] * 8, "y": [1, 1, 0, 0] * 8, "z": [1, 0, 0, 0] * 8})
     >>> df.rankeval.plot.system_ranks().get_xlabel()
-    'rank'
+    'score'
     """
-    look, roles = parted(options)
-    table = ranked.system_ranks(
-        data, n_resamples=n_resamples, ranks=ranks, ci=ci, adjust=adjust,
-        adjust_over=adjust_over, alpha=alpha, level=level, progress=progress, **roles,
-    )  # fmt: skip
+    look, asked = parted(options)
+    table = ranked.system_ranks(data, ranks=ranks, adjust=adjust, **asked)
     return draw_system_ranks(table, **look)
 
 
@@ -262,18 +200,8 @@ def gain_by_size(
     sizes: Sequence[int],
     *,
     draw: Draw = "prefix",
-    n_resamples: int | None = None,
-    event: Event = "wild",
-    method: LawMethod = "auto",
-    ci: GainInterval | None = None,
-    families: Families | None = None,
-    baseline: Hashable = None,
     adjust: FamilyAdjustment | None = None,
-    adjust_over: AdjustOver = "all",
-    alpha: float = 0.05,
-    level: float = 0.95,
-    progress: bool | None = None,
-    **options: Unpack[ItemPlot],
+    **options: Unpack[PairPlot],
 ) -> Axes:
     """Draw gains, and the gain that is significant, against the size of the test set.
 
@@ -290,10 +218,6 @@ def gain_by_size(
     adjust, adjust_over, alpha, level, progress
         Of items: as there.
     **look
-    line_kw, band_kw, marker_kw : mapping, optional
-        As in :func:`confidence`; the intervals are bars, ``Axes.vlines``.
-    **roles
-        Of items: which column is what.
 
     Returns
     -------
@@ -301,10 +225,9 @@ def gain_by_size(
 
     Notes
     -----
-    A cross or a dot is a pair of systems on the first items of the set; a line joins the gains
-    worth reporting, its bars are their intervals. Both axes are logarithmic: gains of 0 are not
-    drawn, and the square-root law is a straight line. Where an interval leaves the panel, or there
-    is no threshold at a size, the legend says so.
+    A dot is a pair of systems on the first items of the set, in color where p is at most 0.05. The
+    line joins the gains worth reporting, and its bars are their intervals; the thin gray line is
+    the square-root law. Both axes are logarithmic, and gains of 0 are not drawn.
 
     Examples
     --------
@@ -314,12 +237,8 @@ def gain_by_size(
     >>> df.rankeval.plot.gain_by_size([100, 400]).get_xlabel()
     'test items'
     """
-    look, roles = parted(options)
-    table = test_set_sizes.gain_by_size(
-        data, sizes, draw=draw, n_resamples=n_resamples, event=event, method=method, ci=ci,
-        families=families, baseline=baseline, adjust=adjust, adjust_over=adjust_over, alpha=alpha,
-        level=level, progress=progress, **roles,
-    )  # fmt: skip
+    look, asked = parted(options)
+    table = test_set_sizes.gain_by_size(data, sizes, draw=draw, adjust=adjust, **asked)
     return draw_gain_by_size(table, gain_threshold(table), **look)
 
 
@@ -348,11 +267,6 @@ def calibration(
     bins, ci, level, n_resamples
         Of a table of pairs: as in :func:`rankeval_pd.calibration`.
     **look
-    line_kw, band_kw, marker_kw : mapping, optional
-        Keywords of the expected agreement (``Axes.plot``), of the intervals (``Axes.vlines``), and
-        of the points (``Axes.plot``).
-    **roles
-        Of the other items: which column is what.
 
     Returns
     -------
@@ -360,8 +274,8 @@ def calibration(
 
     Notes
     -----
-    A point is a bin of pairs by their p-value, its bar the interval; above it stands how many
-    pairs it has. The dashed line is expected if the other items are of the same kind.
+    A dot is a bin of pairs by their p-value and a bar its interval; the numbers above count the
+    pairs. The gray line is expected if the other items are of the same kind.
 
     Examples
     --------

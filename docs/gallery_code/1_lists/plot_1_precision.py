@@ -2,8 +2,8 @@
 Precision of n-best lists
 =========================
 
-How good is the list of the n best candidates, for every n? The inner band is for each n alone,
-the outer one for all n together.
+How good is the list of the n best candidates, for every n? The bars are confidence intervals at
+a few n.
 
 Function: :func:`rankeval_pd.plotting.precision`.
 """

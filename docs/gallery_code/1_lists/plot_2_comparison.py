@@ -2,7 +2,8 @@
 Is one measure better than another?
 ===================================
 
-Precision of two measures, and below the sizes of list for which the difference is significant.
+The precision of two measures, the list sizes at which they differ significantly, and their
+difference with a band for all n together.
 
 Function: :func:`rankeval_pd.plotting.comparison`.
 """

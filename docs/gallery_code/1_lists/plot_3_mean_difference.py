@@ -2,7 +2,7 @@
 One difference for a range of n
 ===============================
 
-The mean difference of two curves, tested once, and the difference at each n behind it.
+The mean difference of two curves, tested once. The small ticks are the differences at each n.
 
 Function: :func:`rankeval_pd.plotting.mean_difference`.
 """

@@ -2,7 +2,7 @@
 Precision and recall
 ====================
 
-What a list finds, and what it costs; the grey lines join points of the same F score.
+What a list finds, and what it costs. The hairlines join points of equal F1.
 
 Function: :func:`rankeval_pd.plotting.precision_recall`.
 """

@@ -2,7 +2,7 @@
 Critical differences
 ====================
 
-Systems by their scores; bars join those that cannot be told apart.
+Systems by their scores. Bars join systems that no test distinguishes.
 
 Function: :func:`rankeval_pd.plotting.critical_difference`.
 """

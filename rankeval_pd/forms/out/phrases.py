@@ -112,7 +112,7 @@ def least_p(attrs: Mapping[Any, Any]) -> float:
 
 def percent_of(share: float) -> str:
     """Return a level: 95%, 99.9%."""
-    return f"{100.0 * share:.4g}%"
+    return f"{100.0 * share:.7g}%"
 
 
 def alpha_of(attrs: Mapping[Any, Any]) -> float:
@@ -145,7 +145,7 @@ TESTS = {
     "fisher": "Fisher's exact test", "midp": "the mid-p version of Fisher's test",
     "mcnemar": "McNemar's test", "boschloo": "Boschloo's test", "barnard": "Barnard's test",
     "score": "the score test", "cluster": "a cluster-robust t test", "t": "a t test",
-    "delong": "DeLong's test",
+    "delong": "DeLong's test", "swaps": "swaps of the labels",
 }  # fmt: skip
 TESTED = {
     "compare": "Fisher's exact test", "compare_area": "a t test", "unpaired_area": "a z test",
@@ -172,7 +172,8 @@ INTERVALS = {
     "agresti-caffo": "Agresti–Caffo", "miettinen-nurminen": "Miettinen–Nurminen",
     "delong": "DeLong", "logit": "logit", "delta": "delta-method", "wild": "wild bootstrap",
     "bca": "BCa bootstrap", "percentile": "percentile bootstrap", "basic": "basic bootstrap",
-    "studentised": "studentized bootstrap", "tango": "Tango",
+    "studentised": "studentized bootstrap", "tango": "Tango", "student": "Student's t",
+    "order": "order-statistic", "systems": "bootstrap (systems drawn)",
 }  # fmt: skip
 
 
@@ -215,9 +216,14 @@ def intervals_of(attrs: Mapping[Any, Any], *, gaps: bool) -> str:
     return what if "baseline" in attrs or not kind else f"{what} {kind}"
 
 
-def letter_set(letters: str) -> set[str]:
-    """Return the letters of a row of a compact letter display."""
-    return {*letters.split()} if " " in letters else {*letters}
+def letter_sets(letters: Iterable[Any]) -> list[set[str]]:
+    """Return the letters of each row of a compact letter display.
+
+    A table with more than 26 groups has the letters aa, ab, ... too, separated by spaces.
+    """
+    texts = [str(text) for text in letters]
+    spaced = any(" " in text or len({*text}) < len(text) for text in texts)
+    return [{*text.split()} if spaced else {*text} for text in texts]
 
 
 def called(attrs: Mapping[Any, Any]) -> tuple[str, bool]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -11,8 +11,8 @@ import pandas as pd
 import xarray as xr
 from pandas.api.types import is_bool_dtype
 
-from rankeval_pd.errors import listed, unknown_name
-from rankeval_pd.forms.out.tables import check_names
+from rankeval_pd.errors import hushed, listed, unknown_name
+from rankeval_pd.forms.out.tables import check_names, is_missing
 from rankeval_pd.forms.roles.roles import (
     CONTINGENCY,
     Names,
@@ -184,6 +184,22 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
         "gold is not given, and no column is named 'gold' or boolean; there are"
         f" {listed(columns)}. Say which column marks the true positives: gold=...{graded}"
     )
+
+
+def measures_of(
+    data: pd.DataFrame | xr.Dataset, options: Mapping[str, Any], *, every: bool = True
+) -> list[Hashable]:
+    """Return the measures of the data: all, or those that the options ask for; none if unclear."""
+    known = {f.name for f in fields(Roles)} - ({"measures"} if every else set())
+    try:
+        roles = Roles.of({name: given for name, given in options.items() if name in known})
+        taken = with_roles_of(find_gold(data, roles), roles, getattr(data, "columns", ()))
+        with hushed():  # the question itself warns of what is odd
+            found = find_measures(data, roles, taken, needed=True)
+    except (ValueError, TypeError, KeyError):  # and raises what is wrong
+        return []
+    # in a table names that are missing are NaN
+    return [np.nan if is_missing(x) else x for x in found]
 
 
 def find_measures(

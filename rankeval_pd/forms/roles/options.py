@@ -118,12 +118,11 @@ def with_options(function: Function, short: Short = "", *, noted: bool = True) -
         defaults = {name: _settings[name] for name in filled if name in _settings}
         with whole_tables():
             result = function(*args, **{**defaults, **keywords})
+        if not (noted and isinstance(result, pd.DataFrame | xr.Dataset)):
+            return result
         told = {**keywords, "details": details}
-        if noted and isinstance(result, pd.DataFrame):
-            return as_asked(result, function.__name__, short, told)
-        if noted and isinstance(result, xr.Dataset):
-            return as_asked(result, function.__name__, short, told)
-        return result
+        data = args[0] if args else None
+        return as_asked(result, function.__name__, short, told, data)  # type: ignore[type-var]
 
     return asked  # type: ignore[return-value]
 
@@ -131,7 +130,9 @@ def with_options(function: Function, short: Short = "", *, noted: bool = True) -
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
 
-def as_asked(result: Table, method: str, short: Short, keywords: Mapping[str, Any]) -> Table:
+def as_asked(
+    result: Table, method: str, short: Short, keywords: Mapping[str, Any], data: Any
+) -> Table:
     """Return a whole table as the keywords and the options want it, with a note of its making."""
     details = keywords.get("details")
     everything = _settings.get("details", False) if details is None else details
@@ -144,7 +145,7 @@ def as_asked(result: Table, method: str, short: Short, keywords: Mapping[str, An
             shortened.attrs["n_ending_in_tie"] = int((result[cut] > 0).sum())
         result = shortened
     result.attrs = _noted(result.attrs, method, keywords)
-    return result
+    return with_order(result, data, keywords)
 
 
 def _is_given(value: Any) -> bool:
@@ -162,9 +163,22 @@ def _shortened(table: pd.DataFrame, short: Sequence[str]) -> pd.DataFrame:
     return table[[*columns[:first], *dict.fromkeys(shown)]]
 
 
+def with_order(result: Table, data: Any, keywords: Mapping[str, Any]) -> Table:
+    """Note all measures of the data where a table has some of them: they keep their colors."""
+    data = getattr(data, "_meta", data)  # of a Dask DataFrame
+    result.attrs.pop("order", None)
+    some = "measure_a" in result or ("measure" in result and keywords.get("measures") is not None)
+    if some and isinstance(data, pd.DataFrame | xr.Dataset):
+        from rankeval_pd.forms.roles.columns import measures_of
+
+        order = _plain(measures_of(data, keywords))
+        result.attrs = {**({} if order is None else {"order": order}), **result.attrs}
+    return result
+
+
 _ROLES = (
-    "gold", "by", "key", "groups", "strata", "seeds", "missing", "ties", "unjudged", "undefined",
-    "metric", "baseline",
+    "gold", "by", "key", "groups", "strata", "seeds", "missing", "ties", "unjudged",
+    "undefined", "metric", "baseline",
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""One picture, or a panel for each group: who draws where, and whose legend it is."""
+"""One picture, or a panel for each group: who draws where, and where lines are named."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.plotting.drawing.canvas import Canvas, groups_of, tidy
-from rankeval_pd.plotting.drawing.legends import shared_legend
-from rankeval_pd.plotting.drawing.look import Look, escaped
+from rankeval_pd.plotting.canvas import Canvas
+from rankeval_pd.plotting.look import Look, escaped
+from rankeval_pd.plotting.numbers import font, panel_size, shortened
+from rankeval_pd.plotting.tables import groups_of, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +47,7 @@ def picture(
                 x for name in _NAMES if name in whole for x in whole[name].dropna().unique()
             )
             look.check_names(list(names) or list(look.highlighted))
-            look = _ordered(look, list(names))
+            look = _ordered(look, [*whole.attrs.get("order", ()), *names])
             groups = groups_of(whole, needed)
             keys = _columns(whole, groups).drop_duplicates() if groups else pd.DataFrame(index=[0])
             if len(keys) <= 1:
@@ -57,14 +58,17 @@ def picture(
                     draw(Canvas(place, look), whole, *rest, **more)
                 return place
             panels = panels_of(ax, len(keys), wrap, groups, keys, own)
-            for panel, (_, key) in zip(panels, keys.iterrows(), strict=True):
+            canvases = [Canvas(panel, look, alone=False) for panel in panels]
+            for canvas, (_, key) in zip(canvases, keys.iterrows(), strict=True):
                 rest = [_part(x, groups, key) for x in (whole, *beside)]
                 more = {k: _part(x, groups, key) for k, x in options.items()}
-                with _no_torso(ax, panel), look.blamed():
-                    draw(Canvas(panel, look, alone=False), *rest, **more)
+                with _no_torso(ax, canvas.ax), look.blamed():
+                    draw(canvas, *rest, **more)
                 name = ", ".join(f"{group} = {key[group]}" for group in groups)
-                panel.set_title(escaped(name), fontsize="medium" if ax is not None else "small")
-            end(panels, look, ours=ax is None)
+                size = font(canvas.ax, "label")
+                name = shortened(escaped(name), size, panel_size(canvas.ax)[0])
+                canvas.ax.set_title(name, fontsize=size)
+            end(canvases, look, ours=ax is None)
             return panels
 
         return cast("Callable[..., Axes]", drawn)
@@ -206,6 +210,8 @@ def new_panels(count: int, wrap: int | None, own: str = "") -> np.ndarray[Any, A
         layout="constrained", sharex="x" not in own,
         sharey="y" not in own,
     )  # fmt: skip
+    if own:  # names beside the columns of the next panel
+        figure.get_layout_engine().set(w_pad=0.12)  # type: ignore[union-attr, call-arg]
     for spare in fresh.ravel()[count:]:
         above = spare.get_subplotspec()
         figure.delaxes(spare)
@@ -215,30 +221,43 @@ def new_panels(count: int, wrap: int | None, own: str = "") -> np.ndarray[Any, A
     return np.asarray(fresh.ravel()[:count])
 
 
-def end(panels: np.ndarray[Any, Any], look: Look, *, ours: bool) -> None:
-    """Give all panels one legend and one title, and axes' names at the edge only."""
-    figure = panels[0].figure
-    if ours:
-        for panel in panels:
-            spec = panel.get_subplotspec()
-            if not spec.is_first_col():
-                panel.set_ylabel("")
-            below = spec.rowspan.stop < spec.get_gridspec().nrows
-            if below and any(
-                other.get_subplotspec().colspan == spec.colspan
-                and other.get_subplotspec().rowspan.start == spec.rowspan.stop
-                for other in panels
-            ):
-                panel.set_xlabel("")
-    if look.title is not None and ours:
-        figure.suptitle(look.title)
-    if look.legend is not False:
-        if ours or len(figure.axes) == len(panels):
-            shared_legend(figure)
-        else:
-            from rankeval_pd.plotting.drawing.legends import place_legend
+def end(canvases: Sequence[Canvas], look: Look, *, ours: bool) -> None:
+    """Name the lines of all panels once, and label the axes at the edge only."""
+    from rankeval_pd.plotting import legends
 
-            place_legend(panels[-1], look.legend)
+    panels = [canvas.ax for canvas in canvases]
+    figure: Any = panels[0].figure
+    if ours:
+        _label_edges(panels)
+    if look.title is not None and ours:
+        figure.suptitle(look.title, fontsize=font(panels[0], "label") + 1.0)
+    if look.legend is not None or look.labels_at == "legend":
+        if look.legend is not False:
+            legends.shared_legend(figure)
+        return
+    if not ours or any(canvas.headers for canvas in canvases):
+        for canvas in canvases:
+            canvas.name()
+        return
+    every = [x for canvas in canvases for x in canvas.finished() if not x.muted or x.reference]
+    found = {x.text: x for x in sorted(every, key=lambda x: x.reference)}
+    if found:
+        legends.name_figure(panels, list(found.values()))
+
+
+def _label_edges(panels: Sequence[Any]) -> None:
+    """Keep the labels of the axes at the left and at the bottom of a grid."""
+    for panel in panels:
+        spec = panel.get_subplotspec().get_topmost_subplotspec()
+        if not spec.is_first_col():
+            panel.set_ylabel("")
+        below = spec.rowspan.stop
+        if any(
+            other.get_subplotspec().get_topmost_subplotspec().colspan == spec.colspan
+            and other.get_subplotspec().get_topmost_subplotspec().rowspan.start == below
+            for other in panels
+        ):
+            panel.set_xlabel("")
 
 
 def check_look(options: Mapping[str, Any]) -> None:

@@ -1,31 +1,23 @@
-"""How a picture looks: colours and dashes by name, labels, keywords for artists."""
+"""What a user asks of the look of a picture: names, colors, highlights, keywords of artists."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import category
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from rankeval_pd.errors import check_choice, listed
+from rankeval_pd.plotting.ink import MOST, Ink, cycle, slot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe and Ito (2008), ordered so that neighbours differ in lightness too
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#000000")
-# the same, darker (of black, lighter), for more names than there are colours
-DARKER = ("#003A5C", "#7F5700", "#00543D", "#7A3600", "#1D6A94", "#7F3F65", "#8A8A8A")
-DASHES: tuple[Any, ...] = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 3)))
-MARKS = "osD^vPX"
-MUTED = "0.78"  # the lines that are not highlighted
-LEGENDS = (True, False, "outside", "figure")
-LABELS_AT = ("legend", "end")
+LEGENDS = (None, True, False, "outside", "figure")
+LABELS_AT = (None, "end", "key", "legend")
 
 Keywords = Mapping[str, Any] | None
 
@@ -34,27 +26,25 @@ _SHORT = {
     "size": "markersize", "mec": "markeredgecolor", "mfc": "markerfacecolor",
     "mew": "markeredgewidth", "ec": "edgecolor", "fc": "facecolor",
 }  # fmt: skip
-_SEVERAL = 20  # a palette of more colours is a scale, of which as many are taken as are needed
 
 
 @dataclass(frozen=True)
 class Look:
-    """What was asked of the looks of a picture."""
+    """What was asked of the look of a picture."""
 
-    legend: bool | str = True
+    legend: bool | str | None = None
     colors: Any = None
     labels: Mapping[Any, str] | None = None
-    labels_at: str = "legend"
+    labels_at: str | None = None
     highlight: Any = None
     title: str | None = None
     line_kw: Keywords = None
     band_kw: Keywords = None
     marker_kw: Keywords = None
-    order: Sequence[Hashable] = ()  #: the names of the data, whose place decides the colour
-    numbers: WeakKeyDictionary[Any, dict[Hashable, int]] = field(default_factory=lambda: _DRAWN)
+    order: Sequence[Hashable] = ()  #: the names of the data, whose place gives the color
 
     def __post_init__(self) -> None:
-        if self.legend is not True and self.legend is not False:
+        if self.legend not in (None, True, False):
             check_choice("legend", self.legend, LEGENDS)  # type: ignore[arg-type]
         check_choice("labels_at", self.labels_at, LABELS_AT)
         if self.labels is not None and not isinstance(self.labels, Mapping):
@@ -75,7 +65,7 @@ class Look:
 
     @contextmanager
     def blamed(self) -> Iterator[None]:
-        """Say which argument it was where matplotlib refuses a keyword, or its value."""
+        """Name the argument where matplotlib refuses a keyword, or its value."""
         try:
             yield
         except (AttributeError, TypeError, ValueError) as error:
@@ -122,65 +112,49 @@ class Look:
             return [self.highlight]
         return list(self.highlight)
 
-    def muted(self, name: Hashable) -> bool:
-        """Return whether others stand out, and this name does not."""
-        return bool(self.highlighted) and name not in self.highlighted
-
     def text(self, name: Any) -> str:
         """Return what is written for a name: as the user has it, or the name as it stands."""
         if self.labels is not None and name in self.labels:
             return str(self.labels[name])
         return escaped(str(name))
 
-    def number(self, ax: Axes, name: Hashable) -> int:
-        """Return the place of a name in the cycle: that in the data, unless another has it."""
-        known = self.numbers.setdefault(ax, {})
-        if name not in known:
-            order = list(self.order)
-            wanted = order.index(name) if name in order else len(order)
-            while wanted in known.values():
-                wanted += 1
-            known[name] = wanted
-        return known[name]
+    @property
+    def most(self) -> int:
+        """How many names can have a color of their own."""
+        listed_colors = self.colors is not None and not isinstance(self.colors, Mapping)
+        return max(MOST, len(cycle(self.colors)) if listed_colors else 0)
 
-    def colour(self, ax: Axes, name: Hashable) -> Any:
-        """Return the colour of a name: in one picture always the same."""
-        number = self.number(ax, name)
-        if isinstance(self.colors, Mapping):
-            if name in self.colors:
-                return self.colors[name]
-            free = [c for c in COLOURS if c not in self.colors.values()] or list(COLOURS)
-            return free[number % len(free)]
-        cycle = palette(self.colors, max(len(self.order), number + 1))
-        return cycle[number % len(cycle)]
+    def color(self, ax: Axes, name: Hashable) -> Any:
+        """Return the color of a name: in all pictures of the same data the same."""
+        if isinstance(self.colors, Mapping) and name in self.colors:
+            return self.colors[name]
+        known = cycle(self.colors, max(len(self.order), MOST))
+        found = known[slot(ax, name, self.order, len(known))]
+        return Ink.of(ax).line(found) if self.colors is None else found
 
-    def line(self, ax: Axes, name: Hashable, count: int = 10**9) -> dict[str, Any]:
-        """Return the keywords of the line of a name, with markers where the points are few."""
-        number = self.number(ax, name)
-        if self.muted(name):
-            return {"color": MUTED, "linestyle": "-", "linewidth": 0.8, "zorder": 1.5}
-        dash = DASHES[(number + number // len(COLOURS)) % len(DASHES)]
-        look = {"color": self.colour(ax, name), "linestyle": dash, "label": self.text(name)}
-        if count <= FEW:
-            look |= {"marker": MARKS[number % len(MARKS)], "markersize": 4}
-            look |= merged({}, self.marker_kw, name)
+    def line(self, name: Hashable = None, **look: Any) -> dict[str, Any]:
+        """Return the keywords of a line, those of the user on top."""
         return merged(look, self.line_kw, name)
 
     def band(self, name: Hashable = None, **look: Any) -> dict[str, Any]:
-        """Return the keywords of a band, those of the user on top."""
+        """Return the keywords of a band or of the bars of intervals, those of the user on top."""
         return merged(look, self.band_kw, name)
 
     def mark(self, name: Hashable = None, **look: Any) -> dict[str, Any]:
         """Return the keywords of a mark, those of the user on top."""
         return merged(look, self.marker_kw, name)
 
-    def rule(self, name: Hashable = None, **look: Any) -> dict[str, Any]:
-        """Return the keywords of a line that belongs to no name, those of the user on top."""
-        return merged(look, self.line_kw, name)
 
+class Named(NamedTuple):
+    """A name, and the line that it belongs to."""
 
-FEW = 40  # up to so many n, each point gets a marker
-_DRAWN: WeakKeyDictionary[Any, dict[Hashable, int]] = WeakKeyDictionary()
+    text: str
+    y: float  #: where the line ends
+    color: Any
+    muted: bool = False  #: a reference, or a line that does not stand out
+    reference: bool = False
+    values: tuple[str, ...] = ()  #: what a key writes beside the name
+    dash: Any = "-"
 
 
 def merged(look: Mapping[str, Any], given: Keywords, name: Hashable = None) -> dict[str, Any]:
@@ -194,44 +168,6 @@ def merged(look: Mapping[str, Any], given: Keywords, name: Hashable = None) -> d
 
 def _long(keywords: Mapping[str, Any]) -> dict[str, Any]:
     return {_SHORT.get(name, name): value for name, value in keywords.items()}
-
-
-def palette(colors: Any, count: int) -> list[Any]:
-    """Return the colours of a cycle: ours, the user's style's, a palette's, or those given."""
-    import matplotlib as mpl
-
-    if colors is None:
-        cycle = mpl.rcParams["axes.prop_cycle"]
-        if cycle == mpl.rcParamsDefault["axes.prop_cycle"] or "color" not in cycle.keys:
-            return [*COLOURS, *DARKER]
-        return list(cycle.by_key()["color"])
-    from matplotlib.colors import is_color_like
-
-    if not isinstance(colors, str):
-        if not np.iterable(colors) or not len(list(colors)):
-            raise TypeError(
-                f"colors={colors!r}: give a mapping from names to colours, a list of colours, or"
-                " the name of a palette, 'tab10'."
-            )
-        return list(colors)
-    if colors in mpl.color_sequences:
-        return list(mpl.color_sequences[colors])
-    if colors in mpl.colormaps:
-        scale = mpl.colormaps[colors]
-        own = getattr(scale, "colors", None)
-        if own is not None and len(own) <= _SEVERAL:
-            return list(own)
-        return [scale(x) for x in np.linspace(0.05, 0.95, max(count, 2))]
-    if is_color_like(colors):
-        return [colors]
-    try:
-        return list(import_module("seaborn").color_palette(colors, count))
-    except (ImportError, ValueError):
-        raise ValueError(
-            f"colors={colors!r} is no palette of matplotlib (or of seaborn, where it is installed),"
-            " and no colour. Give a name such as 'tab10' or 'viridis', a list of colours, or a"
-            " mapping from names to colours."
-        ) from None
 
 
 def _check_mathematics(text: str) -> None:
@@ -277,6 +213,6 @@ def in_tex(text: str) -> str:
 
     if not mpl.rcParams["text.usetex"]:
         return text
-    for sign, tex in (("\u00a0", "~"), ("≤", r"$\leq$"), ("≥", r"$\geq$"), ("−", "$-$")):
+    for sign, tex in (("≤", r"$\leq$"), ("≥", r"$\geq$"), ("−", "$-$"), ("%", r"\%")):
         text = text.replace(sign, tex)
-    return text.replace(" %", r"\,\%")
+    return text

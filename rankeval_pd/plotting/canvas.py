@@ -1,0 +1,403 @@
+"""The marks that all pictures share: lines by name, intervals, references; and the caption."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import pandas as pd
+
+from rankeval_pd.forms.out.phrases import INTERVALS, adjustment, percent_of
+from rankeval_pd.plotting.ink import Ink
+from rankeval_pd.plotting.look import Look, Named, in_tex
+from rankeval_pd.plotting.numbers import (
+    compact,
+    font,
+    in_percent,
+    panel_size,
+    percent,
+    set_ticks,
+    small,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LINE, THIN, HAIR = 1.6, 0.8, 0.5  # points: data; references; the edges of bands
+FEW = 40  # up to so many points, each gets a marker
+SPARSE = 12  # up to so many n, each has its interval
+_COLUMNS = 1500  # of pixels, in each of which a long line has four points
+_DODGE = 3.4  # points between the bars of two names
+_STAND_OUT = 3  # names in color where there are too many for hues
+_NARROW = 170.0  # points of a panel below which lines are thinner
+
+XLABELS = {
+    "n": "n (length of the list)",
+    "share": "share of the list read",
+    "recall": "recall of the list",
+}
+_SHORT = {XLABELS["n"]: "n", "confidence (1 − p, one-sided)": "confidence"}
+
+
+# ------------------------------------------------------------------------------------- The caption
+
+_CAPTIONS: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()
+
+
+def tell(ax: Axes, *sentences: str) -> None:
+    """Add sentences to the caption of the picture."""
+    _CAPTIONS.setdefault(ax, []).extend(x for x in sentences if x)
+
+
+def caption(ax: Any) -> str:
+    """Return the caption of a picture: what its lines, bars and colors claim.
+
+    Parameters
+    ----------
+    ax : Axes or array of Axes
+        The Axes that a plot returned, or all panels of a figure.
+
+    Returns
+    -------
+    str
+        Sentences ready for a paper: which interval, for each n alone or for all together, which
+        test, which adjustment. Each is said once for the whole figure.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(500)
+    >>> rankeval_pd.plotting.caption(df.rankeval.plot.precision([50, 100]))
+    'Bars: 95% Clopper–Pearson confidence intervals, each n alone. Gray line: a random order.'
+    """
+    first = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()[0]
+    drawn = (one for one in first.figure.axes if one.has_data())
+    said = (x for one in drawn for x in _CAPTIONS.get(one, ()))
+    return " ".join(dict.fromkeys(said))
+
+
+# --------------------------------------------------------------------------------------- The canvas
+
+
+class Canvas:
+    """Axes to draw on, the look that was asked for, and what has been drawn."""
+
+    def __init__(self, ax: Axes, look: Look, *, alone: bool = True) -> None:
+        if not ax.has_data():  # a picture before it was cleared
+            _CAPTIONS.pop(ax, None)
+        self.ax: Any = ax
+        self.look, self.alone = look, alone
+        self.ink = Ink.of(ax)
+        self.size = panel_size(ax)  #: points, before other panels share it
+        self.bright: list[Hashable] | None = None
+        self.named: list[Named] = []
+        self.drawn: dict[Hashable, int] = {}
+        self.headers: dict[str, Mapping[Hashable, str]] = {}
+        self.meet = False
+
+    def tell(self, *sentences: str) -> None:
+        """Add sentences to the caption."""
+        tell(self.ax, *sentences)
+
+    def text(self, name: Any) -> str:
+        """Return what is written for a name."""
+        return self.look.text(name)
+
+    def choose(self, scores: Mapping[Hashable, float], what: str) -> list[Hashable]:
+        """Return the names, those last that stand out: the highlighted, or the best of many."""
+        names = list(scores)
+        self.bright = self.look.highlighted or None
+        if self.bright is None and len(names) > self.look.most:
+            known = [x for x in names if np.isfinite(scores[x])]
+            best = sorted(known, key=lambda x: -scores[x])[:_STAND_OUT]
+            self.bright = [x for x in names if x in best]
+            self.tell(f"In color: the {_STAND_OUT} with the highest {what}.")
+        left = [self.text(x) for x in names if not self.stands_out(x)]
+        if left:
+            listed = ", ".join(left) if len(left) <= 12 else f"the other {len(left)}"
+            self.tell(f"In gray: {listed}.")
+        return sorted(names, key=self.stands_out)
+
+    def stands_out(self, name: Hashable) -> bool:
+        """Return whether a name is drawn in its color."""
+        return self.bright is None or name in self.bright
+
+    def color(self, name: Hashable) -> Any:
+        """Return the color of a name, gray where others stand out."""
+        return self.look.color(self.ax, name) if self.stands_out(name) else self.ink.muted
+
+    def curve(self, name: Hashable, x: Any, y: Any, **more: Any) -> None:
+        """Draw the line of a name, with markers where its points are few."""
+        bright = self.stands_out(name)
+        x, y = (np.asarray(values, dtype=float) for values in (x, y))
+        color = self.color(name)
+        dashes = self._dash(name, color) if bright else "-"
+        width = (LINE if panel_size(self.ax)[0] > _NARROW else 1.2) if bright else THIN
+        look = {
+            "color": color, "linewidth": width, "linestyle": dashes,
+            "label": self.text(name), "zorder": 3 if bright else 1.8, "solid_capstyle": "round",
+            "solid_joinstyle": "round",
+        }  # fmt: skip
+        if len(x) <= FEW and bright:
+            marker = {"marker": "o", "markersize": 4, "markeredgewidth": 0}
+            look |= self.look.mark(name, **marker)
+        look = self.look.line(name, **{**look, **more})
+        known = np.isfinite(x) & np.isfinite(y)
+        x, y = thin(self.ax, x, y)
+        (line,) = self.ax.plot(x, y, **look)
+        self.drawn[name] = len(self.named)
+        end = float(y[np.isfinite(x) & np.isfinite(y)][-1]) if known.any() else np.nan
+        ending = Named(str(line.get_label()), end, line.get_color(), not bright, dash=dashes)
+        self.named.append(ending)
+
+    def _dash(self, name: Hashable, color: Any) -> Any:
+        """Return a dash where a cycle of colors repeats, else a solid line."""
+        from matplotlib.colors import to_hex
+
+        same = sum(to_hex(x.color) == to_hex(color) for x in self.named if not x.muted)
+        return ("-", (0, (5, 2)), (0, (1, 1.5)))[min(same, 2)]
+
+    def band(self, name: Hashable, x: Any, low: Any, high: Any, *, step: Any = None) -> None:
+        """Draw one pale band, with a hair along its edges."""
+        color, alpha = self.color(name), 0.30 if self.ink.dark else 0.16
+        look = self.look.band(name, color=color, alpha=alpha, linewidth=0, zorder=1.5)
+        filled = self.ax.fill_between(x, low, high, step=step, **look)
+        edge = filled.get_facecolor()[0][:3] if len(filled.get_facecolor()) else color
+        for limit in (low, high):
+            self.ax.plot(x, limit, color=edge, linewidth=HAIR, alpha=0.55, zorder=1.5)
+
+    def bars(
+        self, name: Hashable, x: Any, low: Any, high: Any, *, place: int = 0, count: int = 1
+    ) -> None:
+        """Draw intervals at some x, each name's a little aside of the others'."""
+        from matplotlib.transforms import ScaledTranslation
+
+        figure: Any = self.ax.figure
+        aside = (place - 0.5 * (count - 1)) * _DODGE / 72.0
+        shift = ScaledTranslation(aside, 0, figure.dpi_scale_trans)
+        look = {"color": self.color(name), "linewidth": 1.1, "alpha": 0.75, "zorder": 2.6}
+        self.ax.vlines(
+            x, low, high, **self.look.band(name, **look), transform=self.ax.transData + shift
+        )
+        for limit in (low, high):
+            known = np.isfinite(np.asarray(limit, dtype=float))
+            points = np.column_stack([np.asarray(x, float), np.asarray(limit, float)])[known]
+            if len(points):
+                self.ax.update_datalim(points)
+        self.ax.autoscale_view()
+
+    def uncertainty(
+        self, tables: Mapping[Hashable, pd.DataFrame], low: str, high: str, kind: str
+    ) -> None:
+        """Draw intervals of the bright names: a band of one, bars at a few x of several.
+
+        ``tables`` have columns n, x and the limits; ``kind`` begins the sentence of the caption.
+        """
+        shown = {name: rows for name, rows in tables.items() if self.stands_out(name)}
+        every = [rows["n"].to_numpy() for rows in shown.values()]
+        sizes = np.unique(np.concatenate(every)) if every else np.empty(0)
+        if not len(sizes):
+            return
+        if len(shown) == 1 and len(sizes) > SPARSE:
+            ((name, rows),) = shown.items()
+            self.band(name, *(thin_table(self.ax, rows)[c] for c in ("x", low, high)))
+            self.tell(f"Band: {kind}.")
+            return
+        if len(shown) > self.look.most:
+            return
+        at = self._stops(sizes, len(shown), next(iter(shown.values())))
+        for place, (name, rows) in enumerate(shown.items()):
+            mine = rows[rows["n"].isin(at)]
+            limits = mine[low], mine[high]
+            self.bars(name, mine["x"], *limits, place=place, count=len(shown))
+        where = f" at n = {', '.join(f'{n:,.0f}' for n in at)}" if len(at) < len(sizes) else ""
+        before, _, after = kind.partition(",")
+        self.tell(f"Bars: {before}{where},{after}." if after else f"Bars: {before}{where}.")
+
+    def _stops(self, sizes: Any, count: int, rows: pd.DataFrame) -> list[float]:
+        """Return the n whose intervals are drawn: at some ticks, or all where they are few."""
+        room = 0.68 * panel_size(self.ax)[0] / (_DODGE * (count + 1))
+        if len(sizes) <= min(SPARSE, max(room, 3)):
+            return [float(n) for n in sizes]
+        low, high = self.ax.get_xlim()
+        rows = rows.dropna(subset=["x"]).sort_values("x")
+        low, high = max(low, rows["x"].min()), min(high, rows["x"].max())
+        ticks = [x for x in self.ax.xaxis.get_majorticklocs() if low < x < high]
+        inner = ticks[1:-1] if len(ticks) > 3 else ticks
+        if count > 3 and len(inner) > 3:
+            inner = [inner[0], inner[(len(inner) - 1) // 2], inner[-1]]
+        if count <= 3:
+            inner = [float(rows["x"].iloc[len(rows) // 20]), *inner]
+        places = np.searchsorted(rows["x"].to_numpy(), inner).clip(0, len(rows) - 1)
+        return sorted({float(rows["n"].iloc[k]) for k in places})
+
+    def rule(self, y: float, name: str = "", **more: Any) -> None:
+        """Draw a horizontal line to compare with, named at its end."""
+        look = {"color": self.ink.reference, "linewidth": THIN, "zorder": 1, **more}
+        self.ax.axhline(y, label=name or "_rule", **look)
+        if name:
+            self.refer(name, y)
+
+    def random(self, share: float) -> str:
+        """Return the name of a random order: with its precision, unless groups share the name."""
+        return f"random {percent(share)}" if self.alone else "random order"
+
+    def upright(self, x: float, text: str = "", *, name: str = "_rule") -> None:
+        """Draw a vertical line to compare with, and a text at its top."""
+        look = {"color": self.ink.reference, "linewidth": THIN, "zorder": 1}
+        self.ax.axvline(x, label=name, **look)
+        if text:
+            self.ax.annotate(
+                text, (x, 1.0), xycoords=("data", "axes fraction"), xytext=(3, -1), va="top",
+                textcoords="offset points", fontsize=font(self.ax, "note"), color=self.ink.note,
+            )  # fmt: skip
+
+    def refer(self, name: str, y: float) -> None:
+        """Name a reference that ends at this height on the right."""
+        self.named.append(Named(in_tex(name), y, self.ink.reference, True, reference=True))
+
+    def field(self, x: Any, low: Any, high: Any, name: str) -> None:
+        """Draw what chance reaches: one gray field, and its upper edge."""
+        look = {"color": self.ink.fg, "alpha": 0.10, "linewidth": 0, "zorder": 1}
+        self.ax.fill_between(x, low, high, **self.look.band(None, **look))
+        edge = {"color": self.ink.reference, "linewidth": THIN, "zorder": 1.04}
+        self.ax.plot(x, high, label=name, **edge)
+
+    def values(self, header: str, values: Mapping[Hashable, str]) -> None:
+        """Give each name a value, a column in the key."""
+        if values:
+            self.headers[header] = values
+
+    # ---------------------------------------------------------------------------- Axes, and the end
+
+    def across(self, x: str, *, log: bool = False) -> None:
+        """Put ticks on the axis to the right: sizes of lists, shares, or recalls."""
+        if log:
+            self.ax.set_xscale("log")
+        set_ticks(self.ax.xaxis, *((compact, 5.0) if x == "n" else (in_percent, 4.0)))
+
+    def upwards(self, text: Any = in_percent, characters: float = 4.0) -> None:
+        """Put ticks on the axis upwards."""
+        set_ticks(self.ax.yaxis, text, characters)
+
+    def limits(self, axis: str, low: float | None = None, high: float | None = None) -> None:
+        """Set limits of an axis; where other panels share it, or set it before, the wider ones."""
+        now = getattr(self.ax, f"get_{axis}lim")()
+        low, high = now[0] if low is None else low, now[1] if high is None else high
+        if not getattr(self.ax, f"get_autoscale{axis}_on")():
+            low, high = min(low, now[0]), max(high, now[1])
+        getattr(self.ax, f"set_{axis}lim")(low, high)
+
+    def start_at(self, bottom: float, floor: float = 0.0) -> None:
+        """Begin the axis upwards here, or lower where data are, and end it above the data."""
+        low, high = self.ax.dataLim.intervaly
+        if self.ax.get_yscale() == "linear" and np.isfinite(high - low):
+            room = 0.05 * (high - low)
+            self.limits("y", max(floor, min(bottom, low - room)), high + room)
+
+    def reserve_top(self, role: str = "note") -> None:
+        """Keep a title, also one that comes later, above what is written on top of the axes."""
+        top = self.ax.secondary_xaxis("top")
+        top.set_xticks([])
+        top.set_xticks([], minor=True)
+        top.set_xlabel(" ", fontsize=font(self.ax, role), labelpad=3)
+        top.spines["top"].set_visible(False)
+
+    def frame(self, xlabel: str | None = None, ylabel: str | None = None) -> None:
+        """Label the axes, in letters of one size."""
+        ax, look = self.ax, self.look
+        ax.spines[["top", "right"]].set_visible(False)
+        for label, setter in ((xlabel, ax.set_xlabel), (ylabel, ax.set_ylabel)):
+            if label is not None:
+                words = _SHORT.get(label, label) if small(ax) else label
+                setter(in_tex(words), fontsize=font(ax, "label"))
+        if look.title is not None and self.alone:
+            ax.set_title(look.title, loc="left", fontsize=font(ax, "label"))
+        ax.tick_params(labelsize=font(ax, "tick"), length=3, width=0.8)
+
+    def finish(self, *, xlabel: str | None = None, ylabel: str | None = None) -> None:
+        """Label the axes, and name the lines."""
+        self.frame(xlabel, ylabel)
+        if self.alone:
+            self.name()
+
+    def finished(self) -> list[Named]:
+        """Return the names, with their values."""
+        order = {name: k for k, name in enumerate(self.look.order)}
+        found = {place: name for name, place in self.drawn.items()}
+        rows = [
+            (order.get(found.get(k), len(order)),
+             x._replace(values=tuple(v.get(found.get(k), "") for v in self.headers.values())))
+            for k, x in enumerate(self.named)
+        ]  # fmt: skip
+        return [x for _, x in sorted(rows, key=lambda row: row[0])]
+
+    def name(self) -> None:
+        """Name the lines as asked: by themselves, in a legend, or not at all."""
+        legend, at = self.look.legend, self.look.labels_at
+        if legend is None and at != "legend":
+            from rankeval_pd.plotting.names import name_lines
+
+            name_lines(self.ax, self.finished(), list(self.headers), at=at, meet=self.meet)
+        else:
+            from rankeval_pd.plotting.legends import place_legend
+
+            place_legend(self.ax, True if legend is None else legend)
+
+
+# ------------------------------------------------------------------------------------- Long tables
+
+
+def thin(ax: Axes, x: Any, y: Any) -> tuple[Any, Any]:
+    """Return first, least, largest and last point of each column of pixels: what can be seen.
+
+    Points at no place on the axis are left out.
+    """
+    if len(x) <= 4 * _COLUMNS:
+        return x, y
+    with np.errstate(divide="ignore", invalid="ignore"):
+        at = np.log(x) if ax.get_xscale() == "log" else x
+    seen = np.isfinite(at)
+    x, y, at = x[seen], y[seen], at[seen]
+    if not len(x):
+        return x, y
+    column = ((at - at[0]) / max(at[-1] - at[0], 1e-300) * (_COLUMNS - 1)).astype(int)
+    starts = np.flatnonzero(np.diff(column, prepend=-1))
+    ends = np.append(starts[1:], len(x)) - 1
+    gaps = np.isnan(y)
+    order = np.lexsort((y, gaps, column))  # in each column from the least to the largest, NaN last
+    known = np.add.reduceat(~gaps, starts)
+    largest = np.where(known > 0, starts + known - 1, starts)
+    keep = np.unique(np.concatenate([starts, ends, order[starts], order[largest]]))
+    return x[keep], y[keep]
+
+
+def thin_table(ax: Axes, rows: pd.DataFrame, most: int = 4 * _COLUMNS) -> pd.DataFrame:
+    """Return rows in the order of n, as many as a band can show."""
+    rows = rows.sort_values("n")
+    return rows if len(rows) <= most else rows.iloc[some(len(rows), most)]
+
+
+def some(count: int, most: int) -> np.ndarray[Any, Any]:
+    """Return positions, half of them evenly spaced and half of them densest at the start."""
+    even = np.linspace(0, count - 1, most // 2)
+    head = np.geomspace(1, count, most // 2) - 1
+    return np.unique(np.concatenate([even, head]).astype(int))
+
+
+def interval_kind(attrs: Mapping[Any, Any], scope: str) -> str:
+    """Return what intervals are: 95% Wilson confidence intervals, each n alone."""
+    level, ci = attrs.get("level"), attrs.get("ci")
+    words = [percent_of(level)] if level else []
+    words += [INTERVALS.get(x, x) for x in str(ci or "").split(", ") if x]
+    target = " for the n-best list" if attrs.get("target") == "nbest" else ""
+    target = " over queries" if attrs.get("average") else target
+    phi = f" (overdispersion {attrs['phi']:.3g})" if attrs.get("phi", 1.0) != 1.0 else ""
+    return " ".join([*words, f"confidence intervals{target}{phi}, {scope}"])
+
+
+def pairs_kind(attrs: Mapping[Any, Any], count: int) -> str:
+    """Return how tests of pairs count together: adjusted for all 10 pairs, or each pair alone."""
+    return adjustment(attrs) or ("each pair alone" if count > 1 else "")

@@ -1,0 +1,398 @@
+"""Curves over all cut-offs: a table of what each draws, and the function that draws it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from rankeval_pd.forms.out.phrases import percent_of
+from rankeval_pd.plotting.canvas import HAIR, THIN, XLABELS, Canvas, interval_kind, thin_table
+from rankeval_pd.plotting.lists import FIRST
+from rankeval_pd.plotting.numbers import (
+    LARGE_RATIO,
+    digits_for,
+    font,
+    in_percent,
+    interval,
+    most_text,
+    number,
+    panel_size,
+    plainly,
+    rate_text,
+    set_rate_ticks,
+    use_normal_deviates,
+)
+from rankeval_pd.plotting.panels import picture
+from rankeval_pd.plotting.tables import (
+    by_name,
+    table_of,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Table = pd.DataFrame | None
+_LINEAR_LIFT = 1000  # candidates up to which lift is drawn on linear axes
+_SQUARE = 160.0  # points of a panel in which a square has room
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What a curve over all cut-offs shows."""
+
+    x: str
+    y: str
+    xlabel: str
+    ylabel: str
+    chance: str  #: what a random order has: "diagonal", "falling", "prior", "one"
+    square: bool = False
+    step: bool = False
+    first: bool = False  #: whether ratios of short lists are left out of long ones
+    area: str = ""  #: the header of the area in the key
+
+
+_FPR = "false positive rate"
+CURVES = {
+    "roc": Curve("fpr", "tpr", _FPR, "true positive rate", "diagonal", square=True, area="AUC"),
+    "precision_recall": Curve(
+        "recall", "precision", "recall", "precision", "prior", step=True, first=True, area="AP"
+    ),
+    "det": Curve("fpr", "fnr", _FPR, "false negative rate", "falling", square=True),
+    "lift": Curve("share", "lift", XLABELS["share"], "lift (random order = 1)", "one", first=True),
+    "gain": Curve("share", "tpr", XLABELS["share"], "share of the positives found", "diagonal"),
+}
+
+
+def curve_drawing(name: str) -> Any:
+    """Return the function that draws the table of a curve."""
+    spec = CURVES[name]
+    draw: Any = partial(_draw_curves, spec)
+    if spec.square:
+        draw.figure_size = _squarely
+    return picture(("measure", "n", spec.x, spec.y), name)(draw)
+
+
+def _squarely(table: Any) -> tuple[float, float] | None:
+    """Return the size of a figure for a square."""
+    from matplotlib import rcParams
+
+    width, height = rcParams["figure.figsize"]
+    return (min(width, 1.13 * height), height)
+
+
+def _draw_curves(
+    spec: Curve,
+    canvas: Canvas,
+    curves: pd.DataFrame,
+    *,
+    bands: Any = None,
+    isolines: Table = None,
+    crossovers: Table = None,
+    area: Table = None,
+    ideal: Table = None,
+    f_scores: float | Sequence[float] = (),
+    enrichment: float | Sequence[float] | None = None,
+    log: bool | None = None,
+) -> None:
+    """Draw a curve of each measure, what chance reaches, and where the lists of some n end.
+
+    ``bands`` is the result of :func:`rankeval_pd.random_band`, or a list of these; the others are
+    those of :func:`rankeval_pd.isolines`, :func:`rankeval_pd.crossovers` and
+    :func:`rankeval_pd.area`, and ``ideal`` that of :func:`rankeval_pd.random_bound` at one n.
+    """
+    largest = float(curves["n"].max()) if len(curves) else 0.0
+    if spec.chance == "one" and log is None:
+        log = largest > _LINEAR_LIFT
+    deviates = spec.chance == "falling" and log is None
+    _set_scales(canvas, curves, spec, log, deviates=deviates)
+    if spec.first and largest > LARGE_RATIO:
+        curves = curves[(curves["n"] >= FIRST) | (curves["n"] == 0)]
+        canvas.tell(f"Lists shorter than {FIRST} are left out.")
+    parts = by_name(curves)
+    better = -1.0 if spec.chance == "falling" else 1.0
+    scores = {name: better * float(part[spec.y].mean()) for name, part in parts.items()}
+    drawn = canvas.choose(scores, f"mean {spec.ylabel.partition(' (')[0]}")
+    _values(canvas, curves, spec, area, enrichment)
+    for measure in drawn:
+        rows = parts[measure]
+        steps = {"drawstyle": "steps-pre"} if spec.step else {}
+        canvas.curve(measure, rows[spec.x], rows[spec.y], **steps)
+    fields = _draw_bands(canvas, bands, curves, spec)
+    _draw_chance(canvas, curves, spec, fields, linear=not (log or deviates))
+    if spec.y == "tpr" and spec.x == "share":
+        _draw_ideal(canvas, curves, ideal)
+    if crossovers is not None:
+        _draw_crossovers(canvas, crossovers, curves, spec)
+    _set_limits(canvas, curves, spec, log, deviates=deviates)
+    if isolines is not None:
+        _draw_isolines(canvas, isolines, spec, log=bool(log) or deviates)
+    if spec.step:
+        _draw_f_scores(canvas, f_scores)
+    canvas.meet = True
+    canvas.finish(xlabel=spec.xlabel, ylabel=spec.ylabel)
+
+
+def _set_scales(
+    canvas: Canvas, curves: pd.DataFrame, spec: Curve, log: bool | None, *, deviates: bool
+) -> None:
+    """Choose the scales of both axes."""
+    ax = canvas.ax
+    if deviates:
+        rates = curves[[spec.x, spec.y]].to_numpy(dtype=float)
+        inside = rates[(rates > 0.0) & (rates < 1.0)]
+        use_normal_deviates(ax, least=0.5 * float(np.min(inside, initial=0.5)))
+    elif log:
+        ax.set_xscale("log")
+        if spec.square:
+            ax.set_yscale("log")
+    if spec.square and min(panel_size(ax)) >= _SQUARE:
+        ax.set_box_aspect(1.0)
+        ax.set_anchor("W")  # names may stand on the right
+
+
+def _set_limits(
+    canvas: Canvas, curves: pd.DataFrame, spec: Curve, log: bool | None, *, deviates: bool
+) -> None:
+    """Show the rates that there are, from 0 to 1 where the axes are linear, and write ticks."""
+    ax = canvas.ax
+    if deviates:
+        for name, axis in ((spec.x, "x"), (spec.y, "y")):
+            rates = curves[name].to_numpy(dtype=float)
+            inside = rates[(rates > 0.0) & (rates < 1.0)]
+            if inside.size:
+                low, high = float(inside.min()), float(inside.max())
+                high = min(1.0 - 0.7 * (1.0 - high), 1.0 - 1e-9)
+                canvas.limits(axis, max(low * 0.7, 1e-9), high)
+        set_rate_ticks(ax.xaxis)
+        set_rate_ticks(ax.yaxis)
+        return
+    if not log:
+        ax.set_xlim(-0.005, 1.005)
+    if spec.y == "lift":
+        canvas.start_at(0.0)
+    elif not (log and spec.square):
+        ax.set_ylim(-0.005, 1.01)
+    canvas.across("share", log=False)
+    canvas.upwards(plainly if spec.y == "lift" else in_percent)
+
+
+def _values(
+    canvas: Canvas, curves: pd.DataFrame, spec: Curve, area: Table, enrichment: Any
+) -> None:
+    """Write the area of each measure and its interval in the key, or its lift at some shares."""
+    if area is not None and spec.area:
+        rows = table_of(area, ("measure", "area"), "area")
+        known = "ci_low" in rows and rows["ci_low"].notna().any()
+        width = float((rows["ci_high"] - rows["ci_low"]).median()) if known else 0.04
+        digits = max(2, digits_for(width))
+        canvas.values(spec.area, {
+            name: number(value, digits)
+            for name, value in zip(rows["measure"], rows["area"], strict=True)
+        })  # fmt: skip
+        if known:
+            level = percent_of(rows.attrs["level"]) if "level" in rows.attrs else "confidence"
+            limits = zip(rows["measure"], rows["ci_low"], rows["ci_high"], strict=True)
+            canvas.values(f"{level} interval", {n: interval(a, b, digits) for n, a, b in limits})
+            canvas.tell(f"{spec.area}: {interval_kind(rows.attrs, 'each measure alone')}.")
+    if enrichment is not None and spec.y == "lift":
+        shares = np.atleast_1d(np.asarray(enrichment, dtype=float))
+        if np.any((shares <= 0.0) | (shares > 1.0)):
+            raise ValueError(
+                f"enrichment={enrichment!r}: give shares of the candidates in (0, 1], [0.01, 0.05]."
+            )
+        for share in shares:
+            long = curves[curves["share"] >= share - 1e-9].sort_values("n")
+            values = long.groupby("measure", sort=False, dropna=False)["lift"].first()
+            header = f"at {percent_of(float(share))}"
+            canvas.values(header, {name: f"{value:.3g}" for name, value in values.items()})
+            canvas.upright(float(share), name=f"_{header}")
+
+
+def _draw_chance(
+    canvas: Canvas, curves: pd.DataFrame, spec: Curve, fields: str, *, linear: bool
+) -> None:
+    """Draw the mean of random rankings, and name it."""
+    x = np.sort(curves[spec.x].dropna().unique())
+    if not x.size:
+        return
+    x = x if len(x) <= 4000 else x[np.unique(np.geomspace(1, len(x), 4000).astype(int)) - 1]
+    y = {"one": np.ones_like(x), "falling": 1.0 - x, "diagonal": x}.get(spec.chance)
+    if y is None:  # of all candidates
+        y = np.full(x.size, curves.sort_values("n")["precision"].iloc[-1])
+    canvas.ax.plot(x, y, color=canvas.ink.reference, linewidth=THIN, zorder=1, label="random order")
+    canvas.tell("Gray line: a random order on average.")
+    note: dict[str, Any] = {"fontsize": font(canvas.ax, "note"), "color": canvas.ink.note}
+    if spec.chance == "diagonal" and linear:
+        canvas.ax.text(
+            0.66, 0.64, fields or "random order", rotation=45, rotation_mode="anchor",
+            transform_rotates_text=True, va="top", ha="center", clip_on=True, **note,
+        )  # fmt: skip
+    elif spec.chance == "prior":
+        canvas.refer(canvas.random(float(y[0])), float(y[0]))
+    elif spec.chance != "one":
+        canvas.refer(fields or "random order", float(y[-1]))
+
+
+def _draw_bands(canvas: Canvas, bands: Any, curves: pd.DataFrame, spec: Curve) -> str:
+    """Draw what chance reaches: a field to what holds for all n together, lines for the rest.
+
+    Return the words that name the field.
+    """
+    listed = bands if isinstance(bands, list | tuple) else [bands]
+    tables = [
+        table_of(band, ("p", "n", spec.x, spec.y), f"random_band with the axes of {spec.y}")
+        for band in listed
+        if band is not None
+    ]
+    lines = [
+        (bool(t.attrs.get("simultaneous")), float(str(p)), rows)
+        for t in tables
+        for p, rows in t.groupby("p", sort=False)
+    ]
+    lines.sort(key=lambda line: not line[0])
+    named = ""
+    for together, p, rows in lines:
+        bound, told = rows.attrs.get("bound", "critical"), "simultaneous" in rows.attrs
+        rows = thin_table(canvas.ax, rows)
+        x, y = rows[spec.x], rows[spec.y]
+        scope = "at all n together" if together else "at each n alone" if told else ""
+        kind = "" if bound == "critical" else f" ({bound} bound, not a test of level p)"
+        label = f"chance {rate_text(p)} {scope}".strip()
+        if not named:
+            mean = {"one": np.ones(len(x)), "falling": 1.0 - x, "diagonal": x}.get(spec.chance)
+            if mean is None:
+                mean = np.full(len(x), curves.sort_values("n")["precision"].iloc[-1])
+            canvas.field(x, mean, y, label)
+            named = f"{most_text(p)} of random orders"
+            canvas.tell(f"Gray field: {named} stay within it {scope}{kind}.".replace(" .", "."))
+        else:
+            width = THIN if together else HAIR
+            look = {"color": canvas.ink.reference, "linewidth": width, "zorder": 1.04}
+            canvas.ax.plot(x, y, **canvas.look.band(None, **look, label=label))
+            within = f"{most_text(p)} of random orders stay below it"
+            canvas.tell(f"Gray {'line' if together else 'hairline'}: {within} {scope}{kind}.")
+    return named
+
+
+def _draw_ideal(canvas: Canvas, curves: pd.DataFrame, ideal: Table) -> None:
+    """Draw what an order with all true positives first finds."""
+    result = curves[(curves["tpr"] > 0) & (curves["share"] > 0)]
+    if result.empty:
+        return
+    shares = np.unique(curves["share"].to_numpy(dtype=float))
+    known = ideal is not None and len(ideal) > 0
+    step = (
+        float((ideal["expected"] / ideal["n"]).iloc[0])
+        if ideal is not None and known
+        else _prior(curves)
+    )
+    if not np.isfinite(step):
+        return
+    shares = np.unique(np.append(shares, step))
+    best = np.minimum(shares / step, 1.0)
+    look = {"color": canvas.ink.reference, "linewidth": THIN, "zorder": 1}
+    canvas.ax.plot(shares, best, label="ideal order", **look)
+    canvas.tell("Upper gray line: an ideal order, all positives first.")
+
+
+def _prior(curves: pd.DataFrame) -> float:
+    """Return N+ / N: the least step of the rate is 1 / N+, and that of the share 1 / N."""
+    if curves.attrs.get("ties") not in ("shared", "error", "best", "worst"):
+        return np.nan  # where a block of ties comes at once, no step is a single true positive
+    rates = np.unique(curves["tpr"].dropna().to_numpy(dtype=float))
+    steps = np.diff(rates)
+    steps = steps[steps > 1e-12]
+    told = curves[(curves["share"] > 0) & (curves["n"] > 0)]
+    if not steps.size or told.empty:
+        return np.nan
+    total = float(told["n"].iloc[0] / told["share"].iloc[0])
+    return float(round(1.0 / steps.min()) / total)
+
+
+def _draw_f_scores(canvas: Canvas, f_scores: float | Sequence[float]) -> None:
+    """Draw the lists of equal F1, and its value where each line leaves the panel."""
+    asked = np.atleast_1d(np.asarray(f_scores, dtype=float))
+    if np.any((asked <= 0.0) | (asked >= 1.0)):
+        raise ValueError(f"f_scores={f_scores!r}: give values of F1 between 0 and 1, [0.2, 0.4].")
+    ax = canvas.ax
+    for value in asked:
+        recall = np.linspace(value / (2.0 - value) + 1e-6, 1.0, 200)
+        precision = value * recall / (2.0 * recall - value)
+        inside = precision <= min(1.0, ax.get_ylim()[1])
+        look = {"color": canvas.ink.reference, "linewidth": HAIR, "zorder": 1}
+        ax.plot(recall[inside], precision[inside], label=f"_F1 = {value:g}", **look)
+        if inside.any() and precision[-1] >= ax.get_ylim()[0]:
+            _write_beside(ax, 1.0, float(precision[-1]), f"F1 {value:g}", canvas)
+
+
+def _write_beside(ax: Axes, x: float, y: float, text: str, canvas: Canvas) -> None:
+    """Write a text to the right of a point at the edge of the panel."""
+    ax.annotate(
+        text, (x, y), xytext=(3, 0), textcoords="offset points", va="center",
+        fontsize=font(ax, "note"), color=canvas.ink.note,
+    )  # fmt: skip
+
+
+_SHAPES = "os^Dv"  # one for each p
+_APART = 16.0  # points between two labels that can be read
+
+
+def _draw_crossovers(
+    canvas: Canvas, crossovers: pd.DataFrame, curves: pd.DataFrame, spec: Curve
+) -> None:
+    """Mark, on each measure's curve, the first list that beats chance at each p."""
+    runs = table_of(crossovers, ("measure", "p", "n_first"), "crossovers")
+    first = runs.drop_duplicates(["measure", "p"])
+    strangers = sorted(set(map(str, runs["measure"])) - set(map(str, curves["measure"])))
+    if strangers:
+        raise ValueError(
+            f"crossovers has measures that the curves have not, {', '.join(strangers)}. Give the"
+            " crossovers of the same measures."
+        )
+    levels = list(first["p"].drop_duplicates())
+    scale = 72.0 / canvas.ax.figure.dpi
+    written: list[Any] = []
+    for measure, p, n in first[["measure", "p", "n_first"]].itertuples(index=False):
+        here = curves[(curves["measure"] == measure) & (curves["n"] == n)]
+        if here.empty:
+            continue
+        point = float(here[spec.x].iloc[0]), float(here[spec.y].iloc[0])
+        look = {
+            "marker": _SHAPES[levels.index(p) % len(_SHAPES)], "markersize": 6,
+            "markerfacecolor": canvas.ink.bg, "color": canvas.color(measure), "linestyle": "none",
+            "label": f"_crossover, p ≤ {p:g}", "zorder": 4,
+        }  # fmt: skip
+        canvas.ax.plot(*point, **canvas.look.mark(measure, **look))
+        with np.errstate(divide="ignore"):
+            place = scale * canvas.ax.transData.transform(point)
+        if canvas.stands_out(measure) and all(np.hypot(*(place - x)) >= _APART for x in written):
+            written.append(place)
+            canvas.ax.annotate(
+                f"n = {int(n):,}", point, xytext=(7, -9), textcoords="offset points",
+                fontsize=font(canvas.ax, "note"), color=canvas.ink.text(canvas.color(measure)),
+            )  # fmt: skip
+    contiguous = runs.attrs.get("contiguous")
+    run = f"the first of {contiguous} lists in a row" if contiguous else "the first list"
+    shapes = ", ".join(f"{rate_text(float(p))}" for p in levels)
+    canvas.tell(f"Open marks: {run} above chance ({shapes}).")
+
+
+def _draw_isolines(canvas: Canvas, isolines: pd.DataFrame, spec: Curve, *, log: bool) -> None:
+    """Draw a thin line for each n, and its n at the better end."""
+    rows = table_of(isolines, ("n", spec.x, spec.y), f"isolines with the axes of {spec.y}")
+    for n, line in rows.groupby("n", sort=False):
+        look = {"color": canvas.ink.reference, "linewidth": HAIR, "zorder": 1}
+        canvas.ax.plot(line[spec.x], line[spec.y], label=f"_n = {n}", **look)
+        ends = line[(line[spec.x] > 0) & (line[spec.y] > 0)] if log else line
+        if len(ends):
+            canvas.ax.annotate(
+                f"{n:,}", (ends[spec.x].iloc[-1], ends[spec.y].iloc[-1]), xytext=(2, 1),
+                textcoords="offset points", fontsize=font(canvas.ax, "note"), clip_on=True,
+                color=canvas.ink.note,
+            )  # fmt: skip
+    canvas.tell("Thin lines: all lists of one n.")

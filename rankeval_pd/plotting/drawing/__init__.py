@@ -1,1 +1,0 @@
-"""Draws tables that are there; computes nothing but positions on the paper."""

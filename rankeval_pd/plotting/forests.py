@@ -1,0 +1,486 @@
+"""One forest: a row for each name, best on top; dot, interval, numbers, and who is tied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.forms.out.phrases import alpha_of, letter_sets, p_cell, percent_of
+from rankeval_pd.plotting.canvas import Canvas, interval_kind, pairs_kind
+from rankeval_pd.plotting.ink import Ink
+from rankeval_pd.plotting.numbers import (
+    LEAST,
+    digits_for,
+    font,
+    in_percent,
+    in_points,
+    interval,
+    number,
+    panel_size,
+    plainly,
+    set_ticks,
+    shortened,
+    small,
+    wide,
+)
+from rankeval_pd.plotting.panels import picture
+from rankeval_pd.plotting.tables import by_n, table_of, tidy
+from rankeval_pd.stats.resampling.metric_sums import WRITTEN
+from rankeval_pd.stats.significance.letters import letters as letters_of
+
+if TYPE_CHECKING:
+    pass
+
+_ROW, _DENSE = 0.24, 0.155  # inches of a row; of more than 24
+_MANY = 24
+_TALLEST = 80  # rows for which a figure grows
+_THIN_ROW = 7.6  # points of a row, below which names are thinned
+_LANE = 6.0  # points between two bars of ties
+_LANES = 8  # bars beside each other; of more ties letters are written
+
+
+class Forest(NamedTuple):
+    """What a forest shows: rows from the best to the last."""
+
+    names: Sequence[Any]
+    value: Any  #: (row,)
+    low: Any  #: (row,), NaN without an interval
+    high: Any
+    accent: Any  #: (row,): which rows stand out
+    label: str  #: of the axis
+    header: str  #: of the column of values
+    ticks: Any = plainly
+    scale: float = 1.0  #: 100 for percent and points
+    unit: str = ""
+    signed: bool = False
+    columns: Sequence[tuple[str, list[str]]] = ()  #: further columns of text
+    letters: Sequence[str] = ()
+    references: Mapping[float, str] = {}
+    level: float | None = None
+
+
+def draw_forest(canvas: Canvas, forest: Forest) -> None:
+    """Draw a dot and an interval for each name, its numbers on the right, and bars of ties."""
+    ax, look, count = canvas.ax, canvas.look, len(forest.names)
+    y, out = np.arange(count), Ink.of(canvas.ax, outside=True)
+    accent = np.asarray(forest.accent, dtype=bool)
+    if look.highlighted:
+        accent = np.array([name in look.highlighted for name in forest.names], dtype=bool)
+    colors = [canvas.ink.accent if x else canvas.ink.plain for x in accent]
+    if look.colors is not None:
+        colors = [look.color(ax, name) for name in forest.names]
+    ax.set_yscale("linear")  # a row is not a number
+    for at, name in forest.references.items():
+        canvas.upright(at)
+        ax.annotate(
+            name, (at, 1.0), xycoords=("data", "axes fraction"), xytext=(0, 2), ha="center",
+            textcoords="offset points", fontsize=font(ax, "note"), color=out.note,
+        )  # fmt: skip
+    value, low, high = (np.asarray(x, dtype=float) for x in (forest.value, forest.low, forest.high))
+    known = np.isfinite(low + high)
+    if known.any():
+        bars = {"color": [c for c, k in zip(colors, known, strict=True) if k], "linewidth": 1.4}
+        ax.hlines(y[known], low[known], high[known], **look.band(None, **bars, zorder=2))
+    size = (14 if small(ax) else 22) if count <= _MANY else 9
+    dots = look.mark(None, color=colors, markersize=size, zorder=3, linewidth=0)
+    dots["s"] = dots.pop("markersize")
+    ax.scatter(value, y, **dots)
+    ax.set_ylim(count - 0.4, -0.6)
+    letters = font(ax, "name") if count <= _MANY else LEAST
+    left, named = _name_rows(canvas, forest.names, accent, letters)
+    canvas.frame(xlabel=forest.label)
+    ax.spines["left"].set_visible(False)
+    ax.tick_params(axis="y", length=0, pad=4, labelsize=letters)
+    set_ticks(ax.xaxis, forest.ticks, 5.0)
+    canvas.reserve_top()
+    _Columns(canvas, letters, named, left).write(forest)
+
+
+def _name_rows(
+    canvas: Canvas, names: Sequence[Any], accent: Any, size: float
+) -> tuple[float, list[int]]:
+    """Name as many rows as have room; return how wide the names are, and which rows are named."""
+    ax, out = canvas.ax, Ink.of(canvas.ax, outside=True)
+    width, height = panel_size(ax)
+    step = max(1, int(np.ceil(_THIN_ROW * len(names) / max(height - 48.0, 10.0))))
+    named = list(range(0, len(names), step))
+    room = 0.28 * width
+    if ax.figure.get_layout_engine() is None:  # nothing makes room on the left
+        room = min(room, ax.bbox.x0 * 72.0 / ax.figure.dpi - 8.0)
+    texts = [shortened(canvas.text(names[k]), size, room) for k in named]
+    ax.set_yticks(named, texts)
+    for tick, k in zip(ax.get_yticklabels(), named, strict=True):
+        tick.set_color(out.text(out.accent) if accent[k] else out.fg)
+    if step > 1:
+        canvas.tell(f"One row in {step} is named.")
+    return max((wide(text, size) for text in texts), default=0.0) + 4.0, named
+
+
+class _Columns:
+    """Columns of text and bars on the right of the rows, each with a header."""
+
+    def __init__(self, canvas: Canvas, size: float, named: list[int], left: float) -> None:
+        self.canvas, self.ax, self.named, self.size = canvas, canvas.ax, named, size
+        self.ink = Ink.of(canvas.ax, outside=True)
+        self.at = 8.0
+        figure, width = canvas.ax.figure, panel_size(canvas.ax)[0]
+        self.room = width - left - max(0.30 * width, 60.0) - 14.0
+        if figure.get_layout_engine() is None:  # nothing makes room but what the figure has
+            self.room = (figure.bbox.x1 - canvas.ax.bbox.x1) * 72.0 / figure.dpi
+
+    def write(self, forest: Forest) -> None:
+        """Write the columns that have room: value, rank and ties before the interval."""
+        lanes, columns = _lanes(forest.letters), list(forest.columns)
+        if len(lanes) > _LANES:
+            lanes, columns = [], [*columns, ("tied", [str(x) for x in forest.letters])]
+        tied = _LANE * max(k for k, _ in lanes) + 12.0 if lanes else 0.0
+        lanes, self.room = (lanes, self.room - tied) if tied <= self.room else ([], self.room)
+        value, limits = _numbers(forest)
+        level = percent_of(forest.level) if forest.level else "confidence"
+        wanted = [(forest.header, value), *columns, (f"{level} interval", limits)]
+        kept = []
+        for title, texts in wanted:  # the interval last: it is the first to go
+            needed = self._width(title, texts) + 10.0
+            if texts and needed <= self.room:
+                kept.append((title, texts))
+                self.room -= needed
+        if any(title == "tied" for title, _ in kept):
+            self.canvas.tell("No test distinguishes rows that share a letter.")
+        elif forest.letters and not lanes and len({*forest.letters}) < len(forest.letters):
+            self.canvas.tell("Ties have no room here; the letters in the table show them.")
+        if kept and kept[-1][1] is limits:
+            kept.insert(1, kept.pop())
+        for title, texts in kept:
+            self._add(title, texts, self.ink.note if texts is limits else self.ink.fg)
+        if lanes:
+            self._bars(lanes)
+
+    def _width(self, title: str, texts: list[str]) -> float:
+        return max([wide(title, max(LEAST, self.size - 1.0)), *(wide(x, self.size) for x in texts)])
+
+    def _add(self, title: str, texts: list[str], color: Any) -> None:
+        self.at += self._width(title, texts)
+        for k in self.named:
+            self._write(texts[k], k, "data", color, ha="right", va="center_baseline")
+        self._head(title, "right")
+        self.at += 10.0
+
+    def _head(self, title: str, ha: str) -> None:
+        size = max(LEAST, self.size - 1.0)
+        self._write(
+            title, 1, "axes fraction", self.ink.note, up=3, ha=ha, va="bottom", fontsize=size
+        )
+
+    def _write(
+        self, text: str, y: float, unit: str, color: Any, *, up: float = 0.0, **look: Any
+    ) -> None:
+        self.ax.annotate(
+            text, (1, y), xycoords=("axes fraction", unit), xytext=(self.at, up), color=color,
+            textcoords="offset points", annotation_clip=unit == "data",
+            **{"fontsize": self.size, **look},
+        )  # fmt: skip
+
+    def _bars(self, lanes: list[tuple[int, list[int]]]) -> None:
+        """Draw a vertical bar for each letter, with dots where its rows have gaps."""
+        from matplotlib.transforms import ScaledTranslation, blended_transform_factory
+
+        base = blended_transform_factory(self.ax.transAxes, self.ax.transData)
+        gaps = False
+        for lane, rows in lanes:
+            right = (self.at + 3.0 + _LANE * lane) / 72.0
+            shift = ScaledTranslation(right, 0, self.ax.figure.dpi_scale_trans)
+            look: dict[str, Any] = {
+                "transform": base + shift, "clip_on": False, "color": self.ink.fg,
+                "label": "_tied", "scalex": False, "scaley": False,
+            }  # fmt: skip
+            ends = [rows[0] - 0.28, rows[-1] + 0.28]
+            self.ax.plot([1, 1], ends, linewidth=1.2, solid_capstyle="butt", **look)
+            if rows != list(range(rows[0], rows[-1] + 1)):
+                gaps = True
+                self.ax.plot([1] * len(rows), rows, "o", markersize=2.6, **look)
+        self._head("tied", "left")
+        dots = "; where a bar has dots, only rows with a dot belong" * gaps
+        self.canvas.tell(f"Bars on the right join rows that no test distinguishes{dots}.")
+
+
+def _numbers(forest: Forest) -> tuple[list[str], list[str]]:
+    """Return values and intervals as text, all with the same decimals."""
+    value, low, high = (
+        forest.scale * np.asarray(x, dtype=float) for x in (forest.value, forest.low, forest.high)
+    )
+    widths, found = (x[np.isfinite(x)] for x in (high - low, value))
+    typical = float(np.median(widths)) if len(widths) else 0.04
+    if not len(widths) and len(found):
+        typical = float(np.ptp(found)) / 4.0 or 0.04
+    digits, signed = digits_for(typical), forest.signed
+    texts = [number(x, digits, signed=signed) + forest.unit for x in value]
+    limits = [
+        interval(a, b, digits, signed=signed) + forest.unit if np.isfinite(a + b) else "–"
+        for a, b in zip(low, high, strict=True)
+    ]
+    return texts, limits if len(widths) else []
+
+
+def _lanes(letters: Sequence[str]) -> list[tuple[int, list[int]]]:
+    """Return the rows of each letter and its lane: bars in one lane do not overlap."""
+    rows: dict[str, list[int]] = {}
+    for k, own in enumerate(letter_sets(letters)):
+        for letter in own:
+            rows.setdefault(letter, []).append(k)
+    ends: list[int] = []
+    found = []
+    for group in sorted((x for x in rows.values() if len(x) > 1), key=lambda x: (x[0], x[-1])):
+        lane = next((k for k, end in enumerate(ends) if end < group[0]), len(ends))
+        ends[lane : lane + 1] = [group[-1]]
+        found.append((lane, group))
+    return found
+
+
+def rows_high(table: pd.DataFrame | None) -> tuple[float, float]:
+    """Return the size of a figure in which the rows have room."""
+    from matplotlib import rcParams
+
+    width, height = rcParams["figure.figsize"]
+    count = 0 if table is None else len(table)
+    needed = 1.0 + min(count, _TALLEST) * (_ROW if count <= _MANY else _DENSE)
+    return (width, float(np.clip(needed, 0.45 * height, max(needed, 0.45 * height))))
+
+
+# ---------------------------------------------------------------- What is drawn as rows of a forest
+
+_AREAS = {"roc": "area under the ROC curve", "ap": "average precision"}
+_SHORT = {"roc": "AUC", "ap": "AP"}
+
+
+@picture(("measure", "area", "chance"), "area", own="y")
+def draw_area(canvas: Canvas, table: pd.DataFrame, *, sort: bool = True) -> None:
+    """Draw the area of each measure, its interval, and what chance reaches."""
+    if sort:
+        table = table.sort_values("area", ascending=False, kind="stable")
+    kind = str(table.attrs.get("kind"))
+    nothing = pd.Series(np.nan, index=table.index)
+    chances = table["chance"].dropna().round(9).unique()
+    digits = 2 if kind == "roc" else digits_for(0.5 * float(np.min(chances, initial=0.04)))
+    draw_forest(canvas, Forest(
+        list(table["measure"]), table["area"], table.get("ci_low", nothing),
+        table.get("ci_high", nothing), np.zeros(len(table)),
+        _AREAS.get(kind, "area"), _SHORT.get(kind, "area"), level=table.attrs.get("level"),
+        references={float(x): f"random {number(float(x), digits)}" for x in chances},
+    ))  # fmt: skip
+    if "ci_low" in table:
+        canvas.tell(f"Lines: {interval_kind(table.attrs, 'each measure alone')}.")
+    canvas.tell("Vertical line: a random order.")
+
+
+draw_area.__wrapped__.figure_size = rows_high  # type: ignore[attr-defined]
+
+RANKED = ("measure", "value", "ci_low", "ci_high", "rank_low", "rank_high")
+
+
+def draw_measure_ranks(table: pd.DataFrame | xr.Dataset, **look: Any) -> Any:
+    """Draw the value of each measure with its interval, and its ranks.
+
+    A panel for each n, or of queries for each metric.
+    """
+    frame = tidy(table, RANKED, "measure_ranks")
+    frame = frame.drop(columns=["row"], errors="ignore")
+    return _draw_measure_ranks(by_n(frame, "measure"), **look)
+
+
+@picture(RANKED, "measure_ranks", own="y")
+def _draw_measure_ranks(canvas: Canvas, table: pd.DataFrame) -> None:
+    table = table.sort_values("value", ascending=False, kind="stable")
+    shares = table.attrs.get("kind") is None and "metric" not in table.attrs
+    _draw_ranks(canvas, table, "measure", what_of(table.attrs), shares=shares)
+
+
+_draw_measure_ranks.__wrapped__.figure_size = rows_high  # type: ignore[attr-defined]
+
+
+@picture(("system", "value", "ci_low", "ci_high", "rank_low", "rank_high"), "system_ranks", own="y")
+def draw_system_ranks(canvas: Canvas, table: pd.DataFrame) -> None:
+    """Draw the score of every system, its interval, and the ranks that the tests leave open."""
+    best = "rank" if "rank" in table else "rank_low"
+    table = table.sort_values(best, kind="stable")
+    _draw_ranks(canvas, table, "system", score_of(table.attrs), shares=False)
+
+
+draw_system_ranks.__wrapped__.figure_size = rows_high  # type: ignore[attr-defined]
+
+
+def _draw_ranks(
+    canvas: Canvas, table: pd.DataFrame, name: str, label: str, *, shares: bool
+) -> None:
+    """Draw values with their intervals, ranks and ties."""
+    attrs = table.attrs
+    ranks = table[["rank_low", "rank_high"]].to_numpy(dtype=float)
+    texts = [
+        "" if not np.isfinite(a + b) else f"{a:.0f}" if a == b else f"{a:.0f}–{b:.0f}"
+        for a, b in ranks
+    ]
+    tied = table["tied_for_best"] if "tied_for_best" in table else table["rank_low"] == 1
+    draw_forest(canvas, Forest(
+        list(table[name]), table["value"], table["ci_low"], table["ci_high"],
+        tied.to_numpy(dtype=bool), label, "precision" if shares else "value",
+        in_percent if shares else plainly, 100.0 if shares else 1.0, "%" if shares else "",
+        columns=[("rank", texts)], level=attrs.get("level"),
+        letters=list(table["letters"]) if "letters" in table else (),
+    ))  # fmt: skip
+    one = "measure" if name == "measure" else "system"
+    canvas.tell(f"Lines: {interval_kind(attrs, f'each {one} alone')}.")
+    percentile = attrs.get("ranks") not in (None, "simultaneous")
+    how = (
+        "bootstrap percentiles, each alone"
+        if percentile
+        else pairs_kind(attrs, len(table) * (len(table) - 1) // 2)
+    )
+    level = percent_of(attrs.get("level", 0.95) if percentile else 1.0 - alpha_of(attrs))
+    canvas.tell(f"Rank: {level} interval of the rank{f', {how}' if how else ''}.")
+    canvas.tell(f"In color: no other {one} is significantly better.")
+
+
+def what_of(attrs: Mapping[Any, Any]) -> str:
+    """Return what measures are ranked by."""
+    kind = attrs.get("kind")
+    if kind is not None:
+        return _AREAS.get(str(kind), "value")
+    if "metric" in attrs:
+        metric = WRITTEN.get(attrs["metric"], attrs["metric"])
+        return f"mean {metric} over queries" if metric else "mean over queries"
+    return f"precision, n = {attrs['n']:,}" if attrs.get("n") else "precision of the n-best list"
+
+
+def score_of(attrs: Mapping[Any, Any]) -> str:
+    """Return what the scores of systems are: the metric, where the table has it."""
+    if "what" in attrs:  # of measures
+        return str(attrs["what"])
+    metric = attrs.get("metric")
+    return "score" if metric in (None, "mean", "sum") else str(WRITTEN.get(metric, metric))
+
+
+def gain_of(attrs: Mapping[Any, Any]) -> str:
+    """Return what the gain is a gain in: the metric, where the table has it."""
+    metric = attrs.get("metric")
+    if metric in (None, "mean", "sum"):
+        return "gain in score"
+    return f"gain in {WRITTEN.get(metric, metric)}"
+
+
+@picture(
+    ("measure_a", "measure_b", "n_first", "n_last", "difference", "ci_low", "ci_high"),
+    "mean_difference", own="y",
+)  # fmt: skip
+def draw_mean_difference(
+    canvas: Canvas, table: pd.DataFrame, differences: pd.DataFrame | None = None
+) -> None:
+    """Draw mean differences of precision with their intervals, and the differences at each n."""
+    ax = canvas.ax
+    several = len(table[["measure_a", "measure_b"]].drop_duplicates()) > 1
+    names, p = [], []
+    for y, row in enumerate(table.to_dict("records")):
+        pair = f"{canvas.text(row['measure_a'])} − {canvas.text(row['measure_b'])}"
+        names.append(pair if several or len(table) == 1 else f"{row['n_first']:,}")
+        if len(table) > 1 and not several:
+            names[-1] = f"n = {row['n_first']:,} to {row['n_last']:,}"
+        p.append(p_cell(float(row.get("p_value", np.nan))))
+        if differences is None:
+            continue
+        needed = ("measure_a", "measure_b", "n", "difference")
+        result = table_of(differences, needed, "compare")
+        same = (result["measure_a"] == row["measure_a"]) & (result["measure_b"] == row["measure_b"])
+        inside = result["n"].between(row["n_first"], row["n_last"])
+        found = result.loc[same & inside, "difference"].to_numpy(dtype=float)
+        found = found[np.linspace(0, len(found) - 1, min(len(found), 200)).astype(int)]
+        ax.plot(
+            found, np.full(len(found), y + 0.3), "|", color=canvas.ink.muted, markersize=5,
+            zorder=1.5, label="_at each n",
+        )  # fmt: skip
+    attrs = table.attrs
+    first, last = (int(table[c].iloc[0]) if len(table) else 0 for c in ("n_first", "n_last"))
+    single = f", n = {first:,} to {last:,}" if len(table) == 1 else ""
+    excludes = ((table["ci_low"] > 0) | (table["ci_high"] < 0)).to_numpy(dtype=bool)
+    draw_forest(canvas, Forest(
+        names, table["difference"], table["ci_low"], table["ci_high"], excludes,
+        f"mean difference of precision (points){single}", "points", in_points, 100.0, signed=True,
+        columns=[("p", p)] if any(p) else (), references={0.0: ""}, level=attrs.get("level"),
+    ))  # fmt: skip
+    canvas.tell(f"Lines: {interval_kind(attrs, 'each row alone')}.")
+    if differences is not None:
+        canvas.tell("Ticks below a row: the differences at each n, of which it is the mean.")
+
+
+draw_mean_difference.__wrapped__.figure_size = rows_high  # type: ignore[attr-defined]
+
+
+@picture(
+    ("system_a", "system_b", "score_a", "score_b", "gain", "p_value"),
+    "paired_bootstrap with adjust=...", own="y",
+)  # fmt: skip
+def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: float = 0.05) -> None:
+    """Draw the systems by their scores, and bars that join those not distinguished."""
+    attrs = table.attrs
+    scores: dict[Any, float] = {}
+    for side in "ab":
+        scores |= dict(zip(table[f"system_{side}"], table[f"score_{side}"], strict=True))
+    higher = bool(attrs.get("higher_is_better", True))
+    order = sorted(scores, key=lambda name: -scores[name] if higher else scores[name])
+    p = table["p_adjusted" if "p_adjusted" in table else "p_value"].to_numpy(dtype=float)
+    place = {name: k for k, name in enumerate(order)}
+    apart = np.zeros((len(order), len(order)), dtype=bool)
+    for a, b, chance in zip(table["system_a"], table["system_b"], p, strict=True):
+        apart[place[a], place[b]] = apart[place[b], place[a]] = chance <= alpha
+    letters = letters_of(apart)
+    value = np.array([scores[name] for name in order])
+    shares = "what" in attrs and attrs.get("kind") is None
+    nothing = np.full(len(order), np.nan)
+    draw_forest(canvas, Forest(
+        order, value, nothing, nothing,
+        ~apart[0] if len(order) else [], score_of(attrs), "precision" if shares else "value",
+        in_percent if shares else plainly, 100.0 if shares else 1.0, "%" if shares else "",
+        letters=letters,
+    ))  # fmt: skip
+    how = pairs_kind(attrs, len(table))
+    canvas.tell(f"Tests at {percent_of(alpha)}{f', {how}' if how else ''}.")
+    canvas.tell("In color: not distinguished from the best.")
+
+
+def _systems_high(table: pd.DataFrame | None) -> tuple[float, float]:
+    """Return the size of a figure in which each system has a row."""
+    both = [] if table is None else [*table["system_a"], *table["system_b"]]
+    return rows_high(pd.DataFrame(index=range(len(dict.fromkeys(both)))))
+
+
+draw_critical_difference.__wrapped__.figure_size = _systems_high  # type: ignore[attr-defined]
+
+# ---------------------------------------------- Pairs of measures, as pictures of systems show them
+
+# of each side of a pair of measures: the tables of pairs, of compare, and of compare_area
+_SCORES = ("value", "precision", "area")
+
+
+def as_systems(table: pd.DataFrame | xr.Dataset) -> pd.DataFrame:
+    """Return the pairs of measures in the columns of pairs of systems, n among the groups."""
+    needed = ("measure_a", "measure_b", "difference", "p_value")
+    frame = tidy(table, needed, "compare, or of compare_area")
+    score = next((name for name in _SCORES if f"{name}_a" in frame), None)
+    if score is None:
+        raise ValueError(
+            "table has neither precision_a, precision_b nor area_a, area_b: give the result of"
+            " compare with n, or of compare_area, or the data."
+        )
+    frame = by_n(frame, "measure_a")
+    kind = frame.attrs.get("kind", "roc" if score == "area" else None)
+    before = list(frame.columns[: list(frame.columns).index("measure_a")])
+    renamed = {
+        "measure_a": "system_a", "measure_b": "system_b", f"{score}_a": "score_a",
+        f"{score}_b": "score_b", "difference": "gain", "p_value": "p_value",
+        **{x: x for x in ("p_adjusted", "ci_low", "ci_high") if x in frame},
+    }  # fmt: skip
+    result = frame[[*before, *renamed]].rename(columns=renamed)
+    result.attrs = {**frame.attrs, "kind": kind}
+    result.attrs["what"] = what_of(result.attrs)
+    return result

@@ -1,0 +1,322 @@
+"""Names in a picture: at the ends of lines, in a key off the data, above the panel, in a legend."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.lines import Line2D
+from matplotlib.offsetbox import AnchoredOffsetbox, DrawingArea, HPacker, TextArea, VPacker
+from matplotlib.text import Text
+from matplotlib.transforms import Bbox, ScaledTranslation
+
+from rankeval_pd.plotting.ink import Ink
+from rankeval_pd.plotting.look import Named
+from rankeval_pd.plotting.numbers import LEAST, font, panel_size, shortened, wide
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_LINE = 1.12  # heights of a line of names, by the size of their letters
+_MOVED = 0.35  # of the size, by which a name may stand beside its line without a leader
+_KEPT = 0.62  # of a panel's width that the axes keep
+_CELLS = 48  # of the raster that finds a corner without data
+_APART = 0.01  # of the range, by which the ends of lines differ at the least
+_MARGIN = 14.0  # points around a key
+
+
+def apart(wanted: Any, least: float, low: float, high: float) -> np.ndarray[Any, Any]:
+    """Return the places nearest to those wanted, at this distance, within limits.
+
+    An isotonic regression of the places less the room that each needs (pooled adjacent violators).
+    """
+    order = np.argsort(wanted, kind="stable")
+    pools: list[tuple[float, int]] = []
+    for k, place in enumerate(np.asarray(wanted, dtype=float)[order]):
+        pools.append((place - k * least, 1))
+        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
+            (a, m), (b, n) = pools[-2:]
+            pools[-2:] = [((a * m + b * n) / (m + n), m + n)]
+    flat = np.repeat([value for value, _ in pools], [count for _, count in pools])
+    flat = np.clip(flat, low, max(low, high - (len(flat) - 1) * least))
+    result = np.empty(len(flat))
+    result[order] = flat + np.arange(len(flat)) * least
+    return result
+
+
+class EndLabels(Artist):
+    """Names beside the panel, at the height of their lines' ends, never on each other.
+
+    Their places are found when the picture is drawn, and hold after zoom, resize and layout.
+    """
+
+    def __init__(self, ax: Axes, names: Sequence[Named], size: float) -> None:
+        super().__init__()
+        self.axes: Any = ax
+        self.names, self.size = list(names), size
+        self.set_figure(ax.figure)
+        self.set_clip_on(False)
+        self.set_zorder(5)
+        ink = Ink.of(ax, outside=True)
+        self.texts = [
+            Text(0, 0, x.text, color=ink.note if x.muted else ink.text(x.color), fontsize=size,
+                 va="center_baseline", figure=ax.figure)
+            for x in names
+        ]  # fmt: skip
+        ax.add_artist(self)
+
+    def get_children(self) -> list[Artist]:
+        """Return the texts."""
+        return list(self.texts)
+
+    def _place(self) -> list[Any]:
+        """Move the texts to their places, and return the ends of their leaders."""
+        ax, pixels = self.axes, self.axes.figure.dpi / 72.0
+        right = ax.get_xlim()[1]
+        ends = np.array([ax.transData.transform((right, x.y))[1] for x in self.names])
+        own = np.clip(np.nan_to_num(ends, nan=ax.bbox.y0), ax.bbox.y0, ax.bbox.y1)
+        size = self.size
+        while size > LEAST and _LINE * size * pixels * len(own) > ax.bbox.height:
+            size -= 0.5
+        room = 2.0 * pixels
+        places = apart(own, _LINE * size * pixels, ax.bbox.y0 - room, ax.bbox.y1 + room)
+        moved = bool(np.abs(places - own).max(initial=0.0) > _MOVED * size * pixels)
+        start, stop = ax.bbox.x1 + room, ax.bbox.x1 + (13.0 if moved else 5.0) * pixels
+        for text, y in zip(self.texts, places, strict=True):
+            text.set_fontsize(size)
+            text.set_position((stop + room * moved, y))
+        return [((start, a), (stop, b)) for a, b in zip(own, places, strict=True)] * moved
+
+    def get_window_extent(self, renderer: Any = None) -> Bbox:
+        """Return where the texts stand."""
+        self._place()
+        return Bbox.union([text.get_window_extent(renderer) for text in self.texts])
+
+    def get_tightbbox(self, renderer: Any = None) -> Bbox:
+        """Return where the texts stand: a layout makes room for them."""
+        return self.get_window_extent(renderer)
+
+    def draw(self, renderer: Any) -> None:
+        """Draw the texts, and leaders where they were moved."""
+        if not self.get_visible():
+            return
+        ink = Ink.of(self.axes, outside=True)
+        for ((x0, y0), (x1, y1)), name in zip(self._place(), self.names, strict=False):
+            color = ink.reference if name.muted else name.color
+            leader = Line2D([x0, x0 + 0.35 * (x1 - x0), x1], [y0, y1, y1], lw=0.6, color=color)
+            leader.set_figure(self.axes.figure)
+            leader.draw(renderer)
+        for text in self.texts:
+            text.draw(renderer)
+
+
+class Key(Artist):
+    """A small table of names in a corner that no line crosses; without one, names above the panel.
+
+    The place is chosen when the picture is drawn, when the panel has its final size.
+    """
+
+    def __init__(self, ax: Axes, inside: Any, above: Sequence[Any]) -> None:
+        super().__init__()
+        self.axes: Any = ax
+        self.names = list(above)
+        self.inside: Any = AnchoredOffsetbox(
+            "lower right", child=inside, frameon=False, pad=0, borderpad=0.7
+        )
+        self.set_figure(ax.figure)
+        self.set_zorder(5)
+        self.set_clip_on(False)
+        self._join(self.inside)
+        self.inside.set_bbox_to_anchor(ax.bbox)
+        ax.add_artist(self)
+
+    def _join(self, box: Any) -> None:
+        box.set_figure(self.axes.figure)
+        box.axes = self.axes
+
+    def get_children(self) -> list[Artist]:
+        """Return what is drawn: the table, or the rows above the panel."""
+        return [self._chosen(self.axes.figure.canvas.get_renderer())]
+
+    def _chosen(self, renderer: Any) -> Any:
+        ax, pixels = self.axes, self.axes.figure.dpi / 72.0
+        extent = self.inside.get_child().get_bbox(renderer)
+        margin = _MARGIN * pixels
+        place = corner(
+            ax, (extent.width + margin) / ax.bbox.width, (extent.height + margin) / ax.bbox.height
+        )
+        if place is not None:
+            self.inside.loc = AnchoredOffsetbox.codes[place]
+            return self.inside
+        for item in self.names:
+            item.set_figure(ax.figure)
+        sizes = [item.get_bbox(renderer).width + 9.0 * pixels for item in self.names]
+        rows: list[list[Any]] = [[]]
+        room = left = max(ax.bbox.width, 0.76 * panel_size(ax)[0] * pixels) + 10.0 * pixels
+        for item, size in zip(self.names, sizes, strict=True):
+            if size > left and rows[-1]:
+                rows.append([])
+                left = room
+            rows[-1].append(item)
+            left -= size
+        written = any(ax.get_title(loc) for loc in ("left", "center", "right"))
+        tall = 1.5 * ax.title.get_fontsize() / 72.0 if written else 0.0
+        title = ScaledTranslation(0, tall, ax.figure.dpi_scale_trans)
+        lines: list[Any] = [HPacker(children=row, pad=0, sep=9) for row in rows]
+        box = AnchoredOffsetbox(
+            "lower left", child=VPacker(children=lines, pad=0, sep=2), frameon=False, pad=0,
+            borderpad=0.3, bbox_to_anchor=(0, 1), bbox_transform=ax.transAxes + title,
+        )  # fmt: skip
+        self._join(box)
+        return box
+
+    def get_window_extent(self, renderer: Any = None) -> Bbox:
+        """Return where the names stand."""
+        renderer = renderer or self.axes.figure.canvas.get_renderer()
+        return self._chosen(renderer).get_window_extent(renderer)  # type: ignore[no-any-return]
+
+    def get_tightbbox(self, renderer: Any = None) -> Bbox:
+        """Return where the names stand: a layout makes room for them."""
+        return self.get_window_extent(renderer)
+
+    def draw(self, renderer: Any) -> None:
+        """Draw the names."""
+        if self.get_visible():
+            self._chosen(renderer).draw(renderer)
+
+
+def corner(ax: Axes, across: float, upwards: float) -> str | None:
+    """Return the corner where a box of this share of the panel hits no data.
+
+    Without one: None where a layout can make room above the panel, else the one with fewest hits.
+    """
+    grid = occupied(ax)
+    w, h = (min(_CELLS, int(np.ceil(share * _CELLS))) for share in (across, upwards))
+    rows = {"upper": slice(_CELLS - h, _CELLS), "lower": slice(0, h)}
+    columns = {"right": slice(_CELLS - w, _CELLS), "left": slice(0, w)}
+    hits = {f"{v} {s}": float(grid[rows[v], columns[s]].mean()) for v in rows for s in columns}
+    best = min(hits, key=hits.__getitem__)
+    room = max(across, upwards) <= 1.0
+    free = hits[best] == 0.0 and room
+    return best if free or ax.figure.get_layout_engine() is None else None
+
+
+def occupied(ax: Axes) -> np.ndarray[Any, Any]:
+    """Return which cells of a raster of the panel are crossed by data, or covered by text."""
+    grid = np.zeros((_CELLS, _CELLS), dtype=bool)
+    drawn = [
+        line.get_transform().transform(line.get_xydata())
+        for line in ax.get_lines()
+        if line.get_zorder() >= 1.0
+    ]
+    for bars in ax.collections:
+        for path in bars.get_paths() if bars.get_zorder() > 1.05 else ():
+            drawn.append(bars.get_transform().transform(path.vertices))
+        if not hasattr(bars, "get_segments") and len(np.asarray(bars.get_offsets())):  # points
+            drawn += [ax.transData.transform([p, p]) for p in np.asarray(bars.get_offsets())]
+    for text in ax.texts:
+        box = text.get_window_extent()
+        drawn += [np.array([(box.x0, y), (box.x1, y)]) for y in (box.y0, box.y1)]
+    for points in drawn:
+        at = ax.transAxes.inverted().transform(np.asarray(points, dtype=float))
+        at = at[np.isfinite(at).all(axis=1)].clip(-1.0, 2.0)
+        if len(at) < 2:
+            continue
+        # points on each piece, near enough to miss no cell
+        counts = (np.abs(np.diff(at, axis=0)).max(axis=1) * 1.5 * _CELLS).astype(int) + 2
+        first = np.repeat(np.arange(len(counts)), counts)
+        place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        share = place / np.repeat(counts - 1, counts)
+        cells = (at[first] + share[:, np.newaxis] * (at[first + 1] - at[first])) * _CELLS
+        cells = np.minimum(cells, np.where(cells <= _CELLS + 0.5, _CELLS - 1, cells)).astype(int)
+        inside = cells[((cells >= 0) & (cells < _CELLS)).all(axis=1)]
+        grid[inside[:, 1], inside[:, 0]] = True
+    return grid
+
+
+# ------------------------------------------------------------------------- Where a name finds room
+
+
+def name_lines(
+    ax: Axes, names: Sequence[Named], headers: Sequence[str], *, at: str | None, meet: bool
+) -> None:
+    """Name lines at their ends, in a key, or above the panel, where there is room.
+
+    ``meet``: all lines end in one point. ``headers`` are those of the values in a key.
+    """
+    if at != "key" and not (meet or headers) and _ends_fit(ax, names, forced=at == "end"):
+        EndLabels(ax, names, font(ax, "name"))
+        return
+    bright = [x for x in names if not x.muted or x.reference]
+    if at != "key" and not (meet or headers) and _ends_fit(ax, bright, forced=at == "end"):
+        EndLabels(ax, bright, font(ax, "name"))
+    elif bright:
+        _add_key(ax, bright, headers)
+
+
+def _ends_fit(ax: Axes, names: Sequence[Named], *, forced: bool) -> bool:
+    """Return whether there is room for names beside the panel."""
+    if not names or (ax.figure.get_layout_engine() is None and not forced):
+        return False  # nothing makes room on the right
+    width, height = panel_size(ax)
+    size = font(ax, "name")
+    widest = max(wide(x.text, size) for x in names) + 16.0
+    beside = 4.2 * font(ax, "tick") + 1.3 * font(ax, "label") + 8.0  # the axis on the left
+    own = [x.y for x in names if not x.reference]
+    low, high = ax.get_ylim()
+    spread = (max(own) - min(own)) / max(abs(high - low), 1e-300) if own else 1.0
+    tall = _LINE * LEAST * len(names) <= 0.62 * height
+    together = len(own) > 2 and spread < _APART
+    fits = widest <= (1.0 - _KEPT) * width - beside and tall and not together
+    return fits or (forced and tall)
+
+
+def _add_key(ax: Axes, names: Sequence[Named], headers: Sequence[str]) -> None:
+    """Write a dash, a name in its color and its values in a row for each name."""
+    ink, out, size = Ink.of(ax), Ink.of(ax, outside=True), font(ax, "note")
+    room = 0.45 * panel_size(ax)[0]
+    names = [x._replace(text=shortened(x.text, size, room)) for x in names]
+
+    def text(words: str, color: Any) -> TextArea:
+        return TextArea(words, textprops={"fontsize": size, "color": color})
+
+    def dash(name: Named | None) -> DrawingArea:
+        area = DrawingArea(14, size, 0, 0)
+        if name is not None:
+            width = 0.8 if name.reference else 2.0
+            shown = Line2D([0, 14], [0.4 * size] * 2, lw=width, color=name.color, ls=name.dash)
+            area.add_artist(shown)
+        return area
+
+    most = 0.62 * panel_size(ax)[0]
+    needed = 19.0 + max(wide(x.text, size) for x in names)
+    kept = []
+    for k, title in enumerate(headers):
+        needed += 7.0 + max(wide(word, size) for word in (title, *(x.values[k] for x in names)))
+        if needed <= most:
+            kept.append(k)
+    rows: list[Any] = []
+    if headers:
+        titles = [text(headers[k], ink.note) for k in kept]
+        rows = [[dash(None), text(" ", ink.note), *titles]]
+    rows += [
+        [
+            dash(x),
+            text(x.text, ink.note if x.reference else ink.text(x.color)),
+            *(text(x.values[k], ink.fg) for k in kept),
+        ]
+        for x in names
+    ]
+    columns: list[Any] = [
+        VPacker(children=list(cells), pad=0, sep=2.5, align="right" if k > 1 else "left")
+        for k, cells in enumerate(zip(*rows, strict=True))
+    ]
+    words = [f"{x.text} {x.values[0]}" if kept and x.values[0] else x.text for x in names]
+    above = [text(headers[0], out.note)] if kept else []
+    above += [
+        text(word, out.note if x.reference else out.text(x.color))
+        for word, x in zip(words, names, strict=True)
+    ]
+    Key(ax, HPacker(children=columns, pad=0, sep=5, align="top"), above)

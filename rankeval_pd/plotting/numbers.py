@@ -1,0 +1,259 @@
+"""Numbers of a picture: how they are written, and which stand at the axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankeval_pd.forms.out.phrases import percent_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+
+    from rankeval_pd.stats._types import FloatArray
+
+LARGE_RATIO = 2000.0  # of the largest n to the least, above which n is drawn in logarithms
+WIDE = 100.0  # mm of a panel, below which letters are smaller
+_SIZES = {"label": (9.5, 8.0), "name": (9.0, 8.0), "tick": (8.5, 7.5), "note": (8.0, 7.0)}
+LEAST = 7.0  # points: smaller letters are never written
+_TICK = 14.0  # mm between two ticks to the right
+_POINT = 25.4 / 72.0  # mm
+
+
+# --------------------------------------------------------------- How much room there is for letters
+
+
+def panel_size(ax: Axes) -> tuple[float, float]:
+    """Return width and height of the part of the figure that the Axes may fill, in points."""
+    figure = ax.figure
+    width, height = (72.0 * side / figure.dpi for side in figure.bbox.size)
+    spec: Any = ax.get_subplotspec()
+    if spec is None:
+        return width, height
+    while spec is not None:
+        grid = spec.get_gridspec()
+        for ratios, span, across in (
+            (grid.get_width_ratios(), spec.colspan, True),
+            (grid.get_height_ratios(), spec.rowspan, False),
+        ):
+            part = sum(ratios[span.start : span.stop]) / sum(ratios)
+            width, height = (width * part, height) if across else (width, height * part)
+        spec = getattr(grid, "_subplot_spec", None)  # a grid within a grid
+    return width, height
+
+
+def small(ax: Axes) -> bool:
+    """Return whether the panel is too narrow for letters of the usual size."""
+    return bool(panel_size(ax)[0] * _POINT < WIDE)
+
+
+def font(ax: Axes, role: str) -> float:
+    """Return the size of letters: of a "label", "name", "tick" or "note"; 7 points at the least."""
+    from matplotlib import rcParams
+
+    return max(LEAST, _SIZES[role][small(ax)] * float(rcParams["font.size"]) / 10.0)
+
+
+def wide(text: str, size: float) -> float:
+    """Return about how wide text is, in points."""
+    from matplotlib import rcParams
+
+    if rcParams["text.usetex"]:
+        return 0.5 * len(text) * size
+    return size * _measured(str(text), tuple(rcParams["font.family"]))
+
+
+@lru_cache(maxsize=4096)
+def _measured(text: str, family: tuple[str, ...]) -> float:
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    prop = FontProperties(family=list(family), size=10.0)
+    width, _, _ = text_to_path.get_text_width_height_descent(text, prop, False)
+    return 1.03 * float(width) / 10.0  # letters are set on whole pixels
+
+
+def shortened(text: str, size: float, room: float) -> str:
+    """Return a name with its middle left out where it is wider than the room, in points."""
+    if wide(text, size) <= room:
+        return text
+    most = max(4, int(len(text) * room / max(wide(text, size), 1.0)))
+    half = max(1, (most - 1) // 2)
+    cut = f"{text[: most - 1 - half]}…{text[-half:]}"
+    return cut if len(cut) < len(text) else text
+
+
+# -------------------------------------------------------------------------- How a number is written
+
+
+def percent(share: float) -> str:
+    """Return a share as text: 11%, 0.43%."""
+    return f"{100.0 * share:.{0 if share >= 0.0995 else 1 if share >= 0.0095 else 2}f}%"
+
+
+def rate_text(p: float) -> str:
+    """Return a level p of a test: 5%, 0.1%, 1e-17."""
+    return percent_of(p) if p >= 1e-4 else f"{p:g}"
+
+
+def most_text(p: float) -> str:
+    """Return the share that is left: 95%, all but 1e-17."""
+    return percent_of(1.0 - p) if p >= 1e-4 else f"all but {p:g}"
+
+
+def digits_for(width: float) -> int:
+    """Return the decimals of a value whose interval has this width: a fourth of it is seen."""
+    if not np.isfinite(width) or width <= 0.0:
+        return 2
+    return int(np.clip(np.ceil(-np.log10(width / 4.0)), 0, 6))
+
+
+def number(value: float, digits: int, *, signed: bool = False) -> str:
+    """Return a number with so many decimals, and a true minus."""
+    if np.isnan(value):
+        return "–"
+    if np.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    text = f"{value:+,.{digits}f}" if signed else f"{value:,.{digits}f}"
+    plain = text.lstrip("+-")
+    return plain if not float(plain.replace(",", "")) else text.replace("-", "−")
+
+
+def interval(low: float, high: float, digits: int, *, signed: bool = False) -> str:
+    """Return an interval: 0.26–0.32, −0.05 to 0.05."""
+    between = "–" if low >= 0.0 and not signed else " to "
+    return f"{number(low, digits, signed=signed)}{between}{number(high, digits, signed=signed)}"
+
+
+def compact(value: float, _: object = None) -> str:
+    """Return a count as text: 5,000, 20k, 1M; nothing where it is no count."""
+    if value < 0 or (abs(value - round(value)) > 1e-6 and value < 1e3):
+        return ""
+    for size, unit in ((1e6, "M"), (1e3, "k")):
+        if value >= max(size, 1e4):
+            return f"{value / size:.4g}{unit}"
+    return f"{round(value):,}"
+
+
+def in_percent(value: float, _: object = None) -> str:
+    """Return a tick of a share as text; none beyond 0 and 1, where there is only room."""
+    return f"{100 * value:.4g}%" if -1e-9 <= value <= 1.0 + 1e-9 else ""
+
+
+def in_points(value: float, _: object = None) -> str:
+    """Return a difference of shares in points: +10, −2.5, 0."""
+    return f"{100 * value:+.4g}".replace("-", "−") if abs(value) > 1e-12 else "0"
+
+
+def plainly(value: float, _: object = None) -> str:
+    """Return a tick as it is."""
+    return f"{value:.4g}".replace("-", "−")
+
+
+# ----------------------------------------------------------------------------- Ticks that have room
+
+
+def length(axis: Axis) -> float:
+    """Return about how long the axis will be, in points."""
+    width, height = panel_size(axis.axes)
+    return 0.68 * width if axis.axis_name == "x" else 0.55 * height  # type: ignore[attr-defined]
+
+
+def _needed(axis: Axis, characters: float) -> float:
+    """Return the room that a tick's label needs, in points."""
+    size = font(axis.axes, "tick")
+    if axis.axis_name == "x":  # type: ignore[attr-defined]
+        return max((0.62 * characters + 0.9) * size, _TICK / _POINT)
+    return 1.9 * size
+
+
+def settle(ax: Axes) -> None:
+    """Give logarithmic axes some width where their data give none: one value, or none above 0."""
+    for axis in (ax.xaxis, ax.yaxis):
+        low, high = float(axis.get_minpos()), float(axis.get_data_interval()[1])
+        if axis.get_scale() != "log" or low * (1.0 + 1e-9) < high or not np.isfinite(high):
+            continue
+        ends = (0.1 * high, 10.0 * high) if high > 0.0 else (0.001, 1.0)
+        across = axis.axis_name == "x"
+        ax.update_datalim([(end, end) for end in ends], updatex=across, updatey=not across)
+
+
+def set_ticks(axis: Axis, text: Callable[..., str], characters: float) -> None:
+    """Put as many ticks as have room on an axis, written by ``text``."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+    settle(axis.axes)
+    most = int(np.clip(length(axis) / _needed(axis, characters), 2, 8))
+    if axis.get_scale() == "log":
+        low, high = sorted(axis.get_view_interval())
+        decades = np.log10(high / low) if low > 0 else 9.0
+        subs = (1.0, 2.0, 5.0) if decades < min(2.0, most / 3.0) else (1.0,)
+        axis.set_major_locator(LogLocator(subs=subs, numticks=most + 1))
+        axis.set_minor_formatter(NullFormatter())
+    elif axis.get_scale() == "linear":
+        locator = MaxNLocator(most, steps=[1, 2, 2.5, 5, 10], integer=text is compact)
+        axis.set_major_locator(_of_shares(locator) if text is in_percent else locator)
+    axis.set_major_formatter(FuncFormatter(text))
+
+
+def _of_shares(locator: Any) -> Any:
+    """Make a locator leave out what is no share: beyond 0 and 1 there is only room."""
+    every = locator.tick_values
+
+    def within(low: float, high: float) -> Any:
+        ticks = np.asarray(every(low, high))
+        return ticks[(ticks >= -1e-9) & (ticks <= 1.0 + 1e-9)]
+
+    locator.tick_values = within
+    return locator
+
+
+def set_chosen_ticks(
+    axis: Axis, places: Sequence[float], texts: Sequence[str], *, characters: float | None = None
+) -> None:
+    """Put the ticks that have room on an axis, those that come first before the others."""
+    from matplotlib.ticker import FixedLocator, NullLocator
+
+    low, high = sorted(axis.get_view_interval())
+    forward = axis.get_transform().transform
+    ends = forward(np.array([low, high], dtype=float))
+    scale = length(axis) / max(float(abs(ends[1] - ends[0])), 1e-300)
+    room = _needed(axis, characters or max((len(text) for text in texts), default=1))
+    kept: list[tuple[float, float, str]] = []
+    for place, text in zip(places, texts, strict=True):
+        at = float(forward(np.array([place], dtype=float))[0]) * scale
+        if low <= place <= high and all(abs(at - other) >= room for other, _, _ in kept):
+            kept.append((at, place, text))
+    kept.sort(key=lambda tick: tick[1])
+    axis.set_major_locator(FixedLocator([place for _, place, _ in kept]))
+    axis.set_ticklabels([text for _, _, text in kept])
+    axis.set_minor_locator(NullLocator())
+
+
+# --------------------------------------------------------------------- Scales of rates and p-values
+
+_RATES = (
+    0.5, 0.01, 0.99, 0.1, 0.9, 0.001, 0.999, 1e-4, 0.05, 0.2, 0.8, 0.95, 1e-5, 0.9999, 0.02, 0.98,
+)  # fmt: skip
+
+
+def use_normal_deviates(ax: Axes, least: float) -> None:
+    """Give both axes the scale on which the errors of normal scores are a straight line."""
+    from scipy.special import ndtr, ndtri
+
+    edge = max(least, 1e-12)
+
+    def forward(rate: FloatArray) -> Any:
+        return ndtri(np.clip(rate, 0.1 * edge, 1.0 - 0.1 * edge))
+
+    ax.set_xscale("function", functions=(forward, ndtr))
+    ax.set_yscale("function", functions=(forward, ndtr))
+
+
+def set_rate_ticks(axis: Axis) -> None:
+    """Write rates in percent where there is room, on whatever scale."""
+    set_chosen_ticks(axis, _RATES, [f"{100 * rate:g}%" for rate in _RATES], characters=4.5)

@@ -1,0 +1,42 @@
+"""Contact sheets of every plot in every setting of ``tests/test_pictures.py``, to be looked at.
+
+``python -m tests.contact_sheets FOLDER`` writes a PNG file for each plot.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import warnings
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from tests.test_pictures import COUNTS, PICTURES, SIZES, THEMES, draw
+
+
+def main() -> None:
+    """Draw a sheet for each plot: a row for each theme and size, a column for each count."""
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "contact_sheets")
+    folder.mkdir(exist_ok=True)
+    warnings.simplefilter("ignore")
+    for name in PICTURES:
+        rows = [*itertools.product(THEMES, SIZES)]
+        sheet, cells = plt.subplots(len(rows), len(COUNTS), figsize=(20, 3.75 * len(rows)))
+        for (row, (theme, size)), (column, count) in itertools.product(
+            enumerate(rows), enumerate(COUNTS)
+        ):
+            figure, _, _ = draw(name, theme, size, count)
+            figure.canvas.draw()
+            cells[row, column].imshow(np.asarray(figure.canvas.buffer_rgba()))
+            cells[row, column].set_axis_off()
+            plt.close(figure)
+        sheet.subplots_adjust(0, 0, 1, 1, 0.02, 0.02)
+        sheet.savefig(folder / f"{name.replace(' ', '_')}.png", facecolor="0.6")
+        plt.close(sheet)
+        print(name, flush=True)
+
+
+if __name__ == "__main__":
+    main()
