@@ -386,8 +386,8 @@ def _draw_difference(
     across = _across(found["n"], rows, a, x)
     known = columns[0] in found and found[columns[0]].notna().any()
     ordered = found.get("difference")
+    limits = [found[c].to_numpy(dtype=float) for c in columns if known]
     if known:
-        limits = [found[c].to_numpy(dtype=float) for c in columns]
         if len(found) > FEW:
             shade = canvas.look.band(None, color=ink.fg, alpha=0.16, linewidth=0, zorder=1.5)
             low.fill_between(across, *limits, **shade)
@@ -407,6 +407,8 @@ def _draw_difference(
             least, most = (np.nanquantile(x, q) for x, q in zip(limits, (0.03, 0.97), strict=True))
             least, most = min(least, ordered.min()), max(most, ordered.max())
             low.set_ylim(least - 0.05 * (most - least), most + 0.05 * (most - least))
+            if min(limits[0].min(), -limits[1].max()) < min(least, -most):
+                canvas.tell("The band of short lists goes on beyond the panel.")
     part.frame(ylabel="difference\n(points)")
     set_ticks(low.yaxis, in_points, 4.0)
     set_ticks(low.xaxis, compact, 5.0)

@@ -292,7 +292,7 @@ def _add_key(ax: Axes, names: Sequence[Named], headers: Sequence[str]) -> None:
 
     most = 0.62 * panel_size(ax)[0]
     needed = 19.0 + max(wide(x.text, size) for x in names)
-    kept = []
+    kept: list[int] = []
     for k, title in enumerate(headers):
         needed += 7.0 + max(wide(word, size) for word in (title, *(x.values[k] for x in names)))
         if needed <= most:
