@@ -67,6 +67,7 @@ def draw_paired_differences(
             0.94 if up else 0.03, 0.97 if up else 0.03, f"{short} better: {count:,}",
             ha="right" if up else "left", va="top" if up else "bottom", transform=ax.transAxes,
             fontsize=font(ax, "name"), color=ink.text(canvas.color(name)),
+            bbox={"facecolor": ink.bg, "edgecolor": "none", "alpha": 0.85, "pad": 1.0},
         )  # fmt: skip
     equal = np.count_nonzero(gains == 0)
     set_ticks(ax.xaxis, compact, 5.0)
