@@ -19,6 +19,7 @@ from rankeval_pd.plotting.numbers import (
     panel_size,
     percent,
     set_ticks,
+    settle,
     small,
 )
 
@@ -284,11 +285,16 @@ class Canvas:
 
     def limits(self, axis: str, low: float | None = None, high: float | None = None) -> None:
         """Set limits of an axis; where other panels share it, or set it before, the wider ones."""
+        settle(self.ax)
         now = getattr(self.ax, f"get_{axis}lim")()
         low, high = now[0] if low is None else low, now[1] if high is None else high
         if not getattr(self.ax, f"get_autoscale{axis}_on")():
             low, high = min(low, now[0]), max(high, now[1])
-        getattr(self.ax, f"set_{axis}lim")(low, high)
+        if getattr(self.ax, f"get_{axis}scale")() == "log":  # which has no place for 0
+            ends = [end if end > 0.0 else None for end in (low, high)]
+            getattr(self.ax, f"set_{axis}lim")(*ends)
+        else:
+            getattr(self.ax, f"set_{axis}lim")(low, high)
 
     def start_at(self, bottom: float, floor: float = 0.0) -> None:
         """Begin the axis upwards here, or lower where data are, and end it above the data."""

@@ -171,11 +171,11 @@ def _set_limits(
         set_rate_ticks(ax.xaxis)
         set_rate_ticks(ax.yaxis)
         return
-    if not log:
+    if ax.get_xscale() == "linear":
         ax.set_xlim(-0.005, 1.005)
     if spec.y == "lift":
         canvas.start_at(0.0)
-    elif not (log and spec.square):
+    elif ax.get_yscale() == "linear":
         ax.set_ylim(-0.005, 1.01)
     canvas.across("share", log=False)
     canvas.upwards(plainly if spec.y == "lift" else in_percent)

@@ -153,7 +153,8 @@ def draw_repetition(table: Any, samples: Any, **options: Any) -> npt.NDArray[Any
         share = min(0.5, 4.2 * font(panel, "note") / (0.62 * panel_size(panel)[1]))
         top = high / (1.0 - share * _tall(panel))  # the lines of text stand above the columns
         panel.set_ylim(0.5 if panel.get_yscale() == "log" else 0.0, 1.05 * top or 1.0)
-        panel.set_xlim(edges[0], edges[-1])
+        if panel.get_xscale() == "linear":
+            panel.set_xlim(edges[0], edges[-1])
         set_ticks(panel.xaxis, in_percent, 5.0)
         set_ticks(panel.yaxis, compact, 3.0)
         last = ax is not None or panel.get_subplotspec().is_last_row()
