@@ -146,7 +146,7 @@ def tied(ax) -> list[set[int]]:
 
 
 def check_rows(ax, table, value="value") -> None:
-    """Assert that the dots and intervals are those of the table, a row each."""
+    """Assert that dots and intervals equal the table, row by row."""
     rows = np.arange(len(table))
     equal(ax.collections[1].get_offsets(), np.column_stack([table[value], rows]))
     ends = np.array(ax.collections[0].get_segments())
@@ -167,7 +167,7 @@ def rank_texts(table) -> list[str]:
 
 
 def check_ranks(ax, table, name) -> None:
-    """Assert that values, intervals, ranks, ties and colors are those of the table."""
+    """Assert that values, intervals, ranks, ties and colors equal the table."""
     check_rows(ax, table)
     assert [text.get_text() for text in ax.get_yticklabels()] == table[name].tolist()
     faces = ax.collections[1].get_facecolors()

@@ -264,7 +264,7 @@ def difference_band(
     -----
     Where the band excludes 0, one measure is better, and all such statements hold together with
     the probability ``level``. As :func:`precision_band`, with the same multipliers in both
-    rankings, so that what the lists share cancels. In simulations, 95 % bands covered .961 to .980.
+    rankings, which cancels what the lists share. In simulations, 95% bands covered .961 to .980.
     ``compare(adjust="max-t")`` is the test to this band, of a sharper null hypothesis; the two
     agree but for a few n.
 

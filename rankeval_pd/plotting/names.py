@@ -244,7 +244,7 @@ def name_lines(
 ) -> None:
     """Name lines at their ends, in a key, or above the panel, where there is room.
 
-    ``meet``: all lines end in one point. ``headers`` are those of the values in a key.
+    ``meet``: all lines end in one point. ``headers``: the titles of the columns in a key.
     """
     if at != "key" and not (meet or headers) and _ends_fit(ax, names, forced=at == "end"):
         EndLabels(ax, names, font(ax, "name"))
