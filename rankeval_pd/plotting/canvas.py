@@ -291,10 +291,8 @@ class Canvas:
         if not getattr(self.ax, f"get_autoscale{axis}_on")():
             low, high = min(low, now[0]), max(high, now[1])
         if getattr(self.ax, f"get_{axis}scale")() == "log":  # which has no place for 0
-            ends = [end if end > 0.0 else None for end in (low, high)]
-            getattr(self.ax, f"set_{axis}lim")(*ends)
-        else:
-            getattr(self.ax, f"set_{axis}lim")(low, high)
+            low, high = (None if end is None or end <= 0.0 else end for end in (low, high))
+        getattr(self.ax, f"set_{axis}lim")(low, high)
 
     def start_at(self, bottom: float, floor: float = 0.0) -> None:
         """Begin the axis upwards here, or lower where data are, and end it above the data."""
