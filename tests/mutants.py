@@ -75,6 +75,16 @@ FAULTS = [
         ("np.minimum(guess + 1.0, high))", "np.minimum(guess + 2.0, high))"),
         ("np.where(below, guess, np.maximum", "np.where(below, guess - 1.0, np.maximum"),
     ),
+    *_in(
+        "significance/skewness.py", "stats/skewness",
+        ("lean * t**2 / 3.0", "lean * t**2 / 6.0"),
+        ("lean**2 * t**3 / 27.0", "lean**2 * t**3 / 9.0"),
+        ("+ lean / 6.0)", "+ lean / 3.0)"),
+        ("stdtr(freedom, -transformed(t, lean))", "stdtr(freedom, -t)"),
+        ("np.minimum(np.abs(t), np.abs(other))", "np.abs(t)"),
+        ("below = estimate - error * inverse(critical, lean)", "below = estimate - error * 2.0"),
+        ("error * inverse(-critical, lean)", "error * inverse(critical, lean)"),
+    ),
     # ------------------------------------------------------------------------------- distributions
     *_in(
         "intervals/proportions.py", "stats/intervals averages fuzzed",
@@ -785,7 +795,9 @@ FAULTS = [
         ("float((wins / winners).mean())", "float(wins.mean())"),
         ("np.argmax(share > tail)", "np.argmax(share > 2.0 * tail)"),
         ("tail = (1.0 - level) / 2.0", "tail = 1.0 - level"),
-        ("-scores[:, ::-1].T", "scores.T"),
+        ("((-high, -low) for low, high in (together, alone))", "(together, alone)"),
+        ("np.minimum(lowest, alone[0])", "np.maximum(lowest, alone[0])"),
+        ("shared = draws.items.n_systems * options.n_alike", "shared = options.n_alike"),
         ("column + room[resample]", "column - room[resample]"),
     ),
     *_in(

@@ -11,13 +11,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.stats
-from numpy.testing import assert_allclose
 
 import rankeval_pd
 from rankeval_pd.stats.rankings.rank_tests import rank_limits
 from rankeval_pd.stats.resampling.bootstrap_tests import EVENTS
-from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, simultaneous_limits
+from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 ADJUST = (None, *ADJUSTMENTS, "max-t", "max-t-stepdown")
@@ -230,24 +228,6 @@ def test_simultaneous_intervals_where_gains_differ_much():
     found = study.simulate(study.Setting(20, 30, "normal", 0.9, 9.0), 60)
     assert found.covered >= 0.88
     assert found.contradicting == 0
-
-
-def test_simultaneous_limits_allow_for_skewness():
-    """Johnson (1978), equation of the modified t, with SciPy's skewness, on either side."""
-    scores = np.random.default_rng(3).exponential([[1.0], [1.3], [4.0]], size=(3, 30))
-    pairs = np.array([[0, 1], [2, 0], [1, 2]])
-    draws = study.draws_of(study.as_items(scores), pairs, study.asked(), study.quiet)
-    differences = scores[pairs[:, 0]] - scores[pairs[:, 1]]
-    skewness, sd = scipy.stats.skew(differences, axis=1), differences.std(axis=1)
-    cubes = np.abs(skewness) * sd**3 * 30
-    assert_allclose(draws.spread.cubes, cubes, rtol=1e-12)
-    gain, error, t = np.array([9.0, -9.0, 0.1]), np.ones(3), 3.0
-    lean = cubes / (30 * sd**2) ** 1.5
-    low, high = simultaneous_limits(gain, error, t, 0.0, lean)
-    moved = t + np.abs(skewness) * (1.0 + 2.0 * t**2) / (6.0 * np.sqrt(30))
-    assert_allclose(low, gain - moved, rtol=1e-12)
-    assert_allclose(high, gain + moved, rtol=1e-12)
-    assert simultaneous_limits(gain[:1], error[:1], t, 0.0, 1e3)[0] == 0.0  # the test rejects 0
 
 
 @pytest.mark.slow

@@ -32,6 +32,7 @@ def test_a_row_per_run_and_metric_from_the_public_functions():
         "measure", "metric", "value", "ci_low", "ci_high", "rank_low", "rank_high", "difference",
         "difference_low", "difference_high", "p_adjusted", "tied_for_best", "wins", "ties",
         "losses", "p_value", "difference_low_alone", "difference_high_alone", "undecided",
+        "ci_low_alone", "ci_high_alone",
     ]  # fmt: skip
     assert found["metric"].tolist() == [m for m in METRICS for _ in range(3)]
     wide = per_query(frame, METRICS, wide=True)
@@ -40,7 +41,7 @@ def test_a_row_per_run_and_metric_from_the_public_functions():
         items = wide[metric]
         np.testing.assert_allclose(rows["value"], items.mean())
         ranks = system_ranks(items).set_index("system")
-        for name in ("ci_low", "ci_high", "rank_low", "rank_high", "tied_for_best"):
+        for name in ("ci_low", "ci_high", "ci_low_alone", "rank_low", "rank_high", "tied_for_best"):
             assert rows[name].tolist() == ranks[name].loc[rows.index].tolist()
         assert rows.loc["bm25", ["difference", "p_adjusted", "wins"]].isna().all()
         pairs = paired_bootstrap(items, "bm25", adjust="max-t")

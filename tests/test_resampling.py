@@ -285,7 +285,7 @@ def test_another_seed_gives_other_numbers_and_a_generator_fresh_ones():
     ask = data.rankeval(metric="f1").paired_bootstrap
 
     def p(rng):
-        return ask(n_resamples=2_000, rng=rng)["ci_low"][0]
+        return ask(n_resamples=2_000, rng=rng, skewness=False)["ci_low"][0]
 
     assert p(0) == p(0) != p(1)
     generator = np.random.default_rng(0)
@@ -452,14 +452,16 @@ def test_the_mirror_image_of_errors_has_the_same_ranks_and_calibration(adjust):
         ),
         signed=True, adjust=adjust,
     )  # fmt: skip
-    limits = -found[["ci_high", "ci_low"]].to_numpy()
-    same_but_for_scores(found.assign(ci_low=limits[:, 0], ci_high=limits[:, 1]), wanted)
+    for name in ("", "_alone")[: 1 + (adjust is not None)]:
+        limits = -found[[f"ci_high{name}", f"ci_low{name}"]].to_numpy()
+        found[[f"ci_low{name}", f"ci_high{name}"]] = limits
+    same_but_for_scores(found, wanted)
     assert found["tied_for_best"].tolist() != [True] * 4
     calibrated = mirrored(
         lambda data, **keywords: data.rankeval.population_calibration(
             30, n_test_sets=5, bins=[0.0, 0.1, 1.0], **keywords
         ),
-        signed=True,
+        signed=False,  # 0 and -1 are not right or wrong, and allow for skewness
     )
     pd.testing.assert_frame_equal(*calibrated)
 
@@ -529,8 +531,8 @@ def test_max_t_of_signs_by_hand():
     """Twelve items, all signs: t tests of every pair with the same signs."""
     rng = np.random.default_rng(2)
     data = pd.DataFrame(rng.normal([0, 0.3, 0.6, 1.5], size=(12, 4)), columns=list("abcd"))
-    found = data.rankeval.paired_bootstrap(adjust="max-t-stepdown")
-    single = data.rankeval.paired_bootstrap(adjust="max-t")
+    found = data.rankeval.paired_bootstrap(adjust="max-t-stepdown", skewness=False)
+    single = data.rankeval.paired_bootstrap(adjust="max-t", skewness=False)
     signs = np.array(list(itertools.product((1, -1), repeat=12)))
     t, t_star, centred = [], [], []
     for row in found.itertuples():
@@ -633,8 +635,10 @@ def test_ranks_by_hand():
         assert ((ranks[:, k] >= row.rank_low) & (ranks[:, k] <= row.rank_high)).mean() >= 0.95
         assert (ranks[:, k] < row.rank_low).mean() <= 0.025
         assert (ranks[:, k] > row.rank_high).mean() <= 0.025
-        low, high = np.quantile(scores[:, k], [0.025, 0.975])
-        assert (row.ci_low, row.ci_high) == pytest.approx((low, high), rel=1e-10)
+        limits = np.quantile(scores[:, k], [0.025, 0.975])
+        assert (row.ci_low_alone, row.ci_high_alone) == pytest.approx(limits, rel=1e-10)
+        limits = np.quantile(scores[:, k], [0.025 / 4, 1 - 0.025 / 4])  # four systems: Bonferroni
+        assert (row.ci_low, row.ci_high) == pytest.approx(limits, rel=1e-10)
     assert found["p_best"].sum() == pytest.approx(1.0)
     pairs = data.rankeval(metric="f1").paired_bootstrap(n_resamples=800, adjust="max-t")
     for system, tied in zip(found["system"], found["tied_for_best"], strict=True):

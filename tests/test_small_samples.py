@@ -45,7 +45,7 @@ def test_random_signs_by_enumeration():
     rng = np.random.default_rng(4)
     d = rng.normal(0.9, 1.0, 7)
     data = pd.DataFrame({"a": d, "b": 0.0})
-    row = data.rankeval.paired_bootstrap("a", "b").iloc[0]
+    row = data.rankeval.paired_bootstrap("a", "b", skewness=False).iloc[0]
     signs = np.array(list(itertools.product((1, -1), repeat=7)))
 
     def p_value(shift: float, side: int) -> float:
@@ -68,7 +68,8 @@ def test_clusters_get_one_sign():
     data = pd.DataFrame(
         {"a": rng.normal(0.8, 1.0, 53), "b": 0.0, "doc": np.repeat(range(7), sizes)}
     )
-    row = data.rankeval(groups="doc", measures=["a", "b"]).paired_bootstrap("a", "b").iloc[0]
+    grouped = data.rankeval(groups="doc", measures=["a", "b"])
+    row = grouped.paired_bootstrap("a", "b", skewness=False).iloc[0]
     signs = np.array(list(itertools.product((1, -1), repeat=7)))
 
     def p_value(shift: float) -> float:
@@ -180,7 +181,7 @@ def test_up_to_five_groups_nothing_is_significant_and_that_is_said(groups):
         "a": rng.normal(5.0, 0.1, 20 * groups), "b": rng.normal(0.0, 0.1, 20 * groups),
         "doc": np.repeat(np.arange(groups), 20),
     })  # fmt: skip
-    with pytest.warns(RankevalWarning, match=rf"{groups} groups of 'doc'.*nothing is significant"):
+    with pytest.warns(RankevalWarning, match=rf"{groups} groups of 'doc'.*nothing is signif"):
         row = data.rankeval(groups="doc").paired_bootstrap("a", "b").iloc[0]
     assert row["p_two_sided"] == 2.0 ** (1 - groups)
     assert (row["ci_low"], row["ci_high"]) == (-np.inf, np.inf)
@@ -188,35 +189,40 @@ def test_up_to_five_groups_nothing_is_significant_and_that_is_said(groups):
 
 
 @pytest.mark.parametrize("test", ["paired_bootstrap", "paired_permutation", "system_ranks"])
-def test_few_items_and_few_groups_are_said_once(test):
+def test_few_items_that_are_skewed_are_said_once(test):
     rng = np.random.default_rng(1)
     data = pd.DataFrame(rng.normal(size=(29, 3)), columns=list("abc"))
-    with pytest.warns(RankevalWarning, match="29 items: with fewer than 30") as said:
-        getattr(data.rankeval, test)(n_resamples=99)
+    ask = getattr(data.rankeval, test)
+    ask(n_resamples=99)  # few items that are not skewed need no warning
+    skewed = data.assign(a=10.0 * (np.arange(29) > 26))
+    with pytest.warns(RankevalWarning, match="29 items: differences are skewed") as said:
+        getattr(skewed.rankeval, test)(n_resamples=99)
     assert len(said) == 1
-    enough = pd.concat([data, data + 0.1], ignore_index=True)
-    how = {} if test == "system_ranks" else {"method": "monte-carlo"}
-    how["n_resamples"] = 99
-    for groups, warns in ((19, True), (20, False)):
-        grouped = enough.assign(doc=np.arange(58) % groups)
-        if warns:
-            with pytest.warns(RankevalWarning, match="19 groups of 'doc': with fewer than 20"):
-                found = getattr(grouped.rankeval(groups="doc"), test)(**how)
-        else:
-            found = getattr(grouped.rankeval(groups="doc"), test)(**how)
-        assert found.columns[-1] == "n_groups"
-        assert (found["n_groups"] == groups).all()
-    assert "n_groups" not in getattr(enough.rankeval, test)(n_resamples=99)
+    failed_nowhere = 1.0 - (rng.random((29, 3)) < 0.2) * rng.random((29, 3))
+    failed_nowhere[:, 0] = 1.0
+    with pytest.warns(RankevalWarning, match="all scores of a system equal"):
+        getattr(pd.DataFrame(failed_nowhere).rankeval, test)(n_resamples=99)
+    grouped = data.assign(doc=np.arange(29) % 7)
+    found = getattr(grouped.rankeval(groups="doc"), test)(n_resamples=99)
+    assert found.columns[-1] == "n_groups"
+    assert (found["n_groups"] == 7).all()
+    assert "n_groups" not in ask(n_resamples=99)
+
+
+def test_few_items_of_the_papers_events_are_said():
+    data = pd.DataFrame(np.random.default_rng(1).normal(size=(29, 2)), columns=list("ab"))
+    with pytest.warns(RankevalWarning, match="29 items: with fewer than 30, resampled gains"):
+        data.rankeval.paired_bootstrap(event="recentred")
 
 
 def test_lazy_data_are_warned_of_when_they_are_computed():
     pytest.importorskip("dask")
     import xarray as xr
 
-    values = np.random.default_rng(0).normal(size=(12, 2))
+    values = np.random.default_rng(0).normal(size=(5, 2))
     ds = xr.Dataset({"score": (("item", "system"), values)}, {"system": ["a", "b"]}).chunk()
     lazy = ds.rankeval.paired_bootstrap()
-    with pytest.warns(RankevalWarning, match="12 items"):
+    with pytest.warns(RankevalWarning, match="5 items"):
         lazy.compute(scheduler="synchronous")
 
 
@@ -331,8 +337,10 @@ def test_what_is_right_or_wrong_has_exact_limits_at_the_edge():
     data = pd.DataFrame({"all": [1] * 200, "same": [1] * 200, "some": [1, 0] * 100})
     ranks = data.rankeval(metric="accuracy").system_ranks(n_resamples=99).set_index("system")
     for name, right in (("all", 200), ("some", 100)):
-        low, high = stats.binomtest(right, 200).proportion_ci(0.95)
-        assert ranks.loc[name, ["ci_low", "ci_high"]].tolist() == pytest.approx([low, high])
+        for kind, level in (("", 1 - 0.05 / 3), ("_alone", 0.95)):  # three systems: Bonferroni
+            limits = list(stats.binomtest(right, 200).proportion_ci(level))
+            found = ranks.loc[name, [f"ci_low{kind}", f"ci_high{kind}"]].tolist()
+            assert found == pytest.approx(limits)
     row = data.rankeval(metric="accuracy").paired_bootstrap("all", "same").iloc[0]
     assert -0.03 < row["ci_low"] < -0.01
     assert row["ci_high"] == pytest.approx(-row["ci_low"])

@@ -202,6 +202,7 @@ def _of_items(
     table = pd.concat(listed, ignore_index=True)
     columns = [*groups, "system", *(name for name in VERDICT if name != "better_than_chance")]
     columns += [*(["letters"] if baseline is None else []), "p_value", *_ALONE, "undecided"]
+    columns += ["ci_low_alone", "ci_high_alone"]
     attrs: dict[str, Any] = {str(k): v for k, v in pairs.attrs.items()}
     attrs |= {"level": level, "adjust": adjust}
     attrs |= {name: scores.attrs[name] for name in ("ranks", "ci") if name in scores.attrs}

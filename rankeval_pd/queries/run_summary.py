@@ -26,7 +26,7 @@ _RANKED = {
     name: name
     for name in (
         "value", "ci_low", "ci_high", "rank_low", "rank_high", "tied_for_best", "letters",
-        "undecided",
+        "undecided", "ci_low_alone", "ci_high_alone",
     )
 }  # fmt: skip
 _COMPARED = {
@@ -37,9 +37,11 @@ _COMPARED = {
 _COLUMNS = (
     "value", "ci_low", "ci_high", "rank_low", "rank_high", "difference", "difference_low",
     "difference_high", "p_adjusted", "tied_for_best", "wins", "ties", "losses", "letters",
-    "p_value", "difference_low_alone", "difference_high_alone", "undecided",
+    "p_value", "difference_low_alone", "difference_high_alone", "undecided", "ci_low_alone",
+    "ci_high_alone",
 )  # fmt: skip
-_ADJUSTED = ("p_adjusted", "difference_low_alone", "difference_high_alone")
+_ALONE = ("ci_low_alone", "ci_high_alone")
+_ADJUSTED = ("p_adjusted", "difference_low_alone", "difference_high_alone", *_ALONE)
 _NOTED = ("event", "level", "n_resamples", "seed")
 
 
@@ -83,8 +85,9 @@ def query_summary(
         Metrics in the order asked for, measures in that of the columns (Dataset: dimensions metric
         and measure):
 
-        * ``measure``, ``metric``; ``value``: the mean over queries, ``ci_low``, ``ci_high`` its
-          interval;
+        * ``measure``, ``metric``; ``value``: the mean over queries; ``ci_low``, ``ci_high``: its
+          interval, which holds for all measures of the metric together (with ``adjust``); in
+          details ``ci_low_alone``, ``ci_high_alone`` hold for this value alone;
         * ``rank_low``, ``rank_high``: between them the measure's rank is, 1 being the best;
         * ``difference``: value less that of the baseline, with ``difference_low``,
           ``difference_high``, an interval that agrees with ``p_adjusted``; ``p_adjusted``:
@@ -131,7 +134,7 @@ def query_summary(
     >>> df.rankeval.summary("RR", baseline="old")
       measure metric     value  difference  difference_low  difference_high  p_adjusted
     0     old     RR  0.666667         NaN             NaN              NaN         NaN
-    1     new     RR  0.833333    0.166667       -0.045559         0.378892     0.10059
+    1     new     RR  0.833333    0.166667       -0.049699         0.358618     0.10059
     """
     check_data(data)
     rng: Any = roles.get("rng", 0)

@@ -40,7 +40,7 @@ from rankeval_pd.stats.rankings.rank_tests import (
 from rankeval_pd.stats.rankings.rank_tests import system_ranks as system_ranks_of
 from rankeval_pd.stats.resampling import resamples, swapped_gains
 from rankeval_pd.stats.resampling.gain_tables import METHODS, is_undecided
-from rankeval_pd.stats.resampling.item_draws import studentises
+from rankeval_pd.stats.resampling.item_draws import skewed, studentises
 from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions, quiet
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, with_resamples
 
@@ -48,10 +48,10 @@ from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, with_resamples
 
 RANK_COLUMNS = (
     "system", "value", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "p_best",
-    "tied_for_best", "letters", "undecided",
+    "tied_for_best", "letters", "undecided", "ci_low_alone", "ci_high_alone",
 )  # fmt: skip
 _RANK_DTYPES = (
-    *[float] * 3, *[np.int64] * 3, float, bool, np.int64, object, bool, np.int64, *[float] * 3,
+    *[float] * 5, *[np.int64] * 3, float, bool, np.int64, object, bool, np.int64, *[float] * 3,
 )  # fmt: skip
 _FAMILY = ("family_p", "family_low", "family_high")
 
@@ -88,7 +88,7 @@ def system_ranks(
     ci : {None, "wild", "clopper-pearson", "bca", "percentile", "basic"}
         Interval of the score. None is the exact binomial one, "clopper-pearson", where every item
         is right or wrong (0 or 1, without ``groups``), and "wild" elsewhere: the scores that random
-        signs of the items do not reject.
+        signs of the items, or Hall's (1992) t statistic, do not reject.
     adjust : {None, "holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
         Adjustment of the tests of all pairs. With None, "bh" and "by" the ranks do not hold for all
         systems together. "max-t-stepdown" distinguishes more systems than "max-t".
@@ -104,9 +104,11 @@ def system_ranks(
     -------
     DataFrame or Dataset
         One row per system, sorted by rank (Dataset: dimension system, in the order of the data):
-        ``system``, ``value`` (its score), ``ci_low``, ``ci_high``; ``rank``, 1 being the best,
-        equal scores sharing the better rank, an undefined score (NaN) ranking last; ``rank_low``:
-        1 + the number of systems that are significantly better, ``rank_high``: the number of
+        ``system``, ``value`` (its score); ``ci_low``, ``ci_high``: its interval, which holds for
+        all systems together (with ``adjust``: by the largest statistic of "wild", by Bonferroni's
+        method otherwise), ``ci_low_alone``, ``ci_high_alone`` for this system alone; ``rank``, 1
+        being the best, equal scores sharing the better rank, an undefined score (NaN) ranking last;
+        ``rank_low``: 1 + the number of systems that are significantly better, ``rank_high``: the number of
         systems less those that are significantly worse; ``p_best``: share of the resamples in
         which the system is best, ties shared; ``tied_for_best``: no system is significantly
         better; ``letters``: two systems share a letter if and only if the tests do not distinguish
@@ -116,7 +118,7 @@ def system_ranks(
     Warns
     -----
     RankevalWarning
-        With fewer than 30 items, or 20 groups; where a score has no interval.
+        As :func:`paired_bootstrap`; if a score has no interval.
 
     Notes
     -----
@@ -143,9 +145,9 @@ def system_ranks(
     >>> df = pd.DataFrame(right)
     >>> df.rankeval.system_ranks()
       system  value    ci_low   ci_high  rank_low  rank_high letters
-    0      x   0.90  0.763363  0.972075         1          2       a
-    1      y   0.90  0.763363  0.972075         1          2       a
-    2      z   0.25  0.126915  0.411962         3          3       b
+    0      x   0.90  0.731280  0.979935         1          2       a
+    1      y   0.90  0.731280  0.979935         1          2       a
+    2      z   0.25  0.107394  0.446622         3          3       b
     """
     check_choice("ci", ci, (None, *SCORE_INTERVALS))
     check_choice("ranks", ranks, RANKS)
@@ -162,7 +164,8 @@ def system_ranks(
             check_size(system_ranks_of, items, len(pairs), settled)
             computed = system_ranks_of(items, settled, ranks, step)
             drawn = settled._replace(n_resamples=int(computed.n_resamples.max()))
-            made.see(items, drawn, np.isfinite(computed.value) & np.isnan(computed.ci_low))
+            flat = np.isfinite(computed.value) & np.isnan(computed.ci_low)
+            made.see(items, pairs, drawn, flat)
             made.see_interval(ci or ("clopper-pearson" if items.binary else "wild"))
             return computed
 
@@ -174,9 +177,8 @@ def system_ranks(
             ),
             family=made.family,
         )  # fmt: skip
-        result: Data = answer_items(
-            data, roles, question, made.columns(RANK_COLUMNS), attrs=made.attrs
-        )
+        columns = [x for x in RANK_COLUMNS if adjust is not None or not x.endswith("_alone")]
+        result: Data = answer_items(data, roles, question, made.columns(columns), attrs=made.attrs)
     return _by_rank(made.finished(result), as_names(roles.get("by"), getattr(data, "columns", ())))
 
 
@@ -254,6 +256,7 @@ def options_of(
     ci: str,
     keep_order: bool,
     alternative: str = "two-sided",
+    skewness: bool | None = None,
 ) -> PairOptions:
     """Return the options, checked."""
     check_choice("method", method, METHODS)
@@ -263,7 +266,7 @@ def options_of(
         0 if n_resamples is None else check_count("n_resamples", n_resamples),
         event, method, ci, adjust,
         check_share("alpha", alpha), check_share("level", level), seed_of(roles), keep_order,
-        alternative=alternative,
+        alternative=alternative, skewness=event == "wild" if skewness is None else skewness,
     )  # fmt: skip
 
 
@@ -329,7 +332,7 @@ class TableNotes:
         self._alpha = options.alpha
         self._signs = "event" not in said or options.event == "wild"
         self._fewest = np.iinfo(np.int64).max
-        self._flat = False
+        self._flat = self._skewed = False
         self._late = False
 
     def settled(self, options: PairOptions, n_pairs: int, groups: int) -> PairOptions:
@@ -348,8 +351,9 @@ class TableNotes:
         """Return the columns, the number of groups last where there are groups."""
         return (*columns, *(["n_groups"] if self._groups is not None else []))
 
-    def see(self, items: AnyItems, options: PairOptions, flat: AnyArray) -> None:
-        """Note the size of what was drawn, and whether an interval was not to be had."""
+    def see(self, items: AnyItems, pairs: IntArray, options: PairOptions, flat: AnyArray) -> None:
+        """Note the size of what was drawn, skewness, and whether an interval was not to be had."""
+        self._skewed = self._skewed or skewed(items, pairs, options)
         self._drawn = max(self._drawn, options.n_resamples)
         self.attrs["n_resamples"] = self._drawn or None  # of exact distributions nothing is drawn
         if self._fewest == np.iinfo(np.int64).max:
@@ -384,17 +388,20 @@ class TableNotes:
         few, what = FEW_ITEMS, "items"
         if self._groups is not None:
             few, what = FEW_GROUPS, f"groups of {self._groups!r}"
-        if self._fewest >= few:
+        needed = int(np.ceil(1.0 - np.log2(self._alpha)))  # two-sided p is at least 2^(1-n)
+        if self._signs and self._fewest < needed:
+            found = (
+                f"with fewer than {needed}, nothing is significant at {self._alpha:g} (two-sided)"
+            )
+        elif self._skewed:
+            found = "differences are skewed, or all scores of a system equal, so tests may err"
+        elif not self._signs and self._fewest < few:
+            found = (
+                f"with fewer than {few}, resampled gains vary too little, so tests find too much"
+            )
+        else:
             return ""
-        least = 2.0 ** (1 - self._fewest)
-        never = ""
-        if self._signs and least > self._alpha:
-            never = f" No two-sided p-value can be below {least:.3g} here: nothing is significant."
-        return (
-            f"{self._fewest} {what}: with fewer than {few}, tests hold their level only where"
-            f" differences are symmetric, and find little.{never} Take more, or read the docs of"
-            " paired tests, where sizes are tabled."
-        )
+        return f"{self._fewest} {what}: {found}. Take more; see the page on paired tests."
 
     def _about_intervals(self) -> str:
         if not self._flat:

@@ -19,7 +19,9 @@ from rankeval_pd.stats.resampling.test_items import Items, PairOptions
 
 N, SEED_SD, NOISE = 100, 0.07, 0.2
 SIZES, EFFECTS = np.array([10, 20, 30, 40]), np.array([1.2, -0.6, 0.4, -0.3])
-OPTIONS = PairOptions(999, "wild", "auto", "wild", None, 0.05, 0.95, 0, keep_order=True)
+OPTIONS = PairOptions(
+    999, "wild", "auto", "wild", None, 0.05, 0.95, 0, keep_order=True, skewness=True
+)
 PAIR = np.array([[0, 1]])
 
 

@@ -74,7 +74,8 @@ def drawn(setting: Setting, rng: np.random.Generator) -> tuple[np.ndarray, np.nd
 def asked(adjust: str = "max-t", n_resamples: int = DRAWS, seed: int = 0) -> PairOptions:
     """Return the options of the test of all pairs."""
     return PairOptions(
-        n_resamples, "wild", "monte-carlo", "", adjust, 0.05, 0.95, seed, keep_order=True
+        n_resamples, "wild", "monte-carlo", "", adjust, 0.05, 0.95, seed, keep_order=True,
+        skewness=True,
     )  # fmt: skip
 
 

@@ -40,7 +40,10 @@ SKEWED = ("long tail to the right", "long tail to the left", "0/1, 10 % differ, 
 def options(procedure: str, seed: int, adjust: str | None = None) -> PairOptions:
     """Return the options of a procedure."""
     event, ci = PROCEDURES[procedure]
-    return PairOptions(B, event, "auto", ci, adjust, 0.05, 0.95, seed, keep_order=True)
+    skewness = procedure == "default"
+    return PairOptions(
+        B, event, "auto", ci, adjust, 0.05, 0.95, seed, keep_order=True, skewness=skewness
+    )
 
 
 def two_systems(rng: np.random.Generator, kind: str, n: int, sets: int) -> Items:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.intervals.proportions import clopper_pearson
+from rankeval_pd.stats.intervals.proportions import clopper_pearson, t_of
 from rankeval_pd.stats.rankings.ranking import Ranking
 from rankeval_pd.stats.resampling import bootstrap_tests, paired_gains
 from rankeval_pd.stats.resampling.item_draws import Draws, draws_of
+from rankeval_pd.stats.resampling.metric_sums import leans
 from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions, Step, quiet
-from rankeval_pd.stats.significance.adjust import with_resamples
+from rankeval_pd.stats.significance import skewness
+from rankeval_pd.stats.significance.adjust import max_t, simultaneous_limits, with_resamples
 from rankeval_pd.stats.significance.letters import letters
 
 # -------------------------------------------------------------------------------------------------
@@ -29,6 +31,8 @@ class Ranks(NamedTuple):
     value: FloatArray
     ci_low: FloatArray
     ci_high: FloatArray
+    ci_low_alone: FloatArray
+    ci_high_alone: FloatArray
     rank: IntArray
     rank_low: IntArray
     rank_high: IntArray
@@ -67,10 +71,15 @@ def system_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step =
     limits = rank_limits(rank, p, options.alpha)
     if ranks == "simultaneous":
         low, high = limits.low, limits.high
-    scores = np.array([_score_limits(draws, k) for k in range(systems)])
-    ci_low, ci_high = scores.T if items.sign > 0 else -scores[:, ::-1].T
+    alone = _score_limits(draws, options.level)
+    together = alone
+    if options.adjust is not None:
+        lowest, highest = _together(draws, options)
+        together = np.minimum(lowest, alone[0]), np.maximum(highest, alone[1])
+    if items.sign < 0.0:
+        together, alone = ((-high, -low) for low, high in (together, alone))
     return Ranks(
-        items.sign * theta, ci_low, ci_high, rank, low, high, p_best,
+        items.sign * theta, *together, *alone, rank, low, high, p_best,
         limits.low == 1, np.full(systems, items.n_groups), limits.letters,
         any_of_system(tested.undecided, systems), np.full(systems, drawn), tested.family_p,
         tested.family_low, tested.family_high,
@@ -113,30 +122,80 @@ def rank_limits(rank: IntArray, p_values: FloatArray, alpha: float) -> RankLimit
     return RankLimits(1 + better.sum(axis=0), rank.size - better.sum(axis=1), named)
 
 
-def _score_limits(draws: Draws, k: int) -> tuple[float, float]:
-    """Return the interval of one system's score, the larger the better."""
+Limits = tuple[FloatArray, FloatArray]
+
+
+def _together(draws: Draws, options: PairOptions) -> Limits:
+    """Return intervals of all scores that hold together, the larger scores the better."""
+    if options.ci == "wild":
+        return _largest_limits(draws, options)
+    shared = draws.items.n_systems * options.n_alike
+    return _score_limits(draws, 1.0 - (1.0 - options.level) / shared)
+
+
+def _score_limits(draws: Draws, level: float) -> Limits:
+    """Return the interval of each system's score, the larger the better."""
     items, options = draws.items, draws.options
-    theta = draws.theta[k]
-    if np.isnan(theta):
-        return np.nan, np.nan
     if options.ci == "clopper-pearson":
-        right, n = items.totals[k, :1], np.array([items.n_items])
-        low, high = (float(x[0]) for x in clopper_pearson(right, n, options.level))
+        right = items.totals[:, 0]
+        low, high = clopper_pearson(right, np.full(right.shape, items.n_items), level)
         return (low, high) if items.sign > 0.0 else (-high, -low)
-    room = float(draws.room_of(np.array(k)))
-    if np.sqrt(draws.spread.systems[k]) <= room:
-        return np.nan, np.nan  # nothing varies
+    every, error = np.arange(items.n_systems), _errors(draws)
     if options.ci == "wild":
         subsets = draws.subsets
-        lowest, highest = bootstrap_tests.limits(
-            subsets.values[[k]], subsets.weights, draws.factor, every=subsets.every,
-            level=options.level, room=np.array([room]),
+        found: Any = bootstrap_tests.limits(
+            subsets.values, subsets.weights, draws.factor, every=subsets.every,
+            level=level, room=draws.room_of(every),
         )  # fmt: skip
-        return float(lowest[0]), float(highest[0])
-    return bootstrap_tests.interval(
-        options.ci, theta, draws.scores[k], level=options.level, scale=float(draws.scale[k]),
-        without=draws.without[k] if options.ci == "bca" else np.empty(0),
+        freedom = items.n_drawn - 1.0
+        critical = t_of(freedom, level) * np.sqrt(items.n_drawn / freedom)
+        found = skewness.reaching(found, draws.theta, error, _leans(draws), critical)
+    else:
+        found = np.full((2, every.size), np.nan)
+        for k in np.flatnonzero(error > 0.0):
+            found[:, k] = bootstrap_tests.interval(
+                options.ci, draws.theta[k], draws.scores[k], level=level,
+                scale=float(draws.scale[k]),
+                without=draws.without[k] if options.ci == "bca" else np.empty(0),
+            )  # fmt: skip
+    low, high = (np.where(error > 0.0, limit, np.nan) for limit in found)
+    return low, high
+
+
+def _largest_limits(draws: Draws, options: PairOptions) -> Limits:
+    """Return the scores that the largest statistic of all systems does not reject."""
+    every = np.arange(draws.items.n_systems)
+    about, room = np.sqrt(draws.spread.systems), draws.room_of(every)
+    varies = about > room
+    scale = np.where(varies, about, np.inf)[:, np.newaxis]
+
+    def centred(which: IntArray) -> FloatArray:
+        shift = draws.subsets.weights / draws.level.weight
+        moved = draws.level.sums[which, np.newaxis] * shift - draws.subsets.values[which]
+        return np.asarray(2.0 * moved / scale[which])
+
+    found = max_t(
+        centred, np.zeros(every.size), draws.subsets.weights.size, two_sided=True,
+        every=draws.subsets.every, level=1.0 - (1.0 - options.level) / options.n_alike,
     )  # fmt: skip
+    limits = simultaneous_limits(
+        np.zeros(every.size), _errors(draws), found.critical, 1.0 / draws.items.n_drawn,
+        _leans(draws),
+    )  # fmt: skip
+    low, high = (np.where(varies, draws.theta + limit, np.nan) for limit in limits)
+    return low, high
+
+
+def _errors(draws: Draws) -> FloatArray:
+    """Return the standard error of each score by linearisation; 0 where nothing varies."""
+    error = np.sqrt(draws.spread.systems)
+    varies = error > draws.room_of(np.arange(error.size))
+    return np.where(varies & ~np.isnan(draws.theta), draws.unit * error, 0.0)
+
+
+def _leans(draws: Draws) -> FloatArray:
+    every = np.arange(draws.items.n_systems)[:, np.newaxis]
+    return leans(draws.spread.systems, draws.spread.system_cubes, draws.level, every)
 
 
 def resampled_ranks(scores: FloatArray, level: float) -> tuple[IntArray, IntArray, FloatArray]:

@@ -49,6 +49,11 @@ class Plan(NamedTuple):
     swaps: bool  #: sums over items that are swapped
     ranked: bool  #: resampled scores in any case
 
+    @property
+    def adds(self) -> bool:
+        """Whether it is asked what items add to the scores."""
+        return self.signs or self.options.skewness
+
 
 class ItemStatistics(NamedTuple):
     """The statistics of some items."""
@@ -154,7 +159,7 @@ class Linear(NamedTuple):
 
 def first_sums(block: ItemStatistics, known: ItemTotals) -> ExactSums | None:
     """Return the sums of what items add by the derivatives, and of their weights."""
-    if not known.plan.signs or known.unit is not None:
+    if not known.plan.adds or known.unit is not None:
         return None
     values = block.statistics
     slopes = gradients(known.totals, known.plan.score)
@@ -212,7 +217,7 @@ def added_of(
     block: ItemStatistics, known: ItemTotals, linear: Linear | None
 ) -> ContributionSums | None:
     """Return the sums of contributions and weights, and the largest of them."""
-    if not known.plan.signs:
+    if not known.plan.adds:
         return None
     rows = np.vstack(contributions(block, known, linear))
     return ContributionSums(exact_sums(rows), largest_sizes(rows))

@@ -9,18 +9,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.intervals.proportions import clopper_pearson
+from rankeval_pd.stats.intervals.proportions import clopper_pearson, t_of
 from rankeval_pd.stats.resampling import bootstrap_tests, resamples
 from rankeval_pd.stats.resampling.item_draws import Draws
 from rankeval_pd.stats.resampling.lattice import MOST_POINTS, Lattice
 from rankeval_pd.stats.resampling.resamples import ENUMERATED
 from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions
+from rankeval_pd.stats.significance import skewness
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, MaxT, adjust, interval_levels
 
 # ----------------- The table of all pairs of systems: their order, exact laws, and what a row says
 
 _WHOLE = 2**53  # up to here float64 holds every whole number
 METHODS = ("auto", "exact", "monte-carlo")
+Limits = tuple[FloatArray, FloatArray]
 
 
 class Pairs(NamedTuple):
@@ -60,6 +62,12 @@ class Rows(NamedTuple):
     drawn: BoolArray  #: p is a share of resamples, and not exact
     low: FloatArray
     high: FloatArray
+    least: FloatArray  #: p and ordered are at least these, by Hall's statistic; NaN: no such test
+    least_ordered: FloatArray
+
+    def p_values(self) -> tuple[FloatArray, FloatArray]:
+        """Return p and ordered, both with an allowance for skewness."""
+        return np.fmax(self.p, self.least), np.fmax(self.ordered, self.least_ordered)
 
     def put(self, which: int | IntArray, *values: Any) -> None:
         """Put in what is known of a pair, or of some: the first columns, in their order."""
@@ -69,8 +77,28 @@ class Rows(NamedTuple):
 
 def no_rows(pairs: int) -> Rows:
     """Return rows of which nothing is known yet."""
-    error, p, ordered, low, high = np.full((5, pairs), np.nan)
-    return Rows(error, p, ordered, np.zeros(pairs, dtype=bool), low, high)
+    error, p, ordered, low, high, *least = np.full((7, pairs), np.nan)
+    return Rows(error, p, ordered, np.zeros(pairs, dtype=bool), low, high, *least)
+
+
+def allow_for_skewness(rows: Rows, draws: Draws) -> None:
+    """Put in the p-values of Hall's statistic, one-sided as the pairs stand and by their gain."""
+    every = np.arange(len(draws.pairs))
+    gain, error = draws.gains(every), draws.linear_errors(every) * draws.student_factor
+    varies = error > 0.0
+    t, lean = np.where(varies, gain, 0.0) / np.where(varies, error, 1.0), draws.leans
+    freedom = draws.items.n_drawn - 1.0
+    up, down = (skewness.upper_tail(side * t, side * lean, freedom) for side in (1.0, -1.0))
+    rows.least[varies] = up[varies]
+    rows.least_ordered[varies] = np.where(gain < 0.0, down, up)[varies]
+
+
+def skewed_limits(found: Limits, draws: Draws, options: PairOptions) -> Limits:
+    """Return limits that also contain the gains that Hall's statistic does not reject."""
+    every = np.arange(len(draws.pairs))
+    error = draws.linear_errors(every) * draws.student_factor
+    critical = t_of(draws.items.n_drawn - 1.0, options.two_tailed)
+    return skewness.reaching(found, draws.gains(every), error, draws.leans, critical)
 
 
 def oriented(
@@ -196,16 +224,14 @@ def sd(gains: FloatArray) -> float:
     return float(known.std()) if known.size else np.nan
 
 
-Limits = tuple[FloatArray, FloatArray]
-
-
 def family_options(rows: Rows, options: PairOptions) -> PairOptions:
     """Return the options with the level of each interval of a family of tests.
 
     Tests of other groups of the family are not known here; they count as not rejected, which makes
     intervals of false discovery rates wider.
     """
-    own = options.sided(rows.p, np.minimum(1.0, 2.0 * rows.ordered))
+    p, ordered = rows.p_values()
+    own = options.sided(p, np.minimum(1.0, 2.0 * ordered))
     family = np.concatenate([own, np.ones((options.n_alike - 1) * own.size)])
     level = float(interval_levels(family, str(options.adjust), options.level)[0])
     return options._replace(level=level)
@@ -231,25 +257,29 @@ def table(
     undefined = np.isnan(gain)
     error, low, high, p, ordered = (
         np.where(undefined, np.nan, column)
-        for column in (rows.error, rows.low, rows.high, rows.p, rows.ordered)
+        for column in (rows.error, rows.low, rows.high, *rows.p_values())
     )
     draws, drawn = options.n_resamples, rows.drawn
     doubled = np.minimum(1.0, 2.0 * ordered)
     own = family = options.sided(p, doubled)
-    drawn_p, tails = (ordered, 2.0) if options.tails == 2 else (p, 1.0)
+    drawn_p, tails = (rows.ordered, 2.0) if options.tails == 2 else (rows.p, 1.0)
+    least = options.sided(rows.least, np.minimum(1.0, 2.0 * rows.least_ordered))
     if largest is not None:
         own, family = (np.where(undefined, np.nan, x) for x in (largest.alone, largest.single))
         if options.adjust == "max-t-stepdown":
             family = np.where(undefined, np.nan, largest.down)
         drawn, drawn_p, tails = np.full(gain.size, not every), family, 1.0
+        least = np.full(gain.size, np.nan)
     with np.errstate(invalid="ignore"):
         p_stderr = tails * np.sqrt(drawn_p * (1.0 - drawn_p) / draws) * drawn
         hits = np.rint(np.nan_to_num(drawn_p) * (draws + (options.event != "strict")))
     hits = np.maximum(hits - (options.event != "strict"), 0.0)
     listed = [family]
     for side in _clopper_pearson(hits, draws, options.level):
-        reached = np.where(np.isnan(family), np.nan, np.minimum(1.0, tails * side))
+        reached = np.fmax(np.minimum(1.0, tails * side), least)
+        reached = np.where(np.isnan(family), np.nan, reached)
         listed.append(np.where(drawn, reached, family))
+    p_stderr = np.where(listed[1] < listed[2], p_stderr, p_stderr * 0.0)  # Hall's p decides
     adjusted, low_p, high_p = (_adjusted(x, options.adjust) for x in listed)
     decides = own if options.adjust is None else adjusted
     undecided = is_undecided(low_p, high_p, options.alpha)

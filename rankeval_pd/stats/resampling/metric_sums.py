@@ -313,8 +313,9 @@ class ContributionSpread(NamedTuple):
 
     systems: FloatArray  #: (system,)
     pairs: FloatArray  #: (pair,): about their mean
-    raw: FloatArray  #: (pair,): about 0; empty if not requested
-    cubes: FloatArray  #: (pair,): sums of cubes about their mean, in size; empty likewise
+    system_cubes: FloatArray  #: (system,): sums of cubes about their mean, see cube_exponents
+    cubes: FloatArray  #: (pair,)
+    raw: FloatArray  #: (pair,): squares about 0; empty if not requested
 
 
 def largest_sizes(values: FloatArray) -> FloatArray:
@@ -327,12 +328,12 @@ def sums_of_squares(
 ) -> ExactSums:
     """Return sums of powers of contributions (system, drawn): see :func:`contribution_spread`.
 
-    ``raw`` asks for those that simultaneous intervals need: squares about 0, and cubes.
+    ``raw`` asks for squares about 0, which simultaneous intervals need.
     """
     # rows of one number are systems, (row, 1), rows of two are pairs, (row, 2)
     own = np.arange(len(values))[:, np.newaxis]
-    asked = [(own, 2, True), (pairs, 2, True)]
-    asked += [(pairs, 2, False), (pairs, 3, True)] if raw else []
+    asked = [(own, 2, True), (pairs, 2, True), (own, 3, True), (pairs, 3, True)]
+    asked += [(pairs, 2, False)] if raw else []
     width = min(max(values.shape[1], 1), _ROW_WIDTH)
     height = max(1, _DIFFERENCES_AT_ONCE // width)
     found = []
@@ -363,10 +364,26 @@ def _row_powers(
         numbers = _row_values(values[:, part], rows)
         if centred:
             numbers = numbers - weights[part] / level.weight * gains
+        if power == 3:  # where no cube overflows
+            numbers = np.ldexp(numbers, -cube_exponents(level, rows)[:, np.newaxis])
         added = exact_sums(numbers**power)
         found = added if found is None else found.plus(added)
     assert found is not None
     return found
+
+
+def cube_exponents(level: ContributionLevel, rows: IntArray) -> IntArray:
+    """Return the powers of two by which the cubed numbers of these rows are divided."""
+    return np.asarray(np.frexp(level.sizes[rows].max(axis=1))[1], dtype=np.int64)
+
+
+def leans(
+    squares: FloatArray, cubes: FloatArray, level: ContributionLevel, rows: IntArray
+) -> FloatArray:
+    """Return the skewness over the root of the number of items, from sums about the mean."""
+    squares = np.ldexp(squares, -2 * cube_exponents(level, rows))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(squares > 0.0, cubes / squares**1.5, 0.0)
 
 
 def _row_values(values: FloatArray, rows: IntArray) -> FloatArray:
@@ -375,6 +392,7 @@ def _row_values(values: FloatArray, rows: IntArray) -> FloatArray:
 
 
 def contribution_spread(summed: ExactSums, systems: int, pairs: int) -> ContributionSpread:
-    """Split the sums into those of systems, of pairs, raw ones of pairs, and cubes of pairs."""
-    own, centred, raw, cubes = np.split(summed.rounded(), systems + pairs * np.arange(3))
-    return ContributionSpread(own, centred, raw, np.abs(cubes))
+    """Split the sums into squares and cubes of systems and pairs, and raw squares of pairs."""
+    return ContributionSpread(
+        *np.split(summed.rounded(), np.cumsum([systems, pairs, systems, pairs]))
+    )

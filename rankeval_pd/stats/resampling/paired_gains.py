@@ -13,6 +13,7 @@ from rankeval_pd.stats.resampling.gain_tables import (
     Limits,
     Pairs,
     Rows,
+    allow_for_skewness,
     as_p_says,
     family_options,
     is_undecided,
@@ -20,11 +21,13 @@ from rankeval_pd.stats.resampling.gain_tables import (
     no_rows,
     oriented,
     sd,
+    skewed_limits,
     table,
 )
 from rankeval_pd.stats.resampling.item_draws import Draws, draws_of
 from rankeval_pd.stats.resampling.lattice import DrawnSum, Lattice, SignedSum
 from rankeval_pd.stats.resampling.test_items import AnyItems, Items, PairOptions, Step, quiet
+from rankeval_pd.stats.significance import skewness
 from rankeval_pd.stats.significance.adjust import (
     MaxT,
     check_enough,
@@ -115,14 +118,27 @@ def _tested(
     for k in np.flatnonzero(~together).tolist():
         rows.put(k, *alone(draws, k, lattices[k]))
     largest, family = None, None
+    allows = allows_for_skewness(items, options)
+    if allows:
+        allow_for_skewness(rows, draws)
+
+    def limits_at(options: PairOptions) -> Limits:
+        found = _limits(draws, lattices, scattered, rows, options)
+        return skewed_limits(found, draws, options) if allows and options.ci == "wild" else found
+
     if asked:
-        rows.low[:], rows.high[:] = _limits(draws, lattices, scattered, rows, options)
+        rows.low[:], rows.high[:] = limits_at(options)
     if options.simultaneous:
         largest = _wild_max_t(draws) if signs else _resampled_max_t(draws)
         family = _of_largest(draws, largest, rows)
     elif options.adjust is not None and asked:
-        family = _limits(draws, lattices, scattered, rows, family_options(rows, options))
+        family = limits_at(family_options(rows, options))
     return table(items, theta, pairs, swapped, rows, options, family, largest, every=every)
+
+
+def allows_for_skewness(items: AnyItems, options: PairOptions) -> bool:
+    """Return whether to allow for skewness; 0 and 1 of equal systems differ by symmetric ones."""
+    return options.skewness and not items.binary
 
 
 _Found = tuple[float, float, float, bool]  # standard error, p, p of the better first, drawn
@@ -165,6 +181,9 @@ def _wild_max_t(draws: Draws) -> MaxT:
     gains, scale = draws.level.sums[a] - draws.level.sums[b], np.sqrt(draws.spread.raw)
     nothing = scale <= draws.room(np.arange(len(draws.pairs)))
     gains, scale = np.where(nothing, 0.0, gains), np.where(nothing, 1.0, scale)
+    t = gains / scale
+    if allows_for_skewness(draws.items, draws.options):
+        t = held_back(draws, t)
 
     def t_star(which: IntArray) -> FloatArray:
         moved = gains[which, np.newaxis] - 2.0 * draws.turned(which)
@@ -179,8 +198,29 @@ def _wild_max_t(draws: Draws) -> MaxT:
         return np.asarray(2.0 * moved / about[which, np.newaxis])
 
     subsets = draws.subsets
-    t = gains / scale
     return largest_of(draws, t_star, t, subsets.weights.size, subsets.every, centred)
+
+
+def widening(draws: Draws) -> FloatArray:
+    """Return how much squares about another gain grow with the squared distance from the gain."""
+    a, b = draws.pairs.T
+    sums = draws.level.sums[a] - draws.level.sums[b]
+    moved = np.abs(sums) > draws.room(np.arange(len(draws.pairs)))
+    result = np.full(sums.size, 1.0 / draws.items.n_drawn)
+    result[moved] = (draws.spread.raw - draws.spread.pairs)[moved] / sums[moved] ** 2
+    return result
+
+
+def held_back(draws: Draws, t: FloatArray) -> FloatArray:
+    """Return the statistics of signs or swaps, smaller where Hall's rejects less."""
+    every = np.arange(t.size)
+    error = draws.linear_errors(every)
+    own = np.where(error > 0.0, draws.gains(every), 0.0) / np.where(error > 0.0, error, 1.0)
+    two_sided, more = draws.options.tails == 2, widening(draws)
+    other = skewness.held_back(own, draws.leans, two_sided=two_sided)
+    # signs leave squares about 0 as they are: their statistic has these below
+    own, other = (x / np.sqrt(1.0 + more * x**2) for x in (own, other))
+    return np.where(own != 0.0, t * other / np.where(own != 0.0, own, 1.0), t)
 
 
 def largest_of(
@@ -203,20 +243,15 @@ def _of_largest(draws: Draws, largest: MaxT, rows: Rows) -> Limits:
     """Return the gains that the largest statistic of all pairs does not reject."""
     every = np.arange(len(draws.pairs))
     gain, error = draws.gains(every), rows.error
-    widening, lean = np.zeros((2, len(draws.pairs)))
+    added, lean = np.zeros(len(draws.pairs)), None
     if draws.options.event == "wild":
-        # the sum of squares about another gain is larger: known at a gain of 0, where it is raw
-        sums = (draws.level.sums[draws.pairs] * [1.0, -1.0]).sum(axis=1)
-        widening[:] = 1.0 / draws.items.n_drawn
-        moved = np.abs(sums) > draws.room(every)
-        raw, about = draws.spread.raw, draws.spread.pairs
-        widening[moved] = (raw - about)[moved] / sums[moved] ** 2
-        varies = error > 0.0
-        lean[varies] = draws.spread.cubes[varies] / about[varies] ** 1.5
+        added = widening(draws)
+        if allows_for_skewness(draws.items, draws.options):
+            lean = draws.leans
     else:
         error = draws.own_errors
     return with_proportions(
-        draws, simultaneous_limits(gain, error, largest.critical, widening, lean), error
+        draws, simultaneous_limits(gain, error, largest.critical, added, lean), error
     )
 
 

@@ -7,8 +7,10 @@ import numpy as np
 from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.resampling import bootstrap_tests
 from rankeval_pd.stats.resampling.gain_tables import (
+    Limits,
     Pairs,
     Rows,
+    allow_for_skewness,
     as_each_p_says,
     as_p_says,
     family_options,
@@ -16,13 +18,21 @@ from rankeval_pd.stats.resampling.gain_tables import (
     no_rows,
     oriented,
     row_sd,
+    skewed_limits,
     table,
 )
 from rankeval_pd.stats.resampling.item_draws import draws_of
 from rankeval_pd.stats.resampling.lattice import Lattice, SignedSum
-from rankeval_pd.stats.resampling.paired_gains import largest_of, with_proportions
+from rankeval_pd.stats.resampling.paired_gains import (
+    allows_for_skewness,
+    held_back,
+    largest_of,
+    widening,
+    with_proportions,
+)
 from rankeval_pd.stats.resampling.resamples import swaps_every
 from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions, Step, quiet
+from rankeval_pd.stats.significance import skewness
 from rankeval_pd.stats.significance.adjust import (
     check_enough,
     simultaneous_limits,
@@ -65,18 +75,34 @@ def paired_permutation(
         return rows
 
     rows = rows_at(options)
+    allows = allows_for_skewness(items, options)
+
+    def limits_at(rows: Rows, options: PairOptions) -> Limits:
+        found = rows.low, rows.high
+        return skewed_limits(found, draws, options) if allows else found
+
+    rows.low[:], rows.high[:] = limits_at(rows, options)
+    if allows:
+        allow_for_skewness(rows, draws)
     largest, limits = None, None
     if options.simultaneous:
         gain, error = both[:, 0] - both[:, 1], np.where(rows.error > 0.0, rows.error, 1.0)
+        t = held_back(draws, gain / error) if allows else gain / error
         largest = largest_of(
-            draws, lambda which: np.asarray(gains[which] / error[which, np.newaxis]), gain / error,
+            draws, lambda which: np.asarray(gains[which] / error[which, np.newaxis]), t,
             gains.shape[1], every,
         )  # fmt: skip
         limits = simultaneous_limits(gain, rows.error, largest.critical)
+        if allows:
+            left = np.maximum(1.0 - largest.critical**2 * widening(draws), 0.0)
+            with np.errstate(divide="ignore"):
+                critical = largest.critical / np.sqrt(left)
+            linear = draws.linear_errors(np.arange(len(pairs)))
+            limits = skewness.reaching(limits, gain, linear, draws.leans, critical)
         limits = with_proportions(draws, limits, rows.error)
     elif options.adjust is not None:
-        wider = rows_at(family_options(rows, options))
-        limits = wider.low, wider.high
+        wider = family_options(rows, options)
+        limits = limits_at(rows_at(wider), wider)
     return table(items, theta, pairs, swapped, rows, options, limits, largest, every=every)
 
 

@@ -189,6 +189,7 @@ class PairOptions(NamedTuple):
     n_alike: int = 1  #: groups of the data, this one among them, whose tests are one family
     alternative: str = "two-sided"
     most: int = 0  #: draws go on up to this number while a pair of an adjusted family is undecided
+    skewness: bool = False  #: whether tests and intervals of signs and swaps allow for skewness
 
     @property
     def simultaneous(self) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.resampling.bootstrap_tests import EQUAL, blocks, monte_carlo
 from rankeval_pd.stats.resampling.test_items import PairOptions
+from rankeval_pd.stats.significance import skewness
 
 # ----------------------------------------------------- Adjustment of p-values for multiple testing
 
@@ -184,7 +185,7 @@ def simultaneous_limits(
     error: FloatArray,
     critical: float,
     widening: FloatArray | float = 0.0,
-    lean: FloatArray | float = 0.0,
+    lean: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the gains that the largest statistic does not reject: gain -+ critical * error.
 
@@ -197,22 +198,24 @@ def simultaneous_limits(
         take their error from the null hypothesis. Where the error is 0, or nothing is rejected
         however far, there are no limits.
     lean : array (pair,), optional
-        Absolute skewness of the items' differences over the root of their number, for tests that
-        assume symmetry. A limit t errors from the gain moves by (1 + 2 t**2) / 6 of it (Johnson
-        1978, Modified t tests and confidence intervals for asymmetrical populations). It moves
-        outward on either side, because few items often show the wrong sign of the skewness. No
-        limit moves past 0, where the test has decided.
+        Skewness of the items' differences over the root of their number. The limits then also
+        contain the gains that Hall's statistic does not reject. Few items often show the wrong sign
+        of the skewness, so limits move outward for either sign, but not past 0, where the test has
+        decided.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         left = 1.0 - critical**2 * np.asarray(widening)
         margin = np.where(left > 0.0, critical * error / np.sqrt(left), np.inf)
         margin = np.where(np.isfinite(margin) & (error > 0.0), margin, np.inf)
-        allowance = lean * (error + 2.0 * margin * (margin / error)) / 6.0
-    allowance = np.where(np.isfinite(margin), allowance, 0.0)
-    low, high = gain - margin, gain + margin
+    limits = gain - margin, gain + margin
+    if lean is None:
+        return limits
+    varies = np.where(error > 0.0, error, 1.0)
+    own = skewness.reaching(limits, gain, varies, lean, margin / varies)
+    low, high = skewness.reaching(own, gain, varies, -lean, margin / varies)
     return (
-        np.where(low > 0.0, np.maximum(low - allowance, 0.0), low - allowance),
-        np.where(high < 0.0, np.minimum(high + allowance, 0.0), high + allowance),
+        np.where(own[0] > 0.0, np.maximum(low, 0.0), low),
+        np.where(own[1] < 0.0, np.minimum(high, 0.0), high),
     )
 
 
