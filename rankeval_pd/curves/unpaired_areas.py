@@ -82,8 +82,8 @@ def unpaired_area(
         ``by`` a tuple), ``area_a``, ``area_b``, ``difference`` = area_a - area_b with its limits
         ``ci_low``, ``ci_high``, ``z``: the difference by ``se``, or for ROC areas by the standard
         error that equal areas would have if that is larger, or for average precision of unequal
-        numbers Student's quantile at which the interval ends at 0; ``p_value``, with ``adjust`` also
-        ``p_adjusted``, ``se``; ``better``, ``leaning`` (samples), and with ``adjust``
+        numbers Student's quantile at which the interval ends at 0; ``p_value``, with ``adjust``
+        also ``p_adjusted``, ``se``; ``better``, ``leaning`` (samples), and with ``adjust``
         ``ci_low_alone``, ``ci_high_alone``, as in :func:`compare_area`.
 
     Warns
