@@ -88,8 +88,9 @@ def nbest_precision(
     average : {None, "macro", "micro"}
         One row for all groups of ``by`` (of a Dataset, all batch dimensions) that have n
         candidates: "macro" has the means over groups (of recall and lift over those with
-        positives), "micro" sums of true positives over sums of n. The interval is Student's over
-        the groups: another sample of queries.
+        positives), "micro" sums of true positives over sums of n. The interval is one over the
+        groups, as another sample of queries: Clopper and Pearson's for as many candidates as the
+        groups are worth, with Student's quantile (Korn and Graubard).
     **roles
         ``gold``, ``measures``, ``by``, ``key``, ``lower_is_better``, ``ties``, ``missing``,
         ``rng``, ``dim``: which column is what, see the page "Roles of the columns".
@@ -191,7 +192,7 @@ def nbest_precision(
             result = result.assign(total=here[0], positive=here[1].sum("candidate"))
         return result
 
-    averaged = {} if average is None else {"average": average, "ci": "student"}
+    averaged = {} if average is None else {"average": average, "ci": "korn-graubard"}
     # of an average the intervals of the lists are not read
     with nullcontext() if average is None else intervals_unread():
         return answer(

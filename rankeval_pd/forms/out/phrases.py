@@ -173,6 +173,7 @@ INTERVALS = {
     "delong": "DeLong", "logit": "logit", "delta": "delta-method", "wild": "wild bootstrap",
     "bca": "BCa bootstrap", "percentile": "percentile bootstrap", "basic": "basic bootstrap",
     "studentised": "studentized bootstrap", "tango": "Tango", "student": "Student's t",
+    "korn-graubard": "Korn-Graubard",
     "order": "order-statistic", "systems": "bootstrap (systems drawn)",
 }  # fmt: skip
 
