@@ -59,7 +59,7 @@ def in_words(table: pd.DataFrame | xr.Dataset, *, methods: bool = False) -> str:
     >>> import rankeval_pd
     >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
     >>> print(rankeval_pd.in_words(df.rankeval.summary(100)))
-    good has the highest precision at n = 100 (49.0%, 95% interval 38.9% to 59.2%). It is
+    good has the highest precision at n = 100 (49.0%, 95% interval 37.5% to 60.6%). It is
     significantly better than fair.
     >>> compared = df.rankeval.compare("good", "fair", 100)
     >>> print(rankeval_pd.in_words(compared))
@@ -351,6 +351,9 @@ def _rows(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     units = {name: _unit(frame, name, attrs) for name in frame if _is_number(frame[name])}
     own = next((x for x in reversed(_GROUPED) if x in frame), None)
     before = list(frame.columns[: list(frame.columns).index(own)]) if own else []
+    if "ci_low_best" in frame and "n" in frame:
+        highest = frame.groupby([*before, "n"], sort=False)["precision"].transform("max")
+        frame = frame.assign(_chosen=frame["precision"] == highest)
     shown = _ends(frame)
     for row in shown.to_dict("records"):
         where = "".join(f"In {name} {row[name]}: " for name in before if name not in units)
@@ -416,6 +419,9 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str | None, attrs: Attrs
             texts["band"] = f"simultaneous {level_of(attrs)} band {limits}"
     texts |= {"noun": called(attrs)[0], "level": level_of(attrs)}
     end = " The list ends inside a tie." if row.get("tied") else ""
+    if row.get("_chosen") and row["ci_low_best"] < row["ci_low"]:
+        limits = units["precision"].limits(row["ci_low_best"], row["ci_high_best"])
+        end = f" Allowing for the choice of the best measure, the interval is {limits}.{end}"
     if sentence is not None:
         return _ONE.sub(r"1 \1", sentence.format_map(_Known(texts))) + end
     who = f"{row['measure']}: " if "measure" in row else ""

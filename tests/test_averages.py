@@ -40,7 +40,16 @@ def collection(n_queries: int = 12, seed: int = 1, least: int = 8, most: int = 3
 ROLES = {"by": "query", "measures": ["a", "b"]}
 
 
-def test_macro_precision_is_the_mean_over_queries_with_students_interval():
+def limits_by_hand(values):
+    """SciPy's beta quantiles for as many candidates as the queries are worth."""
+    mean, count = np.mean(values), len(values)
+    worth = mean * (1 - mean) * count / np.var(values, ddof=1)
+    worth *= (stats.norm.ppf(0.975) / stats.t.ppf(0.975, count - 1)) ** 2
+    tp, fp = mean * worth, (1 - mean) * worth
+    return stats.beta.ppf(0.025, tp, fp + 1), stats.beta.ppf(0.975, tp + 1, fp)
+
+
+def test_macro_precision_is_the_mean_over_queries():
     frame = collection()
     each = nbest_precision(frame, [5, 15], **ROLES)
     found = nbest_precision(frame, [5, 15], average="macro", **ROLES)
@@ -50,11 +59,22 @@ def test_macro_precision_is_the_mean_over_queries_with_students_interval():
         assert row.precision == pytest.approx(rows["precision"].mean())
         assert row.recall == pytest.approx(rows["recall"].mean())
         assert row.tp == rows["tp"].sum()
-        interval = stats.ttest_1samp(rows["precision"], 0).confidence_interval(0.95)
-        assert row.ci_low == pytest.approx(max(interval.low, 0.0))
-        assert row.ci_high == pytest.approx(interval.high)
+        assert (row.ci_low, row.ci_high) == pytest.approx(limits_by_hand(rows["precision"]))
         assert (row.n_queries, row.n_missing) == (len(rows), 12 - len(rows))
     assert found["n_missing"].max() > 0
+
+
+def test_intervals_of_few_and_of_equal_queries():
+    """Precision at 5 of skewed queries: Student's interval covers .80 at 5, and .87 at 10."""
+    rng = np.random.default_rng(0)
+    for count, nominal in ((5, 0.95), (10, 0.95), (20, 0.94)):
+        x = rng.binomial(5, rng.beta(0.3, 3.0, (2_000, count))) / 5
+        found = cluster_totals.query_ratio(x, np.ones(x.shape), 0.95)
+        low, high = cluster_totals.share_limits(found.value, found.se, found.n, 0.95)
+        assert ((low <= 1 / 11) & (high >= 1 / 11)).mean() >= nominal
+    none, one = (cluster_totals.share_limits(*map(np.array, (1.0, 0.0, k)), 0.95) for k in (6, 1))
+    assert 0.3 < none[0] < none[1] == 1.0
+    assert np.isnan(one).all()
 
 
 def test_micro_is_a_ratio_of_sums():
@@ -166,10 +186,8 @@ def test_a_curve_of_all_queries_is_the_average_at_each_n(average):
         assert (rows["n_missing"] == (~known).sum()).all()
         if average == "macro":
             tpr = x["tp"][known, 5] / x["positive"][known, 5]
-            interval = stats.ttest_1samp(tpr, 0).confidence_interval(0.95)
             at = rows.set_index("n").loc[5]
-            assert at["ci_low"] == pytest.approx(max(interval.low, 0.0))
-            assert at["ci_high"] == pytest.approx(interval.high)
+            assert (at["ci_low"], at["ci_high"]) == pytest.approx(limits_by_hand(tpr))
         assert (rows["n_queries"] == area(frame, average=average, **ROLES)["n_queries"][0]).all()
         there = exact[exact["measure"] == measure]
         below = x["n"][:, 1:]

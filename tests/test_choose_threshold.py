@@ -75,7 +75,10 @@ def test_lower_is_better_groups_and_datasets():
     assert (up["threshold"] == -down["threshold"]).all()
     assert (up["n_accepted"] == down["n_accepted"]).all()
     assert (up["ci_low"] >= 0.9).all()
-    one = df[df["half"] == 0].rankeval.choose_threshold(precision=0.9, measures="up").iloc[0]
+    assert table.attrs["family"] == "2 measures"  # which share 1 - level
+    one = df[df["half"] == 0].rankeval.choose_threshold(
+        precision=0.9, measures="up", level=0.975
+    ).iloc[0]  # fmt: skip
     assert one["threshold"] == up["threshold"][0]
     ds = xr.Dataset.from_dataframe(df[["up", "gold"]].rename_axis("candidate"))
     whole = df.rankeval.choose_threshold(precision=0.9, measures="up").iloc[0]

@@ -111,7 +111,7 @@ def test_an_area_of_single_candidates_is_delong_s(seed):
 def test_what_the_columns_say():
     data = clumps(0).rankeval(groups="document")
     found = data.nbest_precision([50, 100])
-    assert found.columns[-1] == "n_groups"
+    assert list(found.columns[-3:]) == ["n_groups", "ci_low_best", "ci_high_best"]
     assert (found["n_groups"] <= 40).all()
     alone = clumps(0).rankeval(exclude=None, measures=["a", "b"]).nbest_precision([50, 100])
     for name in ("tp", "precision", "recall", "threshold"):

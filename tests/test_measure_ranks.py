@@ -43,10 +43,15 @@ def test_ranks_are_those_of_the_pairs(candidates):
         of_n = pairs[pairs["n"] == row["n"]]
         assert (row["rank_low"], row["rank_high"]) == _ranks_of(of_n, row["measure"], "better")
         assert row["tied_for_best"] == (row["rank_low"] == 1)
-    precision = candidates.rankeval.nbest_precision([60, 100]).set_index(["measure", "n"])
-    mine = table.set_index(["measure", "n"]).loc[precision.index]
-    assert mine["value"].tolist() == precision["precision"].tolist()
-    np.testing.assert_allclose(mine[["ci_low", "ci_high"]], precision[["ci_low", "ci_high"]])
+    for over, tests in (("n", 4), ("group", 8)):  # Bonferroni over the measures, or all n too
+        ranks = candidates.rankeval.measure_ranks([60, 100], adjust_over=over)
+        for ending, level in (("", 1 - 0.05 / tests), ("_alone", 0.95)):
+            precision = candidates.rankeval.nbest_precision([60, 100], level=level)
+            precision = precision.set_index(["measure", "n"])
+            mine = ranks.set_index(["measure", "n"]).loc[precision.index]
+            assert mine["value"].tolist() == precision["precision"].tolist()
+            for limit in ("ci_low", "ci_high"):
+                np.testing.assert_allclose(mine[limit + ending], precision[limit])
     assert table["n"].tolist() == [60] * 4 + [100] * 4
     by_value = table.groupby("n")["value"].rank(method="min", ascending=False)
     assert table["rank"].tolist() == by_value.tolist()
@@ -56,9 +61,10 @@ def test_ranks_are_those_of_the_pairs(candidates):
 
 def test_areas_are_ranked_by_delong(candidates):
     table = candidates.rankeval.measure_ranks(kind="roc", adjust="holm")
-    area = candidates.rankeval.area().set_index("measure").loc[table["measure"]]
-    for limit in ("ci_low", "ci_high"):
-        np.testing.assert_allclose(table[limit], area[limit], rtol=1e-12)
+    for ending, level in (("", 1 - 0.05 / 4), ("_alone", 0.95)):
+        area = candidates.rankeval.area(level=level).set_index("measure").loc[table["measure"]]
+        for limit in ("ci_low", "ci_high"):
+            np.testing.assert_allclose(table[limit + ending], area[limit], rtol=1e-12)
     pairs = candidates.rankeval.compare_area(adjust="holm")
     for _, row in table.iterrows():
         wanted = roc_auc_score(candidates["gold"], candidates[row["measure"]])

@@ -176,9 +176,9 @@ def test_averages_of_queries_say_what_they_are():
     assert {ax.get_xlabel() for ax in panels} == {"mean over queries"}
     assert all(len(ax.get_yticks()) == 2 for ax in panels)
     table = call.nbest_precision([5, 10], average="macro")
-    assert table.attrs["ci"] == "student"
+    assert table.attrs["ci"] == "korn-graubard"
     ax = plotting.precision(table)
-    assert "95% Student's t confidence intervals over queries, each n alone" in caption(ax)
+    assert "95% Korn-Graubard confidence intervals over queries, each n alone" in caption(ax)
     assert not any("random" in text for text in named(ax))
 
 

@@ -205,3 +205,21 @@ def test_local_precision_of_groups(ragged):
 def test_wrong_windows(frame, window, error, message):
     with pytest.raises(error, match=message):
         frame.rankeval.local_precision(window)
+
+
+def test_the_interval_of_the_best_of_several_measures():
+    """Bonferroni over the measures: Clopper and Pearson's at 1 - 0.05 / 3, by SciPy."""
+    simulated = rankeval_pd.datasets.simulate_candidates(600)
+    simulated["poor"] = simulated["fair"].shift(3, fill_value=0.0)
+    found = simulated.rankeval.nbest_precision([20, 60]).query("n == 60")
+    measures = found["measure"].nunique()
+    tail = 0.025 / measures
+    low = beta.ppf(tail, found["tp"], 61 - found["tp"])
+    np.testing.assert_allclose(found["ci_low_best"], low, rtol=1e-9)
+    high = beta.isf(tail, found["tp"] + 1, 60 - found["tp"])
+    np.testing.assert_allclose(found["ci_high_best"], high, rtol=1e-9)
+    alone = simulated.rankeval.nbest_precision(60, measures="good")
+    assert alone["ci_low_best"].tolist() == alone["ci_low"].tolist() == [found["ci_low"].max()]
+    words = rankeval_pd.in_words(found)
+    assert words.count("Allowing for the choice of the best measure, the interval is") == 1
+    assert "Allowing" not in rankeval_pd.in_words(alone)

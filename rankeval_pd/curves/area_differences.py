@@ -96,8 +96,8 @@ def compare_area(
         The area under the ROC curve, or average precision, see :func:`area`.
     test : {"t", "delong"}
         "t": DeLong's standard error, with Student's distribution, whose degrees of freedom are
-        those of the two classes' parts of it (Welch), and an interval that agrees with the test and
-        holds its level near 1. "delong": the normal distribution for both, pROC's; too liberal
+        those of the two classes' parts of it (Welch), or one less than the smaller class has if it
+        has fewer than 5; and an interval that agrees with the test and holds its level near 1. "delong": the normal distribution for both, pROC's; too liberal
         where a class is small, its interval too short. Of average precision there is "t" alone: the
         standard error of the influences, with one degree of freedom less than the smaller class has
         candidates.
@@ -140,11 +140,10 @@ def compare_area(
     two rankings agree in every pair of a true positive and another candidate, difference and z are
     0 and p is 1. Where the variance is 0 and the difference is not, as between a perfect ranking
     and its reverse, z and p are NaN: the sample says nothing of how the areas vary. In simulations
-    with normal scores the test at 5 % rejected at most .057 of true hypotheses from 5 true
-    positives on (.08 of 3, .11 of 2), DeLong's up to .20, and the interval covered .95 or more
-    (``tests/reference/areas.csv``). Of average precision the test rejected at most .057,
-    and the interval covered .94 or more from 3 true positives on (of 2, .70)
-    (``tests/reference/average_precision.csv``). O(N log N) for each measure, O(N) for each pair.
+    with normal scores the test at 5% rejected at most 0.057 of true hypotheses, DeLong's up to
+    0.20, and the interval covered 0.95 or more (``tests/reference/areas.csv``). For average
+    precision the test rejected at most 0.057, and the interval covered 0.94 or more from 3 true
+    positives on (0.70 with 2) (``tests/reference/average_precision.csv``). O(N log N) for each measure, O(N) for each pair.
 
     References
     ----------

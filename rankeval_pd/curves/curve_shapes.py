@@ -230,7 +230,7 @@ def roc(
         ``ties="blocks"`` the dimension row): ``measure``, ``n``, ``threshold`` (the score of the
         n-th candidate; infinite at n = 0), ``fpr``: the share of the other candidates that the
         list has, ``tpr``: the share of the true positives. NaN where there are none of a kind.
-        With ``average`` there is no ``threshold``; ``ci_low``, ``ci_high``: Student's interval of
+        With ``average`` there is no ``threshold``; ``ci_low``, ``ci_high``: the interval of
         ``tpr`` over the groups; ``n_queries``: the groups that it is from; ``n_missing``: those
         that have no area, since a kind of candidates is missing; they are left out.
 

@@ -73,8 +73,9 @@ def area(
     average : {None, "macro", "micro"}
         One row for all groups of ``by`` (of a Dataset, all batch dimensions): the mean of their
         areas, or the mean over pairs of a true positive and another candidate of one group (with
-        "ap" over true positives). The interval is Student's over the groups. Columns
-        ``n_queries``, ``n_missing`` count the groups that have an area, and those that have none.
+        "ap" over true positives). The interval is one over the groups, as in
+        :func:`nbest_precision`. Columns ``n_queries``, ``n_missing`` count the groups that have an
+        area, and those that have none.
     **roles
         Which column is what, see :func:`nbest_precision`. ``ties`` changes nothing.
 
@@ -158,7 +159,7 @@ def area(
         return answer(data, roles, question, columns, can(area), attrs=attrs)
     if interval != _OWN[kind]:
         raise ValueError(
-            f"average={average!r} with ci={ci!r}: the interval of an average is Student's over the"
+            f"average={average!r} with ci={ci!r}: the interval of an average is one over the"
             " groups. Leave ci out."
         )
     return answer(

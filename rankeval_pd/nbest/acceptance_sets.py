@@ -38,6 +38,7 @@ from rankeval_pd.nbest.region_intervals import decide, decision_columns, family_
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import rank_tests
 from rankeval_pd.stats.rankings.ranking import Accepted, Ranking, Whole, accepted_regions
+from rankeval_pd.stats.significance.adjust import level_of_each
 
 # ----------------------------------- How good is what a threshold accepts? (Evert 2004, section 2)
 
@@ -361,7 +362,7 @@ def choose_threshold(
         In its place, the share of the true positives that is to be accepted: the highest threshold
         is chosen of which that can be said.
     level : float
-        Confidence with which the promise holds for the chosen threshold.
+        Confidence with which the promises hold for the chosen thresholds of all measures together.
     **roles
         Which column is what, see :func:`nbest_precision`. Thresholds do not cut equal scores,
         whatever ``ties`` is.
@@ -384,7 +385,9 @@ def choose_threshold(
     also start at sets of twice, four times, ... the size, and the K of them share 1 - level
     (multi-start fixed-sequence testing). The precision of larger sets that are reached by passing
     every one before is then known with the confidence of all together. Recall rises with every
-    candidate accepted, so that one sequence suffices and ci_low is the ordinary one-sided limit.
+    candidate accepted, so one sequence suffices and ci_low is the ordinary one-sided limit.
+    Several measures share 1 - level (Bonferroni), for you may take the one that looks best; in
+    ``attrs["family"]``. Name a single one in ``measures`` if it was chosen beforehand.
     What this costs is power: it takes some dozens of candidates, or more, that are better than the
     precision asked for. How often the promise was broken in simulations, beside the plain choice,
     is in ``tests/reference/choose_threshold.csv``. O(N log N) per measure.
@@ -400,8 +403,8 @@ def choose_threshold(
     >>> df = rankeval_pd.datasets.simulate_candidates(2_000)
     >>> df.rankeval.choose_threshold(recall=0.8)
       measure  threshold  n_accepted   tp  precision    recall    ci_low
-    0    good   0.265135         914  178   0.194748  0.847619  0.800782
-    1    fair  -0.043547        1127  178   0.157941  0.847619  0.800782
+    0    good   0.255544         924  180   0.194805  0.857143  0.802384
+    1    fair  -0.157297        1203  180   0.149626  0.857143  0.802384
     """
     if (precision is None) == (recall is None):
         raise ValueError(
@@ -411,14 +414,18 @@ def choose_threshold(
     wanted = check_share(*(("precision", precision) if recall is None else ("recall", recall)))
     level = check_share("level", level)
 
+    attrs: dict[str, Any] = {"precision": precision, "recall": recall, "level": level}
+
     def question(inner: xr.Dataset, _: AnyArray) -> xr.Dataset:
+        count = inner.sizes["measure"]
+        attrs["family"] = f"{count} measure{'s' * (count > 1)}"
+        each = level_of_each(level, count)
         result = ask_measures(
             inner, _columns, dict(zip(COLUMNS[1:], _TYPES, strict=True)), beside=[inner["sign"]],
-            options={"wanted": wanted, "level": level, "of_recall": recall is not None},
+            options={"wanted": wanted, "level": each, "of_recall": recall is not None},
         )  # fmt: skip
         return result.assign(exists=xr.ones_like(result["threshold"], dtype=bool))
 
-    attrs = {"precision": precision, "recall": recall, "level": level}
     return answer(data, roles, question, COLUMNS, can(choose_threshold), attrs=attrs)
 
 

@@ -34,6 +34,7 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import bands
 from rankeval_pd.stats.intervals.proportions import INTERVALS
 from rankeval_pd.stats.rankings.ranking import Ranking, Size
+from rankeval_pd.stats.significance.adjust import level_of_each
 
 # -------------------------------------------------------------------------------------------------
 # How good is each n-best list? Precision with its interval (Evert 2004, sections 2 and 3.2).
@@ -42,6 +43,7 @@ _NBEST_TYPES: dict[str, type] = {
     "threshold": float, "tp": np.int64, "precision": float, "recall": float, "lift": float,
     "ci_low": float, "ci_high": float, "tied": np.int64,
 }  # fmt: skip
+_BEST = ("ci_low_best", "ci_high_best")
 AVERAGED_COLUMNS = (
     "measure", "n", "tp", "precision", "recall", "lift", "ci_low", "ci_high", "n_queries",
     "n_missing",
@@ -76,8 +78,7 @@ def nbest_precision(
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
         Kind of interval of precision, see :func:`precision_interval`.
     level : float
-        Confidence level of the interval at each n. It holds for each n alone, not for all
-        together.
+        Confidence level of the interval of each measure at each n, which holds for this row alone.
     target : {"region", "nbest"}
         What the interval is one of. "region" is the paper's: the acceptance region whose threshold
         is the score of the n-th candidate, and stays. "nbest" adds the variance of this threshold,
@@ -87,8 +88,9 @@ def nbest_precision(
     average : {None, "macro", "micro"}
         One row for all groups of ``by`` (of a Dataset, all batch dimensions) that have n
         candidates: "macro" has the means over groups (of recall and lift over those with
-        positives), "micro" sums of true positives over sums of n. The interval is Student's over
-        the groups: another sample of queries.
+        positives), "micro" sums of true positives over sums of n. The interval is one over the
+        groups, as another sample of queries: Clopper and Pearson's for as many candidates as the
+        groups are worth, with Student's quantile (Korn and Graubard).
     **roles
         ``gold``, ``measures``, ``by``, ``key``, ``lower_is_better``, ``ties``, ``missing``,
         ``rng``, ``dim``: which column is what, see the page "Roles of the columns".
@@ -109,7 +111,10 @@ def nbest_precision(
           that cut a tie is the mean of ``tied > 0``;
         * ``tp_sd``, under ``ties="expected"`` only: the standard deviation of the true positives
           over the orders of equal scores, whose mean ``tp`` then is;
-        * ``n_groups``, with ``groups`` only: the groups that the list has candidates of.
+        * ``n_groups``, with ``groups`` only: the groups that the list has candidates of;
+        * ``ci_low_best``, ``ci_high_best``: the interval to quote for the measure that turned out
+          best at this n. Those of all measures hold together (Bonferroni); of a single measure it
+          is its own.
 
         With ``average`` there is no ``threshold`` and no ``tied``; ``tp`` is the sum, and
         ``n_queries``, ``n_missing`` count the groups with and without a list of n. Under
@@ -165,6 +170,7 @@ def nbest_precision(
         **_NBEST_TYPES,
         **({"tp": float, "tp_sd": float} if ties == "expected" else {}),
         **({"n_groups": np.int64} if clustered else {}),
+        **dict.fromkeys(_BEST, float),
     }
     columns: tuple[str, ...] = ("measure", "n", *types)
     if average is not None:
@@ -178,6 +184,7 @@ def nbest_precision(
             beside=[inner[name] for name in ("sign", "cluster") if name in inner],
             options={
                 "n": those(sizes, asked), "kind": kind, "ties": ties,
+                "best": level_of_each(kind.level, inner.sizes["measure"]),
             },
         )  # fmt: skip
         if average is not None:
@@ -185,7 +192,7 @@ def nbest_precision(
             result = result.assign(total=here[0], positive=here[1].sum("candidate"))
         return result
 
-    averaged = {} if average is None else {"average": average, "ci": "student"}
+    averaged = {} if average is None else {"average": average, "ci": "korn-graubard"}
     # of an average the intervals of the lists are not read
     with nullcontext() if average is None else intervals_unread():
         return answer(
@@ -203,17 +210,23 @@ def _nbest_columns(
     n: IntArray | None,
     kind: IntervalKind,
     ties: str,
+    best: float,
 ) -> tuple[AnyArray, ...]:
     lists = ranking.nbest(n, ties)
     asked = ranking.every if n is None else n
     sizes = np.broadcast_to(asked, lists.tp.shape)
     weight: FloatArray | float = 1.0
     groups: tuple[IntArray, ...] = ()
+    of_best: FloatArray | float | None = None
     if cluster is not None:
         weight, n_groups, ratio = weights(
             ranking, cluster, asked, lists.exists, target=kind.target, level=kind.level
         )  # fmt: skip
         groups = (n_groups,)
+        with hushed("groups"):
+            of_best = weights(
+                ranking, cluster, asked, lists.exists, target=kind.target, level=best
+            )[0]
     else:
         spread = bands.nbest_spread(ranking.cumulated(ties), asked, ranking.size.total)
         if kind.target == "nbest":
@@ -223,9 +236,16 @@ def _nbest_columns(
         long = lists.exists & (sizes >= LEAST)
         warn_of_thresholds(ratio, sizes, long, "precision of the n-best list")
     shares = shares_of(lists.tp, sizes, ranking.size, kind, exists=lists.exists, weight=weight)
+    chosen = shares[-2:]
+    if best != kind.level:
+        again = kind._replace(level=best)
+        of_best = weight if of_best is None else of_best
+        chosen = shares_of(
+            lists.tp, sizes, ranking.size, again, exists=lists.exists, weight=of_best
+        )[-2:]
     threshold = lists.threshold * sign[..., np.newaxis] + 0.0
     varied = (lists.block.tp_sd(asked),) if ties == "expected" else ()
-    return (threshold, lists.tp, *shares, lists.tied, *varied, *groups, lists.exists)
+    return (threshold, lists.tp, *shares, lists.tied, *varied, *groups, *chosen, lists.exists)
 
 
 # --------------------------------------------- The interval of precision (Evert 2004, section 3.2)

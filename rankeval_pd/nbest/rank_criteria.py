@@ -13,7 +13,7 @@ from rankeval_pd.forms.roles.declarations import check_draws, check_needed
 from rankeval_pd.nbest.difference_regions import SWAPPED
 from rankeval_pd.stats.rankings import swaps
 from rankeval_pd.stats.rankings.measure_pairs import Decision
-from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
+from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, level_of_each
 
 RANKED: dict[str, type] = {
     "value": float, "ci_low": float, "ci_high": float, "rank": np.int64, "rank_low": np.int64,
@@ -26,7 +26,10 @@ VERDICT: dict[str, type] = {
 }  # fmt: skip
 OF_LISTS: dict[str, type] = {"tied": np.int64}
 _ALONE: dict[str, type] = {"difference_low_alone": float, "difference_high_alone": float}
-_OTHERS: dict[str, type] = {"p_value": float, **_ALONE, "letters": object, "undecided": bool}
+_VALUES: dict[str, type] = {"ci_low_alone": float, "ci_high_alone": float}
+_OTHERS: dict[str, type] = {
+    "p_value": float, **_ALONE, "letters": object, "undecided": bool, **_VALUES
+}  # fmt: skip
 FOUND = {**RANKED, **VERDICT, **OF_LISTS, **_OTHERS}
 PAIRS: dict[str, type] = {
     "value_a": float, "value_b": float, "difference": float, "p_value": float, "p_adjusted": float,
@@ -71,6 +74,7 @@ class RankCriterion(NamedTuple):
         draws = None if n_resamples is None else check_draws("n_resamples", n_resamples)
         level = check_share("level", level)
         attrs: dict[str, Any] = {"kind": kind, "adjust": adjust, "level": level}
+        attrs["intervals"] = "simultaneous"
         attrs |= {} if adjust is None else {"adjust_over": over}
         how = Decision(adjust, over == "n", kind is not None, level)
         return cls(check_n(n), kind, how, draws, progress, baseline, attrs)
@@ -79,6 +83,10 @@ class RankCriterion(NamedTuple):
     def swapped(self) -> bool:
         """Whether p-values are drawn."""
         return self.how.adjust in SWAPPED
+
+    def together(self, measures: int, sizes: int) -> float:
+        """Return the level of each interval with which all of a family hold (Bonferroni)."""
+        return level_of_each(self.how.level, measures * (1 if self.how.each else sizes))
 
     def draws(self, pairs: int) -> int:
         """Return the number of draws: with fewer no pair could be significant."""
@@ -105,4 +113,4 @@ class RankCriterion(NamedTuple):
         kept |= {"letters": object} if self.baseline is None else {}
         if "difference" in wanted:
             kept |= {"p_value": float, **(_ALONE if adjusted else {})}
-        return {**kept, **({"undecided": bool} if self.swapped else {})}
+        return {**kept, **({"undecided": bool} if self.swapped else {}), **_VALUES}

@@ -84,7 +84,7 @@ def summary(
         for pairs near the level. For smaller ones (stars at .001) give 999 times the number of
         pairs or more.
     level : float
-        Of the interval of each value alone, and of all ranks and differences together.
+        Of the intervals of all values together, and of all ranks and differences together.
     progress : bool, optional
         Whether to show a progress bar; by default where the work takes more than two seconds.
     **roles
@@ -97,13 +97,16 @@ def summary(
 
         * ``measure`` or ``system``, and ``n`` where it was given;
         * ``value`` (precision, average precision, or the score of the metric) with ``ci_low``,
-          ``ci_high``; ``rank_low``, ``rank_high`` as in :func:`measure_ranks`;
+          ``ci_high``, which hold together for all rows of a family; ``ci_low_alone``,
+          ``ci_high_alone``, the interval of this value alone; ``rank_low``, ``rank_high`` as in
+          :func:`measure_ranks`;
         * ``difference`` to the best or to the baseline (of systems the gain), with its interval
           ``difference_low``, ``difference_high``, adjusted for the family; ``p_adjusted``: of this
           difference, NaN where it is to itself; without ``adjust`` there is none;
         * ``tied_for_best``: nothing is significantly better;
         * ``better_than_chance``, of candidates only: better than an order without information, with
-          Bonferroni's correction for measures and n;
+          Bonferroni's correction for measures and n; by hypergeometric tests of lists, and for the
+          whole ranking by the test of :func:`area`, one-sided;
         * ``tied``, of n-best lists: candidates left out although they have the score of the last;
         * ``letters``, without ``baseline``: two measures share a letter if, and only if, the tests
           do not distinguish them; ``p_value`` and ``difference_low_alone``,
@@ -125,12 +128,12 @@ def summary(
     -----
     RankevalWarning
         If lists have fewer true positives than random ones have, by more than chance:
-        ``lower_is_better`` may be forgotten.
+        ``lower_is_better`` may be forgotten. Without n, if a class has fewer than 10 candidates.
 
     Notes
     -----
-    Intervals of values are of one value alone. Those of differences, p_adjusted and the ranks hold
-    together, and no interval of a difference excludes 0 where p_adjusted does not reject. Without
+    Intervals of values hold together, and so do those of differences, p_adjusted and the ranks. No
+    interval of a difference excludes 0 where p_adjusted does not reject. Without
     ``baseline`` the differences are to the best, which the data chose, and the family is all pairs.
     :func:`rankeval_pd.in_words` says the table in sentences. Cost: as :func:`measure_ranks`, or as
     :func:`system_ranks` and :func:`paired_bootstrap`.
@@ -141,8 +144,8 @@ def summary(
     >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
     >>> df.rankeval.summary(100)
       measure    n  value    ci_low   ci_high  rank_low  rank_high letters
-    0    good  100   0.49  0.388644  0.591964         1          1       a
-    1    fair  100   0.32  0.230220  0.420767         2          2       b
+    0    good  100   0.49  0.375184  0.605582         1          1       a
+    1    fair  100   0.32  0.218978  0.434852         2          2       b
     """
     check_data(data)
     if _are_metrics(n):

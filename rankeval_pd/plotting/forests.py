@@ -331,7 +331,9 @@ def _draw_ranks(
         letters=list(table["letters"]) if "letters" in table else (),
     ))  # fmt: skip
     one = "measure" if name == "measure" else "system"
-    canvas.tell(f"Lines: {interval_kind(attrs, f'each {one} alone')}.")
+    together = attrs.get("intervals") == "simultaneous"
+    scope = f"all {one}s together" if together else f"each {one} alone"
+    canvas.tell(f"Lines: {interval_kind(attrs, scope)}.")
     percentile = attrs.get("ranks") not in (None, "simultaneous")
     how = (
         "bootstrap percentiles, each alone"

@@ -79,6 +79,16 @@ def over_groups(
     return GroupAverage(*columns)
 
 
+def _limits(found: GroupAverage, level: float) -> dict[str, xr.DataArray]:
+    """Return the columns of the limits of an average of shares."""
+    low, high = xr.apply_ufunc(
+        cluster_totals.share_limits, found.value, found.se, found.n_queries,
+        kwargs={"level": level}, output_core_dims=[[], []], dask="parallelized",
+        output_dtypes=[float, float],
+    )  # fmt: skip
+    return {"ci_low": low, "ci_high": high}
+
+
 Combination = Callable[[xr.Dataset, list[Hashable]], xr.Dataset]
 
 
@@ -102,8 +112,7 @@ def of_lists(average: str, level: float) -> Combination:
         result = xr.Dataset(
             {
                 "tp": tp.sum(batch), "precision": precision.value, "recall": recall, "lift": lift,
-                "ci_low": precision.low.clip(0.0, 1.0), "ci_high": precision.high.clip(0.0, 1.0),
-                "n_queries": precision.n_queries,
+                **_limits(precision, level), "n_queries": precision.n_queries,
                 "n_missing": (~there).sum(batch), "exists": there.any(batch),
             }
         )  # fmt: skip
@@ -151,9 +160,8 @@ def of_curves(average: str, rates: tuple[str, str], level: float) -> Combination
         return xr.Dataset(
             {
                 **{rate: x.value for rate, x in by_name.items()},
-                "ci_low": interval.low.clip(0.0, 1.0), "ci_high": interval.high.clip(0.0, 1.0),
-                "n_queries": interval.n_queries, "n_missing": whole - interval.n_queries,
-                "exists": there.any(batch),
+                **_limits(interval, level), "n_queries": interval.n_queries,
+                "n_missing": whole - interval.n_queries, "exists": there.any(batch),
             }
         )  # fmt: skip
 
@@ -187,9 +195,8 @@ def of_areas(average: str, level: float) -> Combination:
         chance = over_groups(areas["chance"].where(known) * times, weight, batch, level)
         return xr.Dataset(
             {
-                "area": result.value, "chance": chance.value, "ci_low": result.low.clip(0.0, 1.0),
-                "ci_high": result.high.clip(0.0, 1.0), "se": result.se,
-                "n_queries": result.n_queries,
+                "area": result.value, "chance": chance.value, **_limits(result, level),
+                "se": result.se, "n_queries": result.n_queries,
                 "n_missing": (~known).sum(batch), "exists": areas["exists"].any(batch),
             }
         )  # fmt: skip

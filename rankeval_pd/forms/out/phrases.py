@@ -148,7 +148,7 @@ TESTS = {
     "delong": "DeLong's test", "swaps": "swaps of the labels",
 }  # fmt: skip
 TESTED = {
-    "compare": "Fisher's exact test", "compare_area": "a t test", "unpaired_area": "a z test",
+    "compare": "Fisher's exact test", "compare_area": "a t test", "unpaired_area": "Welch's t test",
     "paired_permutation": "approximate randomization", "mean_difference": "swaps of the labels",
     "random_test": "hypergeometric tests", "measure_ranks": "Fisher's exact test",
     "summary": "Fisher's exact test",
@@ -173,6 +173,7 @@ INTERVALS = {
     "delong": "DeLong", "logit": "logit", "delta": "delta-method", "wild": "wild bootstrap",
     "bca": "BCa bootstrap", "percentile": "percentile bootstrap", "basic": "basic bootstrap",
     "studentised": "studentized bootstrap", "tango": "Tango", "student": "Student's t",
+    "korn-graubard": "Korn-Graubard",
     "order": "order-statistic", "systems": "bootstrap (systems drawn)",
 }  # fmt: skip
 
@@ -206,7 +207,7 @@ def intervals_of(attrs: Mapping[Any, Any], *, gaps: bool) -> str:
     """Return the name of the intervals of values, or of differences, "" where it is not known."""
     kind = join(INTERVALS.get(x, x) for x in str(attrs.get("ci", "")).split(", ") if x)
     if not gaps:
-        return kind
+        return f"{attrs.get('intervals', '')} {kind}".strip()
     if not adjustment(attrs):
         return "" if "baseline" in attrs else kind
     method = str(attrs["adjust"])

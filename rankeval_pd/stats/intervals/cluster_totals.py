@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.intervals.proportions import t_of, z_of
+from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson, t_of, z_of
 
 # -------------------------------------------------- n-best lists whose candidates come in clusters
 #
@@ -257,6 +257,22 @@ def query_ratio(above: FloatArray, below: FloatArray, level: float) -> QueryMean
         se = np.where(se <= 1e-14 * np.abs(value), 0.0, se)
     half = t_quantile(level, count) * se
     return QueryMean(value, value - half, value + half, se, count)
+
+
+def share_limits(value: FloatArray, se: FloatArray, count: IntArray, level: float) -> Limits:
+    """Return limits of a mean of shares: Clopper and Pearson's for as many as it is worth.
+
+    As Korn and Graubard (1998), from the standard error, Student's quantile and the queries'
+    number. Queries that are all equal count as one candidate each.
+    """
+    known = ~np.isnan(value) & (count > 1)
+    value = np.where(known, np.clip(value, 0.0, 1.0), 0.5)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        worth = np.where(se > 0.0, value * (1.0 - value) / se**2, count)
+    worth = worth * (z_of(level) / t_of(np.maximum(count - 1.0, 1.0), level)) ** 2
+    worth = np.where(known, np.maximum(worth, 1e-6), 1.0)
+    low, high = (np.where(known, x, np.nan) for x in clopper_pearson(value * worth, worth, level))
+    return low, high
 
 
 def t_quantile(level: float, count: IntArray) -> FloatArray:

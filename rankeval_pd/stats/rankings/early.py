@@ -192,12 +192,25 @@ def ap_limits(
     other around the value in which no positive counts itself. If all positives come first, nothing
     varies; the lower limit is then that of a share of ``positive`` out of ``positive``.
     """
-    half = student_quantile(freedom, level) * error
-    low, high = _limits_around(value, half)
-    lower, higher = _limits_around(corrected, half)
+    return ap_limits_at(
+        value, corrected, error, positive, student_quantile(freedom, level), 0.5 - 0.5 * level
+    )
+
+
+def ap_limits_at(
+    value: FloatArray,
+    corrected: FloatArray,
+    error: FloatArray,
+    positive: FloatArray | IntArray,
+    quantile: FloatArray,
+    tail: FloatArray | float,
+) -> tuple[FloatArray, FloatArray]:
+    """Return :func:`ap_limits` at a quantile, beyond which Student's law leaves ``tail``."""
+    low, high = _limits_around(value, quantile * error)
+    lower, higher = _limits_around(corrected, quantile * error)
     with np.errstate(divide="ignore", invalid="ignore"):
         # Clopper-Pearson's lower limit of k out of k: p^k = (1 - level) / 2
-        alone = (0.5 - 0.5 * level) ** (1.0 / positive)
+        alone = tail ** (1.0 / positive)
     first = value == 1.0
     known = ~np.isnan(error)
     low, high = np.where(first, alone, np.fmin(low, lower)), np.fmax(high, higher)

@@ -145,16 +145,16 @@ def _gamma(tail: float, mean: FloatArray, variance: FloatArray) -> FloatArray:
 
 def difference(a: Total, b: Total) -> Total:
     """Return the difference of the totals of two disjoint sets (MOVER)."""
-    # limits hold where nothing is judged too: around the middle of what is possible
     one, other = (
         np.where(np.isnan(x.estimate), 0.5 * (x.low + x.high), x.estimate) for x in (a, b)
     )
     middle = one - other
-    return Total(
-        a.estimate - b.estimate,
-        middle - np.hypot(one - a.low, b.high - other),
-        middle + np.hypot(a.high - one, other - b.low),
-    )
+    below, above = np.hypot(one - a.low, b.high - other), np.hypot(a.high - one, other - b.low)
+    estimate = a.estimate - b.estimate
+    # where nothing of a set is judged, its limits are what is possible, and vary with nothing
+    unknown = np.isnan(estimate)
+    low = np.where(unknown, a.low - b.high, middle - below)
+    return Total(estimate, low, np.where(unknown, a.high - b.low, middle + above))
 
 
 def share_of(inside: Total, outside: Total) -> Total:

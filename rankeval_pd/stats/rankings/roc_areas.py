@@ -21,6 +21,7 @@ from rankeval_pd.stats.rankings.ranking import Blocks, Ranking
 # Statistics in Medicine 25. G. Y. Zou and A. Donner (2008), Construction of confidence limits about
 # effect measures, Statistics in Medicine 27.
 
+_LEAST = 4.0  # degrees of freedom of a class, below which they are the whole variance's
 _ROUNDING = 1e-14  # deviations of placements from their mean below this are rounding
 
 
@@ -59,7 +60,7 @@ class AreaSpread(NamedTuple):
     """The variance of an area, or of a difference of areas (DeLong)."""
 
     variance: FloatArray  #: NaN where a class has fewer than two candidates
-    freedom: FloatArray  #: degrees of freedom of the variance (Welch 1938, Satterthwaite 1946)
+    freedom: FloatArray  #: of the variance (Welch 1938, Satterthwaite 1946), or the smaller class's
     of_squares: FloatArray | None = None
     """For clusters: the degrees of freedom estimated from the squares of their totals."""
 
@@ -75,8 +76,9 @@ def delong_variance(placement: FloatArray, gold: BoolArray, present: BoolArray) 
 def area_spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> AreaSpread:
     """Return DeLong's variance with its degrees of freedom, from the placements.
 
-    The variance is the sum of two, one for each class. If both are 0, the degrees of freedom are
-    those of the smaller class.
+    The variance is the sum of two, one for each class. If both are 0, or if a class has fewer than
+    5 candidates, the degrees of freedom are those of the smaller class: the few placements may be
+    equal by chance, and their part of the variance 0.
     """
     placement, gold, present = np.broadcast_arrays(placement, gold, present)
     parts, sizes = [], []
@@ -97,7 +99,7 @@ def area_spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> A
         weighted = sum(part**2 / (size - 1.0) for part, size in zip(parts, sizes, strict=True))
         freedom = total**2 / weighted
     least = np.minimum(*sizes) - 1.0
-    return AreaSpread(total, np.where(total == 0.0, least, freedom))
+    return AreaSpread(total, np.where((total == 0.0) | (least < _LEAST), least, freedom))
 
 
 class ClusteredSpread(NamedTuple):
@@ -451,7 +453,8 @@ def outline_area(outline: Outline) -> tuple[float, AreaSpread]:
         )
         freedom = np.float64(total**2) / weighted
     least = min(sizes) - 1.0
-    return value, AreaSpread(np.array(total), np.array(least if total == 0.0 else freedom))
+    few = total == 0.0 or least < _LEAST
+    return value, AreaSpread(np.array(total), np.array(least if few else freedom))
 
 
 def _class_variance(placement: FloatArray, times: IntArray) -> float:

@@ -77,6 +77,11 @@ def interval_levels(p_values: FloatArray, method: str, level: float) -> FloatArr
     return np.minimum(1.0 - error, np.nextafter(1.0, 0.0))  # of level 1 the range is the interval
 
 
+def level_of_each(level: float, count: int) -> float:
+    """Return the level of each of ``count`` intervals that hold together (Bonferroni)."""
+    return level if count < 2 else 1.0 - (1.0 - level) / count
+
+
 def step_down(p_values: FloatArray, family: IntArray) -> FloatArray:
     """Return p-values, each simultaneous over its family, made so over the families too.
 
