@@ -48,7 +48,8 @@ def held_back(t: FloatArray, lean: FloatArray, *, two_sided: bool) -> FloatArray
     other = transformed(t, lean)
     if not two_sided:
         return np.minimum(t, other)
-    return np.where(t * other > 0.0, np.sign(t) * np.minimum(np.abs(t), np.abs(other)), 0.0)
+    alike = np.sign(t) == np.sign(other)
+    return np.where(alike, np.sign(t) * np.minimum(np.abs(t), np.abs(other)), 0.0)
 
 
 def reaching(
