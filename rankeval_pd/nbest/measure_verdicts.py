@@ -427,7 +427,8 @@ def _of_areas(
         low, high = early.ap_logit_limits(result, error, least - 1, positive, asked.how.level)
         chance = early.chance_average_precision(ranking)
     tested = measure_pairs.of_influences(
-        value, influence, label, present, asked.how, baseline=baseline, n_resamples=n_resamples,
+        value, influence, label, present, asked.how, score=score, baseline=baseline,
+        n_resamples=n_resamples,
         most=n_resamples * (MORE if asked.n_resamples is None else 1), seed=seed,
         student=asked.kind == "ap",
     )  # fmt: skip

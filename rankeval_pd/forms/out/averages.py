@@ -79,6 +79,17 @@ def over_groups(
     return GroupAverage(*columns)
 
 
+def _limits(found: GroupAverage, level: float) -> dict[str, xr.DataArray]:
+    """Return the limits of an average between 0 and 1.
+
+    If all queries are equal, only a share of the others may have another value, see
+    :func:`rankeval_pd.stats.intervals.cluster_totals.alike_share`.
+    """
+    share = xr.where(found.se == 0.0, (0.5 - 0.5 * level) ** (1.0 / found.n_queries), 1.0)
+    low, high = share * found.low, 1.0 - share * (1.0 - found.high)
+    return {"ci_low": low.clip(0.0, 1.0), "ci_high": high.clip(0.0, 1.0)}
+
+
 Combination = Callable[[xr.Dataset, list[Hashable]], xr.Dataset]
 
 
@@ -102,8 +113,7 @@ def of_lists(average: str, level: float) -> Combination:
         result = xr.Dataset(
             {
                 "tp": tp.sum(batch), "precision": precision.value, "recall": recall, "lift": lift,
-                "ci_low": precision.low.clip(0.0, 1.0), "ci_high": precision.high.clip(0.0, 1.0),
-                "n_queries": precision.n_queries,
+                **_limits(precision, level), "n_queries": precision.n_queries,
                 "n_missing": (~there).sum(batch), "exists": there.any(batch),
             }
         )  # fmt: skip
@@ -187,9 +197,8 @@ def of_areas(average: str, level: float) -> Combination:
         chance = over_groups(areas["chance"].where(known) * times, weight, batch, level)
         return xr.Dataset(
             {
-                "area": result.value, "chance": chance.value, "ci_low": result.low.clip(0.0, 1.0),
-                "ci_high": result.high.clip(0.0, 1.0), "se": result.se,
-                "n_queries": result.n_queries,
+                "area": result.value, "chance": chance.value, **_limits(result, level),
+                "se": result.se, "n_queries": result.n_queries,
                 "n_missing": (~known).sum(batch), "exists": areas["exists"].any(batch),
             }
         )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.proportions import t_of, z_of
 
 # -------------------------------------------------- n-best lists whose candidates come in clusters
@@ -257,6 +257,15 @@ def query_ratio(above: FloatArray, below: FloatArray, level: float) -> QueryMean
         se = np.where(se <= 1e-14 * np.abs(value), 0.0, se)
     half = t_quantile(level, count) * se
     return QueryMean(value, value - half, value + half, se, count)
+
+
+def alike_share(count: AnyArray, level: float) -> FloatArray:
+    """Return the least share of all queries that are equal if ``count`` of ``count`` are.
+
+    It is Clopper and Pearson's lower limit, 1 for endless ones.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray((0.5 - 0.5 * level) ** (1.0 / np.asarray(count, dtype=float)))
 
 
 def t_quantile(level: float, count: IntArray) -> FloatArray:
