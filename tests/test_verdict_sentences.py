@@ -599,7 +599,7 @@ def test_equal_queries_leave_the_other_queries_open():
     for average in ("macro", "micro"):
         row = df.rankeval(by="q").nbest_precision(5, measures="Q0", average=average).iloc[0]
         share = 0.025 ** (1 / 3)
-        assert row["precision"] == 0.8
+        assert row["precision"] == pytest.approx(0.8)
         assert (row["ci_low"], row["ci_high"]) == pytest.approx((share * 0.8, 1 - share * 0.2))
         gap = df.rankeval(by="q").compare("Q0", "Q1", 4, average=average, level=0.8).iloc[0]
         share = 0.1 ** (1 / 3)
@@ -620,7 +620,7 @@ def test_limits_of_recall_and_lift_end_where_they_do():
 
 def test_small_p_values_and_bounds_of_them():
     told = in_words(pd.DataFrame({"difference": [0.2], "p_low": [2.956e-59], "p_high": [0.0312]}))
-    assert told == "The difference of 0.2 has a p-value between < 0.001 and 0.031."
+    assert told == "The difference of 20.0 points has a p-value between < 0.001 and 0.031."
     frame = pd.DataFrame({"measure": ["Q0"], "threshold": [np.nan], "n_accepted": 0, "tp": 0,
                           "precision": np.nan, "recall": np.nan, "ci_low": np.nan})  # fmt: skip
     assert in_words(frame) == "No threshold of Q0 reaches the requested value."

@@ -111,6 +111,8 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str | None, attrs: Attrs
             texts[name] = p_text(row[name])
         elif str(name).startswith("p_") and name not in ("p_best", "p_stderr"):
             texts[name] = p_cell(row[name])
+        elif name == "difference":
+            texts[name] = texts[name].replace("%", " points")
         low, high = _limits(row, name)
         if low:
             ends = (float(row[low]), float(row.get(high, math.inf)))
