@@ -263,7 +263,7 @@ def _cells(part: pd.DataFrame, name: str, unit: Unit, best: Any, marks: list[str
 def _best(part: pd.DataFrame, name: str, attrs: Mapping[Any, Any]) -> Any:
     values = part[name].to_numpy(dtype=float)
     lower = attrs.get("higher_is_better") == 0
-    return values == (np.nanmin(values) if lower else np.nanmax(values))
+    return values == (np.fmin if lower else np.fmax).reduce(values)
 
 
 def _marks(part: pd.DataFrame, p: str | None, *, stars: bool) -> list[str]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,6 @@ import xarray as xr
 
 from rankeval_pd.errors import check_flag, listed
 from rankeval_pd.forms.out.phrases import (
-    NOUNS,
-    SENTENCES,
-    SHARES,
     Unit,
     adjustment,
     alpha_of,
@@ -30,11 +26,7 @@ from rankeval_pd.forms.out.phrases import (
     percent_of,
     unit_of,
 )
-
-_MOST = 8  # rows that get a sentence each
-
-Attrs = Mapping[Any, Any]
-Row = dict[Any, Any]
+from rankeval_pd.forms.out.row_sentences import MOST, Attrs, Row, ends_of, row_sentences
 
 
 def in_words(table: pd.DataFrame | xr.Dataset, *, methods: bool = False) -> str:
@@ -120,7 +112,8 @@ def _verdicts(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
 
 def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterator[str]:
     lower = attrs.get("higher_is_better") == 0
-    part = part.sort_values("value", ascending=lower, kind="stable")
+    unknown = part.loc[part["value"].isna(), name]
+    part = part.dropna(subset="value").sort_values("value", ascending=lower, kind="stable")
     noun, percent = called({**attrs, **where})
     noun = f"mean {noun}" if "metric" in where else noun
     limits = known(part, ("ci_low", "difference_low"))[:1]
@@ -128,6 +121,10 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
     unit = unit_of(part["value"], width, percent=percent)
     at = f" at n = {where['n']:,}" if "n" in where else ""
     place = "".join(f"In {k} {v}, " for k, v in where.items() if k not in ("metric", "n"))
+    if len(unknown):
+        yield f"{place}{join(unknown)} {'has' if len(unknown) == 1 else 'have'} no {noun}{at}."
+    if not len(part):
+        return
     best = part.iloc[0]
     first = part[part["value"] == best["value"]]
     shown = unit.value(best["value"])
@@ -165,55 +162,76 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
 
 def _ranks(first: pd.DataFrame, others: pd.DataFrame, name: str, attrs: Attrs) -> Iterator[str]:
     """Write who is not distinguished from the best, and who is significantly worse."""
-    tied, worse = others[others["rank_low"] == 1], others[others["rank_low"] > 1]
-    if "letters" in others:  # the table tells who is tied with the best, and not with some other
-        own, *rest = letter_sets([first["letters"].iloc[0], *others["letters"]])
-        shares = np.array([bool(own & x) for x in rest])
-        tied, worse = others[shares], others[~shares]
-    it = "They are" if len(first) > 1 else "It is"
+    if "letters" in others:
+        sets = letter_sets([*first["letters"], *others["letters"]])
+        shares = np.array([[bool(a & b) for a in sets[: len(first)]] for b in sets[len(first) :]])
+        alike, apart = shares.all(axis=1), ~shares.any(axis=1)
+        mixed = ~alike & ~apart
+    else:  # none is significantly better, or all that have a better value are
+        ahead = [len(first) + int((others["value"] != x).cumprod().sum()) for x in others["value"]]
+        alike, apart = ((others["rank_low"] == x).to_numpy() for x in (1, np.array(ahead) + 1))
+        mixed = np.zeros(len(others), dtype=bool)
+    untested = np.zeros(len(others), dtype=bool)
+    p = next((x for x in ("p_adjusted", "p_value") if x in others), None)
+    if p is not None and "baseline" not in attrs and others["difference"].notna().any():
+        untested = others[p].isna().to_numpy()
+    elif name == "measure" and "metric" not in others:  # too few for an interval, and for a test
+        untested = others["ci_low"].isna().to_numpy()
+    they, are, do = ("They", "are", "do") if len(first) > 1 else ("It", "is", "does")
     unadjusted = " (unadjusted tests)" if len(first) + len(others) > 2 else ""
     how = f" ({adjustment(attrs)})" if adjustment(attrs) else unadjusted
-    if len(tied):
-        do = "do" if len(first) > 1 else "does"
-        it_does = f"{it.split()[0]} {do} not differ significantly"
-        yield f"{it_does} from {join(tied[name], 'or')}{how}."
-        how = ""
-    if len(worse):
-        yield f"{it} significantly better than {join(worse[name])}{how}."
+    texts: tuple[tuple[str, Any, str], ...] = (
+        (f"{they} {do} not differ significantly from", alike & ~untested, "or"),
+        (f"{they} {are} significantly better than", apart, "and"),
+        ("Not all of them are significantly better than", mixed & ~untested, "and"),
+    )
+    for text, which, last in texts:
+        if which.any():
+            yield f"{text} {join(others[name][which], last)}{how}."
+            how = ""
+    if untested.any():
+        yield (
+            f"{they} {'were' if len(first) > 1 else 'was'} not tested against"
+            f" {join(others[name][untested], 'or')}."
+        )
 
 
 def _differences(
     part: pd.DataFrame, first: pd.DataFrame, name: str, unit: Unit, attrs: Attrs
 ) -> Iterator[str]:
     """Write the differences from the baseline, or from the best."""
-    base, how = attrs.get("baseline"), adjustment(attrs)
+    base, how, lower = attrs.get("baseline"), adjustment(attrs), attrs.get("higher_is_better") == 0
     said = f"; {how}" if how else ""
-    compared = part[part["p_adjusted"].notna()] if "p_adjusted" in part else part.iloc[:0]
+    p_name = next((x for x in ("p_adjusted", "p_value") if x in part), "")
+    compared = part[part["difference"].notna() & (part[name] != base)]
     if base is None:
         compared = compared.drop(first.index, errors="ignore").iloc[:1]
         base = join(first[name].iloc[:1])
-    elif len(compared) > _MOST:
-        alpha = alpha_of(attrs)
-        sure = compared[compared["p_adjusted"] <= alpha]
-        up = int((sure["difference"] > 0.0).sum())
+    elif len(compared) > MOST and p_name:
+        alpha, compared = alpha_of(attrs), compared[compared[p_name].notna()]
+        sure = compared[compared[p_name] <= alpha]
+        up = int(((sure["difference"] > 0.0) != lower).sum())
         yield (
             f"Of {len(compared)} {name}s, {up} are significantly higher than {base} and"
             f" {len(sure) - up} significantly lower ({how or 'unadjusted'})."
         )
         compared, said = compared.iloc[:1], ""
-    for row in compared.to_dict("records"):
-        gap, p = row["difference"], row["p_adjusted"]
+    for row in compared.iloc[:MOST].to_dict("records"):
+        gap, p = row["difference"], row.get(p_name, math.nan)
         ends = [row.get(x, math.nan) for x in ("difference_low", "difference_high")]
         ends = [-ends[1], -ends[0]] if gap < 0.0 else ends
         told = [] if math.isnan(sum(ends)) else [f"{level_of(attrs)} interval {unit.gaps(*ends)}"]
-        told.append(f"{'adjusted ' if how else ''}{_p(p, attrs)}")
-        beside = f"({', '.join(told)}{said})"
+        told += [f"{'adjusted ' if how else ''}{_p(p, attrs)}"] if p_name else []
+        beside = f"({', '.join(told)}{said})" if told else ""
         said = ""
-        by, side = unit.gap(gap), "higher" if gap > 0.0 else "lower"
+        by, side = unit.gap(gap), "higher" if (gap > 0.0) != lower else "lower"
         if p <= alpha_of(attrs):
             yield f"{row[name]} is significantly {side} than {base}, by {by} {beside}."
             if ends[0] <= 0.0 <= ends[1]:
                 yield _WIDER
+        elif math.isnan(p):
+            it = f"is {by} {side} than" if gap else "equals"
+            yield f"{row[name]} {it} {base} {beside}".rstrip() + "."
         else:
             it = f"it is {by} {side}" if gap else "the difference is 0"
             yield f"{row[name]} does not differ significantly from {base}: {it} {beside}."
@@ -238,14 +256,14 @@ def _comparisons(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     p = next((x for x in ("p_adjusted", "p_value") if x in frame), None)
     several = len(frame) > 1
     how = adjustment(attrs) or ("unadjusted" if several and p == "p_value" else "")
-    if len(frame) > _MOST and p is not None:
+    if len(frame) > MOST and p is not None:
         yield _many(frame, kind, gap, p, how, attrs)
         return
     noun, percent = called(attrs)
     ends = next((x for x in ("ci", "band") if f"{x}_low" in frame), None)
     widths: Any = [] if ends is None else frame[f"{ends}_high"] - frame[f"{ends}_low"]
     unit = unit_of(frame[gap], widths, percent=percent and gap != "odds_ratio")
-    for row in _ends(frame).to_dict("records"):
+    for row in ends_of(frame).to_dict("records"):
         yield _compared(row, kind, gap, p, how, noun, unit, attrs)
         how = "" if several and how == adjustment(attrs) else how
 
@@ -297,6 +315,8 @@ def _compared(
     if p is not None and pd.notna(row[p]):
         verdict = f" The difference is {'' if sure else 'not '}significant at the"
         verdict += f" {percent_of(alpha_of(attrs))} level."
+    elif p is not None:
+        verdict = " No test was possible."
     if sure and ends[0] <= 0.0 <= ends[1] and gap != "odds_ratio":
         verdict += f" {_WIDER}"
     cut = " A list ends inside a tie." if row.get("cuts_tie") else ""
@@ -309,6 +329,7 @@ def _many(frame: pd.DataFrame, kind: str, gap: str, p: str, how: str, attrs: Att
     alpha = alpha_of(attrs)
     noun, percent = called(attrs)
     sure = frame[frame[p] <= alpha]
+    frame = frame[frame[p].notna()]
     text = (
         f"Of {len(frame):,} comparisons, {len(sure):,} are significant at the {percent_of(alpha)}"
         f" level ({how})."
@@ -327,133 +348,7 @@ def _many(frame: pd.DataFrame, kind: str, gap: str, p: str, how: str, attrs: Att
     return f"{text}{rest} The largest difference is between {between}: {largest}"
 
 
-# ------------------------------------------------------------------------- rows, each in a sentence
-
-_AS_P = ("p_value", "p_min", "p_median", "p_max", "p_dispersion")
-_PLAIN = ("p", "alpha", "p_low", "p_high")  # options, as they were given
-
-
-def _rows(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
-    """Write each row, or of a long table the first and the last of each measure."""
-    if {"measure", "metric", "value"} <= {*frame}:
-        means = frame.groupby(["metric", "measure"], sort=False, observed=True)["value"]
-        frame = means.agg(["mean", "count"]).reset_index()
-        frame = frame.rename(columns={"mean": "value", "count": "queries"})
-    if "n_pairs" in frame:
-        frame = frame[frame["n_pairs"] > 0]
-    if not len(frame):
-        yield "The table has no rows with data."
-        return
-    sentence = next(
-        (text for needed, text in SENTENCES
-         if any({*columns.split()} <= {*frame} for columns in needed.split("|"))), None,
-    )  # fmt: skip
-    units = {name: _unit(frame, name, attrs) for name in frame if _is_number(frame[name])}
-    own = next((x for x in reversed(_GROUPED) if x in frame), None)
-    before = list(frame.columns[: list(frame.columns).index(own)]) if own else []
-    if "ci_low_best" in frame and "n" in frame:
-        highest = frame.groupby([*before, "n"], sort=False)["precision"].transform("max")
-        frame = frame.assign(_chosen=frame["precision"] == highest)
-    shown = _ends(frame)
-    for row in shown.to_dict("records"):
-        where = "".join(f"In {name} {row[name]}: " for name in before if name not in units)
-        yield where + _row(row, units, sentence, attrs)
-    left = len(frame) - len(shown)
-    if left:
-        yield f"The table has {left:,} further rows."
-    if len(frame) > 1 and "p_value" in frame and "adjust" not in attrs:
-        yield "The p-values are unadjusted."
-
-
-_GROUPED = ("measure", "measure_a")  # what follows the columns of groups
-
-
-def _is_number(column: pd.Series) -> bool:
-    return pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
-
-
-def _unit(frame: pd.DataFrame, name: Any, attrs: Attrs) -> Unit:
-    """Return how a column is written: with the decimals of its interval if it has one."""
-    if pd.api.types.is_integer_dtype(frame[name]):
-        return Unit(percent=False, decimals=0)
-    if name == "expected":
-        return Unit(percent=False, decimals=2)
-    low, high = _limits(frame, name)
-    widths: Any = frame[high] - frame[low] if high in frame else []
-    percent = name in (*SHARES, "share", "expected_agreement", "sd_observed", "sd_expected")
-    percent |= name == "difference" and called(attrs)[1]
-    return unit_of(frame[name], widths, percent=percent)
-
-
-def _limits(columns: Any, name: Any) -> tuple[str, str]:
-    """Return the columns of the limits of an estimate, "" where it has none."""
-    estimates = [x for x in _ESTIMATES if x in columns]
-    for start in (str(name), "ci", "band"):
-        if f"{start}_low" in columns and name in estimates[:1]:
-            return f"{start}_low", f"{start}_high"
-    return "", ""
-
-
-_ESTIMATES = (
-    "average_precision", "area", "value", "agreement", "precision", "recall", "lift", "threshold",
-)  # fmt: skip
-
-
-def _row(row: Row, units: Mapping[Any, Unit], sentence: str | None, attrs: Attrs) -> str:
-    """Write a row: the sentence with its numbers, or the numbers with their nouns."""
-    texts: dict[Any, Any] = {name: value for name, value in row.items() if name not in units}
-    for name, unit in units.items():
-        whole = isinstance(row[name], int | np.integer)
-        texts[name] = f"{row[name]:,}" if whole else unit.value(row[name])
-        if name in _PLAIN or (name == "threshold" and "n_pairs" not in row):
-            texts[name] = f"{row[name]:.4g}"
-        if name in _AS_P:
-            p = p_text(row[name])
-            texts[name] = p if name in ("p_value", "p_dispersion") else p.removeprefix("p = ")
-        low, high = _limits(row, name)
-        if low:
-            ends = (float(row[low]), float(row.get(high, math.inf)))
-            limits = "not available" if math.isnan(ends[0]) else unit.limits(*ends)
-            texts["least"] = unit.value(ends[0])
-            texts["ci"] = f"{level_of(attrs)} interval {limits}"
-            texts["band"] = f"simultaneous {level_of(attrs)} band {limits}"
-    texts |= {"noun": called(attrs)[0], "level": level_of(attrs)}
-    end = " The list ends inside a tie." if row.get("tied") else ""
-    if row.get("_chosen") and row["ci_low_best"] < row["ci_low"]:
-        limits = units["precision"].limits(row["ci_low_best"], row["ci_high_best"])
-        end = f" Allowing for the choice of the best measure, the interval is {limits}.{end}"
-    if sentence is not None:
-        return _ONE.sub(r"1 \1", sentence.format_map(_Known(texts))) + end
-    who = f"{row['measure']}: " if "measure" in row else ""
-    parts = [
-        f"{NOUNS.get(x, str(x).replace('_', ' '))} = {texts[x]}"
-        + (f" ({texts['ci']})" if _limits(row, x)[0] else "")
-        for x in units
-        if not str(x).endswith(("_low", "_high"))
-    ]
-    return f"{who}{join(parts, most=12)}.{end}"
-
-
-_ONE = re.compile(r"\b1 (true positive|candidate|gain|pair|sample|querie)s\b")
-
-
-class _Known(dict[Any, Any]):
-    """The numbers of a row; what a short table lacks is not available."""
-
-    def __missing__(self, name: str) -> str:
-        return "not available"
-
-
-def _ends(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return all rows of a short table, else the first and last of each measure, the first few."""
-    if len(frame) <= _MOST:
-        return frame
-    names = known(frame, ("measure", "measure_a", "measure_b", "system_a", "system_b", "metric"))
-    if not names:
-        return frame.iloc[[0, -1]]
-    number = frame.groupby(names, sort=False, observed=True).ngroup()
-    ends = frame[~number.duplicated() | ~number.duplicated(keep="last")]
-    return ends.iloc[:_MOST]
+# ------------------------------------------------------------------------------- ranges of sizes
 
 
 def _ranges(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
@@ -461,7 +356,7 @@ def _ranges(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     how = adjustment(attrs) or "each size tested alone, unadjusted"
     if not len(frame):
         yield f"No difference is significant at any requested size ({how})."
-    for row in frame.iloc[:_MOST].to_dict("records"):
+    for row in frame.iloc[:MOST].to_dict("records"):
         other = row["measure_b"] if row["better"] == row["measure_a"] else row["measure_a"]
         size = f"n = {row['n_first']:,}"
         if row["n_last"] > row["n_first"]:
@@ -471,8 +366,8 @@ def _ranges(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
             f"{row['better']} is significantly better than {other} at {size}"
             f" ({p_text(row['p_max']).replace('p', 'largest p', 1)}; {how})."
         )
-    if len(frame) > _MOST:
-        yield f"The table has {len(frame) - _MOST:,} further ranges."
+    if len(frame) > MOST:
+        yield f"The table has {len(frame) - MOST:,} further ranges."
 
 
 Writer = Callable[[pd.DataFrame, Attrs], Iterator[str]]
@@ -480,8 +375,8 @@ Writer = Callable[[pd.DataFrame, Attrs], Iterator[str]]
 _KINDS: tuple[tuple[str, Writer], ...] = (
     ("measure_a measure_b better n_first n_last n_tests", _ranges),
     ("system|measure value rank_low rank_high", _verdicts),
-    ("system|measure value difference p_adjusted", _verdicts),
+    ("system|measure value difference", _verdicts),
     ("measure_a|system_a|sample_a measure_b|system_b|sample_b difference|gain|odds_ratio",
      _comparisons),
-    ("measure|system|n|threshold|p_low|power|alpha|p", _rows),
+    ("measure|system|n|threshold|p_low|power|alpha|p", row_sentences),
 )  # fmt: skip

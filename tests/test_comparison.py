@@ -176,10 +176,11 @@ def test_every_pair_of_acceptance_sets(tied, lower):
     data = tied.assign(c=-tied["c"]) if lower else tied
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "acceptance sets of", RankevalWarning)
-        found = data.rankeval(lower_is_better="c" if lower else ()).compare(
-            "a", "c", threshold={"a": cuts_a, "c": [-x if lower else x for x in cuts_c]},
-            ci="delta", level=0.9,
-        )  # fmt: skip
+        call = data.rankeval(lower_is_better="c" if lower else ())
+        cuts = {"a": cuts_a, "c": [-x if lower else x for x in cuts_c]}
+        found, scored = (
+            call.compare("a", "c", threshold=cuts, ci=ci, level=0.9) for ci in ("delta", "score")
+        )
     rows = tied.to_dict("records")
     gold = {r["id"]: r["gold"] for r in rows}
     positive = sum(gold.values())
@@ -187,7 +188,8 @@ def test_every_pair_of_acceptance_sets(tied, lower):
     assert list(found.columns[-3:]) == ["recall_a", "recall_b", "leaning"]
     assert len(found) == len(cuts_a)
     compared = 0
-    for row, cut_a, cut_c in zip(found.to_dict("records"), cuts_a, cuts_c, strict=True):
+    tables = found.to_dict("records"), scored.to_dict("records")
+    for row, score, cut_a, cut_c in zip(*tables, cuts_a, cuts_c, strict=True):
         a = {r["id"] for r in rows if r["a"] >= cut_a}
         b = {r["id"] for r in rows if r["c"] >= cut_c}
         counts = len(a), len(b), len(a & b), len(a - b), len(b - a)
@@ -207,6 +209,9 @@ def test_every_pair_of_acceptance_sets(tied, lower):
             difference = tp_a / len(a) - tp_b / len(b)
             assert row["difference"] == pytest.approx(difference, rel=1e-12, abs=1e-15)
             limits = _delta(rows, a, b, 0.9)
+            if limits[0] == limits[1] and a != b:  # nothing varies: the score interval
+                limits = score["ci_low"], score["ci_high"]
+                assert limits[0] < difference < limits[1]
             if fisher > 0.1 * (1 + 1e-9) and (a - b or b - a):
                 limits = min(limits[0], 0.0), max(limits[1], 0.0)
             assert (row["ci_low"], row["ci_high"]) == pytest.approx(limits, rel=1e-10, abs=1e-15)

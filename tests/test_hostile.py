@@ -606,7 +606,7 @@ def test_what_numbers_cannot_be(df, items):
             [20], by="nothing"
         )
     low = rankeval_pd.dispersion_for(0, 0.3, 10**12, level=1.0 - 1e-16)
-    assert (low.phi, low.phi_low, low.phi_high) == (0.0, 0.0, 0.0)
+    assert (low.phi, low.phi_low, low.phi_high) == (0.0, 0.0, np.inf)
 
 
 @pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")

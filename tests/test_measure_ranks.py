@@ -81,7 +81,7 @@ def test_the_largest_of_all_differences(candidates):
     how = Decision("max-t", each=True, areas=True, level=0.95)
     tested = measure_pairs.of_influences(
         found.value, found.influence, gold, here, how,
-        baseline=None, n_resamples=40_000, most=40_000, seed=1,
+        score=scores, baseline=None, n_resamples=40_000, most=40_000, seed=1,
     )  # fmt: skip
     covariance = sum(np.cov(found.influence[:, part]) / part.sum() for part in (gold, ~gold))
     contrast = np.array([[1, -1, 0], [1, 0, -1], [0, 1, -1]])
@@ -165,7 +165,7 @@ def test_simultaneous_intervals_of_areas_are_those_of_the_largest_difference():
     tested = measure_pairs.of_influences(
         np.array([0.8, 0.7, 0.6]), influence, gold, np.ones(400, dtype=bool),
         Decision("max-t", each=False, areas=True, level=0.95),
-        baseline=None, n_resamples=40_000, most=40_000, seed=1, student=True,
+        score=influence, baseline=None, n_resamples=40_000, most=40_000, seed=1, student=True,
     )  # fmt: skip
     covariance = sum(np.cov(influence[:, x]) / x.sum() for x in (gold, ~gold))
     contrasts = np.array([[1, -1, 0], [1, 0, -1], [0, 1, -1]])

@@ -228,7 +228,7 @@ def compare_area(
     if kind == "ap":
         interval = limits_of_two, ("area_a", "area_b", "se", *parts)
     elif test == "delong":
-        interval = _delong_limits, ("difference", "se")
+        interval = _delong_limits, ("difference", "se", "alike")
     else:
         interval = partial(_limits, clustered=clustered), ("area_a", "area_b", "se", *parts)
     return answer(
@@ -339,9 +339,13 @@ def _limits(
     return low, high
 
 
-def _delong_limits(difference: FloatArray, sd: FloatArray, level: float) -> Limits:
-    half = z_of(level) * sd
-    return difference - half, difference + half
+def _delong_limits(
+    difference: FloatArray, sd: FloatArray, alike: FloatArray, level: float
+) -> Limits:
+    # rankings that differ although nothing varies leave every difference open
+    half = z_of(level) * np.where((sd == 0.0) & (alike == 0.0), np.inf, sd)
+    low, high = np.clip((difference - half, difference + half), -1.0, 1.0)
+    return low, high
 
 
 def _mean_placement(placement: FloatArray, positive: BoolArray) -> FloatArray:

@@ -437,7 +437,8 @@ def _of_areas(
         above = value > early.chance_average_precision(ranking)
         by = spread_of(placed.placement, placed.gold, placed.present, None, warns=False)
     tested = measure_pairs.of_influences(
-        value, influence, label, present, asked.how, baseline=baseline, n_resamples=n_resamples,
+        value, influence, label, present, asked.how, score=score, baseline=baseline,
+        n_resamples=n_resamples,
         most=n_resamples * (MORE if asked.n_resamples is None else 1), seed=seed,
         student=asked.kind == "ap",
     )  # fmt: skip

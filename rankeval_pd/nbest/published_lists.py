@@ -183,7 +183,8 @@ def dispersion_for(
 
     Notes
     -----
-    (n_samples - 1) phi is taken as chi-squared with n_samples - 1 degrees of freedom.
+    (n_samples - 1) phi is taken as chi-squared with n_samples - 1 degrees of freedom. Counts that
+    do not vary at all set no upper limit: phi_high is then inf.
 
     References
     ----------

@@ -331,7 +331,10 @@ def _band_of_one(
 
 
 def precision_as(result: xr.Dataset, inner: xr.Dataset, of: str) -> xr.Dataset:
-    """Return recall or lift in the place of precision, and ``times`` as much as it they are."""
+    """Return recall or lift in the place of precision, and ``times`` as much as it they are.
+
+    ``most`` is the largest precision of a list that contains all true positives.
+    """
     pairs = list(zip(*(result[f"measure_{side}"].to_numpy() for side in "ab"), strict=True))
     a, b = sides(inner["present"], pairs)
     both = a & b
@@ -339,4 +342,6 @@ def precision_as(result: xr.Dataset, inner: xr.Dataset, of: str) -> xr.Dataset:
     above = result["n"] if of == "recall" else both.sum("candidate")
     times = xr.where(positive > 0, above / positive.where(positive > 0), np.nan)
     scaled = {f"{of}_{side}": result[f"precision_{side}"] * times for side in "ab"}
-    return result.drop_vars(["precision_a", "precision_b"]).assign({**scaled, "times": times})
+    return result.drop_vars(["precision_a", "precision_b"]).assign(
+        {**scaled, "times": times, "most": np.minimum(1.0, positive / result["n"])}
+    )

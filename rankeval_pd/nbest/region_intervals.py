@@ -13,6 +13,7 @@ from rankeval_pd.forms.out.tables import adjusted_together, family_of, levels_to
 from rankeval_pd.forms.rankings.kernel_calls import Pair
 from rankeval_pd.forms.roles.roles import Names
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.intervals.cluster_totals import alike_share
 from rankeval_pd.stats.intervals.differences import (
     DIFFERENCE_INTERVALS,
     agree_with_test,
@@ -124,7 +125,10 @@ def _decided(result: xr.Dataset, p: xr.DataArray, how: Decision, towards: str) -
     result = with_better(result.assign(significant=p <= how.alpha), towards)
     if "times" not in result:
         return result
-    return result.assign({x: result[x] * result["times"] for x in _MULTIPLES if x in result})
+    times, most = result["times"], result["most"]
+    return result.assign(
+        {x: result[x].clip(-most, most) * times for x in _MULTIPLES if x in result}
+    )
 
 
 def with_better(result: xr.Dataset, towards: str = "difference") -> xr.Dataset:
@@ -232,17 +236,29 @@ def of_regions(ci: str, phi: float) -> tuple[Interval, tuple[str, ...]]:
 
 
 def _of_error(
-    difference: FloatArray, error: FloatArray, freedom: FloatArray, reach: FloatArray, level: float
+    difference: FloatArray,
+    error: FloatArray,
+    freedom: FloatArray,
+    reach: FloatArray,
+    only: FloatArray,
+    level: float,
 ) -> Limits:
-    """Return difference -+ quantile times error; the whole range where there is no freedom."""
+    """Return difference -+ quantile times error; the whole range where there is no freedom.
+
+    If all queries, or candidates, have the same difference, only a share of the others may differ.
+    """
     known = freedom > 0
     margin = quantile_of(np.where(known, freedom, 1.0), level) * error
     margin = np.where(known, margin, np.where(error > 0, 2.0, 0.0 * error))
-    return np.maximum(difference - margin, -reach), np.minimum(difference + margin, reach)
+    alike = alike_share(np.minimum(freedom + 1.0, only), level)
+    share = np.where((error == 0.0) & (only > 0), alike, 1.0)
+    margin = margin + (1.0 - share) * reach
+    around = share * difference
+    return np.maximum(around - margin, -reach), np.minimum(around + margin, reach)
 
 
 OF_ERROR: tuple[Interval, tuple[str, ...]] = (
-    _of_error, ("difference", "error", "freedom", "reach"),
+    _of_error, ("difference", "error", "freedom", "reach", "n_only_a"),
 )  # fmt: skip
 """The interval of a difference within -+ ``reach`` whose standard error is known."""
 
@@ -256,13 +272,15 @@ def of_sets(ci: str, phi: float) -> tuple[Interval, tuple[str, ...]]:
 def _of_sets(*counts: FloatArray, level: float, ci: str, phi: float) -> Limits:
     tp, size = (counts[0], counts[1], counts[2]), (counts[3], counts[4], counts[5])
     both, only_a, only_b = size
+    low, high = overlap_difference(tp, size, level, phi)
     if ci == "delta":
         n_a, n_b = both + only_a, both + only_b
         with np.errstate(divide="ignore", invalid="ignore"):
             weights = 1.0 / n_a - 1.0 / n_b, 1.0 / n_a, -1.0 / n_b
             difference = (tp[0] + tp[1]) / n_a - (tp[0] + tp[2]) / n_b
-            low, high = delta_method(tp, size, weights, difference, level, phi=phi)
-    else:
-        low, high = overlap_difference(tp, size, level, phi)
+            delta = delta_method(tp, size, weights, difference, level, phi=phi)
+        flat = delta[0] == delta[1]  # the delta method finds no variance where all are right
+        low, high = (np.where(flat, x, y) for x, y in zip((low, high), delta, strict=True))
+        low, high = np.clip((low, high), -1.0, 1.0)
     same = (only_a == 0) & (only_b == 0) & (both > 0)
     return np.where(same, 0.0, low), np.where(same, 0.0, high)

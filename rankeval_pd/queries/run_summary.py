@@ -207,6 +207,9 @@ def _of_metrics(
     if options["adjust"] is None:
         kept = [x for x in kept if x not in _ADJUSTED]
     rows = {name: columns.get(name, np.full(len(keys), np.nan)) for name in kept}
+    for name in (x for x in kept if "_low" in x or "_high" in x):
+        if not name.startswith("rank"):  # all metrics are between 0 and 1
+            rows[name] = np.clip(rows[name], 0.0 if name.startswith("ci") else -1.0, 1.0)
     names = {"measure": keys.get_level_values(1), "metric": keys.get_level_values(0)}
     result = pd.DataFrame({**names, **rows})
     result.attrs = {name: tested.attrs[name] for name in _NOTED if name in tested.attrs}

@@ -153,8 +153,9 @@ def paired_bootstrap(
         * ``system_a``, ``system_b``, ``score_a``, ``score_b``;
         * ``gain``: improvement of system_a over system_b, the sign turned where lower is better;
         * ``gain_se``: its standard error, by linearisation; of the paper's events the standard
-          deviation of δ*; ``ci_low``, ``ci_high``: interval of the gain, infinite where so few
-          items set no limit, NaN where nothing varies;
+          deviation of δ*; ``ci_low``, ``ci_high``: interval of the gain, infinite (of accuracy
+          and the like, the end of the range) where so few items set no limit, NaN where nothing
+          varies;
         * ``p_value``: of ``alternative``; two-sided it is min(1, 2 p_one_sided). With "max-t" it is
           the tail of the t statistic of this pair over the same draws; ``p_two_sided``;
           ``p_stderr``: Monte Carlo standard error of p_value, with "max-t" of p_adjusted;

@@ -21,7 +21,7 @@ def test_pairs_of_areas_have_delongs_p_values_and_intervals():
         how = Decision(None, each=True, areas=True, level=0.9)
         found = measure_pairs.of_influences(
             placed.area, placed.placement, gold, here, how,
-            baseline=None, n_resamples=1, most=1, seed=1, student=student,
+            score=score, baseline=None, n_resamples=1, most=1, seed=1, student=student,
         )  # fmt: skip
         half = measure_pairs.decided(found, how).half
         for number, (a, b) in enumerate([(0, 1), (0, 2), (1, 2)]):

@@ -140,6 +140,7 @@ def answer_items(
         raise ValueError("data has no item, and a comparison needs two or more. Is it empty?")
     if question.finish is not None:
         results = question.finish(results, [tables.GROUP])
+    results = [_in_range(result, table.metric) for result in results]
     family = question.family(pairs, len(table.members))
     notes = {**_metric_notes(table.metric, chosen), **(attrs or {}), **family}
     return tables.leave_frame(results, table.keys, columns, attrs=notes)
@@ -160,6 +161,15 @@ def _gathered(
     name = gather(graph, parts, n_items, table.metric, table.systems, pairs, asked)
     gathered: AnyItems = graph.delayed(name).compute()
     return gathered
+
+
+def _in_range(result: xr.Dataset, metric: Metric) -> xr.Dataset:
+    """Keep the limits of scores and gains within the range of the metric."""
+    least = -metric.most if "gain" in result else 0.0
+    names = ("ci_low", "ci_high", "ci_low_alone", "ci_high_alone")
+    if np.isinf(metric.most):
+        return result
+    return result.assign({x: result[x].clip(least, metric.most) for x in names if x in result})
 
 
 def _metric_notes(metric: Metric, roles: Roles) -> dict[str, Any]:
@@ -268,6 +278,7 @@ def _answer_dataset(
         result = result.assign(relation=("pair", relate(systems, pairs)))
     if question.finish is not None:
         [result] = question.finish([result], batch)
+    result = _in_range(result, metric)
     exists = xr.ones_like(result[question.names[0]], dtype=bool)
     return tables.leave_dataset(
         result.assign(exists=exists),

@@ -34,6 +34,7 @@ class Metric(NamedTuple):
     counts: bool  #: whether the statistics are counts
     sign: float
     linear: str | None
+    most: float = np.inf  #: the largest score, if scores are between 0 and this
 
 
 def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) -> Metric:
@@ -62,6 +63,7 @@ def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) ->
     return Metric(
         asked, formula.score, chosen, ones, formula.statistics, formula.parts,
         asked not in (*_ONE_COLUMN, "ratio", "ter"), 1.0 if better else -1.0, linear,
+        formula.most,
     )  # fmt: skip
 
 

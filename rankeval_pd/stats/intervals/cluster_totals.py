@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson, t_of, z_of
 
 # -------------------------------------------------- n-best lists whose candidates come in clusters
@@ -273,6 +273,15 @@ def share_limits(value: FloatArray, se: FloatArray, count: IntArray, level: floa
     worth = np.where(known, np.maximum(worth, 1e-6), 1.0)
     low, high = (np.where(known, x, np.nan) for x in clopper_pearson(value * worth, worth, level))
     return low, high
+
+
+def alike_share(count: AnyArray, level: float) -> FloatArray:
+    """Return the least share of all queries that are equal if ``count`` of ``count`` are.
+
+    It is Clopper and Pearson's lower limit, 1 for endless ones.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray((0.5 - 0.5 * level) ** (1.0 / np.asarray(count, dtype=float)))
 
 
 def t_quantile(level: float, count: IntArray) -> FloatArray:

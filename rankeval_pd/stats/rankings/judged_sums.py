@@ -387,12 +387,13 @@ def _limits(
     """Return limits symmetric for the logit, with Student's quantile, within what is possible."""
     from scipy import special
 
-    if not (error > 0.0 and 0.0 < value < 1.0):
+    if not (error > 1e-12 and 0.0 < value < 1.0):  # below it is rounding
         return sure
     middle = np.log(value / (1.0 - value))
     half = t_of(max(positives - 1, 1), level) * error / (value * (1.0 - value))
     low, high = special.expit([middle - half, middle + half])
-    return float(np.clip(low, *sure)), float(np.clip(high, *sure))
+    low, high = np.clip((low, high), *sure)
+    return min(float(low), value), max(float(high), value)  # the estimate may be impossible
 
 
 def average_precision_bounds(

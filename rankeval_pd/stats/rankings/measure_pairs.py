@@ -83,6 +83,7 @@ def of_influences(
     present: BoolArray,
     how: Decision,
     *,
+    score: FloatArray,
     baseline: int | None,
     n_resamples: int,
     most: int,
@@ -94,7 +95,8 @@ def of_influences(
     With "max-t" the p-value of a family is the probability that the largest of its standardised
     differences is as large, by Student's joint law with one degree of freedom less than the smaller
     class has candidates; the p-value of a pair alone is DeLong's, by the normal law, or with
-    ``student`` by this law.
+    ``student`` by this law. Where a class has one candidate there is no test. Where nothing varies
+    although the scores rank the candidates differently, the standard error is infinite.
     """
     count = value.shape[-1]
     batch = value.shape[:-1]
@@ -109,19 +111,25 @@ def of_influences(
         covariance = _covariance(influence[row], gold[row], present[row])
         own = np.diag(covariance)
         variance = own[left] + own[right] - 2.0 * covariance[left, right]
-        variance = np.where(variance > _ZERO * (own[left] + own[right]), variance, 0.0)
+        variance = np.where(variance <= _ZERO * (own[left] + own[right]), 0.0, variance)
         difference = value[row][left] - value[row][right]
+        error = np.sqrt(variance)
         with np.errstate(divide="ignore", invalid="ignore"):
-            z = np.abs(np.where(difference == 0.0, 0.0, difference / np.sqrt(variance)))
+            z = np.abs(np.where((difference == 0.0) & (error == 0.0), 0.0, difference / error))
         z = np.where(np.isinf(z), np.nan, z)
+        for k in np.flatnonzero(error == 0.0):
+            a, b = (score[row][side][present[row][[*chosen[k]]].all(axis=0)] for side in chosen[k])
+            a, b = (np.unique(x, return_inverse=True)[1] for x in (a, b))
+            if not np.array_equal(a, b):
+                error[k] = np.inf
         label, here = gold[row].any(axis=0), present[row].all(axis=0)
         least = min(int((label & here).sum()), int((~label & here).sum()))
         freedom = np.full(z.shape, float(max(least - 1, 1)) if student else np.inf)
-        columns = difference, np.sqrt(variance), freedom, p_of(z, freedom)
+        columns = difference, error, freedom, p_of(z, freedom)
         for array, column in zip(result[1:5], columns, strict=True):
             array[row][:, 0] = column
         if swapped and count > 1 and np.isfinite(covariance).all():
-            joint = _Joint(z, covariance, variance, (left, right), least - 1, how.level)
+            joint = _Joint(z, covariance, variance, error, (left, right), least - 1, how.level)
             for family, these in zip(result.families, asked, strict=True):
                 found = joint.decided(these, n_resamples, most, seed)
                 for array, column in zip(family, found, strict=True):
@@ -156,6 +164,7 @@ class _Joint(NamedTuple):
     z: FloatArray
     covariance: FloatArray
     variance: FloatArray
+    error: FloatArray
     sides: tuple[IntArray, IntArray]
     freedom: int
     level: float
@@ -178,7 +187,7 @@ class _Joint(NamedTuple):
             draws = min(4 * draws, most)
         alone = float(t_of(max(self.freedom, 1), self.level))
         factor = max(critical_value(drawn, self.level), alone)
-        return p, factor * np.sqrt(self.variance[these]), count
+        return p, factor * self.error[these], count
 
     def _largest(self, these: list[int], size: int, rng: np.random.Generator) -> FloatArray:
         """Return the largest of the standardised differences, in so many draws."""
@@ -308,8 +317,12 @@ def decide(value: FloatArray, tested: PairTests, how: Decision, baseline: int | 
         )
     )
     itself = np.arange(count)[:, np.newaxis] == reference[..., np.newaxis, :]
-    alone = agree_with_test(gap - half_own, gap + half_own, p_own, "two-sided", how.level)
-    limits = agree_with_test(gap - half, gap + half, p_held, "two-sided", how.level)
+    alone, limits = (
+        agree_with_test(
+            np.maximum(gap - x, -1.0), np.minimum(gap + x, 1.0), p, "two-sided", how.level
+        )
+        for x, p in ((half_own, p_own), (half, p_held))
+    )
     return RankTable(
         rank, 1 + better, count - worse, better == 0, gap, *limits,
         np.where(itself, np.nan, p_own), np.where(itself, np.nan, p_held), *alone,

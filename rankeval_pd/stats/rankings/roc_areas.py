@@ -165,8 +165,8 @@ def _cluster_variance(
 
 
 def delong_limits(area: FloatArray, found: AreaSpread, level: float) -> Limits:
-    """Return area -+ z se within 0 and 1: DeLong's interval, pROC's default."""
-    half = z_of(level) * np.sqrt(found.variance)
+    """Return area -+ z se within 0 and 1: DeLong's interval; NaN where nothing varies."""
+    half = z_of(level) * np.sqrt(np.where(found.variance == 0.0, np.nan, found.variance))
     return np.clip(area - half, 0.0, 1.0), np.clip(area + half, 0.0, 1.0)
 
 

@@ -28,6 +28,7 @@ class MetricFormula(NamedTuple):
     higher_is_better: bool = True
     #: pairs of counts (part, whole): the part cannot exceed the whole
     parts: tuple[tuple[str, str], ...] = ()
+    most: float = np.inf  #: the largest score, if scores are between 0 and this
 
 
 def _ratio(above: AnyArray, below: AnyArray) -> FloatArray:
@@ -108,22 +109,28 @@ METRICS: dict[str, MetricFormula] = {
     "rouge": MetricFormula(("value", "items"), ratio),
     "ratio": MetricFormula(("numerator", "denominator"), ratio),
     "ter": MetricFormula(("numerator", "denominator"), ratio, higher_is_better=False),
-    "accuracy": MetricFormula(("correct", "total"), ratio, parts=(("correct", "total"),)),
-    "precision": MetricFormula(("correct", "guess"), ratio, parts=(("correct", "guess"),)),
-    "recall": MetricFormula(("correct", "gold"), ratio, parts=(("correct", "gold"),)),
+    "accuracy": MetricFormula(("correct", "total"), ratio, parts=(("correct", "total"),), most=1.0),
+    "precision": MetricFormula(
+        ("correct", "guess"), ratio, parts=(("correct", "guess"),), most=1.0
+    ),
+    "recall": MetricFormula(("correct", "gold"), ratio, parts=(("correct", "gold"),), most=1.0),
     "f1": MetricFormula(
-        ("correct", "guess", "gold"), f1, parts=(("correct", "guess"), ("correct", "gold"))
+        ("correct", "guess", "gold"),
+        f1,
+        parts=(("correct", "guess"), ("correct", "gold")),
+        most=1.0,
     ),
     "aer": MetricFormula(
         ("sure", "guess", "correct_sure", "correct_possible"),
         aer,
         higher_is_better=False,
         parts=(("correct_sure", "sure"), ("correct_possible", "guess")),
+        most=1.0,
     ),
     "bleu": MetricFormula(
-        _BLEU, bleu, parts=tuple((f"correct_{i}", f"total_{i}") for i in range(1, 5))
+        _BLEU, bleu, parts=tuple((f"correct_{i}", f"total_{i}") for i in range(1, 5)), most=100.0
     ),
-    "chrf": MetricFormula(("hyp_1", "ref_1", "match_1"), chrf),
+    "chrf": MetricFormula(("hyp_1", "ref_1", "match_1"), chrf, most=100.0),
 }
 
 
@@ -140,7 +147,7 @@ def chrf_formula(orders: int) -> MetricFormula:
     parts = tuple(
         (f"match_{i}", f"{kind}_{i}") for i in range(1, orders + 1) for kind in ("hyp", "ref")
     )
-    return MetricFormula(tuple(names), chrf, parts=parts)
+    return MetricFormula(tuple(names), chrf, parts=parts, most=100.0)
 
 
 # ----------------------------------------------- Columns as whole numbers, for exact weighted sums

@@ -39,7 +39,8 @@ def overdispersion(
         return Overdispersion(
             chi2 / freedom,
             chi2 / special.chdtri(freedom, tail),
-            chi2 / (2.0 * special.gammaincinv(0.5 * freedom, tail)),
+            # counts that do not vary at all set no upper limit
+            np.where(chi2 == 0.0, np.inf, chi2 / (2.0 * special.gammaincinv(0.5 * freedom, tail))),
             special.chdtrc(freedom, chi2),
         )
 

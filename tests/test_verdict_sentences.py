@@ -1,0 +1,635 @@
+"""Every verdict of varied tables: limits in their range, and sentences that say what they show.
+
+A program reads the sentences of `in_words` and compares them with the rows of the table: who is
+best, better, significant, tied, above chance. It knows nothing of how the sentences are made.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rankeval_pd import in_words, paper_table
+
+pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+TABLES = int(os.environ.get("RANKEVAL_PD_VERDICTS", "500"))
+FAST = range(40)
+MANY = pytest.param(range(40, 40 + TABLES), marks=pytest.mark.slow, id="many")
+ADJUST = [None, "max-t", "max-t-stepdown", "holm", "bonferroni", "bh", "by"]
+SIDES = ["two-sided", "greater", "less"]
+
+# ------------------------------------------------------------------------------------- The tables
+
+
+def pick(rng: np.random.Generator, *listed: Any) -> Any:
+    return listed[rng.integers(len(listed))]
+
+
+def candidates(rng: np.random.Generator) -> pd.DataFrame:
+    """Return measures over few or many candidates, with one positive, ties, holes, equal scores."""
+    size = int(rng.integers(6, 70))
+    gold = rng.random(size) < rng.uniform(0.1, 0.9)
+    few = pick(rng, None, None, None, 0, 1, 2)
+    if few is not None:
+        gold[:] = False
+        gold[rng.choice(size, few, replace=False)] = True
+    if rng.random() < 0.1:
+        gold = ~gold
+    common, scores = rng.normal(size=size), {}
+    for name in [f"Q{k}" for k in range(pick(rng, 2, 3, 3, 4, 6))]:
+        score = rng.uniform(-0.5, 3) * gold + rng.uniform(0, 1) * common + rng.normal(size=size)
+        scores[name] = score.round(int(rng.integers(0, 4)))
+    if rng.random() < 0.2:
+        scores["Q1"] = pick(rng, scores["Q0"], 2.0 * gold, -1.0 * gold, gold - 0.1 * common)
+        scores["Q0"] = pick(rng, scores["Q0"], 2.0 * gold - 0.1 * common)
+    df = pd.DataFrame(scores)
+    if rng.random() < 0.15:
+        df.loc[rng.random(size) < 0.2, "Q0"] = np.nan
+    return df.assign(gold=gold, part=np.sort(rng.integers(0, pick(rng, 1, 2, 3), size)))
+
+
+def of_candidates(rng: np.random.Generator) -> pd.DataFrame:
+    df, level = candidates(rng), float(pick(rng, 0.8, 0.95, 0.95, 0.99))
+    names = [x for x in df if str(x).startswith("Q")]
+    asked: dict[str, Any] = {
+        "measures": names,
+        "missing": "drop",
+        "details": pick(rng, True, False),
+    }
+    least = df.groupby("part").size().min() if rng.random() < 0.3 else None
+    roles = {} if least is None else {"by": "part"}
+    n = sorted({int(x) for x in rng.integers(1, (least or len(df)) + 1, 2)})
+    call = df.rankeval(**asked, **roles)
+    adjust, side = pick(rng, *ADJUST), pick(rng, *SIDES)
+    plain = pick(rng, None, "holm", "bonferroni", "bh", "by")
+    tested: dict[str, Any] = {"alternative": side, "level": level, "alpha": round(1 - level, 12)}
+    ranked: dict[str, Any] = {"adjust": adjust, "level": level}
+    kind = pick(
+        rng, "summary", "summary", "baseline", "ranks", "compare", "compare", "area", "areas",
+        "unpaired", "chance", "ranges", "mean", "band", "early", "lists", "sets", "judged",
+        "choose", "crossovers", "odds", "ties", "average", "sides",
+    )  # fmt: skip
+    if kind in ("summary", "baseline"):
+        base = {"baseline": pick(rng, *names)} if kind == "baseline" else {}
+        return call.summary(pick(rng, n, None), **base, **ranked)
+    if kind == "ranks":
+        return call.measure_ranks(**pick(rng, {"n": n}, {"kind": "roc"}, {"kind": "ap"}), **ranked)
+    if kind == "compare":
+        more = pick(rng, {}, {"target": "nbest"}, {"test": "midp"}, {"of": "recall"}, {"phi": 2.0})
+        more |= {"groups": "part"} if not roles and "test" not in more and "phi" not in more else {}
+        more = {} if adjust in ("max-t", "max-t-stepdown") and "phi" in more else more
+        return call.compare(n=n, adjust=adjust, **more, **tested)
+    if kind == "sides":
+        more = pick(rng, {"combine": True}, {"average": "macro"}, {"average": "micro"})
+        return df.rankeval(**asked, by="part").compare(n=n[:1], adjust=plain, **more, **tested)
+    if kind == "areas":
+        more = pick(rng, {}, {"kind": "ap"}, {"test": "delong"})
+        return call.compare_area(adjust=plain, alternative=side, level=level, **more)
+    if kind == "unpaired":
+        more = pick(rng, {}, {"kind": "ap"})
+        call = df.rankeval(**asked, by="part")
+        return call.unpaired_area(adjust=plain, alternative=side, level=level, **more)
+    if kind == "area":
+        return call.area(**pick(rng, {}, {"kind": "ap"}, {"ci": "delong"}, {"ci": "logit"}),
+                         level=level)  # fmt: skip
+    if kind == "chance":
+        more = pick(rng, {}, {"adjust": "envelope"}, {"combine": True} if roles else {})
+        return call.random_test(n, **more)
+    if kind == "ranges":
+        return call.significant_ranges(*names[:2], n, adjust=plain, alternative=side, alpha=0.2)
+    if kind == "mean":
+        n = range(n[0], n[-1] + 1)
+        return df.rankeval(**asked).mean_difference(*names[:2], n, n_resamples=199, **tested)
+    if kind == "band":
+        return pick(
+            rng,
+            lambda: call.difference_band(*names[:2], n, level=level, n_resamples=99),
+            lambda: call.precision_band(n, level=level, n_resamples=99),
+        )()
+    if kind == "early":
+        return pick(
+            rng,
+            lambda: call.bedroc(level=level),
+            lambda: call.partial_area(fpr=0.3, level=level),
+            lambda: call.enrichment(0.2, level=level),
+        )()
+    if kind == "lists":
+        return pick(rng, call.nbest_precision, call.nbest_recall)(n, level=level)
+    if kind == "average":
+        call = df.rankeval(**asked, by="part")
+        return call.nbest_precision(n[:1], average=pick(rng, "macro", "micro"), level=level)
+    if kind == "sets":
+        more = pick(rng, {}, {"ci": "delta"})
+        threshold = {name: [0.0, 1.0] for name in names[:2]}
+        return call.compare(*names[:2], threshold=threshold, adjust=plain, **more, **tested)
+    if kind == "judged":
+        judged = rng.random(len(df)) < pick(rng, 0.4, 0.8, 1.0)
+        call = df.assign(gold=df["gold"].astype(float).where(judged)).rankeval(**asked, **roles)
+        return pick(
+            rng,
+            lambda: call.judged_precision(n, level=level),
+            lambda: call.judged_recall(n, level=level),
+            lambda: call.judged_average_precision(level=level),
+            lambda: call.judged_difference(*names[:2], n, level=level),
+        )()
+    if kind == "choose":
+        return call.choose_threshold(**pick(rng, {"precision": 0.5}, {"recall": 0.5}), level=level)
+    if kind == "crossovers":
+        return call.crossovers(0.2, contiguous=1)
+    if kind == "odds":
+        return call.odds_ratios(*names[:2], n, level=level)
+    return call.tie_sensitivity(*names[:2], n, n_keys=4)
+
+
+def of_systems(rng: np.random.Generator) -> pd.DataFrame:
+    """Return a table of systems over few items: 0/1, counts or scores, some equal or constant."""
+    size, names = int(rng.integers(2, 40)), [f"Q{k}" for k in range(pick(rng, 2, 3, 4, 5))]
+    metric = str(pick(rng, "accuracy", "mean", "mean", "precision", "f1"))
+    quality = rng.uniform(0.1, 1.0, len(names))
+    if metric in ("precision", "f1"):
+        frames = {}
+        for name, q in zip(names, quality, strict=True):
+            guess, gold = rng.integers(0, 4, (2, size))
+            correct = rng.binomial(np.minimum(guess, gold), q)
+            frames[name] = pd.DataFrame({"correct": correct, "guess": guess, "gold": gold})
+        df = pd.concat(frames, axis=1)
+        if metric == "precision":
+            df = df.drop(columns="gold", level=1)
+    else:
+        shared = rng.random((size, 1))
+        df = pd.DataFrame(0.4 * shared + 0.6 * rng.random((size, len(names))) < quality)
+        if metric == "mean" and rng.random() < 0.6:
+            df = df * rng.exponential(size=(size, 1)) + 0.3 * rng.normal(size=(size, len(names)))
+        df.columns = pd.Index(names)
+        if rng.random() < 0.15:
+            df["Q1"] = df["Q0"]
+        df = df.astype(float)
+    level = float(pick(rng, 0.8, 0.95, 0.99))
+    asked: dict[str, Any] = {"adjust": pick(rng, *ADJUST), "level": level, "n_resamples": 1_999}
+    lower = {"higher_is_better": False} if metric == "mean" and rng.random() < 0.3 else {}
+    call = df.rankeval(metric=metric, details=pick(rng, True, False), **lower)
+    kind = pick(rng, "ranks", "summary", "baseline", "pairs", "pairs", "swaps")
+    if kind == "summary":
+        return call.summary(**asked)
+    if kind == "baseline":
+        return call.summary(baseline="Q1", **asked)
+    asked["alpha"] = round(1 - level, 12)
+    if kind == "ranks":
+        return call.system_ranks(**{**asked, "adjust": asked["adjust"] or "holm"})
+    asked["alternative"] = pick(rng, *SIDES)
+    base = {"baseline": "Q1"} if rng.random() < 0.3 else {}
+    return (call.paired_bootstrap if kind == "pairs" else call.paired_permutation)(**asked, **base)
+
+
+def of_queries(rng: np.random.Generator) -> pd.DataFrame:
+    queries, names = int(rng.integers(2, 12)), [f"Q{k}" for k in range(pick(rng, 2, 3, 4))]
+    rows = 5 * queries
+    df = pd.DataFrame({"query": np.repeat(range(queries), 5), "document": [*range(5)] * queries})
+    df["grade"] = rng.integers(0, 3, rows) * (rng.random(rows) < pick(rng, 0.2, 0.9))
+    for name in names:
+        df[name] = rng.exponential() * df["grade"] + rng.normal(size=rows).round(pick(rng, 0, 3))
+    base = {"baseline": "Q0"} if rng.random() < 0.5 else {}
+    call = df.rankeval(by="query", gold="grade", measures=names, details=pick(rng, True, False))
+    return call.summary(
+        ["nDCG@3", "AP"][: pick(rng, 1, 2)], adjust=pick(rng, *ADJUST), level=0.8, alpha=0.2,
+        n_resamples=1_999, **base,
+    )  # fmt: skip
+
+
+def table_of(seed: int) -> pd.DataFrame | None:
+    """Return the table of a seed, None where the call refuses the data."""
+    rng = np.random.default_rng([seed, 30])
+    make = pick(rng, *[of_candidates] * 6, of_systems, of_systems, of_queries)
+    try:
+        return make(rng)
+    except ValueError:
+        return None
+
+
+# ------------------------------------------------------------------------------------- The limits
+
+UNBOUNDED = {"odds_ratio", "odds_ratio_mle", "lift", "threshold"}
+
+
+def estimates(table: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
+    """Return each estimate with the columns of its limits."""
+    own: tuple[str, ...] = ("average_precision", "area", "value", "precision", "recall", "lift")
+    own = {"enrichment": ("lift",), "nbest_recall": ("recall",)}.get(table.attrs["method"], own)
+    alone = next((x for x in own if x in table), "odds_ratio_mle")
+    if "measure_a" in table or "system_a" in table or "sample_a" in table:
+        alone = next((x for x in ("difference", "gain") if x in table), "odds_ratio_mle")
+    for start, of in (("ci", alone), ("band", alone), ("difference", "difference")):
+        for end in ("", "_alone"):
+            if f"{start}_high{end}" in table and of in table:
+                yield of, f"{start}_low{end}", f"{start}_high{end}"
+
+
+def check_limits(table: pd.DataFrame) -> None:
+    attrs = table.attrs
+    bounded = attrs.get("metric") not in ("mean", "sum")
+    for of, low, high in estimates(table):
+        a, b, value = (table[x].to_numpy(dtype=float) for x in (low, high, of))
+        assert (np.isnan(a) == np.isnan(b)).all(), table.T
+        known = ~np.isnan(a)
+        assert (a[known] <= b[known]).all(), table.T
+        inside = (a - 1e-9 <= value) & (value <= b + 1e-9)
+        assert inside[known & ~np.isnan(value)].all(), table.T
+        if bounded and of not in UNBOUNDED and attrs.get("of") != "lift":
+            least = -1.0 if of in ("difference", "gain") else 0.0
+            ends = a[known], b[known]
+            if attrs.get("alternative", "two-sided") != "two-sided" and of == "gain":
+                ends = tuple(x[np.isfinite(x)] for x in ends)  # type: ignore[assignment]
+            assert all((least <= x).all() and (x <= 1.0).all() for x in ends), table.T
+        narrow = known & (b - a < 1e-12)
+        assert not (narrow & ~exact(table, of)).any(), table.T
+
+
+def exact(table: pd.DataFrame, of: str) -> Any:
+    """Return which estimates are known exactly: of themselves, of equal lists, of all judged."""
+    size = len(table)
+    if of == "difference" and "value" in table:  # to itself
+        return (table["difference"] == 0.0).to_numpy()
+    if "n_unjudged" in table:
+        every = table["n_unjudged"] == 0
+        return (every | (table["recall"] == 1.0) if of == "recall" else every).to_numpy()
+    for alike in ("n_only_a", "gain_se"):  # equal lists, systems without an item that differs
+        if alike in table and "threshold" not in table.attrs and "groups" not in table.attrs:
+            return (table[alike] == 0).to_numpy()
+    if of in ("difference", "gain", "odds_ratio_mle"):
+        return (table[of] == 0.0).to_numpy()
+    if of in ("recall", "lift"):
+        return (table[of] == 1.0).to_numpy()  # of all candidates
+    return np.zeros(size, dtype=bool)
+
+
+# ---------------------------------------------------------------------------------- The sentences
+
+CLAIMS = re.compile(r"\b(significant(ly)?|better|best|tied|tie|chance)\b")
+NAMES = re.compile(r"\bQ\d\b")
+PERCENT = r"([\d.]+)%"
+
+
+def sentences(text: str) -> list[str]:
+    return re.split(r"(?<=\.)\s+", text)
+
+
+def named(text: str) -> set[str]:
+    return set(NAMES.findall(text))
+
+
+def alpha_of(table: pd.DataFrame) -> float:
+    return float(table.attrs.get("alpha", 1.0 - table.attrs.get("level", 0.95)))
+
+
+def check_sentences(table: pd.DataFrame) -> None:
+    text = in_words(table)
+    assert not re.search(r"\bnan\b|\(\)|\d[eE][-+]?\d|no test\b.*significant", text), text
+    paragraphs = text.split("\n\n")
+    of_ties = "further" if "n_ending_in_tie" in table.attrs else ""
+    if of_ties:
+        assert "inside a tie" in paragraphs.pop()
+    if {"rank_low", "value"} <= {*table} or {"value", "difference"} <= {*table}:
+        for part, told in zip(parts(table), paragraphs, strict=True):
+            check_verdict(part, sentences(told), table)
+    elif {"better", "n_first", "n_tests"} <= {*table}:
+        check_ranges(table, paragraphs)
+    elif any(f"{x}_a" in table for x in ("measure", "system", "sample")) and (
+        {"difference", "gain", "odds_ratio"} & {*table} and "p_min" not in table
+    ):
+        check_comparisons(table, paragraphs)
+    else:
+        check_rows(table, paragraphs)
+
+
+def parts(table: pd.DataFrame) -> list[pd.DataFrame]:
+    """Return the rows of each group, metric and n, in order."""
+    name = "measure" if "measure" in table else "system"
+    keys = [*table.columns[: table.columns.get_loc(name)]]
+    keys += [x for x in ("metric", "n") if x in table and x not in keys]
+    if not keys:
+        return [table]
+    return [part for _, part in table.groupby(keys, sort=False, observed=True)]
+
+
+def check_verdict(part: pd.DataFrame, told: list[str], table: pd.DataFrame) -> None:
+    name = "measure" if "measure" in part else "system"
+    rows = part.set_index(name)
+    alpha, base = alpha_of(table), table.attrs.get("baseline")
+    value = rows["value"].dropna()
+    if len(value) < len(rows):
+        m = re.match(r"(?:In \w+ \S+, )*(.+?) (?:has|have) no ", told[0])
+        assert m, told
+        assert named(m[1]) == {*rows.index} - {*value.index} or "others" in m[1], told
+        told, rows = told[1:], rows.loc[value.index]
+    if not len(rows):
+        assert not told
+        return
+    lower = table.attrs.get("higher_is_better") == 0
+    top = value.min() if lower else value.max()
+    best = set(value.index[value == top])
+    first, *rest = told
+    who = re.match(r"(?:In \w+ \S+, )*(.+?) (?:has|have) the (highest|lowest) ", first)
+    assert who, told
+    assert (who[2] == "lowest") == lower, told
+    assert named(who[1]) == best or "others" in who[1], told
+    p = next((rows[x] for x in ("p_adjusted", "p_value") if x in rows and base is None), None)
+    if p is None or rows["difference"].isna().all():  # of queries without a baseline
+        p = pd.Series(0.0, index=rows.index)
+        if name == "measure" and "metric" not in rows:
+            p = p.where(rows["ci_low"].notna()) if "ci_low" in rows else p
+    tested = p.notna()
+    decisive = next((rows[x] for x in ("p_adjusted", "p_value") if x in rows), None)
+    mentioned: set[str] = set()
+    for one in rest:
+        if not CLAIMS.search(one) and "not tested" not in one:
+            continue
+        if m := re.match(r"(?:It|They) (?:does|do) not differ significantly from (.+?)[.(]", one):
+            for x in named(m[1]):
+                assert not any(apart(rows, [y], x) for y in best), (told, part.T)
+                assert tested[x], (told, part.T)
+            mentioned |= named(m[1])
+        elif m := re.match(r"(?:It is|They are) significantly better than (.+?)[.(]", one):
+            for x in named(m[1]):
+                assert all(apart(rows, [y], x) for y in best), (told, part.T)
+                assert value[x] != top, told
+            mentioned |= named(m[1])
+        elif m := re.match(r"(.+) (?:is|are) not shown to be better than chance\.", one):
+            lacking = {*rows.index[~rows["better_than_chance"].astype(bool)]}
+            assert named(m[1]) == lacking or "others" in m[1], told
+        elif re.match(r"(It is|Both are|All are) better than chance\.", one):
+            assert rows["better_than_chance"].all(), told
+        elif m := re.match(r"The lists? of (.+?) ends? inside a tie", one):
+            assert named(m[1]) == {*rows.index[rows["tied"] > 0]} or "others" in m[1], told
+        elif m := re.match(r"(Q\d) is significantly (higher|lower) than (Q\d), by", one):
+            row = rows.loc[m[1]]
+            assert decisive[m[1]] <= alpha * (1 + 1e-9), told
+            assert ((row["difference"] > 0) != lower) == (m[2] == "higher"), told
+            assert m[3] == base if base else m[3] in best, told
+        elif m := re.match(r"(Q\d) does not differ significantly from (Q\d):", one):
+            assert decisive[m[1]] > alpha * (1 - 1e-9), told
+        elif m := re.match(r"(Q\d) (?:is .* than|equals) (?:Q\d).*no test", one):
+            assert np.isnan(decisive[m[1]]), told
+        elif m := re.match(r"Not all of them are significantly better than (.+?)[.(]", one):
+            for x in named(m[1]):
+                assert {apart(rows, [y], x) for y in best} == {True, False}, (told, part.T)
+            mentioned |= named(m[1])
+        elif m := re.match(r"(?:It was|They were) not tested against (.+?)\.", one):
+            for x in named(m[1]):
+                assert not tested[x], (told, part.T)
+                assert not apart(rows, best, x), (told, part.T)
+            mentioned |= named(m[1])
+        elif m := re.match(r"Of \d+ \w+, (\d+) are significantly higher than .* (\d+) signif", one):
+            sure = rows[decisive <= alpha]
+            assert (int(m[1]), int(m[2])) == (
+                (sure["difference"] > 0).sum(), (sure["difference"] < 0).sum()
+            ), told  # fmt: skip
+        else:
+            raise AssertionError(("a claim that is not read", one, told))
+    if "letters" in rows and "others" not in " ".join(told):
+        assert mentioned == {*rows.index} - best, (told, part.T)
+
+
+def apart(rows: pd.DataFrame, best: Iterable[str], name: str) -> bool:
+    """Return whether the best is significantly better, by letters, or by all that is better."""
+    one = next(iter(x for x in rows.index if x in best))
+    if "letters" in rows:
+        return not {*rows.loc[one, "letters"]} & {*rows.loc[name, "letters"]}
+    gap = rows["value"] - rows.loc[name, "value"]
+    ahead = gap < 0 if rows["value"].max() > rows.loc[one, "value"] else gap > 0
+    return rows.loc[name, "rank_low"] == 1 + ahead.sum() > 1
+
+
+def check_comparisons(table: pd.DataFrame, paragraphs: list[str]) -> None:
+    kind = next(x for x in ("measure", "system", "sample") if f"{x}_a" in table)
+    gap = next(x for x in ("difference", "gain", "odds_ratio") if x in table)
+    p = next((x for x in ("p_adjusted", "p_value") if x in table), None)
+    alpha = alpha_of(table)
+    if len(table) > 8 and p is not None:
+        m = re.match(r"Of (\d+) comparisons, (\d+) are significant at the", paragraphs[0])
+        assert m, paragraphs
+        assert (int(m[1]), int(m[2])) == (table[p].notna().sum(), (table[p] <= alpha).sum())
+        if rest := re.search(r"Not significantly different: (.+?)\.", paragraphs[0]):
+            left = table[table[p] > alpha]
+            pairs = [
+                f"{x} and {y}" for x, y in zip(left[f"{kind}_a"], left[f"{kind}_b"], strict=True)
+            ]
+            assert rest[1].split("; ") == pairs, paragraphs
+        return
+    assert len(paragraphs) == min(len(table), 8), (paragraphs, table)
+    for row, told in zip(table.to_dict("records"), paragraphs, strict=False):
+        check_compared(row, told, kind, gap, p, alpha, table.attrs)
+
+
+def check_compared(
+    row: dict[Any, Any], told: str, kind: str, gap: str, p: str | None, alpha: float, attrs: Any
+) -> None:
+    if pd.isna(row[gap]):
+        assert not re.search(r"signific|better", told), told
+        assert "cannot be compared" in told or "no value" in told, told
+        return
+    where = (told, row)
+    found = re.search(r"The difference is (not )?significant at the ([\d.]+)% level", told)
+    assert (found is not None) == (p is not None and pd.notna(row[p])), where
+    if found and p:
+        assert (found[1] is None) == (row[p] <= alpha), where
+        assert float(found[2]) == pytest.approx(100 * alpha), where
+    read = re.search(r"p (=|<|≤|>) ([\d.]+)", told)
+    assert (read is not None) == (p is not None and pd.notna(row[p])), where
+    if read and p:
+        written = float(read[2])
+        if read[1] == "=":
+            assert abs(row[p] - written) <= 0.501 * 10.0 ** -len(read[2].partition(".")[2]), where
+        else:
+            assert row[p] > written if read[1] == ">" else row[p] <= written * (1 + 1e-9), where
+    if gap == "odds_ratio":
+        return
+    sides = re.search(
+        r"of (\S+(?: in \S+)?) is .+? (higher|lower) than that of (\S+(?: in \S+)?)", told
+    )
+    if row[gap] == 0.0:
+        assert "have the same" in told, where
+        return
+    assert sides, where
+    a, b = (f"{row['measure']} in {row[f'sample_{x}']}" if kind == "sample" else row[f"{kind}_{x}"]
+            for x in "ab")  # fmt: skip
+    higher = (sides[2] == "higher") != (attrs.get("higher_is_better") == 0)
+    assert (sides[1], sides[3].rstrip(".")) in ((a, b), (b, a)), where
+    assert ((row[gap] > 0) == higher) == (sides[1] == a), where
+    if m := re.search(r"interval (−?[\d.]+) to (−?[\d.]+)", told):
+        low, high = (float(x.replace("−", "-")) for x in m.groups())
+        ends = [row.get(f"{x}_{y}", np.nan) for x in ("band", "ci") for y in ("low", "high")]
+        ends = [x for x in ends if not np.isnan(x)][:2]
+        ends = ends if sides[1] == a else [-ends[1], -ends[0]]
+        times = 100.0 if " points" in told else 1.0
+        for shown, true, text in zip((low, high), ends, m.groups(), strict=True):
+            room = 0.51 * 10.0 ** -len(text.partition(".")[2])
+            assert abs(shown - times * true) <= room, where
+    for one in sentences(told):
+        assert not CLAIMS.search(one) or re.search(
+            r"The difference is (not )?significant|ends inside a tie", one
+        ), where
+
+
+def check_ranges(table: pd.DataFrame, paragraphs: list[str]) -> None:
+    if not len(table):
+        assert paragraphs[0].startswith("No difference is significant"), paragraphs
+        return
+    for row, told in zip(table.to_dict("records"), paragraphs, strict=False):
+        m = re.match(r"(Q\d) is significantly better than (Q\d) at", told)
+        assert m, told
+        assert m[1] == row["better"], told
+        assert {m[1], m[2]} == {row["measure_a"], row["measure_b"]}, told
+        assert row["p_max"] <= alpha_of(table), told
+
+
+def check_rows(table: pd.DataFrame, paragraphs: list[str]) -> None:
+    """Check tables that are told row by row: claims of chance, and p-values."""
+    for told in paragraphs:
+        assert not re.search(r"\b(significant|(?<!-)best|tied)\b", told), told
+    if len(table) > 8 or not len(table):
+        return
+    if "log10_p" in table or {"expected", "p_value"} <= {*table}:
+        for row, told in zip(table.to_dict("records"), paragraphs, strict=False):
+            read = re.search(r"p (=|<|>) ([\d.]+)", told)
+            assert read is not None, told
+            if read[1] == "<":
+                assert row["p_value"] < float(read[2]), told
+            elif read[1] == "=":
+                room = 0.501 * 10.0 ** -len(read[2].partition(".")[2])
+                assert abs(row["p_value"] - float(read[2])) <= room, told
+    if "n_first" in table and "p" in table:
+        for row, told in zip(table.to_dict("records"), paragraphs, strict=True):
+            m = re.search(
+                r"(Q\d) is better than chance \(p ≤ 0\.2\) from n = (\d+) to n = (\d+)", told
+            )
+            assert m, told
+            assert (m[1], int(m[2]), int(m[3])) == (row["measure"], row["n_first"], row["n_last"])
+
+
+# ------------------------------------------------------------------------------ Tables of a paper
+
+
+def check_paper(table: pd.DataFrame) -> None:
+    """Letters and bold of a table of verdicts are those of its rows."""
+    if "letters" not in table or "value" not in table or len(parts(table)) != 1:
+        return
+    name = "measure" if "measure" in table else "system"
+    rows = table.set_index(name)
+    for line in paper_table(table, "markdown", caption="").splitlines()[2:]:
+        who = NAMES.search(line)
+        assert who, line
+        if np.isnan(rows.loc[who[0], "value"]):
+            continue
+        raised = re.search(r"<sup>(.*?)</sup>", line)
+        assert (raised[1] if raised else "") == rows.loc[who[0], "letters"], line
+        lower = table.attrs.get("higher_is_better") == 0
+        top = rows["value"].min() if lower else rows["value"].max()
+        assert ("**" in line) == (rows.loc[who[0], "value"] == top), line
+
+
+@pytest.mark.parametrize("seeds", [FAST, MANY])
+def test_every_verdict_says_what_its_table_shows(seeds):
+    refused = 0
+    for seed in seeds:
+        table = table_of(seed)
+        if table is None:
+            refused += 1
+            continue
+        try:
+            check_limits(table)
+            check_sentences(table)
+            check_paper(table)
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}, {table.attrs.get('method')}") from error
+    assert refused <= len(seeds) / 5
+
+
+# ------------------------------------------------------------------------------------- By hand
+
+
+def test_one_positive_has_no_test_and_no_interval():
+    df = pd.DataFrame({"Q0": [5, 4, 3, 2, 1], "Q1": [1, 5, 4, 3, 2], "gold": [1, 0, 0, 0, 0]})
+    table = df.rankeval(details=True).summary()
+    assert table.loc[1, ["difference_low", "difference_high", "p_value"]].isna().all()
+    assert "not tested against" in in_words(table)
+    for told in in_words(df.rankeval.compare_area()), in_words(table):
+        assert not re.search(r"signific|p = ", told)
+    alone = df.rankeval(details=True).summary(baseline="Q1", adjust=None)
+    assert alone.loc[0, ["difference_low", "difference_high"]].isna().all()
+
+
+def test_perfect_rankings_that_differ_leave_every_difference_open():
+    """Both areas are 1, and nothing varies; equal rankings have no difference at all."""
+    gold = [1, 1, 1, 0, 0, 0]
+    df = pd.DataFrame({"Q0": [6, 5, 4, 3, 2, 1], "Q1": [4, 5, 6, 3, 2, 1], "gold": gold})
+    df["Q2"] = df["Q0"] ** 3
+    table = df.rankeval(details=True).summary().set_index("measure")
+    limits = ["difference_low", "difference_high"]
+    assert table.loc["Q1", limits].tolist() == [-1.0, 1.0]
+    assert table.loc["Q2", limits].tolist() == [0.0, 0.0]
+    by_delong = df.rankeval.compare_area("Q0", ["Q1", "Q2"], test="delong")
+    assert by_delong["ci_low"].tolist() == [-1.0, 0.0]
+    assert df.rankeval.area(ci="delong")[["ci_low", "ci_high"]].isna().all(axis=None)
+
+
+def test_not_all_of_the_best_may_be_better():
+    table = pd.DataFrame({
+        "measure": ["Q0", "Q1", "Q2"], "value": [0.9, 0.9, 0.4], "ci_low": 0.3, "ci_high": 0.95,
+        "rank_low": [1, 1, 2], "rank_high": [2, 3, 3], "letters": ["a", "ab", "b"],
+    })  # fmt: skip
+    assert in_words(table).endswith("Not all of them are significantly better than Q2 (unadjusted"
+                                    " tests).")  # fmt: skip
+    table["rank_low"] = [1, 1, 3]
+    assert "They are significantly better than Q2" in in_words(table.drop(columns="letters"))
+    table["rank_low"] = [1, 1, 2]  # one of two is better: which one, ranks do not tell
+    assert "significant" not in in_words(table.drop(columns="letters"))
+
+
+def test_equal_queries_leave_the_other_queries_open():
+    """Three of three queries at .8: at least (.025)^(1/3) of all, Clopper and Pearson's limit."""
+    gold = [1, 1, 1, 1, 0, 0, 0, 0, 0]
+    df = pd.DataFrame({"q": np.repeat(range(3), 9), "Q0": [*range(9, 0, -1)] * 3, "gold": gold * 3})
+    df["Q1"] = [*range(9)] * 3
+    for average in ("macro", "micro"):
+        row = df.rankeval(by="q").nbest_precision(5, measures="Q0", average=average).iloc[0]
+        share = 0.025 ** (1 / 3)
+        assert row["precision"] == pytest.approx(0.8)
+        assert (row["ci_low"], row["ci_high"]) == pytest.approx((share * 0.8, 1 - share * 0.2))
+        gap = df.rankeval(by="q").compare("Q0", "Q1", 4, average=average, level=0.8).iloc[0]
+        share = 0.1 ** (1 / 3)
+        assert gap["difference"] == 1.0
+        assert (gap["ci_low"], gap["ci_high"]) == pytest.approx((2 * share - 1, 1.0))
+
+
+def test_limits_of_recall_and_lift_end_where_they_do():
+    """No list of n can contain more than the N+ true positives: a recall of 1, a lift of N / n."""
+    rng = np.random.default_rng(2)
+    df = pd.DataFrame(
+        {"Q0": rng.normal(size=40), "Q1": rng.normal(size=40), "gold": np.arange(40) < 4}
+    )
+    for of, most in (("recall", 1.0), ("lift", 40 / 30)):
+        row = df.rankeval.compare("Q0", "Q1", 30, of=of, alternative="greater").iloc[0]
+        assert row["ci_high"] == pytest.approx(most)
+
+
+def test_small_p_values_and_bounds_of_them():
+    told = in_words(pd.DataFrame({"difference": [0.2], "p_low": [2.956e-59], "p_high": [0.0312]}))
+    assert told == "The difference of 20.0 points has a p-value between < 0.001 and 0.031."
+    frame = pd.DataFrame({"measure": ["Q0"], "threshold": [np.nan], "n_accepted": 0, "tp": 0,
+                          "precision": np.nan, "recall": np.nan, "ci_low": np.nan})  # fmt: skip
+    assert in_words(frame) == "No threshold of Q0 reaches the requested value."
+
+
+def test_a_loss_is_higher_where_less_is_better():
+    rng = np.random.default_rng(1)
+    df = pd.DataFrame({"Q0": rng.normal(1.0, 0.2, 60), "Q1": rng.normal(0.5, 0.2, 60)})
+    call = df.rankeval(metric="mean", higher_is_better=False)
+    told = in_words(call.summary(baseline="Q0"))
+    assert "Q1 has the lowest mean score" in told
+    assert "Q1 is significantly lower than Q0, by" in told
