@@ -18,7 +18,7 @@ from rankeval_pd.curves.ranking_areas import (
     p_of_t,
     spread_of,
 )
-from rankeval_pd.errors import check_choice, check_share
+from rankeval_pd.errors import check_choice, check_margin, check_share
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.out.tables import OVER
 from rankeval_pd.forms.rankings.answers import answer
@@ -66,7 +66,8 @@ _TOGETHER = 1_000_000  # placements that are in memory together, some twenty tim
 
 @Capabilities(
     rankings="How good is it as a whole?", any_ties=True, ends=True, clusters=True, by_groups=True,
-    short="measure_a measure_b difference ci_low ci_high p_value p_adjusted better",
+    short="measure_a measure_b difference ci_low ci_high p_value p_adjusted p_equivalence"
+    " p_noninferior better",
 )  # fmt: skip
 @with_roles_but("key", "label", "ties", "rng")
 def compare_area(
@@ -78,6 +79,7 @@ def compare_area(
     test: AreaTest = "t",
     equal: EqualScores = "block",
     alternative: Alternative = "two-sided",
+    margin: float | None = None,
     adjust: Adjustment | None = None,
     adjust_over: AdjustOver = "all",
     level: float = 0.95,
@@ -105,6 +107,10 @@ def compare_area(
         Of average precision: what equal scores are, see :func:`area`.
     alternative : {"two-sided", "greater", "less"}
         "greater": the area of a is the larger one.
+    margin : float, optional
+        Largest difference that does not matter; it adds ``p_equivalence`` or ``p_noninferior``, as
+        in :func:`compare`. The p-value is the level at which the one-sided limits of the interval
+        reach the margin.
     adjust : {None, "holm", "bonferroni", "bh", "by"}
         Adjustment for the number of tests, all pairs in all groups; the intervals are adjusted
         too, as in :func:`compare`.
@@ -180,7 +186,9 @@ def compare_area(
 
     parts: tuple[str, ...] = PARTS_OF_TWO if kind == "ap" else _PARTS
     names: tuple[str, ...] = (*_COMPARED, *parts, *(("n_groups",) if clustered else ()))
-    how = _Options(adjust, adjust_over, alternative, round(1.0 - level, 12), level)
+    how = _Options(
+        adjust, adjust_over, alternative, round(1.0 - level, 12), level, check_margin(margin)
+    )
     noted: dict[str, Any] = {"kind": kind, "test": test, **how._asdict()}
     del noted["alpha"]
     if adjust is None:
@@ -233,13 +241,13 @@ def compare_area(
     else:
         interval = partial(_limits, clustered=clustered), ("area_a", "area_b", "se", *parts)
     return answer(
-        data, only_pair(data, a, b, roles), question, _columns(adjust, clustered),
+        data, only_pair(data, a, b, roles), question, _columns(how, clustered),
         can(compare_area), finish=partial(decide, how=how, interval=interval), attrs=noted,
     )  # fmt: skip
 
 
-def _columns(adjust: str | None, clustered: bool) -> tuple[str, ...]:
-    decision, ending = decision_columns(adjust)
+def _columns(how: _Options, clustered: bool) -> tuple[str, ...]:
+    decision, ending = decision_columns(how)
     groups = ("n_groups",) if clustered else ()
     return (*COMPARE_COLUMNS, *decision[:-2], "se", *groups, "better", *ending)
 
@@ -252,6 +260,7 @@ class _Options(NamedTuple):
     alternative: str
     alpha: float
     level: float
+    margin: float | None
 
 
 def _placements(inner: xr.Dataset) -> xr.DataArray:
