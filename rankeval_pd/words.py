@@ -25,6 +25,7 @@ from rankeval_pd.forms.out.phrases import (
     least_p,
     letter_sets,
     level_of,
+    margin_words,
     methods_section,
     p_text,
     percent_of,
@@ -176,7 +177,8 @@ def _ranks(first: pd.DataFrame, others: pd.DataFrame, name: str, attrs: Attrs) -
     if len(tied):
         do = "do" if len(first) > 1 else "does"
         it_does = f"{it.split()[0]} {do} not differ significantly"
-        yield f"{it_does} from {join(tied[name], 'or')}{how}."
+        it_does += f" from {join(tied[name], 'or')}{how}"
+        yield f"{it_does}{'' if 'difference' in others else ', which is not evidence of equality'}."
         how = ""
     if len(worse):
         yield f"{it} significantly better than {join(worse[name])}{how}."
@@ -296,9 +298,12 @@ def _compared(
     verdict = ""
     if p is not None and pd.notna(row[p]):
         verdict = f" The difference is {'' if sure else 'not '}significant at the"
-        verdict += f" {percent_of(alpha_of(attrs))} level."
+        verdict += f" {percent_of(alpha_of(attrs))} level"
+        shown = not sure and gap != "odds_ratio" and all(math.isfinite(x) for x in ends)
+        verdict += f"; the data leave {unit.gaps(*ends)} open." if shown else "."
     if sure and ends[0] <= 0.0 <= ends[1] and gap != "odds_ratio":
         verdict += f" {_WIDER}"
+    verdict += margin_words(row, a, b, percent=unit.percent, attrs=attrs)
     cut = " A list ends inside a tie." if row.get("cuts_tie") else ""
     beside = f" ({'; '.join(told)})" if told else ""
     return f"{text}{beside}.{verdict}{cut}"
@@ -321,7 +326,7 @@ def _many(frame: pd.DataFrame, kind: str, gap: str, p: str, how: str, attrs: Att
     largest = _compared(row, kind, gap, p, "", noun, unit, attrs)
     left = frame[~(frame[p] <= alpha)]
     pairs = [f"{a} and {b}" for a, b in zip(left[f"{kind}_a"], left[f"{kind}_b"], strict=True)]
-    rest = f" Not significantly different: {'; '.join(pairs)}." if 0 < len(pairs) < 7 else ""
+    rest = f" Not shown to differ: {'; '.join(pairs)}." if 0 < len(pairs) < 7 else ""
     between = f"{row[f'{kind}_a']} and {row[f'{kind}_b']}"
     largest = f"{largest[0].lower()}{largest[1:]}"
     return f"{text}{rest} The largest difference is between {between}: {largest}"

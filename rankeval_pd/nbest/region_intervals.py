@@ -25,8 +25,7 @@ from rankeval_pd.stats.rankings import swaps
 from rankeval_pd.stats.significance.equivalence import (
     interval_p,
     margin_name,
-    of_margin,
-    region_p,
+    regions_margin_p,
 )
 
 _LIMITS = ("ci_low", "ci_high")
@@ -36,7 +35,9 @@ _MULTIPLES = ("difference", *_LIMITS, *_ALONE)
 Interval = Callable[..., Limits]  # from columns of the result, and a level, to two-sided limits
 
 
-Decision = Any  # options: adjust, adjust_over, alternative, alpha and level; margin, if there is one
+Decision = (
+    Any  # options: adjust, adjust_over, alternative, alpha and level; margin, if there is one
+)
 
 
 def decision_columns(how: Decision) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -136,13 +137,13 @@ def _with_margin(
     margin = how.margin / result["times"] if "times" in result else xr.DataArray(how.margin)
 
     def asked(exists: BoolArray, margin: FloatArray, *columns: AnyArray) -> FloatArray:
-        exists, *rows = np.broadcast_arrays(exists, margin, *columns)
+        exists, *arrays = np.broadcast_arrays(exists, margin, *columns)
         p_value = np.full(exists.shape, np.nan)
-        margin, *columns = (x[exists] for x in rows)
+        within, *rows = (x[exists] for x in arrays)
         p_value[exists] = (
-            _of_two_regions(margin, *columns, alternative=how.alternative)
+            _of_two_regions(within, *rows, how=how)
             if names == _REGIONS
-            else interval_p(lambda level: kernel(*columns, level=level), margin, how.alternative)
+            else interval_p(lambda level: kernel(*rows, level=level), within, how.alternative)
         )
         return p_value
 
@@ -155,23 +156,20 @@ def _with_margin(
 
 def _of_two_regions(
     margin: FloatArray, tp_a: IntArray, tp_b: IntArray, only: IntArray, n: IntArray, *,
-    alternative: str,
+    how: Decision,
 ) -> FloatArray:  # fmt: skip
     """Return exact p-values: a margin of lists is n / only times as large in their regions."""
-    columns = np.column_stack([margin, *np.broadcast_arrays(tp_a, tp_b, only, n)])
+    columns = np.column_stack(np.broadcast_arrays(margin, tp_a, tp_b, only, n))
     rows, back = np.unique(columns, axis=0, return_inverse=True)
-    listed = np.full(len(rows), np.nan)
-    for k, (within, *counts) in enumerate(rows.tolist()):
-        a, b, m, size = (int(x) for x in counts)
-        beyond = within * size / m if m else np.inf
-        if not np.isnan(within):
-            listed[k] = of_margin(
-                alternative,
-                lambda sign, x=(a, b), m=m, d=beyond: region_p(
-                    *((x[0], m, x[1], m) if sign > 0.0 else (x[1], m, x[0], m)), d
-                ),
-            )
-    return listed[back.ravel()]
+    found = [
+        regions_margin_p(
+            int(a), int(b), int(m), share * size / m if m else np.inf, how.alternative, how.alpha
+        )
+        if share > 0.0
+        else np.nan  # recall, or lift, without a true positive
+        for share, a, b, m, size in rows.tolist()
+    ]
+    return np.array(found, dtype=float)[back.ravel()]
 
 
 def _named(names: tuple[str, str], arrays: tuple[Any, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 import xarray as xr
 
-from rankeval_pd.errors import check_choice, check_count
+from rankeval_pd.errors import check_choice, check_count, check_margin
 from rankeval_pd.forms.items.item_answers import Finish, ItemQuestion, answer_items
 from rankeval_pd.forms.lazy.item_sums import ItemNeeds
 from rankeval_pd.forms.rankings.candidates import Data
@@ -26,8 +26,9 @@ from rankeval_pd.forms.roles.roles import (
 from rankeval_pd.stats._types import AnyArray, IntArray
 from rankeval_pd.stats.resampling import paired_gains, resamples, swapped_gains
 from rankeval_pd.stats.resampling.bootstrap_tests import DUAL, EVENTS, INTERVALS
-from rankeval_pd.stats.resampling.gain_tables import Pairs, is_undecided, reaching
+from rankeval_pd.stats.resampling.gain_tables import Pairs, is_undecided, margin_p, reaching
 from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions
+from rankeval_pd.stats.significance.equivalence import margin_name
 from rankeval_pd.systems.system_ranks import (
     Families,
     TableNotes,
@@ -52,7 +53,8 @@ _PAIR_DTYPES = (bool, *[float] * 11, bool, bool, *[np.int64] * 3, *[float] * 6)
 @Capabilities(
     items="Is the gain of a system real?",
     sums=True,
-    short="system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted",
+    short="system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted p_equivalence"
+    " p_noninferior",
 )
 @with_roles
 def paired_bootstrap(
@@ -67,6 +69,7 @@ def paired_bootstrap(
     families: Families | None = None,
     baseline: Hashable = None,
     alternative: Alternative = "two-sided",
+    margin: float | None = None,
     adjust: FamilyAdjustment | None = None,
     adjust_over: AdjustOver = "all",
     alpha: float = 0.05,
@@ -113,6 +116,10 @@ def paired_bootstrap(
     alternative : {"two-sided", "greater", "less"}
         What ``p_value`` tests: that the two differ, that system_a is better, or that it is worse.
         Berg-Kirkpatrick et al. (2012) test "greater". A one-sided test has a one-sided interval.
+    margin : float, optional
+        Largest gain that does not matter. Adds ``p_equivalence``: whether the gain is within
+        -+ margin. With "greater" the column is ``p_noninferior``: whether it is above -margin. With
+        "less" it is below margin.
     adjust : {None, "holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
         Adjustment for the number of pairs. "max-t" compares each pair with the largest statistic
         of all pairs in the same draws, and gives simultaneous intervals. "max-t-stepdown" (Romano
@@ -122,7 +129,8 @@ def paired_bootstrap(
         family, or those of each group. "max-t" covers the pairs of a group; over groups, whose
         items differ, Bonferroni's method (with "max-t-stepdown" a step-down) is added.
     alpha : float
-        The level at which ``undecided`` is judged, and for which ``n_resamples`` is chosen.
+        The level at which ``undecided`` is judged, for which ``n_resamples`` is chosen, and at
+        which the exact test with a margin is most powerful.
     level : float
         Confidence level of the intervals, that of the Monte-Carlo error too.
     progress : bool, optional
@@ -155,6 +163,7 @@ def paired_bootstrap(
         * ``p_adjusted``, with ``adjust``: never below p_value. The interval agrees with it:
           simultaneous with "max-t", Bonferroni's with "holm" and "bonferroni", Benjamini and
           Yekutieli's (2005) with "bh" and "by", where a rejection in another group does not count;
+        * ``p_equivalence`` or ``p_noninferior``, with ``margin``: of each pair alone, unadjusted;
         * ``confidence`` = 1 − p_one_sided;
         * ``undecided``: the Monte Carlo interval of the p-value that decides, ``p_adjusted`` or
           without ``adjust`` ``p_value``, contains alpha: draw more resamples;
@@ -200,6 +209,9 @@ def paired_bootstrap(
     multiples of one step and their sum has at most a million values, relative error below 1e-10: of
     "wild" always, of the paper's events without ``groups``. Of up to 16 items or groups (20 with
     method="exact"), "wild" looks at all signs, whatever the metric. "studentised" resamples always.
+
+    The test with a margin is unconditional and exact for items that are 0 or 1. For other metrics
+    it takes the larger p-value of Student's t and of t corrected for skewness (Hall 1992).
 
     "max-t" uses t statistics: for "wild" with the same signs for all pairs, for the other events
     with the standard error of every resample. Its interval excludes 0 if and only if p_adjusted is
@@ -253,14 +265,15 @@ def paired_bootstrap(
     said = ("event", "ci", "alternative", "adjust", "alpha", "level")
     return _ask_pairs(
         paired_gains.paired_bootstrap, data, a, b, options, adjust_over, families, progress, roles,
-        said, baseline,
+        said, baseline, margin,
     )  # fmt: skip
 
 
 @Capabilities(
     items="Is the gain of a system real?",
     sums=True,
-    short="system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted",
+    short="system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted p_equivalence"
+    " p_noninferior",
 )
 @with_roles
 def paired_permutation(
@@ -273,6 +286,7 @@ def paired_permutation(
     families: Families | None = None,
     baseline: Hashable = None,
     alternative: Alternative = "two-sided",
+    margin: float | None = None,
     adjust: FamilyAdjustment | None = None,
     adjust_over: AdjustOver = "all",
     alpha: float = 0.05,
@@ -284,7 +298,7 @@ def paired_permutation(
 
     Parameters
     ----------
-    data, a, b, baseline, n_resamples, families, alternative, adjust, adjust_over
+    data, a, b, baseline, n_resamples, families, alternative, margin, adjust, adjust_over
         As in :func:`paired_bootstrap`.
     alpha, level, progress
         As in :func:`paired_bootstrap`.
@@ -337,7 +351,7 @@ def paired_permutation(
     said = ("alternative", "adjust", "alpha", "level")
     return _ask_pairs(
         swapped_gains.paired_permutation, data, a, b, options, adjust_over, families, progress,
-        roles, said, baseline,
+        roles, said, baseline, margin,
     )  # fmt: skip
 
 
@@ -406,28 +420,36 @@ def _ask_pairs(
     roles: Mapping[str, Any],
     said: Sequence[str],
     baseline: Hashable,
+    margin: float | None,
 ) -> Data:
-    columns = PAIR_COLUMNS if families is None else (*PAIR_COLUMNS, "relation")
+    columns: tuple[str, ...] = (*PAIR_COLUMNS, *(() if families is None else ("relation",)))
+    asked = check_margin(margin)
+    own: list[str] = [] if asked is None else [margin_name(options.alternative)]
+    after: int = columns.index("p_adjusted") + 1
+    columns = (*columns[:after], *own, *columns[after:])
     if options.adjust is None:
         columns = tuple(name for name in columns if name not in OF_FAMILY)
     made = TableNotes(options, roles, said, adjust_over)
+    made.attrs["margin"] = asked
     with resampling_bar(data, progress, options.n_resamples, "resampling items") as step:
 
         def ask(items: AnyItems, pairs: IntArray, groups: int) -> Sequence[AnyArray]:
             settled = made.settled(options, len(pairs), groups)
             check_size(test, items, len(pairs), settled)
-            computed = test(items, pairs, settled, step)
+            computed: Pairs = test(items, pairs, settled, step)
             drawn = settled._replace(n_resamples=int(computed.n_resamples.max(initial=0)))
             made.see(items, drawn, np.isfinite(computed.gain) & np.isnan(computed.ci_low))
             if "ci" in said:
-                own = "tango" if items.binary else DUAL[options.event]
-                made.see_interval(options.ci or own)
-            return computed
+                made.see_interval(options.ci or ("tango" if items.binary else DUAL[options.event]))
+            if asked is None:
+                return computed
+            sides = options.alternative, options.alpha
+            return [*computed, margin_p(items, pairs, computed, asked, *sides)]
 
         finish = _over_groups(options) if made.over_all else None
         question = ItemQuestion(
-            ask, Pairs._fields, _PAIR_DTYPES, "pair", finish=finish,
-            spread=lambda n_pairs: _spread(test, made.settled(options, n_pairs, 1)),
+            ask, (*Pairs._fields, *own), (*_PAIR_DTYPES, *[float] * len(own)), "pair",
+            finish=finish, spread=lambda n_pairs: _spread(test, made.settled(options, n_pairs, 1)),
             family=partial(made.family, one=a if b is None and baseline is None else baseline),
         )  # fmt: skip
         relate = None if families is None else relation_of(families)

@@ -31,22 +31,23 @@ def margin_name(alternative: str) -> str:
     return "p_equivalence" if alternative == "two-sided" else "p_noninferior"
 
 
-# ---------------------------------------------------------------------------------- Exact, of counts
+# --------------------------------------------------------------------------------- Exact, of counts
 #
 # Two proportions, of the same items or of two regions, have a difference d = pi_a - pi_b. The null
 # hypothesis is d <= -margin. Tables are ordered by their lower score limit of d (Tango's of paired
-# proportions, else Miettinen and Nurminen's; one-sided 95%): one with limit L is as extreme where
-# the score statistic of d = L is at least the 95% quantile. At 5% this is the order of the score
-# statistic of d = -margin (Hsueh, Liu and Chen 2001; Chan and Zhang 1999), but it does not depend
-# on the margin, so a larger margin never has a larger p-value (Röhmel 2005).
+# proportions, else Miettinen and Nurminen's) at the one-sided level 1 - alpha: one with limit L is
+# as extreme where the score statistic of d = L is at least the normal quantile. Near p = alpha this
+# is the order of the score statistic of d = -margin (Hsueh, Liu and Chen 2001; Chan and Zhang
+# 1999), but it does not depend on the margin, so a larger one never has a larger p (Röhmel 2005).
 #
-# p is the largest probability of such tables under the null hypothesis. Because more successes of a,
-# and fewer of b, are more extreme, it is reached at d = -margin. The other parameter q (the share
-# that b alone has right, or pi_b) takes all values of its interval of level 1 - _LEFT_OUT, and
-# _LEFT_OUT is added to p, which keeps the test exact (Berger and Boos 1994).
+# p is the largest probability of such tables under the null hypothesis. It is that at d = -margin,
+# because more successes of a, and fewer of b, are more extreme. The other parameter q (the share
+# that b alone has right, or pi_b) takes all values of an interval that leaves out few, and their
+# probability is added to p, which keeps the test exact (Berger and Boos 1994).
 
-_ORDER = 0.9  # the level of the two-sided score interval by which tables are ordered
-_LEFT_OUT = 1e-6
+ALPHA = 0.05
+_LEFT_OUT = 2e-5  # of alpha: the probability that the interval of q does not hold it
+_LEAST = 1e-12
 _AS_EXTREME = 1e-7  # two score statistics are equal up to this difference
 _POINTS = 96  # values of q at first
 _PEAKS = 8  # of these, as many are refined
@@ -56,39 +57,59 @@ _REACH = 9.0  # standard deviations of a count beyond which its probability is b
 Score = Callable[[AnyArray, AnyArray], FloatArray]
 
 
-def paired_p(only_a: int, only_b: int, n: int, margin: float) -> float:
+def paired_p(only_a: int, only_b: int, n: int, margin: float, alpha: float = ALPHA) -> float:
     """Return the exact p-value of pi_a - pi_b <= -margin, of two proportions of the same n items.
 
     ``only_a`` and ``only_b`` items are right in one of the two only.
     """
-    limit, _ = differences.tango((0, only_a, only_b, n - only_a - only_b), _ORDER)
+    limit, _ = differences.tango((0, only_a, only_b, n - only_a - only_b), _two_sided(alpha))
 
     def score(first: AnyArray, second: AnyArray) -> FloatArray:
-        return differences.paired_score(first, second, float(n), limit)
+        return np.asarray(differences.paired_score(first, second, float(n), limit))
 
     def share(q: FloatArray) -> FloatArray:
         rest = 1.0 - q
         return np.minimum(q - margin, rest) / np.where(rest > 0.0, rest, 1.0)
 
-    return _largest(score, limit, (only_a, only_b), n, lambda y: n - y, share, margin)
+    return _largest(score, limit, (only_a, only_b), n, lambda y: n - y, share, margin, alpha)
 
 
-def region_p(tp_a: int, n_a: int, tp_b: int, n_b: int, margin: float) -> float:
+def region_p(
+    tp_a: int, n_a: int, tp_b: int, n_b: int, margin: float, alpha: float = ALPHA
+) -> float:
     """Return the exact p-value of pi_a - pi_b <= -margin, of two independent proportions.
 
     Without candidates there is no difference, and p is 0.
     """
     if n_a == 0 or n_b == 0:
         return 0.0
-    [limit], _ = differences.miettinen_nurminen(*([x] for x in (tp_a, n_a, tp_b, n_b)), _ORDER)
+    a, size_a, b, size_b = (np.array([x]) for x in (tp_a, n_a, tp_b, n_b))
+    [limit], _ = differences.miettinen_nurminen(a, size_a, b, size_b, _two_sided(alpha))
 
     def score(first: AnyArray, second: AnyArray) -> FloatArray:
-        return differences.difference_score(first, n_a, second, n_b, float(limit))
+        return differences.difference_score(first, size_a, second, size_b, float(limit))
 
     return _largest(
         score, float(limit), (tp_a, tp_b), n_b, lambda y: np.full_like(y, n_a),
-        lambda q: q - margin, margin,
+        lambda q: q - margin, margin, alpha,
     )  # fmt: skip
+
+
+def _two_sided(alpha: float) -> float:
+    """Return the level of the two-sided interval whose limits each leave out alpha."""
+    return max(1.0 - 2.0 * alpha, 1e-3)
+
+
+def regions_margin_p(
+    tp_a: int, tp_b: int, m: int, margin: float, alternative: str, alpha: float
+) -> float:
+    """Return the p-value of the margin of two regions of m candidates."""
+
+    def not_worse(sign: float) -> float:
+        first, second = (tp_a, tp_b) if sign > 0.0 else (tp_b, tp_a)
+        return region_p(first, m, second, m, margin, alpha)
+
+    return float(of_margin(alternative, not_worse))
 
 
 def _largest(
@@ -99,6 +120,7 @@ def _largest(
     size: Callable[[IntArray], IntArray],
     share: Callable[[FloatArray], FloatArray],
     margin: float,
+    alpha: float,
 ) -> float:
     """Return the largest probability of tables that are at least as extreme as the observed one.
 
@@ -110,14 +132,18 @@ def _largest(
         return 0.0
     if limit <= -1.0:
         return 1.0
-    low, high = (float(x) for x in clopper_pearson(observed[1], n, 1.0 - _LEFT_OUT))
+    left_out = max(_LEFT_OUT * alpha, _LEAST)
+    at = np.array(observed[0]), np.array(observed[1])
+    low, high = (float(x) for x in clopper_pearson(at[1], np.array(n), 1.0 - left_out))
     if (low := max(low, margin)) > high:
-        return _LEFT_OUT
+        return left_out
     reach = [_REACH * math.sqrt(n * max(q * (1.0 - q), 1.0 / n)) + 10.0 for q in (low, high)]
     wide = max(*reach, _REACH * 0.5 * math.sqrt(n) * (low < 0.5 < high))
     y = np.arange(max(0, math.floor(n * low - wide)), min(n, math.ceil(n * high + wide)) + 1)
     sizes = size(y)
-    least = _least_counts(score, y, sizes, min(z_of(_ORDER), float(score(*observed))))
+    least = _least_counts(
+        score, y, sizes, min(z_of(_two_sided(alpha)), float(np.squeeze(score(*at))))
+    )
     log_choose = special.gammaln(n + 1.0) - special.gammaln(y + 1.0) - special.gammaln(n - y + 1.0)
 
     def chance(phi: FloatArray) -> FloatArray:
@@ -126,9 +152,7 @@ def _largest(
         index = np.minimum(first[:, np.newaxis] + np.arange(int(2.0 * wide) + 3), y.size - 1)
         new = np.diff(index, axis=1, prepend=-1) > 0
         count, pi = y[index].astype(float), q[:, np.newaxis]
-        pmf = np.exp(
-            log_choose[index] + special.xlogy(count, pi) + special.xlog1py(n - count, -pi)
-        )
+        pmf = np.exp(log_choose[index] + special.xlogy(count, pi) + special.xlog1py(n - count, -pi))
         c, rest = least[index], sizes[index] - least[index]
         tail = special.betainc(
             np.maximum(c, 1), np.maximum(rest, 0) + 1.0, np.clip(share(q), 0.0, 1.0)[:, np.newaxis]
@@ -146,7 +170,7 @@ def _largest(
         phi = np.clip(phi[best, np.newaxis] + width * np.linspace(-1.0, 1.0, 9), *ends).ravel()
         phi, width = np.unique(phi), width / 4.0
         found = np.maximum(chance(phi), 0.0)
-    return min(1.0, float(found.max()) + _LEFT_OUT)
+    return min(1.0, float(found.max()) + left_out)
 
 
 def _least_counts(score: Score, y: IntArray, sizes: IntArray, least: float) -> IntArray:
