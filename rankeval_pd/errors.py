@@ -215,6 +215,27 @@ def check_number(argument: str, value: object) -> float:
 _LARGEST_PHI = 1e6  # a larger overdispersion leaves no information in any list
 
 
+def check_margin(margin: object, **undefined: bool) -> float | None:
+    """Return the margin of a test of equivalence, None or a finite number above 0.
+
+    ``undefined`` are options with which there is no such test, and whether they are given.
+    """
+    if margin is None:
+        return None
+    value = check_number("margin", margin)
+    if not value > 0.0:
+        raise ValueError(
+            f"margin={value:g}: give the smallest difference that matters, a number above 0."
+        )
+    for option, given in undefined.items():
+        if given:
+            raise ValueError(
+                f"margin={value:g} with {option}: no test with a margin holds its level here. Leave"
+                f" one of the two out."
+            )
+    return value
+
+
 def check_at_least_one(argument: str, value: object) -> float:
     """Return an overdispersion as a float of 1 or more."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(

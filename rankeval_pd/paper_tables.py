@@ -366,7 +366,7 @@ def _note(
         said.append(f"Bold: {'lowest' if attrs.get('higher_is_better') == 0 else 'highest'} value.")
     if lettered:
         alpha = percent_of(alpha_of(attrs))
-        text = f"share a letter do not differ significantly at the {alpha} level."
+        text = f"share a letter are not shown to differ at the {alpha} level."
         said.append(f"Values of a column that {text}")
     if starred:
         what = "adjusted p" if adjustment(attrs) else "p"

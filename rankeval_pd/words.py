@@ -21,6 +21,7 @@ from rankeval_pd.forms.out.phrases import (
     least_p,
     letter_sets,
     level_of,
+    margin_words,
     methods_section,
     p_text,
     percent_of,
@@ -187,7 +188,9 @@ def _ranks(first: pd.DataFrame, others: pd.DataFrame, name: str, attrs: Attrs) -
     )
     for text, which, last in texts:
         if which.any():
-            yield f"{text} {join(others[name][which], last)}{how}."
+            open_ = last == "or" and "difference" not in others
+            end = ", which is not evidence of equality" if open_ else ""
+            yield f"{text} {join(others[name][which], last)}{how}{end}."
             how = ""
     if untested.any():
         yield (
@@ -314,11 +317,14 @@ def _compared(
     verdict = ""
     if p is not None and pd.notna(row[p]):
         verdict = f" The difference is {'' if sure else 'not '}significant at the"
-        verdict += f" {percent_of(alpha_of(attrs))} level."
+        verdict += f" {percent_of(alpha_of(attrs))} level"
+        shown = not sure and gap != "odds_ratio" and all(math.isfinite(x) for x in ends)
+        verdict += f"; the data leave {unit.gaps(*ends)} open." if shown else "."
     elif p is not None:
         verdict = " No test was possible."
     if sure and ends[0] <= 0.0 <= ends[1] and gap != "odds_ratio":
         verdict += f" {_WIDER}"
+    verdict += margin_words(row, a, b, percent=unit.percent, attrs=attrs)
     cut = " A list ends inside a tie." if row.get("cuts_tie") else ""
     beside = f" ({'; '.join(told)})" if told else ""
     return f"{text}{beside}.{verdict}{cut}"
@@ -342,7 +348,7 @@ def _many(frame: pd.DataFrame, kind: str, gap: str, p: str, how: str, attrs: Att
     largest = _compared(row, kind, gap, p, "", noun, unit, attrs)
     left = frame[~(frame[p] <= alpha)]
     pairs = [f"{a} and {b}" for a, b in zip(left[f"{kind}_a"], left[f"{kind}_b"], strict=True)]
-    rest = f" Not significantly different: {'; '.join(pairs)}." if 0 < len(pairs) < 7 else ""
+    rest = f" Not shown to differ: {'; '.join(pairs)}." if 0 < len(pairs) < 7 else ""
     between = f"{row[f'{kind}_a']} and {row[f'{kind}_b']}"
     largest = f"{largest[0].lower()}{largest[1:]}"
     return f"{text}{rest} The largest difference is between {between}: {largest}"

@@ -162,8 +162,8 @@ def test_words_say_no_more_than_the_table():
     })  # fmt: skip
     assert in_words(table) == (
         "a and b have the highest precision at n = 100 (40.0%, 95% interval 30.0% to 50.0%). They"
-        " do not differ significantly from c (unadjusted tests). They are significantly better than"
-        " d."
+        " do not differ significantly from c (unadjusted tests), which is not evidence of equality."
+        " They are significantly better than d."
     )
     with pytest.raises(ValueError, match="which no method returns together"):
         in_words(pd.DataFrame({"x": [1]}))

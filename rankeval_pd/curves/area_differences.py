@@ -18,7 +18,7 @@ from rankeval_pd.curves.ranking_areas import (
     p_of_t,
     spread_of,
 )
-from rankeval_pd.errors import check_choice, check_share
+from rankeval_pd.errors import check_choice, check_margin, check_share
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.out.tables import OVER
 from rankeval_pd.forms.rankings.answers import answer
@@ -66,7 +66,8 @@ _TOGETHER = 1_000_000  # placements that are in memory together, some twenty tim
 
 @Capabilities(
     rankings="How good is it as a whole?", any_ties=True, ends=True, clusters=True, by_groups=True,
-    short="measure_a measure_b difference ci_low ci_high p_value p_adjusted better",
+    short="measure_a measure_b difference ci_low ci_high p_value p_adjusted p_equivalence"
+    " p_noninferior better",
 )  # fmt: skip
 @with_roles_but("key", "label", "ties", "rng")
 def compare_area(
@@ -78,6 +79,7 @@ def compare_area(
     test: AreaTest = "t",
     equal: EqualScores = "block",
     alternative: Alternative = "two-sided",
+    margin: float | None = None,
     adjust: Adjustment | None = None,
     adjust_over: AdjustOver = "all",
     level: float = 0.95,
@@ -97,14 +99,19 @@ def compare_area(
     test : {"t", "delong"}
         "t": DeLong's standard error, with Student's distribution, whose degrees of freedom are
         those of the two classes' parts of it (Welch), or one less than the smaller class has if it
-        has fewer than 5; and an interval that agrees with the test and holds its level near 1. "delong": the normal distribution for both, pROC's; too liberal
-        where a class is small, its interval too short. Of average precision there is "t" alone: the
+        has fewer than 5; and an interval that agrees with the test and holds its level near 1.
+        "delong": the normal distribution for both, pROC's; too liberal where a class is small, its
+        interval too short. Of average precision there is "t" alone: the
         standard error of the influences, with one degree of freedom less than the smaller class has
         candidates.
     equal : {"block", "mean"}
         Of average precision: what equal scores are, see :func:`area`.
     alternative : {"two-sided", "greater", "less"}
         "greater": the area of a is the larger one.
+    margin : float, optional
+        Largest difference that does not matter; it adds ``p_equivalence`` or ``p_noninferior``, as
+        in :func:`compare`. The p-value is the level at which the one-sided limits of the interval
+        reach the margin.
     adjust : {None, "holm", "bonferroni", "bh", "by"}
         Adjustment for the number of tests, all pairs in all groups; the intervals are adjusted
         too, as in :func:`compare`.
@@ -143,7 +150,8 @@ def compare_area(
     with normal scores the test at 5% rejected at most 0.057 of true hypotheses, DeLong's up to
     0.20, and the interval covered 0.95 or more (``tests/reference/areas.csv``). For average
     precision the test rejected at most 0.057, and the interval covered 0.94 or more from 3 true
-    positives on (0.70 with 2) (``tests/reference/average_precision.csv``). O(N log N) for each measure, O(N) for each pair.
+    positives on (0.70 with 2) (``tests/reference/average_precision.csv``). O(N log N) for each
+    measure, O(N) for each pair.
 
     References
     ----------
@@ -179,7 +187,9 @@ def compare_area(
 
     parts: tuple[str, ...] = PARTS_OF_TWO if kind == "ap" else _PARTS
     names: tuple[str, ...] = (*_COMPARED, *parts, *(("n_groups",) if clustered else ()))
-    how = _Options(adjust, adjust_over, alternative, round(1.0 - level, 12), level)
+    how = _Options(
+        adjust, adjust_over, alternative, round(1.0 - level, 12), level, check_margin(margin)
+    )
     noted: dict[str, Any] = {"kind": kind, "test": test, **how._asdict()}
     del noted["alpha"]
     if adjust is None:
@@ -232,13 +242,13 @@ def compare_area(
     else:
         interval = partial(_limits, clustered=clustered), ("area_a", "area_b", "se", *parts)
     return answer(
-        data, only_pair(data, a, b, roles), question, _columns(adjust, clustered),
+        data, only_pair(data, a, b, roles), question, _columns(how, clustered),
         can(compare_area), finish=partial(decide, how=how, interval=interval), attrs=noted,
     )  # fmt: skip
 
 
-def _columns(adjust: str | None, clustered: bool) -> tuple[str, ...]:
-    decision, ending = decision_columns(adjust)
+def _columns(how: _Options, clustered: bool) -> tuple[str, ...]:
+    decision, ending = decision_columns(how)
     groups = ("n_groups",) if clustered else ()
     return (*COMPARE_COLUMNS, *decision[:-2], "se", *groups, "better", *ending)
 
@@ -251,6 +261,7 @@ class _Options(NamedTuple):
     alternative: str
     alpha: float
     level: float
+    margin: float | None
 
 
 def _placements(inner: xr.Dataset) -> xr.DataArray:

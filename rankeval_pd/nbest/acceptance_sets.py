@@ -225,7 +225,7 @@ def compare_thresholds(
 
 
 def _columns_of(options: RegionOptions) -> tuple[str, ...]:
-    decision, ending = decision_columns(options.adjust)
+    decision, ending = decision_columns(options)
     return (*THRESHOLD_COLUMNS[:-2], *decision, *THRESHOLD_COLUMNS[-2:], *ending)
 
 

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 import xarray as xr
 
-from rankeval_pd.errors import check_choice, check_flag, warn_of_thresholds
+from rankeval_pd.errors import check_choice, check_flag, check_margin, warn_of_thresholds
 from rankeval_pd.forms.out.averages import Average
 from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
@@ -75,7 +75,8 @@ _MOST_SWAPS = 1e15
     ends=True,
     clusters=True,
     heads=True,
-    short="measure_a measure_b n n_a n_b difference ci_low ci_high p_value p_adjusted better",
+    short="measure_a measure_b n n_a n_b difference ci_low ci_high p_value p_adjusted p_equivalence"
+    " p_noninferior better",
 )
 @with_roles
 def compare(
@@ -88,6 +89,7 @@ def compare(
     threshold: Mapping[Hashable, Any] | None = None,
     test: RegionTest | None = None,
     alternative: Alternative = "two-sided",
+    margin: float | None = None,
     alpha: float = 0.05,
     adjust: FamilyAdjustment | None = None,
     adjust_over: ListsAdjustOver = "all",
@@ -130,6 +132,10 @@ def compare(
         Yates' correction.
     alternative : {"two-sided", "greater", "less"}
         "greater": a is better than b.
+    margin : float, optional
+        Largest difference that does not matter. Adds ``p_equivalence``: whether ``difference`` is
+        within -+ margin. With "greater" the column is ``p_noninferior``: whether it is above
+        -margin. With "less" it is below margin.
     alpha : float
         A row is significant where p <= alpha.
     adjust : {None, "holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
@@ -195,6 +201,8 @@ def compare(
         * ``p_value``: of ``test``; with "max-t" the share of the swaps whose difference at this n
           is as large, which is not Fisher's p-value, and not exact; ``p_mid``: Fisher's mid-p, NaN
           with "max-t"; with ``adjust`` only, ``p_adjusted``, never below p_value;
+        * with ``margin`` only, ``p_equivalence`` or ``p_noninferior``: unconditional and exact for
+          the two regions; with ``groups`` by Student's t. It is of each row alone, unadjusted;
         * ``significant``: p_adjusted, or without ``adjust`` p_value, is at most alpha;
         * ``better``: the measure that the difference favors where it is significant, else NaN;
         * ``cuts_tie``: whether one of the two lists leaves out candidates with the score of its
@@ -288,6 +296,7 @@ def compare(
             "of": (of, "precision"), "threshold": (threshold, None), "test": (test, None),
             "ci": (ci, "score"),
             "target": (target, "region"), "phi": (phi, 1.0), "n_resamples": (n_resamples, None),
+            "margin": (margin, None),
         }  # fmt: skip
         check_joined(combine, average, sizes, only)
         joined = JoinedOptions.of(
@@ -298,6 +307,7 @@ def compare(
             data, a, b, None if sizes is None else np.asarray(sizes), roles, joined
         )
     clustered = Roles.of(roles).groups is not None
+    several = {"target='nbest'": target == "nbest", "n=None": n is None and not clustered}
     if clustered:
         check_clustered(test, ci, phi, threshold)
         test = None
@@ -305,6 +315,7 @@ def compare(
         test=test, alternative=alternative, ci=ci, level=level, target=target, phi=phi,
         adjust=adjust, adjust_over=adjust_over, alpha=alpha, n_resamples=n_resamples,
         progress=progress, seed=0,
+        margin=check_margin(margin, threshold=threshold is not None, phi=phi != 1.0, **several),
     )  # fmt: skip
     if threshold is not None:
         check_threshold(n, threshold, options)
@@ -369,7 +380,7 @@ def _compare_lists(
 
 def _columns_of(options: RegionOptions) -> tuple[str, ...]:
     """Return the columns of a comparison of lists, in order."""
-    decision, ending = decision_columns(options.adjust)
+    decision, ending = decision_columns(options)
     drawn = DRAWN if options.swapped else ()
     groups = ("n_groups",) if options.test == "cluster" else ()
     return (*NBEST_COLUMNS[:-1], *decision, NBEST_COLUMNS[-1], *drawn, *groups, *ending)

@@ -283,7 +283,6 @@ def _region(inner: xr.Dataset, *, a: Hashable, b: Hashable, n: IntArray, ties: s
 
 
 # ------------------------ How two difference regions are tested, and what is asked of a comparison
-
 REGION_TYPES: dict[str, type] = {
     "precision_a": float, "precision_b": float, "difference": float, "ci_low": float,
     "ci_high": float, "overlap": np.int64, "n_only_a": np.int64, "n_only_b": np.int64,
@@ -312,6 +311,7 @@ class RegionOptions(NamedTuple):
     n_resamples: int | None
     progress: bool | None
     seed: int
+    margin: float | None
 
     @classmethod
     def of(cls, **given: Any) -> RegionOptions:

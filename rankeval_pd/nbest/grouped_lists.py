@@ -365,7 +365,7 @@ def compare_joined(
 
 
 def _joined_columns(options: JoinedOptions) -> tuple[str, ...]:
-    decision, ending = decision_columns(options.adjust)
+    decision, ending = decision_columns(options)
     counts = ("n_groups", "n_left_out") if options.combine else ("n_queries", "n_missing")
     p_values = ("p_value", "p_mid") if options.combine else ("p_value",)
     return (*_FRONT, *_COUNTS, *p_values, *decision, *counts, *ending)

@@ -1,4 +1,4 @@
-"""Which measure is best, and which cannot be told apart from it?"""
+"""Which measure is best, and which ones are not significantly worse?"""
 
 from __future__ import annotations
 

@@ -23,6 +23,11 @@ from rankeval_pd.stats.intervals.differences import (
 )
 from rankeval_pd.stats.intervals.proportions import Limits, quantile_of
 from rankeval_pd.stats.rankings import swaps
+from rankeval_pd.stats.significance.equivalence import (
+    interval_p,
+    margin_name,
+    regions_margin_p,
+)
 
 _LIMITS = ("ci_low", "ci_high")
 _ALONE = ("ci_low_alone", "ci_high_alone")
@@ -31,14 +36,18 @@ _MULTIPLES = ("difference", *_LIMITS, *_ALONE)
 Interval = Callable[..., Limits]  # from columns of the result, and a level, to two-sided limits
 
 
-Decision = Any  # options: adjust, adjust_over, alternative, alpha and level
+Decision = (
+    Any  # options: adjust, adjust_over, alternative, alpha and level; margin, if there is one
+)
 
 
-def decision_columns(adjust: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def decision_columns(how: Decision) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the columns of what decides: in the middle of a table, and at its end."""
-    if adjust is None:
-        return ("significant", "better"), ("leaning",)
-    return ("p_adjusted", "significant", "better"), ("leaning", *_ALONE)
+    margin = getattr(how, "margin", None)
+    beside = () if margin is None else (margin_name(how.alternative),)
+    if how.adjust is None:
+        return (*beside, "significant", "better"), ("leaning",)
+    return ("p_adjusted", *beside, "significant", "better"), ("leaning", *_ALONE)
 
 
 def family_attr(
@@ -79,6 +88,8 @@ def decide(
     towards : str
         The column whose sign says which of the two is favored.
     """
+    if getattr(how, "margin", None) is not None:
+        results = [_with_margin(result, how, interval) for result in results]
     bare = [result["p_value"].where(result["exists"]) for result in results]
     levels = [xr.where(result["exists"], how.level, np.nan) for result in results]
     alone = [
@@ -114,6 +125,52 @@ def decide(
         for result, own, limits, p in zip(results, alone, together, held, strict=True)
     ]  # fmt: skip
     return [_with_error(result, how.alpha) for result in decided] if swapped else decided
+
+
+def _with_margin(
+    result: xr.Dataset, how: Decision, interval: tuple[Interval, tuple[str, ...]]
+) -> xr.Dataset:
+    """Return the result with the p-value of the margin, of each row alone.
+
+    It is exact for two regions, and elsewhere the one that agrees with the interval.
+    """
+    kernel, names = interval
+    margin = how.margin / result["times"] if "times" in result else xr.DataArray(how.margin)
+
+    def asked(exists: BoolArray, margin: FloatArray, *columns: AnyArray) -> FloatArray:
+        exists, *arrays = np.broadcast_arrays(exists, margin, *columns)
+        p_value = np.full(exists.shape, np.nan)
+        within, *rows = (x[exists] for x in arrays)
+        p_value[exists] = (
+            _of_two_regions(within, *rows, how=how)
+            if names == _REGIONS
+            else interval_p(lambda level: kernel(*rows, level=level), within, how.alternative)
+        )
+        return p_value
+
+    p_value = xr.apply_ufunc(
+        asked, result["exists"], margin, *(result[name] for name in names), dask="parallelized",
+        output_dtypes=[float],
+    )  # fmt: skip
+    return result.assign({margin_name(how.alternative): p_value})
+
+
+def _of_two_regions(
+    margin: FloatArray, tp_a: IntArray, tp_b: IntArray, only: IntArray, n: IntArray, *,
+    how: Decision,
+) -> FloatArray:  # fmt: skip
+    """Return exact p-values: a margin of lists is n / only times as large in their regions."""
+    columns = np.column_stack(np.broadcast_arrays(margin, tp_a, tp_b, only, n))
+    rows, back = np.unique(columns, axis=0, return_inverse=True)
+    found = [
+        regions_margin_p(
+            int(a), int(b), int(m), share * size / m if m else np.inf, how.alternative, how.alpha
+        )
+        if share > 0.0
+        else np.nan  # recall, or lift, without a true positive
+        for share, a, b, m, size in rows.tolist()
+    ]
+    return np.array(found, dtype=float)[back.ravel()]
 
 
 def _named(names: tuple[str, str], arrays: tuple[Any, Any]) -> dict[str, Any]:
@@ -222,6 +279,9 @@ def _with_error(result: xr.Dataset, alpha: float) -> xr.Dataset:
 # ------------------------------------------------- Of which columns the limits at a level are made
 
 
+_REGIONS = ("tp_only_a", "tp_only_b", "n_only_a", "n")
+
+
 def of_regions(ci: str, phi: float) -> tuple[Interval, tuple[str, ...]]:
     """Return the interval of two difference regions of one size."""
 
@@ -232,7 +292,7 @@ def of_regions(ci: str, phi: float) -> tuple[Interval, tuple[str, ...]]:
         low, high = DIFFERENCE_INTERVALS[ci](a, size, b, size, level)
         return tuple(np.where(only == 0, 0.0, x * (only / n)) for x in (low, high))  # type: ignore[return-value]
 
-    return limits, ("tp_only_a", "tp_only_b", "n_only_a", "n")
+    return limits, _REGIONS
 
 
 def _of_error(

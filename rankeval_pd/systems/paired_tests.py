@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 import xarray as xr
 
-from rankeval_pd.errors import check_choice, check_count, check_flag
+from rankeval_pd.errors import check_choice, check_count, check_flag, check_margin
 from rankeval_pd.forms.items.item_answers import Finish, ItemQuestion, answer_items
 from rankeval_pd.forms.lazy.item_sums import ItemNeeds
 from rankeval_pd.forms.rankings.candidates import Data
@@ -26,8 +26,9 @@ from rankeval_pd.forms.roles.roles import (
 from rankeval_pd.stats._types import AnyArray, IntArray
 from rankeval_pd.stats.resampling import paired_gains, resamples, swapped_gains
 from rankeval_pd.stats.resampling.bootstrap_tests import DUAL, EVENTS, INTERVALS
-from rankeval_pd.stats.resampling.gain_tables import Pairs, is_undecided, reaching
+from rankeval_pd.stats.resampling.gain_tables import Pairs, is_undecided, margin_p, reaching
 from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions
+from rankeval_pd.stats.significance.equivalence import margin_name
 from rankeval_pd.systems.system_ranks import (
     Families,
     TableNotes,
@@ -52,7 +53,8 @@ _PAIR_DTYPES = (bool, *[float] * 11, bool, bool, *[np.int64] * 3, *[float] * 6)
 @Capabilities(
     items="Is the gain of a system real?",
     sums=True,
-    short="system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted",
+    short="system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted p_equivalence"
+    " p_noninferior",
 )
 @with_roles
 def paired_bootstrap(
@@ -67,6 +69,7 @@ def paired_bootstrap(
     families: Families | None = None,
     baseline: Hashable = None,
     alternative: Alternative = "two-sided",
+    margin: float | None = None,
     adjust: FamilyAdjustment | None = None,
     adjust_over: AdjustOver = "all",
     alpha: float = 0.05,
@@ -82,8 +85,7 @@ def paired_bootstrap(
     data : DataFrame or Dataset
         One row per test item and one column per system, or two-level columns (system, statistic);
         a Dataset with the dimensions item and system and one variable per statistic. Also a Dask
-        DataFrame, and a lazy Dataset in chunks of items, whose workers add up the items that they
-        have: the numbers are the same, bit for bit.
+        DataFrame, or a lazy Dataset in chunks of items: the numbers are the same, bit for bit.
     a, b : names of systems, optional
         Both: this pair, in this order. ``a`` alone: a and each other system. Neither: all pairs.
     baseline : name of a system, optional
@@ -114,6 +116,10 @@ def paired_bootstrap(
     alternative : {"two-sided", "greater", "less"}
         What ``p_value`` tests: that the two differ, that system_a is better, or that it is worse.
         Berg-Kirkpatrick et al. (2012) test "greater". A one-sided test has a one-sided interval.
+    margin : float, optional
+        Largest gain that does not matter. Adds ``p_equivalence``: whether the gain is within
+        -+ margin. With "greater" the column is ``p_noninferior``: whether it is above -margin. With
+        "less" it is below margin.
     adjust : {None, "holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
         Adjustment for the number of pairs. "max-t" compares each pair with the largest statistic
         of all pairs in the same draws, and gives simultaneous intervals. "max-t-stepdown" (Romano
@@ -123,7 +129,8 @@ def paired_bootstrap(
         family, or those of each group. "max-t" covers the pairs of a group; over groups, whose
         items differ, Bonferroni's method (with "max-t-stepdown" a step-down) is added.
     alpha : float
-        The level at which ``undecided`` is judged, and for which ``n_resamples`` is chosen.
+        The level at which ``undecided`` is judged, for which ``n_resamples`` is chosen, and at
+        which the exact test with a margin is most powerful.
     level : float
         Confidence level of the intervals, that of the Monte-Carlo error too.
     skewness : bool
@@ -153,21 +160,19 @@ def paired_bootstrap(
         * ``system_a``, ``system_b``, ``score_a``, ``score_b``;
         * ``gain``: improvement of system_a over system_b, the sign turned where lower is better;
         * ``gain_se``: its standard error, by linearisation; of the paper's events the standard
-          deviation of δ*; ``ci_low``, ``ci_high``: interval of the gain, infinite (of accuracy
-          and the like, the end of the range) where so few items set no limit, NaN where nothing
-          varies;
+          deviation of δ*; ``ci_low``, ``ci_high``: interval of the gain, infinite (or the end of
+          the metric's range) if so few items set no limit, NaN if nothing varies;
         * ``p_value``: of ``alternative``; two-sided it is min(1, 2 p_one_sided). With "max-t" it is
           the tail of the t statistic of this pair over the same draws; ``p_two_sided``;
           ``p_stderr``: Monte Carlo standard error of p_value, with "max-t" of p_adjusted;
         * ``p_adjusted``, with ``adjust``: never below p_value. The interval agrees with it:
           simultaneous with "max-t", Bonferroni's with "holm" and "bonferroni", Benjamini and
           Yekutieli's (2005) with "bh" and "by", where a rejection in another group does not count;
+        * ``p_equivalence`` or ``p_noninferior``, with ``margin``: of each pair alone, unadjusted;
         * ``confidence`` = 1 − p_one_sided;
         * ``undecided``: the Monte Carlo interval of the p-value that decides, ``p_adjusted`` or
           without ``adjust`` ``p_value``, contains alpha: draw more resamples;
-        * ``exact``: p_value is computed from its distribution and has no Monte-Carlo error. That
-          says nothing of the level of the test: the distribution may be the wrong one for few
-          items;
+        * ``exact``: p_value is computed from its distribution and has no Monte-Carlo error;
         * ``n_items``; ``n_resamples``: draws behind p_value, 0 where exact;
         * ``p_one_sided``: in the direction of the gain; ``leaning``: the system that the gain
           favors; with ``adjust`` ``ci_low_alone``, ``ci_high_alone``: interval of this pair alone;
@@ -190,11 +195,10 @@ def paired_bootstrap(
     Notes
     -----
     "wild" holds its level at any number of items or groups, equal or not, if differences are
-    symmetric: random signs then have the right distribution. The price is that n items allow no
-    two-sided p below 2^(1−n): with five items or groups nothing is significant at .05. For skewed
-    differences random signs alone reject too often; ``skewness=True`` adds Hall's test, which costs
-    at most 0.05 of power where differences are symmetric. No test can see gains so rare that the
-    sample has none of them. The paper's events are too liberal for few items, and far too liberal
+    symmetric. n items allow no two-sided p below 2^(1−n): with five nothing is significant at .05.
+    For skewed differences random signs alone reject too often; ``skewness=True`` adds Hall's test,
+    which costs less than 0.05 of power if differences are symmetric. No test can see gains so rare
+    that the sample has none. The paper's events are too liberal for few items, and far too liberal
     for few groups. The docs' page on paired tests tables the sizes.
 
     The score is linearised for "wild": exact for means, sums and accuracy; every other metric by
@@ -203,13 +207,14 @@ def paired_bootstrap(
     ``groups`` the clusters) in the order of their labels: the order of the rows changes no number.
     Monte-Carlo p-values are (s + 1)/(b + 1), those of "strict" s/b, which can be 0; an exact p that
     would be 0 is 2^−n; two gains are equal if they differ by no more than 1e-12 of the scores'
-    scale (linearised: 1e-8). A resample in which the metric is undefined (a denominator of 0)
-    counts against the claim: as one in which the event happened, and as beyond both limits.
+    scale (linearised: 1e-8). A resample in which the metric is undefined counts against the claim.
 
-    Exact distributions exist for mean, sum and accuracy, where the items' differences are whole
-    multiples of one step and their sum has at most a million values, relative error below 1e-10: of
-    "wild" always, of the paper's events without ``groups``. Of up to 16 items or groups (20 with
-    method="exact"), "wild" looks at all signs, whatever the metric. "studentised" resamples always.
+    Exact distributions exist for mean, sum and accuracy if the items' differences are multiples of
+    one step and their sum has at most a million values: for "wild", and without ``groups`` for the
+    paper's events. Up to 16 items or groups (20 with method="exact"), "wild" looks at all signs.
+
+    The test with a margin is unconditional and exact for items that are 0 or 1. For other metrics
+    it takes the larger p-value of Student's t and of t corrected for skewness (Hall 1992).
 
     "max-t" uses t statistics: for "wild" with the same signs for all pairs, for the other events
     with the standard error of every resample. Its interval excludes 0 if and only if p_adjusted is
@@ -218,9 +223,8 @@ def paired_bootstrap(
     Pairs are ordered by their gain, so the one-sided p of two equal systems is at most 0.05 in 10%
     of samples. Use "greater" only if the direction was fixed before.
 
-    Cost: of a block of 1,000 resamples a matrix product, items x systems (but for "wild" x
-    statistics), twice that where items are not small whole numbers; counts take some 7 ns a draw,
-    signs far less. 8 bytes per resample and system are kept, and per pair where standard errors of
+    Cost: for each block of 1,000 resamples a matrix product, items x systems (but for "wild" x
+    statistics). 8 bytes per resample and system are kept, and per pair if standard errors of
     resamples are needed. Of a Dask DataFrame a worker holds its items up to three times, and 32 MB
     of counts for each thread; ``groups``, ``strata``, ``seeds``, ``by``, "studentised", "bca" and
     max-t of draws are refused there.
@@ -228,15 +232,10 @@ def paired_bootstrap(
     References
     ----------
     T. Berg-Kirkpatrick, D. Burkett, D. Klein (2012), figure 1, section 2.2 and footnotes 2 to 5.
-    C. F. J. Wu (1986), Jackknife, bootstrap and other resampling methods in regression analysis.
-    A. C. Cameron, J. Gelbach, D. Miller (2008), Bootstrap-based improvements for inference with
-    clustered errors. J. Hartigan (1969), Using subsample values as typical values. T. Tango (1998).
-    R. G. Newcombe (1998), Improved confidence intervals for the difference between binomial
-    proportions based on paired data, method 10.
-    P. Hall (1992), On the removal of skewness by transformation.
-    B. Phipson, G. Smyth (2010), Permutation p-values should never be zero. B. Efron (1987), Better
-    bootstrap confidence intervals. J. Romano, M. Wolf (2005), Exact and approximate stepdown
-    methods for multiple hypothesis testing.
+    C. F. J. Wu (1986); A. C. Cameron, J. Gelbach, D. Miller (2008): wild bootstrap. J. Hartigan
+    (1969): its interval. T. Tango (1998); R. G. Newcombe (1998), method 10. P. Hall (1992), On the
+    removal of skewness by transformation. B. Phipson, G. Smyth (2010): p is never 0. B. Efron
+    (1987): BCa. J. Romano, M. Wolf (2005): step-down.
 
     Examples
     --------
@@ -265,14 +264,15 @@ def paired_bootstrap(
     said = ("event", "ci", "alternative", "adjust", "alpha", "level")
     return _ask_pairs(
         paired_gains.paired_bootstrap, data, a, b, options, adjust_over, families, progress, roles,
-        said, baseline,
+        said, baseline, margin,
     )  # fmt: skip
 
 
 @Capabilities(
     items="Is the gain of a system real?",
     sums=True,
-    short="system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted",
+    short="system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted p_equivalence"
+    " p_noninferior",
 )
 @with_roles
 def paired_permutation(
@@ -285,6 +285,7 @@ def paired_permutation(
     families: Families | None = None,
     baseline: Hashable = None,
     alternative: Alternative = "two-sided",
+    margin: float | None = None,
     adjust: FamilyAdjustment | None = None,
     adjust_over: AdjustOver = "all",
     alpha: float = 0.05,
@@ -297,7 +298,7 @@ def paired_permutation(
 
     Parameters
     ----------
-    data, a, b, baseline, n_resamples, families, alternative, adjust, adjust_over
+    data, a, b, baseline, n_resamples, families, alternative, margin, adjust, adjust_over
         As in :func:`paired_bootstrap`.
     alpha, level, skewness, progress
         As in :func:`paired_bootstrap`. With ``skewness=False`` the p-value is that of the swaps
@@ -353,7 +354,7 @@ def paired_permutation(
     said = ("alternative", "adjust", "alpha", "level")
     return _ask_pairs(
         swapped_gains.paired_permutation, data, a, b, options, adjust_over, families, progress,
-        roles, said, baseline,
+        roles, said, baseline, margin,
     )  # fmt: skip
 
 
@@ -422,29 +423,37 @@ def _ask_pairs(
     roles: Mapping[str, Any],
     said: Sequence[str],
     baseline: Hashable,
+    margin: float | None,
 ) -> Data:
-    columns = PAIR_COLUMNS if families is None else (*PAIR_COLUMNS, "relation")
+    columns: tuple[str, ...] = (*PAIR_COLUMNS, *(() if families is None else ("relation",)))
+    asked = check_margin(margin)
+    own: list[str] = [] if asked is None else [margin_name(options.alternative)]
+    after: int = columns.index("p_adjusted") + 1
+    columns = (*columns[:after], *own, *columns[after:])
     if options.adjust is None:
         columns = tuple(name for name in columns if name not in OF_FAMILY)
     made = TableNotes(options, roles, said, adjust_over)
+    made.attrs["margin"] = asked
     with resampling_bar(data, progress, options.n_resamples, "resampling items") as step:
 
         def ask(items: AnyItems, pairs: IntArray, groups: int) -> Sequence[AnyArray]:
             settled = made.settled(options, len(pairs), groups)
             check_size(test, items, len(pairs), settled)
-            computed = test(items, pairs, settled, step)
+            computed: Pairs = test(items, pairs, settled, step)
             drawn = settled._replace(n_resamples=int(computed.n_resamples.max(initial=0)))
             flat = np.isfinite(computed.gain) & np.isnan(computed.ci_low)
             made.see(items, pairs, drawn, flat)
             if "ci" in said:
-                own = "tango" if items.binary else DUAL[options.event]
-                made.see_interval(options.ci or own)
-            return computed
+                made.see_interval(options.ci or ("tango" if items.binary else DUAL[options.event]))
+            if asked is None:
+                return computed
+            sides = options.alternative, options.alpha
+            return [*computed, margin_p(items, pairs, computed, asked, *sides)]
 
         finish = _over_groups(options) if made.over_all else None
         question = ItemQuestion(
-            ask, Pairs._fields, _PAIR_DTYPES, "pair", finish=finish,
-            spread=lambda n_pairs: _spread(test, made.settled(options, n_pairs, 1)),
+            ask, (*Pairs._fields, *own), (*_PAIR_DTYPES, *[float] * len(own)), "pair",
+            finish=finish, spread=lambda n_pairs: _spread(test, made.settled(options, n_pairs, 1)),
             family=partial(made.family, one=a if b is None and baseline is None else baseline),
         )  # fmt: skip
         relate = None if families is None else relation_of(families)

@@ -109,10 +109,10 @@ def system_ranks(
         method otherwise), ``ci_low_alone``, ``ci_high_alone`` for this system alone; ``rank``, 1
         being the best, equal scores sharing the better rank, an undefined score (NaN) ranking last;
         ``rank_low``: 1 + the number of systems that are significantly better, ``rank_high``: the
-        number of systems less those that are significantly worse; ``p_best``: share of the resamples in
-        which the system is best, ties shared; ``tied_for_best``: no system is significantly
-        better; ``letters``: two systems share a letter if and only if the tests do not distinguish
-        them; ``undecided``: other draws may decide otherwise about a pair with this system;
+        number of systems less those that are significantly worse; ``p_best``: share of the
+        resamples in which the system is best, ties shared; ``tied_for_best``: no system is
+        significantly better; ``letters``: two systems share a letter if and only if the tests do
+        not distinguish them; ``undecided``: other draws may decide otherwise about a pair with this system;
         ``n_groups``, with ``groups``.
 
     Warns

@@ -110,6 +110,25 @@ def least_p(attrs: Mapping[Any, Any]) -> float:
     return 1.0 / (float(draws) + 1.0) if draws and drawn else 0.0
 
 
+def margin_words(
+    row: Mapping[Any, Any], a: Any, b: Any, *, percent: bool, attrs: Mapping[Any, Any]
+) -> str:
+    """Return the sentence on the margin of two names, "" where there is no margin."""
+    name = next((x for x in ("p_equivalence", "p_noninferior") if x in row), None)
+    if name is None or pd.isna(row[name]):
+        return ""
+    size = float(f"{attrs['margin'] * (100.0 if percent else 1.0):.6g}")
+    within = f"{size:g}{' point' if percent else ''}{'s' if percent and size != 1.0 else ''}"
+    alpha = alpha_of(attrs)
+    shown, p = row[name] <= alpha, p_text(row[name], alpha=alpha)
+    if name == "p_equivalence":
+        text = f"{a} and {b} are equivalent within {within}"
+    else:
+        a, b = (b, a) if attrs.get("alternative") == "less" else (a, b)
+        text = f"{a} is not worse than {b} by {within} or more"
+    return f" {text} ({p})." if shown else f" It is not shown that {text} ({p})."
+
+
 def percent_of(share: float) -> str:
     """Return a level: 95%, 99.9%."""
     return f"{100.0 * share:.7g}%"
@@ -267,6 +286,9 @@ def methods_section(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
         how = adjustment(attrs) or "unadjusted"
         level = f"with a significance level of {percent_of(alpha_of(attrs))}"
         sentences.append(f"The tests were {side} and {how}, {level}.")
+    if "margin" in attrs:
+        what = {"two-sided": "Equivalence"}.get(attrs.get("alternative", ""), "Non-inferiority")
+        sentences.append(f"{what} was tested with a margin of {attrs['margin']:g}, unadjusted.")
     limits = [str(x) for x in frame if str(x).endswith("_low") and x not in ("rank_low", "p_low")]
     if "level" in attrs and limits:
         gaps = bool(known(frame, ("difference", "gain"))) and limits != ["ci_low", "value_low"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -136,6 +137,18 @@ def _score_high(
         result[left] = elementwise.find_root(gap, bracket, args=tuple(x[left] for x in tables)).x
     high[known] = result
     return high
+
+
+def difference_score(
+    tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, delta: float
+) -> FloatArray:
+    """Return Miettinen and Nurminen's score statistic of a difference."""
+    x_a, n_a, x_b, n_b = (
+        np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp_a, n_a, tp_b, n_b)
+    )
+    variance = _restricted_variance(np.full(x_a.shape, delta), x_a, n_a, x_b, n_b)
+    variance = variance * ((n_a + n_b) / np.maximum(n_a + n_b - 1.0, 1.0))
+    return np.asarray(_over_error(x_a / n_a - x_b / n_b - delta, variance))
 
 
 def _restricted_variance(
@@ -354,23 +367,31 @@ def tango(counts: PairedCounts, level: float) -> tuple[float, float]:
     z = z_of(level)
 
     def score(delta: float) -> float:
-        """Return the score statistic, which falls as delta rises."""
-        # the most likely share of items that only b has right, given the difference: the larger
-        # root of 2 n q^2 + linear q + constant = 0
-        linear = -only_a - only_b + (2.0 * n - only_a + only_b) * delta
-        constant = -only_b * delta * (1.0 - delta)
-        root = np.sqrt(max(linear * linear - 8.0 * n * constant, 0.0))
-        share = max((root - linear) / (4.0 * n), 0.0, -delta)
-        variance = n * (2.0 * share + delta * (1.0 - delta))
-        excess = only_a - only_b - n * delta
-        if variance <= 0.0:
-            return 0.0 if excess == 0.0 else float(np.copysign(np.inf, excess))
-        return float(excess / np.sqrt(variance))
+        return float(paired_score(only_a, only_b, n, delta))
 
     estimate = (only_a - only_b) / n
     low = _bisection_point(lambda delta: score(delta) > z, -1.0, estimate)
     high = _bisection_point(lambda delta: score(delta) >= -z, estimate, 1.0)
     return low, high
+
+
+def paired_score(only_a: AnyArray | int, only_b: AnyArray | int, n: float, delta: float) -> Any:
+    """Return Tango's score statistic of a difference, which falls as the difference rises."""
+    # the most likely share of items that only b has right, given the difference: the larger root of
+    # 2 n q^2 + linear q + constant = 0
+    linear = -only_a - only_b + (2.0 * n - only_a + only_b) * delta
+    constant = -only_b * delta * (1.0 - delta)
+    root = np.sqrt(np.maximum(linear * linear - 8.0 * n * constant, 0.0))
+    share = np.maximum((root - linear) / (4.0 * n), max(0.0, -delta))
+    variance = n * (2.0 * share + delta * (1.0 - delta))
+    return _over_error(only_a - only_b - n * delta, variance)
+
+
+def _over_error(excess: Any, variance: Any) -> Any:
+    """Return an excess over its standard error; without a variance it is 0, or infinite."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = excess / np.sqrt(np.maximum(variance, 0.0))
+    return np.where(excess == 0.0, 0.0, ratio)
 
 
 def _bisection_point(below: object, low: float, high: float) -> float:

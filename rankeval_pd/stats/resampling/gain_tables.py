@@ -14,9 +14,10 @@ from rankeval_pd.stats.resampling import bootstrap_tests, resamples
 from rankeval_pd.stats.resampling.item_draws import Draws
 from rankeval_pd.stats.resampling.lattice import MOST_POINTS, Lattice
 from rankeval_pd.stats.resampling.resamples import ENUMERATED
-from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions
+from rankeval_pd.stats.resampling.test_items import AnyItems, Items, PairOptions
 from rankeval_pd.stats.significance import skewness
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, MaxT, adjust, interval_levels
+from rankeval_pd.stats.significance.equivalence import mean_p, of_margin, paired_p
 
 # ----------------- The table of all pairs of systems: their order, exact laws, and what a row says
 
@@ -326,6 +327,57 @@ def is_undecided(low: Any, high: Any, alpha: float) -> Any:
 def _adjusted(p_values: FloatArray, method: str | None) -> FloatArray:
     """Return p-values adjusted for all pairs; those of max-t are, and without method as is."""
     return adjust(p_values, method) if method in ADJUSTMENTS else p_values
+
+
+# ---------------------------------- Is the gain of a pair within the margin, or above its negative?
+
+
+def margin_p(
+    items: AnyItems, pairs: IntArray, found: Pairs, margin: float, alternative: str, alpha: float
+) -> FloatArray:
+    """Return the p-value of the margin of each pair, NaN where items or groups do not vary.
+
+    It is exact for items that are right or wrong. Of other metrics what an item, or group, adds to
+    the gain is taken as its difference, and their mean is tested; seeds add to its variance.
+    """
+    pairs = np.where(found.swapped[:, np.newaxis], pairs[:, ::-1], pairs)
+    if items.binary:
+
+        def exact(a: int, b: int) -> float:
+            _, *only, _ = items.cells(a, b)
+
+            def not_worse(sign: float) -> float:
+                first, second = only if sign * items.sign > 0.0 else only[::-1]
+                return paired_p(first, second, items.n_items, margin, alpha)
+
+            return float(of_margin(alternative, not_worse))
+
+        return np.array([exact(a, b) for a, b in pairs.tolist()])
+    if not isinstance(items, Items):
+        raise ValueError(
+            f"margin={margin:g} and items that are spread over workers: the test needs them in one"
+            " place unless each is 0 or 1. Compute them first, .compute()."
+        )
+    n, parts = items.n_drawn, bootstrap_tests.contributions(items)
+    values, weights = parts.values[:, :n] * parts.unit, parts.weights[:n] / parts.weights.sum()
+    shares = values[pairs[:, 0]] - values[pairs[:, 1]]
+    shares = shares - weights * shares.sum(axis=1, keepdims=True)
+    squares, cubes = ((shares**power).sum(axis=1) for power in (2, 3))
+    squares[np.sqrt(squares) <= parts.accuracy * np.abs(values).max()] = np.nan  # rounding alone
+    skewness, freedom = np.sqrt(n) * cubes / squares**1.5, n - 1.0
+    variance = np.where(squares > 0.0, (shares**2 / (1.0 - weights)).sum(axis=1), np.nan)
+    error = np.sqrt(variance)
+    if items.seeds is not None:
+        seeds = items.seeds.error[pairs] ** 2
+        total = variance + seeds.sum(axis=1)
+        of_seeds = (seeds**2 / items.seeds.freedom[pairs]).sum(axis=1)
+        freedom = total**2 / (variance**2 / freedom + of_seeds)
+        skewness, error = skewness * (variance / total) ** 1.5, np.sqrt(total)
+
+    def above(sign: float) -> FloatArray:
+        return mean_p((sign * found.gain + margin) / error, sign * skewness, n, freedom)
+
+    return np.asarray(of_margin(alternative, above))
 
 
 # --------------------- Arithmetic of the studies of pairs of systems: thresholds, agreement, power

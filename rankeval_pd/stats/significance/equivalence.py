@@ -1,0 +1,249 @@
+"""Tests with a margin: is one proportion, or mean, not worse than another by the margin or more?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats.intervals import differences
+from rankeval_pd.stats.intervals.proportions import clopper_pearson, z_of
+from rankeval_pd.stats.significance.skewness import held_back
+
+# ------------------------------------------------- What is asked: equivalence, or non-inferiority
+
+
+def of_margin(alternative: str, not_worse: Callable[[float], Any]) -> Any:
+    """Return the p-value of a margin: that of non-inferiority, or of equivalence.
+
+    ``not_worse`` of 1 is the p-value of d <= -margin, of -1 that of d >= margin. "greater" asks for
+    the first, "less" for the second, "two-sided" for the larger of both (TOST).
+    """
+    if alternative == "two-sided":
+        return np.maximum(not_worse(1.0), not_worse(-1.0))
+    return not_worse(1.0 if alternative == "greater" else -1.0)
+
+
+def margin_name(alternative: str) -> str:
+    """Return the column of the p-value."""
+    return "p_equivalence" if alternative == "two-sided" else "p_noninferior"
+
+
+# --------------------------------------------------------------------------------- Exact, of counts
+#
+# Two proportions, of the same items or of two regions, have a difference d = pi_a - pi_b. The null
+# hypothesis is d <= -margin. Tables are ordered by their lower score limit of d (Tango's of paired
+# proportions, else Miettinen and Nurminen's) at the one-sided level 1 - alpha: one with limit L is
+# as extreme where the score statistic of d = L is at least the normal quantile. Near p = alpha this
+# is the order of the score statistic of d = -margin (Hsueh, Liu and Chen 2001; Chan and Zhang
+# 1999), but it does not depend on the margin, so a larger one never has a larger p (Röhmel 2005).
+#
+# p is the largest probability of such tables under the null hypothesis. It is that at d = -margin,
+# because more successes of a, and fewer of b, are more extreme. The other parameter q (the share
+# that b alone has right, or pi_b) takes all values of an interval that leaves out few, and their
+# probability is added to p, which keeps the test exact (Berger and Boos 1994).
+
+ALPHA = 0.05
+_LEFT_OUT = 2e-5  # of alpha: the probability that the interval of q does not hold it
+_LEAST = 1e-12
+_AS_EXTREME = 1e-7  # two score statistics are equal up to this difference
+_POINTS = 96  # values of q at first
+_PEAKS = 8  # of these, as many are refined
+_ROUNDS = 6
+_REACH = 9.0  # standard deviations of a count beyond which its probability is below rounding
+
+Score = Callable[[AnyArray, AnyArray], FloatArray]
+
+
+def paired_p(only_a: int, only_b: int, n: int, margin: float, alpha: float = ALPHA) -> float:
+    """Return the exact p-value of pi_a - pi_b <= -margin, of two proportions of the same n items.
+
+    ``only_a`` and ``only_b`` items are right in one of the two only.
+    """
+    limit, _ = differences.tango((0, only_a, only_b, n - only_a - only_b), _two_sided(alpha))
+
+    def score(first: AnyArray, second: AnyArray) -> FloatArray:
+        return np.asarray(differences.paired_score(first, second, float(n), limit))
+
+    def share(q: FloatArray) -> FloatArray:
+        rest = 1.0 - q
+        return np.minimum(q - margin, rest) / np.where(rest > 0.0, rest, 1.0)
+
+    return _largest(score, limit, (only_a, only_b), n, lambda y: n - y, share, margin, alpha)
+
+
+def region_p(
+    tp_a: int, n_a: int, tp_b: int, n_b: int, margin: float, alpha: float = ALPHA
+) -> float:
+    """Return the exact p-value of pi_a - pi_b <= -margin, of two independent proportions.
+
+    Without candidates there is no difference, and p is 0.
+    """
+    if n_a == 0 or n_b == 0:
+        return 0.0
+    a, size_a, b, size_b = (np.array([x]) for x in (tp_a, n_a, tp_b, n_b))
+    [limit], _ = differences.miettinen_nurminen(a, size_a, b, size_b, _two_sided(alpha))
+
+    def score(first: AnyArray, second: AnyArray) -> FloatArray:
+        return differences.difference_score(first, size_a, second, size_b, float(limit))
+
+    return _largest(
+        score, float(limit), (tp_a, tp_b), n_b, lambda y: np.full_like(y, n_a),
+        lambda q: q - margin, margin, alpha,
+    )  # fmt: skip
+
+
+def _two_sided(alpha: float) -> float:
+    """Return the level of the two-sided interval whose limits each leave out alpha."""
+    return max(1.0 - 2.0 * alpha, 1e-3)
+
+
+def regions_margin_p(
+    tp_a: int, tp_b: int, m: int, margin: float, alternative: str, alpha: float
+) -> float:
+    """Return the p-value of the margin of two regions of m candidates."""
+
+    def not_worse(sign: float) -> float:
+        first, second = (tp_a, tp_b) if sign > 0.0 else (tp_b, tp_a)
+        return region_p(first, m, second, m, margin, alpha)
+
+    return float(of_margin(alternative, not_worse))
+
+
+def _largest(
+    score: Score,
+    limit: float,
+    observed: tuple[int, int],
+    n: int,
+    size: Callable[[IntArray], IntArray],
+    share: Callable[[FloatArray], FloatArray],
+    margin: float,
+    alpha: float,
+) -> float:
+    """Return the largest probability of tables that are at least as extreme as the observed one.
+
+    The second count y is binomial of n and q, the first one of size(y) and share(q).
+    """
+    from scipy import special
+
+    if margin > 1.0:
+        return 0.0
+    if limit <= -1.0:
+        return 1.0
+    left_out = max(_LEFT_OUT * alpha, _LEAST)
+    at = np.array(observed[0]), np.array(observed[1])
+    low, high = (float(x) for x in clopper_pearson(at[1], np.array(n), 1.0 - left_out))
+    if (low := max(low, margin)) > high:
+        return left_out
+    reach = [_REACH * math.sqrt(n * max(q * (1.0 - q), 1.0 / n)) + 10.0 for q in (low, high)]
+    wide = max(*reach, _REACH * 0.5 * math.sqrt(n) * (low < 0.5 < high))
+    y = np.arange(max(0, math.floor(n * low - wide)), min(n, math.ceil(n * high + wide)) + 1)
+    sizes = size(y)
+    least = _least_counts(
+        score, y, sizes, min(z_of(_two_sided(alpha)), float(np.squeeze(score(*at))))
+    )
+    log_choose = special.gammaln(n + 1.0) - special.gammaln(y + 1.0) - special.gammaln(n - y + 1.0)
+
+    def chance(phi: FloatArray) -> FloatArray:
+        q = np.clip(np.sin(phi) ** 2, low, high)
+        first = np.maximum(np.floor(n * q - wide) - y[0], 0.0).astype(np.int64)
+        index = np.minimum(first[:, np.newaxis] + np.arange(int(2.0 * wide) + 3), y.size - 1)
+        new = np.diff(index, axis=1, prepend=-1) > 0
+        count, pi = y[index].astype(float), q[:, np.newaxis]
+        pmf = np.exp(log_choose[index] + special.xlogy(count, pi) + special.xlog1py(n - count, -pi))
+        c, rest = least[index], sizes[index] - least[index]
+        tail = special.betainc(
+            np.maximum(c, 1), np.maximum(rest, 0) + 1.0, np.clip(share(q), 0.0, 1.0)[:, np.newaxis]
+        )
+        tail = np.where(c <= 0, 1.0, np.where(rest < 0, 0.0, tail))
+        return np.asarray((pmf * tail * new).sum(axis=1))
+
+    ends = math.asin(math.sqrt(low)), math.asin(math.sqrt(high))
+    bend = math.asin(math.sqrt(min(max(0.5 + 0.5 * margin, low), high)))  # of the paired share
+    phi, width = np.linspace(*ends, _POINTS), (ends[1] - ends[0]) / (_POINTS - 1)
+    phi = np.append(phi, bend)
+    found = chance(phi)
+    for _ in range(_ROUNDS):
+        best = np.argsort(found)[-_PEAKS:]
+        phi = np.clip(phi[best, np.newaxis] + width * np.linspace(-1.0, 1.0, 9), *ends).ravel()
+        phi, width = np.unique(phi), width / 4.0
+        found = np.maximum(chance(phi), 0.0)
+    return min(1.0, float(found.max()) + left_out)
+
+
+def _least_counts(score: Score, y: IntArray, sizes: IntArray, least: float) -> IntArray:
+    """Return the least first count with a score of at least ``least``, endless where none has.
+
+    Fewer of the second count are as extreme, whatever rounding says.
+    """
+    below, reached = np.full_like(sizes, -1), sizes + 1
+    while (reached - below > 1).any():
+        middle = (below + reached) // 2
+        extreme = score(middle, y) >= least - _AS_EXTREME
+        moves = reached - below > 1
+        reached = np.where(moves & extreme, middle, reached)
+        below = np.where(moves & ~extreme, middle, below)
+    reached = np.where(reached > sizes, np.iinfo(np.int32).max, reached)
+    return np.asarray(np.minimum.accumulate(reached[::-1])[::-1])
+
+
+# ------------------------------------------------------------------ Means, and what has an interval
+#
+# Student's t is liberal where the long tail of skewed differences lies on the side of the null
+# hypothesis. Hall (1992) makes t normal by a cubic of the sample's skewness, which is too small on
+# average; Bobee and Robitaille (1975) give the factor. The p-value is the larger of the two.
+
+
+def mean_p(
+    t: FloatArray, skewness: FloatArray, n: AnyArray | int, freedom: AnyArray | float
+) -> FloatArray:
+    """Return the one-sided p-value of a mean above a bound, t standard errors away from it.
+
+    ``skewness`` is the moment ratio of the n differences.
+    """
+    from scipy import special
+
+    bias = np.sqrt(n * (n - 1.0)) / np.maximum(n - 2.0, 1.0) * (1.0 + 6.51 / n)
+    lean = skewness * bias / np.sqrt(n)
+    return np.asarray(special.stdtr(freedom, -held_back(t, lean, two_sided=False)))
+
+
+_DEVIATIONS = np.linspace(0.0, 8.0, 161)[1:]  # standard deviations of one-sided levels
+
+
+def interval_p(
+    limits: Callable[[float], tuple[FloatArray, FloatArray]], margin: AnyArray, alternative: str
+) -> FloatArray:
+    """Return the p-values whose intervals of the level 1 - 2p just reach the margin.
+
+    ``limits`` returns both limits of a level. p is interpolated between levels.
+    """
+    from scipy import special
+
+    levels = 1.0 - 2.0 * special.ndtr(-_DEVIATIONS)
+    ends = np.array([limits(float(level)) for level in levels])  # (level, side, ...)
+
+    def not_worse(sign: float) -> FloatArray:
+        low, high = (ends[:, 0], ends[:, 1]) if sign > 0.0 else (-ends[:, 1], -ends[:, 0])
+        above, below = low + margin, high + margin  # of 0: no worse, and worse by the margin
+        p = np.where(above[0] > 0.0, _reached(above), 1.0 - _reached(-below))
+        p = np.where((above[0] <= 0.0) & (below[0] >= 0.0), 0.5, p)
+        return np.where(np.isnan(above[0] + below[0]), np.nan, p)
+
+    return np.asarray(of_margin(alternative, not_worse))
+
+
+def _reached(above: FloatArray) -> FloatArray:
+    """Return the one-sided level at which falling values (level, ...) reach 0, by interpolation."""
+    from scipy import special
+
+    inside = np.count_nonzero(above > 0.0, axis=0)
+    last = np.clip(inside - 1, 0, len(above) - 2)
+    first, second = (np.take_along_axis(above, k[np.newaxis], axis=0)[0] for k in (last, last + 1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        part = np.where(first > second, np.clip(first / (first - second), 0.0, 1.0), 1.0)
+    step = _DEVIATIONS[1] - _DEVIATIONS[0]
+    return np.asarray(special.ndtr(-(_DEVIATIONS[last] + part * step)))
