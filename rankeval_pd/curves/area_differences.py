@@ -97,10 +97,10 @@ def compare_area(
     test : {"t", "delong"}
         "t": DeLong's standard error, with Student's distribution, whose degrees of freedom are
         those of the two classes' parts of it (Welch), or one less than the smaller class has if it
-        has fewer than 5; and an interval that agrees with the test and holds its level near 1. "delong": the normal distribution for both, pROC's; too liberal
-        where a class is small, its interval too short. Of average precision there is "t" alone: the
-        standard error of the influences, with one degree of freedom less than the smaller class has
-        candidates.
+        has fewer than 5; and an interval that agrees with the test and holds its level near 1.
+        "delong": the normal distribution for both, pROC's; too liberal where a class is small, its
+        interval too short. For average precision there is "t" alone: the standard error of the
+        influences, with one degree of freedom less than the smaller class has candidates.
     equal : {"block", "mean"}
         Of average precision: what equal scores are, see :func:`area`.
     alternative : {"two-sided", "greater", "less"}
@@ -143,7 +143,8 @@ def compare_area(
     with normal scores the test at 5% rejected at most 0.057 of true hypotheses, DeLong's up to
     0.20, and the interval covered 0.95 or more (``tests/reference/areas.csv``). For average
     precision the test rejected at most 0.057, and the interval covered 0.94 or more from 3 true
-    positives on (0.70 with 2) (``tests/reference/average_precision.csv``). O(N log N) for each measure, O(N) for each pair.
+    positives on (0.70 with 2) (``tests/reference/average_precision.csv``). O(N log N) for each
+    measure, O(N) for each pair.
 
     References
     ----------
