@@ -161,11 +161,11 @@ def compare(
         where the test of the row does not reject.
     target : {"region", "nbest"}
         The quantity that the interval covers. "region" is Evert's (2004): the two lists are
-        acceptance regions with fixed thresholds; of regions of fewer than 10 candidates the outer
-        limits of both intervals are taken, which covered .97 or more where the region's alone
-        covered .67 to .99 (``tests/reference/second_audit_rankings.csv``). "nbest" adds the variance of the thresholds, and takes the normal
-        approximation of :func:`difference_band` in place of ``ci``. It reaches to 0 where the test
-        does not reject, and may hold 0 where it does.
+        acceptance regions with fixed thresholds. Regions of fewer than 10 candidates have the outer
+        limits of both intervals, since theirs alone covered the lists' difference in .67 to .99.
+        "nbest" adds the variance of the thresholds, and takes the normal approximation of
+        :func:`difference_band` in place of ``ci``. It reaches to 0 where the test does not reject,
+        and may hold 0 where it does.
     phi : float
         Overdispersion, 1 or more, from :func:`repetition`: how many times as much as binomial
         counts the true positives vary. It widens the interval, and the test is the score test;
