@@ -101,9 +101,8 @@ def compare_area(
         those of the two classes' parts of it (Welch), or one less than the smaller class has if it
         has fewer than 5; and an interval that agrees with the test and holds its level near 1.
         "delong": the normal distribution for both, pROC's; too liberal where a class is small, its
-        interval too short. Of average precision there is "t" alone: the
-        standard error of the influences, with one degree of freedom less than the smaller class has
-        candidates.
+        interval too short. For average precision there is "t" alone: the standard error of the
+        influences, with one degree of freedom less than the smaller class has candidates.
     equal : {"block", "mean"}
         Of average precision: what equal scores are, see :func:`area`.
     alternative : {"two-sided", "greater", "less"}

@@ -264,10 +264,13 @@ def judged_average_precision(
 
     Those judged are looked at as :func:`judged_precision` does.
 
-    The interval is symmetric for the logit, with Student's quantile for as many true positives as
-    are judged, less one; its standard error is that of the sum of the influences of the judged. It
-    is of large samples; with few judged true positives that stand at the top it is too short
-    (``tests/reference/partly_judged.csv``). O(N log N) for each measure.
+    The interval has the outer limits of two, symmetric for the logit, with Student's quantile for
+    as many true positives as are judged, less one. One is around the estimate, the other around the
+    same where each positive counts among the others of its list as far as it may have been missed.
+    The standard error is that of the sum of the influences of the judged. With windows or several
+    probabilities the lower limit allows for true positives that were missed where few candidates
+    are judged. In simulations of pools by depth, and of 4 judged true positives or more, it covered
+    0.93 or more (``tests/reference/second_audit_rankings.csv``). O(N log N) for each measure.
 
     Examples
     --------
@@ -277,7 +280,7 @@ def judged_average_precision(
     >>> partly = df.assign(gold=df["gold"].astype(float).where(judged))
     >>> partly.rankeval.judged_average_precision(measures="good")
       measure  average_precision    ci_low   ci_high  n_judged  n_unjudged
-    0    good           0.607596  0.461621  0.736579       303         697
+    0    good           0.607596  0.461621  0.766358       303         697
     """
     asked = JudgingScheme(unjudged, judged_with, windows, estimator, level)
     sample = find_sample(data, roles, asked)

@@ -166,10 +166,12 @@ def compare(
         narrow where a set, or the part that the other one lacks, is small. All of them reach to 0
         where the test of the row does not reject.
     target : {"region", "nbest"}
-        What the interval is one of. "region" is the paper's: the two lists are acceptance regions
-        with fixed thresholds. "nbest" adds the variance of the thresholds, and takes the normal
-        approximation of :func:`difference_band` in place of ``ci``. It reaches to 0 where the test
-        does not reject, and may hold 0 where it does.
+        The quantity that the interval covers. "region" is Evert's (2004): the two lists are
+        acceptance regions with fixed thresholds. Regions of fewer than 10 candidates have the outer
+        limits of both intervals, since theirs alone covered the lists' difference in .67 to .99.
+        "nbest" adds the variance of the thresholds, and takes the normal approximation of
+        :func:`difference_band` in place of ``ci``. It reaches to 0 where the test does not reject,
+        and may hold 0 where it does.
     phi : float
         Overdispersion, 1 or more, from :func:`repetition`: how many times as much as binomial
         counts the true positives vary. It widens the interval, and the test is the score test;
@@ -342,7 +344,7 @@ def _compare_lists(
     types: dict[str, type] = {
         **_COUNTED, "cuts_tie": bool,
         **({"n_groups": np.int64} if options.test == "cluster" else {}),
-        **(dict.fromkeys(("error", "freedom"), float) if own else {}),
+        **(dict.fromkeys(("error", "freedom"), float) if own else {"error_of_few": float}),
         **(dict.fromkeys(("p_swaps", "drawn", "margin"), float) if options.swapped else {}),
     }  # fmt: skip
 
@@ -425,7 +427,7 @@ def _list_columns(
         if options.target == "nbest":
             own = _nbest_error(lists, n, only, (tp_only_a, tp_only_b), options.phi)
         else:
-            _warn_if_thresholds_matter(lists, n, only, (tp_only_a, tp_only_b))
+            own = (_error_of_few(lists, n, only, (tp_only_a, tp_only_b), options.phi),)
         p_values = (
             (sample_odds_ratio(*tables), nothing, nothing)
             if options.swapped
@@ -450,17 +452,21 @@ def _nbest_error(
     return error, np.full(only.shape, np.inf)
 
 
-def _warn_if_thresholds_matter(
-    lists: PairRanks, n: IntArray, only: IntArray, tp_only: tuple[IntArray, IntArray]
-) -> None:
-    """Say where the difference of the lists varies far more than that of two fixed regions."""
+def _error_of_few(
+    lists: PairRanks, n: IntArray, only: IntArray, tp_only: tuple[IntArray, IntArray], phi: float
+) -> FloatArray:
+    """Return the standard error of the lists where the regions are small, NaN elsewhere.
+
+    Say where the difference of larger ones varies far more than that of two fixed regions.
+    """
+    spread = bands.difference_spread(*lists.ranks, lists.gold, lists.total, n, only, tp_only)
     exists = lists.exists & (only >= LEAST)
     if exists.any():
-        spread = bands.difference_spread(*lists.ranks, lists.gold, lists.total, n, only, tp_only)
         shares = ((tp + 1.0) / (only + 2.0) for tp in tp_only)
         regions = (only + 2.0) * sum(share * (1.0 - share) for share in shares)
         ratio, sizes = spread.variance / regions, np.broadcast_to(n, only.shape)
         warn_of_thresholds(ratio, sizes, exists, "difference of the n-best lists")
+    return np.where((only > 0) & (only < LEAST), np.sqrt(phi * spread.variance) / n, np.nan)
 
 
 def _swapped(

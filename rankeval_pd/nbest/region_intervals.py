@@ -283,16 +283,25 @@ _REGIONS = ("tp_only_a", "tp_only_b", "n_only_a", "n")
 
 
 def of_regions(ci: str, phi: float) -> tuple[Interval, tuple[str, ...]]:
-    """Return the interval of two difference regions of one size."""
+    """Return the interval of two difference regions of one size.
+
+    Regions of few candidates have the outer limits of theirs and of the lists' interval.
+    """
 
     def limits(
-        tp_a: FloatArray, tp_b: FloatArray, only: FloatArray, n: FloatArray, level: float
-    ) -> Limits:
+        tp_a: FloatArray, tp_b: FloatArray, only: FloatArray, n: FloatArray, error: FloatArray,
+        level: float,
+    ) -> Limits:  # fmt: skip
         a, b, size = (x / phi for x in (tp_a, tp_b, only))
-        low, high = DIFFERENCE_INTERVALS[ci](a, size, b, size, level)
-        return tuple(np.where(only == 0, 0.0, x * (only / n)) for x in (low, high))  # type: ignore[return-value]
+        low, high = (
+            np.where(only == 0, 0.0, x * (only / n))
+            for x in DIFFERENCE_INTERVALS[ci](a, size, b, size, level)
+        )
+        whole = np.ones(error.shape)
+        few = _of_error((tp_a - tp_b) / n, error, np.inf * whole, whole, level)
+        return np.fmin(low, few[0]), np.fmax(high, few[1])
 
-    return limits, _REGIONS
+    return limits, (*_REGIONS, "error_of_few")
 
 
 def _of_error(

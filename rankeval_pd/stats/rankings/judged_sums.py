@@ -326,7 +326,23 @@ def average_precision(
         told, taken = (_from_on(x, score) - x for x in (each, each * share))
         influence = influence + np.where(hit, told, 0.0) - taken
     error = np.sqrt(_variance(weight, chosen, influence, judged, stratum, design)) / whole
-    return (value, *_limits(value, error, int(hit.sum()), (low, high), design.level))
+    count, sure = int(hit.sum()), (low, high)
+    low, high = _limits(value, error, count, sure, design.level)
+    if design.estimator != "horvitz-thompson":
+        # the same, each positive counting among the others as far as it could have been missed:
+        # without it, lists of which few are judged have too low a precision
+        more = (1.0 - chosen) * weight
+        share = (others + more) / np.where(seen + more > 0, seen + more, 1.0)
+        second = float((weight * (1.0 + share * (end - 1)) / end)[hit].sum()) / whole
+        at = np.nextafter(min(second, 1.0), 0.0)
+        ends = _limits(float(at), error, count, sure, design.level)
+        low, high = min(low, ends[0]), max(high, ends[1])
+    if design.strata != 1:
+        # positives that were missed where few are judged, and add nothing to the sum
+        parts = design.parts(judged, hit, probability, stratum).sum(axis=0)
+        every = design.total(parts)
+        low = max(sure[0], min(low, value * float(every.estimate / every.high)))
+    return value, low, high
 
 
 def _weights(
