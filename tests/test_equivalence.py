@@ -149,10 +149,7 @@ def test_the_sizes_of_the_reference():
     exact = table["kind"].isin(["paired", "regions"])
     assert (table.loc[exact, "size"] <= 0.05).all()
     assert table.loc[exact, "other"].max() > 0.07  # Tango's at 30 items, Farrington and Manning's
-    error = np.sqrt(0.05 * 0.95 / table["samples"])
-    assert (table.loc[~exact, "size"] <= 0.05 + 2.5 * error[~exact]).all()
-    mild = ~exact & ~table["setting"].str.contains("exponential|0.98", na=False)
-    assert (table.loc[mild, "size"] <= 0.055).all()
+    assert (table["size"] <= 0.055).all()
 
 
 @hypothesis.given(
@@ -179,9 +176,10 @@ def test_large_numbers_are_exact_and_near_the_score_test():
 # ------------------------------------------------------------------------------ Means and intervals
 
 
-def test_the_p_value_of_a_mean():
-    x = RNG.gamma(2.0, size=25)
-    for bound in (1.2, 2.0, 2.5):
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_the_p_value_of_a_mean(sign):
+    x = sign * np.random.default_rng(8).gamma(2.0, size=25)
+    for bound in sign * np.array([1.2, 2.0, 2.5]):
         student = stats.ttest_1samp(x, bound, alternative="greater")
         lean = stats.skew(x, bias=False) * (1 + 6.51 / 25) / 5
         root = 1.0 + lean * student.statistic / 3.0  # Hall's cubic, ((1 + a t / 3)^3 - 1) / a + a/6

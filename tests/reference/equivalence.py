@@ -2,7 +2,7 @@
 
 The true difference is -margin, and the size is the share of samples with p <= .05, one-sided. It is
 an upper bound of the size of the test of equivalence. ``python tests/reference/equivalence.py``
-writes equivalence.csv beside itself; ten minutes. ``kind``:
+writes equivalence.csv beside itself; half an hour. ``kind``:
 
 * "paired", "regions": ``size`` is the largest size over all values of the nuisance parameter, all
   tables enumerated; ``other`` that of the score test of Tango, or of Farrington and Manning;
