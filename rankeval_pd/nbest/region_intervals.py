@@ -142,8 +142,8 @@ def _with_margin(
         p_value = np.full(exists.shape, np.nan)
         within, *rows = (x[exists] for x in arrays)
         p_value[exists] = (
-            _of_two_regions(within, *rows, how=how)
-            if names == _REGIONS
+            _of_two_regions(within, *rows[:4], how=how)
+            if names[:4] == _REGIONS
             else interval_p(lambda level: kernel(*rows, level=level), within, how.alternative)
         )
         return p_value
@@ -297,8 +297,8 @@ def of_regions(ci: str, phi: float) -> tuple[Interval, tuple[str, ...]]:
             np.where(only == 0, 0.0, x * (only / n))
             for x in DIFFERENCE_INTERVALS[ci](a, size, b, size, level)
         )
-        whole = np.ones(error.shape)
-        few = _of_error((tp_a - tp_b) / n, error, np.inf * whole, whole, level)
+        one = np.ones(error.shape)
+        few = _of_error((tp_a - tp_b) / n, error, np.inf * one, one, 0.0 * one, level)
         return np.fmin(low, few[0]), np.fmax(high, few[1])
 
     return limits, (*_REGIONS, "error_of_few")

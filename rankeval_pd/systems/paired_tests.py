@@ -97,11 +97,10 @@ def paired_bootstrap(
     event : {"wild", "recentred", "strict", "zero", "bias-corrected", "studentised"}
         What the one-sided p-value is the chance of. "wild": the wild bootstrap under the null
         hypothesis: what each item (with ``groups`` each cluster) adds to the gain gets a random
-        sign, and the gain is reached. The others draw items and count resampled gains δ*, δ
-        being the gain. The paper's: "recentred" δ* ≥ 2δ; "strict" δ* > 2δ, figure 1 to the letter;
-        "zero" δ* ≤ 0; "bias-corrected" δ* − mean δ* ≥ δ, for metrics whose resampled gains are not
-        centred at δ (of means and sums without ``groups`` the mean δ* is known to be δ, and not
-        estimated). "studentised": (δ* − δ)/se* ≥ δ/se, for skewed differences.
+        sign, and the gain is reached. The others draw items and count resampled gains δ*, δ being
+        the gain. The paper's: "recentred" δ* ≥ 2δ; "strict" δ* > 2δ, figure 1 to the letter; "zero"
+        δ* ≤ 0; "bias-corrected" δ* − mean δ* ≥ δ, for metrics whose resampled gains are not centred
+        at δ. "studentised": (δ* − δ)/se* ≥ δ/se, for skewed differences.
     method : {"auto", "exact", "monte-carlo"}
         "auto" computes the distribution itself where it can, and draws elsewhere.
     ci : {None, "wild", "bca", "percentile", "basic", "studentised", "tango", "newcombe"}
@@ -147,9 +146,9 @@ def paired_bootstrap(
         correct_possible; bleu: sys_len, ref_len, correct_1 … correct_4, total_1 … total_4; chrf:
         hyp_i, ref_i, match_i of each order i; or a function f(S) of statistics summed over items,
         in the order of the columns, S[..., statistic] → [...], inf and NaN being undefined.
-        ``higher_is_better``: None takes the metric's own. ``groups``: column or index level of the
-        clusters (documents) that are drawn whole. ``by``: domains, each tested alone. ``measures``:
-        the systems meant. ``rng``: seed. ``dim``: in a Dataset the dimension of the items.
+        ``higher_is_better``: None takes the metric's own. ``groups``: the clusters (documents) that
+        are drawn whole. ``by``: domains, each tested alone. ``measures``: the systems. ``rng``:
+        seed. ``dim``: the dimension of the items in a Dataset.
 
     Returns
     -------
@@ -181,9 +180,8 @@ def paired_bootstrap(
     Warns
     -----
     RankevalWarning
-        If up to 30 items have skewed differences, or one score throughout; if so few items or
-        groups allow no significant result; with the paper's events below 30 items, or 20 groups; if
-        nothing varies and there is no interval.
+        If up to 30 items are skewed, or all have one score; if so few items or groups allow no
+        significant result; for the paper's events below 30 items, or 20 groups; if nothing varies.
 
     Raises
     ------
@@ -194,12 +192,11 @@ def paired_bootstrap(
 
     Notes
     -----
-    "wild" holds its level at any number of items or groups, equal or not, if differences are
-    symmetric. n items allow no two-sided p below 2^(1−n): with five nothing is significant at .05.
-    For skewed differences random signs alone reject too often; ``skewness=True`` adds Hall's test,
-    which costs less than 0.05 of power if differences are symmetric. No test can see gains so rare
-    that the sample has none. The paper's events are too liberal for few items, and far too liberal
-    for few groups. The docs' page on paired tests tables the sizes.
+    "wild" holds its level at any number of items or groups if differences are symmetric. n items
+    allow no two-sided p below 2^(1−n): with five nothing is significant at .05. For skewed
+    differences random signs alone reject too often; Hall's test costs less than 0.05 of power where
+    they are symmetric. No test can see gains so rare that the sample has none. The paper's events
+    are too liberal for few items, and far too liberal for few groups: see the page on paired tests.
 
     The score is linearised for "wild": exact for means, sums and accuracy; every other metric by
     its derivatives at the sums. All pairs share the same signs, and all events but "wild" one

@@ -112,8 +112,8 @@ def system_ranks(
         number of systems less those that are significantly worse; ``p_best``: share of the
         resamples in which the system is best, ties shared; ``tied_for_best``: no system is
         significantly better; ``letters``: two systems share a letter if and only if the tests do
-        not distinguish them; ``undecided``: other draws may decide otherwise about a pair with this system;
-        ``n_groups``, with ``groups``.
+        not distinguish them; ``undecided``: other draws may decide otherwise about a pair with this
+        system; ``n_groups``, with ``groups``.
 
     Warns
     -----
