@@ -360,7 +360,7 @@ FAULTS = [
         ("_ROUNDS = 6", "_ROUNDS = 0"),
         ("(c <= 0, 1.0", "(c < 0, 1.0"),
         ("(1.0 + 6.51 / n)", "(1.0 - 6.51 / n)"),
-        ("-np.minimum(t, hall)", "-hall"),
+        ("-held_back(t, lean, two_sided=False)", "-t"),
         ("1.0 - _reached(-below)", "_reached(-below)"),
         ("(-ends[:, 1], -ends[:, 0])", "(ends[:, 0], ends[:, 1])"),
         ("clip(first / (first - second), 0.0, 1.0)", "clip(first, 0.0, 0.0)"),

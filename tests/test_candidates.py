@@ -375,7 +375,8 @@ def test_missing_drop_is_dropna_for_each_measure(holed, method):
         rest = holed.dropna(subset=[measure])
         alone = ask(rest, method, measures=measure, **threshold)
         rows = found[found["measure"] == measure].reset_index(drop=True)
-        assert_same(rows, alone)
+        best = [x for x in alone if x.endswith("_best")]  # these hold for all measures shown
+        assert_same(rows.drop(columns=best), alone.drop(columns=best))
     assert (found["measure"].value_counts() > 0).all()
 
 

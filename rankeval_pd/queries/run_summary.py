@@ -134,7 +134,7 @@ def query_summary(
     >>> df.rankeval.summary("RR", baseline="old")
       measure metric     value  difference  difference_low  difference_high  p_adjusted
     0     old     RR  0.666667         NaN             NaN              NaN         NaN
-    1     new     RR  0.833333    0.166667       -0.049699         0.358618     0.10059
+    1     new     RR  0.833333    0.166667       -0.049699         0.383032     0.10059
     """
     check_data(data)
     rng: Any = roles.get("rng", 0)

@@ -51,6 +51,10 @@ def row_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     units = {name: _unit(frame, name, attrs) for name in frame if _is_number(frame[name])}
     own = next((x for x in reversed(_GROUPED) if x in frame), None)
     before = list(frame.columns[: list(frame.columns).index(own)]) if own else []
+    if "ci_low_best" in frame:  # a table of precisions, whatever else it shows
+        sentence = next(
+            text for needed, text in SENTENCES if needed == "measure n tp precision lift"
+        )
     if "ci_low_best" in frame and "n" in frame:
         highest = frame.groupby([*before, "n"], sort=False)["precision"].transform("max")
         frame = frame.assign(_chosen=frame["precision"] == highest)
@@ -127,7 +131,7 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str | None, attrs: Attrs
     end = " The list ends inside a tie." if row.get("tied") else ""
     if row.get("_chosen") and row["ci_low_best"] < row["ci_low"]:
         limits = units["precision"].limits(row["ci_low_best"], row["ci_high_best"])
-        end = f" Allowing for the choice of the best measure, the interval is {limits}.{end}"
+        end = f" Corrected for the choice among the measures, the interval is {limits}.{end}"
     if "n_accepted" in row and texts.get("threshold") == _NONE:
         return f"No threshold of {row['measure']} reaches the requested value."
     if sentence is not None:

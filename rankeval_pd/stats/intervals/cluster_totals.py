@@ -263,16 +263,19 @@ def share_limits(value: FloatArray, se: FloatArray, count: IntArray, level: floa
     """Return limits of a mean of shares: Clopper and Pearson's for as many as it is worth.
 
     As Korn and Graubard (1998), from the standard error, Student's quantile and the queries'
-    number. Queries that are all equal count as one candidate each.
+    number. If all queries are equal, only a share of the others may have another value.
     """
     known = ~np.isnan(value) & (count > 1)
     value = np.where(known, np.clip(value, 0.0, 1.0), 0.5)
     with np.errstate(divide="ignore", invalid="ignore"):
-        worth = np.where(se > 0.0, value * (1.0 - value) / se**2, count)
+        worth = np.where(se > 0.0, value * (1.0 - value) / se**2, 1.0)
     worth = worth * (z_of(level) / t_of(np.maximum(count - 1.0, 1.0), level)) ** 2
     worth = np.where(known, np.maximum(worth, 1e-6), 1.0)
-    low, high = (np.where(known, x, np.nan) for x in clopper_pearson(value * worth, worth, level))
-    return low, high
+    low, high = clopper_pearson(value * worth, worth, level)
+    share = alike_share(count, level)
+    low = np.where(se == 0.0, share * value, low)
+    high = np.where(se == 0.0, 1.0 - share * (1.0 - value), high)
+    return np.where(known, low, np.nan), np.where(known, high, np.nan)
 
 
 def alike_share(count: AnyArray, level: float) -> FloatArray:
