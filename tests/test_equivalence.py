@@ -284,10 +284,12 @@ def test_items_of_workers(right):
 
 
 def test_training_seeds_widen_the_margin_test():
+    rng = np.random.default_rng(12)
+    long = 3.0 * rng.gamma(0.5, size=40)
     rows = [
-        (system, seed, item, RNG.normal() + drift)
+        (system, seed, item, (system == "a") * long[item] + rng.normal() + 0.1 * drift)
         for system in "ab"
-        for seed, drift in enumerate(RNG.normal(size=3))
+        for seed, drift in enumerate(rng.normal(size=3))
         for item in range(40)
     ]
     items = pd.DataFrame(rows, columns=["system", "seed", "item", "score"])
@@ -299,12 +301,13 @@ def test_training_seeds_widen_the_margin_test():
     total = variance + (error**2).sum()
     freedom = total**2 / (variance**2 / 39 + (error**4 / 2).sum())
     skewness = stats.skew(mean["a"] - mean["b"]) * (variance / total) ** 1.5
-    t = (abs(apart) * np.array([1, -1]) + 1.5) / np.sqrt(total)
-    skewness = np.sign(apart) * skewness * np.array([1, -1])
-    expected = mean_p(t, skewness, 40, freedom).max()
-    long = items.pivot_table(index=["item", "seed"], columns="system", values="score")
-    found = long.reset_index("seed").rankeval(seeds="seed").paired_bootstrap(margin=1.5)
-    assert found["p_equivalence"].item() == pytest.approx(expected, rel=1e-6)
+    table = items.pivot_table(index=["item", "seed"], columns="system", values="score")
+    data = table.reset_index("seed").rankeval(seeds="seed")
+    for side, alternative in ((1.0, "greater"), (-1.0, "less")):
+        t = np.array((side * apart + 3.0) / np.sqrt(total))
+        expected = float(mean_p(t, side * skewness, 40, freedom))
+        found = data.paired_bootstrap("a", "b", margin=3.0, alternative=alternative)
+        assert found["p_noninferior"].item() == pytest.approx(expected, rel=1e-6)
 
 
 # ----------------------------------------------------------------------------------- Lists, areas
