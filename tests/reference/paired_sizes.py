@@ -28,7 +28,6 @@ B = 999
 ITEMS = (5, 10, 30, 100, 300)
 GROUPS = (2, 3, 5, 10, 20, 50)
 SYSTEMS = (2, 8, 24)
-FEW_ITEMS, FEW_GROUPS = 30, 20
 PROCEDURES = {"default": ("wild", ""), "paper": ("recentred", "bca")}
 KINDS = (
     "normal", "t with 2 df", "0/1, 2 % differ", "0/1, 10 % differ", "0/1, 30 % differ",
@@ -208,12 +207,10 @@ def as_table(found: pd.DataFrame) -> str:
     lines = []
     for part, title in (("items", "items"), ("groups", "groups")):
         wide = _wide(found[found["part"] == part])
-        few = FEW_ITEMS if part == "items" else FEW_GROUPS
         short = (wide["default size"] > 0.06) | (wide["default coverage"] < 0.93)
         wide = wide.assign(short=short).sort_values(["short", "n"], ascending=[False, True])
         lines += [
-            f"Two systems, {title} (settings in which the default falls short first; below {few} a"
-            " warning is given):",
+            f"Two systems, {title} (settings in which the default falls short first):",
             "",
             f"| {title} | differences | size | coverage | size, paper | coverage, paper |",
             "|---|---|---|---|---|---|",
