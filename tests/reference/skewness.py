@@ -17,7 +17,7 @@ from scipy import stats
 
 from rankeval_pd.stats.rankings import rank_tests
 from rankeval_pd.stats.resampling import bootstrap_tests, paired_gains, swapped_gains
-from rankeval_pd.stats.resampling.item_draws import draws_of
+from rankeval_pd.stats.resampling.item_draws import draws_of, skewed
 from rankeval_pd.stats.resampling.metric_sums import METRICS
 from rankeval_pd.stats.resampling.test_items import Items, PairOptions, quiet
 
@@ -181,6 +181,28 @@ def scores(samples: int) -> Iterator[dict[str, object]]:
                 )
 
 
+def warned(samples: int) -> Iterator[dict[str, object]]:
+    """Yield how often few items are found to be skewed, in two systems and in eight."""
+    pair, every = np.array([[0, 1]]), np.stack(np.triu_indices(8, 1), axis=1)
+    for n in (10, 20, 30):
+        for number, (kind, draw) in enumerate(DIFFERENCES.items()):
+            rng = np.random.default_rng([10, n, number])
+            drawn = draw(rng, (samples, n))
+            if kind.startswith("0/1, p"):  # which both systems have
+                continue
+            listed = [np.stack([d, np.zeros(n)]) for d in drawn]
+            share = np.mean([skewed(of_mean(x), pair, asked(0, skewness=True)) for x in listed])
+            yield _row("warned", "paired_bootstrap, default", kind, n, share, samples)
+        for kind, risky in (("4 risky, 4 steady", 4), ("8 steady", 0)):
+            rng = np.random.default_rng([11, n, risky])
+            count = 0
+            for _ in range(samples):
+                values = 0.9 + 0.05 * rng.normal(size=(8, n))
+                values[:risky] = rng.random((risky, n)) < 0.9
+                count += skewed(of_mean(values), every, asked(0, skewness=True, adjust="max-t"))
+            yield _row("warned", "system_ranks, default", kind, n, count / samples, samples)
+
+
 def _misses(low: np.ndarray, high: np.ndarray, mean: float) -> np.ndarray:
     """Return where an interval excludes the mean; no interval (NaN) is no claim."""
     return (low > mean + EQUAL) | (high < mean - EQUAL)
@@ -197,7 +219,7 @@ def _row(
 
 def main(samples: int = 4000) -> None:
     """Write the table."""
-    rows = [*paired(samples), *ranks(samples // 2), *scores(samples)]
+    rows = [*paired(samples), *ranks(samples // 2), *scores(samples), *warned(samples // 2)]
     pd.DataFrame(rows).to_csv(Path(__file__).with_suffix(".csv"), index=False)
 
 
