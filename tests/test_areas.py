@@ -503,3 +503,36 @@ def test_unevenly_wrong_clusters():
         for s in (found, found._replace(of_squares=None))
     ]
     assert limits[0] < limits[1]
+
+
+@pytest.mark.filterwarnings("ignore:area. a class has 3:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:compare_area. a class has 3:rankeval_pd.RankevalWarning")
+def test_few_positives_have_their_own_degrees_of_freedom():
+    """Of 3 positives Student's with 2; their placements may be equal by chance (SciPy's t)."""
+    rng = np.random.default_rng(1)
+    gold = np.arange(60) < 3
+    scores = rng.normal(size=(2, 1_000, 60)) + 0.4 * gold
+    dims = ("sample", "candidate")
+    ds = xr.Dataset({"a": (dims, scores[0]), "b": (dims, scores[1]), "gold": ("candidate", gold)})
+    found = ds.rankeval.compare_area("a", "b").isel(pair=0)
+    wanted = 2 * stats.t.sf(np.abs(found["z"]), 2)
+    np.testing.assert_allclose(found["p_value"], wanted, rtol=1e-12)
+    assert (found["p_value"] <= 0.05).mean() <= 0.06
+    assert (found["p_value"] <= 0.001).mean() <= 0.002
+    excludes = (found["ci_low"] > 0) | (found["ci_high"] < 0)
+    assert (excludes == (found["p_value"] <= 0.05)).all()
+
+
+def test_ranks_of_few_positives_warn_and_chance_is_area_s():
+    rng = np.random.default_rng(2)
+    gold = np.arange(95) < 9
+    df = pd.DataFrame({k: rng.normal(size=95) + 1.1 * gold for k in "abcd"} | {"gold": gold})
+    with pytest.warns(RankevalWarning, match=r"a class has 9 candidates"):
+        table = df.rankeval.summary().set_index("measure")
+    with pytest.warns(RankevalWarning, match=r"a class has 9 candidates"):
+        df.rankeval.measure_ranks(kind="roc")
+    with pytest.warns(RankevalWarning, match=r"a class has 9 candidates"):
+        areas = df.rankeval.area().set_index("measure").loc[table.index]
+    one_sided = areas["p_value"] / 2 * 4
+    wanted = (areas["area"] > 0.5) & (one_sided <= 0.05)
+    assert table["better_than_chance"].tolist() == wanted.tolist()

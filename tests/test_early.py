@@ -15,6 +15,7 @@ from scipy import stats
 from sklearn import metrics
 
 from rankeval_pd import datasets
+from rankeval_pd.curves.unpaired_areas import area_contrasts, sample_area
 from rankeval_pd.stats.rankings import early
 from rankeval_pd.stats.rankings.ranking import Ranking
 
@@ -239,3 +240,31 @@ def test_bad_questions(simulated):
         simulated.rankeval.bedroc(-1)
     with pytest.raises(ValueError, match=r"share=0"):
         simulated.rankeval.enrichment(0.0)
+
+
+@pytest.mark.parametrize("quality", [1.0, 2.0, 3.0])
+def test_precisions_of_unequal_samples_hold_their_level(quality):
+    """10 positives against 100; p is where the interval of this level ends at 0."""
+    rng = np.random.default_rng(3)
+    options = {"kind": "ap", "adjust": None}
+
+    def sample(positive):
+        gold = np.arange(10 * positive) < positive
+        score = rng.normal(size=(600, gold.size)) + quality * gold
+        return sample_area(Ranking.of(score, gold, np.ones(gold.size, bool)), kind="ap")
+
+    both = *sample(10), *sample(100)
+    found = area_contrasts(*both, level=0.95, alternative="two-sided", **options)
+    low, high, p = found[3], found[4], found[6]
+    assert (p <= 0.05).mean() <= 0.06
+    assert (((low > 0) | (high < 0)) == (p <= 0.05)).all()
+    for k in range(3):
+        one = [x[k : k + 1] for x in both]
+        edge = area_contrasts(*one, level=1 - p[k], alternative="two-sided", **options)
+        assert min(abs(edge[3][0]), abs(edge[4][0])) < 1e-6
+    greater, less = (
+        area_contrasts(*both, level=0.95, alternative=side, **options)[6]
+        for side in ("greater", "less")
+    )
+    np.testing.assert_allclose(greater + less, 1.0)
+    np.testing.assert_allclose(2 * np.minimum(greater, less), p)

@@ -578,3 +578,34 @@ def test_with_both_regions_judged_the_test_needs_no_more():
     whole = truth.rankeval.compare("good", "fair", 50)
     columns = ["difference", "ci_low", "ci_high", "tp_only_a", "tp_only_b", "p_value"]
     pd.testing.assert_frame_equal(found[columns], whole[columns])
+
+
+def test_a_region_without_judgements_has_the_limits_of_what_is_possible():
+    """Every truth of the unseen region is in them, whatever the seen one shows."""
+    design = totals.Design(1, "estimate", "ratio", 0.95)
+    counts = np.array([[5.0, 3.0, 3.0, 5.0, 3.0, 3.0], [5.0, 0.0, 0.0, 5.0, 0.0, 0.0]])
+    seen, unseen = (design.total(row) for row in counts)
+    for a, b in ((seen, unseen), (unseen, seen)):
+        found = totals.difference(a, b)
+        assert np.isnan(found.estimate)
+        assert (found.low, found.high) == (a.low - b.high, a.high - b.low)
+        assert -5 <= found.low < found.high <= 5
+
+
+@pytest.mark.parametrize(("ends", "rates"), [([50, 200], (1.0, 0.3, 0.05)), ([], (0.3,))])
+def test_average_precision_of_pools_and_of_few_is_covered(ends, rates):
+    rng, held = np.random.default_rng(4), []
+    stratum = np.searchsorted(ends, np.arange(1, 1_001))
+    rate = np.array(rates)[stratum]
+    design = totals.Design(len(rates), "estimate", "ratio", 0.95)
+    for _ in range(300):
+        score = rng.normal(size=1_000) + 1.5 * (np.arange(1_000) < 100)
+        order = np.argsort(-score)
+        gold, seen = order < 100, rng.random(1_000) < rate
+        value, low, high = totals.average_precision(
+            score[order], gold & seen, seen, rate, stratum, design
+        )
+        assert low <= value <= high
+        truth = (np.arange(1, 101) / (np.flatnonzero(gold) + 1)).mean()
+        held.append(low <= truth <= high)
+    assert np.mean(held) >= 0.92

@@ -101,9 +101,10 @@ def selected() -> Iterator[Row]:
         held = [table[f"ci_{x}{ending}"].isel(measure=best).squeeze() for x in ("low", "high")]
         setting = f"the best of {count} equal measures"
         yield "nbest_precision", setting, "coverage", 0.95, covers(*held, true)
-        table = data.rankeval.measure_ranks(n, adjust=None)
-        held = [table[f"ci_{x}"].isel(measure=best).squeeze() for x in ("low", "high")]
-        yield "measure_ranks", setting, "coverage", 0.95, covers(*held, true)
+        if count == 8:  # of 20 it takes minutes, and is the same
+            table = data.rankeval.measure_ranks(n, adjust=None)
+            held = [table[f"ci_{x}"].isel(measure=best).squeeze() for x in ("low", "high")]
+            yield "measure_ranks", setting, "coverage", 0.95, covers(*held, true)
         for kind in ("roc", "ap"):
             table = data.rankeval.measure_ranks(kind=kind, adjust=None)
             best = table["value"].argmax("measure")
