@@ -154,9 +154,14 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
     if "tied" in part and (part["tied"] > 0).any():
         cut = part[part["tied"] > 0]
         counts, one = join(f"{count:,}" for count in cut["tied"]), len(cut) == 1
+        left = (
+            "candidate with the last score is"
+            if counts == "1"
+            else "candidates with the last score are"
+        )
         yield (
             f"The {'list' if one else 'lists'} of {join(cut[name])} {'ends' if one else 'end'}"
-            f" inside a tie: {counts} candidates with the last score are excluded."
+            f" inside a tie: {counts} {are[0]} with the last score {are[1]} excluded."
         )
 
 
@@ -331,8 +336,8 @@ def _many(frame: pd.DataFrame, kind: str, gap: str, p: str, how: str, attrs: Att
     sure = frame[frame[p] <= alpha]
     frame = frame[frame[p].notna()]
     text = (
-        f"Of {len(frame):,} comparisons, {len(sure):,} are significant at the {percent_of(alpha)}"
-        f" level ({how})."
+        f"Of {len(frame):,} comparisons, {len(sure):,} {'is' if len(sure) == 1 else 'are'}"
+        f" significant at the {percent_of(alpha)} level ({how})."
     )
     if not len(frame[gap].dropna()):
         return text
