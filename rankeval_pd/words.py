@@ -154,11 +154,7 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
     if "tied" in part and (part["tied"] > 0).any():
         cut = part[part["tied"] > 0]
         counts, one = join(f"{count:,}" for count in cut["tied"]), len(cut) == 1
-        left = (
-            "candidate with the last score is"
-            if counts == "1"
-            else "candidates with the last score are"
-        )
+        are = ("candidate", "is") if counts == "1" else ("candidates", "are")
         yield (
             f"The {'list' if one else 'lists'} of {join(cut[name])} {'ends' if one else 'end'}"
             f" inside a tie: {counts} {are[0]} with the last score {are[1]} excluded."
