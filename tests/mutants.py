@@ -861,7 +861,7 @@ FAULTS = [
         ("level=level, target=\"nbest\")", "level=level, target=\"region\")"),
     ),
     *_in(
-        "rankings/early.py", "early stats/average_precision",
+        "rankings/early.py", "verdict_options early stats/average_precision",
         ("worst = best * np.exp(-alpha * (1.0 - share))", "worst = best * np.exp(-alpha)"),
         ("weight, 0.0), at) * alpha / size", "weight, 0.0), at) * alpha / (size + 1)"),
         ("0.5 * inside**2 * width)", "0.5 * inside * width)"),
@@ -901,7 +901,7 @@ FAULTS = [
         ("values <= least if above", "values < least if above"),
     ),
     *_in(
-        "judging/annotation_plans.py", "judging",
+        "judging/annotation_plans.py", "verdict_options judging",
         ("(t + 0.5) / (m + 1.0)", "(t + 1.0) / (m + 1.0)"),
         ("min(max(total - total // 2, total - size", "min(max(total // 2, total - size"),
         ("total - size, judged[0]), size", "total - size, 0), size"),
@@ -944,7 +944,7 @@ FAULTS = [
         ("1.0 - share * (1.0 - found.high)", "share * found.high"),
     ),
     *_in(
-        "words.py", "words verdict_sentences summary",
+        "words.py", "verdict_options verdict_sentences words summary",
         ("ascending=lower, kind", "ascending=not lower, kind"),
         ("if p <= alpha_of(attrs):", "if p < alpha_of(attrs):"),
         ("[-ends[1], -ends[0]] if gap < 0.0", "[-ends[1], -ends[0]] if gap > 0.0"),
@@ -965,7 +965,7 @@ FAULTS = [
         ("frame = frame[frame[p].notna()]", "frame = frame.copy()"),
     ),
     *_in(
-        "forms/out/row_sentences.py", "words verdict_sentences",
+        "forms/out/row_sentences.py", "verdict_options verdict_sentences words",
         ("if len(frame) <= MOST:", "if len(frame) < MOST:"),
         ("frame[frame[\"n_pairs\"] > 0]", "frame[frame[\"n_pairs\"] >= 0]"),
         ("~number.duplicated(keep=\"last\")", "~number.duplicated(keep=\"first\")"),
@@ -974,7 +974,7 @@ FAULTS = [
         ("replace(\"%\", \" points\")", "replace(\"%\", \"%\")"),
     ),
     *_in(
-        "forms/out/phrases.py", "words verdict_sentences",
+        "forms/out/phrases.py", "verdict_options words",
         ("    if p < 0.001:", "    if p < 0.01:"),
         ("1.0 / (float(draws) + 1.0)", "1.0 / float(draws)"),
         ("    if len(texts) > most:", "    if len(texts) >= most:"),

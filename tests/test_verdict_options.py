@@ -11,8 +11,11 @@ from scipy import special, stats
 
 from rankeval_pd import in_words
 from rankeval_pd.forms.out.phrases import alpha_of, join, least_p, p_text, unit_of
+from rankeval_pd.judging.annotation_plans import _spread
 from rankeval_pd.nbest.measure_verdicts import pairs_tested
 from rankeval_pd.nbest.rank_criteria import PAIRS, RankCriterion
+from rankeval_pd.stats.rankings import early
+from rankeval_pd.stats.rankings.ranking import Ranking
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 
@@ -318,3 +321,61 @@ def test_the_least_p_value_names_and_decimals():
     assert unit_of([0.4567], [0.4], percent=False).decimals == 2
     assert unit_of([0.4567], [0.4], percent=True).decimals == 0
     assert unit_of([0.4567], [], percent=True).decimals == 1
+
+
+# -------------------------------------------------------------------- Kernels of early retrieval
+
+
+def test_the_error_of_bedroc_is_that_of_its_derivatives():
+    """Weights exp(-alpha r / N) at ranks of shifted masses, differentiated numerically."""
+    rng = np.random.default_rng(3)
+    gold = rng.permutation(np.arange(36) < 9)  # in the order of the ranks
+    masses = np.where(gold, 1.0, 1.0)
+
+    def value(mass: np.ndarray) -> float:
+        rank = np.cumsum(mass) - mass / 2 + 0.5
+        return float((mass * np.exp(-20.0 * rank / 36))[gold].sum() / 9)
+
+    slope = np.empty(36)
+    for k in range(36):
+        own = gold == gold[k]
+        step = np.where(own, -1.0, 0.0) / 1e6
+        step[k] += own.sum() / 1e6
+        slope[k] = (value(masses + step) - value(masses - step)) / 2e-6
+    weights = np.exp(-20.0 * np.arange(1, 37) / 36)
+    scale = weights[:9].mean() - weights[-9:].mean()
+    error = np.sqrt(sum(np.var(slope[x], ddof=1) / x.sum() for x in (gold, ~gold))) / scale
+    frame = pd.DataFrame({"z": -np.arange(36.0), "gold": gold})
+    assert frame.rankeval(details=True).bedroc().loc[0, "se"] == pytest.approx(error, rel=1e-6)
+
+
+def test_limits_of_the_best_and_the_worst_share_are_clopper_and_pearsons():
+    nothing = np.zeros(2)
+    low, high = early.logit_limits(np.array([1.0, 0.0]), nothing, 4, 5, 0.95)
+    alone = 0.025**0.2
+    assert low.tolist() == pytest.approx([alone, 0.0])
+    assert high.tolist() == pytest.approx([1.0, 1.0 - alone])
+    best = pd.DataFrame({"z": -np.arange(30.0), "gold": np.arange(30) < 5})
+    found = best.rankeval(details=True).bedroc().iloc[0]
+    assert found["ci_low"] <= alone
+    assert found["ci_high"] == 1.0
+
+
+def test_added_pairs_stand_before_missing_scores():
+    score, gold = np.array([3.0, np.nan, 2.0]), np.array([False, True, True])
+    ranking = Ranking.of(score, gold, np.ones(3, dtype=bool))
+    added = early.with_end_pairs(ranking)
+    assert added.order.tolist() == [0, 1, 2, 4, 5, 6, 3]
+    assert added.ranks.tolist() == [1, 2, 3, 7, 4, 5, 6]
+
+
+# ------------------------------------------------------------------------------------- Plans
+
+
+def test_judgements_are_spread_evenly_beside_those_there_are():
+    """Of two regions of 20: none is taken back, and none is larger than its region."""
+    for more, judged, wanted in (
+        (0, [9, 1], (9, 1)), (4, [9, 1], (9, 5)), (12, [9, 1], (11, 11)), (11, [9, 1], (11, 10)),
+        (0, [1, 9], (1, 9)), (4, [1, 9], (5, 9)), (30, [0, 0], (15, 15)), (39, [1, 0], (20, 20)),
+    ):  # fmt: skip
+        assert _spread(more, judged, 20) == wanted
