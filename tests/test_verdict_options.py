@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy import special, stats
 
 from rankeval_pd import in_words
 from rankeval_pd.forms.out.phrases import alpha_of, join, least_p, p_text, unit_of
-from rankeval_pd.judging.annotation_plans import _spread
+from rankeval_pd.judging.annotation_plans import _spread, _State
 from rankeval_pd.nbest.measure_verdicts import pairs_tested
 from rankeval_pd.nbest.rank_criteria import PAIRS, RankCriterion
 from rankeval_pd.stats.rankings import early
@@ -379,3 +380,16 @@ def test_judgements_are_spread_evenly_beside_those_there_are():
         (0, [1, 9], (1, 9)), (4, [1, 9], (5, 9)), (30, [0, 0], (15, 15)), (39, [1, 0], (20, 20)),
     ):  # fmt: skip
         assert _spread(more, judged, 20) == wanted
+
+
+def test_a_p_value_of_one_in_twenty_is_significant():
+    """Three true candidates against three others: Fisher's p is 1/20 one-sided, 1/10 two-sided."""
+    ranks = np.arange(6.0)
+    df = pd.DataFrame({"a": -ranks, "b": ranks, "gold": ranks < 3})
+    for asked in ({"alternative": "greater"}, {"alpha": 0.1, "level": 0.9}):
+        row = df.rankeval(details=True).compare("a", "b", 3, **asked)
+        assert row.loc[0, "significant"]
+        assert row.loc[0, "ci_low"] > 0.0
+        assert re.search(r"p = 0\.(050|10);? ?.*The difference is significant", in_words(row))
+    state = _State(3, (0, 0), (0, 0), (0.99, 0.01))
+    assert (state.power(0.1, 6), state.power(0.0999, 6)) == (1.0, 0.0)

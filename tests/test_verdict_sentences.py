@@ -284,7 +284,7 @@ def named(text: str) -> set[str]:
 
 
 def alpha_of(table: pd.DataFrame) -> float:
-    return float(table.attrs.get("alpha", 1.0 - table.attrs.get("level", 0.95)))
+    return float(table.attrs.get("alpha", 1.0 - table.attrs.get("level", 0.95))) * (1.0 + 1e-12)
 
 
 def check_sentences(table: pd.DataFrame) -> None:

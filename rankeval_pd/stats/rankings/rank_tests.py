@@ -13,7 +13,7 @@ from rankeval_pd.stats.rankings.ranking import Ranking
 from rankeval_pd.stats.resampling import bootstrap_tests, paired_gains
 from rankeval_pd.stats.resampling.item_draws import Draws, draws_of
 from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions, Step, quiet
-from rankeval_pd.stats.significance.adjust import with_resamples
+from rankeval_pd.stats.significance.adjust import rejects, with_resamples
 from rankeval_pd.stats.significance.letters import letters
 
 # -------------------------------------------------------------------------------------------------
@@ -105,7 +105,7 @@ def rank_limits(rank: IntArray, p_values: FloatArray, alpha: float) -> RankLimit
     above = rank[:, np.newaxis] < rank
     sure = np.zeros_like(above)
     a, b = np.triu_indices(rank.size, 1)
-    sure[a, b] = sure[b, a] = np.isnan(p_values) | (p_values <= alpha)
+    sure[a, b] = sure[b, a] = np.isnan(p_values) | rejects(p_values, alpha)
     better = above & sure
     # no test tells those apart that are better by no more than chance
     order, named = np.argsort(rank, kind="stable"), np.empty(rank.size, dtype=object)
