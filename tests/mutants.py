@@ -901,7 +901,8 @@ FAULTS = [
         ("values <= least if above", "values < least if above"),
     ),
     *_in(
-        "judging/annotation_plans.py", "verdict_options judging::test_the_power_of_a_plan_is_exact judging::test_plan_is_kept"
+        "judging/annotation_plans.py",
+        "verdict_options judging::test_the_power_of_a_plan_is_exact judging::test_plan_is_kept"
         " judging::test_plans_where_nothing_is_left judging::test_plans_that_show_nothing_say_so"
         " judging::test_sheets_there_and_back judging::test_published_figures_to_plan_with"
         " judging::test_plans_of_groups",
@@ -924,7 +925,7 @@ FAULTS = [
         ("power is not None and planned < power:", "power is not None and planned <= power:"),
     ),
     *_in(
-        "nbest/acceptance_sets.py", "choose_threshold comparison",
+        "nbest/acceptance_sets.py", "verdict_options choose_threshold comparison",
         ("tp / max(sets.positive, 1)", "tp / max(n, 1)"),
         ("_UNEQUAL * np.maximum(r.n_a, r.n_b)", "_UNEQUAL * np.minimum(r.n_a, r.n_b)"),
         ("np.sign(tp_only_a / only_a - tp_only_b", "np.sign(r.tp_a / r.n_a - 0 * tp_only_b"),
@@ -934,9 +935,11 @@ FAULTS = [
         ("(gold & both).sum(axis=-1)", "(gold & present_a).sum(axis=-1)"),
     ),
     *_in(
-        "forms/out/averages.py", "averages verdict_sentences",
-        ("xr.ones_like(above).where(above.notnull())", "xr.ones_like(above)"),
-        ("with_positives = there & (positive > 0)", "with_positives = there"),
+        "forms/out/averages.py", "verdict_options averages",
+        ("xr.ones_like(above).where(above.notnull())", "xr.ones_like(above)",
+         "a query without a value is left out for its value already"),
+        ("with_positives = there & (positive > 0)", "with_positives = there",
+         "a query without positives adds 0 to both sums"),
         ("n * positive / total, batch", "positive / total, batch"),
         ("1.0 / found.n_queries)", "1.0 * found.n_queries)"),
         ("if average == \"micro\" else None", "if average == \"macro\" else None"),

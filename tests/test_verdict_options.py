@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,9 +12,10 @@ import pandas as pd
 import pytest
 from scipy import special, stats
 
+import rankeval_pd
 from rankeval_pd import in_words
 from rankeval_pd.forms.out.phrases import alpha_of, join, least_p, p_text, unit_of
-from rankeval_pd.judging.annotation_plans import _spread, _State
+from rankeval_pd.judging.annotation_plans import _TEETH, _first, _least, _spread, _State
 from rankeval_pd.nbest.measure_verdicts import pairs_tested
 from rankeval_pd.nbest.rank_criteria import PAIRS, RankCriterion
 from rankeval_pd.stats.rankings import early
@@ -393,3 +396,90 @@ def test_a_p_value_of_one_in_twenty_is_significant():
         assert re.search(r"p = 0\.(050|10);? ?.*The difference is significant", in_words(row))
     state = _State(3, (0, 0), (0, 0), (0.99, 0.01))
     assert (state.power(0.1, 6), state.power(0.0999, 6)) == (1.0, 0.0)
+
+
+def test_a_plan_is_the_first_of_the_teeth():
+    """Among all numbers of judgements near it, by trying each."""
+    later = 0
+    for shares in ((0.5, 0.2), (0.6, 0.3), (0.7, 0.35)):
+        reached = partial(_State(60, (0, 0), (0, 0), shares).power, 0.05)
+        found, halved = _first(reached, 0.8, 120), _least(reached, 0.8, 120)
+        assert reached(found) >= 0.8
+        assert all(reached(more) < 0.8 for more in range(max(halved - _TEETH, 0), found))
+        later += found < halved
+    assert later
+
+
+def test_lists_to_plan_with_share_candidates_of_their_mean_precision():
+    """(.4 - .5 x .35) / .5 and (.3 - .5 x .35) / .5; the power by SciPy's laws and Fisher test."""
+    found = rankeval_pd.needed_candidates(0.4, 0.3, 0.5, 60).iloc[0]
+    assert found["n_judgements"] == 60
+    count = np.arange(31)
+    law = np.outer(stats.binom.pmf(count, 30, 0.45), stats.binom.pmf(count, 30, 0.25))
+    rejected = [
+        [stats.fisher_exact([[i, 30 - i], [j, 30 - j]]).pvalue <= 0.05 for j in count]
+        for i in count
+    ]
+    assert found["power"] == pytest.approx((law * rejected).sum(), abs=0.02)
+    high = rankeval_pd.needed_candidates(0.9, 0.5, 0.6, 50).iloc[0]  # those of both lists: 0.83
+    assert high["power"] == pytest.approx(1.0, abs=1e-3)
+
+
+def test_a_sheet_has_the_odd_one_of_the_first_list(candidates):
+    region = candidates.rankeval.difference_region("w", "z", 40)
+    blank = candidates.assign(gold=np.nan)
+    sheet = rankeval_pd.annotation_sheet(blank, "w", "z", 40, size=5)
+    assert region.loc[sheet.index, "list"].value_counts().to_dict() == {"a": 3, "b": 2}
+
+
+def test_plans_warn_only_of_what_is_left(candidates):
+    """Not where all is judged and the test finds nothing, nor where the power is just reached."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        judged = rankeval_pd.plan_annotation(candidates, "w", "x", 40).iloc[0]
+        assert (judged["n_more"], judged["power"]) == (0, 0.0)
+        blank, shares = candidates.assign(gold=np.nan), (0.9, 0.1)
+        plan = rankeval_pd.plan_annotation(blank, "w", "z", 40, precisions=shares).iloc[0]
+        again = rankeval_pd.plan_annotation(
+            blank, "w", "z", 40, precisions=shares, power=float(plan["power"])
+        ).iloc[0]
+        assert again["power"] >= plan["power"]
+
+
+# ------------------------------------------------------------------------- Sets and averages
+
+
+def test_recall_of_sets_is_among_the_candidates_that_both_score(candidates):
+    holes = candidates.assign(z=candidates["z"].where(np.arange(300) % 3 > 0))
+    row = (
+        holes.rankeval(missing="drop", details=True)
+        .compare("y", "z", threshold={"y": 0.5, "z": 0.5})
+        .iloc[0]
+    )
+    both = holes.dropna()
+    for side, name in (("a", "y"), ("b", "z")):
+        accepted = both[both[name] >= 0.5]["gold"]
+        assert row[f"recall_{side}"] == pytest.approx(accepted.sum() / both["gold"].sum())
+
+
+def test_averages_of_lifts_and_of_recalls_by_hand():
+    """Three queries of 10, 20 and 30 candidates with 5, 4 and 0 positives."""
+    parts = []
+    for q, (size, positive) in enumerate([(10, 5), (20, 4), (30, 0)]):
+        gold = np.zeros(size, dtype=bool)
+        gold[: 2 * positive : 2] = True
+        parts.append(pd.DataFrame({"q": q, "a": -np.arange(size), "gold": gold}))
+    call = pd.concat(parts, ignore_index=True).rankeval(by="q", details=True)
+    tp = np.array([2.0, 2.0, 0.0])  # among the first four
+    micro, macro = (call.nbest_precision(4, average=x).iloc[0] for x in ("micro", "macro"))
+    assert micro["lift"] == pytest.approx(4.0 / (4 * 5 / 10 + 4 * 4 / 20))
+    assert macro["lift"] == pytest.approx(np.mean([tp[0] / 2.0, tp[1] / 0.8]))
+    assert micro["recall"] == pytest.approx(4 / 9)
+    assert macro["recall"] == pytest.approx((2 / 5 + 2 / 4) / 2)
+    assert micro["precision"] == macro["precision"] == pytest.approx(4 / 12)
+    assert (micro["n_queries"], micro["n_missing"], micro["tp"]) == (3, 0, 4)
+    assert call.nbest_precision(15, average="macro").loc[0, "n_missing"] == 1
+    area = call.area("ap", average="micro").iloc[0]  # weights: five and four positives
+    each = call.area("ap").dropna(subset="area")
+    for name in ("area", "chance"):
+        assert area[name] == pytest.approx(np.average(each[name], weights=[5, 4]))
