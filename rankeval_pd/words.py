@@ -28,6 +28,7 @@ from rankeval_pd.forms.out.phrases import (
     unit_of,
 )
 from rankeval_pd.forms.out.row_sentences import MOST, Attrs, Row, ends_of, row_sentences
+from rankeval_pd.stats.significance.adjust import rejects
 
 
 def in_words(table: pd.DataFrame | xr.Dataset, *, methods: bool = False) -> str:
@@ -155,9 +156,10 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
     if "tied" in part and (part["tied"] > 0).any():
         cut = part[part["tied"] > 0]
         counts, one = join(f"{count:,}" for count in cut["tied"]), len(cut) == 1
+        are = ("candidate", "is") if counts == "1" else ("candidates", "are")
         yield (
             f"The {'list' if one else 'lists'} of {join(cut[name])} {'ends' if one else 'end'}"
-            f" inside a tie: {counts} candidates with the last score are excluded."
+            f" inside a tie: {counts} {are[0]} with the last score {are[1]} excluded."
         )
 
 
@@ -212,7 +214,7 @@ def _differences(
         base = join(first[name].iloc[:1])
     elif len(compared) > MOST and p_name:
         alpha, compared = alpha_of(attrs), compared[compared[p_name].notna()]
-        sure = compared[compared[p_name] <= alpha]
+        sure = compared[rejects(compared[p_name], alpha)]
         up = int(((sure["difference"] > 0.0) != lower).sum())
         yield (
             f"Of {len(compared)} {name}s, {up} are significantly higher than {base} and"
@@ -228,7 +230,7 @@ def _differences(
         beside = f"({', '.join(told)}{said})" if told else ""
         said = ""
         by, side = unit.gap(gap), "higher" if (gap > 0.0) != lower else "lower"
-        if p <= alpha_of(attrs):
+        if rejects(p, alpha_of(attrs)):
             yield f"{row[name]} is significantly {side} than {base}, by {by} {beside}."
             if ends[0] <= 0.0 <= ends[1]:
                 yield _WIDER
@@ -298,7 +300,7 @@ def _compared(
         if math.isinf(ends[0]) or math.isinf(ends[1]):
             start, end = f"one-sided {start}", "limit:"
         told.append(f"{start}{level_of(attrs)} {end} {unit.gaps(*ends)}")
-    sure = p is not None and row[p] <= alpha_of(attrs)
+    sure = p is not None and rejects(row[p], alpha_of(attrs))
     if p is not None and pd.notna(row[p]):
         told.append(
             f"{'adjusted ' * (p == 'p_adjusted' and bool(adjustment(attrs)))}{_p(row[p], attrs)}"
@@ -334,11 +336,11 @@ def _many(frame: pd.DataFrame, kind: str, gap: str, p: str, how: str, attrs: Att
     """Write how many of many comparisons are significant, and which difference is largest."""
     alpha = alpha_of(attrs)
     noun, percent = called(attrs)
-    sure = frame[frame[p] <= alpha]
+    sure = frame[rejects(frame[p], alpha)]
     frame = frame[frame[p].notna()]
     text = (
-        f"Of {len(frame):,} comparisons, {len(sure):,} are significant at the {percent_of(alpha)}"
-        f" level ({how})."
+        f"Of {len(frame):,} comparisons, {len(sure):,} {'is' if len(sure) == 1 else 'are'}"
+        f" significant at the {percent_of(alpha)} level ({how})."
     )
     if not len(frame[gap].dropna()):
         return text
@@ -346,7 +348,7 @@ def _many(frame: pd.DataFrame, kind: str, gap: str, p: str, how: str, attrs: Att
     widths: Any = frame["ci_high"] - frame["ci_low"] if "ci_low" in frame else []
     unit = unit_of(frame[gap], widths, percent=percent)
     largest = _compared(row, kind, gap, p, "", noun, unit, attrs)
-    left = frame[~(frame[p] <= alpha)]
+    left = frame[~rejects(frame[p], alpha)]
     pairs = [f"{a} and {b}" for a, b in zip(left[f"{kind}_a"], left[f"{kind}_b"], strict=True)]
     rest = f" Not shown to differ: {'; '.join(pairs)}." if 0 < len(pairs) < 7 else ""
     between = f"{row[f'{kind}_a']} and {row[f'{kind}_b']}"

@@ -1,4 +1,4 @@
-"""Seeded faults of the statistics, and a runner that sees whether the tests notice them.
+"""Seeded faults of statistics and verdicts, and a runner that sees whether the tests notice them.
 
 ``python tests/mutants.py [--only pattern] [--jobs 1]``, from any folder, copies the package and its
 tests, runs the tests unchanged once, and then puts in one fault at a time. A fault that no test
@@ -28,7 +28,7 @@ import hypothesis
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-STATS = "rankeval_pd/stats"
+PACKAGE, STATS = "rankeval_pd", "rankeval_pd/stats"
 COPIED = ("rankeval_pd", "tests", "conftest.py", "pyproject.toml")
 LONGEST = 120.0  # seconds: a fault that makes a search go on for ever is noticed
 NOT_RUN = 99  # exit code, besides pytest's: 0 that all passed, 1 that some failed
@@ -40,11 +40,16 @@ FORK = multiprocessing.get_context("fork")
 class Fault(NamedTuple):
     """What is written in the place of a text that stands once in a file."""
 
-    file: str  #: under rankeval_pd/stats
+    file: str  #: under rankeval_pd/stats, or under rankeval_pd
     text: str
     faulty: str
     tests: tuple[str, ...]  #: files that should notice, or single tests in them
     equivalent: str = ""  #: why no test can notice
+
+    def path(self, root: Path) -> Path:
+        """Return the file, in a copy of the package."""
+        inside = root / STATS / self.file
+        return inside if inside.is_file() else root / PACKAGE / self.file
 
 
 Change = tuple[str, str] | tuple[str, str, str]
@@ -601,7 +606,7 @@ FAULTS = [
         ("(decisive & (difference < 0)).sum(axis=-2)",
          "(decisive & (difference < 0)).sum(axis=-3)"),
         ("rng.chisquare(self.freedom, size) / self.freedom", "rng.chisquare(self.freedom, size)"),
-        ("decisive = p <= alpha", "decisive = p <= 2.0 * alpha"),
+        ("decisive = rejects(p, alpha)", "decisive = rejects(p, 2.0 * alpha)"),
         ("1 + better,", "better,"),
         ("np.abs(areas[:, left] - areas[:, right])", "(areas[:, left] - areas[:, right])"),
         ("np.minimum(count * found.p_value, 1.0)", "np.minimum(found.p_value, 1.0)"),
@@ -813,7 +818,7 @@ FAULTS = [
         " resampling::test_simultaneous_ranks_count_the_significant_pairs"
         " resampling::test_the_mirror_image_of_errors_has_the_same_ranks_and_calibration"
         " small_samples::test_the_matrix_of_pairs_and_the_ranks_tell_one_story",
-        ("np.isnan(p_values) | (p_values <= alpha)",
+        ("np.isnan(p_values) | rejects(p_values, alpha)",
          "np.isnan(p_values) | (p_values <= 2.0 * alpha)"),
         ("1 + better.sum(axis=0), rank.size - better.sum(axis=1)",
          "1 + better.sum(axis=1), rank.size - better.sum(axis=0)"),
@@ -843,13 +848,196 @@ FAULTS = [
         ("named = sorted([*cliques, *alone])", "named = sorted(cliques)"),
         ("_name(more - 1) if more", "_name(more) if more"),
     ),
+    # ------------------------------------------------------------------------ questions and words
+    *_in(
+        "nbest/rank_criteria.py", "verdict_options measure_ranks summary",
+        ('over == "n", kind is not None', 'over != "n", kind is not None'),
+        ('kind is not None, level)', 'kind is None, level)'),
+        ("alpha = 1.0 - self.how.level", "alpha = self.how.level"),
+        ("return 9_999", "return 999"),
+        ("swaps.enough_swaps(pairs, alpha)", "swaps.least_swaps(pairs, alpha)"),
+        ("self.n_resamples < needed:", "self.n_resamples <= needed:"),
+        ("{} if adjust is None else {", "{} if adjust is not None else {"),
+        ("(_ALONE if adjusted else {})", "({} if adjusted else _ALONE)"),
+        ("{\"undecided\": bool} if self.swapped", "{\"undecided\": bool} if adjusted"),
+        ("kept |= {\"letters\": object} if self.baseline is None",
+         "kept |= {\"letters\": object} if self.baseline is not None"),
+    ),
+    *_in(
+        "nbest/measure_verdicts.py", "verdict_options measure_ranks summary"
+        " one_verdict::test_what_is_shown_with_a_baseline_is_its_family",
+        ("*([] if baseline is None else [count - 1])]", "*([] if baseline is None else [count])]"),
+        ("[1.0 - (1.0 - asked.how.level) / tests for", "[asked.how.level for"),
+        ("(x * count * sizes.size <= 1.0", "(x * count <= 1.0"),
+        ("(x * count * sizes.size <= 1.0", "(x * sizes.size <= 1.0"),
+        ("tails(tp, total, positive, n).ge)", "tails(tp, total, positive, n).gt)"),
+        ("tails(n - tp, total, total - positive, n)", "tails(n - tp, total, positive, n)"),
+        ("warn_of_reversed(worse[exists])", "warn_of_reversed(better[exists])"),
+        ("_lower=-table[\"value\"]", "_lower=table[\"value\"]"),
+        ("(regions.tp_a - regions.tp_b) / n", "(regions.tp_b - regions.tp_a) / n"),
+        ("np.where(only > 0, np.sqrt(spread.variance) / n, 0.0)",
+         "np.where(only > 0, np.sqrt(spread.variance) / only, 0.0)"),
+        ("student=asked.kind == \"ap\"", "student=asked.kind == \"roc\""),
+        ("pairs if one is None else measures - 1", "pairs if one is None else measures"),
+        ("\"n\" if asked.how.each else \"group\")", "\"group\" if asked.how.each else \"n\")"),
+        ("found.value[..., a, :], found.value[..., b, :]",
+         "found.value[..., b, :], found.value[..., a, :]"),
+    ),
+    *_in(
+        "curves/early_retrieval.py", "early verdict_options",
+        ("else 1.0 - check_share(\"tpr\", tpr)", "else check_share(\"tpr\", tpr)"),
+        ("Ranking.of(-score, ~ranking.gold,", "Ranking.of(-score, ranking.gold,"),
+        ("least = 0.5 * most", "least = 0.5 * most**2"),
+        ("0.5 * error / (1.0 - least)", "error / (1.0 - least)"),
+        ("np.fmin(low, lower)", "np.fmax(low, lower)"),
+        ("np.fmax(high, higher)", "np.fmin(high, higher)"),
+        ("more.error, by.freedom", "by.error, by.freedom"),
+        ("by.freedom, more.positive, level", "by.freedom, by.positive, level",
+         "with a pair at either end the share is never 0 or 1, where alone the number counts"),
+        ("np.where(np.isnan(ranking.score), -np.inf, ranking.score)", "ranking.score"),
+        ("names.index(\"measure\") + 1", "names.index(\"measure\") + 2"),
+        ("level=level, target=\"nbest\")", "level=level, target=\"region\")"),
+    ),
+    *_in(
+        "rankings/early.py", "verdict_options early stats/average_precision",
+        ("worst = best * np.exp(-alpha * (1.0 - share))", "worst = best * np.exp(-alpha)"),
+        ("weight, 0.0), at) * alpha / size", "weight, 0.0), at) * alpha / (size + 1)"),
+        ("0.5 * inside**2 * width)", "0.5 * inside * width)"),
+        ("0.5 * at.around(below)", "at.around(below)"),
+        ("np.where(share >= 1.0, alone,", "np.where(share > 1.0, alone,"),
+        ("ranking.ranks <= scored, 2, 4)", "ranking.ranks <= scored, 2, 2)"),
+        ("falls / step / (end - start)", "falls / step"),
+        ("rate + inside * (later - rate), 0.0)", "rate + (later - rate), 0.0)"),
+    ),
+    *_in(
+        "curves/unpaired_areas.py", "verdict_options early one_verdict::test_areas",
+        ("self.positive * self.negative / (self.positive + self.negative)",
+         "self.positive + self.negative"),
+        ("b.variance**2 / b.freedom)", "b.variance**2 / a.freedom)"),
+        ("np.fmin(a.freedom, b.freedom), freedom)", "np.fmax(a.freedom, b.freedom), freedom)",
+         "where nothing varies the quantile is multiplied with an error of 0"),
+        ("np.fmax(error, at_least)", "np.fmin(error, at_least)"),
+        ("np.where(at_least > error, np.inf,", "np.where(at_least < error, np.inf,"),
+        ("other.variance, one.variance + other.variance",
+         "other.variance, one.variance - other.variance"),
+        ("rejects(held, 1.0 - level)", "rejects(held, 0.5 - 0.5 * level)"),
+        ("low_high = agreeing(levels, held)", "low_high = agreeing(levels, p_value)",
+         "at the level of the family an interval holds 0 wherever p_adjusted does not reject"),
+        ("level) * columns[-2]", "level) * np.sqrt(one.variance + other.variance)"),
+        ("self.own_freedom, self.positive, level", "self.freedom, self.positive, level"),
+    ),
+    *_in(
+        "systems/item_planning.py",
+        "gains::test_detectable_gain_and_needed_items_agree"
+        " gains::test_the_detectable_gain_is_detected hostile",
+        ("power_factor(alpha / SIDES[alternative]", "power_factor(alpha * SIDES[alternative]"),
+        ("np.sqrt(at_hand / planned)", "np.sqrt(planned / at_hand)"),
+        ("if power <= alpha:", "if power < alpha:"),
+        ("np.ceil(size * (found / wanted) ** 2)", "np.floor(size * (found / wanted) ** 2)"),
+        ("\"greater\": 1.0}", "\"greater\": 2.0}"),
+        ("n_items=n_items, n_items_new=new)", "n_items=new, n_items_new=n_items)"),
+        ("values <= least if above", "values < least if above"),
+    ),
+    *_in(
+        "judging/annotation_plans.py",
+        "verdict_options judging::test_the_power_of_a_plan_is_exact judging::test_plan_is_kept"
+        " judging::test_plans_where_nothing_is_left judging::test_plans_that_show_nothing_say_so"
+        " judging::test_sheets_there_and_back judging::test_published_figures_to_plan_with"
+        " judging::test_plans_of_groups",
+        ("(t + 0.5) / (m + 1.0)", "(t + 1.0) / (m + 1.0)"),
+        ("min(max(total - total // 2, total - size", "min(max(total // 2, total - size"),
+        ("total - size, judged[0]), size", "total - size, 0), size"),
+        ("outer(*laws).ravel()[rejects(p_value, alpha)]",
+         "outer(*laws).ravel()[p_value < alpha]"),
+        ("range(max(place - _TEETH, 0), place)", "range(place, place)"),
+        ("2 * state.size / (n + state.size)", "2 * state.size / (2 * n)"),
+        ("round(share * self.size) - tp, 0)", "round(share * self.size), 0)"),
+        ("min(more, true) + 1)", "min(more, true))"),
+        ("count[rejects(p_value, alpha)]", "count[rejects(p_value, 0.5 * alpha)]"),
+        ("(max(first, second) - (1.0 - overlap))", "(min(first, second) - (1.0 - overlap))"),
+        ("shared = 0.5 * (first + second)", "shared = min(first, second)"),
+        ("regions = 2 * max(", "regions = max("),
+        ("min(max(wanted - wanted // 2, wanted - sides", "min(max(wanted // 2, wanted - sides"),
+        ("left = 2 * state.size - sum(state.judged)", "left = 2 * state.size"),
+        ("elif left and planned == 0.0:", "elif planned == 0.0:"),
+        ("power is not None and planned < power:", "power is not None and planned <= power:"),
+    ),
+    *_in(
+        "nbest/acceptance_sets.py", "verdict_options choose_threshold comparison",
+        ("tp / max(sets.positive, 1)", "tp / max(n, 1)"),
+        ("_UNEQUAL * np.maximum(r.n_a, r.n_b)", "_UNEQUAL * np.minimum(r.n_a, r.n_b)"),
+        ("np.sign(tp_only_a / only_a - tp_only_b", "np.sign(r.tp_a / r.n_a - 0 * tp_only_b"),
+        ("recall = r.tp_a / positive, r.tp_b", "recall = r.tp_b / positive, r.tp_a"),
+        ("sets.threshold[chosen] * signs[row]", "sets.threshold[chosen]"),
+        ("np.where(unequal, np.nan, towards)", "towards"),
+        ("(gold & both).sum(axis=-1)", "(gold & present_a).sum(axis=-1)"),
+    ),
+    *_in(
+        "forms/out/averages.py", "verdict_options averages",
+        ("xr.ones_like(above).where(above.notnull())", "xr.ones_like(above)",
+         "a query without a value is left out for its value already"),
+        ("with_positives = there & (positive > 0)", "with_positives = there",
+         "a query without positives adds 0 to both sums"),
+        ("n * positive / total, batch", "positive / total, batch"),
+        ("1.0 / found.n_queries)", "1.0 * found.n_queries)"),
+        ("if average == \"micro\" else None", "if average == \"macro\" else None"),
+        ("areas[\"chance\"].where(known) * times", "areas[\"chance\"].where(known)"),
+        ("n.where(n > 0), \"tp\"", "n, \"tp\""),
+        ("\"tpr\": (\"tp\", \"positive\")", "\"tpr\": (\"tp\", \"n\")"),
+        ("positive.where(others > 0), others.where(positive > 0)", "positive, others"),
+        ("n_missing\": whole - interval.n_queries", "n_missing\": whole"),
+        ("1.0 - share * (1.0 - found.high)", "share * found.high"),
+    ),
+    *_in(
+        "words.py", "verdict_options verdict_sentences words summary",
+        ("ascending=lower, kind", "ascending=not lower, kind"),
+        ("if rejects(p, alpha_of(attrs)):", "if p < alpha_of(attrs):"),
+        ("[-ends[1], -ends[0]] if gap < 0.0", "[-ends[1], -ends[0]] if gap > 0.0"),
+        ("rejects(row[p], alpha_of(attrs))", "(row[p] < alpha_of(attrs))"),
+        ("(value < 0.0 and not turned) != lower", "(value < 0.0 and not turned)"),
+        ("(gap > 0.0) != lower", "(gap > 0.0)"),
+        ("\"greater\": [ends[0], math.inf]", "\"greater\": [-math.inf, ends[1]]"),
+        ("sure = frame[rejects(frame[p], alpha)]", "sure = frame[frame[p] < alpha]"),
+        ("frame[gap].abs().to_numpy()", "frame[gap].to_numpy()"),
+        ("alike & ~untested, \"or\"", "alike, \"or\""),
+        ("~shares.any(axis=1)", "~shares.all(axis=1)"),
+        ("part.loc[~part[\"better_than_chance\"]", "part.loc[part[\"better_than_chance\"]"),
+        ("cut = part[part[\"tied\"] > 0]", "cut = part[part[\"tied\"] > 1]"),
+        ("[\"better\"] == row[\"measure_a\"] else", "[\"better\"] != row[\"measure_a\"] else"),
+        ("if row[\"n_last\"] > row[\"n_first\"]", "if row[\"n_last\"] >= row[\"n_first\"]"),
+        ("if sure and ends[0] <= 0.0 <= ends[1]", "if sure and ends[0] < 0.0 < ends[1]"),
+        ("p is not None and \"baseline\" not in attrs", "p is not None"),
+        ("frame = frame[frame[p].notna()]", "frame = frame.copy()"),
+    ),
+    *_in(
+        "forms/out/row_sentences.py", "verdict_options verdict_sentences words",
+        ("if len(frame) <= MOST:", "if len(frame) < MOST:"),
+        ("frame[frame[\"n_pairs\"] > 0]", "frame[frame[\"n_pairs\"] >= 0]"),
+        ("~number.duplicated(keep=\"last\")", "~number.duplicated(keep=\"first\")"),
+        ("frame[\"p_value\"].count() > 1", "frame[\"p_value\"].count() > 0"),
+        ("percent |= name == \"difference\"", "percent |= name == \"value\""),
+        ("replace(\"%\", \" points\")", "replace(\"%\", \"%\")"),
+    ),
+    *_in(
+        "forms/out/phrases.py", "verdict_options words",
+        ("    if p < 0.001:", "    if p < 0.01:"),
+        ("1.0 / (float(draws) + 1.0)", "1.0 / float(draws)"),
+        ("    if len(texts) > most:", "    if len(texts) >= most:"),
+        ("np.median(wide)) / 40.0)", "np.median(wide)) / 4.0)"),
+        ("decimals = 2 if p >= 0.1 else 3", "decimals = 2"),
+        ("rejects(float(f\"{p:.{decimals}f}\"), alpha) != rejects(p, alpha)",
+         "(float(f\"{p:.{decimals}f}\") < alpha) != (p < alpha)"),
+        ("if one > 1.01 * p * 10.0**place:", "if one > 2.01 * p * 10.0**place:"),
+        ("1.0 - attrs.get(\"level\", 0.95)", "attrs.get(\"level\", 0.95)"),
+        ("p <= least * (1.0 + 1e-9)", "p < least * (1.0 - 1e-9)"),
+    ),
 ]
 # fmt: on
 
 
 def where(fault: Fault, root: Path) -> int:
     """Return the line of the fault's text; a ValueError unless it stands once in its file."""
-    found = (root / STATS / fault.file).read_text(encoding="utf-8")
+    found = fault.path(root).read_text(encoding="utf-8")
     times = found.count(fault.text)
     if times != 1:
         raise ValueError(f"{fault.file}: {fault.text!r} stands {times} times, not once")
@@ -911,7 +1099,7 @@ class Run(NamedTuple):
 def started(number: int, fault: Fault, folder: Path) -> Run:
     """Put the fault in and start its tests."""
     where(fault, folder)
-    path = folder / STATS / fault.file
+    path = fault.path(folder)
     right = path.read_text(encoding="utf-8")
     path.write_text(right.replace(fault.text, fault.faulty), encoding="utf-8")
     process = FORK.Process(target=_tested, args=(fault.tests, folder))
@@ -928,7 +1116,7 @@ def ended(run: Run, fault: Fault) -> str:
     else:
         run.process.join()
         code = run.process.exitcode
-    (run.folder / STATS / fault.file).write_text(run.right, encoding="utf-8")
+    fault.path(run.folder).write_text(run.right, encoding="utf-8")
     # any other code than that of failed tests says that they could not run
     return {0: "SURVIVED", 1: "killed"}.get(code, "BROKEN")
 

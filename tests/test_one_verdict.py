@@ -67,7 +67,7 @@ def check(found: pd.DataFrame, asked: dict[str, Any], names: tuple[str, str, str
         assert found["leaning"].isna().equals((found[gap] == 0) | found[gap].isna()) or (
             "threshold" in asked
         )
-        sure = p <= asked.get("alpha", round(1 - level, 12))
+        sure = p <= asked.get("alpha", 1 - level) * (1 + 1e-12)
         same = found["better"].astype(object).where(sure & found["leaning"].notna(), None)
         wanted = found["leaning"].astype(object).where(sure & found["leaning"].notna(), None)
         assert same.tolist() == wanted.tolist(), asked

@@ -284,7 +284,7 @@ def named(text: str) -> set[str]:
 
 
 def alpha_of(table: pd.DataFrame) -> float:
-    return float(table.attrs.get("alpha", 1.0 - table.attrs.get("level", 0.95)))
+    return float(table.attrs.get("alpha", 1.0 - table.attrs.get("level", 0.95))) * (1.0 + 1e-12)
 
 
 def check_sentences(table: pd.DataFrame) -> None:
@@ -411,7 +411,7 @@ def check_comparisons(table: pd.DataFrame, paragraphs: list[str]) -> None:
     p = next((x for x in ("p_adjusted", "p_value") if x in table), None)
     alpha = alpha_of(table)
     if len(table) > 8 and p is not None:
-        m = re.match(r"Of (\d+) comparisons, (\d+) are significant at the", paragraphs[0])
+        m = re.match(r"Of (\d+) comparisons, (\d+) (?:is|are) significant at", paragraphs[0])
         assert m, paragraphs
         assert (int(m[1]), int(m[2])) == (table[p].notna().sum(), (table[p] <= alpha).sum())
         if rest := re.search(r"Not significantly different: (.+?)\.", paragraphs[0]):

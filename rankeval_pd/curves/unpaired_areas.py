@@ -25,7 +25,7 @@ from rankeval_pd.stats.intervals.differences import agree_with_test, one_sided
 from rankeval_pd.stats.intervals.proportions import Limits, quantile_of
 from rankeval_pd.stats.rankings import early, roc_areas
 from rankeval_pd.stats.rankings.ranking import Ranking
-from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, interval_levels
+from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, interval_levels, rejects
 from rankeval_pd.stats.significance.adjust import adjust as adjusted
 from rankeval_pd.stats.significance.fisher import ALTERNATIVES
 
@@ -374,7 +374,7 @@ def area_contrasts(
             )
         )
         low_high = agreeing(levels, held)
-    significant = held <= round(1.0 - level, 12)
+    significant = rejects(held, 1.0 - level)
     return (
         a.area, b.area, difference, *low_high, z, p_value, held, error, *own, significant
     )  # fmt: skip

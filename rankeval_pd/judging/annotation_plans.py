@@ -23,6 +23,7 @@ from rankeval_pd.judging.samples import JudgingScheme, check_frame, quietly, rea
 from rankeval_pd.nbest.difference_regions import difference_region
 from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.distributions.hypergeometric import log_pmf
+from rankeval_pd.stats.significance.adjust import rejects
 from rankeval_pd.stats.significance.fisher import fisher_test
 
 # --------------------- How many candidates must be judged to know which of two measures is better?
@@ -209,7 +210,7 @@ class _State(NamedTuple):
         tp_a, tp_b = (x.ravel() for x in np.meshgrid(*counts, indexing="ij"))
         n_a, n_b = (np.full(tp_a.size, sample) for sample in samples)
         p_value = fisher_test(tp_a, n_a, tp_b, n_b, "two-sided").p_value
-        return float(np.outer(*laws).ravel()[p_value <= alpha].sum())
+        return float(np.outer(*laws).ravel()[rejects(p_value, alpha)].sum())
 
     def _new(self, judged: int, tp: int, more: int, share: float) -> FloatArray:
         """Return how probable each number of true positives is among so many more of a region."""
@@ -251,10 +252,9 @@ def _least(reached: Callable[[int], float], power: float, most: int) -> int:
 def _significant(tp_a: IntArray, n_a: int, tp_b: IntArray, n_b: int, alpha: float) -> float:
     """Return the share of the pairs of counts that Fisher's test calls different."""
     pairs, count = np.unique(np.stack([tp_a, tp_b]), axis=1, return_counts=True)
-    sizes = (np.full(count.size, n) for n in (n_a, n_b))
-    first, second = sizes
+    first, second = (np.full(count.size, n) for n in (n_a, n_b))
     p_value = fisher_test(pairs[0], first, pairs[1], second, "two-sided").p_value
-    return float(count[p_value <= alpha].sum() / count.sum())
+    return float(count[rejects(p_value, alpha)].sum() / count.sum())
 
 
 @with_options

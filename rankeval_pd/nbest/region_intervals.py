@@ -23,6 +23,7 @@ from rankeval_pd.stats.intervals.differences import (
 )
 from rankeval_pd.stats.intervals.proportions import Limits, quantile_of
 from rankeval_pd.stats.rankings import swaps
+from rankeval_pd.stats.significance.adjust import rejects
 from rankeval_pd.stats.significance.equivalence import (
     interval_p,
     margin_name,
@@ -179,7 +180,7 @@ def _named(names: tuple[str, str], arrays: tuple[Any, Any]) -> dict[str, Any]:
 
 def _decided(result: xr.Dataset, p: xr.DataArray, how: Decision, towards: str) -> xr.Dataset:
     """Add who is better; and turn precision into what it was asked in multiples of."""
-    result = with_better(result.assign(significant=p <= how.alpha), towards)
+    result = with_better(result.assign(significant=rejects(p, how.alpha)), towards)
     if "times" not in result:
         return result
     times, most = result["times"], result["most"]

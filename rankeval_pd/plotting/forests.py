@@ -30,6 +30,7 @@ from rankeval_pd.plotting.numbers import (
 from rankeval_pd.plotting.panels import picture
 from rankeval_pd.plotting.tables import by_n, table_of, tidy
 from rankeval_pd.stats.resampling.metric_sums import WRITTEN
+from rankeval_pd.stats.significance.adjust import rejects
 from rankeval_pd.stats.significance.letters import letters as letters_of
 
 if TYPE_CHECKING:
@@ -434,7 +435,7 @@ def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: floa
     place = {name: k for k, name in enumerate(order)}
     apart = np.zeros((len(order), len(order)), dtype=bool)
     for a, b, chance in zip(table["system_a"], table["system_b"], p, strict=True):
-        apart[place[a], place[b]] = apart[place[b], place[a]] = chance <= alpha
+        apart[place[a], place[b]] = apart[place[b], place[a]] = rejects(chance, alpha)
     letters = letters_of(apart)
     value = np.array([scores[name] for name in order])
     shares = "what" in attrs and attrs.get("kind") is None

@@ -21,6 +21,7 @@ from rankeval_pd.plotting.numbers import (
     wide,
 )
 from rankeval_pd.plotting.panels import picture
+from rankeval_pd.stats.significance.adjust import rejects
 
 _CELL = 20.0  # points of a cell in which a number has room
 _SIDE = 0.66  # of the panel, that the cells take
@@ -48,7 +49,7 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     scale = LinearSegmentedColormap.from_list(
         "gain", [mix(hue, ink.bg, 0.22), ink.line(hue), mix(ink.fg, hue, 0.55)]
     )
-    told = p <= alpha
+    told = rejects(p, alpha)
     most = float(table["gain"].abs()[told].max()) if told.any() else 1.0
     norm, pale = PowerNorm(0.5, 0.0, most or 1.0), mix(ink.fg, ink.bg, 0.08)
     width, height = panel_size(ax)

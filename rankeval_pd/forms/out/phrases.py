@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.stats.resampling.metric_sums import WRITTEN
+from rankeval_pd.stats.significance.adjust import rejects
 
 PERCENT_METRICS = ("accuracy", "precision", "recall", "f1")
 SHARES = ("precision", "recall", "tpr", "fpr", "fnr", "power", "agreement", "specificity", "npv")
@@ -82,7 +83,7 @@ def p_text(p: float, *, least: float = 0.0, alpha: float = 0.05) -> str:
     if p < 0.001:
         return "p < 0.001"
     decimals = 2 if p >= 0.1 else 3
-    while (float(f"{p:.{decimals}f}") <= alpha) != (p <= alpha) and decimals < 17:
+    while rejects(float(f"{p:.{decimals}f}"), alpha) != rejects(p, alpha) and decimals < 12:
         decimals += 1
     text = f"{p:.{decimals}f}"
     return "p > 0.99" if float(text) >= 1.0 > p + 1e-9 else f"p = {text}"

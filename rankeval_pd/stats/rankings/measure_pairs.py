@@ -15,7 +15,7 @@ from rankeval_pd.stats.intervals.differences import agree_with_test
 from rankeval_pd.stats.intervals.proportions import quantile_of, t_of
 from rankeval_pd.stats.rankings import swaps
 from rankeval_pd.stats.significance.adjust import adjust as adjusted
-from rankeval_pd.stats.significance.adjust import interval_levels, step_down
+from rankeval_pd.stats.significance.adjust import interval_levels, rejects, step_down
 from rankeval_pd.stats.significance.letters import letters
 
 # Where no false decision is made among the pairs, a measure has at least as many better ones as are
@@ -297,7 +297,7 @@ def decide(value: FloatArray, tested: PairTests, how: Decision, baseline: int | 
     matrix = _Matrices(count, tested.difference.shape)
     difference = matrix.of(tested.difference, signed=True)
     p, open_ = matrix.of(every.p_adjusted, 1.0), matrix.of(every.undecided, 0.0) > 0
-    decisive = p <= alpha
+    decisive = rejects(p, alpha)
     better = (decisive & (difference < 0)).sum(axis=-2)
     worse = (decisive & (difference > 0)).sum(axis=-2)
     known = np.where(np.isnan(value), -np.inf, value)

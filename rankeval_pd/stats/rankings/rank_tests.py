@@ -15,7 +15,12 @@ from rankeval_pd.stats.resampling.item_draws import Draws, draws_of
 from rankeval_pd.stats.resampling.metric_sums import leans
 from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions, Step, quiet
 from rankeval_pd.stats.significance import skewness
-from rankeval_pd.stats.significance.adjust import max_t, simultaneous_limits, with_resamples
+from rankeval_pd.stats.significance.adjust import (
+    max_t,
+    rejects,
+    simultaneous_limits,
+    with_resamples,
+)
 from rankeval_pd.stats.significance.letters import letters
 
 # -------------------------------------------------------------------------------------------------
@@ -114,7 +119,7 @@ def rank_limits(rank: IntArray, p_values: FloatArray, alpha: float) -> RankLimit
     above = rank[:, np.newaxis] < rank
     sure = np.zeros_like(above)
     a, b = np.triu_indices(rank.size, 1)
-    sure[a, b] = sure[b, a] = np.isnan(p_values) | (p_values <= alpha)
+    sure[a, b] = sure[b, a] = np.isnan(p_values) | rejects(p_values, alpha)
     better = above & sure
     # no test tells those apart that are better by no more than chance
     order, named = np.argsort(rank, kind="stable"), np.empty(rank.size, dtype=object)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,11 @@ from rankeval_pd.stats.significance import skewness
 # ----------------------------------------------------- Adjustment of p-values for multiple testing
 
 ADJUSTMENTS = ("holm", "bonferroni", "bh", "by")
+
+
+def rejects(p_value: Any, alpha: float) -> Any:
+    """Return whether p-values are at most alpha, but for rounding: 1/20 is at most .05."""
+    return p_value <= alpha * (1.0 + 1e-12)
 
 
 def adjust(p_values: FloatArray, method: str) -> FloatArray:
