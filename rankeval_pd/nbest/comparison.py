@@ -122,14 +122,11 @@ def compare(
         Compare acceptance sets instead: from each measure to a threshold, or to a list of them
         that are compared one by one.
     test : {None, "fisher", "midp", "mcnemar", "boschloo", "barnard", "score"}
-        What ``p_value`` is; None is "fisher", and with ``phi`` above 1 "score". Fisher's exact
-        test is the paper's; its size is below the level, far below where the regions are small.
-        Mid-p is closer to it, and may exceed it slightly.
-        Boschloo's and Barnard's tests are exact and more powerful than Fisher's; they take
-        milliseconds for each n, which must be given. McNemar's asks which measure is right more
-        often, whether it accepts or rejects; it has little power where positives are rare. The
-        score test is the only one that knows of ``phi``: of counts divided by it, with half of
-        Yates' correction.
+        What ``p_value`` is; None is "fisher", Evert's (2004), and with ``phi`` above 1 "score".
+        Fisher's size is far below the level if regions are small. Mid-p is closer to the level and
+        may exceed it slightly. Boschloo's and Barnard's tests are exact and more powerful; they
+        take milliseconds for each n, which must be given. McNemar's asks which measure is right
+        more often; it has little power if positives are rare. Only the score test takes ``phi``.
     alternative : {"two-sided", "greater", "less"}
         "greater": a is better than b.
     margin : float, optional
@@ -159,12 +156,10 @@ def compare(
         family together (with "bh" and "by", see Notes).
     ci : {"score", "newcombe", "agresti-caffo", "miettinen-nurminen", "delta"}
         Interval of the difference of the two regions, times n_only / n. "score" is Miettinen and
-        Nurminen's with half a continuity correction, and reaches to 0 wherever the test of the row
-        does not reject at 1 - ``level``: it covers at least the level, and no row contradicts
-        itself. The next three fall to .8 near the ends. With ``threshold``, "score" is put together
-        from the Clopper-Pearson limits of both sets; "delta" is the delta method, which is too
-        narrow where a set, or the part that the other one lacks, is small. All of them reach to 0
-        where the test of the row does not reject.
+        Nurminen's with half a continuity correction, and covers at least the level. The next three
+        fall to .8 near the ends. With ``threshold``, "score" combines the Clopper-Pearson limits of
+        both sets; "delta" is the delta method, which is too narrow if a set, or the part that the
+        other one lacks, is small. All reach to 0 where the test of the row does not reject.
     target : {"region", "nbest"}
         The quantity that the interval covers. "region" is Evert's (2004): the two lists are
         acceptance regions with fixed thresholds. Regions of fewer than 10 candidates have the outer
