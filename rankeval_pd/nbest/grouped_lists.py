@@ -426,13 +426,13 @@ def _averaged(lists: xr.Dataset, batch: list[Hashable], options: JoinedOptions) 
     there = lists["exists"]
     n = lists["n"].where(there)
     tp = {side: lists[f"tp_{side}"].where(there) for side in "ab"}
-    gain, how = tp["a"] - tp["b"], (batch, options.level)
+    gain = tp["a"] - tp["b"]
     if options.average == "macro":
-        result = over_groups(gain / n, None, *how, options.alternative)
-        precision = {side: over_groups(x / n, None, *how).value for side, x in tp.items()}
+        result = over_groups(gain / n, None, batch, options.alternative)
+        precision = {side: over_groups(x / n, None, batch).value for side, x in tp.items()}
     else:
-        result = over_groups(gain, n, *how, options.alternative)
-        precision = {side: over_groups(x, n, *how).value for side, x in tp.items()}
+        result = over_groups(gain, n, batch, options.alternative)
+        precision = {side: over_groups(x, n, batch).value for side, x in tp.items()}
     return xr.Dataset(
         {
             "precision_a": precision["a"], "precision_b": precision["b"],

@@ -136,7 +136,7 @@ def few() -> Iterator[Row]:
         for queries in (5, 10, 20, 50):
             rng = np.random.default_rng(1)
             each = rng.binomial(5, rng.beta(a, b, (SAMPLES, queries))) / 5.0
-            found = cluster_totals.query_ratio(each, np.ones(each.shape), 0.95)
+            found = cluster_totals.query_ratio(each, np.ones(each.shape))
             held = found.low.clip(0.0, 1.0), found.high.clip(0.0, 1.0)
             if hasattr(cluster_totals, "share_limits"):
                 held = cluster_totals.share_limits(found.value, found.se, found.n, 0.95)

@@ -37,11 +37,9 @@ def check_groups(names: Collection[Hashable]) -> None:
 
 
 class GroupAverage(NamedTuple):
-    """The average of a quantity over the groups, with its interval and test."""
+    """The average of a quantity over the groups, with its test."""
 
     value: xr.DataArray
-    low: xr.DataArray
-    high: xr.DataArray
     p_value: xr.DataArray
     n_queries: xr.DataArray
     se: xr.DataArray
@@ -51,7 +49,6 @@ def over_groups(
     above: xr.DataArray,
     below: xr.DataArray | None,
     batch: list[Hashable],
-    level: float,
     alternative: Alternative = "two-sided",
 ) -> GroupAverage:
     """Return the mean of ``above`` over the groups, or with ``below`` the ratio of the sums.
@@ -65,16 +62,16 @@ def over_groups(
             np.ascontiguousarray(x.reshape(*x.shape[: x.ndim - len(batch)], -1))
             for x in (over, under)
         )
-        columns = cluster_totals.query_ratio(over, under, level)
+        columns = cluster_totals.query_ratio(over, under)
         p = cluster_totals.t_test(columns, alternative)
-        return columns.value, columns.low, columns.high, p, columns.n, columns.se
+        return columns.value, p, columns.n, columns.se
 
     given = [above, xr.ones_like(above).where(above.notnull()) if below is None else below]
     given = [x.astype(float) for x in xr.broadcast(*given)]
     given = [in_one_chunk(x, batch) for x in given]
     columns = xr.apply_ufunc(
-        ask, *given, input_core_dims=[batch, batch], output_core_dims=[[]] * 6,
-        dask="parallelized", output_dtypes=[float, float, float, float, np.int64, float],
+        ask, *given, input_core_dims=[batch, batch], output_core_dims=[[]] * 4,
+        dask="parallelized", output_dtypes=[float, float, np.int64, float],
     )  # fmt: skip
     return GroupAverage(*columns)
 
@@ -102,13 +99,13 @@ def of_lists(average: str, level: float) -> Combination:
         )
         with_positives = there & (positive > 0)
         if average == "macro":
-            precision = over_groups(lists["precision"].where(there), None, batch, level)
-            recall = over_groups(lists["recall"].where(there), None, batch, level).value
-            lift = over_groups(lists["lift"].where(there), None, batch, level).value
+            precision = over_groups(lists["precision"].where(there), None, batch)
+            recall = over_groups(lists["recall"].where(there), None, batch).value
+            lift = over_groups(lists["lift"].where(there), None, batch).value
         else:
-            precision = over_groups(tp, n, batch, level)
-            recall = over_groups(tp.where(with_positives), positive, batch, level).value
-            lift = over_groups(tp, n * positive / total, batch, level).value
+            precision = over_groups(tp, n, batch)
+            recall = over_groups(tp.where(with_positives), positive, batch).value
+            lift = over_groups(tp, n * positive / total, batch).value
         result = xr.Dataset(
             {
                 "tp": tp.sum(batch), "precision": precision.value, "recall": recall, "lift": lift,
@@ -153,7 +150,6 @@ def of_curves(average: str, rates: tuple[str, str], level: float) -> Combination
                 above / below if macro else above.where(below.notnull()),
                 None if macro else below,
                 batch,
-                level,
             )
         interval = by_name[judged]
         whole = xr.zeros_like(interval.n_queries) + int(np.prod([curves.sizes[d] for d in batch]))
@@ -191,8 +187,8 @@ def of_areas(average: str, level: float) -> Combination:
         known = areas["area"].notnull()
         weight = areas["weight"].where(known) if average == "micro" else None
         times = 1.0 if weight is None else weight
-        result = over_groups(areas["area"] * times, weight, batch, level)
-        chance = over_groups(areas["chance"].where(known) * times, weight, batch, level)
+        result = over_groups(areas["area"] * times, weight, batch)
+        chance = over_groups(areas["chance"].where(known) * times, weight, batch)
         return xr.Dataset(
             {
                 "area": result.value, "chance": chance.value, **_limits(result, level),

@@ -220,26 +220,23 @@ def largest_statistics(
 
 # ------------------------------------------------------------------- Means and ratios over queries
 #
-# The queries are the sample, along the last axis; NaN is a query without a value. Intervals are
-# Student's, with one degree of freedom less than there are queries.
+# The queries are the sample, along the last axis; NaN is a query without a value.
 
 
 class QueryMean(NamedTuple):
-    """A mean and its interval."""
+    """A mean and its standard error."""
 
     value: FloatArray
-    low: FloatArray
-    high: FloatArray
     se: FloatArray
     n: IntArray  #: queries with a value
 
 
-def query_mean(values: FloatArray, level: float) -> QueryMean:
+def query_mean(values: FloatArray) -> QueryMean:
     """Return the mean over queries."""
-    return query_ratio(values, np.where(np.isnan(values), np.nan, 1.0), level)
+    return query_ratio(values, np.where(np.isnan(values), np.nan, 1.0))
 
 
-def query_ratio(above: FloatArray, below: FloatArray, level: float) -> QueryMean:
+def query_ratio(above: FloatArray, below: FloatArray) -> QueryMean:
     """Return the sum of one number over queries, divided by the sum of another.
 
     The standard error is that of the residuals above - ratio x below (W. Cochran 1977, 6.4).
@@ -255,8 +252,7 @@ def query_ratio(above: FloatArray, below: FloatArray, level: float) -> QueryMean
         se = np.sqrt(np.where(count > 1, count / (count - 1.0), np.nan) * squares) / total
         # a standard error as small as rounding means that all queries are equal
         se = np.where(se <= 1e-14 * np.abs(value), 0.0, se)
-    half = t_quantile(level, count) * se
-    return QueryMean(value, value - half, value + half, se, count)
+    return QueryMean(value, se, count)
 
 
 def share_limits(value: FloatArray, se: FloatArray, count: IntArray, level: float) -> Limits:
@@ -285,11 +281,6 @@ def alike_share(count: AnyArray, level: float) -> FloatArray:
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray((0.5 - 0.5 * level) ** (1.0 / np.asarray(count, dtype=float)))
-
-
-def t_quantile(level: float, count: IntArray) -> FloatArray:
-    """Return the factor of the standard error, NaN for fewer than two queries."""
-    return t_of(np.where(count > 1, count - 1.0, np.nan), level)
 
 
 def t_test(found: QueryMean, alternative: str) -> FloatArray:
