@@ -17,6 +17,8 @@ from scipy import stats
 from sklearn import metrics
 
 from rankeval_pd import RankevalWarning, datasets
+from rankeval_pd.nbest.measure_verdicts import pairs_tested
+from rankeval_pd.nbest.rank_criteria import RankCriterion
 from rankeval_pd.stats.rankings import early, roc_areas
 from rankeval_pd.stats.rankings.ranking import Ranking
 
@@ -179,8 +181,24 @@ def test_ranks_by_average_precision_agree_with_area(simulated):
     ranks = simulated.rankeval.measure_ranks(kind="ap").set_index("measure")
     alone = simulated.rankeval.area("ap").set_index("measure").loc[ranks.index]
     np.testing.assert_allclose(ranks["value"], alone["area"], rtol=1e-14)
-    limits = ranks[["ci_low_alone", "ci_high_alone"]]
-    np.testing.assert_allclose(limits, alone[["ci_low", "ci_high"]])
+    own = ranks[["ci_low_alone", "ci_high_alone"]]
+    np.testing.assert_allclose(own, alone[["ci_low", "ci_high"]])
+
+
+@pytest.mark.filterwarnings("ignore:area. a class has 8:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:compare_area. a class has 8:rankeval_pd.RankevalWarning")
+def test_pairs_behind_ranks_are_those_of_compare_area():
+    rng = np.random.default_rng(3)
+    gold = np.arange(80) < 8
+    df = pd.DataFrame({k: rng.normal(size=80) + gold for k in "abc"} | {"gold": gold})
+    ranks = df.rankeval.summary(baseline="a", adjust=None)
+    pairs = df.rankeval.compare_area("a", kind="ap").set_index("measure_b")["p_value"]
+    mine = ranks.set_index("measure")["p_value"].drop("a")
+    np.testing.assert_allclose(mine, pairs.loc[mine.index], rtol=1e-9)
+    asked = RankCriterion.of(None, "roc", None, None, 0.95, False, None)
+    tested = pairs_tested(df, asked, {}).set_index(["measure_a", "measure_b"])["p_value"]
+    pairs = df.rankeval.compare_area().set_index(["measure_a", "measure_b"])["p_value"]
+    np.testing.assert_allclose(tested, pairs.loc[tested.index], rtol=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")

@@ -5,7 +5,7 @@ hypothesis. ``before`` is the share of the version that an audit examined, ``now
 ``warned`` is the share of single calls that warn, in the settings whose cure is a warning, and in
 those where nothing is amiss. Scores are normal, those of positives higher by ``quality``, and
 measures share half of their variance. Writes second_audit_rankings.csv beside itself, and keeps its
-column ``before``; ten CPU minutes.
+column ``before``; a quarter of an hour.
 """
 
 from __future__ import annotations

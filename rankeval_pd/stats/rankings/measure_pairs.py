@@ -13,7 +13,7 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.bands import critical_value
 from rankeval_pd.stats.intervals.differences import agree_with_test
 from rankeval_pd.stats.intervals.proportions import quantile_of, t_of
-from rankeval_pd.stats.rankings import swaps
+from rankeval_pd.stats.rankings import roc_areas, swaps
 from rankeval_pd.stats.significance.adjust import adjust as adjusted
 from rankeval_pd.stats.significance.adjust import interval_levels, rejects, step_down
 from rankeval_pd.stats.significance.letters import letters
@@ -94,9 +94,10 @@ def of_influences(
 
     With "max-t" the p-value of a family is the probability that the largest of its standardised
     differences is as large, by Student's joint law with one degree of freedom less than the smaller
-    class has candidates; the p-value of a pair alone is DeLong's, by the normal law, or with
-    ``student`` by this law. Where a class has one candidate there is no test. Where nothing varies
-    although the scores rank the candidates differently, the standard error is infinite.
+    class has candidates; the p-value of a pair alone is that of ``compare_area``, of Student's law
+    with Welch's degrees of freedom, or with ``student`` by this law. Where a class has one
+    candidate there is no test. Where nothing varies although the scores rank the candidates
+    differently, the standard error is infinite.
     """
     count = value.shape[-1]
     batch = value.shape[:-1]
@@ -108,10 +109,14 @@ def of_influences(
     left, right = (np.array([pair[side] for pair in chosen], dtype=int) for side in (0, 1))
     gold, present = (np.broadcast_to(x, influence.shape) for x in (gold, present))
     for row in np.ndindex(batch):
-        covariance = _covariance(influence[row], gold[row], present[row])
+        of_classes, sizes = _covariances(influence[row], gold[row], present[row])
+        covariance = of_classes[0] + of_classes[1]
+        parts = [
+            np.diag(x)[left] + np.diag(x)[right] - 2.0 * x[left, right]
+            for x in (*of_classes, covariance)
+        ]
         own = np.diag(covariance)
-        variance = own[left] + own[right] - 2.0 * covariance[left, right]
-        variance = np.where(variance <= _ZERO * (own[left] + own[right]), 0.0, variance)
+        variance = np.where(parts[2] > _ZERO * (own[left] + own[right]), parts[2], 0.0)
         difference = value[row][left] - value[row][right]
         error = np.sqrt(variance)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -122,9 +127,11 @@ def of_influences(
             a, b = (np.unique(x, return_inverse=True)[1] for x in (a, b))
             if not np.array_equal(a, b):
                 error[k] = np.inf
-        label, here = gold[row].any(axis=0), present[row].all(axis=0)
-        least = min(int((label & here).sum()), int((~label & here).sum()))
-        freedom = np.full(z.shape, float(max(least - 1, 1)) if student else np.inf)
+        least = min(sizes)
+        freedom = np.full(z.shape, least - 1.0)
+        if not student:
+            freedom = roc_areas.freedom_of(parts[:2], sizes)
+        freedom = np.fmax(freedom, 1.0)
         columns = difference, error, freedom, p_of(z, freedom)
         for array, column in zip(result[1:5], columns, strict=True):
             array[row][:, 0] = column
@@ -146,16 +153,19 @@ def p_of(z: FloatArray, freedom: FloatArray) -> FloatArray:
     return np.asarray(np.where(np.isinf(freedom), normal, student), dtype=float)
 
 
-def _covariance(influence: FloatArray, gold: BoolArray, present: BoolArray) -> FloatArray:
-    """Return the covariance of means of influences over positives and over others."""
+def _covariances(
+    influence: FloatArray, gold: BoolArray, present: BoolArray
+) -> tuple[list[FloatArray], list[int]]:
+    """Return the covariances of means of influences over positives and over others, and sizes."""
     here, label = present.all(axis=0), gold.any(axis=0)
-    total: FloatArray = np.zeros((influence.shape[0], influence.shape[0]))
-    for group in (here & label, here & ~label):
-        size = int(group.sum())
-        if size < 2:
-            return np.full_like(total, np.nan)
-        total = total + np.cov(influence[:, group]).reshape(total.shape) / size
-    return total
+    shape = (influence.shape[0], influence.shape[0])
+    groups = here & label, here & ~label
+    sizes = [int(group.sum()) for group in groups]
+    found = [
+        np.cov(influence[:, group]).reshape(shape) / size if size > 1 else np.full(shape, np.nan)
+        for group, size in zip(groups, sizes, strict=True)
+    ]
+    return found, sizes
 
 
 class _Joint(NamedTuple):

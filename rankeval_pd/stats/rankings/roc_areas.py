@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -76,9 +77,7 @@ def delong_variance(placement: FloatArray, gold: BoolArray, present: BoolArray) 
 def area_spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> AreaSpread:
     """Return DeLong's variance with its degrees of freedom, from the placements.
 
-    The variance is the sum of two, one for each class. If both are 0, or if a class has fewer than
-    5 candidates, the degrees of freedom are those of the smaller class: the few placements may be
-    equal by chance, and their part of the variance 0.
+    The variance is the sum of two, one for each class.
     """
     placement, gold, present = np.broadcast_arrays(placement, gold, present)
     parts, sizes = [], []
@@ -93,13 +92,22 @@ def area_spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> A
             squares = (far**2).sum(axis=-1)
             parts.append(squares / (size * np.where(size > 1, size - 1.0, np.nan)))
         sizes.append(size)
-    total = parts[0] + parts[1]
-    # Welch's and Satterthwaite's degrees of freedom
+    return AreaSpread(parts[0] + parts[1], freedom_of(parts, sizes))
+
+
+def freedom_of(parts: Sequence[FloatArray], sizes: Sequence[Any]) -> FloatArray:
+    """Return Welch's and Satterthwaite's degrees of freedom of a variance of two classes' parts.
+
+    If both are 0, or if a class has fewer than 5 candidates, they are those of the smaller class:
+    the few placements may be equal by chance, and their part of the variance 0.
+    """
+    total, least = parts[0] + parts[1], np.minimum(*sizes) - 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
         weighted = sum(part**2 / (size - 1.0) for part, size in zip(parts, sizes, strict=True))
-        freedom = total**2 / weighted
-    least = np.minimum(*sizes) - 1.0
-    return AreaSpread(total, np.where((total == 0.0) | (least < _LEAST), least, freedom))
+        freedom: FloatArray = np.where(
+            (total == 0.0) | (least < _LEAST), least, total**2 / weighted
+        )
+    return freedom
 
 
 class ClusteredSpread(NamedTuple):
@@ -446,15 +454,9 @@ def outline_area(outline: Outline) -> tuple[float, AreaSpread]:
             _class_variance(beaten, outline.tp),
             _class_variance(ahead, np.concatenate([outline.between, outline.tied])),
         ]
-        total = parts[0] + parts[1]
-        sizes = np.float64(positive), np.float64(negative)
-        weighted = sum(
-            np.float64(part) ** 2 / (size - 1.0) for part, size in zip(parts, sizes, strict=True)
-        )
-        freedom = np.float64(total**2) / weighted
-    least = min(sizes) - 1.0
-    few = total == 0.0 or least < _LEAST
-    return value, AreaSpread(np.array(total), np.array(least if few else freedom))
+    sizes = np.float64(positive), np.float64(negative)
+    both = [np.array(part) for part in parts]
+    return value, AreaSpread(both[0] + both[1], freedom_of(both, sizes))
 
 
 def _class_variance(placement: FloatArray, times: IntArray) -> float:
