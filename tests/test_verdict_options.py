@@ -251,7 +251,7 @@ def test_with_a_baseline_no_test_of_the_baseline_is_none_of_the_best():
         "difference_low": [-0.1, 0.0, -0.5], "difference_high": [0.3, 0.0, -0.1],
         "p_value": [0.4, np.nan, 0.05],
     })  # fmt: skip
-    table.attrs = {"baseline": "b", "kind": "ap", "level": 0.95}
+    table.attrs = {"baseline": "b", "kind": "ap", "level": 0.95, "alpha": 0.05}
     told = in_words(table)
     assert "It does not differ significantly from b (unadjusted tests)." in told
     assert "It is significantly better than c." in told
