@@ -54,7 +54,8 @@ def test_the_family_is_that_of_each_n_or_of_all(candidates):
     assert "adjust_over" not in plain.attrs
     assert "p_adjusted" not in plain
     assert "undecided" not in table
-    assert "difference_low_alone" in table
+    assert {"difference_low_alone", "letters"} <= {*table}
+    assert "letters" not in candidates.rankeval(details=True).summary([20], baseline="w")
 
 
 def test_so_many_draws_as_a_pair_needs(candidates):
