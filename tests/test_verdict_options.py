@@ -54,7 +54,8 @@ def test_the_family_is_that_of_each_n_or_of_all(candidates):
     assert "adjust_over" not in plain.attrs
     assert "p_adjusted" not in plain
     assert "undecided" not in table
-    assert "difference_low_alone" in table
+    assert {"difference_low_alone", "letters"} <= {*table}
+    assert "letters" not in candidates.rankeval(details=True).summary([20], baseline="w")
 
 
 def test_so_many_draws_as_a_pair_needs(candidates):
@@ -251,7 +252,7 @@ def test_with_a_baseline_no_test_of_the_baseline_is_none_of_the_best():
         "difference_low": [-0.1, 0.0, -0.5], "difference_high": [0.3, 0.0, -0.1],
         "p_value": [0.4, np.nan, 0.05],
     })  # fmt: skip
-    table.attrs = {"baseline": "b", "kind": "ap", "level": 0.95}
+    table.attrs = {"baseline": "b", "kind": "ap", "level": 0.95, "alpha": 0.05}
     told = in_words(table)
     assert "It does not differ significantly from b (unadjusted tests)." in told
     assert "It is significantly better than c." in told
