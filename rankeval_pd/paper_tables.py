@@ -121,8 +121,8 @@ def paper_table(
     >>> rankeval_pd.paper_table(table)
                           n = 50              n = 100
     measure
-    good     64.0 [49.2, 77.1] a  49.0 [38.9, 59.2] a
-    fair     40.0 [26.4, 54.8] b  32.0 [23.0, 42.1] b
+    good     64.0 [47.2, 78.6] a  49.0 [37.5, 60.6] a
+    fair     40.0 [24.8, 56.8] b  32.0 [21.9, 43.5] b
     >>> print(rankeval_pd.paper_table(table, "markdown", caption=""))
     | measure | n = 50 | n = 100 |
     | --- | ---: | ---: |

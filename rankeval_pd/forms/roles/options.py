@@ -49,7 +49,7 @@ class set_options:
     >>> df = rankeval_pd.datasets.simulate_candidates(500)
     >>> with rankeval_pd.set_options(details=True):
     ...     len(df.rankeval.nbest_precision(50).columns)
-    10
+    12
     >>> len(df.rankeval.nbest_precision(50).columns)
     8
     """
