@@ -126,8 +126,8 @@ def paper_table(
     >>> print(rankeval_pd.paper_table(table, "markdown", caption=""))
     | measure | n = 50 | n = 100 |
     | --- | ---: | ---: |
-    | good | **64.0 \[49.2, 77.1\]**<sup>a</sup> | **49.0 \[38.9, 59.2\]**<sup>a</sup> |
-    | fair | 40.0 \[26.4, 54.8\]<sup>b</sup> | 32.0 \[23.0, 42.1\]<sup>b</sup> |
+    | good | **64.0 \[47.2, 78.6\]**<sup>a</sup> | **49.0 \[37.5, 60.6\]**<sup>a</sup> |
+    | fair | 40.0 \[24.8, 56.8\]<sup>b</sup> | 32.0 \[21.9, 43.5\]<sup>b</sup> |
     """
     check_choice("to", to, (None, *_WRITERS))
     check_flag("percent", percent, none=True)

@@ -583,9 +583,9 @@ FAULTS = [
     ),
     *_in(
         "rankings/measure_pairs.py", "stats/verdicts measure_ranks one_verdict",
-        ("- 2.0 * covariance[left, right]", "- covariance[left, right]"),
-        ("np.cov(influence[:, group]).reshape(total.shape) / size",
-         "np.cov(influence[:, group]).reshape(total.shape)"),
+        ("- 2.0 * x[left, right]", "- x[left, right]"),
+        ("np.cov(influence[:, group]).reshape(shape) / size",
+         "np.cov(influence[:, group]).reshape(shape)"),
         ("(decisive & (difference < 0)).sum(axis=-2)",
          "(decisive & (difference < 0)).sum(axis=-3)"),
         ("rng.chisquare(self.freedom, size) / self.freedom", "rng.chisquare(self.freedom, size)"),
