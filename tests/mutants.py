@@ -511,6 +511,32 @@ FAULTS = [
         ("shared / (2.0 * np.sqrt", "shared / (np.sqrt"),
     ),
     *_in(
+        "rankings/roc_areas.py", "areas stats/outlines stats/verdicts",
+        ("np.minimum(*sizes) - 1.0", "np.maximum(*sizes) - 1.0"),
+        ("part**2 / (size - 1.0)", "part**2 / size"),
+        ("_LEAST = 4.0", "_LEAST = 1.0"),
+    ),
+    *_in(
+        "rankings/judged_sums.py", "judging",
+        ("np.where(unknown, a.low - b.high,", "np.where(unknown, a.low - b.low,"),
+        ("more = (1.0 - chosen) * weight", "more = 0.0 * weight"),
+        ("value * float(every.estimate / every.high)", "value * float(every.low / every.high)"),
+        ("if design.strata != 1:", "if design.strata == 1:"),
+    ),
+    *_in(
+        "intervals/cluster_totals.py", "averages",
+        ("value * (1.0 - value) / se**2", "value * (1.0 - value) / se"),
+        ("count - 1.0, 1.0), level)) ** 2", "count - 1.0, 1.0), level))"),
+    ),
+    *_in(
+        "significance/adjust.py", "precision measure_ranks choose_threshold",
+        ("1.0 - (1.0 - level) / count", "1.0 - (1.0 - level)"),
+    ),
+    *_in(
+        "rankings/measure_pairs.py", "areas stats/verdicts",
+        ("roc_areas.freedom_of(parts[:2], sizes)", "roc_areas.freedom_of(parts[1:], sizes)"),
+    ),
+    *_in(
         "rankings/roc_areas.py", "stats/clusters dependent",
         ("groups[-1] / (groups[-1] - 1.0) if", "1.0 if"),
         ("+ 2.0 * both * float(sums[0] @ sums[1])", "+ both * float(sums[0] @ sums[1])"),
@@ -523,8 +549,6 @@ FAULTS = [
         ("0.5 * (2 * above + outline.tied) / negative", "(above + outline.tied) / negative"),
         ("tp_up_to[1:] + tp_up_to[:-1]", "2 * tp_up_to[1:]"),
         ("squares / (size * (size - 1.0))", "squares / (size * size)"),
-        ("least = min(sizes) - 1.0", "least = max(sizes) - 1.0"),
-        ("part) ** 2 / (size - 1.0)", "part) ** 2 / size"),
     ),
     *_in(
         "rankings/early.py", "stats/average_precision areas",
@@ -601,9 +625,9 @@ FAULTS = [
     ),
     *_in(
         "rankings/measure_pairs.py", "stats/verdicts measure_ranks one_verdict",
-        ("- 2.0 * covariance[left, right]", "- covariance[left, right]"),
-        ("np.cov(influence[:, group]).reshape(total.shape) / size",
-         "np.cov(influence[:, group]).reshape(total.shape)"),
+        ("- 2.0 * x[left, right]", "- x[left, right]"),
+        ("np.cov(influence[:, group]).reshape(shape) / size",
+         "np.cov(influence[:, group]).reshape(shape)"),
         ("(decisive & (difference < 0)).sum(axis=-2)",
          "(decisive & (difference < 0)).sum(axis=-3)"),
         ("rng.chisquare(self.freedom, size) / self.freedom", "rng.chisquare(self.freedom, size)"),

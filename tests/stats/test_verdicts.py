@@ -12,12 +12,12 @@ from rankeval_pd.stats.rankings.ranking import Ranking
 
 
 def test_pairs_of_areas_have_delongs_p_values_and_intervals():
-    """From the variance of the difference, which agrees with R's pROC; z, or Student's t."""
+    """From the variance of the difference, which agrees with R's pROC, by Student's t."""
     rng = np.random.default_rng(5)
     gold, here = np.arange(80) < 20, np.ones(80, dtype=bool)
     score = 0.7 * gold + rng.normal(size=80) + rng.normal(size=(3, 80))
     placed = roc_areas.placements(Ranking.of(score, gold, here))
-    for student, law in ((False, stats.norm()), (True, stats.t(19))):
+    for student in (False, True):
         how = Decision(None, each=True, areas=True, level=0.9)
         found = measure_pairs.of_influences(
             placed.area, placed.placement, gold, here, how,
@@ -26,9 +26,8 @@ def test_pairs_of_areas_have_delongs_p_values_and_intervals():
         half = measure_pairs.decided(found, how).half
         for number, (a, b) in enumerate([(0, 1), (0, 2), (1, 2)]):
             gap = placed.area[a] - placed.area[b]
-            error = np.sqrt(
-                roc_areas.delong_variance(placed.placement[a] - placed.placement[b], gold, here)
-            )
+            spread = roc_areas.area_spread(placed.placement[a] - placed.placement[b], gold, here)
+            error, law = np.sqrt(spread.variance), stats.t(19 if student else spread.freedom)
             assert_allclose(found.difference[number, 0], gap, rtol=1e-12)
             assert_allclose(found.p_value[number, 0], 2 * law.sf(abs(gap) / error), rtol=1e-9)
             assert_allclose(half[number, 0], law.ppf(0.95) * error, rtol=1e-9)
