@@ -188,12 +188,14 @@ def _ranks(first: pd.DataFrame, others: pd.DataFrame, name: str, attrs: Attrs) -
         (f"{they} {are} significantly better than", apart, "and"),
         ("Not all of them are significantly better than", mixed & ~untested, "and"),
     )
-    for text, which, last in texts:
+    for text, mask, last in texts:
+        which = np.asarray(mask, dtype=bool)
         if which.any():
             open_ = last == "or" and "difference" not in others
             end = ", which is not evidence of equality" if open_ else ""
             yield f"{text} {join(others[name][which], last)}{how}{end}."
             how = ""
+    untested = np.asarray(untested, dtype=bool)
     if untested.any():
         yield (
             f"{they} {'were' if len(first) > 1 else 'was'} not tested against"

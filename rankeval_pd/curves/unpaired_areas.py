@@ -301,7 +301,7 @@ def _ap_statistic(a: _SampleAreas, b: _SampleAreas, freedom: FloatArray) -> Floa
     from scipy import special
 
     gap = a.area - b.area
-    low, high = np.zeros(gap.shape), np.ones(gap.shape)
+    low, high, t = np.zeros(gap.shape), np.ones(gap.shape), np.zeros(gap.shape)
     for _ in range(60):  # bisection of t / (1 + t)
         middle = 0.5 * (low + high)
         t = middle / (1.0 - middle)

@@ -208,7 +208,8 @@ def mean_p(
 
     bias = np.sqrt(n * (n - 1.0)) / np.maximum(n - 2.0, 1.0) * (1.0 + 6.51 / n)
     lean = skewness * bias / np.sqrt(n)
-    return np.asarray(special.stdtr(freedom, -held_back(t, lean, two_sided=False)))
+    p = special.stdtr(freedom, -held_back(t, lean, two_sided=False))
+    return np.asarray(p, dtype=np.float64)
 
 
 _DEVIATIONS = np.linspace(0.0, 8.0, 161)[1:]  # standard deviations of one-sided levels

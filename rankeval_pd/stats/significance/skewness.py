@@ -40,7 +40,7 @@ def upper_tail(t: FloatArray, lean: FloatArray, freedom: float) -> FloatArray:
     """Return the p-value of a mean above 0, by Hall's statistic."""
     from scipy.special import stdtr
 
-    return np.asarray(stdtr(freedom, -transformed(t, lean)))
+    return np.asarray(stdtr(freedom, -transformed(t, lean)), dtype=np.float64)
 
 
 def held_back(t: FloatArray, lean: FloatArray, *, two_sided: bool) -> FloatArray:
