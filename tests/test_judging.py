@@ -594,7 +594,7 @@ def test_a_region_without_judgements_has_the_limits_of_what_is_possible():
 
 @pytest.mark.parametrize(("ends", "rates"), [([50, 200], (1.0, 0.3, 0.05)), ([], (0.3,))])
 def test_average_precision_of_pools_and_of_few_is_covered(ends, rates):
-    rng, held = np.random.default_rng(4), []
+    rng, held, lowest = np.random.default_rng(4), [], []
     stratum = np.searchsorted(ends, np.arange(1, 1_001))
     rate = np.array(rates)[stratum]
     design = totals.Design(len(rates), "estimate", "ratio", 0.95)
@@ -608,4 +608,8 @@ def test_average_precision_of_pools_and_of_few_is_covered(ends, rates):
         assert low <= value <= high
         truth = (np.arange(1, 101) / (np.flatnonzero(gold) + 1)).mean()
         held.append(low <= truth <= high)
+        if ends:  # no positive is missed but those that the total allows
+            every = design.total(design.parts(seen, gold & seen, rate, stratum).sum(axis=0))
+            lowest.append(low / (value * every.estimate / every.high))
     assert np.mean(held) >= 0.92
+    assert not ends or np.median(lowest) == pytest.approx(1.0)
