@@ -116,7 +116,7 @@ def of_influences(
             for x in (*of_classes, covariance)
         ]
         own = np.diag(covariance)
-        variance = np.where(parts[2] > _ZERO * (own[left] + own[right]), parts[2], 0.0)
+        variance = np.where(parts[2] <= _ZERO * (own[left] + own[right]), 0.0, parts[2])
         difference = value[row][left] - value[row][right]
         error = np.sqrt(variance)
         with np.errstate(divide="ignore", invalid="ignore"):
