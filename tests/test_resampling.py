@@ -99,6 +99,7 @@ def test_identical_systems_have_p_one(test, method):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:. items. differences are skewed:rankeval_pd.RankevalWarning")
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=5),
     st.sampled_from(["mean", "sum"]),

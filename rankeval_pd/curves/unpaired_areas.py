@@ -302,8 +302,8 @@ def _ap_statistic(a: _SampleAreas, b: _SampleAreas, freedom: FloatArray) -> Floa
 
     gap = a.area - b.area
     low, high, t = np.zeros(gap.shape), np.ones(gap.shape), np.zeros(gap.shape)
-    for _ in range(60):  # bisection of t / (1 + t)
-        middle = 0.5 * (low + high)
+    for _ in range(60):  # bisection of t / (1 + t), below 1
+        middle = np.minimum(0.5 * (low + high), np.nextafter(1.0, 0.0))
         t = middle / (1.0 - middle)
         tail = special.stdtr(freedom, -t)
         ends = [
