@@ -301,9 +301,9 @@ def _ap_statistic(a: _SampleAreas, b: _SampleAreas, freedom: FloatArray) -> Floa
     from scipy import special
 
     gap = a.area - b.area
-    low, high, t = np.zeros(gap.shape), np.ones(gap.shape), np.zeros(gap.shape)
-    for _ in range(60):  # bisection of t / (1 + t), below 1
-        middle = np.minimum(0.5 * (low + high), np.nextafter(1.0, 0.0))
+    low, high = np.zeros(gap.shape), np.ones(gap.shape)
+    for _ in range(50):  # bisection of t / (1 + t), which stays below 1
+        middle = 0.5 * (low + high)
         t = middle / (1.0 - middle)
         tail = special.stdtr(freedom, -t)
         ends = [
@@ -314,7 +314,7 @@ def _ap_statistic(a: _SampleAreas, b: _SampleAreas, freedom: FloatArray) -> Floa
         reach = np.where(gap > 0.0, np.hypot(up[1], down[0]), np.hypot(up[0], down[1]))
         inside = reach < np.abs(gap)
         low, high = np.where(inside, middle, low), np.where(inside, high, middle)
-    return np.asarray(np.where(np.isnan(a.variance + b.variance), np.nan, np.sign(gap) * t))
+    return np.asarray(np.sign(gap) * low / (1.0 - low))
 
 
 def area_contrasts(
@@ -339,10 +339,12 @@ def area_contrasts(
     z = np.where(np.isinf(z), np.nan, z)
     shared = np.full(z.shape, np.nan)
     if kind == "ap":
+        # where nothing varies the values' own intervals remain, and no test
         uneven = np.maximum(a.positive, b.positive) > _EVEN * np.minimum(a.positive, b.positive)
+        uneven &= variance > 0.0
         shared = np.where(uneven, np.maximum(freedom, 1.0), np.nan)
         z = np.where(uneven, _ap_statistic(a, b, shared), z)
-        tested = np.where(uneven & ~np.isnan(error), 0.0, tested)
+        tested = np.where(uneven, 0.0, tested)
     # if the model's variance is the larger one, the law is normal, as in the interval of one area
     freedom = np.where(at_least > error, np.inf, np.maximum(freedom, 1.0))
     normal, student = (p_of_t(z, x, alternative) for x in (np.inf, np.fmin(freedom, 1e15)))
