@@ -998,7 +998,8 @@ FAULTS = [
         ("(gold & both).sum(axis=-1)", "(gold & present_a).sum(axis=-1)"),
     ),
     *_in(
-        "forms/out/averages.py", "verdict_options averages",
+        "forms/out/averages.py", "verdict_options averages"
+        " verdict_sentences::test_equal_queries_leave_the_other_queries_open",
         ("xr.ones_like(above).where(above.notnull())", "xr.ones_like(above)",
          "a query without a value is left out for its value already"),
         ("with_positives = there & (positive > 0)", "with_positives = there",

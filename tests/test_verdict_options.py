@@ -15,7 +15,14 @@ from scipy import special, stats
 import rankeval_pd
 from rankeval_pd import in_words
 from rankeval_pd.forms.out.phrases import alpha_of, join, least_p, p_text, unit_of
-from rankeval_pd.judging.annotation_plans import _TEETH, _first, _least, _spread, _State
+from rankeval_pd.judging.annotation_plans import (
+    _TEETH,
+    _first,
+    _least,
+    _of_regions,
+    _spread,
+    _State,
+)
 from rankeval_pd.nbest.measure_verdicts import pairs_tested
 from rankeval_pd.nbest.rank_criteria import PAIRS, RankCriterion
 from rankeval_pd.stats.rankings import early
@@ -181,6 +188,21 @@ def test_two_samples_have_the_normal_law_or_welchs_by_hand(candidates):
             assert found["ci_low"] == pytest.approx(min(low, gap - half), rel=1e-6)
             assert found["ci_high"] == pytest.approx(max(high, gap + half), rel=1e-6)
     assert laws == {True, False}
+
+
+def test_limits_of_two_average_precisions_hold_those_of_each(candidates):
+    """Zou and Donner's, of independent ones: the test's may be wider, if it does not reject."""
+    for split in (60, 150, 230):
+        call = candidates.assign(part=np.arange(300) < split).rankeval(by="part", measures="z")
+        found = call.unpaired_area(kind="ap", details=True).iloc[0]
+        first, second = call.area("ap").set_index("part").sort_index().to_dict("records")
+        low, high = (
+            sign * np.hypot(first[f"ci_{x}"] - first["area"], second[f"ci_{y}"] - second["area"])
+            for sign, x, y in ((-1, "low", "high"), (1, "high", "low"))
+        )
+        assert found["p_value"] > 0.05
+        assert found["ci_low"] <= found["difference"] + low + 1e-12
+        assert found["ci_high"] >= found["difference"] + high - 1e-12
 
 
 # ------------------------------------------------------------------------------ Words, by hand
@@ -422,6 +444,7 @@ def test_lists_to_plan_with_share_candidates_of_their_mean_precision():
         for i in count
     ]
     assert found["power"] == pytest.approx((law * rejected).sum(), abs=0.02)
+    assert _of_regions(0.6, 0.2, 0.2) == pytest.approx((0.65, 0.15))
     high = rankeval_pd.needed_candidates(0.9, 0.5, 0.6, 50).iloc[0]  # those of both lists: 0.83
     assert high["power"] == pytest.approx(1.0, abs=1e-3)
 
