@@ -516,7 +516,7 @@ def check_rows(table: pd.DataFrame, paragraphs: list[str]) -> None:
 
 
 def check_paper(table: pd.DataFrame) -> None:
-    """Letters and bold of a table of verdicts are those of its rows."""
+    """A table of verdicts has the letters of its rows, and bold for the largest value."""
     if "letters" not in table or "value" not in table or len(parts(table)) != 1:
         return
     name = "measure" if "measure" in table else "system"

@@ -298,8 +298,7 @@ def paired_permutation(
     data, a, b, baseline, n_resamples, families, alternative, margin, adjust, adjust_over
         As in :func:`paired_bootstrap`.
     alpha, level, skewness, progress
-        As in :func:`paired_bootstrap`. With ``skewness=False`` the p-value is that of the swaps
-        alone.
+        As in :func:`paired_bootstrap`. With ``skewness=False`` only the swaps decide.
     **roles
         As in :func:`paired_bootstrap`; with ``groups`` whole clusters are swapped.
     method : {"auto", "exact", "monte-carlo"}

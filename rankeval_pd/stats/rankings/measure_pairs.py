@@ -94,10 +94,10 @@ def of_influences(
 
     With "max-t" the p-value of a family is the probability that the largest of its standardised
     differences is as large, by Student's joint law with one degree of freedom less than the smaller
-    class has candidates; the p-value of a pair alone is that of ``compare_area``, of Student's law
-    with Welch's degrees of freedom, or with ``student`` by this law. Where a class has one
-    candidate there is no test. Where nothing varies although the scores rank the candidates
-    differently, the standard error is infinite.
+    class has candidates. A pair alone has the p-value of ``compare_area``, by Student's law with
+    Welch's degrees of freedom, or with ``student`` by this law. There is no test if a class has one
+    candidate. If nothing varies although the scores rank the candidates differently, the standard
+    error is infinite.
     """
     count = value.shape[-1]
     batch = value.shape[:-1]

@@ -16,6 +16,7 @@ from rankeval_pd.stats.resampling.metric_sums import leans
 from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions, Step, quiet
 from rankeval_pd.stats.significance import skewness
 from rankeval_pd.stats.significance.adjust import (
+    level_of_each,
     max_t,
     rejects,
     simultaneous_limits,
@@ -135,7 +136,7 @@ def _together(draws: Draws, options: PairOptions) -> Limits:
     if options.ci == "wild":
         return _largest_limits(draws, options)
     shared = draws.items.n_systems * options.n_alike
-    return _score_limits(draws, 1.0 - (1.0 - options.level) / shared)
+    return _score_limits(draws, level_of_each(options.level, shared))
 
 
 def _score_limits(draws: Draws, level: float) -> Limits:
@@ -152,8 +153,7 @@ def _score_limits(draws: Draws, level: float) -> Limits:
             subsets.values, subsets.weights, draws.factor, every=subsets.every,
             level=level, room=draws.room_of(every),
         )  # fmt: skip
-        freedom = items.n_drawn - 1.0
-        critical = t_of(freedom, level) * np.sqrt(items.n_drawn / freedom)
+        critical = t_of(items.n_drawn - 1.0, level) * draws.student_factor
         found = skewness.reaching(found, draws.theta, error, _leans(draws), critical)
     else:
         found = np.full((2, every.size), np.nan)
@@ -181,7 +181,7 @@ def _largest_limits(draws: Draws, options: PairOptions) -> Limits:
 
     found = max_t(
         centred, np.zeros(every.size), draws.subsets.weights.size, two_sided=True,
-        every=draws.subsets.every, level=1.0 - (1.0 - options.level) / options.n_alike,
+        every=draws.subsets.every, level=level_of_each(options.level, options.n_alike),
     )  # fmt: skip
     limits = simultaneous_limits(
         np.zeros(every.size), _errors(draws), found.critical, 1.0 / draws.items.n_drawn,

@@ -98,8 +98,8 @@ def area_spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> A
 def freedom_of(parts: Sequence[FloatArray], sizes: Sequence[Any]) -> FloatArray:
     """Return Welch's and Satterthwaite's degrees of freedom of a variance of two classes' parts.
 
-    If both are 0, or if a class has fewer than 5 candidates, they are those of the smaller class:
-    the few placements may be equal by chance, and their part of the variance 0.
+    If both parts are 0, or if a class has fewer than 5 candidates, the smaller class sets them: its
+    few placements may be equal by chance, and its part of the variance 0.
     """
     total, least = parts[0] + parts[1], np.minimum(*sizes) - 1.0
     with np.errstate(divide="ignore", invalid="ignore"):

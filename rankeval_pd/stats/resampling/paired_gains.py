@@ -31,6 +31,7 @@ from rankeval_pd.stats.significance import skewness
 from rankeval_pd.stats.significance.adjust import (
     MaxT,
     check_enough,
+    level_of_each,
     max_t,
     simultaneous_limits,
     with_resamples,
@@ -234,7 +235,7 @@ def largest_of(
     """Return what the largest statistic says, of all groups whose tests are one family too."""
     options = draws.options
     return max_t(
-        t_star, t, size, level=1.0 - (1.0 - options.level) / options.n_alike,
+        t_star, t, size, level=level_of_each(options.level, options.n_alike),
         two_sided=options.tails == 2, every=every, centred=centred,
     )  # fmt: skip
 
