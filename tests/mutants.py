@@ -950,6 +950,8 @@ FAULTS = [
          "at the level of the family an interval holds 0 wherever p_adjusted does not reject"),
         ("quantile_of(columns[-2], level)", "quantile_of(np.inf + 0 * columns[-2], level)"),
         ("np.where(alone, self.own_freedom, shared)", "np.where(alone, self.freedom, shared)"),
+        ("uneven &= variance > 0.0", "uneven &= variance >= 0.0"),
+        ("gap > 0.0, np.hypot(up[1], down[0])", "gap < 0.0, np.hypot(up[1], down[0])"),
     ),
     *_in(
         "systems/item_planning.py",

@@ -203,6 +203,17 @@ def test_areas_of_independent_samples(simulated):
     assert turned["sample_a"].tolist() == [1, 1]
 
 
+def test_average_precisions_that_do_not_vary_have_no_test():
+    """Scores that are all equal: each value is the prevalence, whatever the sample."""
+    gold = [1] * 4 + [0] * 16 + [1] * 13 + [0] * 16
+    df = pd.DataFrame({"a": 1.0, "gold": gold, "part": [0] * 20 + [1] * 29})
+    row = df.rankeval(by="part", details=True).unpaired_area(kind="ap").iloc[0]
+    assert row["difference"] == pytest.approx(4 / 20 - 13 / 29)
+    assert row["ci_low"] < row["difference"] < row["ci_high"]
+    assert np.isnan(row["p_value"])
+    assert pd.isna(row["better"])
+
+
 @QUIET
 def test_unpaired_areas_of_several_samples_and_of_datasets(simulated):
     thirds = simulated.assign(part=np.arange(600) % 3, flag=np.arange(600) // 300)

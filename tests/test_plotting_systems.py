@@ -118,7 +118,7 @@ def test_ranks_are_drawn_best_first(frame):
     ):
         other = plotting.system_ranks(frame.rankeval.system_ranks(**ASK, **options))
         assert words in caption(other)
-        assert "Lines: 95% percentile bootstrap confidence intervals, each system" in caption(other)
+        assert "Lines: 95% percentile bootstrap confidence intervals, all systems" in caption(other)
 
 
 @pytest.mark.parametrize("adjust", [None, "holm"])

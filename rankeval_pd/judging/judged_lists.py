@@ -267,7 +267,7 @@ def judged_average_precision(
     The interval has the outer limits of two, symmetric for the logit, with Student's quantile for
     as many true positives as are judged, less one. One is around the estimate, the other around the
     same where each positive counts among the others of its list as far as it may have been missed.
-    The standard error is that of the sum of the influences of the judged. With windows or several
+    The standard error comes from the influences of the judged candidates. With windows or several
     probabilities the lower limit allows for true positives that were missed where few candidates
     are judged. In simulations of pools by depth, and of 4 judged true positives or more, it covered
     0.93 or more (``tests/reference/second_audit_rankings.csv``). O(N log N) for each measure.

@@ -41,6 +41,7 @@ from rankeval_pd.stats.rankings import early, measure_pairs, roc_areas, swaps
 from rankeval_pd.stats.rankings.measure_pairs import PairTests
 from rankeval_pd.stats.rankings.ranking import Ranking, Whole, nbest_regions, restricted_ranks
 from rankeval_pd.stats.rankings.swap_draws import Keys
+from rankeval_pd.stats.significance.adjust import rejects
 from rankeval_pd.stats.significance.fisher import fisher_test
 
 
@@ -445,7 +446,7 @@ def _of_areas(
     # without information a positive is above another candidate half of the time
     p = roc_areas.p_of_half(placed.area, by.spread, by.positive, by.negative, "newcombe")
     better = above & (placed.area > 0.5)
-    better &= 0.5 * p * value.shape[-1] <= round(1.0 - asked.how.level, 12)
+    better &= rejects(0.5 * p * value.shape[-1], 1.0 - asked.how.level)
     value = value[..., np.newaxis]
     limits, alone = ((low[..., np.newaxis], high[..., np.newaxis]) for low, high in (limits, alone))
     exists = np.ones((*better.shape, 1), dtype=bool)

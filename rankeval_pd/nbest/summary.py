@@ -208,7 +208,9 @@ def _of_items(
     columns += ["ci_low_alone", "ci_high_alone"]
     attrs: dict[str, Any] = {str(k): v for k, v in pairs.attrs.items()}
     attrs |= {"level": level, "adjust": adjust}
-    attrs |= {name: scores.attrs[name] for name in ("ranks", "ci") if name in scores.attrs}
+    attrs |= {
+        name: scores.attrs[name] for name in ("ranks", "ci", "intervals") if name in scores.attrs
+    }
     result: Any = table[[name for name in columns if name in table]]
     result.attrs.update(attrs)
     answered: Any = tables.as_rows(result, attrs=attrs) if isinstance(data, xr.Dataset) else result

@@ -40,8 +40,7 @@ _COLUMNS = (
     "p_value", "difference_low_alone", "difference_high_alone", "undecided", "ci_low_alone",
     "ci_high_alone",
 )  # fmt: skip
-_ALONE = ("ci_low_alone", "ci_high_alone")
-_ADJUSTED = ("p_adjusted", "difference_low_alone", "difference_high_alone", *_ALONE)
+_ADJUSTED = ("p_adjusted", "difference_low_alone", "difference_high_alone")
 _NOTED = ("event", "level", "n_resamples", "seed")
 
 
@@ -86,8 +85,8 @@ def query_summary(
         and measure):
 
         * ``measure``, ``metric``; ``value``: the mean over queries; ``ci_low``, ``ci_high``: its
-          interval, which holds for all measures of the metric together (with ``adjust``); in
-          details ``ci_low_alone``, ``ci_high_alone`` hold for this value alone;
+          interval, which holds for all measures of the metric together; in details
+          ``ci_low_alone``, ``ci_high_alone`` hold for this value alone;
         * ``rank_low``, ``rank_high``: between them the measure's rank is, 1 being the best;
         * ``difference``: value less that of the baseline, with ``difference_low``,
           ``difference_high``, an interval that agrees with ``p_adjusted``; ``p_adjusted``:
@@ -213,6 +212,7 @@ def _of_metrics(
     names = {"measure": keys.get_level_values(1), "metric": keys.get_level_values(0)}
     result = pd.DataFrame({**names, **rows})
     result.attrs = {name: tested.attrs[name] for name in _NOTED if name in tested.attrs}
+    result.attrs |= {"intervals": "simultaneous"}
     result.attrs["family"] = _family(measures, metrics, baseline, options)
     return result
 

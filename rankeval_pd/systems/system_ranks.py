@@ -105,8 +105,8 @@ def system_ranks(
     DataFrame or Dataset
         One row per system, sorted by rank (Dataset: dimension system, in the order of the data):
         ``system``, ``value`` (its score); ``ci_low``, ``ci_high``: its interval, which holds for
-        all systems together (with ``adjust``: by the largest statistic of "wild", by Bonferroni's
-        method otherwise), ``ci_low_alone``, ``ci_high_alone`` for this system alone; ``rank``, 1
+        all systems together (by the largest statistic of "wild", otherwise by Bonferroni's method),
+        ``ci_low_alone``, ``ci_high_alone`` for this system alone; ``rank``, 1
         being the best, equal scores sharing the better rank, an undefined score (NaN) ranking last;
         ``rank_low``: 1 + the number of systems that are significantly better, ``rank_high``: the
         number of systems less those that are significantly worse; ``p_best``: share of the
@@ -156,7 +156,8 @@ def system_ranks(
         event="wild", ci=ci or "", keep_order=True,
     )  # fmt: skip
     made = TableNotes(options, roles, ("event", "adjust", "alpha", "level"), adjust_over)
-    made.attrs |= {"ranks": ranks} | ({} if ci is None else {"ci": ci})
+    made.attrs |= {"ranks": ranks, "intervals": "simultaneous"}
+    made.attrs |= {} if ci is None else {"ci": ci}
     with resampling_bar(data, progress, options.n_resamples, "resampling items") as step:
 
         def ask(items: AnyItems, pairs: IntArray, groups: int) -> Sequence[AnyArray]:
@@ -177,8 +178,9 @@ def system_ranks(
             ),
             family=made.family,
         )  # fmt: skip
-        columns = [x for x in RANK_COLUMNS if adjust is not None or not x.endswith("_alone")]
-        result: Data = answer_items(data, roles, question, made.columns(columns), attrs=made.attrs)
+        result: Data = answer_items(
+            data, roles, question, made.columns(RANK_COLUMNS), attrs=made.attrs
+        )
     return _by_rank(made.finished(result), as_names(roles.get("by"), getattr(data, "columns", ())))
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from rankeval_pd.stats.significance import skewness
+from rankeval_pd.stats.significance.adjust import simultaneous_limits
 from tests.reference import skewness as study
 
 LEAN = st.floats(-0.99, 0.99)  # one item that differs from all others has a lean of 1
@@ -122,6 +123,25 @@ def test_max_t_allows_for_skewness_and_its_interval_agrees():
         assert (found["p_adjusted"] >= found["p_value"]).all()
         excludes = (found["ci_low"] >= 0.0) | (found["ci_high"] <= 0.0)
         assert (excludes == (found["p_adjusted"] <= 0.05)).all()
+
+
+def test_simultaneous_limits_allow_for_either_sign_of_the_skewness():
+    """Roots of Hall's cubic by NumPy; a limit that excludes 0 ends there at most."""
+    gain, error, t = np.array([9.0, -9.0, 0.1, 3.2]), np.ones(4), 3.0
+    lean = np.array([0.2, 0.2, -0.3, 0.2])
+    low, high = simultaneous_limits(gain, error, t, 0.0, lean)
+    for k, a in enumerate(lean):
+
+        def reached(value: float, a: float) -> float:
+            roots = np.roots([a**2 / 27, a / 3, 1.0, a / 6 - value])
+            return float(roots[np.abs(roots.imag) < 1e-9].real[0])
+
+        ends = [reached(side * t, sign * a) for side in (1, -1) for sign in (1, -1)]
+        wanted = gain[k] - max(t, *ends), gain[k] - min(-t, *ends)
+        if k == 3:  # the own sign of the skewness keeps 0 out, the other one does not
+            assert wanted[0] < 0.0 < gain[k] - max(t, reached(t, a))
+            wanted = 0.0, wanted[1]
+        assert_allclose((low[k], high[k]), wanted, rtol=1e-10, atol=1e-12)
 
 
 def test_the_same_on_workers():

@@ -121,7 +121,7 @@ def margin_words(
     size = float(f"{attrs['margin'] * (100.0 if percent else 1.0):.6g}")
     within = f"{size:g}{' point' if percent else ''}{'s' if percent and size != 1.0 else ''}"
     alpha = alpha_of(attrs)
-    shown, p = row[name] <= alpha, p_text(row[name], alpha=alpha)
+    shown, p = rejects(row[name], alpha), p_text(row[name], alpha=alpha)
     if name == "p_equivalence":
         text = f"{a} and {b} are equivalent within {within}"
     else:

@@ -44,20 +44,16 @@ def row_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     if not len(frame):
         yield "The table has no rows with data."
         return
+    own = next((x for x in reversed(_GROUPED) if x in frame), None)
+    before = list(frame.columns[: list(frame.columns).index(own)]) if own else []
+    if "ci_low_best" in frame:  # the best precision at an n was chosen after looking
+        highest = frame.groupby([*before, "n"], sort=False)["precision"].transform("max")
+        frame = frame.drop(columns="recall").assign(_chosen=frame["precision"] == highest)
     sentence = next(
         (text for needed, text in SENTENCES
          if any({*columns.split()} <= {*frame} for columns in needed.split("|"))), None,
     )  # fmt: skip
     units = {name: _unit(frame, name, attrs) for name in frame if _is_number(frame[name])}
-    own = next((x for x in reversed(_GROUPED) if x in frame), None)
-    before = list(frame.columns[: list(frame.columns).index(own)]) if own else []
-    if "ci_low_best" in frame:  # a table of precisions, whatever else it shows
-        sentence = next(
-            text for needed, text in SENTENCES if needed == "measure n tp precision lift"
-        )
-    if "ci_low_best" in frame and "n" in frame:
-        highest = frame.groupby([*before, "n"], sort=False)["precision"].transform("max")
-        frame = frame.assign(_chosen=frame["precision"] == highest)
     shown = ends_of(frame)
     for row in shown.to_dict("records"):
         where = "".join(f"In {name} {row[name]}: " for name in before if name not in units)

@@ -78,10 +78,8 @@ def system_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step =
     if ranks == "simultaneous":
         low, high = limits.low, limits.high
     alone = _score_limits(draws, options.level)
-    together = alone
-    if options.adjust is not None:
-        lowest, highest = _together(draws, options)
-        together = np.minimum(lowest, alone[0]), np.maximum(highest, alone[1])
+    lowest, highest = _together(draws, options)
+    together = np.minimum(lowest, alone[0]), np.maximum(highest, alone[1])
     if items.sign < 0.0:
         together, alone = ((-high, -low) for low, high in (together, alone))
     return Ranks(
