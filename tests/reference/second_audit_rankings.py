@@ -137,11 +137,9 @@ def few() -> Iterator[Row]:
             rng = np.random.default_rng(1)
             each = rng.binomial(5, rng.beta(a, b, (SAMPLES, queries))) / 5.0
             found = cluster_totals.query_ratio(each, np.ones(each.shape))
-            held = found.low.clip(0.0, 1.0), found.high.clip(0.0, 1.0)
-            if hasattr(cluster_totals, "share_limits"):
-                held = cluster_totals.share_limits(found.value, found.se, found.n, 0.95)
+            limits = cluster_totals.share_limits(found.value, found.se, found.n, 0.95)
             setting = f"P@5 of {queries} queries, {name} positives"
-            held = covers(*held, a / (a + b))
+            held = covers(*limits, a / (a + b))
             yield "nbest_precision(average='macro')", setting, "coverage", 0.95, held
 
 
