@@ -346,6 +346,10 @@ FAULTS = [
         ("_REACH = 9.0", "_REACH = 3.0"),
         ("(k + 1) / (k + 2 - c)", "(k + 1) / (k + 1 - c)"),
         ("math.sin(float(phi[result.argmax()])) ** 2", "math.sin(float(phi[result.argmax()]))"),
+        ("np.where(tails <= most, tails", "np.where(tails < 0.9 * most, tails"),
+        ("(only_b - only_a) / math.sqrt(differ)", "(only_b - only_a) / math.sqrt(n)"),
+        ("min(score, tail))", "tail)"),
+        ("    if n > MOST_ITEMS or", "    if n < MOST_ITEMS or"),
     ),
     *_in(
         "significance/unconditional.py", "agreement",

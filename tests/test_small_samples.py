@@ -23,6 +23,7 @@ from rankeval_pd.errors import RankevalWarning
 from rankeval_pd.stats.intervals import differences
 from rankeval_pd.stats.resampling import bootstrap_tests
 from rankeval_pd.stats.resampling.test_items import Items
+from rankeval_pd.stats.significance.unconditional import paired_boschloo
 from tests.test_resampling import counts_of, f1
 
 REFERENCE = Path(__file__).parent / "reference"
@@ -160,10 +161,13 @@ def test_no_row_of_wmt22_contradicts_itself(wmt22, by):
 
 
 def test_four_wins_without_a_loss():
-    """p is that of the sign test, and 0 is in the interval."""
+    """The unconditional test is below the sign test, and 0 is in the interval."""
     data = pd.DataFrame({"new": [1] * 4 + [0] * 46, "old": [0] * 50})
     row = data.rankeval(metric="accuracy").paired_bootstrap().iloc[0]
-    assert row["p_two_sided"] == pytest.approx(1 / 8, rel=1e-14)
+    assert row["p_two_sided"] == pytest.approx(2 * paired_boschloo(4, 0, 50), rel=1e-14)
+    permuted = data.rankeval(metric="accuracy").paired_permutation().iloc[0]
+    assert permuted["p_two_sided"] == pytest.approx(1 / 8, rel=1e-14)  # the sign test
+    assert 0.05 < row["p_two_sided"] < 1 / 8
     assert row["ci_low"] == 0.0
     assert row["ci_high"] == pytest.approx(differences.tango((0, 4, 0, 46), 0.95)[1])
     bca = data.rankeval(metric="accuracy").paired_bootstrap(event="recentred", ci="bca").iloc[0]

@@ -181,7 +181,7 @@ def test_methods_name_the_test_the_family_and_the_seed(candidates):
     assert "The tests were two-sided and adjusted for all 6 pairs at 2 sizes by the" in text
     signs = (ITEMS.median() < ITEMS).rankeval.paired_bootstrap("a", "b")
     exact = in_words(signs, methods=True)
-    assert "computed exactly" in exact
+    assert "by McNemar's exact test, unconditional up to 200 items." in exact
     assert "drawn" not in exact
     assert f"{table.attrs['n_resamples']:,} resamples were drawn" in text
 

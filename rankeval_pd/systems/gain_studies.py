@@ -259,7 +259,7 @@ def gain_by_size(
     >>> df = pd.DataFrame({"x": rng.random(400) < 0.7, "y": rng.random(400) < 0.6})
     >>> df.rankeval.gain_by_size([100, 400])
        size system_a system_b  score_a  score_b  gain    ci_low   ci_high   p_value
-    0   100        x        y   0.6700   0.5900  0.08 -0.050842  0.208436  0.291215
+    0   100        x        y   0.6700   0.5900  0.08 -0.050842  0.208436  0.271253
     1   400        x        y   0.7275   0.5775  0.15  0.086094  0.212924  0.000007
     """
     check_choice("draw", draw, ("prefix", "random"))

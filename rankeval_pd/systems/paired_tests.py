@@ -135,8 +135,7 @@ def paired_bootstrap(
     skewness : bool
         Whether "wild" allows for skewed differences, True by default. The p-value is then the
         larger of two: that of random signs, and that of Hall's (1992) transformed t statistic. The
-        interval contains the gains that either test keeps. Items that are right or wrong, 0 or 1,
-        without ``groups`` need no allowance. False: random signs alone.
+        interval contains the gains that either test keeps. False: random signs alone.
     progress : bool, optional
         Whether to show a progress bar; by default where the work takes more than two seconds.
     **roles
@@ -210,8 +209,10 @@ def paired_bootstrap(
     one step and their sum has at most a million values: for "wild", and without ``groups`` for the
     paper's events. Up to 16 items or groups (20 with method="exact"), "wild" looks at all signs.
 
-    The test with a margin is unconditional and exact for items that are 0 or 1. For other metrics
-    it takes the larger p-value of Student's t and of t corrected for skewness (Hall 1992).
+    For items that are 0 or 1, without ``groups``, "wild" is McNemar's exact test; up to 200 items
+    an unconditional one, whose p is never larger: the largest probability, over the share of items
+    that differ, of a McNemar p as small (Boschloo 1970 does so with Fisher's). The test with a
+    margin is unconditional too; of other metrics its p is the larger of Student's t and Hall's.
 
     "max-t" uses t statistics: for "wild" with the same signs for all pairs, for the other events
     with the standard error of every resample. Its interval excludes 0 if and only if p_adjusted is
@@ -241,8 +242,8 @@ def paired_bootstrap(
     >>> import pandas as pd, rankeval_pd
     >>> df = pd.DataFrame({"new": [1] + [0] * 49, "old": [0] * 50})
     >>> df.rankeval.paired_bootstrap()
-      system_a system_b  score_a  score_b  gain    ci_low   ci_high  p_value
-    0      new      old     0.02      0.0  0.02 -0.052775  0.104954      1.0
+      system_a system_b  score_a  score_b  gain    ci_low   ci_high   p_value
+    0      new      old     0.02      0.0  0.02 -0.052775  0.104954  0.942115
 
     The test of Berg-Kirkpatrick et al. (2012):
 
@@ -322,7 +323,7 @@ def paired_permutation(
     -----
     The test is exact, at any number of items, for the sharp null hypothesis that the two systems'
     outputs are exchangeable on these very items; it says nothing of other items (Riezler and
-    Maxwell 2005; footnote 1 of Berg-Kirkpatrick et al.). For 0/1 metrics it is McNemar's exact
+    Maxwell 2005; footnote 1 of Berg-Kirkpatrick et al.). For 0/1 items it is McNemar's exact
     test. Monte-Carlo p-values are (s + 1)/(b + 1); the swaps are the same for all pairs.
 
     Cost: of a block of 1,000 trials a matrix product, and two scores per pair and trial; 8 bytes

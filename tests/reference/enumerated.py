@@ -1,8 +1,9 @@
-"""Coverage of intervals of a proportion, and sizes of tests of two regions, by enumeration.
+"""Coverage of intervals of a proportion, and sizes of tests of two proportions, by enumeration.
 
 Writes enumerated.csv: for each interval and number of candidates the least and the mean coverage
 over a grid of precisions, and for each test of two regions of equal size the largest and the mean
-probability of p <= .05 over a grid of precisions that are equal; of all outcomes, no draws.
+probability of p <= .05 over a grid of precisions that are equal; for the paired tests of n items
+over a grid of shares that differ, and the power where a is right more often. No draws.
 """
 
 from pathlib import Path
@@ -13,7 +14,12 @@ from scipy import stats
 
 from rankeval_pd.stats.intervals.proportions import INTERVALS
 from rankeval_pd.stats.significance.fisher import fisher_test, mcnemar_test
-from rankeval_pd.stats.significance.unconditional import barnard, boschloo, score_test
+from rankeval_pd.stats.significance.unconditional import (
+    barnard,
+    boschloo,
+    paired_boschloo,
+    score_test,
+)
 
 P_VALUES = {
     "fisher": lambda *table: fisher_test(*table, "two-sided").p_value,
@@ -45,6 +51,22 @@ def size(test: str, n: int, p: np.ndarray) -> np.ndarray:
     return np.einsum("ki,ij,kj->k", law, p_value <= 0.05, law)
 
 
+def paired(n: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Return all outcomes (only a right, only b right, the rest), and the p-values of the tests."""
+    outcomes = np.array([(a, b, n - a - b) for a in range(n + 1) for b in range(n + 1 - a)])
+    one_sided = {
+        "paired_bootstrap": [paired_boschloo(a, b, n) for a, b, _ in outcomes.tolist()],
+        "paired_permutation": stats.binom.sf(outcomes[:, 0] - 1, n - outcomes[:, 2], 0.5),
+    }
+    return outcomes, {test: 2.0 * np.asarray(p) for test, p in one_sided.items()}
+
+
+def chance(outcomes: np.ndarray, rejected: np.ndarray, only_a: float, only_b: float) -> float:
+    """Return the chance of the rejected outcomes."""
+    law = stats.multinomial(int(outcomes[0].sum()), [only_a, only_b, 1.0 - only_a - only_b])
+    return float(law.pmf(outcomes[rejected]).sum())
+
+
 def main() -> None:
     rows = []
     for ci in INTERVALS:
@@ -56,6 +78,14 @@ def main() -> None:
         for n in REGIONS:
             found = size(test, n, PRECISIONS)
             rows.append(("test", test, n, 0.95, found.max(), found.mean()))
+    for n, a, b in ((30, 0.8, 0.5), (50, 0.75, 0.5), (100, 0.68, 0.5)):
+        outcomes, p_values = paired(n)
+        for test, p in p_values.items():
+            rejected = p <= 0.05
+            found = [2.0 * chance(outcomes, rejected, d / 2, d / 2) for d in PRECISIONS]
+            rows.append(("paired", test, n, 0.95, max(found), np.mean(found)))
+            found = chance(outcomes, rejected, a * (1 - b), b * (1 - a))
+            rows.append(("power", test, n, 0.95, found, found))
     names = ["what", "by", "n", "level", "worst", "mean"]
     pd.DataFrame(rows, columns=names).round(4).to_csv(
         Path(__file__).with_suffix(".csv"), index=False

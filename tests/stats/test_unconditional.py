@@ -1,4 +1,4 @@
-"""Boschloo's and Barnard's tests against enumeration, SciPy and published values."""
+"""Unconditional tests against enumeration, SciPy and published values."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from rankeval_pd.stats.significance.unconditional import (
     barnard_cell,
     boschloo,
     boschloo_cell,
+    paired_boschloo,
 )
 from tests.stats import exact
 
@@ -199,3 +200,74 @@ def test_relations(name, drawn):
         assert greater <= fisher * (1 + 1e-9)
     if tp_a < n_a:
         assert test(tp_a + 1, n_a, tp_b, n_b, "greater") <= greater * (1 + 1e-9)
+
+
+# ------------------------------------------------------------- two proportions of the same items
+
+
+def largest_paired(only_a, only_b, n):
+    """Return the largest probability, over the share that differs, of as small a p of McNemar."""
+    counts = [(a, b) for a in range(n + 1) for b in range(n + 1 - a)]
+    tail = {(a, m): sum(comb(m, k) for k in range(a, m + 1)) / 2**m for a, m in
+            {(a, a + b) for a, b in counts}}  # fmt: skip
+    observed = tail[only_a, only_a + only_b]
+    weight = np.zeros(n + 1)
+    for a, b in counts:
+        if tail[a, a + b] <= observed:
+            weight[a + b] += comb(n, a + b) * comb(a + b, a) / 2 ** (a + b)
+    m = np.arange(n + 1)
+
+    def probability(share):
+        share = np.asarray(share)[..., None]
+        return (weight * share**m * (1 - share) ** m[::-1]).sum(axis=-1)
+
+    grid = np.linspace(0, 1, 20_001)
+    best = int(probability(grid).argmax())
+    low, high = grid[max(best - 1, 0)], grid[min(best + 1, 20_000)]
+    for _ in range(60):
+        third = (high - low) / 3
+        rising = probability(low + third) < probability(high - third)
+        low, high = (low + third, high) if rising else (low, high - third)
+    return float(max(probability(low), probability(grid[best])))
+
+
+@pytest.mark.parametrize(
+    ("only_a", "only_b", "n"),
+    [(1, 0, 1), (4, 0, 50), (7, 1, 10), (9, 2, 20), (14, 5, 30), (12, 12, 40), (2, 5, 9)],
+)
+def test_paired_proportions_by_enumeration(only_a, only_b, n):
+    """All pairs of counts whose McNemar p is no larger, or the score statistic's p if larger."""
+    mcnemar = stats.binomtest(only_a, only_a + only_b, 0.5, "greater").pvalue
+    score = stats.norm.sf((only_a - only_b) / np.sqrt(only_a + only_b))
+    expected = max(largest_paired(only_a, only_b, n), min(score, mcnemar))
+    assert_allclose(paired_boschloo(only_a, only_b, n), expected, rtol=1e-10)
+
+
+@given(counts=st.tuples(*[st.integers(0, 60)] * 3))
+@settings(max_examples=60, deadline=None)
+def test_paired_proportions_are_never_above_mcnemar(counts):
+    only_a, only_b, same = counts
+    found = paired_boschloo(only_a, only_b, sum(counts))
+    mcnemar = stats.binom.sf(only_a - 1, only_a + only_b, 0.5)
+    assert 0.0 < found <= mcnemar * (1 + 1e-12)
+    assert paired_boschloo(only_a + 1, only_b, sum(counts) + 1) <= found * (1 + 1e-9) or same == 0
+
+
+def test_paired_proportions_at_the_edges():
+    assert paired_boschloo(0, 0, 10) == paired_boschloo(0, 0, 0) == paired_boschloo(0, 3, 10) == 1.0
+    # above 200 items it is McNemar's, down to the smallest numbers
+    assert_allclose(paired_boschloo(990, 0, 1_000_000), 0.5**990, rtol=1e-10)
+    assert_allclose(paired_boschloo(30, 12, 201), stats.binom.sf(29, 42, 0.5), rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", [10, 30, 50, 100])
+@pytest.mark.parametrize("alpha", [0.01, 0.05, 0.1])
+def test_paired_proportions_hold_their_level(n, alpha):
+    """Over all outcomes of n items, whatever share of them differs."""
+    p = np.array([[paired_boschloo(a, b, n) if a + b <= n else 1.0 for b in range(n + 1)]
+                  for a in range(n + 1)])  # fmt: skip
+    rejected = 2 * p <= alpha
+    a, b = np.nonzero(rejected)
+    for share in np.linspace(0.02, 1.0, 50):
+        law = stats.multinomial([n] * a.size, [share / 2, share / 2, 1 - share])
+        assert 2 * law.pmf(np.stack([a, b, n - a - b], axis=1)).sum() <= alpha * (1 + 1e-9)

@@ -222,7 +222,7 @@ class Draws:
 
 
 _FEW = 30  # items up to which their skewness is looked at
-_SKEWED = 1.75  # found in one of twenty samples of 10 to 30 differences with a Laplace distribution
+_SKEWED = 1.6, 0.02  # plus so much per item: found in one of ten samples of t with 3 df, or fewer
 
 
 def skewed(items: AnyItems, pairs: IntArray, options: PairOptions) -> bool:
@@ -237,7 +237,8 @@ def skewed(items: AnyItems, pairs: IntArray, options: PairOptions) -> bool:
     skewness = np.abs(draws.leans) * np.sqrt(items.n_drawn)
     low, high = draws.parts.values.min(axis=1), draws.parts.values.max(axis=1)
     flat = (low == high) & ((low == low.min()) | (high == high.max()))
-    most = _SKEWED + 0.1 * np.log(len(pairs))  # of many pairs one is skewed by chance
+    most = _SKEWED[0] + _SKEWED[1] * items.n_drawn
+    most += 0.1 * np.log(len(pairs))  # of many pairs one is skewed by chance
     return bool((varies & ((skewness > most) | flat[pairs].any(axis=1))).any())
 
 

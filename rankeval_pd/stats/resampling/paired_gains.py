@@ -36,6 +36,7 @@ from rankeval_pd.stats.significance.adjust import (
     simultaneous_limits,
     with_resamples,
 )
+from rankeval_pd.stats.significance.unconditional import paired_boschloo
 
 PROPORTIONS = {"tango": differences.tango, "newcombe": differences.paired_newcombe}
 
@@ -147,13 +148,18 @@ _AllFound = tuple[FloatArray, FloatArray, FloatArray, bool]
 
 
 def _law_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
-    """Return the wild bootstrap of one pair by its exact law."""
+    """Return the wild bootstrap of one pair by its exact law; 0 and 1 have a sharper test."""
     assert on is not None
-    which = np.array([k])
+    which, items = np.array([k]), draws.items
     gain, error = float(draws.gains(which)[0]), float(draws.linear_errors(which)[0])
-    law, total = SignedSum(on.multiples, on.times), on.total
-    p = law.tail(total)
-    return error, p, law.tail(-total) if gain < 0.0 else p, False
+    if items.binary:
+        _, *only, _ = items.cells(*draws.pairs[k])
+        better, worse = only if items.sign > 0.0 else only[::-1]
+        p, other = (paired_boschloo(*c, items.n_items) for c in ((better, worse), (worse, better)))
+    else:
+        law = SignedSum(on.multiples, on.times)
+        p, other = (law.tail(total) for total in (on.total, -on.total))
+    return error, p, other if gain < 0.0 else p, False
 
 
 def _wild_p(draws: Draws, which: IntArray) -> _AllFound:

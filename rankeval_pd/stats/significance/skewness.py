@@ -26,7 +26,8 @@ def transformed(t: FloatArray, lean: FloatArray) -> FloatArray:
     ----------
     P. Hall (1992), On the removal of skewness by transformation, equation 2.4.
     """
-    return np.asarray(t + lean * t**2 / 3.0 + lean**2 * t**3 / 27.0 + lean / 6.0)
+    share = lean * t  # products, not powers: of -t and -lean this is the exact negative
+    return np.asarray(t + share * t / 3.0 + share * share * t / 27.0 + lean / 6.0)
 
 
 def inverse(value: FloatArray | float, lean: FloatArray) -> FloatArray:
