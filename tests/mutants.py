@@ -82,8 +82,8 @@ FAULTS = [
     ),
     *_in(
         "significance/skewness.py", "stats/skewness",
-        ("lean * t**2 / 3.0", "lean * t**2 / 6.0"),
-        ("lean**2 * t**3 / 27.0", "lean**2 * t**3 / 9.0"),
+        ("share * t / 3.0", "share * t / 6.0"),
+        ("share * share * t / 27.0", "share * share * t / 9.0"),
         ("+ lean / 6.0)", "+ lean / 3.0)"),
         ("stdtr(freedom, -transformed(t, lean))", "stdtr(freedom, -t)"),
         ("np.minimum(np.abs(t), np.abs(other))", "np.abs(t)"),
