@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from fractions import Fraction
 from math import comb
 
@@ -57,8 +58,9 @@ def test_drawn_sums_are_exact_in_the_far_tail(counts):
         _assert_close(drawn.tail(edge + n * lowest), Fraction(tails[edge], n**n))
     assert drawn.tail(n * lowest) == 1.0
     assert drawn.tail(n * lowest + len(law)) == 0.0
-    np.testing.assert_allclose(drawn.law, [x / n**n for x in law], rtol=0, atol=1e-14)
-    assert drawn.values.tolist() == list(range(n * lowest, n * lowest + len(law)))
+    _assert_law(drawn.law, drawn.start, [x / n**n for x in law])
+    first = n * lowest + drawn.start
+    assert drawn.values.tolist() == list(range(first, first + drawn.law.size))
 
 
 @pytest.mark.parametrize(
@@ -83,8 +85,39 @@ def test_signed_sums_are_exact_in_the_far_tail(sizes):
             assert signed.tail(2 * edge - total - 1) == signed.tail(2 * edge - total)
     assert signed.tail(-total) == 1.0
     assert signed.tail(total + 1) == 0.0
-    np.testing.assert_allclose(signed.law, [x / ways for x in law], rtol=0, atol=1e-14)
-    assert signed.values[0] == -total
+    _assert_law(signed.law, signed.start, [x / ways for x in law])
+    assert signed.values[0] == 2 * signed.start - total
+
+
+def _assert_law(found, start, law):
+    """Of values that are left out the chance is below rounding."""
+    inside = law[start : start + found.size]
+    np.testing.assert_allclose(found, inside, rtol=0, atol=1e-14)
+    assert sum(law) - sum(inside) < 1e-15
+
+
+@pytest.mark.parametrize("n", [10**4, 10**6, 10**7])
+def test_no_number_of_items_is_too_large(n):
+    """0/1 items of which a tenth differ: the law of signs is binomial, that of draws trinomial."""
+    better, worse = n // 20 + 2 * math.isqrt(n // 10), n // 20 - 2 * math.isqrt(n // 10)
+    numbers, times = np.array([1, -1, 0]), np.array([better, worse, n - better - worse])
+    for wins in (better, better + better // 50):
+        edge = wins - (better + worse - wins)
+        expected = exact.big_binomial_tail(wins, better + worse, 0.5)
+        found = SignedSum(numbers, times).tail(edge)
+        exact.assert_within(abs(mpmath.mpf(found) / expected - 1), 1e-10, float(expected))
+    # of two values the sum is binomial
+    rare = DrawnSum(np.array([1, 0]), np.array([n // 1000, n - n // 1000]))
+    for hits in (n // 1000 + 3, n // 1000 + 12 * math.isqrt(n // 1000)):
+        expected = exact.big_binomial_tail(hits, n, 0.001)
+        found = rare.tail(hits)
+        exact.assert_within(abs(mpmath.mpf(found) / expected - 1), 1e-10, float(expected))
+    # mirrored, and complete
+    drawn, turned = DrawnSum(numbers, times), DrawnSum(-numbers, times)
+    assert drawn.law.sum() == pytest.approx(1.0, abs=1e-12)
+    assert drawn.tail(better - worse) == pytest.approx(
+        1 - turned.tail(worse - better + 1), rel=1e-9
+    )
 
 
 def test_the_largest_laws_keep_their_precision():
@@ -92,7 +125,7 @@ def test_the_largest_laws_keep_their_precision():
     n, step = 20_000, 50
     numbers = np.where(np.arange(n) < n // 4, step, 0)
     drawn = DrawnSum(numbers)
-    assert drawn.values.size == MOST_POINTS + 1
+    assert 10_000 < drawn.values.size < MOST_POINTS // 10  # the others are below rounding
     for hits in (5_200, 6_000, 9_000):
         with mpmath.workdps(40):
             term = mpmath.mpf(comb(n, hits)) * mpmath.mpf(3) ** (n - hits) / mpmath.mpf(4) ** n
@@ -162,10 +195,10 @@ def test_what_lies_on_no_lattice(differences):
 
 def test_a_law_of_too_many_points_is_refused():
     differences = np.zeros(1000)
-    differences[0] = 999
+    differences[0] = 2170
     differences[1] = 1
     assert lattice(differences) is not None
-    differences[0] = 1002
+    differences[0] = 2190
     assert lattice(differences) is None
 
 

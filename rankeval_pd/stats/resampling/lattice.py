@@ -11,17 +11,18 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 
-MOST_POINTS = 1_000_000  # points of a law: 8 MB
+MOST_POINTS = 1_000_000  # of a law that are computed: 8 MB
+_MANY = 64  # different numbers, above which laws are convolved
 _LEAST_PLAIN_TAIL = 0.01  # larger tails need no tilting: an error of 1e-16 is small beside them
 _SAMPLE_SIZE = 4096  # differences that mostly suffice to see that there is no lattice
 _ROUNDING = 1e-12  # differences with a smaller relative difference are equal
+_SPREAD = 12.0, 40  # standard deviations, and largest numbers, about the mean: beyond is < 1e-20
 _EQUAL = 1e-9  # a difference is a multiple of the step up to this share of the step
 
 
@@ -103,14 +104,14 @@ def has_no_lattice(values: FloatArray, of_items: int) -> bool:
     if max(abs(values[0]), abs(values[-1])) >= 1e8 * spread:
         return False
     gaps = np.diff(values)
-    between = (gaps > 4.0 * _EQUAL * spread) & (gaps < 0.9 * spread * of_items / MOST_POINTS)
+    between = (gaps > 4.0 * _EQUAL * spread) & (gaps < 0.9 * spread * _least_step(of_items))
     return bool(between.any())
 
 
 def lattice(differences: FloatArray) -> Lattice | None:
     """Return the coarsest step of which all differences are multiples, None if there is none.
 
-    None also if the law of the sum would have more than ``MOST_POINTS`` points.
+    None also if more than ``MOST_POINTS`` values of the sum would have to be computed.
     """
     found = count_numbers(differences, differences.size)
     return None if found is None else lattice_of(found)
@@ -128,7 +129,7 @@ def lattice_of(found: NumberCounts) -> Lattice | None:
     if spread <= _ROUNDING * float(sizes[-1]):  # all are equal
         spread = float(sizes[-1])
     # with a smaller step, the sum of n items would have more than MOST_POINTS points
-    smallest = spread * n / MOST_POINTS
+    smallest = spread * _least_step(n)
     step = float(sizes[0])
     for size in sizes[1:]:
         step = _common_step(float(size), step, smallest)
@@ -139,12 +140,16 @@ def lattice_of(found: NumberCounts) -> Lattice | None:
     step = math.fsum(times * multiples * values) / math.fsum(times * multiples * multiples)
     multiples = np.rint(values / step)
     on_it = bool((np.abs(values - multiples * step) <= _EQUAL * step).all())
-    points = (multiples.max() - multiples.min()) * n + 1
-    return (
-        Lattice(step, multiples.astype(np.int64), times)
-        if on_it and points <= MOST_POINTS
-        else None
-    )
+    fits = (multiples.max() - multiples.min()) * _least_step(n) < 1.0
+    return Lattice(step, multiples.astype(np.int64), times) if on_it and fits else None
+
+
+def _least_step(n: int) -> float:
+    """Return the least step, as a share of the spread of n numbers, with a law of their sum.
+
+    Of many items only values near the mean are computed, see :func:`_law`.
+    """
+    return min(n, _SPREAD[0] * math.sqrt(n) + 2.0 * _SPREAD[1]) / MOST_POINTS
 
 
 def off_lattice(differences: FloatArray) -> BoolArray:
@@ -160,7 +165,7 @@ def off_lattice(differences: FloatArray) -> BoolArray:
     spread = np.where(spread <= _ROUNDING * largest, largest, spread)
     result = np.zeros(len(differences), dtype=bool)
     several = np.flatnonzero(np.isfinite(next_one))
-    least = spread[several] * differences.shape[1] / MOST_POINTS
+    least = spread[several] * _least_step(differences.shape[1])
     result[several] = _common_steps(next_one[several], smallest[several], least) < least
     return result
 
@@ -204,53 +209,60 @@ class DrawnSum:
     def __init__(self, numbers: IntArray, times: IntArray | None = None) -> None:
         self.n = int(numbers.size if times is None else times.sum())
         self.lowest = int(numbers.min())
-        self.chances = np.bincount(numbers - self.lowest, times) / self.n
-        self.values = self.n * self.lowest + np.arange(self.n * (self.chances.size - 1) + 1)
+        counts = np.bincount(numbers - self.lowest, times)
+        self.chances = counts / self.n
+        self.start, self.law = self._law(self.chances, float(self.chances @ np.arange(counts.size)))
+        self.values = self.n * self.lowest + self.start + np.arange(self.law.size)
 
     def tail(self, edge: int) -> float:
         """Return P(sum >= edge): from the law itself, or after tilting if the tail is small."""
         place = edge - self.n * self.lowest
-        plain = _plain_tail(self.law, place)
-        return _tilted_tail(self.chances, self.n, place) if plain is None else plain
+        plain = _plain_tail(self.law, place - self.start)
+        return self._tilted_tail(place) if plain is None else plain
 
-    @cached_property
-    def law(self) -> FloatArray:
-        """The chances of :attr:`values`, with an absolute error near 1e-16."""
-        return _power(self.chances, self.n)
+    def _tilted_tail(self, edge: int) -> float:
+        """Return P(sum - n lowest >= edge), which is small."""
+        numbers, most = np.arange(self.chances.size), self.n * (self.chances.size - 1)
+        if edge >= most:
+            return float(self.chances[-1] ** self.n) if edge == most else 0.0
+        with np.errstate(divide="ignore"):
+            log_chances = np.log(self.chances)
+        # tilt the law of one draw so that the mean of the sum is the edge
+        theta = _tilt(lambda theta: _tilted_mean(log_chances, numbers, theta), edge / self.n)
+        middle = round(float(self.chances @ numbers))
+        tilts = theta * (numbers - middle)
+        highest = (log_chances + tilts).max()
+        weights = np.exp(log_chances + tilts - highest)
+        log_total = highest + np.log(weights.sum())
+        if abs(tilts).max() < 1.0:  # of many items: so n times it keeps its digits
+            log_total = np.log1p(self.chances @ np.expm1(tilts))
+        # P(S >= edge) = total^n exp(-theta edge) sum of law(s) exp(-theta (s - edge)), s >= edge
+        start, law = self._law(weights / weights.sum(), edge / self.n)
+        back = _tilted_back(law, edge - start, theta)
+        return float(np.exp(self.n * log_total - theta * (edge - self.n * middle)) * back)
+
+    def _law(self, chances: FloatArray, mean: float) -> tuple[int, FloatArray]:
+        """Return the least value and the law of the sum of n draws that have this mean."""
+        numbers = np.flatnonzero(chances)
+        part = numbers, chances[numbers], self.n
+        variance = float(chances[numbers] @ (numbers - mean) ** 2)
+        return _law([part], self.n * mean, self.n * variance, self.n * (chances.size - 1))
 
 
 def _plain_tail(law: FloatArray, edge: int) -> float | None:
     """Return the tail of a law with absolute errors of about 1e-16, None if the tail is small."""
-    if not 0 < edge < law.size:
-        return 1.0 if edge <= 0 else 0.0
+    if edge <= 0:
+        return 1.0
     result = float(law[edge:].sum())
     return min(result, 1.0) if result >= _LEAST_PLAIN_TAIL else None
 
 
-def _tilted_tail(chances: FloatArray, n: int, edge: int) -> float:
-    """Return P(S >= edge), which is small, for the sum S of n draws with these chances."""
-    numbers = np.arange(chances.size)
-    if edge == n * (chances.size - 1):
-        return float(chances[-1] ** n)
-    with np.errstate(divide="ignore"):
-        log_chances = np.log(chances)
-    # tilt the law of one draw so that the mean of the sum is the edge
-    theta = _tilt(lambda theta: _tilted_mean(log_chances, numbers, theta), edge / n)
-    log_weights = log_chances + theta * numbers
-    highest = log_weights.max()
-    weights = np.exp(log_weights - highest)
-    log_total = highest + np.log(weights.sum())
-    # P(S >= edge) = total^n exp(-theta edge) sum of law(s) exp(-theta (s - edge)) over s >= edge
-    law = _power(weights / weights.sum(), n)[edge:]
-    return float(
-        np.exp(n * log_total - theta * edge) * (law @ np.exp(-theta * _edge_distances(law, theta)))
-    )
-
-
-def _edge_distances(law: FloatArray, theta: float) -> FloatArray:
-    """Return the distances from the edge, cut off where exp(-theta x) underflows."""
-    farthest = 800.0 / theta if theta > 0.0 else np.inf
-    return np.asarray(np.minimum(np.arange(law.size, dtype=float), farthest))
+def _tilted_back(law: FloatArray, edge: int, theta: float) -> float:
+    """Return the sum of law(x) exp(-theta (x - edge)) over x >= edge."""
+    law = law[max(edge, 0) :]
+    farthest = 800.0 / theta if theta > 0.0 else np.inf  # where exp(-theta x) underflows
+    distances = np.minimum(np.arange(law.size, dtype=float) + max(-edge, 0), farthest)
+    return float(law @ np.exp(-theta * distances))
 
 
 def _tilted_mean(log_chances: FloatArray, numbers: AnyArray, theta: float) -> float:
@@ -273,14 +285,43 @@ def _tilt(mean: Callable[[float], float], target: float) -> float:
     return high
 
 
-def _power(chances: FloatArray, n: int) -> FloatArray:
-    """Return the law of the sum of n draws, by the n-th power of the Fourier transform."""
+Part = tuple[IntArray, FloatArray, int]  #: numbers, their chances, and how many are added
+
+
+def _law(parts: list[Part], mean: float, variance: float, most: int) -> tuple[int, FloatArray]:
+    """Return the least value and the law of a sum of independent numbers from 0 to ``most``.
+
+    Values whose chance is below rounding are left out. The characteristic function of each number,
+    about a whole number near its mean, less 1 is summed before logarithms are taken, so that the
+    power of many items keeps its digits.
+    """
     from scipy import fft
 
-    points = n * (chances.size - 1) + 1
-    length = fft.next_fast_len(points, real=True)
-    law = fft.irfft(fft.rfft(chances, length) ** n, length)[:points]
-    return np.asarray(np.maximum(law, 0.0))
+    widest = max((int(numbers.max()) for numbers, _, _ in parts), default=0)
+    half = int(_SPREAD[0] * math.sqrt(max(variance, 0.0))) + _SPREAD[1] * widest + 1
+    start, stop = max(0, math.floor(mean) - half), min(most, math.ceil(mean) + half)
+    length = fft.next_fast_len(stop - start + 1, real=True)
+    turn = 2.0 * np.pi * fft.fftfreq(length)  # about 0, where sines keep their digits
+    less_one, waves = -2.0 * np.sin(0.5 * turn) ** 2 - 1j * np.sin(turn), np.arange(length // 2 + 1)
+    size, phase, shift = np.zeros(waves.size), np.zeros(waves.size), start
+    for numbers, chances, times in parts:
+        if numbers.size > _MANY:
+            with np.errstate(divide="ignore"):
+                powers = np.log(fft.rfft(np.bincount(numbers, chances), length)) * times
+            size, phase = size + powers.real, phase + powers.imag
+            continue
+        middle = round(float(chances @ numbers))
+        added = np.zeros(waves.size, dtype=complex)
+        for x, p in zip((numbers - middle).tolist(), chances.tolist(), strict=True):
+            added += p * less_one[x * waves % length]
+        a, b = added.real, added.imag
+        with np.errstate(divide="ignore"):
+            size += 0.5 * times * np.log1p(np.maximum(2.0 * a + a * a + b * b, -1.0))
+        phase += times * np.arctan2(b, 1.0 + a)
+        shift -= times * middle
+    transform = np.exp(size + 1j * (phase + turn[shift % length * waves % length]))
+    law = fft.irfft(transform, length)[: stop - start + 1]
+    return start, np.asarray(np.maximum(law, 0.0))
 
 
 # ------------------------------------------------------------------------------------ Random signs
@@ -295,7 +336,8 @@ class SignedSum:
         often = None if times is None else times[sizes > 0]
         self.times = np.bincount(place, often, minlength=self.sizes.size).astype(np.int64)
         self.total = _dot(self.sizes, self.times)
-        self.values = np.arange(-self.total, self.total + 1, 2)
+        self.start, self.law = self._law(0.0)
+        self.values = 2 * (self.start + np.arange(self.law.size)) - self.total
 
     def tail(self, edge: int) -> float:
         """Return P(sum >= edge).
@@ -304,43 +346,50 @@ class SignedSum:
         total)/2, rounded up.
         """
         place = -(-(edge + self.total) // 2)
-        plain = _plain_tail(self.law, place)
+        plain = _plain_tail(self.law, place - self.start)
         return self._tilted_tail(place) if plain is None else plain
 
     def _tilted_tail(self, edge: int) -> float:
         """Return P(sum of the numbers with sign + >= edge), which is small."""
-        if edge == self.total:
-            return float(2.0 ** -float(self.times.sum()))
+        if edge >= self.total:
+            return float(2.0 ** -float(self.times.sum())) if edge == self.total else 0.0
         theta = _tilt(lambda theta: float(self.times @ (self.sizes * self._plus(theta))), edge)
-        law = self._law(theta)[edge:]
+        start, law = self._law(theta)
         # log E exp(theta P): for each number, log((1 + exp(theta size)) / 2) without overflow
         log_total = float(self.times @ np.log1p(np.expm1(-theta * self.sizes) / 2.0)) + (
             theta * self.total
         )
-        back = law @ np.exp(-theta * _edge_distances(law, theta))
-        return float(np.exp(log_total - theta * edge) * back)
+        return float(np.exp(log_total - theta * edge) * _tilted_back(law, edge - start, theta))
 
     def _plus(self, theta: float) -> FloatArray:
         """Return the chance of sign + for each size under tilting."""
         return np.asarray(1.0 / (1.0 + np.exp(-theta * self.sizes)))
 
-    @cached_property
-    def law(self) -> FloatArray:
-        """The chances of :attr:`values`, with an absolute error near 1e-16."""
-        return self._law(0.0)
+    def _law(self, theta: float) -> tuple[int, FloatArray]:
+        """Return the least value and the tilted law of the sum of the numbers with sign +."""
+        plus = self._plus(theta)
+        if self.sizes.size > _MANY:
+            return 0, self._convolved(plus)
+        parts: list[Part] = [
+            (np.array([0, size]), np.array([1.0 - p, p]), times)
+            for size, p, times in zip(
+                self.sizes.tolist(), plus.tolist(), self.times.tolist(), strict=True
+            )
+        ]
+        sizes = self.sizes.astype(float)
+        mean, variance = self.times @ (sizes * plus), self.times @ (sizes**2 * plus * (1.0 - plus))
+        return _law(parts, float(mean), float(variance), self.total)
 
-    def _law(self, theta: float) -> FloatArray:
-        """Return the tilted law of the sum of the numbers with sign +.
+    def _convolved(self, plus: FloatArray) -> FloatArray:
+        """Return the tilted law of many sizes.
 
         Each size has a binomial law, spread out to multiples of the size. The two shortest laws are
         convolved until one is left; the number breaks ties, so laws are never compared.
         """
         queue: list[tuple[int, int, FloatArray]] = []
-        for number, (size, times, plus) in enumerate(
-            zip(self.sizes, self.times, self._plus(theta), strict=True)
-        ):
+        for number, (size, times, p) in enumerate(zip(self.sizes, self.times, plus, strict=True)):
             law = np.zeros(size * times + 1)
-            law[::size] = _binomial(int(times), float(plus))
+            law[::size] = _binomial(int(times), float(p))
             queue.append((law.size, number, law))
         heapq.heapify(queue)
         number = len(queue)
@@ -348,7 +397,7 @@ class SignedSum:
             law = _convolved(heapq.heappop(queue)[2], heapq.heappop(queue)[2])
             number += 1
             heapq.heappush(queue, (law.size, number, law))
-        return queue[0][2] if queue else np.ones(1)
+        return queue[0][2]
 
 
 def _binomial(n: int, chance: float) -> FloatArray:
