@@ -53,8 +53,17 @@ from rankeval_pd.nbest.region_intervals import (
     family_attr,
     of_regions,
 )
+from rankeval_pd.nbest.tie_verdicts import (
+    MEANS,
+    check_means,
+    mean_columns,
+    of_means,
+    swap_ends,
+    tie_columns,
+)
+from rankeval_pd.nbest.tie_warnings import BLOCKS, DECIDES, TIE_TYPES
 from rankeval_pd.progress import drawing_bar
-from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import bands
 from rankeval_pd.stats.intervals.differences import DIFFERENCE_INTERVALS
 from rankeval_pd.stats.rankings import swaps
@@ -324,6 +333,9 @@ def compare(
         )
     check_choice("ci", ci, DIFFERENCE_INTERVALS)
     options = options._replace(test="cluster", ci="cluster") if clustered else options
+    if Roles.of(roles).ties == "expected":
+        check_means(test, phi, clustered)
+        options = options._replace(test="expected")
     return _compare_lists(data, a, b, sizes, of, options, roles)
 
 
@@ -335,12 +347,14 @@ def _compare_lists(
     options = options._replace(seed=chosen.swaps if options.swapped else 0)
     noted = {**options.noted(), **({} if of == "precision" else {"of": of})}
     noted |= chosen.noted_seed if options.swapped else {}
-    own = options.test == "cluster" or options.target == "nbest"
+    own, means = options.test == "cluster" or options.target == "nbest", options.means
     types: dict[str, type] = {
-        **_COUNTED, "cuts_tie": bool,
+        **(dict.fromkeys(_COUNTED, float) if means else _COUNTED), "cuts_tie": bool,
         **({"n_groups": np.int64} if options.test == "cluster" else {}),
-        **(dict.fromkeys(("error", "freedom"), float) if own else {"error_of_few": float}),
+        **(MEANS if means else dict.fromkeys(
+            ("error", "freedom") if own else ("error_of_few",), float)),
         **(dict.fromkeys(("p_swaps", "drawn", "margin"), float) if options.swapped else {}),
+        **({} if means else {**TIE_TYPES, **BLOCKS}),
     }  # fmt: skip
 
     def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
@@ -360,18 +374,22 @@ def _compare_lists(
             told: Any = {"options": given, "advance": advance}
             if options.swapped:
                 told = {"options": {**given, "advance": advance}}
-            result = ask_pairs(
-                inner, pairs, _list_columns, types, n=n, ties=chosen.ties, **told
-            ).assign(reach=1.0)
+            kernel = mean_columns if means else _list_columns
+            result = ask_pairs(inner, pairs, kernel, types, n=n, ties=chosen.ties, **told).assign(
+                reach=1.0
+            )
         if options.swapped and result["drawn"].chunks is None and result["drawn"].count():
             noted["n_resamples"] = int(result["drawn"].max())
         return result if of == "precision" else precision_as(result, inner, of)
 
     interval = OF_ERROR if own else of_regions(options.ci, options.phi)
+    if means and not own:
+        interval = of_means(options.ci)
     return answer(
         data, only_pair(data, a, b, roles), question,
-        tuple(name.replace("precision", of) for name in _columns_of(options)), can(compare),
-        n=sizes, finish=partial(decide, how=options, interval=interval), attrs=noted,
+        tuple(name.replace("precision", of) for name in _columns_of(options)),
+        can(compare, any_ties=means, heads=not means), n=sizes,
+        finish=partial(decide, how=options, interval=interval), attrs=noted,
     )  # fmt: skip
 
 
@@ -380,7 +398,8 @@ def _columns_of(options: RegionOptions) -> tuple[str, ...]:
     decision, ending = decision_columns(options)
     drawn = DRAWN if options.swapped else ()
     groups = ("n_groups",) if options.test == "cluster" else ()
-    return (*NBEST_COLUMNS[:-1], *decision, NBEST_COLUMNS[-1], *drawn, *groups, *ending)
+    tied = () if options.means else (*TIE_TYPES, DECIDES)
+    return (*NBEST_COLUMNS[:-1], *decision, NBEST_COLUMNS[-1], *tied, *drawn, *groups, *ending)
 
 
 def _enough(n_tests: int, options: RegionOptions) -> int:
@@ -428,13 +447,18 @@ def _list_columns(
             if options.swapped
             else region_tests(*tables, options, lists.exists)
         )
+    cut = lists.a.cuts_tie(n) | lists.b.cuts_tie(n)
     swapped: tuple[AnyArray, ...] = ()
     if options.swapped:
-        p_alone, *swapped = _swapped(lists, n, options=options, **drawing)  # type: ignore[assignment]
-        p_values = p_values[0], p_alone, nothing
+        *swapped, p_ends = _swapped(lists, n, cut, options=options, **drawing)  # type: ignore[assignment]
+        p_values = p_values[0], swapped.pop(0), nothing  # type: ignore[attr-defined]
+    looked = cut & lists.exists & (options.test != "cluster")
+    ends = tie_columns(lists, n, looked, p_values[1], difference, options)
+    if options.swapped:
+        ends = *ends[:2], *p_ends, *ends[4:]
     return (
         r.tp_a / n, r.tp_b / n, difference, r.overlap, only, only, tp_only_a, tp_only_b, *p_values,
-        lists.a.cuts_tie(n) | lists.b.cuts_tie(n), *own, *swapped,
+        cut, *own, *swapped, *ends,
     )  # fmt: skip
 
 
@@ -467,6 +491,7 @@ def _error_of_few(
 def _swapped(
     lists: PairRanks,
     n: IntArray,
+    cut: BoolArray,
     *,
     options: RegionOptions,
     tests: int,
@@ -474,10 +499,14 @@ def _swapped(
     most: int,
     intervals: bool,
     advance: Callable[[int], object],
-) -> tuple[FloatArray, ...]:
-    """Return the p-values of swaps, alone and for all n, their number, and the bands' margins."""
+) -> tuple[AnyArray, ...]:
+    """Return p-values of swaps, alone and for all n, their number, the bands' margins, and more.
+
+    The last are the p-values at the ends of what orders of equal scores make of lists: (end, ...).
+    """
     shape = lists.exists.shape
     p_alone, p_swaps, drawn, margin = (np.full(shape, np.nan) for _ in range(4))
+    p_ends = np.full((2, *shape), np.nan)
     each, share = options.adjust_over == "n", (1.0 - options.level) / tests
     level = 1.0 - (share if options.alternative == "two-sided" else min(2.0 * share, 0.999))
     for row in np.ndindex(shape[:-1]):
@@ -485,15 +514,17 @@ def _swapped(
         if not asked.any():
             continue
         at, ranks, keys = (*row, asked), lists.of(row), lists.draws_of(row)
+        ends = swap_ends(lists, row, n, cut)
         found = swaps.decided_swap_tests(
             *ranks, n[asked], options.alternative, keys, tests=[tests], alpha=options.alpha,
-            each=each, most=most, n_resamples=draws, seed=options.seed, advance=advance,
+            each=each, ends=ends, most=most, n_resamples=draws, seed=options.seed, advance=advance,
         )  # fmt: skip
         p_alone[at], drawn[at] = found.alone, found.drawn
         p_swaps[at] = found.alone if each else found.together
+        p_ends[(slice(None), *at)] = p_swaps[at] if ends is None else found.ends[0 if each else 1]
         if intervals:
             margin[at] = difference_margins(
                 *ranks, n[asked], [level], keys, lists.whole, lists.clusters_of(row), each=each,
                 n_resamples=max(draws, bands.draws_needed(level)), seed=options.seed,
             )[0]  # fmt: skip
-    return p_alone, p_swaps, drawn, margin
+    return p_alone, p_swaps, drawn, margin, p_ends

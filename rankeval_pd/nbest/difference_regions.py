@@ -332,9 +332,9 @@ class RegionOptions(NamedTuple):
     def noted(self) -> dict[str, Any]:
         """Return what the readers of the table, and the plots, need to know."""
         kept = {k: x for k, x in self._asdict().items() if k not in ("seed", "progress")}
-        if self.swapped:
-            kept["test"] = "swaps"
-        else:
+        if self.swapped or self.means:
+            kept["test"] = "swaps" if self.swapped else "score"
+        if not self.swapped:
             del kept["n_resamples"]
         if self.adjust is None:
             del kept["adjust_over"]
@@ -344,6 +344,11 @@ class RegionOptions(NamedTuple):
     def swapped(self) -> bool:
         """Whether the tests swap labels."""
         return self.adjust in SWAPPED
+
+    @property
+    def means(self) -> bool:
+        """Whether means over orders of equal scores are compared."""
+        return self.test == "expected"
 
 
 def _test_with(phi: float, test: str | None, adjust: str | None) -> str:

@@ -20,7 +20,7 @@ are in none. There are three algorithms, which draw the same swaps and give the 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -429,6 +429,8 @@ class SwapTests(NamedTuple):
     alone: FloatArray  #: of the statistic at this n by itself
     together: FloatArray  #: of the largest statistic over all n: simultaneous
     drawn: int  #: how many swaps there were
+    largest: FloatArray  #: the largest statistic over all n, of each swap
+    ends: tuple[FloatArray, FloatArray]  #: alone and together, of what else was looked at: (end, n)
 
 
 def swap_tests(
@@ -439,6 +441,7 @@ def swap_tests(
     alternative: str,
     keys: Keys | None = None,
     *,
+    ends: FloatArray | None = None,
     n_resamples: int,
     seed: int,
     advance: Advance = lambda _: None,
@@ -446,23 +449,42 @@ def swap_tests(
     """Return the share of swaps whose statistic is as large as the observed one.
 
     At n itself, or at any n; the add-one p-values of both are of the same draws, so that the second
-    is never below the first.
+    is never below the first. ``ends`` are more statistics that are looked at: (end, n).
     """
-    observed = sided(region_statistic(nbest_regions(rank_a, rank_b, gold, n), n), alternative)
-    limit = observed - _EQUAL * np.maximum(np.abs(observed), 1.0)
-    hits, largest = np.zeros(n.size, dtype=np.int64), []
-    for counts in swapped(
-        rank_a, rank_b, gold, n, keys, n_resamples=n_resamples, seed=seed, advance=advance
-    ):
-        drawn = sided(region_statistic(counts, n), alternative)  # (draw, n)
-        hits += (drawn >= limit).sum(axis=0)
-        largest.append(drawn.max(axis=-1))
-    together = exceedance(observed, np.concatenate(largest))
-    return SwapTests((1 + hits) / (n_resamples + 1), together, n_resamples)
+    observed = region_statistic(nbest_regions(rank_a, rank_b, gold, n), n)
+    drawn = (
+        region_statistic(counts, n)
+        for counts in swapped(
+            rank_a, rank_b, gold, n, keys, n_resamples=n_resamples, seed=seed, advance=advance
+        )
+    )
+    return share_of_swaps(observed, drawn, alternative, n_resamples, ends)
+
+
+def share_of_swaps(
+    observed: FloatArray,
+    drawn: Iterable[FloatArray],
+    alternative: str,
+    n_resamples: int,
+    ends: FloatArray | None = None,
+) -> SwapTests:
+    """Return the share of the draws (draw, n) that are as large as the observed statistic (n)."""
+    looked = sided(np.stack([observed, *(() if ends is None else ends)]), alternative)
+    limit = looked - _EQUAL * np.maximum(np.abs(looked), 1.0)
+    hits, largest = np.zeros(looked.shape, dtype=np.int64), []
+    for block in drawn:
+        values = sided(block, alternative)
+        for count, least in zip(hits, limit, strict=True):
+            count += (values >= least).sum(axis=0)
+        largest.append(values.max(axis=-1))
+    every = np.concatenate(largest)
+    alone, together = (1 + hits) / (n_resamples + 1), exceedance(looked, every)
+    return SwapTests(alone[0], together[0], n_resamples, every, (alone[1:], together[1:]))
 
 
 def decided_swap_tests(
     *rankings: Any,
+    test: Callable[..., SwapTests] | None = None,
     tests: Sequence[float],
     alpha: float,
     each: bool,
@@ -478,7 +500,7 @@ def decided_swap_tests(
     """
     draws = n_resamples
     while True:
-        found = swap_tests(*rankings, n_resamples=draws, **drawing)
+        found = (test or swap_tests)(*rankings, n_resamples=draws, **drawing)
         p = found.alone if each else found.together
         drawn = np.full(p.shape, float(draws))
         held = (np.minimum(times * p, 1.0) for times in tests)
