@@ -426,7 +426,7 @@ def _list_columns(
     lists: PairRanks, n: IntArray, *, options: RegionOptions, **drawing: Any
 ) -> tuple[AnyArray, ...]:
     r = lists.regions(n)
-    only = n - r.overlap
+    only, cut = n - r.overlap, lists.a.cuts_tie(n) | lists.b.cuts_tie(n)
     tp_only_a, tp_only_b = r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
     difference = (tp_only_a - tp_only_b) / n
     tables = tp_only_a, only, tp_only_b, only
@@ -441,13 +441,12 @@ def _list_columns(
         if options.target == "nbest":
             own = _nbest_error(lists, n, only, (tp_only_a, tp_only_b), options.phi)
         else:
-            own = (_error_of_few(lists, n, only, (tp_only_a, tp_only_b), options.phi),)
+            own = (_error_of_few(lists, n, only, (tp_only_a, tp_only_b), options.phi, cut),)
         p_values = (
             (sample_odds_ratio(*tables), nothing, nothing)
             if options.swapped
             else region_tests(*tables, options, lists.exists)
         )
-    cut = lists.a.cuts_tie(n) | lists.b.cuts_tie(n)
     swapped: tuple[AnyArray, ...] = ()
     if options.swapped:
         *swapped, p_ends = _swapped(lists, n, cut, options=options, **drawing)  # type: ignore[assignment]
@@ -472,20 +471,23 @@ def _nbest_error(
 
 
 def _error_of_few(
-    lists: PairRanks, n: IntArray, only: IntArray, tp_only: tuple[IntArray, IntArray], phi: float
-) -> FloatArray:
-    """Return the standard error of the lists where the regions are small, NaN elsewhere.
+    lists: PairRanks, n: IntArray, only: IntArray, tp_only: tuple[IntArray, IntArray], phi: float,
+    cut: BoolArray,
+) -> FloatArray:  # fmt: skip
+    """Return the standard error of lists that are no large regions with a threshold, else NaN.
 
-    Say where the difference of larger ones varies far more than that of two fixed regions.
+    These are the lists that cut ties, and small regions. Say where the difference of others varies
+    far more than that of two fixed regions.
     """
     spread = bands.difference_spread(*lists.ranks, lists.gold, lists.total, n, only, tp_only)
-    exists = lists.exists & (only >= LEAST)
+    large = (only >= LEAST) & ~cut
+    exists = lists.exists & large
     if exists.any():
         shares = ((tp + 1.0) / (only + 2.0) for tp in tp_only)
         regions = (only + 2.0) * sum(share * (1.0 - share) for share in shares)
         ratio, sizes = spread.variance / regions, np.broadcast_to(n, only.shape)
         warn_of_thresholds(ratio, sizes, exists, "difference of the n-best lists")
-    return np.where((only > 0) & (only < LEAST), np.sqrt(phi * spread.variance) / n, np.nan)
+    return np.where((only > 0) & ~large, np.sqrt(phi * spread.variance) / n, np.nan)
 
 
 def _swapped(

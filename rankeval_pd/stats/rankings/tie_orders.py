@@ -22,6 +22,7 @@ from rankeval_pd.stats.significance.unconditional import score_test
 TAIL = 0.025  # of the orders, to either side
 _Z = 1.959963984540054
 _FEW = 3.0  # standard deviation from which on the law of an order is taken for a normal one
+_NONE = 1e-9  # candidates, or shares of them, that are rounding
 _AT_ONCE = 4_000_000  # sums of draws in memory together
 
 
@@ -135,7 +136,7 @@ class TiedLists:
         """The standard deviation of the difference over swaps; 0 of equal lists."""
         label = np.arange(2.0)[:, np.newaxis]
         spread = np.sqrt(self.summed((self.differ * (label - self.centre)) ** 2))
-        return np.where(spread > 1e-9, spread, 0.0)
+        return np.where(spread > _NONE, spread, 0.0)
 
     def effective(self) -> tuple[FloatArray, FloatArray]:
         """Return how many whole candidates vary as the shares of each region do (Kish 1965)."""
@@ -144,12 +145,21 @@ class TiedLists:
         return a, b
 
     def p(self, alternative: str) -> FloatArray:
-        """Return the p-values of the score test of the regions' effective counts; 1 of none."""
-        some, sizes = self.only > 1e-9, self.effective()
-        size = np.where(some, self.only, 1.0)
-        shares = [np.clip(tp / size, 0.0, 1.0) for tp in self.tp_only]
-        a, b = (np.where(some, x, 1.0) for x in sizes)
-        return np.where(some, score_test(shares[0] * a, a, shares[1] * b, b, alternative), 1.0)
+        """Return the p-values of the difference, 1 of equal lists.
+
+        The larger of two: of the score test of the regions' effective counts, in which few
+        candidates count, and of the normal law of the lists, whose thresholds vary.
+        """
+        from scipy import special
+
+        some, size = self.only > _NONE, np.maximum(self.only, _NONE)
+        tp_a, tp_b = (np.clip(tp / size, 0.0, 1.0) for tp in self.tp_only)
+        a, b = (np.where(some, x, 1.0) for x in self.effective())
+        score = score_test(tp_a * a, a, tp_b * b, b, alternative)
+        z = (self.tp[0] - self.tp[1]) / self.n / np.where(some, self.error(), 1.0)
+        sides = 2.0 if alternative == "two-sided" else 1.0
+        normal = sides * special.ndtr(-swaps.sided(z, alternative))
+        return np.where(some, np.minimum(np.maximum(score, normal), 1.0), 1.0)
 
     def error(self) -> FloatArray:
         """Return the standard error of the difference of precision, thresholds varying.
@@ -167,8 +177,12 @@ class TiedLists:
         )
         drift = (self.tp[0] - self.tp[1]) / self.n - (edges[0] - edges[1])
         squares = self.summed(np.square(influence)) - self.n**2 / total * drift**2
-        added = sum((1.0 - edge) ** 2 + edge**2 for edge in edges)
-        return np.where(self.only > 1e-9, np.sqrt(squares + added) / self.n, 0.0)
+        # the candidates that are added to each list have the share that is usual in it
+        usual = (self.summed(w**2 + 0.0 * self.differ) / self.n for w in self.weights)
+        added = sum(
+            (x * (1.0 - edge)) ** 2 + (x * edge) ** 2 for x, edge in zip(usual, edges, strict=True)
+        )
+        return np.where(self.only > _NONE, np.sqrt(squares + added) / self.n, 0.0)
 
     # ------------------------------------------------------------- How far do other orders reach?
 
@@ -262,14 +276,13 @@ def swap_tests(
 
     A swap exchanges the two shares of a candidate. It moves the difference by the share that
     its label is above the precision of both difference regions, as lists of the same size do.
-    The observed difference is as large as its score test says: where few candidates make up a
+    The observed difference is as large as its own p-value says: where few candidates make up a
     region, swaps alone do not know how else their labels could have been.
     """
     from scipy import special
 
     p = lists.p(alternative) / (2.0 if alternative == "two-sided" else 1.0)
-    observed = np.abs(special.ndtri(p)) if alternative == "two-sided" else -special.ndtri(p)
-    observed = -observed if alternative == "less" else observed
+    observed = special.ndtri(p) if alternative == "less" else -special.ndtri(p)
 
     def drawn() -> Iterator[FloatArray]:
         for block in _swapped(lists, n_resamples, seed):
