@@ -75,10 +75,6 @@ def difference_region(
         (Dataset: dimension row), and ``list`` ("a" or "b"), ``rank_a``, ``rank_b``: the ranks,
         from 1, in the two rankings.
 
-    Notes
-    -----
-    O(N log N).
-
     References
     ----------
     Evert (2004), section 3.3: the regions D1 and D2.
@@ -453,10 +449,7 @@ def odds_ratios(
     -----
     Above 1, what only a accepts is better. The conditional estimate is the odds ratio under which
     the observed table is the expected one, given its margins (Fisher's noncentral hypergeometric
-    distribution); it is nearer to 1 than the sample's. The interval leaves (1 - level)/2 to either
-    side. It excludes 1 exactly where the two-sided p-value of Fisher's test in :func:`compare` is
-    below 1 - level. Solved on the logarithm of the odds ratio, to 1e-10 or better; R's
-    ``fisher.test`` stops at 1e-4. Thousands of n take a fraction of a second.
+    distribution). The interval excludes 1 where Fisher's test in :func:`compare` rejects.
 
     References
     ----------

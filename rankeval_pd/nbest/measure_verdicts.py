@@ -32,7 +32,7 @@ from rankeval_pd.nbest.comparison import FEW, MORE
 from rankeval_pd.nbest.precision import warn_of_reversed
 from rankeval_pd.nbest.precision_bands import difference_margins
 from rankeval_pd.nbest.rank_criteria import FOUND, PAIRS, RANKED, RankCriterion
-from rankeval_pd.nbest.tie_verdicts import Ends, ends_of, half_width, tested
+from rankeval_pd.nbest.tie_verdicts import PairEnds, ends_of, half_width, tested
 from rankeval_pd.nbest.tie_warnings import DECIDES, warn_of_rows
 from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
@@ -150,7 +150,8 @@ def measure_ranks(
 
 def ranked(data: Data, asked: RankCriterion, columns: dict[str, type], roles: Any) -> Data:
     """Return the columns asked for, in the order of the measures."""
-    chosen, rows = Roles.of(roles), []
+    chosen = Roles.of(roles)
+    rows: list[Any] = []
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
         baseline, known = None, len(rows)
@@ -368,7 +369,7 @@ def _of_lists(
     deciding: dict[str, Any] = {
         "alpha": 1.0 - asked.how.level, "each": asked.how.each, "most": most, "advance": advance
     }  # fmt: skip
-    far = _Ends.of(result)
+    far = PairEnds.of(result)
     for row in np.ndindex(batch):
         for number, (a, b) in enumerate(measure_pairs.pairs(count)):
             both = present[row][a] & present[row][b]
@@ -376,7 +377,7 @@ def _of_lists(
             if not there.any():
                 continue
             n, at = sizes[there], (*row, number, there)
-            cut = (lists.tied[row][[a, b]][:, there] > 0).any(axis=0)
+            cut = np.asarray((lists.tied[row][[a, b]][:, there] > 0).any(axis=0))
             pair = tied_lists(ranking, ranking, both, row, (a, b), n)
             ours = families if baseline in (a, b) else families[:1]
             levels = [1.0 - (1.0 - asked.how.level) / tests for tests in ours]
@@ -413,9 +414,11 @@ def _of_lists(
                     rank_a, rank_b, true, n, "two-sided", own, tests=ours,
                     ends=None if ends is None else ends.statistics(), **deciding, **drawing,
                 )  # fmt: skip
-                margins = difference_margins(
-                    rank_a, rank_b, true, n, levels, own, whole, each=asked.how.each, **drawing
-                )
+                margins = [
+                    *difference_margins(
+                        rank_a, rank_b, true, n, levels, own, whole, each=asked.how.each, **drawing
+                    )
+                ]
             result.p_value[at] = found.alone
             asked.attrs["n_resamples"] = max(asked.attrs["n_resamples"], found.drawn)
             for family, margin in zip(result.families, margins, strict=False):
@@ -439,67 +442,6 @@ def _of_lists(
     warn_of_reversed(worse[exists])
     value = np.where(exists, lists.tp / sizes, np.nan)
     return _Found(value, limits, alone, better, lists.tied, exists, result, decides)
-
-
-class _Ends(NamedTuple):
-    """The tests at both ends of what orders of equal scores make of lists: (end, ..., pair, n)."""
-
-    difference: FloatArray
-    alone: FloatArray
-    together: FloatArray
-    blocks: IntArray  #: the nearest n that cut no block
-
-    @classmethod
-    def of(cls, result: PairTests) -> _Ends:
-        """Return the ends of no test."""
-        shape = (2, *result.difference.shape)
-        return cls(*(np.full(shape, np.nan) for _ in range(3)), np.zeros(shape, dtype=np.int64))
-
-    def look(self, at: Any, ends: Ends | None, n: IntArray, cut: BoolArray, found: Any) -> None:
-        """Put in what the tests of one pair say; nothing where none of its lists cuts a block."""
-        if ends is None:
-            return
-        if isinstance(found, swaps.SwapTests):
-            alone, together = found.ends
-        else:
-            p = [fisher_test(x, ends.only, y, ends.only, "two-sided") for x, y in ends.regions]
-            alone = together = np.stack([x.p_value for x in p])
-        values = np.stack([ends.low, ends.high]) / n, alone, together
-        for column, value in zip(self[:3], values, strict=True):
-            column[(slice(None), *at)] = np.where(cut, value, np.nan)
-        self.blocks[(slice(None), *at)] = np.stack([ends.below, ends.above])
-
-    def decide(
-        self, result: PairTests, how: measure_pairs.Decision, sizes: IntArray, rows: Any
-    ) -> BoolArray:
-        """Return for which measures an end decides otherwise: (..., measure, n); note the pairs."""
-        shape = result.difference.shape
-        decides = np.zeros((*shape[:-2], result.measures, shape[-1]), dtype=bool)
-        if rows is None or np.isnan(self.difference).all():
-            return decides
-        alpha, differs = round(1.0 - how.level, 12), np.zeros(shape, dtype=bool)
-        own = np.sign(result.difference)
-        own = own * rejects(measure_pairs.decided(result, how).p_adjusted, alpha)
-        for difference, alone, together in zip(*self[:3], strict=True):
-            moved, shown, held = (
-                np.where(np.isnan(difference), x, y)
-                for x, y in (
-                    (result.difference, difference),
-                    (result.p_value, alone),
-                    (result.families[0].p_value if result.families else 0.0, together),
-                )
-            )
-            families = tuple(x._replace(p_value=held) for x in result.families)
-            there = result._replace(difference=moved, p_value=shown, families=families)
-            p = measure_pairs.decided(there, how).p_adjusted
-            differs |= np.sign(moved) * rejects(p, alpha) != own
-        pairs = measure_pairs.pairs(result.measures)
-        for place in np.argwhere(differs & ~np.isnan(result.difference)):
-            *row, number, k = place
-            a, b = pairs[number]
-            decides[(*row, [a, b], k)] = True
-            rows.append((a, b, int(sizes[k]), *self.blocks[(slice(None), *place)].tolist()))
-        return decides
 
 
 def _of_areas(

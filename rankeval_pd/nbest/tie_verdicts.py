@@ -7,18 +7,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rankeval_pd.errors import warn_of_thresholds
 from rankeval_pd.forms.rankings.kernel_calls import PairRanks
 from rankeval_pd.nbest.difference_regions import RegionOptions, region_tests
+from rankeval_pd.nbest.precision import LEAST
 from rankeval_pd.nbest.region_intervals import Interval
 from rankeval_pd.nbest.tie_warnings import BLOCKS
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import bands
 from rankeval_pd.stats.intervals.differences import DIFFERENCE_INTERVALS
 from rankeval_pd.stats.intervals.proportions import Limits, z_of
-from rankeval_pd.stats.rankings import swaps, tie_orders
+from rankeval_pd.stats.rankings import measure_pairs, swaps, tie_orders
+from rankeval_pd.stats.rankings.measure_pairs import Decision, PairTests
 from rankeval_pd.stats.rankings.ranking import Regions
 from rankeval_pd.stats.rankings.tie_orders import TiedLists
-from rankeval_pd.stats.significance.fisher import sample_odds_ratio
+from rankeval_pd.stats.significance.adjust import rejects
+from rankeval_pd.stats.significance.fisher import fisher_test, sample_odds_ratio
 
 
 def of_pair(lists: PairRanks, row: tuple[int, ...], n: IntArray) -> TiedLists:
@@ -28,14 +32,46 @@ def of_pair(lists: PairRanks, row: tuple[int, ...], n: IntArray) -> TiedLists:
     )
 
 
+# ------------------------------------------- What the difference of two lists varies by
+
+
+def nbest_error(
+    lists: PairRanks, n: IntArray, only: IntArray, tp_only: tuple[IntArray, IntArray], phi: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the standard error where thresholds are as random as labels, and endless freedom."""
+    spread = bands.difference_spread(*lists.ranks, lists.gold, lists.total, n, only, tp_only)
+    error = np.where(only > 0, np.sqrt(phi * spread.variance) / n, 0.0)
+    return error, np.full(only.shape, np.inf)
+
+
+def error_of_few(
+    lists: PairRanks, n: IntArray, only: IntArray, tp_only: tuple[IntArray, IntArray], phi: float,
+    cut: BoolArray,
+) -> FloatArray:  # fmt: skip
+    """Return the standard error of lists that are no large regions with a threshold, else NaN.
+
+    These are the lists that cut ties, and small regions. Say where the difference of others varies
+    far more than that of two fixed regions.
+    """
+    spread = bands.difference_spread(*lists.ranks, lists.gold, lists.total, n, only, tp_only)
+    large = (only >= LEAST) & ~cut
+    exists = lists.exists & large
+    if exists.any():
+        shares = ((tp + 1.0) / (only + 2.0) for tp in tp_only)
+        regions = (only + 2.0) * sum(share * (1.0 - share) for share in shares)
+        ratio, sizes = spread.variance / regions, np.broadcast_to(n, only.shape)
+        warn_of_thresholds(ratio, sizes, exists, "difference of the n-best lists")
+    return np.where((only > 0) & ~large, np.sqrt(phi * spread.variance) / n, np.nan)
+
+
 # ------------------------------------------ Does the order of equal scores decide? (ties="shared")
 
 
 class Ends(NamedTuple):
     """What random orders of equal scores make of the lists that cut a block: (..., n)."""
 
-    low: FloatArray  #: the difference of true positives at its 2.5 % point
-    high: FloatArray
+    low: IntArray  #: the difference of true positives at its 2.5 % point
+    high: IntArray
     only: IntArray  #: candidates that only one list has, by their mean
     positive: IntArray  #: true positives of both difference regions
     below: IntArray  #: nearest n that cuts no block, 0 where there is none
@@ -45,9 +81,8 @@ class Ends(NamedTuple):
     def regions(self) -> Iterator[tuple[IntArray, IntArray]]:
         """The true positives of the two regions at both ends."""
         for gap in (self.low, self.high):
-            tp_b = np.rint((self.positive - gap) / 2.0).astype(np.int64)
-            tp_a = np.clip(tp_b + gap, 0, self.only).astype(np.int64)
-            yield tp_a, np.clip(tp_b, 0, self.only)
+            tp_b = (self.positive - gap + 1) // 2  # their sum is odd where the difference is
+            yield np.clip(tp_b + gap, 0, self.only), np.clip(tp_b, 0, self.only)
 
     def statistics(self) -> FloatArray:
         """Return the statistic of swaps at both ends: (end, n)."""
@@ -97,6 +132,66 @@ def tie_columns(
             tables = tp_a, found.only, tp_b, found.only
             column[at] = region_tests(*tables, options, there)[1]
     return *columns, *blocks
+
+
+class PairEnds(NamedTuple):
+    """The tests at both ends of what orders of equal scores make of lists: (end, ..., pair, n)."""
+
+    difference: FloatArray
+    alone: FloatArray
+    together: FloatArray
+    blocks: IntArray  #: the nearest n that cut no block
+
+    @classmethod
+    def of(cls, result: PairTests) -> PairEnds:
+        """Return the ends of no test."""
+        shape = (2, *result.difference.shape)
+        difference, alone, together = (np.full(shape, np.nan) for _ in range(3))
+        return cls(difference, alone, together, np.zeros(shape, dtype=np.int64))
+
+    def look(self, at: Any, ends: Ends | None, n: IntArray, cut: BoolArray, found: Any) -> None:
+        """Put in what the tests of one pair say; nothing where none of its lists cuts a block."""
+        if ends is None:
+            return
+        if isinstance(found, swaps.SwapTests):
+            alone, together = found.ends
+        else:
+            p = [fisher_test(x, ends.only, y, ends.only, "two-sided") for x, y in ends.regions]
+            alone = together = np.stack([x.p_value for x in p])
+        values = np.stack([ends.low, ends.high]) / n, alone, together
+        for column, value in zip(self[:3], values, strict=True):
+            column[(slice(None), *at)] = np.where(cut, value, np.nan)
+        self.blocks[(slice(None), *at)] = np.stack([ends.below, ends.above])
+
+    def decide(self, result: PairTests, how: Decision, sizes: IntArray, rows: Any) -> BoolArray:
+        """Return for which measures an end decides otherwise: (..., measure, n); note the pairs."""
+        shape = result.difference.shape
+        decides = np.zeros((*shape[:-2], result.measures, shape[-1]), dtype=bool)
+        if rows is None or np.isnan(self.difference).all():
+            return decides
+        alpha, differs = round(1.0 - how.level, 12), np.zeros(shape, dtype=bool)
+        own = np.sign(result.difference)
+        own = own * rejects(measure_pairs.decided(result, how).p_adjusted, alpha)
+        for difference, alone, together in zip(*self[:3], strict=True):
+            moved, shown, held = (
+                np.where(np.isnan(difference), x, y)
+                for x, y in (
+                    (result.difference, difference),
+                    (result.p_value, alone),
+                    (result.families[0].p_value if result.families else 0.0, together),
+                )
+            )
+            families = tuple(x._replace(p_value=held) for x in result.families)
+            there = result._replace(difference=moved, p_value=shown, families=families)
+            p = measure_pairs.decided(there, how).p_adjusted
+            differs |= np.sign(moved) * rejects(p, alpha) != own
+        pairs = measure_pairs.pairs(result.measures)
+        for place in np.argwhere(differs & ~np.isnan(result.difference)):
+            *row, number, k = place
+            a, b = pairs[number]
+            decides[(*row, [a, b], k)] = True
+            rows.append((a, b, int(sizes[k]), *self.blocks[(slice(None), *place)].tolist()))
+        return decides
 
 
 # --------------------------------------------------- The mean over all orders (ties="expected")

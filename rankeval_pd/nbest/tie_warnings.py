@@ -23,7 +23,7 @@ def decides(
     result: xr.Dataset, p: xr.DataArray, ends: Sequence[xr.DataArray], alpha: float, towards: str
 ) -> xr.Dataset:
     """Add whether the verdict at one end is another one, and the p-values that say so."""
-    own = np.sign(result[towards]).fillna(0.0) * rejects(p, alpha)
+    own = np.sign(result[towards].fillna(0.0)) * rejects(p, alpha)
     differs: Any = False
     for name, at_end in zip(("tie_low", "tie_high"), ends, strict=True):
         differs = differs | (np.sign(result[name]) * rejects(at_end, alpha) != own)
@@ -56,7 +56,7 @@ def warn_of_rows(rows: Sequence[tuple[Any, ...]]) -> None:
     more = "" if len(rows) == 1 else f" (and in {len(rows) - 1:,} more comparisons)"
     near = " or ".join(f"n={x}" for x in (below, above) if x)
     warn(
-        f"n={n} cuts through equal scores, and their order decides whether {a!r} and {b!r} differ"
-        f" significantly{more}. Give ties='expected', the mean over all orders, or"
-        f" {near}, the nearest list that cuts none."
+        f"ties='shared': at n={n} the order of equal scores decides whether {a!r} and {b!r} differ"
+        f" significantly{more}. Give ties='expected', the mean over all orders, or {near}, where no"
+        " block of equal scores is cut."
     )
