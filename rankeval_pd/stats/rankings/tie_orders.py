@@ -191,33 +191,36 @@ class TiedLists:
 
         Its 2.5 % and 97.5 % points, the candidates that only one list has, and the true positives
         among those of both: by their means. The points of each list are hypergeometric, and their
-        distances from the mean add up as those of two numbers so correlated do.
+        distances from the mean add up like standard deviations.
         """
         low, high = zip(*(_points(x, self.n) for x in self.lists), strict=True)
         a, b = self.tp
-        rho = self._correlation()
-        up = _root(high[0] - a, b - low[1], rho)
-        down = _root(a - low[0], high[1] - b, rho)
+        share = np.sqrt(self._own_variance())
+        up = share * np.hypot(high[0] - a, b - low[1])
+        down = share * np.hypot(a - low[0], high[1] - b)
         both = np.minimum(*self.weights)  # one order of all candidates breaks the ties of both
         overlap, tp_overlap = self.summed(both), self.summed(both, 1)
         only, positive = self.n - overlap, a + b - 2.0 * tp_overlap
         ends = (np.rint(x).astype(np.int64) for x in (a - b - down, a - b + up, only, positive))
         return tuple(ends)  # type: ignore[return-value]
 
-    def _correlation(self) -> FloatArray:
-        """Return that of the true positives of both lists, over orders that both share."""
+    def _own_variance(self) -> FloatArray:
+        """Return the variance of the difference over orders that both lists share.
+
+        As a share of what it would be if each list had an order of its own.
+        """
         blocks = [x.block for x in self.lists]
         rate_a, rate_b = (x.tp / x.size for x in blocks)
         f, g = self.shares
         common = sum(
             self.counts[1, 1, label] * (label - rate_a) * (label - rate_b) for label in (0, 1)
         ) * (np.minimum(f, g) - f * g)
-        spread = [
+        alone = sum(
             x.size * r * (1.0 - r) * s * (1.0 - s)
             for x, r, s in zip(blocks, (rate_a, rate_b), (f, g), strict=True)
-        ]
-        product = np.sqrt(spread[0] * spread[1])
-        return np.where(product > 0, np.clip(common / np.where(product > 0, product, 1), -1, 1), 0)
+        )
+        share = 1.0 - 2.0 * common / np.where(alone > 0.0, alone, 1.0)
+        return np.clip(share, 0.0, None)
 
     def uncut(self) -> tuple[IntArray, IntArray]:
         """Return the nearest n, below and above, at which neither list cuts a block; 0: none."""
@@ -254,11 +257,6 @@ def _upper_point(
         return rest
 
     return hypergeometric.first_near(enough, *hypergeometric.support(size, tp, taken), guess)
-
-
-def _root(x: FloatArray, y: FloatArray, rho: FloatArray) -> FloatArray:
-    x, y = np.maximum(x, 0.0), np.maximum(y, 0.0)
-    return np.sqrt(np.maximum(x**2 + y**2 - 2.0 * rho * x * y, 0.0))
 
 
 # ----------------------------------------------------------------- Swaps of the means of two lists
