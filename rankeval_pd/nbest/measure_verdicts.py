@@ -427,15 +427,11 @@ def _of_lists(
             far.look(at, ends, n, cut, found)
     decides = far.decide(result, asked.how, sizes, rows)
     size = ranking.size
-    tp, n = (np.floor(np.where(exists, x, 0)) for x in (lists.tp, sizes))
+    tp, n = (np.where(exists, x, 0).astype(float) for x in (lists.tp, sizes))
     total = np.maximum(size.total, 1).astype(float)[..., np.newaxis]
     positive = size.positive.astype(float)[..., np.newaxis]
-    above = np.exp(hypergeometric.tails(tp, total, positive, n).ge)
-    below = np.exp(
-        hypergeometric.tails(
-            np.floor(n - np.where(exists, lists.tp, 0)), total, total - positive, n
-        ).ge
-    )
+    above = np.exp(hypergeometric.tails(np.floor(tp), total, positive, n).ge)
+    below = np.exp(hypergeometric.tails(np.floor(n - tp), total, total - positive, n).ge)
     better, worse = (
         exists & (x * count * sizes.size <= 1.0 - asked.how.level) for x in (above, below)
     )

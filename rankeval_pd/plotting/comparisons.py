@@ -96,7 +96,8 @@ def draw_comparison(
         draw_marks(canvas, mine, "precision", mark, x, first=first)
     if curves is not None:
         draw_references(canvas, curves, x, references)
-    shade_blocks(canvas, table, "cuts_tie", x)
+    if "tie_decides" in table:  # not of means over all orders
+        shade_blocks(canvas, table, "cuts_tie", x)
     _draw_strips(canvas, strip, table, pairs, findings, rows, x)
     if low is not None:
         _draw_difference(canvas, low, pairs[0], findings, together, rows, x)

@@ -4,7 +4,7 @@ Each row is a call, its setting, and a share: how often a test rejects a true hy
 interval covers, or (``width``) how many times as wide intervals are as the narrowest of one width
 that cover in .95. ``warned`` is the share of 200 single calls that warn. Scores are normal, those
 of 120 positives of 400 higher by the quality, and measures share half of their variance; then they
-are made coarser. Writes tie_orders.csv beside itself; some ten minutes.
+are made coarser. Writes tie_orders.csv beside itself; half an hour.
 """
 
 from __future__ import annotations
