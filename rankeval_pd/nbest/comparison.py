@@ -257,11 +257,9 @@ def compare(
 
     Intervals and ``adjust``: with "holm" and "bonferroni" the intervals are Bonferroni's; with "bh"
     and "by" those of Benjamini and Yekutieli (2005), of the level 1 - R (1 - level) / m with R of m
-    tests rejected, so that the expected share of false ones among those of rejected differences is
-    at most 1 - level. With "max-t" they are the bands of :func:`difference_band` over the n of each
-    pair, of the level 1 - (1 - level) / F for F pairs, groups counted, and no narrower than that of
-    the row alone. Each reaches to 0 where p_adjusted is above 1 - ``level``. Step-down and Holm's
-    method may reject where the interval holds 0, never the reverse.
+    tests rejected. With "max-t" they are the bands of :func:`difference_band` of each pair, of the
+    level 1 - (1 - level) / F for F pairs, groups counted. Each reaches to 0 where p_adjusted is
+    above 1 - ``level``. Step-down and Holm's method may reject where the interval holds 0.
 
     "max-t": the null hypothesis is that, given the gold label, the two ranks of every candidate may
     be exchanged. The draws are the same for all pairs and groups: a function of ``rng``, the swap
@@ -270,11 +268,10 @@ def compare(
 
     References
     ----------
-    Evert (2004), section 3.3, figure 3, footnote 13. O. Miettinen and M. Nurminen (1985),
-    Comparative analysis of two rates. R. G. Newcombe (1998), Interval estimation for the difference
-    between independent proportions, method 10. G. Y. Zou and A. Donner (2008), Construction of
-    confidence limits about effect measures. Y. Benjamini and D. Yekutieli (2005), False discovery
-    rate-adjusted multiple confidence intervals for selected parameters.
+    Evert (2004), section 3.3, figure 3, footnote 13. Miettinen and Nurminen (1985), Comparative
+    analysis of two rates. Newcombe (1998), Interval estimation for the difference between
+    independent proportions. Zou and Donner (2008), Construction of confidence limits about effect
+    measures. Benjamini and Yekutieli (2005), False discovery rate-adjusted confidence intervals.
 
     Examples
     --------
@@ -372,13 +369,12 @@ def _compare_lists(
             given |= {"tests": tests, "draws": draws, "most": draws * MORE if few else draws}
             given["intervals"] = intervals_read()
         with drawing_bar(inner, options.progress, **work) as advance:
-            told: Any = {"options": given, "advance": advance}
-            if options.swapped:
-                told = {"options": {**given, "advance": advance}}
+            told: Any = {} if options.swapped else {"advance": advance}
+            given |= {"advance": advance} if options.swapped else {}
             kernel = mean_columns if means else _list_columns
-            result = ask_pairs(inner, pairs, kernel, types, n=n, ties=chosen.ties, **told).assign(
-                reach=1.0
-            )
+            result = ask_pairs(
+                inner, pairs, kernel, types, n=n, ties=chosen.ties, options=given, **told
+            ).assign(reach=1.0)
         if options.swapped and result["drawn"].chunks is None and result["drawn"].count():
             noted["n_resamples"] = int(result["drawn"].max())
         return result if of == "precision" else precision_as(result, inner, of)

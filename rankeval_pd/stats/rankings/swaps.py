@@ -153,9 +153,7 @@ def swapped(
 ) -> Iterator[Regions]:
     """Yield the counts of both lists after random swaps, (draw, n), block by block.
 
-    ``keys`` are what the draws of each candidate depend on; without them its place is. For each
-    resample the cost is that of the slots in the windows of the lists, and of a sum over the
-    candidates before them; where n are many, that of all slots up to the last of them.
+    ``keys`` are what the draws of each candidate depend on; without them its place is.
     """
     n = np.minimum(n, rank_a.size)
     slots = Slots.of(rank_a, rank_b)
@@ -447,12 +445,9 @@ def swap_tests(
     is never below the first.
     """
     observed = region_statistic(nbest_regions(rank_a, rank_b, gold, n), n)
-    drawn = (
-        region_statistic(counts, n)
-        for counts in swapped(
-            rank_a, rank_b, gold, n, keys, n_resamples=n_resamples, seed=seed, advance=advance
-        )
-    )
+    drawing: Any = {"n_resamples": n_resamples, "seed": seed, "advance": advance}
+    swaps = swapped(rank_a, rank_b, gold, n, keys, **drawing)
+    drawn = (region_statistic(counts, n) for counts in swaps)
     return share_of_swaps(observed, drawn, alternative, n_resamples, ends)
 
 
@@ -469,8 +464,7 @@ def share_of_swaps(
     hits, largest = np.zeros(looked.shape, dtype=np.int64), []
     for block in drawn:
         values = sided(block, alternative)
-        for count, least in zip(hits, limit, strict=True):
-            count += (values >= least).sum(axis=0)
+        hits += [(values >= least).sum(axis=0) for least in limit]
         largest.append(values.max(axis=-1))
     every = np.concatenate(largest)
     alone, together = (1 + hits) / (n_resamples + 1), exceedance(looked, every)

@@ -220,7 +220,7 @@ class TiedLists:
             for x, r, s in zip(blocks, (rate_a, rate_b), (f, g), strict=True)
         )
         share = 1.0 - 2.0 * common / np.where(alone > 0.0, alone, 1.0)
-        return np.clip(share, 0.0, None)
+        return np.asarray(np.maximum(share, 0.0))
 
     def uncut(self) -> tuple[IntArray, IntArray]:
         """Return the nearest n, below and above, at which neither list cuts a block; 0: none."""
