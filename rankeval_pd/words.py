@@ -153,6 +153,11 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
             if len(lacking)
             else f"{all_are} better than chance."
         )
+    if "tie_decides" in part and part["tie_decides"].any():
+        yield (
+            "The order of equal scores decides a significance test of"
+            f" {join(part.loc[part['tie_decides'].astype(bool), name])}."
+        )
     if "tied" in part and (part["tied"] > 0).any():
         cut = part[part["tied"] > 0]
         counts, one = join(f"{count:,}" for count in cut["tied"]), len(cut) == 1
@@ -329,9 +334,26 @@ def _compared(
     if sure and ends[0] <= 0.0 <= ends[1] and gap != "odds_ratio":
         verdict += f" {_WIDER}"
     verdict += margin_words(row, a, b, percent=unit.percent, attrs=attrs)
-    cut = " A list ends inside a tie." if row.get("cuts_tie") else ""
+    cut = _cut_words(row, unit, attrs, sign=-1.0 if turned else 1.0)
     beside = f" ({'; '.join(told)})" if told else ""
     return f"{text}{beside}.{verdict}{cut}"
+
+
+def _cut_words(row: Row, unit: Unit, attrs: Attrs, *, sign: float) -> str:
+    """Return the sentence on a list that ends inside a tie, "" of others."""
+    if row.get("tie_decides"):
+        text = " The order of equal scores decides this"
+        if "tie_low" not in row:
+            return f"{text}: other orders change the verdict."
+        ends = sorted(sign * row[x] for x in ("tie_low", "tie_high"))
+        p = [p_text(row[x], alpha=alpha_of(attrs)) for x in ("p_tie_low", "p_tie_high")]
+        p = p if ends[0] == sign * row["tie_low"] else p[::-1]
+        return f"{text}: over random orders it is {unit.gaps(*ends)} ({' to '.join(p)})."
+    if not row.get("cuts_tie"):
+        return ""
+    if attrs.get("ties") == "expected":
+        return " A list ends inside a tie: equal scores count by the mean over all orders."
+    return " A list ends inside a tie."
 
 
 def _many(frame: pd.DataFrame, kind: str, gap: str, p: str, how: str, attrs: Attrs) -> str:
@@ -344,6 +366,8 @@ def _many(frame: pd.DataFrame, kind: str, gap: str, p: str, how: str, attrs: Att
         f"Of {len(frame):,} comparisons, {len(sure):,} {'is' if len(sure) == 1 else 'are'}"
         f" significant at the {percent_of(alpha)} level ({how})."
     )
+    if "tie_decides" in frame and (count := int(frame["tie_decides"].sum())):
+        text += f" The order of equal scores decides {count:,} of them."
     if not len(frame[gap].dropna()):
         return text
     row: Row = frame.to_dict("records")[int(frame[gap].abs().to_numpy().argmax())]

@@ -251,8 +251,6 @@ def test_blocks_differ_by_group(ragged):
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda r: r.compare("a", "b", 3),
-        lambda r: r.significant_ranges("a", "b"),
         lambda r: r.difference_region("a", "b", 3),
         lambda r: r.difference_band("a", "b", 3),
         lambda r: r.mean_difference("a", "b", [3]),

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 import xarray as xr
 
-from rankeval_pd.errors import check_choice, check_flag, check_margin, warn_of_thresholds
+from rankeval_pd.errors import check_choice, check_flag, check_margin
 from rankeval_pd.forms.out.averages import Average
 from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
@@ -43,7 +43,7 @@ from rankeval_pd.nbest.grouped_lists import (
     cluster_contrasts,
     compare_joined,
 )  # fmt: skip
-from rankeval_pd.nbest.precision import LEAST, intervals_read
+from rankeval_pd.nbest.precision import intervals_read
 from rankeval_pd.nbest.precision_bands import difference_margins
 from rankeval_pd.nbest.recall import precision_as
 from rankeval_pd.nbest.region_intervals import (
@@ -53,8 +53,19 @@ from rankeval_pd.nbest.region_intervals import (
     family_attr,
     of_regions,
 )
+from rankeval_pd.nbest.tie_verdicts import (
+    MEANS,
+    check_means,
+    error_of_few,
+    mean_columns,
+    nbest_error,
+    of_means,
+    swap_ends,
+    tie_columns,
+)
+from rankeval_pd.nbest.tie_warnings import BLOCKS, DECIDES, TIE_TYPES
 from rankeval_pd.progress import drawing_bar
-from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, IntArray
 from rankeval_pd.stats.intervals import bands
 from rankeval_pd.stats.intervals.differences import DIFFERENCE_INTERVALS
 from rankeval_pd.stats.rankings import swaps
@@ -126,7 +137,7 @@ def compare(
         Fisher's size is far below the level if regions are small. Mid-p is closer to the level and
         may exceed it slightly. Boschloo's and Barnard's tests are exact and more powerful; they
         take milliseconds for each n, which must be given. McNemar's asks which measure is right
-        more often; it has little power if positives are rare. Only the score test takes ``phi``.
+        more often. Only the score test takes ``phi``. With ``ties="expected"`` leave it out.
     alternative : {"two-sided", "greater", "less"}
         "greater": a is better than b.
     margin : float, optional
@@ -148,9 +159,8 @@ def compare(
         Dataset, of each element of the batch dimensions).
     n_resamples : int, optional
         Number of swaps of "max-t". None is 999, or as many as let the smallest adjusted p-value be
-        a tenth of alpha (of more than 50 pairs, 500 / alpha swaps or as many as let it be half of
-        alpha). Of up to 20 n, a pair with an adjusted p-value near alpha then gets four times as
-        many, up to 64 times, until they decide. Where they do not, ``undecided`` says so.
+        a tenth of alpha (of more than 50 pairs, half of alpha). Of up to 20 n, a pair near alpha
+        gets up to 64 times as many. Where they do not decide, ``undecided`` says so.
     level : float
         Confidence level of the interval of the difference; with ``adjust``, of all intervals of a
         family together (with "bh" and "by", see Notes).
@@ -158,8 +168,8 @@ def compare(
         Interval of the difference of the two regions, times n_only / n. "score" is Miettinen and
         Nurminen's with half a continuity correction, and covers at least the level. The next three
         fall to .8 near the ends. With ``threshold``, "score" combines the Clopper-Pearson limits of
-        both sets; "delta" is the delta method, which is too narrow if a set, or the part that the
-        other one lacks, is small. All reach to 0 where the test of the row does not reject.
+        both sets; "delta" is too narrow if a set, or the part that the other one lacks, is small.
+        All reach to 0 where the test of the row does not reject.
     target : {"region", "nbest"}
         The quantity that the interval covers. "region" is Evert's (2004): the two lists are
         acceptance regions with fixed thresholds. Regions of fewer than 10 candidates have the outer
@@ -203,7 +213,11 @@ def compare(
         * ``significant``: p_adjusted, or without ``adjust`` p_value, is at most alpha;
         * ``better``: the measure that the difference favors where it is significant, else NaN;
         * ``cuts_tie``: whether one of the two lists leaves out candidates with the score of its
-          last one, so that the order of equal scores matters: see :func:`tie_sensitivity`;
+          last one, so that the order of equal scores matters; ``tie_low``, ``tie_high``: the
+          difference at the 2.5% and 97.5% points over random orders; ``p_tie_low``,
+          ``p_tie_high``: the p-values that would decide there; ``tie_decides``: whether one of
+          them decides otherwise. ``ties="expected"`` has none of the five: there the columns are
+          means over all orders, and a candidate of which only a share is in a list counts so much;
         * with "max-t" only, ``p_stderr``: Monte-Carlo standard error of p_adjusted;
           ``undecided``: the 95 % Monte-Carlo interval of p_adjusted holds alpha, so that other
           draws may decide otherwise: draw more;
@@ -229,7 +243,7 @@ def compare(
         varies more than 1.5 times as much as that of regions with fixed thresholds: intervals of
         lists as different as .93 and .4 at n near N+ covered the lists' difference in .63 to .85.
         If acceptance sets differ in size by more than 10%: "better" and "leaning" then have no
-        meaning, and are NaN (Evert's footnote 13).
+        meaning, and are NaN (Evert's footnote 13). Where ``tie_decides``.
 
     Notes
     -----
@@ -237,34 +251,27 @@ def compare(
     relative 1e-7, as R does. n-best lists have difference regions of equal size, so that the test
     is twice one tail, at most 1. With an empty region, or with no or only true positives in both,
     p_value and p_mid are 1. The tests of neighbouring n are of nearly the same candidates: a run
-    of significant n is not so many pieces of evidence.
+    of significant n is not so many pieces of evidence. Lists that cut a tie have the outer limits
+    of the regions' and the lists' interval. Means over orders (``ties="expected"``) have the score
+    test, and with "max-t" swaps of the shares; see the page of ties.
 
     Intervals and ``adjust``: with "holm" and "bonferroni" the intervals are Bonferroni's; with "bh"
     and "by" those of Benjamini and Yekutieli (2005), of the level 1 - R (1 - level) / m with R of m
-    tests rejected, so that the expected share of false ones among those of rejected differences is
-    at most 1 - level. With "max-t" they are the bands of :func:`difference_band` over the n of each
-    pair, of the level 1 - (1 - level) / F for F pairs, groups counted, and no narrower than that of
-    the row alone. Each reaches to 0 where p_adjusted is above 1 - ``level``. Step-down and Holm's
-    method may reject where the interval holds 0, never the reverse. Each pair has a null hypothesis
-    of its own, of its two rankings, so that over pairs Bonferroni's factor holds, and the largest
-    statistic of all pairs would not be exact.
+    tests rejected. With "max-t" they are the bands of :func:`difference_band` of each pair, of the
+    level 1 - (1 - level) / F for F pairs, groups counted. Each reaches to 0 where p_adjusted is
+    above 1 - ``level``. Step-down and Holm's method may reject where the interval holds 0.
 
-    Cost: one sort per measure, O(N) counting per pair for every n together, and for each n a
-    series of some standard deviations of the hypergeometric distribution; half a second for every n
-    of 100,000 candidates, most of them for the intervals. Errors are below 1e-11 relative. "max-t"
-    takes, for each swap and pair, O(n) of the few n asked for, and O(N) for every n: 0.02 s for
-    1,999 swaps and 3 n, 0.8 s for every n of 5,000 candidates. Its null hypothesis is that, given
-    the gold label, the two ranks of every candidate may be exchanged. The draws are the same for
-    all pairs and groups: a function of ``rng``, the swap and the candidate's tie key alone, so that
-    candidates that no list can reach change no number.
+    "max-t": the null hypothesis is that, given the gold label, the two ranks of every candidate may
+    be exchanged. The draws are the same for all pairs and groups: a function of ``rng``, the swap
+    and the candidate's tie key alone. Cost: half a second for every n of 100,000 candidates; swaps
+    of every n of 5,000 candidates take .8 s.
 
     References
     ----------
-    Evert (2004), section 3.3, figure 3, footnote 13. O. Miettinen and M. Nurminen (1985),
-    Comparative analysis of two rates. R. G. Newcombe (1998), Interval estimation for the difference
-    between independent proportions, method 10. G. Y. Zou and A. Donner (2008), Construction of
-    confidence limits about effect measures. Y. Benjamini and D. Yekutieli (2005), False discovery
-    rate-adjusted multiple confidence intervals for selected parameters.
+    Evert (2004), section 3.3, figure 3, footnote 13. Miettinen and Nurminen (1985), Comparative
+    analysis of two rates. Newcombe (1998), Interval estimation for the difference between
+    independent proportions. Zou and Donner (2008), Construction of confidence limits about effect
+    measures. Benjamini and Yekutieli (2005), False discovery rate-adjusted confidence intervals.
 
     Examples
     --------
@@ -324,6 +331,9 @@ def compare(
         )
     check_choice("ci", ci, DIFFERENCE_INTERVALS)
     options = options._replace(test="cluster", ci="cluster") if clustered else options
+    if Roles.of(roles).ties == "expected":
+        check_means(test, phi, clustered)
+        options = options._replace(test="expected")
     return _compare_lists(data, a, b, sizes, of, options, roles)
 
 
@@ -335,12 +345,14 @@ def _compare_lists(
     options = options._replace(seed=chosen.swaps if options.swapped else 0)
     noted = {**options.noted(), **({} if of == "precision" else {"of": of})}
     noted |= chosen.noted_seed if options.swapped else {}
-    own = options.test == "cluster" or options.target == "nbest"
+    own, means = options.test == "cluster" or options.target == "nbest", options.means
     types: dict[str, type] = {
-        **_COUNTED, "cuts_tie": bool,
+        **(dict.fromkeys(_COUNTED, float) if means else _COUNTED), "cuts_tie": bool,
         **({"n_groups": np.int64} if options.test == "cluster" else {}),
-        **(dict.fromkeys(("error", "freedom"), float) if own else {"error_of_few": float}),
+        **(MEANS if means else dict.fromkeys(
+            ("error", "freedom") if own else ("error_of_few",), float)),
         **(dict.fromkeys(("p_swaps", "drawn", "margin"), float) if options.swapped else {}),
+        **({} if means else {**TIE_TYPES, **BLOCKS}),
     }  # fmt: skip
 
     def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
@@ -357,21 +369,24 @@ def _compare_lists(
             given |= {"tests": tests, "draws": draws, "most": draws * MORE if few else draws}
             given["intervals"] = intervals_read()
         with drawing_bar(inner, options.progress, **work) as advance:
-            told: Any = {"options": given, "advance": advance}
-            if options.swapped:
-                told = {"options": {**given, "advance": advance}}
+            told: Any = {} if options.swapped else {"advance": advance}
+            given |= {"advance": advance} if options.swapped else {}
+            kernel = mean_columns if means else _list_columns
             result = ask_pairs(
-                inner, pairs, _list_columns, types, n=n, ties=chosen.ties, **told
+                inner, pairs, kernel, types, n=n, ties=chosen.ties, options=given, **told
             ).assign(reach=1.0)
         if options.swapped and result["drawn"].chunks is None and result["drawn"].count():
             noted["n_resamples"] = int(result["drawn"].max())
         return result if of == "precision" else precision_as(result, inner, of)
 
     interval = OF_ERROR if own else of_regions(options.ci, options.phi)
+    if means and not own:
+        interval = of_means(options.ci)
     return answer(
         data, only_pair(data, a, b, roles), question,
-        tuple(name.replace("precision", of) for name in _columns_of(options)), can(compare),
-        n=sizes, finish=partial(decide, how=options, interval=interval), attrs=noted,
+        tuple(name.replace("precision", of) for name in _columns_of(options)),
+        can(compare, any_ties=means, heads=not means), n=sizes,
+        finish=partial(decide, how=options, interval=interval), attrs=noted,
     )  # fmt: skip
 
 
@@ -380,7 +395,8 @@ def _columns_of(options: RegionOptions) -> tuple[str, ...]:
     decision, ending = decision_columns(options)
     drawn = DRAWN if options.swapped else ()
     groups = ("n_groups",) if options.test == "cluster" else ()
-    return (*NBEST_COLUMNS[:-1], *decision, NBEST_COLUMNS[-1], *drawn, *groups, *ending)
+    tied = () if options.means else (*TIE_TYPES, DECIDES)
+    return (*NBEST_COLUMNS[:-1], *decision, NBEST_COLUMNS[-1], *tied, *drawn, *groups, *ending)
 
 
 def _enough(n_tests: int, options: RegionOptions) -> int:
@@ -407,7 +423,7 @@ def _list_columns(
     lists: PairRanks, n: IntArray, *, options: RegionOptions, **drawing: Any
 ) -> tuple[AnyArray, ...]:
     r = lists.regions(n)
-    only = n - r.overlap
+    only, cut = n - r.overlap, lists.a.cuts_tie(n) | lists.b.cuts_tie(n)
     tp_only_a, tp_only_b = r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
     difference = (tp_only_a - tp_only_b) / n
     tables = tp_only_a, only, tp_only_b, only
@@ -420,9 +436,9 @@ def _list_columns(
         p_values, own = (sample_odds_ratio(*tables), p_value, nothing), (n_groups, error, freedom)
     else:
         if options.target == "nbest":
-            own = _nbest_error(lists, n, only, (tp_only_a, tp_only_b), options.phi)
+            own = nbest_error(lists, n, only, (tp_only_a, tp_only_b), options.phi)
         else:
-            own = (_error_of_few(lists, n, only, (tp_only_a, tp_only_b), options.phi),)
+            own = (error_of_few(lists, n, only, (tp_only_a, tp_only_b), options.phi, cut),)
         p_values = (
             (sample_odds_ratio(*tables), nothing, nothing)
             if options.swapped
@@ -430,43 +446,22 @@ def _list_columns(
         )
     swapped: tuple[AnyArray, ...] = ()
     if options.swapped:
-        p_alone, *swapped = _swapped(lists, n, options=options, **drawing)  # type: ignore[assignment]
-        p_values = p_values[0], p_alone, nothing
+        *swapped, p_ends = _swapped(lists, n, cut, options=options, **drawing)  # type: ignore[assignment]
+        p_values = p_values[0], swapped.pop(0), nothing  # type: ignore[attr-defined]
+    looked = cut & lists.exists & (options.test != "cluster")
+    ends = tie_columns(lists, n, looked, p_values[1], difference, options)
+    if options.swapped:
+        ends = *ends[:2], *p_ends, *ends[4:]
     return (
         r.tp_a / n, r.tp_b / n, difference, r.overlap, only, only, tp_only_a, tp_only_b, *p_values,
-        lists.a.cuts_tie(n) | lists.b.cuts_tie(n), *own, *swapped,
+        cut, *own, *swapped, *ends,
     )  # fmt: skip
-
-
-def _nbest_error(
-    lists: PairRanks, n: IntArray, only: IntArray, tp_only: tuple[IntArray, IntArray], phi: float
-) -> tuple[FloatArray, FloatArray]:
-    """Return the standard error where thresholds are as random as labels, and endless freedom."""
-    spread = bands.difference_spread(*lists.ranks, lists.gold, lists.total, n, only, tp_only)
-    error = np.where(only > 0, np.sqrt(phi * spread.variance) / n, 0.0)
-    return error, np.full(only.shape, np.inf)
-
-
-def _error_of_few(
-    lists: PairRanks, n: IntArray, only: IntArray, tp_only: tuple[IntArray, IntArray], phi: float
-) -> FloatArray:
-    """Return the standard error of the lists where the regions are small, NaN elsewhere.
-
-    Say where the difference of larger ones varies far more than that of two fixed regions.
-    """
-    spread = bands.difference_spread(*lists.ranks, lists.gold, lists.total, n, only, tp_only)
-    exists = lists.exists & (only >= LEAST)
-    if exists.any():
-        shares = ((tp + 1.0) / (only + 2.0) for tp in tp_only)
-        regions = (only + 2.0) * sum(share * (1.0 - share) for share in shares)
-        ratio, sizes = spread.variance / regions, np.broadcast_to(n, only.shape)
-        warn_of_thresholds(ratio, sizes, exists, "difference of the n-best lists")
-    return np.where((only > 0) & (only < LEAST), np.sqrt(phi * spread.variance) / n, np.nan)
 
 
 def _swapped(
     lists: PairRanks,
     n: IntArray,
+    cut: BoolArray,
     *,
     options: RegionOptions,
     tests: int,
@@ -474,10 +469,14 @@ def _swapped(
     most: int,
     intervals: bool,
     advance: Callable[[int], object],
-) -> tuple[FloatArray, ...]:
-    """Return the p-values of swaps, alone and for all n, their number, and the bands' margins."""
+) -> tuple[AnyArray, ...]:
+    """Return p-values of swaps, alone and for all n, their number, the bands' margins, and more.
+
+    The last are the p-values at the ends of what orders of equal scores make of lists: (end, ...).
+    """
     shape = lists.exists.shape
     p_alone, p_swaps, drawn, margin = (np.full(shape, np.nan) for _ in range(4))
+    p_ends = np.full((2, *shape), np.nan)
     each, share = options.adjust_over == "n", (1.0 - options.level) / tests
     level = 1.0 - (share if options.alternative == "two-sided" else min(2.0 * share, 0.999))
     for row in np.ndindex(shape[:-1]):
@@ -485,15 +484,17 @@ def _swapped(
         if not asked.any():
             continue
         at, ranks, keys = (*row, asked), lists.of(row), lists.draws_of(row)
+        ends = swap_ends(lists, row, n, cut)
         found = swaps.decided_swap_tests(
             *ranks, n[asked], options.alternative, keys, tests=[tests], alpha=options.alpha,
-            each=each, most=most, n_resamples=draws, seed=options.seed, advance=advance,
+            each=each, ends=ends, most=most, n_resamples=draws, seed=options.seed, advance=advance,
         )  # fmt: skip
         p_alone[at], drawn[at] = found.alone, found.drawn
         p_swaps[at] = found.alone if each else found.together
+        p_ends[(slice(None), *at)] = p_swaps[at] if ends is None else found.ends[0 if each else 1]
         if intervals:
             margin[at] = difference_margins(
                 *ranks, n[asked], [level], keys, lists.whole, lists.clusters_of(row), each=each,
                 n_resamples=max(draws, bands.draws_needed(level)), seed=options.seed,
             )[0]  # fmt: skip
-    return p_alone, p_swaps, drawn, margin
+    return p_alone, p_swaps, drawn, margin, p_ends

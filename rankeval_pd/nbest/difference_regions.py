@@ -75,10 +75,6 @@ def difference_region(
         (Dataset: dimension row), and ``list`` ("a" or "b"), ``rank_a``, ``rank_b``: the ranks,
         from 1, in the two rankings.
 
-    Notes
-    -----
-    O(N log N).
-
     References
     ----------
     Evert (2004), section 3.3: the regions D1 and D2.
@@ -332,9 +328,9 @@ class RegionOptions(NamedTuple):
     def noted(self) -> dict[str, Any]:
         """Return what the readers of the table, and the plots, need to know."""
         kept = {k: x for k, x in self._asdict().items() if k not in ("seed", "progress")}
-        if self.swapped:
-            kept["test"] = "swaps"
-        else:
+        if self.swapped or self.means:
+            kept["test"] = "swaps" if self.swapped else "score"
+        if not self.swapped:
             del kept["n_resamples"]
         if self.adjust is None:
             del kept["adjust_over"]
@@ -344,6 +340,11 @@ class RegionOptions(NamedTuple):
     def swapped(self) -> bool:
         """Whether the tests swap labels."""
         return self.adjust in SWAPPED
+
+    @property
+    def means(self) -> bool:
+        """Whether means over orders of equal scores are compared."""
+        return self.test == "expected"
 
 
 def _test_with(phi: float, test: str | None, adjust: str | None) -> str:
@@ -448,10 +449,7 @@ def odds_ratios(
     -----
     Above 1, what only a accepts is better. The conditional estimate is the odds ratio under which
     the observed table is the expected one, given its margins (Fisher's noncentral hypergeometric
-    distribution); it is nearer to 1 than the sample's. The interval leaves (1 - level)/2 to either
-    side. It excludes 1 exactly where the two-sided p-value of Fisher's test in :func:`compare` is
-    below 1 - level. Solved on the logarithm of the odds ratio, to 1e-10 or better; R's
-    ``fisher.test`` stops at 1e-4. Thousands of n take a fraction of a second.
+    distribution). The interval excludes 1 where Fisher's test in :func:`compare` rejects.
 
     References
     ----------

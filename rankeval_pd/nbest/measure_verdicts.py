@@ -32,6 +32,8 @@ from rankeval_pd.nbest.comparison import FEW, MORE
 from rankeval_pd.nbest.precision import warn_of_reversed
 from rankeval_pd.nbest.precision_bands import difference_margins
 from rankeval_pd.nbest.rank_criteria import FOUND, PAIRS, RANKED, RankCriterion
+from rankeval_pd.nbest.tie_verdicts import PairEnds, ends_of, half_width, tested
+from rankeval_pd.nbest.tie_warnings import DECIDES, warn_of_rows
 from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions import hypergeometric
@@ -39,8 +41,9 @@ from rankeval_pd.stats.intervals import bands
 from rankeval_pd.stats.intervals.proportions import INTERVALS, Limits
 from rankeval_pd.stats.rankings import early, measure_pairs, roc_areas, swaps
 from rankeval_pd.stats.rankings.measure_pairs import PairTests
-from rankeval_pd.stats.rankings.ranking import Ranking, Whole, nbest_regions, restricted_ranks
+from rankeval_pd.stats.rankings.ranking import Ranking, Whole, nbest_regions
 from rankeval_pd.stats.rankings.swap_draws import Keys
+from rankeval_pd.stats.rankings.tie_orders import tied_lists
 from rankeval_pd.stats.significance.adjust import rejects
 from rankeval_pd.stats.significance.fisher import fisher_test
 
@@ -147,18 +150,26 @@ def measure_ranks(
 
 def ranked(data: Data, asked: RankCriterion, columns: dict[str, type], roles: Any) -> Data:
     """Return the columns asked for, in the order of the measures."""
+    chosen = Roles.of(roles)
+    rows: list[Any] = []
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
-        baseline = None
+        baseline, known = None, len(rows)
         if asked.baseline is not None:
             measures = inner.indexes["measure"].tolist()
             if asked.baseline not in measures:
                 raise unknown_name("baseline", asked.baseline, measures)
             baseline = measures.index(asked.baseline)
         compute = functools.partial(_columns, baseline=baseline)
-        return _tested(inner, sizes, asked, Roles.of(roles), compute, FOUND, "measure")
+        more = {} if asked.kind else {"rows": rows}
+        result = _tested(inner, sizes, asked, chosen, compute, FOUND, "measure", **more)
+        names = inner.indexes["measure"]
+        rows[known:] = [(names[a], names[b], *row) for a, b, *row in rows[known:]]
+        return result
 
-    return _answered(data, asked, roles, question, ("measure",), asked.columns(columns))
+    result = _answered(data, asked, roles, question, ("measure",), asked.columns(columns))
+    warn_of_rows(rows)
+    return result
 
 
 def pairs_tested(data: Data, asked: RankCriterion, roles: Any) -> Data:
@@ -183,9 +194,10 @@ def _answered(
 ) -> Data:
     """Return the answer for the whole data, its rows named by ``names``, and by n of lists."""
     over_n: bool = asked.kind is None
+    means = Roles.of(roles).ties == "expected"
     return answer(
         data, roles, question, (*names, *(("n",) if over_n else ()), *columns),
-        can(measure_ranks, lists=over_n, any_ties=not over_n, heads=over_n),
+        can(measure_ranks, lists=over_n, any_ties=not over_n or means, heads=over_n and not means),
         n=asked.n, attrs=asked.attrs,
     )  # fmt: skip
 
@@ -198,6 +210,7 @@ def _tested(
     compute: Callable[..., tuple[AnyArray, ...]],
     columns: dict[str, type],
     dim: str,
+    **more: Any,
 ) -> xr.Dataset:
     """Return the columns of every measure, or of every pair of them, all pairs being tested."""
     over_n: bool = asked.kind is None
@@ -225,7 +238,7 @@ def _tested(
             kwargs={
                 "asked": asked, "sizes": sizes, "ties": chosen.ties, "n_resamples": draws,
                 "seed": chosen.swaps if over_n else chosen.draws, "advance": advance,
-                **({"whole": inner.attrs["whole"]} if over_n else {}),
+                **({"whole": inner.attrs["whole"]} if over_n else {}), **more,
             },
             input_core_dims=[["measure", "candidate"], ["candidate"]] * 2,
             output_core_dims=[[dim, "n"] if over_n else [dim]] * (len(columns) + 1),
@@ -266,6 +279,7 @@ class _Found(NamedTuple):
     tied: IntArray
     exists: BoolArray
     tested: PairTests
+    decides: BoolArray  #: whether the order of equal scores decides a test of the measure
 
 
 def _columns(
@@ -286,6 +300,7 @@ def _columns(
         "value": found.value, "ci_low": found.limits[0], "ci_high": found.limits[1],
         "ci_low_alone": found.alone[0], "ci_high_alone": found.alone[1],
         "better_than_chance": found.better, "tied": found.tied, **decided._asdict(),
+        DECIDES: found.decides,
     }  # fmt: skip
     return _leave(asked, [*(named[name] for name in FOUND), found.exists])
 
@@ -331,6 +346,7 @@ def _of_lists(
     seed: int,
     advance: Callable[[int], object],
     whole: Whole | None,
+    rows: list[Any] | None = None,
 ) -> _Found:
     """Return values and tests of n-best lists, from the swaps of all pairs."""
     ranking = Ranking.of(score, gold[..., np.newaxis, :], present, whole=whole)
@@ -350,6 +366,10 @@ def _of_lists(
     if asked.n_resamples is None and sizes.size <= FEW:
         most *= MORE
     drawing: dict[str, Any] = {"n_resamples": n_resamples, "seed": seed}
+    deciding: dict[str, Any] = {
+        "alpha": 1.0 - asked.how.level, "each": asked.how.each, "most": most, "advance": advance
+    }  # fmt: skip
+    far = PairEnds.of(result)
     for row in np.ndindex(batch):
         for number, (a, b) in enumerate(measure_pairs.pairs(count)):
             both = present[row][a] & present[row][b]
@@ -357,47 +377,67 @@ def _of_lists(
             if not there.any():
                 continue
             n, at = sizes[there], (*row, number, there)
-            rank_a, rank_b = (restricted_ranks(ranking.order[row][x], both)[both] for x in (a, b))
-            true, own = gold[row][both], keys[row][both]
-            regions = nbest_regions(rank_a, rank_b, true, n)
-            only = n - regions.overlap
-            tp_only = regions.tp_a - regions.tp_overlap, regions.tp_b - regions.tp_overlap
-            total = np.array(true.size if whole is None else whole.total)
-            spread = bands.difference_spread(rank_a, rank_b, true, total, n, only, tp_only)
-            result.difference[at] = (regions.tp_a - regions.tp_b) / n
-            result.error[at] = np.where(only > 0, np.sqrt(spread.variance) / n, 0.0)
-            result.freedom[at] = np.inf
-            if not asked.swapped:
-                p = fisher_test(tp_only[0], only, tp_only[1], only, "two-sided").p_value
-                result.p_value[at] = p
-                continue
+            cut = np.asarray((lists.tied[row][[a, b]][:, there] > 0).any(axis=0))
+            pair = tied_lists(ranking, ranking, both, row, (a, b), n)
             ours = families if baseline in (a, b) else families[:1]
             levels = [1.0 - (1.0 - asked.how.level) / tests for tests in ours]
-            found = swaps.decided_swap_tests(
-                rank_a, rank_b, true, n, "two-sided", own, tests=ours,
-                alpha=1.0 - asked.how.level, each=asked.how.each, most=most, advance=advance,
-                **drawing,
-            )  # fmt: skip
+            ends = ends_of(pair) if cut.any() and ties != "expected" else None
+            result.freedom[at] = np.inf
+            if ties == "expected":
+                result.difference[at], result.error[at] = (
+                    (pair.tp[0] - pair.tp[1]) / n,
+                    pair.error(),
+                )
+                if not asked.swapped:
+                    result.p_value[at] = pair.p("two-sided")
+                    continue
+                found = tested(pair, "two-sided", tests=ours, **deciding, **drawing)
+                margins = [
+                    half_width(found, result.error[at], x, each=asked.how.each) for x in levels
+                ]
+            else:
+                rank_a, rank_b = (x.ranks for x in pair.pair)
+                true, own = pair.gold, keys[row][both]
+                regions = nbest_regions(rank_a, rank_b, true, n)
+                only = n - regions.overlap
+                tp_only = regions.tp_a - regions.tp_overlap, regions.tp_b - regions.tp_overlap
+                total = np.array(true.size if whole is None else whole.total)
+                spread = bands.difference_spread(rank_a, rank_b, true, total, n, only, tp_only)
+                result.difference[at] = (regions.tp_a - regions.tp_b) / n
+                result.error[at] = np.where(only > 0, np.sqrt(spread.variance) / n, 0.0)
+                if not asked.swapped:
+                    p = fisher_test(tp_only[0], only, tp_only[1], only, "two-sided").p_value
+                    result.p_value[at] = p
+                    far.look(at, ends, n, cut, p)
+                    continue
+                found = swaps.decided_swap_tests(
+                    rank_a, rank_b, true, n, "two-sided", own, tests=ours,
+                    ends=None if ends is None else ends.statistics(), **deciding, **drawing,
+                )  # fmt: skip
+                margins = [
+                    *difference_margins(
+                        rank_a, rank_b, true, n, levels, own, whole, each=asked.how.each, **drawing
+                    )
+                ]
             result.p_value[at] = found.alone
             asked.attrs["n_resamples"] = max(asked.attrs["n_resamples"], found.drawn)
-            margins = difference_margins(
-                rank_a, rank_b, true, n, levels, own, whole, each=asked.how.each, **drawing
-            )
             for family, margin in zip(result.families, margins, strict=False):
                 family.p_value[at] = found.alone if asked.how.each else found.together
                 family.margin[at], family.drawn[at] = margin, found.drawn
+            far.look(at, ends, n, cut, found)
+    decides = far.decide(result, asked.how, sizes, rows)
     size = ranking.size
     tp, n = (np.where(exists, x, 0).astype(float) for x in (lists.tp, sizes))
     total = np.maximum(size.total, 1).astype(float)[..., np.newaxis]
     positive = size.positive.astype(float)[..., np.newaxis]
-    above = np.exp(hypergeometric.tails(tp, total, positive, n).ge)
-    below = np.exp(hypergeometric.tails(n - tp, total, total - positive, n).ge)
+    above = np.exp(hypergeometric.tails(np.floor(tp), total, positive, n).ge)
+    below = np.exp(hypergeometric.tails(np.floor(n - tp), total, total - positive, n).ge)
     better, worse = (
         exists & (x * count * sizes.size <= 1.0 - asked.how.level) for x in (above, below)
     )
     warn_of_reversed(worse[exists])
     value = np.where(exists, lists.tp / sizes, np.nan)
-    return _Found(value, limits, alone, better, lists.tied, exists, result)
+    return _Found(value, limits, alone, better, lists.tied, exists, result, decides)
 
 
 def _of_areas(
@@ -451,4 +491,4 @@ def _of_areas(
     limits, alone = ((low[..., np.newaxis], high[..., np.newaxis]) for low, high in (limits, alone))
     exists = np.ones((*better.shape, 1), dtype=bool)
     tied = np.zeros(exists.shape, dtype=np.int64)
-    return _Found(value, limits, alone, better[..., np.newaxis], tied, exists, tested)
+    return _Found(value, limits, alone, better[..., np.newaxis], tied, exists, tested, tied > 0)

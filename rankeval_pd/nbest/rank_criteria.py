@@ -11,6 +11,7 @@ from rankeval_pd.errors import check_choice, check_share
 from rankeval_pd.forms.rankings.values import Sizes, check_n
 from rankeval_pd.forms.roles.declarations import check_draws, check_needed
 from rankeval_pd.nbest.difference_regions import SWAPPED
+from rankeval_pd.nbest.tie_warnings import DECIDES
 from rankeval_pd.stats.rankings import swaps
 from rankeval_pd.stats.rankings.measure_pairs import Decision
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, level_of_each
@@ -24,7 +25,7 @@ VERDICT: dict[str, type] = {
     "rank_high": np.int64, "difference": float, "difference_low": float, "difference_high": float,
     "p_adjusted": float, "tied_for_best": bool, "better_than_chance": bool,
 }  # fmt: skip
-OF_LISTS: dict[str, type] = {"tied": np.int64}
+OF_LISTS: dict[str, type] = {"tied": np.int64, DECIDES: bool}
 _ALONE: dict[str, type] = {"difference_low_alone": float, "difference_high_alone": float}
 _VALUES: dict[str, type] = {"ci_low_alone": float, "ci_high_alone": float}
 _OTHERS: dict[str, type] = {

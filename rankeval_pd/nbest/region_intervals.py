@@ -12,6 +12,7 @@ import xarray as xr
 from rankeval_pd.forms.out.tables import adjusted_together, family_of, levels_together
 from rankeval_pd.forms.rankings.kernel_calls import Pair
 from rankeval_pd.forms.roles.roles import Names
+from rankeval_pd.nbest.tie_warnings import P_ENDS, decides, warn_of_order
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.cluster_totals import alike_share
 from rankeval_pd.stats.intervals.differences import (
@@ -32,7 +33,7 @@ from rankeval_pd.stats.significance.equivalence import (
 
 _LIMITS = ("ci_low", "ci_high")
 _ALONE = ("ci_low_alone", "ci_high_alone")
-_MULTIPLES = ("difference", *_LIMITS, *_ALONE)
+_MULTIPLES = ("difference", *_LIMITS, *_ALONE, "tie_low", "tie_high")
 
 Interval = Callable[..., Limits]  # from columns of the result, and a level, to two-sided limits
 
@@ -97,12 +98,20 @@ def decide(
         _limits(result, p, level, how, interval)
         for result, p, level in zip(results, bare, levels, strict=True)
     ]
+    swapped = (how.adjust or "").startswith("max-t")
+    ends = [[result[x] for x in P_ENDS if x in result] for result in results]
+    drawn = "drawn" in results[0]
     if how.adjust is None:
-        return [
-            _decided(result.assign(_named(_LIMITS, own)), p, how, towards)
-            for result, p, own in zip(results, bare, alone, strict=True)
+        decided = [
+            _decided(result.assign(_named(_LIMITS, own)), p, how, towards, of_ends)
+            for result, p, own, of_ends in zip(results, bare, alone, ends, strict=True)
         ]
-    swapped = how.adjust.startswith("max-t")
+        warn_of_order(decided)
+        return (
+            [_with_error(x, how.alpha, p) for x, p in zip(decided, bare, strict=True)]
+            if drawn
+            else decided
+        )
     family: dict[str, Any] = {"batch": batch, "over": how.adjust_over}
     given = [result["p_swaps"] for result in results] if swapped else bare
     held = adjusted_together(given, how.adjust, **family)
@@ -118,14 +127,22 @@ def decide(
             _limits(result, p, level, how, interval)
             for result, p, level in zip(results, held, wider, strict=True)
         ]
+    if ends[0]:  # all rows at their low ends, and all at their high ones
+        sides = [
+            adjusted_together(list(side), how.adjust, **family) for side in zip(*ends, strict=True)
+        ]
+        ends = [list(of) for of in zip(*sides, strict=True)]
     decided = [
         _decided(
             result.assign({**_named(_ALONE, own), **_named(_LIMITS, limits), "p_adjusted": p}),
-            p, how, towards,
+            p, how, towards, of_ends,
         )
-        for result, own, limits, p in zip(results, alone, together, held, strict=True)
+        for result, own, limits, p, of_ends in zip(
+            results, alone, together, held, ends, strict=True
+        )
     ]  # fmt: skip
-    return [_with_error(result, how.alpha) for result in decided] if swapped else decided
+    warn_of_order(decided)
+    return [_with_error(x, how.alpha, x["p_adjusted"]) for x in decided] if drawn else decided
 
 
 def _with_margin(
@@ -178,8 +195,16 @@ def _named(names: tuple[str, str], arrays: tuple[Any, Any]) -> dict[str, Any]:
     return dict(zip(names, arrays, strict=True))
 
 
-def _decided(result: xr.Dataset, p: xr.DataArray, how: Decision, towards: str) -> xr.Dataset:
+def _decided(
+    result: xr.Dataset,
+    p: xr.DataArray,
+    how: Decision,
+    towards: str,
+    ends: Sequence[xr.DataArray] = (),
+) -> xr.Dataset:
     """Add who is better; and turn precision into what it was asked in multiples of."""
+    if ends:
+        result = decides(result, p, ends, how.alpha, towards)
     result = with_better(result.assign(significant=rejects(p, how.alpha)), towards)
     if "times" not in result:
         return result
@@ -262,12 +287,12 @@ def _band(
     return low, high
 
 
-def _with_error(result: xr.Dataset, alpha: float) -> xr.Dataset:
+def _with_error(result: xr.Dataset, alpha: float, p: xr.DataArray) -> xr.Dataset:
     """Add the standard error of the adjusted p-value, and whether other draws may decide else."""
     error, undecided = xr.apply_ufunc(
         swaps.monte_carlo_error,
         result["p_swaps"],
-        result["p_adjusted"],
+        p,
         result["drawn"],
         kwargs={"alpha": alpha},
         output_core_dims=[[], []],

@@ -11,7 +11,13 @@ import pandas as pd
 from rankeval_pd.forms.out.phrases import ADJUSTED, TESTS, percent_of
 from rankeval_pd.plotting.canvas import FEW, LINE, XLABELS, Canvas, tell, thin_table
 from rankeval_pd.plotting.ink import Ink, mix
-from rankeval_pd.plotting.lists import FIRST, draw_lists, draw_marks, draw_references
+from rankeval_pd.plotting.lists import (
+    FIRST,
+    draw_lists,
+    draw_marks,
+    draw_references,
+    shade_blocks,
+)
 from rankeval_pd.plotting.numbers import (
     LEAST,
     compact,
@@ -90,6 +96,8 @@ def draw_comparison(
         draw_marks(canvas, mine, "precision", mark, x, first=first)
     if curves is not None:
         draw_references(canvas, curves, x, references)
+    if "tie_decides" in table:  # not of means over all orders
+        shade_blocks(canvas, table, "cuts_tie", x)
     _draw_strips(canvas, strip, table, pairs, findings, rows, x)
     if low is not None:
         _draw_difference(canvas, low, pairs[0], findings, together, rows, x)

@@ -64,6 +64,7 @@ def draw_precision(
     for measure in rows:
         draw_marks(canvas, rows[measure], "precision", mark, x, first=measure == next(iter(rows)))
     _uncertainty(canvas, table, band, rows, intervals, bands)
+    shade_blocks(canvas, table[table["measure"].isin([*rows])], "tied", x)
     draw_references(canvas, table, x, references, relevant)
     canvas.finish(ylabel="precision", xlabel=XLABELS[x])
 
@@ -92,6 +93,21 @@ def draw_lists(
         canvas.limits("x", high=float(max(ends)) * room)
     canvas.across(x, log=logarithmic)
     return {name: rows[name] for name in scores}
+
+
+def shade_blocks(canvas: Canvas, table: pd.DataFrame, column: str, x: str) -> None:
+    """Shade the n inside a block of equal scores, where their order decides who is in the list."""
+    if x != "n" or column not in table or table.attrs.get("ties") in ("expected", "blocks"):
+        return
+    inside = (table[column] > 0).groupby(table["n"]).any()
+    if not inside.any():
+        return
+    look: dict[str, Any] = {"color": canvas.ink.gray(0.5), "alpha": 0.12, "linewidth": 0}
+    canvas.ax.fill_between(
+        inside.index, 0.0, 1.0, where=inside, step="mid", zorder=0.5,
+        transform=canvas.ax.get_xaxis_transform(), **look,
+    )  # fmt: skip
+    canvas.tell("Shaded: n inside a block of equal scores.")
 
 
 def _uncertainty(

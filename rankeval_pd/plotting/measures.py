@@ -256,7 +256,10 @@ def comparison(
         table = compare(data, a, b, sizes, adjust=adjust, n_resamples=draws, **asked)
         together = curves = None
         if simultaneous and adjust is None and phi == 1.0:  # swaps know of no phi
-            together = compare(data, a, b, shown(table), adjust="max-t", n_resamples=draws, **asked)
+            with hushed("ties='shared'"):  # said once, of the table
+                together = compare(
+                    data, a, b, shown(table), adjust="max-t", n_resamples=draws, **asked
+                )
             together.attrs.setdefault("n_resamples", draws)
         if x != "n" or reference:
             curves = curves_of(data, sizes, **roles)

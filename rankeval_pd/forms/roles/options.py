@@ -25,6 +25,7 @@ _whole: ContextVar[bool] = ContextVar("whole", default=False)
 
 #: columns that a keyword adds; they follow the short table's own
 _ADDED = ("share", "relation", "tp_sd", "n_groups", "n_queries", "n_missing")
+_IF_TRUE = ("tie_decides",)  # flags that are shown where they are true of a row
 _SHORT_LIST = 20  # names that fit into attrs
 
 
@@ -159,7 +160,8 @@ def _shortened(table: pd.DataFrame, short: Sequence[str]) -> pd.DataFrame:
         return table
     columns = list(table.columns)
     first = min((columns.index(name) for name in short if name in columns), default=0)
-    shown = [name for name in (*short, *_ADDED) if name in columns[first:]]
+    added = (*_ADDED, *(name for name in _IF_TRUE if name in table and table[name].any()))
+    shown = [name for name in (*short, *added) if name in columns[first:]]
     return table[[*columns[:first], *dict.fromkeys(shown)]]
 
 

@@ -256,9 +256,9 @@ class Roles:
         if self.ties not in CUTTING:
             raise ValueError(
                 f"ties={self.ties!r} holds in nbest_precision, random_test and the curves (roc,"
-                " precision_recall, det, lift, gain), and not for crossovers, bands, comparisons or"
-                f" what else was asked here: allowed are {listed(CUTTING)}. tie_sensitivity says"
-                " how much a comparison depends on the order of equal scores."
+                " precision_recall, det, lift, gain), 'expected' in compare, significant_ranges,"
+                " measure_ranks and summary too, and not for what was asked here: allowed are"
+                f" {listed(CUTTING)}."
             )
 
     @property

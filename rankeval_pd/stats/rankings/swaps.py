@@ -1,26 +1,23 @@
 """Two rankings whose labels are swapped per candidate: what the difference is by chance alone.
 
 If neither measure is better, it is a matter of chance which of its two ranks a candidate owes to
-which measure. Every swap gives two rankings, whose ranks are formed anew: the candidates are put
-in the order of the ranks they now have, and where two have the same one, in the order of the key.
+which measure. Every swap gives two rankings, whose ranks are formed anew, by the ranks that the
+candidates now have and then by the key.
 
 There are two slots for each rank, that of a and that of b, and a slot goes to the first ranking or
-to the second. An n-best list ends at the slot where its ranking has n of them, which is near slot
-2n in every swap: those before the window around it are in their lists for sure, those behind it
-are in none. There are three algorithms, which draw the same swaps and give the same counts:
+to the second. An n-best list ends near slot 2n in every swap. There are three algorithms, which
+draw the same swaps and give the same counts:
 
-* **windows** (:class:`_Window`), for few n: only the slots of the windows are walked through, and
-  what is before them is a sum over candidates;
-* **ranks** (:func:`_rank_blocks`), where the windows together are longer than the slots up to the
-  last of them: the ranks of all candidates that a list can reach, the draws of a block together;
-* **walks** (:class:`swap_draws.Walk`), the same for lists so long that a block of draws does not
-  fit the cache: draw by draw, with one byte or two for each slot.
+* **windows** (:class:`_Window`), for few n: only the slots around the ends of the lists are walked
+  through, and what is before them is a sum over candidates;
+* **ranks** (:func:`_rank_blocks`), where the windows together are longer than all slots;
+* **walks** (:class:`swap_draws.Walk`), where a block of draws does not fit the cache.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,8 +44,7 @@ def least_swaps(n_tests: int, alpha: float) -> int:
 def enough_swaps(n_tests: int, alpha: float) -> int:
     """Return the number of swaps unless one is given: ten times the least, and 999 at least.
 
-    Then ten swaps are expected beyond a statistic that decides, as of systems over items. Of more
-    than fifty tests it is no more than the least of five hundred tests, or twice their own.
+    Of more than fifty tests no more than the least of five hundred tests, or twice their own.
     """
     tests = max(n_tests, 1)
     return max(999, least_swaps(min(10 * tests, max(500, 2 * tests)), alpha))
@@ -67,9 +63,8 @@ def swapped_ranks(
 ) -> Iterator[tuple[IntArray, IntArray]]:
     """Yield the ranks of the chosen candidates in both swapped rankings, (draw, candidate).
 
-    The candidates come in the order of the key; ``keys`` are what the draws of each depend on,
-    without them its place is; those of one key are swapped together. Ranks above ``most`` are
-    ``most + 1``, and candidates that cannot come so far up are left out.
+    The candidates come in the order of the key; those of one of ``keys`` are swapped together.
+    Ranks above ``most`` are ``most + 1``, and candidates that cannot come so far up are left out.
     """
     most = rank_a.size if most is None else most
     drawing: dict[str, Any] = {"n_resamples": n_resamples, "seed": seed, "advance": advance}
@@ -158,9 +153,7 @@ def swapped(
 ) -> Iterator[Regions]:
     """Yield the counts of both lists after random swaps, (draw, n), block by block.
 
-    ``keys`` are what the draws of each candidate depend on; without them its place is. For each
-    resample the cost is that of the slots in the windows of the lists, and of a sum over the
-    candidates before them; where n are many, that of all slots up to the last of them.
+    ``keys`` are what the draws of each candidate depend on; without them its place is.
     """
     n = np.minimum(n, rank_a.size)
     slots = Slots.of(rank_a, rank_b)
@@ -429,6 +422,8 @@ class SwapTests(NamedTuple):
     alone: FloatArray  #: of the statistic at this n by itself
     together: FloatArray  #: of the largest statistic over all n: simultaneous
     drawn: int  #: how many swaps there were
+    largest: FloatArray  #: the largest statistic over all n, of each swap
+    ends: tuple[FloatArray, FloatArray]  #: alone and together, of more statistics: (end, n)
 
 
 def swap_tests(
@@ -439,30 +434,46 @@ def swap_tests(
     alternative: str,
     keys: Keys | None = None,
     *,
+    ends: FloatArray | None = None,
     n_resamples: int,
     seed: int,
     advance: Advance = lambda _: None,
 ) -> SwapTests:
-    """Return the share of swaps whose statistic is as large as the observed one.
+    """Return the share of swaps whose statistic is as large as the observed one, or as ``ends``.
 
     At n itself, or at any n; the add-one p-values of both are of the same draws, so that the second
     is never below the first.
     """
-    observed = sided(region_statistic(nbest_regions(rank_a, rank_b, gold, n), n), alternative)
-    limit = observed - _EQUAL * np.maximum(np.abs(observed), 1.0)
-    hits, largest = np.zeros(n.size, dtype=np.int64), []
-    for counts in swapped(
-        rank_a, rank_b, gold, n, keys, n_resamples=n_resamples, seed=seed, advance=advance
-    ):
-        drawn = sided(region_statistic(counts, n), alternative)  # (draw, n)
-        hits += (drawn >= limit).sum(axis=0)
-        largest.append(drawn.max(axis=-1))
-    together = exceedance(observed, np.concatenate(largest))
-    return SwapTests((1 + hits) / (n_resamples + 1), together, n_resamples)
+    observed = region_statistic(nbest_regions(rank_a, rank_b, gold, n), n)
+    drawing: Any = {"n_resamples": n_resamples, "seed": seed, "advance": advance}
+    swaps = swapped(rank_a, rank_b, gold, n, keys, **drawing)
+    drawn = (region_statistic(counts, n) for counts in swaps)
+    return share_of_swaps(observed, drawn, alternative, n_resamples, ends)
+
+
+def share_of_swaps(
+    observed: FloatArray,
+    drawn: Iterable[FloatArray],
+    alternative: str,
+    n_resamples: int,
+    ends: FloatArray | None = None,
+) -> SwapTests:
+    """Return the share of the draws (draw, n) that are as large as the observed statistic (n)."""
+    looked = sided(np.stack([observed, *(() if ends is None else ends)]), alternative)
+    limit = looked - _EQUAL * np.maximum(np.abs(looked), 1.0)
+    hits, largest = np.zeros(looked.shape, dtype=np.int64), []
+    for block in drawn:
+        values = sided(block, alternative)
+        hits += [(values >= least).sum(axis=0) for least in limit]
+        largest.append(values.max(axis=-1))
+    every = np.concatenate(largest)
+    alone, together = (1 + hits) / (n_resamples + 1), exceedance(looked, every)
+    return SwapTests(alone[0], together[0], n_resamples, every, (alone[1:], together[1:]))
 
 
 def decided_swap_tests(
     *rankings: Any,
+    test: Callable[..., SwapTests] | None = None,
     tests: Sequence[float],
     alpha: float,
     each: bool,
@@ -472,13 +483,12 @@ def decided_swap_tests(
 ) -> SwapTests:
     """Return :func:`swap_tests` of so many swaps that no p-value near alpha is left undecided.
 
-    What decides is the p-value times one of ``tests``; with ``each`` that of each n by itself. As
-    long as its 95% Monte-Carlo interval holds alpha, the swaps are four times as many, up to
-    ``most``.
+    What decides is the p-value times one of ``tests``; with ``each`` that of each n by itself. The
+    swaps are four times as many as long as its Monte-Carlo interval holds alpha, up to ``most``.
     """
     draws = n_resamples
     while True:
-        found = swap_tests(*rankings, n_resamples=draws, **drawing)
+        found = (test or swap_tests)(*rankings, n_resamples=draws, **drawing)
         p = found.alone if each else found.together
         drawn = np.full(p.shape, float(draws))
         held = (np.minimum(times * p, 1.0) for times in tests)

@@ -1,0 +1,301 @@
+"""Comparisons of lists that cut blocks of equal scores: by means, or whether the order decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankeval_pd.errors import warn_of_thresholds
+from rankeval_pd.forms.rankings.kernel_calls import PairRanks
+from rankeval_pd.nbest.difference_regions import RegionOptions, region_tests
+from rankeval_pd.nbest.precision import LEAST
+from rankeval_pd.nbest.region_intervals import Interval
+from rankeval_pd.nbest.tie_warnings import BLOCKS
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.intervals import bands
+from rankeval_pd.stats.intervals.differences import DIFFERENCE_INTERVALS
+from rankeval_pd.stats.intervals.proportions import Limits, z_of
+from rankeval_pd.stats.rankings import measure_pairs, swaps, tie_orders
+from rankeval_pd.stats.rankings.measure_pairs import Decision, PairTests
+from rankeval_pd.stats.rankings.ranking import Regions
+from rankeval_pd.stats.rankings.tie_orders import TiedLists
+from rankeval_pd.stats.significance.adjust import rejects
+from rankeval_pd.stats.significance.fisher import fisher_test, sample_odds_ratio
+
+
+def of_pair(lists: PairRanks, row: tuple[int, ...], n: IntArray) -> TiedLists:
+    """Return the lists of one pair in one batch, of the candidates that both measures score."""
+    return tie_orders.tied_lists(
+        lists.a, lists.b, lists.present[row], row[:-1], (row[-1], row[-1]), n
+    )
+
+
+# ------------------------------------------- What the difference of two lists varies by
+
+
+def nbest_error(
+    lists: PairRanks, n: IntArray, only: IntArray, tp_only: tuple[IntArray, IntArray], phi: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the standard error where thresholds are as random as labels, and endless freedom."""
+    spread = bands.difference_spread(*lists.ranks, lists.gold, lists.total, n, only, tp_only)
+    error = np.where(only > 0, np.sqrt(phi * spread.variance) / n, 0.0)
+    return error, np.full(only.shape, np.inf)
+
+
+def error_of_few(
+    lists: PairRanks, n: IntArray, only: IntArray, tp_only: tuple[IntArray, IntArray], phi: float,
+    cut: BoolArray,
+) -> FloatArray:  # fmt: skip
+    """Return the standard error of lists that are no large regions with a threshold, else NaN.
+
+    These are the lists that cut ties, and small regions. Say where the difference of others varies
+    far more than that of two fixed regions.
+    """
+    spread = bands.difference_spread(*lists.ranks, lists.gold, lists.total, n, only, tp_only)
+    large = (only >= LEAST) & ~cut
+    exists = lists.exists & large
+    if exists.any():
+        shares = ((tp + 1.0) / (only + 2.0) for tp in tp_only)
+        regions = (only + 2.0) * sum(share * (1.0 - share) for share in shares)
+        ratio, sizes = spread.variance / regions, np.broadcast_to(n, only.shape)
+        warn_of_thresholds(ratio, sizes, exists, "difference of the n-best lists")
+    return np.where((only > 0) & ~large, np.sqrt(phi * spread.variance) / n, np.nan)
+
+
+# ------------------------------------------ Does the order of equal scores decide? (ties="shared")
+
+
+class Ends(NamedTuple):
+    """What random orders of equal scores make of the lists that cut a block: (..., n)."""
+
+    low: IntArray  #: the difference of true positives at its 2.5 % point
+    high: IntArray
+    only: IntArray  #: candidates that only one list has, by their mean
+    positive: IntArray  #: true positives of both difference regions
+    below: IntArray  #: nearest n that cuts no block, 0 where there is none
+    above: IntArray
+
+    @property
+    def regions(self) -> Iterator[tuple[IntArray, IntArray]]:
+        """The true positives of the two regions at both ends."""
+        for gap in (self.low, self.high):
+            tp_b = (self.positive - gap + 1) // 2  # their sum is odd where the difference is
+            yield np.clip(tp_b + gap, 0, self.only), np.clip(tp_b, 0, self.only)
+
+    def statistics(self) -> FloatArray:
+        """Return the statistic of swaps at both ends: (end, n)."""
+        none = np.zeros_like(self.only)
+        return np.stack(
+            [swaps.region_statistic(Regions(none, none, *tp), self.only) for tp in self.regions]
+        )
+
+
+def ends_of(lists: TiedLists) -> Ends:
+    """Return the ends of one pair in one batch."""
+    return Ends(*lists.ends(), *lists.uncut())
+
+
+def swap_ends(
+    lists: PairRanks, row: tuple[int, ...], n: IntArray, cut: BoolArray
+) -> FloatArray | None:
+    """Return the statistic of swaps at both ends, (end, n) of lists that exist; None uncut."""
+    there = lists.exists[row]
+    if not (cut[row] & there).any():
+        return None
+    return ends_of(of_pair(lists, row, n[there])).statistics()
+
+
+def tie_columns(
+    lists: PairRanks, n: IntArray, cut: BoolArray, p_value: FloatArray, difference: FloatArray,
+    options: RegionOptions,
+) -> tuple[AnyArray, ...]:  # fmt: skip
+    """Return the difference and its p-value at both ends, and the nearest n that cut no block.
+
+    Where no block is cut, both ends are the difference itself. With swaps, p-values follow later.
+    """
+    columns = [difference.copy(), difference.copy(), p_value.copy(), p_value.copy()]
+    blocks = [np.zeros(cut.shape, dtype=np.int64) for _ in BLOCKS]
+    for row in np.ndindex(cut.shape[:-1]):
+        asked = cut[row]
+        if not asked.any():
+            continue
+        at, sizes = (*row, asked), n[asked]
+        found = ends_of(of_pair(lists, row, sizes))
+        columns[0][at], columns[1][at] = found.low / sizes, found.high / sizes
+        blocks[0][at], blocks[1][at] = found.below, found.above
+        if options.swapped:
+            continue
+        there = np.ones(sizes.size, dtype=bool)
+        for column, (tp_a, tp_b) in zip(columns[2:], found.regions, strict=True):
+            tables = tp_a, found.only, tp_b, found.only
+            column[at] = region_tests(*tables, options, there)[1]
+    return *columns, *blocks
+
+
+class PairEnds(NamedTuple):
+    """The tests at both ends of what orders of equal scores make of lists: (end, ..., pair, n)."""
+
+    difference: FloatArray
+    alone: FloatArray
+    together: FloatArray
+    blocks: IntArray  #: the nearest n that cut no block
+
+    @classmethod
+    def of(cls, result: PairTests) -> PairEnds:
+        """Return the ends of no test."""
+        shape = (2, *result.difference.shape)
+        difference, alone, together = (np.full(shape, np.nan) for _ in range(3))
+        return cls(difference, alone, together, np.zeros(shape, dtype=np.int64))
+
+    def look(self, at: Any, ends: Ends | None, n: IntArray, cut: BoolArray, found: Any) -> None:
+        """Put in what the tests of one pair say; nothing where none of its lists cuts a block."""
+        if ends is None:
+            return
+        if isinstance(found, swaps.SwapTests):
+            alone, together = found.ends
+        else:
+            p = [fisher_test(x, ends.only, y, ends.only, "two-sided") for x, y in ends.regions]
+            alone = together = np.stack([x.p_value for x in p])
+        values = np.stack([ends.low, ends.high]) / n, alone, together
+        for column, value in zip(self[:3], values, strict=True):
+            column[(slice(None), *at)] = np.where(cut, value, np.nan)
+        self.blocks[(slice(None), *at)] = np.stack([ends.below, ends.above])
+
+    def decide(self, result: PairTests, how: Decision, sizes: IntArray, rows: Any) -> BoolArray:
+        """Return for which measures an end decides otherwise: (..., measure, n); note the pairs."""
+        shape = result.difference.shape
+        decides = np.zeros((*shape[:-2], result.measures, shape[-1]), dtype=bool)
+        if rows is None or np.isnan(self.difference).all():
+            return decides
+        alpha, differs = round(1.0 - how.level, 12), np.zeros(shape, dtype=bool)
+        own = np.sign(result.difference)
+        own = own * rejects(measure_pairs.decided(result, how).p_adjusted, alpha)
+        for difference, alone, together in zip(*self[:3], strict=True):
+            moved, shown, held = (
+                np.where(np.isnan(difference), x, y)
+                for x, y in (
+                    (result.difference, difference),
+                    (result.p_value, alone),
+                    (result.families[0].p_value if result.families else 0.0, together),
+                )
+            )
+            families = tuple(x._replace(p_value=held) for x in result.families)
+            there = result._replace(difference=moved, p_value=shown, families=families)
+            p = measure_pairs.decided(there, how).p_adjusted
+            differs |= np.sign(moved) * rejects(p, alpha) != own
+        pairs = measure_pairs.pairs(result.measures)
+        for place in np.argwhere(differs & ~np.isnan(result.difference)):
+            *row, number, k = place
+            a, b = pairs[number]
+            decides[(*row, [a, b], k)] = True
+            rows.append((a, b, int(sizes[k]), *self.blocks[(slice(None), *place)].tolist()))
+        return decides
+
+
+# --------------------------------------------------- The mean over all orders (ties="expected")
+
+
+def check_means(test: str | None, phi: float, clustered: bool) -> None:
+    """Raise an error where means over orders have no version of what is asked."""
+    given = {f"test={test!r}": test is not None, f"phi={phi:g}": phi > 1.0, "groups": clustered}
+    if refused := [name for name, is_given in given.items() if is_given]:
+        raise ValueError(
+            f"ties='expected' with {', '.join(refused)}: a mean over orders is no whole count, and"
+            " has the score test of single candidates. Leave it out, or give ties='shared'."
+        )
+
+
+MEANS: dict[str, type] = dict.fromkeys(("size_a", "size_b", "error", "freedom"), float)
+
+
+def mean_columns(
+    lists: PairRanks,
+    n: IntArray,
+    *,
+    options: RegionOptions,
+    **drawing: Any,
+) -> tuple[AnyArray, ...]:
+    """Return the columns of a comparison of means over all orders of equal scores."""
+    swapped = ("p_swaps", "drawn", "margin") if options.swapped else ()
+    names = (*_MEAN_COLUMNS, *MEANS, *swapped)
+    found = np.full((len(names), *lists.exists.shape), np.nan)
+    for row in np.ndindex(lists.exists.shape[:-1]):
+        asked = lists.exists[row]
+        if not asked.any():
+            continue
+        sizes, pair = n[asked], of_pair(lists, row, n[asked])
+        (tp_a, tp_b), (only_a, only_b), error = pair.tp, pair.tp_only, pair.error()
+        result = (
+            _swapped(pair, options, error, **drawing) if swapped else [pair.p(options.alternative)]
+        )
+        found[(slice(None), *row, asked)] = np.stack(
+            np.broadcast_arrays(
+                tp_a / sizes, tp_b / sizes, (tp_a - tp_b) / sizes, sizes - pair.only, pair.only,
+                pair.only, only_a, only_b, sample_odds_ratio(only_a, pair.only, only_b, pair.only),
+                result[0], np.nan, *pair.effective(), error, np.inf, *result[1:],
+            )
+        )  # fmt: skip
+    before, own = found[: len(_MEAN_COLUMNS)], found[len(_MEAN_COLUMNS) :]
+    return *before, lists.a.cuts_tie(n) | lists.b.cuts_tie(n), *own
+
+
+def _swapped(
+    pair: TiedLists, options: RegionOptions, error: FloatArray, *, tests: int, draws: int,
+    most: int, advance: Callable[[int], object], intervals: bool,
+) -> list[Any]:  # fmt: skip
+    """Return p-values of swaps, alone and for all n, their number, and the bands' margins."""
+    each, share = options.adjust_over == "n", (1.0 - options.level) / tests
+    level = 1.0 - (share if options.alternative == "two-sided" else min(2.0 * share, 0.999))
+    found = tested(
+        pair, options.alternative, tests=[tests], alpha=options.alpha, each=each, most=most,
+        n_resamples=draws, seed=options.seed, advance=advance,
+    )  # fmt: skip
+    p = found.alone if each else found.together
+    return [found.alone, p, found.drawn, half_width(found, error, level, each=each)]
+
+
+_MEAN_COLUMNS = (
+    "precision_a", "precision_b", "difference", "overlap", "n_only_a", "n_only_b", "tp_only_a",
+    "tp_only_b", "odds_ratio", "p_value", "p_mid",
+)  # fmt: skip
+
+
+def tested(pair: TiedLists, alternative: str, **how: Any) -> swaps.SwapTests:
+    """Return the swap test of means, of so many swaps that no p-value near alpha is undecided."""
+    return swaps.decided_swap_tests(pair, alternative, test=tie_orders.swap_tests, **how)
+
+
+def half_width(
+    found: swaps.SwapTests, error: FloatArray, level: float, *, each: bool
+) -> FloatArray:
+    """Return half the width of the intervals that hold at each n, or at all n together."""
+    largest = z_of(level) if each else max(z_of(level), bands.critical_value(found.largest, level))
+    return np.asarray(largest * error)
+
+
+def of_means(ci: str) -> tuple[Interval, tuple[str, ...]]:
+    """Return the outer limits of the regions' interval and the lists', of means over orders.
+
+    The regions count as so many whole candidates as vary like the shares.
+    """
+
+    def limits(
+        tp_a: FloatArray, tp_b: FloatArray, only: FloatArray, n: FloatArray, size_a: FloatArray,
+        size_b: FloatArray, error: FloatArray, level: float,
+    ) -> Limits:  # fmt: skip
+        whole = np.where(only > 0.0, only, 1.0)
+        low, high = (
+            np.where(only > 0.0, x * (only / n), 0.0)
+            for x in DIFFERENCE_INTERVALS[ci](
+                np.clip(tp_a / whole, 0.0, 1.0) * size_a, size_a,
+                np.clip(tp_b / whole, 0.0, 1.0) * size_b, size_b, level,
+            )
+        )  # fmt: skip
+        difference, half = (tp_a - tp_b) / n, z_of(level) * error
+        low, high = np.fmin(low, difference - half), np.fmax(high, difference + half)
+        return np.maximum(low, -1.0), np.minimum(high, 1.0)
+
+    names = ("tp_only_a", "tp_only_b", "n_only_a", "n", "size_a", "size_b", "error")
+    return limits, names

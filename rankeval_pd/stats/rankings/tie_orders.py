@@ -1,0 +1,334 @@
+"""Two lists that cut blocks of equal scores: their mean over all orders, and how far orders reach.
+
+A list of n takes j of the m candidates of the block in which it ends. Over all orders of equal
+scores, the share of each of them in the list is j / m; those above have 1, those below 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.distributions import hypergeometric
+from rankeval_pd.stats.intervals.bands import edge_precision
+from rankeval_pd.stats.rankings import swaps
+from rankeval_pd.stats.rankings.ranking import NBest, Ranking
+from rankeval_pd.stats.significance.unconditional import score_test
+
+TAIL = 0.025  # of the orders, to either side
+_Z = 1.959963984540054
+_FEW = 3.0  # standard deviation from which on the law of an order is taken for a normal one
+_NONE = 1e-9  # candidates, or shares of them, that are rounding
+_AT_ONCE = 4_000_000  # sums of draws in memory together
+
+
+def tied_lists(
+    a: Ranking, b: Ranking, present: BoolArray, row: tuple[Any, ...], of: tuple[Any, Any],
+    n: IntArray,
+) -> TiedLists:  # fmt: skip
+    """Return the lists of two rankings in one batch, of the candidates that both rank.
+
+    ``row`` and one of ``of`` together are where each ranking is; ``present`` is of the candidates.
+    """
+    compact = np.cumsum(present) - 1
+
+    def alone(side: Ranking, at: tuple[Any, ...]) -> Ranking:
+        order = side.order[at]
+        whole = side.whole and side.whole.of(at[-1])
+        return Ranking.of(
+            side.score[at][present], side.gold[at][present], present[present], ends=side.ends,
+            whole=whole, positions=compact[order[present[order]]],
+        )  # fmt: skip
+
+    return TiedLists(alone(a, (*row, of[0])), alone(b, (*row, of[1])), n)
+
+
+class TiedLists:
+    """The lists of two rankings of the same candidates, (n), with the shares of equal scores.
+
+    Parameters
+    ----------
+    a, b : Ranking
+        Of one pair in one batch, all candidates being present.
+    n : array of int
+    """
+
+    def __init__(self, a: Ranking, b: Ranking, n: IntArray) -> None:
+        self.n, self.gold, self.pair = n, a.gold, (a, b)
+        self.lists: tuple[NBest, ...] = a.nbest(n), b.nbest(n)
+        self.shares = [(n - x.block.above) / x.block.size for x in self.lists]
+
+    @cached_property
+    def levels(self) -> list[list[IntArray]]:
+        """Of each ranking, the n from which on a candidate's share is above 0, and is 1."""
+        edges = [[np.take(e, x.ranks - 1) for e in x.blocks] for x in self.pair]
+        return [[start + 1, end] for start, end in edges]
+
+    @cached_property
+    def counts(self) -> IntArray:
+        """Candidates by their state in a and in b (out, in part, in), label, and n."""
+        most, width = int(self.n.max(initial=0)), self.gold.size
+        near = np.minimum(self.levels[0][0], self.levels[1][0]) <= most
+        gold = self.gold[near]
+        a, b = ([None, *(x[near] for x in of)] for of in self.levels)
+        found = np.zeros((4, 4, 2, self.n.size), dtype=np.int64)
+        for x, first in enumerate(a):
+            for y, second in enumerate(b):
+                both = [level for level in (first, second) if level is not None]
+                if not both:
+                    continue
+                level = both[0] if len(both) == 1 else np.maximum(*both)
+                each = np.bincount(2 * level + gold, minlength=2 * width + 4).reshape(-1, 2)
+                found[x, y] = np.cumsum(each, axis=0)[self.n].T
+        counts: IntArray = found[:3, :3] - found[1:, :3] - found[:3, 1:] + found[1:, 1:]
+        counts[0, 0] = 0  # in neither list
+        return counts
+
+    @cached_property
+    def weights(self) -> tuple[FloatArray, FloatArray]:
+        """The share of each state in a, and of each in b: (state a, state b, 1, n)."""
+        a, b = (np.stack([0.0 * f, f, 1.0 + 0.0 * f]) for f in self.shares)
+        return a[:, np.newaxis, np.newaxis], b[np.newaxis, :, np.newaxis]
+
+    def summed(self, values: FloatArray, label: int | None = None) -> FloatArray:
+        """Return the sum of a value (state, state, 1, n) over candidates, of one label or all."""
+        counts = self.counts if label is None else self.counts[:, :, [label]]
+        total: FloatArray = (counts * values).sum(axis=(0, 1, 2))
+        return total
+
+    @cached_property
+    def differ(self) -> FloatArray:
+        """The share in a less that in b, of each state."""
+        return self.weights[0] - self.weights[1]
+
+    @cached_property
+    def tp(self) -> tuple[FloatArray, FloatArray]:
+        """The mean of the true positives of both lists."""
+        blocks = [x.block for x in self.lists]
+        a, b = (x.tp_above + f * x.tp for x, f in zip(blocks, self.shares, strict=True))
+        return a, b
+
+    @cached_property
+    def only(self) -> FloatArray:
+        """The size of either difference region: the shares that only one list has."""
+        return self.summed(np.maximum(self.differ, 0.0))
+
+    @cached_property
+    def tp_only(self) -> tuple[FloatArray, FloatArray]:
+        """The true positives of both difference regions."""
+        a, b = (self.summed(np.maximum(x, 0.0), 1) for x in (self.differ, -self.differ))
+        return a, b
+
+    @cached_property
+    def centre(self) -> FloatArray:
+        """The precision of the difference regions, weighted with the squares of the shares."""
+        squares = self.differ**2
+        with np.errstate(invalid="ignore", divide="ignore"):
+            centre = self.summed(squares, 1) / self.summed(squares)
+        return np.nan_to_num(centre)
+
+    @cached_property
+    def spread(self) -> FloatArray:
+        """The standard deviation of the difference over swaps; 0 of equal lists."""
+        label = np.arange(2.0)[:, np.newaxis]
+        spread = np.sqrt(self.summed((self.differ * (label - self.centre)) ** 2))
+        return np.where(spread > _NONE, spread, 0.0)
+
+    def effective(self) -> tuple[FloatArray, FloatArray]:
+        """Return how many whole candidates vary as the shares of each region do (Kish 1965)."""
+        of_each = (self.summed(np.maximum(x, 0.0) ** 2) for x in (self.differ, -self.differ))
+        a, b = (np.where(x > 0, self.only**2 / np.where(x > 0, x, 1.0), 0.0) for x in of_each)
+        return a, b
+
+    def p(self, alternative: str) -> FloatArray:
+        """Return the p-values of the difference, 1 of equal lists.
+
+        The larger of two: of the score test of the regions' effective counts, in which few
+        candidates count, and of the normal law of the lists, whose thresholds vary.
+        """
+        from scipy import special
+
+        some, size = self.only > _NONE, np.maximum(self.only, _NONE)
+        tp_a, tp_b = (np.clip(tp / size, 0.0, 1.0) for tp in self.tp_only)
+        a, b = (np.where(some, x, 1.0) for x in self.effective())
+        score = score_test(tp_a * a, a, tp_b * b, b, alternative)
+        z = (self.tp[0] - self.tp[1]) / self.n / np.where(some, self.error(), 1.0)
+        sides = 2.0 if alternative == "two-sided" else 1.0
+        normal = sides * special.ndtr(-swaps.sided(z, alternative))
+        return np.where(some, np.minimum(np.maximum(score, normal), 1.0), 1.0)
+
+    def error(self) -> FloatArray:
+        """Return the standard error of the difference of precision, thresholds varying.
+
+        As :func:`rankeval_pd.stats.intervals.bands.difference_spread`, of whose influences each
+        candidate has its share.
+        """
+        total = np.array([self.gold.size])
+        curves = [x.cumulated("expected") for x in self.pair]
+        edges = [edge_precision(tp, self.n, total) for tp in curves]
+        label = np.arange(2.0)[:, np.newaxis]
+        influence = sum(
+            sign * w * (label - edge)
+            for sign, w, edge in zip((1.0, -1.0), self.weights, edges, strict=True)
+        )
+        drift = (self.tp[0] - self.tp[1]) / self.n - (edges[0] - edges[1])
+        squares = self.summed(np.square(influence)) - self.n**2 / total * drift**2
+        # the candidates that are added to each list have the share that is usual in it
+        usual = (self.summed(w**2 + 0.0 * self.differ) / self.n for w in self.weights)
+        added = sum(
+            (x * (1.0 - edge)) ** 2 + (x * edge) ** 2 for x, edge in zip(usual, edges, strict=True)
+        )
+        return np.where(self.only > _NONE, np.sqrt(squares + added) / self.n, 0.0)
+
+    # ------------------------------------------------------------- How far do other orders reach?
+
+    def ends(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """Return the ends of the difference of true positives over orders, and the regions there.
+
+        Its 2.5 % and 97.5 % points, the candidates that only one list has, and the true positives
+        among those of both: by their means. The points of each list are hypergeometric, and their
+        distances from the mean add up like standard deviations.
+        """
+        low, high = zip(*(_points(x, self.n) for x in self.lists), strict=True)
+        a, b = self.tp
+        share = np.sqrt(self._own_variance())
+        up = share * np.hypot(high[0] - a, b - low[1])
+        down = share * np.hypot(a - low[0], high[1] - b)
+        both = np.minimum(*self.weights)  # one order of all candidates breaks the ties of both
+        overlap, tp_overlap = self.summed(both), self.summed(both, 1)
+        only, positive = self.n - overlap, a + b - 2.0 * tp_overlap
+        ends = (np.rint(x).astype(np.int64) for x in (a - b - down, a - b + up, only, positive))
+        return tuple(ends)  # type: ignore[return-value]
+
+    def _own_variance(self) -> FloatArray:
+        """Return the variance of the difference over orders that both lists share.
+
+        As a share of what it would be if each list had an order of its own.
+        """
+        blocks = [x.block for x in self.lists]
+        rate_a, rate_b = (x.tp / x.size for x in blocks)
+        f, g = self.shares
+        common = sum(
+            self.counts[1, 1, label] * (label - rate_a) * (label - rate_b) for label in (0, 1)
+        ) * (np.minimum(f, g) - f * g)
+        alone = sum(
+            x.size * r * (1.0 - r) * s * (1.0 - s)
+            for x, r, s in zip(blocks, (rate_a, rate_b), (f, g), strict=True)
+        )
+        share = 1.0 - 2.0 * common / np.where(alone > 0.0, alone, 1.0)
+        return np.asarray(np.maximum(share, 0.0))
+
+    def uncut(self) -> tuple[IntArray, IntArray]:
+        """Return the nearest n, below and above, at which neither list cuts a block; 0: none."""
+        rank = np.arange(1, self.gold.size + 1)
+        end = (self.pair[0].blocks[1] == rank) & (self.pair[1].blocks[1] == rank)
+        below = np.concatenate([[0], np.maximum.accumulate(np.where(end, rank, 0))])
+        above = np.minimum.accumulate(np.where(end, rank, rank.size)[::-1])[::-1]
+        return below[self.n], above[self.n - 1]
+
+
+def _points(lists: NBest, n: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return the points of the true positives of a list that cut off ``TAIL`` of its orders."""
+    size, tp, taken = (
+        x.astype(float) for x in (lists.block.size, lists.block.tp, n - lists.block.above)
+    )
+    mean, sd = taken * tp / size, lists.block.tp_sd(n)
+    low, high = np.rint(mean - _Z * sd), np.rint(mean + _Z * sd)
+    few = (sd > 0.0) & (sd < _FEW)
+    if few.any():
+        size, tp, taken, mean, sd = (x[few] for x in (size, tp, taken, mean, sd))
+        high[few] = _upper_point(size, tp, taken, mean + _Z * sd)
+        low[few] = taken - _upper_point(size, size - tp, taken, taken - mean + _Z * sd)
+    above = lists.block.tp_above
+    return above + low, above + high
+
+
+def _upper_point(
+    size: FloatArray, tp: FloatArray, taken: FloatArray, guess: FloatArray
+) -> FloatArray:
+    """Return the least count that at most ``TAIL`` of the orders exceed."""
+
+    def enough(count: FloatArray) -> BoolArray:
+        rest: BoolArray = np.exp(hypergeometric.tails(count, size, tp, taken).gt) <= TAIL
+        return rest
+
+    return hypergeometric.first_near(enough, *hypergeometric.support(size, tp, taken), guess)
+
+
+# ----------------------------------------------------------------- Swaps of the means of two lists
+
+
+def swap_tests(
+    lists: TiedLists,
+    alternative: str,
+    *,
+    n_resamples: int,
+    seed: int,
+    advance: Callable[[int], object] = lambda _: None,
+) -> swaps.SwapTests:
+    """Return the share of swaps whose difference of the means is as large as the observed one.
+
+    A swap exchanges the two shares of a candidate. It moves the difference by the share that
+    its label is above the precision of both difference regions, as lists of the same size do.
+    The observed difference is as large as its own p-value says: where few candidates make up a
+    region, swaps alone do not know how else their labels could have been.
+    """
+    from scipy import special
+
+    p = lists.p(alternative) / (2.0 if alternative == "two-sided" else 1.0)
+    observed = special.ndtri(p) if alternative == "less" else -special.ndtri(p)
+
+    def drawn() -> Iterator[FloatArray]:
+        for block in _swapped(lists, n_resamples, seed):
+            yield block
+            advance(len(block))
+
+    return swaps.share_of_swaps(observed, drawn(), alternative, n_resamples)
+
+
+def _swapped(lists: TiedLists, n_resamples: int, seed: int) -> Iterator[FloatArray]:
+    """Yield the statistic of swaps, (draw, n), of so many at a time.
+
+    Candidates whose states change at the same n draw together: the sum of their signs.
+    """
+    from scipy import sparse
+
+    n, back = np.unique(lists.n, return_inverse=True)
+    # the first n asked for at which the share is above 0, and at which it is 1
+    steps = [[np.searchsorted(n, level) for level in of] for of in lists.levels]
+    pairs = [np.unique(x * (n.size + 1) + y, return_inverse=True)[1] for x, y in steps]
+    code = (pairs[0] * (pairs[1].max(initial=0) + 1) + pairs[1]) * 2 + lists.gold
+    near = np.minimum(steps[0][0], steps[1][0]) < n.size
+    _, first, size = np.unique(code[near], return_index=True, return_counts=True)
+    cells = np.flatnonzero(near)[first]
+    true = lists.gold[cells][:, np.newaxis]
+    sums = [
+        [
+            sparse.csr_array(
+                (np.ones(cells.size)[inside], (step[inside], np.flatnonzero(inside))),
+                shape=(n.size, cells.size),
+            )
+            for step in (x[cells] for x in of)
+            for inside in [step < n.size]
+        ]
+        for of in steps
+    ]
+    at = np.searchsorted(lists.n, n, sorter=(by := np.argsort(lists.n, kind="stable")))
+    shares, centre = [f[by[at], np.newaxis] for f in lists.shares], lists.centre[by[at], np.newaxis]
+    spread = lists.spread[by[at], np.newaxis]
+    rng, width = np.random.default_rng(seed), max(1, _AT_ONCE // (2 * max(n.size, cells.size, 1)))
+    for start in range(0, n_resamples, width):
+        draws = min(width, n_resamples - start)
+        signs = 2.0 * rng.binomial(size[:, np.newaxis], 0.5, (cells.size, draws))
+        signs -= size[:, np.newaxis]
+        drawn = np.concatenate([signs, signs * true], axis=1)
+        difference: Any = 0.0
+        for sign, f, (above_0, full) in zip((1.0, -1.0), shares, sums, strict=True):
+            some, whole = (np.cumsum(x @ drawn, axis=0) for x in (above_0, full))
+            difference = difference + sign * (whole + f * (some - whole))
+        moved = difference[:, draws:] - centre * difference[:, :draws]
+        yield np.where(spread > 0.0, moved / np.where(spread > 0.0, spread, 1.0), 0.0)[back].T

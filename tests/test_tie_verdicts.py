@@ -1,0 +1,403 @@
+"""Verdicts on lists that cut blocks of equal scores: means over orders, and what order decides."""
+
+from __future__ import annotations
+
+import warnings
+from itertools import permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy import stats
+
+import rankeval_pd
+from rankeval_pd import RankevalWarning, in_words
+from rankeval_pd.stats.rankings import swaps
+from rankeval_pd.stats.rankings.ranking import Ranking
+from rankeval_pd.stats.rankings.tie_orders import TiedLists, swap_tests
+from rankeval_pd.stats.significance.unconditional import score_test
+
+ORDER = "ties='shared'.*order of equal scores decides"
+SHOWN = ["precision_a", "precision_b", "difference"]
+
+
+def drawn(size=60, values=4, seed=0, quality=0.0):
+    rng = np.random.default_rng(seed)
+    gold = rng.random(size) < 0.4
+    gold[:2] = True, False
+    a, b = rng.integers(0, values, (2, size)).astype(float)
+    return pd.DataFrame({"a": a + quality * gold, "b": b, "gold": gold})
+
+
+def lists_of(df, n):
+    here = np.ones(len(df), dtype=bool)
+    sides = (Ranking.of(df[x].to_numpy(float), df["gold"].to_numpy(), here) for x in "ab")
+    return TiedLists(*sides, np.asarray(n))
+
+
+def shares(scores, n):
+    """Return the share of each candidate in the list of n, from the definition."""
+    above = (scores[:, np.newaxis] < scores).sum(axis=1)
+    size = (scores[:, np.newaxis] == scores).sum(axis=1)
+    return np.clip((n - above) / size, 0.0, 1.0)
+
+
+# ------------------------------------------------------------------------- means over all orders
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=4, deadline=None)
+def test_means_over_every_order_of_eight(seed):
+    df = drawn(8, 3, seed)
+    table = df.rankeval(ties="expected").compare("a", "b", details=True)
+    orders = np.array(list(permutations(range(8))))  # (order, rank)
+    gold, lists = df["gold"].to_numpy(), {}
+    for name in "ab":
+        by = np.argsort(-df[name].to_numpy()[orders], axis=1, kind="stable")
+        tp = np.cumsum(gold[np.take_along_axis(orders, by, axis=1)], axis=1)
+        lists[name] = tp.mean(axis=0) / np.arange(1, 9)
+    assert_allclose(table["precision_a"], lists["a"], atol=1e-12)
+    assert_allclose(table["precision_b"], lists["b"], atol=1e-12)
+    assert_allclose(table["difference"], lists["a"] - lists["b"], atol=1e-12)
+
+
+def test_means_over_random_orders():
+    df, n, draws = drawn(200, 5, 3, 0.5), np.array([7, 30, 90, 150]), 20_000
+    table = df.rankeval(ties="expected").compare("a", "b", n, details=True)
+    rng, gold = np.random.default_rng(1), df["gold"].to_numpy()
+    counted = np.zeros((2, draws, n.size))
+    for draw in range(draws):
+        order = rng.permutation(len(df))
+        for side, name in enumerate("ab"):
+            by = order[np.argsort(-df[name].to_numpy()[order], kind="stable")]
+            counted[side, draw] = np.cumsum(gold[by])[n - 1] / n
+    for values, name in (
+        *zip(counted, SHOWN[:2], strict=True),
+        (counted[0] - counted[1], SHOWN[2]),
+    ):
+        error = values.std(axis=0) / np.sqrt(draws)
+        assert (np.abs(values.mean(axis=0) - table[name]) <= 4.0 * error + 1e-12).all()
+    low, high = np.quantile(counted[0] - counted[1], [0.025, 0.975], axis=0)
+    with pytest.warns(RankevalWarning, match=ORDER):
+        shared = df.rankeval.compare("a", "b", n, details=True)
+    assert (np.abs(shared["tie_low"] - low) <= 2.5 / n).all()
+    assert (np.abs(shared["tie_high"] - high) <= 2.5 / n).all()
+
+
+@given(st.integers(0, 10_000), st.integers(2, 30), st.integers(1, 6))
+@settings(max_examples=30, deadline=None)
+def test_regions_are_those_of_shares(seed, size, values):
+    df, n = drawn(size, values, seed), np.arange(1, size + 1)
+    found, gold = lists_of(df, n), df["gold"].to_numpy()
+    for k in n:
+        a, b = (shares(df[x].to_numpy(), k) for x in "ab")
+        gap = a - b
+        at = k - 1
+        assert found.only[at] == pytest.approx(np.maximum(gap, 0).sum(), abs=1e-9)
+        for side, sign in enumerate((1, -1)):
+            part = np.maximum(sign * gap, 0.0)
+            assert found.tp_only[side][at] == pytest.approx(part[gold].sum(), abs=1e-9)
+            if found.only[at] > 1e-9:
+                whole = part.sum() ** 2 / (part**2).sum()
+                assert found.effective()[side][at] == pytest.approx(whole)
+
+
+def test_score_test_of_effective_counts():
+    df = drawn(120, 4, 2, 1.0)
+    found, n = lists_of(df, [25]), 25
+    gap = shares(df["a"].to_numpy(), n) - shares(df["b"].to_numpy(), n)
+    parts = [np.maximum(sign * gap, 0.0) for sign in (1, -1)]
+    sizes = [part.sum() ** 2 / (part**2).sum() for part in parts]
+    rates = [part[df["gold"]].sum() / part.sum() for part in parts]
+    for side in ("two-sided", "greater", "less"):
+        score = score_test(rates[0] * sizes[0], sizes[0], rates[1] * sizes[1], sizes[1], side)
+        z = gap[df["gold"]].sum() / n / found.error()[0]
+        normal = {"two-sided": 2 * stats.norm.sf(abs(z)), "greater": stats.norm.sf(z)}
+        wanted = max(float(score), normal.get(side, stats.norm.cdf(z)))
+        assert found.p(side)[0] == pytest.approx(wanted, rel=1e-9)
+
+
+def test_without_ties_means_are_the_lists():
+    df = rankeval_pd.datasets.simulate_candidates(300)
+    shared = df.rankeval.compare("good", "fair", [20, 60], test="score", details=True)
+    means = df.rankeval(ties="expected").compare("good", "fair", [20, 60], details=True)
+    same = [*SHOWN, "overlap", "n_only_a", "n_only_b", "tp_only_a", "tp_only_b", "odds_ratio"]
+    for name in same:
+        assert_allclose(means[name], shared[name], rtol=1e-12, err_msg=name)
+    assert (means["p_value"] >= shared["p_value"] - 1e-12).all()
+    assert_allclose(means["p_value"], shared["p_value"], rtol=0.5, atol=0.02)
+
+
+def test_swaps_of_shares():
+    """The share of random signs, candidate by candidate, whose largest statistic is as large."""
+    df, n, draws = drawn(40, 5, 4, 0.7), np.array([12, 5, 20]), 100_000
+    lists, gold = lists_of(df, n), df["gold"].to_numpy()
+    found = swap_tests(lists, "two-sided", n_resamples=50_000, seed=1)
+    signs, largest = np.random.default_rng(5).choice([-1.0, 1.0], (draws, 40)), []
+    for k in n:
+        gap = shares(df["a"].to_numpy(), k) - shares(df["b"].to_numpy(), k)
+        centre = (gold * gap**2).sum() / (gap**2).sum()
+        part = (gold - centre) * gap
+        largest.append(np.abs(signs @ part) / np.sqrt((part**2).sum()))
+    observed = stats.norm.isf(lists.p("two-sided") / 2)
+    alone = [(x >= z).mean() for x, z in zip(largest, observed, strict=True)]
+    together = [(np.max(largest, axis=0) >= z).mean() for z in observed]
+    assert_allclose(found.alone, alone, atol=0.01)
+    assert_allclose(found.together, together, atol=0.01)
+    assert (found.together >= found.alone).all()
+
+
+def test_one_candidate_against_a_block():
+    """Swaps of shares alone would call this significant, whatever the label of the candidate."""
+    df = pd.DataFrame({"a": np.arange(400.0), "b": 0.0, "gold": np.arange(400) % 3 == 0})
+    row = df.rankeval(ties="expected").compare("a", "b", 1).iloc[0]
+    assert row["p_value"] > 0.2
+
+
+@pytest.mark.parametrize("adjust", ["holm", "max-t", "max-t-stepdown", None])
+def test_ranks_by_means_follow_the_comparisons(adjust):
+    df = drawn(200, 4, 6, 1.0).assign(c=np.random.default_rng(1).normal(size=200))
+    call = df.rankeval(ties="expected")
+    ranks = call.measure_ranks(40, adjust=adjust, details=True).set_index("measure")
+    pairs = call.compare(n=40, adjust=adjust, details=True)
+    assert_allclose(ranks.loc[pairs["measure_a"], "value"], pairs["precision_a"])
+    for name in ranks.index:
+        worse = pairs[pairs["significant"] & (pairs["better"] != name)]
+        count = (worse[["measure_a", "measure_b"]] == name).any(axis=1).sum()
+        assert ranks.loc[name, "rank_low"] == 1 + count
+    assert not ranks["tie_decides"].any()
+    table = call.summary(40, adjust=adjust, details=True)
+    assert_allclose(table.set_index("measure")["value"], ranks["value"])
+
+
+@pytest.mark.parametrize("adjust", [None, "holm", "max-t"])
+def test_forms_agree(adjust):
+    df = drawn(80, 4, 7, 0.5)
+    frames = pd.concat([df.assign(part=k, b=np.roll(df["b"], k)) for k in (0, 1)])
+    frames = frames.set_index(np.arange(len(frames)))
+    table = frames.rankeval(ties="expected", by="part").compare("a", "b", [10, 30], adjust=adjust,
+                                                                details=True)  # fmt: skip
+    stacked = frames.assign(row=list(range(80)) * 2).set_index(["part", "row"]).to_xarray()
+    ask = {"dim": "row", "ties": "expected", "adjust": adjust}
+    for data in (stacked, stacked.chunk(part=1)):
+        found = data.rankeval.compare("a", "b", [10, 30], **ask).isel(pair=0).compute()
+        for name in ("difference", "p_value", "ci_low", "tp_only_a"):
+            values = found[name].transpose("part", "n").to_numpy().ravel()
+            assert_allclose(values, table[name], rtol=1e-12, err_msg=name)
+    runs = frames.rankeval(ties="expected", by="part").significant_ranges("a", "b", adjust=adjust)
+    assert set(runs.columns) >= {"better", "n_first", "n_last"}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"test": "fisher"}, "ties='expected' with test='fisher'"),
+        ({"phi": 2.0}, "ties='expected' with phi=2"),
+        ({"groups": "b"}, "ties='expected' with groups"),
+        ({"average": "macro", "by": "b"}, "ties='expected' holds in"),
+    ],
+)
+def test_what_means_have_no_version_of(given, said):
+    with pytest.raises(ValueError, match=said):
+        drawn().rankeval(ties="expected").compare("a", "b", 10, **given)
+
+
+# ------------------------------------------------------------------ does the order decide? (shared)
+
+
+@pytest.fixture(scope="module")
+def one_score():
+    """420 candidates with one score, beside a measure of some quality."""
+    rng = np.random.default_rng(0)
+    gold = rng.random(420) < 0.3
+    scores = rng.normal(size=420) + 0.7 * gold
+    return pd.DataFrame({"one": 0.0, "g": scores, "gold": gold})
+
+
+def test_one_score_of_420(one_score):
+    with pytest.warns(RankevalWarning, match=ORDER) as told:
+        found = one_score.rankeval.compare("g", "one", [50, 420], details=True)
+    assert len(told) == 1
+    said = str(told[0].message)
+    assert said.endswith(
+        "at n=50 the order of equal scores decides whether 'g' and 'one' differ significantly."
+        " Give ties='expected', the mean over all orders, or n=420, where no block of equal scores"
+        " is cut."
+    )
+    row = found.iloc[0]
+    assert found["tie_decides"].tolist() == [True, False]
+    assert row["p_tie_low"] > 0.05 > row["p_tie_high"]
+    tp = stats.hypergeom(420, one_score["gold"].sum(), 50)
+    ends = row["precision_a"] - np.array([tp.ppf(0.975), tp.ppf(0.025)]) / 50
+    assert_allclose(row[["tie_low", "tie_high"]].astype(float), ends, atol=1e-12)
+    assert "The order of equal scores decides this: over random orders it is" in in_words(found)
+    with pytest.warns(RankevalWarning, match=ORDER):
+        short = one_score.rankeval.compare("g", "one", [50, 420], details=False)
+    assert list(short.columns)[-1] == "tie_decides"
+    assert "The order of equal scores decides this: other orders change" in in_words(short)
+    means = one_score.rankeval(ties="expected").compare("g", "one", [50, 420], details=True)
+    assert "equal scores count by the mean over all orders" in in_words(means)
+    assert "tie_decides" not in means
+    with pytest.warns(RankevalWarning, match=ORDER):
+        every = in_words(one_score.rankeval.compare("g", "one"))
+    assert "The order of equal scores decides" in every
+
+
+@pytest.mark.parametrize("adjust", ["holm", "max-t", None])
+def test_one_score_in_a_summary(one_score, adjust):
+    with pytest.warns(RankevalWarning, match=ORDER) as told:
+        table = one_score.rankeval.summary(50, adjust=adjust)
+    assert len(told) == 1
+    assert table["tie_decides"].all()
+    assert "decides a significance test of g and one" in in_words(table)
+
+
+def test_one_score_in_a_picture(one_score):
+    with pytest.warns(RankevalWarning, match=ORDER) as told:
+        ax = one_score.rankeval.plot.comparison("g", "one", range(10, 421, 10))
+    assert len(told) == 1
+    assert "Shaded: n inside a block" in rankeval_pd.plotting.caption(ax)
+    shade = min(ax.collections, key=lambda x: x.get_zorder()).get_paths()[0].get_extents()
+    assert (shade.x0, shade.x1) == (10.0, 410.0)
+    ax = one_score.rankeval.plot.precision([50, 100], measures="one")
+    assert "Shaded: n inside a block" in rankeval_pd.plotting.caption(ax)
+    ax = one_score.rankeval(ties="expected").plot.comparison("g", "one", range(10, 421, 10))
+    assert "Shaded" not in rankeval_pd.plotting.caption(ax)
+
+
+def test_ends_by_swaps_agree_with_those_of_the_test(one_score):
+    roles = {"n": [20, 50, 100, 400], "details": True}
+    with pytest.warns(RankevalWarning, match=ORDER):
+        alone = one_score.rankeval.compare("g", "one", **roles)
+    with pytest.warns(RankevalWarning, match=ORDER):
+        each = one_score.rankeval.compare(
+            "g", "one", adjust="max-t", adjust_over="n", n_resamples=9999, **roles
+        )
+    with pytest.warns(RankevalWarning, match=ORDER):
+        holm = one_score.rankeval.compare("g", "one", adjust="holm", **roles)
+    for name in ("p_tie_low", "p_tie_high"):
+        clear = alone[name] < 0.5
+        assert_allclose(each.loc[clear, name], alone.loc[clear, name], atol=0.05)
+        assert (each.loc[~clear, name] > 0.05).all()
+        p = alone[name].to_numpy()
+        assert_allclose(holm[name], stats_holm(p), rtol=1e-12)
+
+
+def stats_holm(p):
+    order = np.argsort(p)
+    stepped = np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1))
+    held = np.empty(p.size)
+    held[order] = np.minimum(stepped, 1.0)
+    return held
+
+
+def test_pair_turned_round_has_the_same_ends():
+    df = drawn(150, 5, 11, 0.8)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankevalWarning)
+        there = df.rankeval.compare("a", "b", [10, 31, 77], details=True)
+        back = df.rankeval.compare("b", "a", [10, 31, 77], details=True)
+    assert_allclose(there["tie_low"], -back["tie_high"], atol=1e-12)
+    assert_allclose(there["p_tie_low"], back["p_tie_high"], rtol=1e-9)
+    assert there["tie_decides"].tolist() == back["tie_decides"].tolist()
+
+
+def test_the_same_blocks_leave_no_doubt():
+    """Lists that cut the same block take the same candidates of it, whatever the order."""
+    df = drawn(100, 2, 3).assign(b=lambda x: 2.0 * x["a"])
+    found = df.rankeval.compare("a", "b", [10, 80], details=True)  # a warning is an error
+    assert found["cuts_tie"].all()
+    assert not found["tie_decides"].any()
+    assert_allclose(found[["tie_low", "tie_high"]], 0.0)
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=15, deadline=None)
+def test_nothing_is_said_where_no_block_is_cut(seed):
+    df = drawn(60, 4, seed, 1.0)
+    ends = np.intersect1d(*(df[x].value_counts().sort_index()[::-1].cumsum() for x in "ab"))
+    found = df.rankeval.compare("a", "b", ends.tolist(), details=True)
+    assert not found[["cuts_tie", "tie_decides"]].any(axis=None)
+    assert_allclose(found["tie_low"], found["difference"])
+    assert_allclose(found["p_tie_high"], found["p_value"])
+
+
+@given(st.integers(1, 40), st.integers(0, 40), st.integers(1, 39))
+@settings(max_examples=60, deadline=None)
+def test_points_of_one_list_are_hypergeometric(size, tp, taken):
+    tp, taken = min(tp, size), min(taken, size)
+    gold = np.arange(size) < tp
+    df = pd.DataFrame({"a": 0.0, "b": -np.arange(size, dtype=float), "gold": gold})
+    low, high, *_ = lists_of(df, [taken]).ends()
+    law, other = stats.hypergeom(size, tp, taken), min(taken, tp)
+    if taken < size:
+        assert low[0] == law.ppf(0.025) - other
+        assert high[0] == law.ppf(0.975) - other
+
+
+def test_large_blocks_are_as_exact_as_small_ones():
+    gold = np.arange(40_000) % 3 == 0
+    df = pd.DataFrame({"a": 0.0, "b": -np.arange(40_000.0), "gold": gold})
+    n = np.array([100, 5_000, 20_000])
+    low, high, *_ = lists_of(df, n).ends()
+    law, other = stats.hypergeom(40_000, gold.sum(), n), np.cumsum(gold)[n - 1]
+    assert_allclose(low, law.ppf(0.025) - other, atol=1)
+    assert_allclose(high, law.ppf(0.975) - other, atol=1)
+
+
+def test_both_blocks_cut_by_one_order():
+    """The points of the difference, where both lists cut a block that they share in part."""
+    df, n, draws = drawn(300, 3, 8), np.array([40, 120]), 4_000
+    rng, gold = np.random.default_rng(2), df["gold"].to_numpy()
+    gaps = np.empty((draws, n.size))
+    for draw in range(draws):
+        order = rng.permutation(len(df))
+        tp = [
+            np.cumsum(gold[order[np.argsort(-df[x].to_numpy()[order], kind="stable")]])[n - 1]
+            for x in "ab"
+        ]
+        gaps[draw] = tp[0] - tp[1]
+    low, high, *_ = lists_of(df, n).ends()
+    assert_allclose(low, np.quantile(gaps, 0.025, axis=0), atol=1.5)
+    assert_allclose(high, np.quantile(gaps, 0.975, axis=0), atol=1.5)
+
+
+def test_uncut_sizes():
+    df = pd.DataFrame({"a": [3, 2, 2, 2, 1, 1.0], "b": [6, 5, 4, 3, 2, 1.0], "gold": [1, 0] * 3})
+    below, above = lists_of(df.assign(gold=df["gold"] == 1), [2, 3, 5]).uncut()
+    assert below.tolist() == [1, 1, 4]
+    assert above.tolist() == [4, 4, 6]
+
+
+def test_million_candidates_take_seconds():
+    import time
+
+    rng, size = np.random.default_rng(0), 200_000
+    df = pd.DataFrame(
+        {"a": rng.integers(0, 10, size), "b": rng.normal(size=size), "gold": rng.random(size) < 0.1}
+    )
+    n = np.arange(100, size, 100)
+    lists = lists_of(df, n)
+    start = time.perf_counter()
+    lists.ends()
+    assert time.perf_counter() - start < 5.0
+
+
+def test_two_statistics_share_their_draws():
+    """More statistics that are looked at have the p-values that they would have as observed."""
+    rng = np.random.default_rng(3)
+    a, b = (rng.permutation(60) + 1 for _ in range(2))
+    gold, n = rng.random(60) < 0.4, np.array([10, 30])
+    plain = swaps.swap_tests(a, b, gold, n, "two-sided", n_resamples=999, seed=2)
+    regions = swaps.region_statistic(swaps.nbest_regions(a, b, gold, n), n)
+    both = swaps.swap_tests(
+        a, b, gold, n, "two-sided", ends=np.stack([regions, -regions]), n_resamples=999, seed=2
+    )
+    for found in (plain, both):
+        assert_allclose(found.alone, plain.alone)
+    for alone, together in zip(*both.ends, strict=True):
+        assert_allclose(alone, plain.alone)
+        assert_allclose(together, plain.together)
