@@ -19,6 +19,7 @@ from rankeval_pd.errors import (
     unknown_name,
     warn,
 )
+from rankeval_pd.forms.rankings.annotators import one_label, refuse_each
 from rankeval_pd.forms.rankings.candidates import check_data
 from rankeval_pd.forms.rankings.values import gold_values
 from rankeval_pd.forms.roles.columns import (
@@ -186,7 +187,10 @@ def read_sample(data: Any, roles: Mapping[str, Any], asked: JudgingScheme) -> Sa
             " groups. Leave groups out if that is so."
         )
     frame = isinstance(data, pd.DataFrame)
-    data, chosen = with_given_frame(data, chosen) if frame else with_given_dataset(data, chosen)
+    given = with_given_frame(data, chosen) if frame else with_given_dataset(data, chosen)
+    refuse_each(chosen, "candidates judged in part")
+    found = one_label(*given)
+    data, chosen = found.data, found.roles
     gold = find_gold(data, chosen)
     values = frame_column(data, gold, "gold") if frame else pd.Series(data[gold].to_numpy().ravel())
     truth = gold_values(values, gold, chosen.positive, chosen.min_grade)

@@ -30,6 +30,7 @@ from rankeval_pd.forms.lazy.engine import Batches
 from rankeval_pd.forms.lazy.heads import refuse_head
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.out.averages import check_groups
+from rankeval_pd.forms.rankings.annotators import refuse_each
 from rankeval_pd.forms.rankings.candidates import (
     Data,
     Groups,
@@ -110,6 +111,8 @@ def answer(
         chosen.check_groups()
     check_data(data)
     # of blocks of equal scores, and where the data decide, rows leave a Dataset along ``row``
+    if combine is not None:
+        refuse_each(chosen, "combine=True or average=...")
     as_rows = able.any_rows or (able.lists and n is None and chosen.ties == "blocks")
     call = _Call(question, columns, able, as_rows, n, combine, finish, attrs)
     if isinstance(data, xr.Dataset):

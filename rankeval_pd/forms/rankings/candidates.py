@@ -9,7 +9,8 @@ The form is an :class:`xarray.Dataset`, its candidates in the order of the tie k
 * ``draws`` (..., candidate): what the random draws of the candidate depend on, the hash of its key
   (not where scores play no part);
 * ``sign`` (measure): -1 where smaller scores rank first and were negated;
-* ``cluster`` (..., candidate), with the role ``groups`` only: the number of its group.
+* ``cluster`` (..., candidate), with the role ``groups`` only: the number of its group;
+* ``_share`` (..., candidate), with ``agreement="mean"`` only: the share of votes.
 
 The attribute ``ends`` says that a measure's list ends with its last score (missing="absent"), and
 ``whole``, of a head (see :mod:`rankeval_pd.forms.lazy.heads`), what is known of all candidates.
@@ -32,6 +33,7 @@ from rankeval_pd.errors import listed, unknown_name
 from rankeval_pd.forms.lazy.frame_heads import is_dask_frame
 from rankeval_pd.forms.lazy.heads import HeadFrame
 from rankeval_pd.forms.out import tables
+from rankeval_pd.forms.rankings.annotators import SHARE, one_label, warn_of_undecided
 from rankeval_pd.forms.rankings.tie_keys import column_order, label_order, value_keys, value_order
 from rankeval_pd.forms.rankings.values import (
     admit,
@@ -101,6 +103,7 @@ class Groups:
     signs: FloatArray
     ends: bool
     whole: Whole | None = None  #: of a head, what is known of all candidates
+    places: IntArray | None = None  #: of the rows in the data that came in, where some are left out
 
     @cached_property
     def members(self) -> list[xr.Dataset]:
@@ -128,7 +131,8 @@ class Groups:
             )
             for name, values in self.columns.items()
         }
-        row, sign = ((tables.GROUP, "candidate"), rows), ("measure", self.signs)
+        places = rows if self.places is None else self.places[rows]
+        row, sign = ((tables.GROUP, "candidate"), places), ("measure", self.signs)
         return xr.Dataset(
             {"row": row, "sign": sign, **columns},
             coords={"measure": ("measure", tables.labels(self.measures)), tables.GROUP: chosen},
@@ -174,7 +178,8 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
     """Bring a DataFrame, one row per candidate, into the inner form."""
     head, asked = frame.known if isinstance(frame, HeadFrame) else None, roles
     refuse_dim(roles.dim, "candidate")
-    frame, roles = with_given_frame(frame, roles)
+    found = one_label(*with_given_frame(frame, roles))
+    (frame, share, places), roles = found.of_frame(), found.roles
     columns = frame.columns
     by, label = as_names(roles.by, columns), as_names(roles.label, columns)
     gold = find_gold(frame, roles)
@@ -228,9 +233,12 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
             numbers |= {} if cluster is None else {"groups": cluster}
             columns_found = {name: frame_column(frame, name, "measures") for name in result}
             warn_of_identifiers(columns_found, taken_as="measures", groups=numbers)
-    inner = {"score": score, "gold": true, "present": present, "draws": draws, "cluster": cluster}
+    inner = {
+        "score": score, "gold": true, "present": present, "draws": draws, "cluster": cluster,
+        SHARE: share,
+    }  # fmt: skip
     known = {name: values for name, values in inner.items() if values is not None}
-    return Groups(keys, number, order, known, measures, signs, roles.ends, whole)
+    return Groups(keys, number, order, known, measures, signs, roles.ends, whole, places)
 
 
 def _as_index(values: pd.Series) -> pd.Index:
@@ -278,7 +286,8 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
         " differ in size."
     )
     refuse_by(roles.by, roles.dim, "groups", advice)
-    data, roles = with_given_dataset(data, roles)
+    found = one_label(*with_given_dataset(data, roles))
+    data, roles = found.data, found.roles
     gold = find_gold(data, roles)
     named = with_roles_of(gold, roles, data.variables)
     measures = result = find_measures(data, roles, named, needed=scored)
@@ -311,6 +320,8 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
     measures = measures or [None]
     score = along_measures(parts)
     signs = signs_of(measures, roles, split)
+    if (left_out := warn_of_undecided(found)) is not None:  # what has neither is padding
+        score = score.where(~left_out.rename(dims))
     score = one_chunk(score * xr.DataArray(signs, dims="measure"), "measure")
     batch = batch_of(data, roles.dim, score, truth)
     score = score.transpose(*[d for d in batch if d in score.dims], "measure", "candidate")
@@ -330,6 +341,9 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
         warn_of_repeated(*again, by=[], label=as_names(roles.label, data.variables))
     if cluster is not None:
         cluster = _taken(cluster, row)
+    beside = {} if cluster is None else {"cluster": cluster}
+    if found.share is not None:
+        beside[SHARE] = _taken(found.share.rename(dims).reset_coords(drop=True), row)
     score, true, present = xr.apply_ufunc(
         admit,
         score,
@@ -344,7 +358,7 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
     inner = xr.Dataset(
         {
             "score": score, "gold": true, "present": present, "row": row, "draws": draws,
-            "sign": ("measure", signs), **({} if cluster is None else {"cluster": cluster}),
+            "sign": ("measure", signs), **beside,
         }
     )  # fmt: skip
     # without the scalar coordinates of the user's, which each of them brings along
