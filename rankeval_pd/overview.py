@@ -196,7 +196,7 @@ def _statistics(chosen: list[Any]) -> str:
 
 
 def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str]]:
-    labels, given = _label_facts(data, roles), (data, roles)
+    labels, given, asked = _label_facts(data, roles), data, roles
     if isinstance(data, xr.Dataset):
         check_dim(data, roles)
         data, roles = one_label(*with_given_dataset(data, roles))[:2]
@@ -222,7 +222,9 @@ def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str
     ties["worst"] = "true positives last"
     ties["error"] = "an error where a list cuts through them"
     counts = (
-        _frame_counts(*given) if isinstance(data, pd.DataFrame) else _counts(data, roles, gold)
+        _frame_counts(given, asked)
+        if isinstance(given, pd.DataFrame)
+        else _counts(data, roles, gold)  # type: ignore[arg-type]
     )
     return [
         *counts,

@@ -187,9 +187,9 @@ def read_sample(data: Any, roles: Mapping[str, Any], asked: JudgingScheme) -> Sa
             " groups. Leave groups out if that is so."
         )
     frame = isinstance(data, pd.DataFrame)
-    given = with_given_frame(data, chosen) if frame else with_given_dataset(data, chosen)
+    taken = with_given_frame(data, chosen) if frame else with_given_dataset(data, chosen)
     refuse_each(chosen, "candidates judged in part")
-    found = one_label(*given)
+    found = one_label(*taken)
     data, chosen = found.data, found.roles
     gold = find_gold(data, chosen)
     values = frame_column(data, gold, "gold") if frame else pd.Series(data[gold].to_numpy().ravel())

@@ -35,6 +35,7 @@ from rankeval_pd.forms.roles.roles import (
     Target,
 )
 from rankeval_pd.nbest.acceptance_sets import check_threshold, compare_thresholds
+from rankeval_pd.nbest.annotator_verdicts import with_verdicts
 from rankeval_pd.nbest.difference_regions import REGION_TYPES, RegionOptions, region_tests
 from rankeval_pd.nbest.grouped_lists import (
     JoinedOptions,
@@ -43,6 +44,7 @@ from rankeval_pd.nbest.grouped_lists import (
     cluster_contrasts,
     compare_joined,
 )  # fmt: skip
+from rankeval_pd.nbest.mean_votes import check_votes, compare_votes
 from rankeval_pd.nbest.precision import LEAST, intervals_read
 from rankeval_pd.nbest.precision_bands import difference_margins
 from rankeval_pd.nbest.recall import precision_as
@@ -303,6 +305,19 @@ def compare(
         return compare_joined(
             data, a, b, None if sizes is None else np.asarray(sizes), roles, joined
         )
+    if Roles.of(roles).agreement == "mean":
+        options = RegionOptions.of(
+            test=None, alternative=alternative, ci=ci, level=level, target=target, phi=1.0,
+            adjust=adjust, adjust_over=adjust_over, alpha=alpha, n_resamples=None,
+            progress=progress, seed=0, margin=check_margin(margin),
+        )  # fmt: skip
+        check_votes(
+            options, of=(of, "precision"), threshold=(threshold, None), test=(test, None),
+            ci=(ci, "score"), phi=(phi, 1.0), groups=(Roles.of(roles).groups, None),
+        )  # fmt: skip
+        table = compare_votes(data, a, b, sizes, options, roles, can(compare, heads=False))
+        each = partial(_compare_lists, data, a, b, sizes, of, options)
+        return with_verdicts(table, data, roles, each)
     clustered = Roles.of(roles).groups is not None
     several = {"target='nbest'": target == "nbest", "n=None": n is None and not clustered}
     if clustered:
@@ -324,7 +339,8 @@ def compare(
         )
     check_choice("ci", ci, DIFFERENCE_INTERVALS)
     options = options._replace(test="cluster", ci="cluster") if clustered else options
-    return _compare_lists(data, a, b, sizes, of, options, roles)
+    ask = partial(_compare_lists, data, a, b, sizes, of, options)
+    return with_verdicts(ask(roles), data, roles, ask)
 
 
 def _compare_lists(

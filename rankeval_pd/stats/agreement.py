@@ -118,8 +118,8 @@ def _with_interval(per_candidate: FloatArray, of: Disagreement, level: float) ->
     if not expected > 0.0:
         return _NONE._replace(n=n)
     if not observed > 0.0:
-        apart = 1.0 - float(alike_share(n, level))
-        return Agreement(1.0, float(max(1.0 - apart / expected, -1.0)), 1.0, n)
+        apart = 1.0 - float(alike_share(np.array(n), level))
+        return Agreement(1.0, max(1.0 - apart / float(expected), -1.0), 1.0, n)
     with np.errstate(divide="ignore", invalid="ignore"):
         left = of(total - per_candidate)
         ratio = left[0] / left[1]

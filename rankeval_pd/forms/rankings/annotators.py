@@ -15,7 +15,7 @@ from rankeval_pd.errors import listed, unknown_name, warn
 from rankeval_pd.forms.rankings.values import gold_values, lifted
 from rankeval_pd.forms.roles.columns import frame_column, with_columns
 from rankeval_pd.forms.roles.roles import ANNOTATOR, Roles, are_values, as_names
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.agreement import agreed
 
 SHARE = "_share"
@@ -29,8 +29,8 @@ class OneLabel(NamedTuple):
 
     data: Any  #: of "each" a frame has the candidates once for each annotator
     roles: Roles
-    left_out: AnyArray | None = None  #: voted on, but without a label; None with one annotator
-    share: AnyArray | None = None  #: the share of votes, for a question that takes it
+    left_out: Any = None  #: voted on, but without a label; None with one annotator
+    share: Any = None  #: the share of votes, for a question that takes it
     times: int = 1  #: how often a frame has its rows
 
     def of_frame(self) -> tuple[pd.DataFrame, FloatArray | None, IntArray | None]:
@@ -98,9 +98,7 @@ def one_label(data: Any, roles: Roles) -> OneLabel:
             )
     excluded = [name for name in as_names(roles.exclude, known) if name not in names]
     roles = replace(roles, exclude=excluded or None)
-    read = partial(
-        gold_values, positive=roles.positive, min_grade=roles.min_grade, all_there=False
-    )
+    read = partial(gold_values, positive=roles.positive, min_grade=roles.min_grade, all_there=False)
     make = _of_frame if isinstance(data, pd.DataFrame) else _of_dataset
     return make(data, replace(roles, positive=None, min_grade=None), names, read)
 
@@ -199,12 +197,13 @@ def _warn_of_undecided(left_out: Any, roles: Roles) -> None:
         )
 
 
-def warn_of_undecided(found: OneLabel) -> BoolArray | None:
+def warn_of_undecided(found: OneLabel) -> xr.DataArray | None:
     """Say the same of a Dataset, and return what is left out, None if nothing is."""
     if found.left_out is None:
         return None
     _warn_of_undecided(found.left_out, found.roles)
-    return found.left_out if bool(found.left_out.any()) else None
+    left_out: xr.DataArray = found.left_out
+    return left_out if bool(left_out.any()) else None
 
 
 def refuse_each(roles: Roles, what: str) -> None:
@@ -214,5 +213,3 @@ def refuse_each(roles: Roles, what: str) -> None:
             f"agreement='each' with {what}: the annotators judge the same candidates, so their"
             " rankings are no independent evidence. Pass agreement='majority', 'any' or 'all'."
         )
-
-

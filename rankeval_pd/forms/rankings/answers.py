@@ -161,7 +161,7 @@ def _of_dataset(data: xr.Dataset, chosen: Roles, call: _Call, read: Reading | No
     # lazy rankings whose N and N+ say how many rows there are, or all: chunks are counted alone
     if batches is not None and (able.any_rows or call.of_counts):
         inner, batches = inner.assign(_counted(batches, inner, scored=able.scores)), None
-    inner = inner.assign_attrs(n_groups=math.prod(data.sizes[d] for d in batch))
+    inner = inner.assign_attrs(n_groups=math.prod(inner.sizes[d] for d in batch))
     # data in memory, or lazy without chunks of whole rankings: all rankings in one call
     if batches is None:
         return _of_batch(inner, call)

@@ -165,7 +165,8 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
         )
     if roles.gold is not None:
         if roles.gold in columns or (isinstance(data, xr.Dataset) and roles.gold in data.variables):
-            return roles.gold
+            gold: Hashable = roles.gold
+            return gold
         raise unknown_name("gold", roles.gold, columns)
     if "gold" in columns:
         return "gold"
