@@ -31,6 +31,7 @@ from rankeval_pd.forms.rankings.kernel_calls import (
     pair_names,
     sides,
     with_names,
+    with_orders,
 )
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
 from rankeval_pd.forms.roles.roles import (
@@ -230,7 +231,7 @@ def compare_area(
             inner, progress, draws=len(pairs), what="comparing areas", unit="pairs"
         ) as advance:
             blocks = [compared(block, advance) for block in in_blocks(pairs, inner, _TOGETHER)]
-        result = with_names(joined(blocks, "pair"), pairs)
+        result = with_orders(with_names(joined(blocks, "pair"), pairs), inner, pairs)
         return result.assign(exists=xr.ones_like(result["p_value"], dtype=bool))
 
     interval: tuple[Interval, tuple[str, ...]]

@@ -9,13 +9,15 @@ from typing import Any, Unpack
 import numpy as np
 import xarray as xr
 
-from rankeval_pd.errors import check_choice, check_flag, check_margin, warn_of_thresholds
+from rankeval_pd.errors import check_choice, check_flag, check_margin, hushed, warn_of_thresholds
 from rankeval_pd.forms.out.averages import Average
 from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import (
     PairRanks,
     ask_pairs,
+    count_distinct,
+    distinct_pairs,
     only_pair,
     pair_names,
 )
@@ -366,7 +368,8 @@ def _compare_lists(
         work: dict[str, Any] = {"draws": len(pairs), "what": "comparing lists", "unit": "pairs"}
         given: dict[str, Any] = {"options": options}
         if options.swapped:
-            tests = len(pairs) * groups
+            with hushed("measures:"):  # the family's attribute says it
+                tests = count_distinct(pairs, distinct_pairs(inner, pairs)) * groups
             noted["n_resamples"] = draws = _enough(tests, options)
             work = {"draws": len(pairs) * draws, "what": "swapping labels"}
             few = options.n_resamples is None and asked.size <= FEW

@@ -14,7 +14,12 @@ from rankeval_pd.errors import unknown_name
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.answers import RankingQuestion, answer
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.rankings.kernel_calls import pair_names, with_names
+from rankeval_pd.forms.rankings.kernel_calls import (
+    count_distinct,
+    distinct_pairs,
+    pair_names,
+    with_names,
+)
 from rankeval_pd.forms.roles.declarations import (
     Capabilities,
     can,
@@ -202,7 +207,9 @@ def _tested(
     """Return the columns of every measure, or of every pair of them, all pairs being tested."""
     over_n: bool = asked.kind is None
     measures = inner.sizes["measure"]
-    pairs = measures * (measures - 1) // 2
+    every = pair_names(inner, None, None) if measures > 1 else []
+    stands = None if asked.how.adjust is None else distinct_pairs(inner, every)
+    pairs = count_distinct(every, stands)
     draws = asked.draws(pairs)
     if asked.swapped:
         asked.attrs["n_resamples"] = draws
@@ -223,7 +230,8 @@ def _tested(
             inner["present"],
             inner["draws"],
             kwargs={
-                "asked": asked, "sizes": sizes, "ties": chosen.ties, "n_resamples": draws,
+                "asked": asked, "stands": stands, "sizes": sizes, "ties": chosen.ties,
+                "n_resamples": draws,
                 "seed": chosen.swaps if over_n else chosen.draws, "advance": advance,
                 **({"whole": inner.attrs["whole"]} if over_n else {}),
             },
@@ -232,7 +240,7 @@ def _tested(
             dask="parallelized",
             dask_gufunc_kwargs={
                 "output_sizes": {
-                    **({"pair": pairs} if dim == "pair" else {}),
+                    **({"pair": len(every)} if dim == "pair" else {}),
                     **({"n": sizes.size} if over_n else {}),
                 }
             },
@@ -276,12 +284,15 @@ def _columns(
     *,
     asked: RankCriterion,
     baseline: int | None,
+    stands: IntArray | None,
     **options: Any,
 ) -> tuple[AnyArray, ...]:
     """Return the columns of the measures that are known, in order, and which rows there are."""
     find = _of_lists if asked.kind is None else _of_areas
+    if asked.kind is None:
+        options["stands"] = stands
     found = find(score, gold, present, keys, asked=asked, baseline=baseline, **options)
-    decided = measure_pairs.decide(found.value, found.tested, asked.how, baseline)
+    decided = measure_pairs.decide(found.value, found.tested, asked.how, baseline, stands)
     named = {
         "value": found.value, "ci_low": found.limits[0], "ci_high": found.limits[1],
         "ci_low_alone": found.alone[0], "ci_high_alone": found.alone[1],
@@ -297,14 +308,17 @@ def _columns_of_pairs(
     keys: Keys,
     *,
     asked: RankCriterion,
+    stands: IntArray | None,
     **options: Any,
 ) -> tuple[AnyArray, ...]:
     """Return the columns of the pairs, and which rows there are."""
     find = _of_lists if asked.kind is None else _of_areas
+    if asked.kind is None:
+        options["stands"] = stands
     found = find(score, gold, present, keys, asked=asked, baseline=None, **options)
     of_pairs = measure_pairs.pairs(score.shape[-2])
     a, b = ([pair[side] for pair in of_pairs] for side in (0, 1))
-    adjusted = measure_pairs.decided(found.tested, asked.how).p_adjusted
+    adjusted = measure_pairs.decided(found.tested, asked.how, stands=stands).p_adjusted
     columns = [
         found.value[..., a, :], found.value[..., b, :], found.tested.difference,
         found.tested.p_value, adjusted, found.exists[..., a, :] & found.exists[..., b, :],
@@ -325,6 +339,7 @@ def _of_lists(
     *,
     asked: RankCriterion,
     baseline: int | None,
+    stands: IntArray | None,
     sizes: IntArray,
     ties: str,
     n_resamples: int,
@@ -344,14 +359,18 @@ def _of_lists(
         INTERVALS["clopper-pearson"](*counts, level)
         for level in (asked.together(count, sizes.size), asked.how.level)
     )
-    families = [count * (count - 1) // 2, *([] if baseline is None else [count - 1])]
+    of_pairs = measure_pairs.pairs(count)
+    families = [count_distinct(of_pairs, stands)]
+    if baseline is not None:
+        shown = measure_pairs.with_one(count, baseline)
+        families.append(count_distinct(shown, None if stands is None else stands[shown]))
     result = PairTests.empty(batch, count, sizes.size, len(families) if asked.swapped else 0)
     most = n_resamples
     if asked.n_resamples is None and sizes.size <= FEW:
         most *= MORE
     drawing: dict[str, Any] = {"n_resamples": n_resamples, "seed": seed}
     for row in np.ndindex(batch):
-        for number, (a, b) in enumerate(measure_pairs.pairs(count)):
+        for number, (a, b) in enumerate(of_pairs):
             both = present[row][a] & present[row][b]
             there = exists[row][a] & exists[row][b]
             if not there.any():

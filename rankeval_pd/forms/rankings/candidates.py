@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -59,6 +59,7 @@ from rankeval_pd.forms.roles.columns import (
     with_given_frame,
     with_roles_of,
 )
+from rankeval_pd.forms.roles.copies import warn_of_copied_groups
 from rankeval_pd.forms.roles.declarations import cached_reading, check_memory
 from rankeval_pd.forms.roles.identifiers import (
     check_clusters,
@@ -70,6 +71,7 @@ from rankeval_pd.forms.roles.identifiers import (
 )
 from rankeval_pd.forms.roles.roles import Roles, as_names
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.rankings.copies import same_order
 from rankeval_pd.stats.rankings.ranking import Whole
 
 Data = TypeVar("Data", pd.DataFrame, xr.Dataset)
@@ -105,6 +107,8 @@ class Groups:
     whole: Whole | None = None  #: of a head, what is known of all candidates
     places: IntArray | None = None  #: of the rows in the data that came in, where some are left out
 
+    same: SameOrder | None = None  #: measures that rank all candidates alike, if there are any
+
     @cached_property
     def members(self) -> list[xr.Dataset]:
         """The inner form: groups of one size are stacked along ``tables.GROUP``.
@@ -119,6 +123,9 @@ class Groups:
             result.append(
                 self._stacked(chosen, self.order[starts[chosen, np.newaxis] + np.arange(size)])
             )
+        for further in result[1:]:  # what is said of measures is said once
+            if self.same is not None:
+                further.attrs["same"] = self.same._replace(named=True)
         return result
 
     def _stacked(self, chosen: IntArray, rows: IntArray) -> xr.Dataset:
@@ -136,7 +143,7 @@ class Groups:
         return xr.Dataset(
             {"row": row, "sign": sign, **columns},
             coords={"measure": ("measure", tables.labels(self.measures)), tables.GROUP: chosen},
-            attrs={"ends": self.ends, "whole": self.whole},
+            attrs={"ends": self.ends, "whole": self.whole, "same": self.same},
         )
 
     @cached_property
@@ -221,6 +228,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
         key = frame_column(frame, roles.key, "key")
         order, draws = column_order(key, roles.key, number), value_keys(key.to_numpy())
         again = np.zeros(len(frame), dtype=bool)  # a key is never repeated
+    same = None
     if scored:
         if whole is None:
             warn_of_one_class(truth, gold)
@@ -232,13 +240,17 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
             numbers = {"by": number} if by else {}
             numbers |= {} if cluster is None else {"groups": cluster}
             columns_found = {name: frame_column(frame, name, "measures") for name in result}
-            warn_of_identifiers(columns_found, taken_as="measures", groups=numbers)
+            warn_of_identifiers(columns_found, taken_as="measures", groups=numbers, truth=truth)
+        if by and cluster is None and draws is not None and roles.agreement != "each":
+            warn_of_copied_groups(score, number, draws, by)
+        if len(result) > 1 and whole is None:
+            same = _same_order(score, named=roles.measures is not None)
     inner = {
         "score": score, "gold": true, "present": present, "draws": draws, "cluster": cluster,
         SHARE: share,
     }  # fmt: skip
     known = {name: values for name, values in inner.items() if values is not None}
-    return Groups(keys, number, order, known, measures, signs, roles.ends, whole, places)
+    return Groups(keys, number, order, known, measures, signs, roles.ends, whole, places, same)
 
 
 def _as_index(values: pd.Series) -> pd.Index:
@@ -335,7 +347,13 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
         if roles.measures is None:
             eager = [name for name in result if split[name].chunks is None]
             columns = {name: pd.Series(split[name].to_numpy().ravel()) for name in eager}
-            warn_of_identifiers(columns, taken_as="measures")
+            of_one = {name for name, x in columns.items() if len(x) == truth.size}
+            known = truth.to_numpy().ravel() if truth.chunks is None and of_one else None
+            warn_of_identifiers(columns, taken_as="measures", truth=known)
+    same = None
+    if scored and not part and score.chunks is None and len(result) > 1:
+        flat = score.transpose("measure", ...).to_numpy().reshape(len(result), -1)
+        same = _same_order(flat, named=roles.measures is not None)
     score, truth, row, draws, again = _in_key_order(score, truth, data, roles, scored=scored)
     if scored and not part and again is not None and cluster is None:
         warn_of_repeated(*again, by=[], label=as_names(roles.label, data.variables))
@@ -375,8 +393,20 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
     whole = isinstance(dtype, np.dtype) and dtype.kind in "bui"
     ragged = roles.missing == "drop" or not whole
     return inner.assign_attrs(
-        ragged=ragged, batch=batch, ends=roles.ends, padded=not whole, whole=None
+        ragged=ragged, batch=batch, ends=roles.ends, padded=not whole, whole=None, same=same
     )
+
+
+class SameOrder(NamedTuple):
+    """Which measures rank all candidates alike."""
+
+    first: IntArray  #: for each measure, the first one that ranks them alike
+    named: bool  #: whether the user named the measures
+
+
+def _same_order(score: FloatArray, *, named: bool) -> SameOrder | None:
+    first = same_order(score)
+    return SameOrder(first, named) if (first != np.arange(first.size)).any() else None
 
 
 def _clusters(data: xr.Dataset, roles: Roles, truth: xr.DataArray) -> xr.DataArray:

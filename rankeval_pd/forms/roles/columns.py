@@ -15,6 +15,7 @@ from rankeval_pd.errors import hushed, listed, unknown_name
 from rankeval_pd.forms.out.tables import check_names, is_missing
 from rankeval_pd.forms.roles.roles import (
     CONTINGENCY,
+    MARGINS,
     Names,
     Roles,
     are_values,
@@ -224,7 +225,7 @@ def find_measures(
     else:
         columns = {k: [v.dtype] for k, v in split_measures(data, roles, taken).items()}
     out = excluded_names(roles, columns)
-    beside = {*taken, *out, *CONTINGENCY}
+    beside = {*taken, *out, *CONTINGENCY, *data.attrs.get(MARGINS, ())}
     if roles.measures is not None:
         names = list(dict.fromkeys(as_names(roles.measures, columns)))
         if not names:
@@ -295,6 +296,7 @@ def with_given_frame(frame: pd.DataFrame, roles: Roles) -> tuple[pd.DataFrame, R
         for name, values in added.items()
     }
     whole = pd.concat([kept, pd.DataFrame(columns, index=frame.index)], axis=1)
+    whole.attrs = frame.attrs
     return whole, _renamed(roles, named)
 
 

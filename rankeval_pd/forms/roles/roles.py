@@ -30,6 +30,7 @@ MISSING: tuple[Missing, ...] = get_args(Missing)
 Agreement = Literal["majority", "any", "all", "mean", "each"]
 AGREEMENTS: tuple[Agreement, ...] = get_args(Agreement)
 ANNOTATOR = "annotator"  # the dimension of votes in a Dataset, and the column of "each"
+MARGINS = "margins"  # the attribute that names the counts that measures were computed from
 CONTINGENCY = ("O11", "O12", "O21", "O22", "E11", "R1", "R2", "C1", "C2", "N")
 
 Names = Hashable | Sequence[Hashable] | None
