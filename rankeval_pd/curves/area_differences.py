@@ -23,6 +23,7 @@ from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.out.tables import OVER
 from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.rankings.copied_measures import with_orders
 from rankeval_pd.forms.rankings.kernel_calls import (
     Pair,
     in_blocks,
@@ -31,7 +32,6 @@ from rankeval_pd.forms.rankings.kernel_calls import (
     pair_names,
     sides,
     with_names,
-    with_orders,
 )
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
 from rankeval_pd.forms.roles.roles import (

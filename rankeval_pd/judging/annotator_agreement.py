@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -16,8 +17,10 @@ from rankeval_pd.forms.rankings.annotators import annotators_of
 from rankeval_pd.forms.rankings.candidates import Data, check_data
 from rankeval_pd.forms.rankings.values import gold_values, group_numbers
 from rankeval_pd.forms.roles.columns import (
+    find_gold,
     frame_column,
     refuse_by,
+    refuse_dim,
     with_given_dataset,
     with_given_frame,
 )
@@ -32,8 +35,7 @@ _FEW = 5  # candidates with a rarer label, of fewer of which an interval may be 
 
 @Capabilities(rankings="Do the annotators agree?", scores=False)
 @with_roles_but(
-    "agreement", "measures", "exclude", "key", "label", "groups", "lower_is_better", "ties",
-    "missing", "rng",
+    "agreement", "measures", "exclude", "key", "label", "lower_is_better", "ties", "missing", "rng",
 )  # fmt: skip
 def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[RankingRoles]) -> Data:
     """Return coefficients of agreement between annotators, with intervals.
@@ -95,6 +97,7 @@ def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[Rank
     """
     check_data(data)
     level, chosen = check_share("level", level), Roles.of(roles)
+    chosen.check_groups()
     names = annotators_of(data, chosen)
     if not names:
         raise ValueError(
@@ -114,7 +117,9 @@ def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[Rank
 def _of_frame(
     data: pd.DataFrame, roles: Roles, names: list[Hashable], level: float
 ) -> pd.DataFrame:
+    refuse_dim(roles.dim, "candidate")
     frame, roles = with_given_frame(data, roles)
+    find_gold(frame, replace(roles, gold=roles.gold[0]))
     codes = _codes({name: frame_column(frame, name, "gold") for name in roles.gold}, roles)
     by = as_names(roles.by, frame.columns)
     keys, number = group_numbers([frame_column(frame, x, "by") for x in by], by, len(frame))

@@ -207,7 +207,7 @@ def read_sample(data: Any, roles: Mapping[str, Any], asked: JudgingScheme) -> Sa
         padded = bool(np.isnan(filled).any())
         label = filled if padded else filled == 1.0
         data = data.assign({gold: label.rename({_ROWS: chosen.dim}).variable})
-    settled = replace(chosen, gold=gold, positive=None, min_grade=None)
+    settled = replace(chosen, gold=gold, agreement="majority", positive=None, min_grade=None)
     given = {f.name for f in fields(Roles)} & {*roles, "gold"}
     kept = {name: x for name, x in by_name(settled).items() if name in given}
     if asked.judged_with is not None:

@@ -13,11 +13,10 @@ from rankeval_pd.errors import check_choice, check_flag, check_margin, hushed, w
 from rankeval_pd.forms.out.averages import Average
 from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.rankings.copied_measures import count_distinct, distinct_pairs
 from rankeval_pd.forms.rankings.kernel_calls import (
     PairRanks,
     ask_pairs,
-    count_distinct,
-    distinct_pairs,
     only_pair,
     pair_names,
 )
@@ -127,10 +126,9 @@ def compare(
         that are compared one by one.
     test : {None, "fisher", "midp", "mcnemar", "boschloo", "barnard", "score"}
         What ``p_value`` is; None is "fisher", Evert's (2004), and with ``phi`` above 1 "score".
-        Fisher's size is far below the level if regions are small. Mid-p is closer to the level and
-        may exceed it slightly. Boschloo's and Barnard's tests are exact and more powerful; they
-        take milliseconds for each n, which must be given. McNemar's asks which measure is right
-        more often; it has little power if positives are rare. Only the score test takes ``phi``.
+        Fisher's size is far below the level if regions are small. Mid-p may exceed it slightly.
+        Boschloo's and Barnard's tests are exact and more powerful, and take milliseconds for each
+        n. McNemar's has little power if positives are rare. Only the score test takes ``phi``.
     alternative : {"two-sided", "greater", "less"}
         "greater": a is better than b.
     margin : float, optional
@@ -141,26 +139,24 @@ def compare(
         A row is significant where p <= alpha.
     adjust : {None, "holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
         Adjustment for the number of tests, all rows (groups, pairs and n), of p-values and
-        intervals. "max-t" holds for all n asked for together and knows that neighboring n are
-        nearly the same test: the labels of the two rankings are swapped at random, candidate by
-        candidate, and what counts is the largest difference over all n. Over pairs and groups the
-        p-values are multiplied by the number of pairs, groups counted. "max-t-stepdown" does that
-        in Holm's way: a pair counts until it is significant at every n. Its p-values are smaller,
-        its intervals those of "max-t".
+        intervals. "max-t" holds for all n together: the labels of the two rankings are swapped at
+        random, candidate by candidate, and the largest difference over all n counts. Over pairs
+        and groups it multiplies p-values by the number of pairs. "max-t-stepdown" does so in
+        Holm's way. Its p-values are smaller, its intervals are those of "max-t". Measures that
+        rank all candidates alike count once.
     adjust_over : {"all", "n", "group"}
         What is one family: all rows; or the rows of each n; or those of each group of ``by`` (of a
         Dataset, of each element of the batch dimensions).
     n_resamples : int, optional
         Number of swaps of "max-t". None is 999, or as many as let the smallest adjusted p-value be
-        a tenth of alpha (of more than 50 pairs, 500 / alpha swaps or as many as let it be half of
-        alpha). Of up to 20 n, a pair with an adjusted p-value near alpha then gets four times as
-        many, up to 64 times, until they decide. Where they do not, ``undecided`` says so.
+        a tenth of alpha (of more than 50 pairs, half of alpha, or 500 / alpha swaps). Of up to 20
+        n, pairs near alpha get up to 64 times as many; ``undecided`` marks those still undecided.
     level : float
         Confidence level of the interval of the difference; with ``adjust``, of all intervals of a
         family together (with "bh" and "by", see Notes).
     ci : {"score", "newcombe", "agresti-caffo", "miettinen-nurminen", "delta"}
-        Interval of the difference of the two regions, times n_only / n. "score" is Miettinen and
-        Nurminen's with half a continuity correction, and covers at least the level. The next three
+        Interval of the difference of the two regions, times n_only / n. "score", Miettinen and
+        Nurminen's with half a continuity correction, covers at least the level; the next three
         fall to .8 near the ends. With ``threshold``, "score" combines the Clopper-Pearson limits of
         both sets; "delta" is the delta method, which is too narrow if a set, or the part that the
         other one lacks, is small. All reach to 0 where the test of the row does not reject.
@@ -172,9 +168,8 @@ def compare(
         :func:`difference_band` in place of ``ci``. It reaches to 0 where the test does not reject,
         and may hold 0 where it does.
     phi : float
-        Overdispersion, 1 or more, from :func:`repetition`: how many times as much as binomial
-        counts the true positives vary. It widens the interval, and the test is the score test;
-        phi is taken as known. ``p_mid`` is NaN.
+        Overdispersion, 1 or more, from :func:`repetition`, taken as known. It widens the interval,
+        and the test is the score test. ``p_mid`` is NaN.
     combine : bool
         Whether to combine the groups of ``by`` (of a Dataset, all batch dimensions) into one exact
         test for each n, that of Cochran, Mantel and Haenszel: each group is a stratum.
@@ -206,11 +201,10 @@ def compare(
           the two regions; with ``groups`` by Student's t. It is of each row alone, unadjusted;
         * ``significant``: p_adjusted, or without ``adjust`` p_value, is at most alpha;
         * ``better``: the measure that the difference favors where it is significant, else NaN;
-        * ``cuts_tie``: whether one of the two lists leaves out candidates with the score of its
-          last one, so that the order of equal scores matters: see :func:`tie_sensitivity`;
+        * ``cuts_tie``: whether a list excludes candidates with its last score, see
+          :func:`tie_sensitivity`;
         * with "max-t" only, ``p_stderr``: Monte-Carlo standard error of p_adjusted;
-          ``undecided``: the 95 % Monte-Carlo interval of p_adjusted holds alpha, so that other
-          draws may decide otherwise: draw more;
+          ``undecided``: its 95% Monte-Carlo interval contains alpha, so draw more;
         * ``leaning``: the measure that the difference favors, significant or not; NaN at 0;
         * with ``adjust`` only, ``ci_low_alone``, ``ci_high_alone``: the interval of this row alone,
           by ``ci`` and ``target``.
@@ -240,27 +234,24 @@ def compare(
     The two-sided test takes all tables that are at most as likely as the observed one, up to a
     relative 1e-7, as R does. n-best lists have difference regions of equal size, so that the test
     is twice one tail, at most 1. With an empty region, or with no or only true positives in both,
-    p_value and p_mid are 1. The tests of neighbouring n are of nearly the same candidates: a run
-    of significant n is not so many pieces of evidence.
+    p_value and p_mid are 1.
 
     Intervals and ``adjust``: with "holm" and "bonferroni" the intervals are Bonferroni's; with "bh"
     and "by" those of Benjamini and Yekutieli (2005), of the level 1 - R (1 - level) / m with R of m
-    tests rejected, so that the expected share of false ones among those of rejected differences is
-    at most 1 - level. With "max-t" they are the bands of :func:`difference_band` over the n of each
+    tests rejected. With "max-t" they are the bands of :func:`difference_band` over the n of each
     pair, of the level 1 - (1 - level) / F for F pairs, groups counted, and no narrower than that of
     the row alone. Each reaches to 0 where p_adjusted is above 1 - ``level``. Step-down and Holm's
     method may reject where the interval holds 0, never the reverse. Each pair has a null hypothesis
     of its own, of its two rankings, so that over pairs Bonferroni's factor holds, and the largest
     statistic of all pairs would not be exact.
 
-    Cost: one sort per measure, O(N) counting per pair for every n together, and for each n a
-    series of some standard deviations of the hypergeometric distribution; half a second for every n
-    of 100,000 candidates, most of them for the intervals. Errors are below 1e-11 relative. "max-t"
-    takes, for each swap and pair, O(n) of the few n asked for, and O(N) for every n: 0.02 s for
-    1,999 swaps and 3 n, 0.8 s for every n of 5,000 candidates. Its null hypothesis is that, given
-    the gold label, the two ranks of every candidate may be exchanged. The draws are the same for
-    all pairs and groups: a function of ``rng``, the swap and the candidate's tie key alone, so that
-    candidates that no list can reach change no number.
+    With ``agreement="mean"`` the true positives are sums of shares of votes. The test is Student's
+    over candidates, with the variance of ``target="nbest"``, and there is no odds ratio or mid-p.
+
+    Cost: one sort per measure and O(N) per pair; half a second for every n of 100,000 candidates.
+    "max-t" takes, for each swap and pair, O(n) of few n and O(N) of every n. Its null hypothesis is
+    that, given the gold label, the two ranks of every candidate may be exchanged. The draws are a
+    function of ``rng``, the swap and the candidate's tie key alone, the same for all pairs.
 
     References
     ----------
@@ -307,19 +298,6 @@ def compare(
         return compare_joined(
             data, a, b, None if sizes is None else np.asarray(sizes), roles, joined
         )
-    if Roles.of(roles).agreement == "mean":
-        options = RegionOptions.of(
-            test=None, alternative=alternative, ci=ci, level=level, target=target, phi=1.0,
-            adjust=adjust, adjust_over=adjust_over, alpha=alpha, n_resamples=None,
-            progress=progress, seed=0, margin=check_margin(margin),
-        )  # fmt: skip
-        check_votes(
-            options, of=(of, "precision"), threshold=(threshold, None), test=(test, None),
-            ci=(ci, "score"), phi=(phi, 1.0), groups=(Roles.of(roles).groups, None),
-        )  # fmt: skip
-        table = compare_votes(data, a, b, sizes, options, roles, can(compare, heads=False))
-        each = partial(_compare_lists, data, a, b, sizes, of, options)
-        return with_verdicts(table, data, roles, each)
     clustered = Roles.of(roles).groups is not None
     several = {"target='nbest'": target == "nbest", "n=None": n is None and not clustered}
     if clustered:
@@ -331,6 +309,14 @@ def compare(
         progress=progress, seed=0,
         margin=check_margin(margin, threshold=threshold is not None, phi=phi != 1.0, **several),
     )  # fmt: skip
+    ask = partial(_compare_lists, data, a, b, sizes, of, options)
+    if Roles.of(roles).agreement == "mean":
+        check_votes(
+            options, of=(of, "precision"), threshold=(threshold, None), test=(test, None),
+            ci=(ci, "score"), phi=(phi, 1.0), groups=(Roles.of(roles).groups, None),
+        )  # fmt: skip
+        table = compare_votes(data, a, b, sizes, options, roles, can(compare, heads=False))
+        return with_verdicts(table, data, roles, ask)
     if threshold is not None:
         check_threshold(n, threshold, options)
         return compare_thresholds(data, a, b, threshold, options, roles, can(compare, lists=False))
@@ -369,7 +355,8 @@ def _compare_lists(
         given: dict[str, Any] = {"options": options}
         if options.swapped:
             with hushed("measures:"):  # the family's attribute says it
-                tests = count_distinct(pairs, distinct_pairs(inner, pairs)) * groups
+                stands = distinct_pairs(inner, pairs, options.alternative)
+            tests = count_distinct(pairs, stands) * groups
             noted["n_resamples"] = draws = _enough(tests, options)
             work = {"draws": len(pairs) * draws, "what": "swapping labels"}
             few = options.n_resamples is None and asked.size <= FEW

@@ -14,9 +14,8 @@ from rankeval_pd.errors import unknown_name
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.answers import RankingQuestion, answer
 from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.rankings.copied_measures import count_distinct, distinct_pairs
 from rankeval_pd.forms.rankings.kernel_calls import (
-    count_distinct,
-    distinct_pairs,
     pair_names,
     with_names,
 )
@@ -215,9 +214,12 @@ def _tested(
         asked.attrs["n_resamples"] = draws
         asked.attrs.update(chosen.noted_seed)
     if asked.how.adjust is not None:
-        one = asked.baseline
+        one, tests = asked.baseline, pairs
+        if one is not None:
+            shown = measure_pairs.with_one(measures, inner.indexes["measure"].tolist().index(one))
+            tests = count_distinct(shown, None if stands is None else stands[shown])
         asked.attrs["family"] = tables.family_of(
-            pairs if one is None else measures - 1,
+            tests,
             one,
             sizes=sizes.size if over_n else 1,
             groups=inner.attrs["n_groups"], over=("group", "n" if asked.how.each else "group"),

@@ -10,7 +10,8 @@ import numpy as np
 import xarray as xr
 
 from rankeval_pd.forms.out.tables import adjusted_together, family_of, levels_together
-from rankeval_pd.forms.rankings.kernel_calls import Pair, count_distinct, distinct_pairs
+from rankeval_pd.forms.rankings.copied_measures import count_distinct, distinct_pairs
+from rankeval_pd.forms.rankings.kernel_calls import Pair
 from rankeval_pd.forms.roles.roles import Names
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.cluster_totals import alike_share
@@ -60,7 +61,7 @@ def family_attr(
         return {}
     one = a if a is not None and (b is None or isinstance(b, list)) else None
     groups = inner.attrs["n_groups"]
-    tests = count_distinct(pairs, distinct_pairs(inner, pairs))
+    tests = count_distinct(pairs, distinct_pairs(inner, pairs, how.alternative))
     words = family_of(tests, one, sizes=sizes, groups=groups, over=[how.adjust_over])
     return {"family": words}
 

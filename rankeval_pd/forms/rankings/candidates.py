@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -34,6 +34,7 @@ from rankeval_pd.forms.lazy.frame_heads import is_dask_frame
 from rankeval_pd.forms.lazy.heads import HeadFrame
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.annotators import SHARE, one_label, warn_of_undecided
+from rankeval_pd.forms.rankings.copied_measures import SameOrder, known_copies
 from rankeval_pd.forms.rankings.tie_keys import column_order, label_order, value_keys, value_order
 from rankeval_pd.forms.rankings.values import (
     admit,
@@ -71,7 +72,6 @@ from rankeval_pd.forms.roles.identifiers import (
 )
 from rankeval_pd.forms.roles.roles import Roles, as_names
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.rankings.copies import same_order
 from rankeval_pd.stats.rankings.ranking import Whole
 
 Data = TypeVar("Data", pd.DataFrame, xr.Dataset)
@@ -111,10 +111,7 @@ class Groups:
 
     @cached_property
     def members(self) -> list[xr.Dataset]:
-        """The inner form: groups of one size are stacked along ``tables.GROUP``.
-
-        The cost is that of the sizes that occur, not of the groups.
-        """
+        """The inner form: groups of one size are stacked along ``tables.GROUP``."""
         sizes = np.bincount(self.number, minlength=len(self.keys))
         starts = np.cumsum(sizes) - sizes
         result = []
@@ -148,11 +145,7 @@ class Groups:
 
     @cached_property
     def counts(self) -> xr.Dataset:
-        """N and N+ of each group and measure, of groups of any size together.
-
-        They serve questions that ask for no more:
-        :func:`rankeval_pd.forms.rankings.answers.common_size` reads them.
-        """
+        """N and N+ of each group and measure, of any size together, where no more is asked."""
         present, gold = self.columns["present"], self.columns["gold"]
         tallies = {"total": self._tally(present), "positive": self._tally(present & gold)}
         if self.whole is not None:
@@ -244,7 +237,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
         if by and cluster is None and draws is not None and roles.agreement != "each":
             warn_of_copied_groups(score, number, draws, by)
         if len(result) > 1 and whole is None:
-            same = _same_order(score, named=roles.measures is not None)
+            same = known_copies(score, named=roles.measures is not None)
     inner = {
         "score": score, "gold": true, "present": present, "draws": draws, "cluster": cluster,
         SHARE: share,
@@ -353,7 +346,7 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
     same = None
     if scored and not part and score.chunks is None and len(result) > 1:
         flat = score.transpose("measure", ...).to_numpy().reshape(len(result), -1)
-        same = _same_order(flat, named=roles.measures is not None)
+        same = known_copies(flat, named=roles.measures is not None)
     score, truth, row, draws, again = _in_key_order(score, truth, data, roles, scored=scored)
     if scored and not part and again is not None and cluster is None:
         warn_of_repeated(*again, by=[], label=as_names(roles.label, data.variables))
@@ -395,18 +388,6 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
     return inner.assign_attrs(
         ragged=ragged, batch=batch, ends=roles.ends, padded=not whole, whole=None, same=same
     )
-
-
-class SameOrder(NamedTuple):
-    """Which measures rank all candidates alike."""
-
-    first: IntArray  #: for each measure, the first one that ranks them alike
-    named: bool  #: whether the user named the measures
-
-
-def _same_order(score: FloatArray, *, named: bool) -> SameOrder | None:
-    first = same_order(score)
-    return SameOrder(first, named) if (first != np.arange(first.size)).any() else None
 
 
 def _clusters(data: xr.Dataset, roles: Roles, truth: xr.DataArray) -> xr.DataArray:

@@ -14,12 +14,11 @@ import xarray as xr
 
 from rankeval_pd.errors import is_known, shown, unknown_name
 from rankeval_pd.forms.out import tables
-from rankeval_pd.forms.roles.copies import warn_of_same_order
+from rankeval_pd.forms.rankings.copied_measures import with_orders
 from rankeval_pd.forms.roles.declarations import check_rows
 from rankeval_pd.forms.roles.roles import Names, as_names
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import ranking
-from rankeval_pd.stats.rankings.copies import stands_for
 from rankeval_pd.stats.rankings.ranking import Ranking, Regions, Whole
 from rankeval_pd.stats.rankings.swap_draws import Keys, by_position
 
@@ -209,42 +208,6 @@ def pair_names(inner: xr.Dataset, a: Hashable, b: Names) -> list[Pair]:
             " Add a column of scores of another measure."
         )
     return pairs
-
-
-def distinct_pairs(inner: xr.Dataset, pairs: Sequence[Pair]) -> IntArray | None:
-    """Return the first pair with the same two rankings for each pair, -1 for a pair of copies.
-
-    None where no two measures rank all candidates alike. If nobody named the measures, it is said.
-    """
-    orders = _orders(inner, pairs)
-    if orders is None:
-        return None
-    same = inner.attrs["same"]
-    if not same.named:
-        warn_of_same_order(inner.indexes["measure"].tolist(), same.first.tolist())
-    return stands_for(*orders, ordered=False)
-
-
-def count_distinct(pairs: Sequence[Any], stands: IntArray | None) -> int:
-    """Return how many tests pairs are: copies count once, and a pair of them is none."""
-    return len(pairs) if stands is None else max(len({*stands.tolist()} - {-1}), 1)
-
-
-def with_orders(result: xr.Dataset, inner: xr.Dataset, pairs: Sequence[Pair]) -> xr.Dataset:
-    """Return the result with the number of each measure's ranking, if two have the same one."""
-    orders = _orders(inner, pairs)
-    if orders is None:
-        return result
-    return result.assign(order_a=("pair", orders[0]), order_b=("pair", orders[1]))
-
-
-def _orders(inner: xr.Dataset, pairs: Sequence[Pair]) -> tuple[IntArray, IntArray] | None:
-    same = inner.attrs.get("same")
-    if same is None:
-        return None
-    measures = inner.indexes["measure"].tolist()
-    a, b = (same.first[[measures.index(pair[side]) for pair in pairs]] for side in (0, 1))
-    return a, b
 
 
 def with_names(result: xr.Dataset, pairs: Sequence[Pair]) -> xr.Dataset:

@@ -80,12 +80,9 @@ def again_in_groups(score: FloatArray, number: IntArray, label: AnyArray) -> Boo
     candidates of a group share. Where no label is in two groups, the scores alone decide. None if
     too few candidates are, or if scores are so coarse that chance makes them equal.
     """
-    import pandas as pd
-
-    few = score[0, :: max(number.size // _LOOKED_AT, 1)]
-    if (
-        pd.Series(score[0]).isin(few).sum() < (1.0 + _SHARE / 2.0) * few.size
-    ):  # hardly any is repeated
+    few = np.unique(score[0, :: max(number.size // _LOOKED_AT, 1)])
+    place = np.minimum(np.searchsorted(few, score[0]), few.size - 1)
+    if (few[place] == score[0]).sum() < (1.0 + _SHARE / 2.0) * few.size:  # hardly any is repeated
         return None
     bits = np.zeros(number.size, dtype=np.uint64)
     for row in score:
@@ -94,15 +91,20 @@ def again_in_groups(score: FloatArray, number: IntArray, label: AnyArray) -> Boo
     pairs = float((sizes * (sizes - 1.0)).sum())
     if (sizes > 0).sum() < 2 or pairs == 0.0 or number.size < 2 * _LEAST:
         return None
-    mixed = np.uint64(0xD6E8FEB86659FD93)
-    within = pd.Series(bits * mixed + number.astype(np.uint64)).value_counts().to_numpy()
+    mixed = bits * np.uint64(0xD6E8FEB86659FD93)
+    within = np.unique(mixed + number.astype(np.uint64), return_counts=True)[1]
     chance = (float((within * (within - 1.0)).sum()) + 3.0) / pairs  # that two have equal scores
-    known = pd.Series(label).duplicated(keep=False).to_numpy()
+    known = _repeated(label)
     if known.mean() >= _SHARE:
-        again = pd.Series(bits * mixed + label).duplicated(keep=False).to_numpy()
+        again = _repeated(mixed + label)
         enough = again.sum() >= 0.9 * known.sum() and chance <= 0.1
     else:
-        several = pd.DataFrame({"bits": bits, "number": number}).drop_duplicates()["bits"]
-        again = np.isin(bits, several[several.duplicated()].to_numpy())
+        again = _repeated(bits)  # and nearly never in one group, as chance says
         enough = again.mean() >= 0.9 and chance * number.size <= 0.5
-    return np.asarray(again) if enough and again.sum() >= _LEAST else None
+    return again if enough and again.sum() >= _LEAST else None
+
+
+def _repeated(values: AnyArray) -> BoolArray:
+    """Return which values occur more than once."""
+    _, where, count = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray(count[where] > 1)
