@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 import xarray as xr
 
-from rankeval_pd.errors import check_choice, check_flag, check_margin, hushed, warn_of_thresholds
+from rankeval_pd.errors import check_choice, check_flag, check_margin, warn_of_thresholds
 from rankeval_pd.forms.out.averages import Average
 from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
@@ -163,10 +163,9 @@ def compare(
     target : {"region", "nbest"}
         The quantity that the interval covers. "region" is Evert's (2004): the two lists are
         acceptance regions with fixed thresholds. Regions of fewer than 10 candidates have the outer
-        limits of both intervals, since theirs alone covered the lists' difference in .67 to .99.
-        "nbest" adds the variance of the thresholds, and takes the normal approximation of
-        :func:`difference_band` in place of ``ci``. It reaches to 0 where the test does not reject,
-        and may hold 0 where it does.
+        limits of both intervals.
+        "nbest" adds the variance of the thresholds, with the normal approximation of
+        :func:`difference_band` in place of ``ci``; it may contain 0 where the test rejects.
     phi : float
         Overdispersion, 1 or more, from :func:`repetition`, taken as known. It widens the interval,
         and the test is the score test. ``p_mid`` is NaN.
@@ -223,11 +222,10 @@ def compare(
     Warns
     -----
     RankevalWarning
-        With target="region", if the difference of two lists, of regions of 10 candidates or more,
-        varies more than 1.5 times as much as that of regions with fixed thresholds: intervals of
-        lists as different as .93 and .4 at n near N+ covered the lists' difference in .63 to .85.
-        If acceptance sets differ in size by more than 10%: "better" and "leaning" then have no
-        meaning, and are NaN (Evert's footnote 13).
+        With target="region", if the difference of two lists varies more than 1.5 times as much as
+        that of regions with fixed thresholds. If acceptance sets differ in size by more than 10%:
+        "better" and "leaning" are NaN then (Evert's footnote 13). If an adjusted family has
+        measures that nobody named and that rank all candidates alike.
 
     Notes
     -----
@@ -242,16 +240,14 @@ def compare(
     pair, of the level 1 - (1 - level) / F for F pairs, groups counted, and no narrower than that of
     the row alone. Each reaches to 0 where p_adjusted is above 1 - ``level``. Step-down and Holm's
     method may reject where the interval holds 0, never the reverse. Each pair has a null hypothesis
-    of its own, of its two rankings, so that over pairs Bonferroni's factor holds, and the largest
-    statistic of all pairs would not be exact.
+    of its own, so over pairs Bonferroni's factor holds.
 
     With ``agreement="mean"`` the true positives are sums of shares of votes. The test is Student's
     over candidates, with the variance of ``target="nbest"``, and there is no odds ratio or mid-p.
 
     Cost: one sort per measure and O(N) per pair; half a second for every n of 100,000 candidates.
-    "max-t" takes, for each swap and pair, O(n) of few n and O(N) of every n. Its null hypothesis is
-    that, given the gold label, the two ranks of every candidate may be exchanged. The draws are a
-    function of ``rng``, the swap and the candidate's tie key alone, the same for all pairs.
+    "max-t" takes O(n) for each swap and pair. Its null hypothesis is that, given the gold label,
+    the two ranks of every candidate may be exchanged. Draws depend on ``rng`` and the tie key alone.
 
     References
     ----------
@@ -354,8 +350,7 @@ def _compare_lists(
         work: dict[str, Any] = {"draws": len(pairs), "what": "comparing lists", "unit": "pairs"}
         given: dict[str, Any] = {"options": options}
         if options.swapped:
-            with hushed("measures:"):  # the family's attribute says it
-                stands = distinct_pairs(inner, pairs, options.alternative)
+            stands = distinct_pairs(inner, pairs, options.alternative, said=True)
             tests = count_distinct(pairs, stands) * groups
             noted["n_resamples"] = draws = _enough(tests, options)
             work = {"draws": len(pairs) * draws, "what": "swapping labels"}

@@ -29,17 +29,18 @@ def known_copies(score: FloatArray, *, named: bool) -> SameOrder | None:
 
 
 def distinct_pairs(
-    inner: xr.Dataset, pairs: Sequence[Pair], alternative: str = "two-sided"
+    inner: xr.Dataset, pairs: Sequence[Pair], alternative: str = "two-sided", *, said: bool = False
 ) -> IntArray | None:
     """Return the first pair with the same two rankings for each pair, -1 for a pair of copies.
 
-    None where no two measures rank all candidates alike. If nobody named the measures, it is said.
+    None where no two measures rank all candidates alike. If nobody named the measures, a
+    warning says so, unless it was ``said``.
     """
     orders = _orders(inner, pairs)
     if orders is None:
         return None
     same = inner.attrs["same"]
-    if not same.named:
+    if not (same.named or said):
         warn_of_same_order(inner.indexes["measure"].tolist(), same.first.tolist())
     return stands_for(*orders, ordered=alternative != "two-sided")
 
