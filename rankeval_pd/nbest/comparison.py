@@ -247,7 +247,7 @@ def compare(
 
     Cost: one sort per measure and O(N) per pair; half a second for every n of 100,000 candidates.
     "max-t" takes O(n) for each swap and pair. Its null hypothesis is that, given the gold label,
-    the two ranks of every candidate may be exchanged. Draws depend on ``rng`` and the tie key alone.
+    the two ranks of every candidate may be exchanged. Draws depend on ``rng`` and tie keys.
 
     References
     ----------
