@@ -32,6 +32,7 @@ from .judging.annotation_plans import annotation_sheet as annotation_sheet
 from .judging.annotation_plans import needed_candidates as needed_candidates
 from .judging.annotation_plans import plan_annotation as plan_annotation
 from .judging.annotation_plans import with_judgements as with_judgements
+from .judging.annotator_agreement import annotator_agreement as annotator_agreement
 from .judging.judged_lists import judged_average_precision as judged_average_precision
 from .judging.judged_lists import judged_difference as judged_difference
 from .judging.judged_lists import judged_precision as judged_precision

@@ -24,7 +24,7 @@ from rankeval_pd.forms.roles.columns import form_of
 from rankeval_pd.forms.roles.declarations import with_roles
 from rankeval_pd.forms.roles.roles import AnyRoles, Roles
 from rankeval_pd.forwarding import frame_method, method, plot_method
-from rankeval_pd.judging import annotation_plans, judged_lists
+from rankeval_pd.judging import annotation_plans, annotator_agreement, judged_lists
 from rankeval_pd.nbest import (
     acceptance_sets,
     comparison,
@@ -120,6 +120,7 @@ class Accessor(Generic[Data]):
     judged_difference = method(judged_lists.judged_difference)
     judged_recall = method(judged_lists.judged_recall)
     judged_average_precision = method(judged_lists.judged_average_precision)
+    annotator_agreement = method(annotator_agreement.annotator_agreement)
     plan_annotation = frame_method(annotation_plans.plan_annotation)
     annotation_sheet = frame_method(annotation_plans.annotation_sheet)
     with_judgements = frame_method(annotation_plans.with_judgements)

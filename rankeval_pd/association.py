@@ -13,7 +13,7 @@ from rankeval_pd.errors import is_known, listed, near_miss, unknown_name
 from rankeval_pd.forms.rankings.candidates import Data, check_data
 from rankeval_pd.forms.roles.columns import frame_column, with_columns
 from rankeval_pd.forms.roles.declarations import Capabilities
-from rankeval_pd.forms.roles.roles import as_names
+from rankeval_pd.forms.roles.roles import CONTINGENCY, MARGINS, as_names
 from rankeval_pd.stats._types import AnyArray, FloatArray
 from rankeval_pd.stats.contingency import COUNT_MEASURES, MEASURES
 
@@ -76,7 +76,8 @@ def with_association_measures(
     DataFrame or Dataset
         A copy of the data with the new columns last, float64. NaN where a measure is undefined,
         0/0, as t and MI are where O11 and E11 are 0; infinite where it is a number over 0 or the
-        logarithm of 0.
+        logarithm of 0. ``attrs["margins"]`` names the counts that were given, except f: they are
+        no measures unless they are named.
 
     Raises
     ------
@@ -142,11 +143,11 @@ def with_association_measures(
     if isinstance(data, pd.DataFrame):
         observed = [_numbers(frame_column(data, cell, "cells"), cell) for cell in cells]
         scores = {name: _scores(*observed, measure=name, cells=cells) for name in map(str, names)}
-        return with_columns(data, scores)
+        return _noted(with_columns(data, scores), cells)
     for cell in cells:
         if not is_known(cell, data.variables):
             raise unknown_name("cells", cell, data.data_vars)
-    return data.assign(
+    computed = data.assign(
         {
             name: xr.apply_ufunc(
                 _scores,
@@ -159,6 +160,15 @@ def with_association_measures(
             for name in map(str, names)
         }
     )
+    return _noted(computed, cells)
+
+
+def _noted(result: Data, counts: Sequence[Any]) -> Data:
+    """Return the data with the names of the counts: they are no measures."""
+    own: list[str] = [x for x in counts if isinstance(x, str) and x not in CONTINGENCY]
+    if own:
+        result.attrs[MARGINS] = [*result.attrs.get(MARGINS, ()), *own]
+    return result
 
 
 def _in_order(argument: str, given: Any, names: Sequence[str]) -> Any:
@@ -191,7 +201,7 @@ def _from_margins(data: Data, names: list[str], margins: Sequence[str | int]) ->
     tables = source.assign(**dict(zip(cells, parts, strict=True)))
     computed: Any = with_association_measures(tables, names, cells)
     result: Data = source.assign(**{name: computed[name] for name in names})
-    return result
+    return _noted(result, margins[1:])  # f ranks the candidates, as a measure of its own
 
 
 # names of measures in other packages, in lower case and without signs

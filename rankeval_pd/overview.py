@@ -19,6 +19,7 @@ from rankeval_pd.forms.items.items import read_dataset
 from rankeval_pd.forms.items.items import read_frame as read_items
 from rankeval_pd.forms.queries.documents import QueryOptions
 from rankeval_pd.forms.queries.documents import read_frame as read_queries
+from rankeval_pd.forms.rankings.annotators import one_label
 from rankeval_pd.forms.rankings.candidates import check_dim, read_frame
 from rankeval_pd.forms.roles.columns import (
     Form,
@@ -195,13 +196,13 @@ def _statistics(chosen: list[Any]) -> str:
 
 
 def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str]]:
-    labels = _label_facts(data, roles)
+    labels, given, asked = _label_facts(data, roles), data, roles
     if isinstance(data, xr.Dataset):
         check_dim(data, roles)
-        data, roles = with_given_dataset(data, roles)
+        data, roles = one_label(*with_given_dataset(data, roles))[:2]
         known: Any = data.data_vars
     else:
-        data, roles = with_given_frame(data, roles)
+        data, roles = one_label(*with_given_frame(data, roles))[:2]
         known = data.columns
     gold = find_gold(data, roles)
     taken = with_roles_of(gold, roles, known)
@@ -221,7 +222,9 @@ def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str
     ties["worst"] = "true positives last"
     ties["error"] = "an error where a list cuts through them"
     counts = (
-        _frame_counts(data, roles) if isinstance(data, pd.DataFrame) else _counts(data, roles, gold)
+        _frame_counts(given, asked)
+        if isinstance(given, pd.DataFrame)
+        else _counts(data, roles, gold)  # type: ignore[arg-type]
     )
     return [
         *counts,
@@ -249,7 +252,7 @@ def _label_facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[st
 
 def _frame_counts(data: pd.DataFrame, roles: Roles) -> list[tuple[str, str]]:
     groups = read_frame(data, roles, scored=False)
-    total = len(data)
+    total = sum(int(inner["gold"].size) for inner in groups.members)
     positive = sum(int(inner["gold"].sum()) for inner in groups.members)
     by = as_names(roles.by, data.columns)
     return [

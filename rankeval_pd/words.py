@@ -70,7 +70,10 @@ def in_words(table: pd.DataFrame | xr.Dataset, *, methods: bool = False) -> str:
         return methods_section(frame, attrs)
     for needed, write in _KINDS:
         if all(any(x in frame for x in name.split("|")) for name in needed.split()):
-            return "\n\n".join([*write(frame, attrs), *_ties(attrs)]) or "The table has no rows."
+            return (
+                "\n\n".join([*write(frame, attrs), *_ties(attrs), *_annotators(attrs)])
+                or "The table has no rows."
+            )
     raise ValueError(
         f"table has the columns {listed(frame.columns)}, which no method returns together. Give the"
         " result of a method of .rankeval, or some of its rows."
@@ -84,6 +87,17 @@ def _ties(attrs: Attrs) -> Iterator[str]:
         yield (
             f"{'One row is' if count == 1 else f'{count:,} rows are'} of lists that end inside a"
             " tie; `details=True` shows which."
+        )
+
+
+def _annotators(attrs: Attrs) -> Iterator[str]:
+    """Write whether the verdict holds for each annotator."""
+    if names := attrs.get("annotators"):
+        differ = attrs.get("annotators_differ")
+        yield (
+            f"The verdict differs for {join(differ)}."
+            if differ
+            else f"The verdict is the same for each of the {len(names)} annotators."
         )
 
 
@@ -412,5 +426,5 @@ _KINDS: tuple[tuple[str, Writer], ...] = (
     ("system|measure value difference", _verdicts),
     ("measure_a|system_a|sample_a measure_b|system_b|sample_b difference|gain|odds_ratio",
      _comparisons),
-    ("measure|system|n|threshold|p_low|power|alpha|p", row_sentences),
+    ("measure|system|n|threshold|p_low|power|alpha|p|statistic", row_sentences),
 )  # fmt: skip

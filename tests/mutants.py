@@ -70,6 +70,42 @@ def _path(name: str) -> str:
 # fmt: off
 FAULTS = [
     *_in(
+        "agreement.py", "annotators",
+        ("2 * positive == count, np.nan", "2 * positive == count, 1.0"),
+        ("positive == count).astype", "positive > 0).astype"),
+        ("axis=-1) / n**2", "axis=-1) / n"),
+        ("(votes != votes[0]).any()", "False"),
+        ("total * (total - 1.0)", "total * total"),
+        ("votes - 1.0), disagreement", "votes - 0.0), disagreement"),
+        ("(n - 1.0) / n * squares", "squares"),
+        ("np.clip(freedom, 1.0, n - 1.0)", "n - 1.0"),
+        ("1.0 - apart / float(expected)", "1.0 - apart"),
+    ),
+    *_in(
+        "rankings/list_votes.py", "annotators",
+        ("(edges[0] - edges[1]) ** 2 * overlap", "0.0 * overlap"),
+        ("- 2.0 * edge * first", "+ 2.0 * edge * first"),
+        ("squares - mean**2 / size", "squares"),
+        ("extra + edge * (1.0 - edge)", "extra"),
+        ("2.0 * only - 2.0", "2.0 * only - 1.0"),
+        ("a[n] - shared[n], b[n] - shared[n]", "b[n] - shared[n], a[n] - shared[n]"),
+    ),
+    *_in(
+        "rankings/copies.py", "annotators",
+        ("np.abs(high - low) <= _ROUNDING", "np.abs(high - low) <= 0.0"),
+        ("(up == apart).all()", "True"),
+        ("not (down & apart).any()", "True"),
+        ("-1 if low == high else", "place if low == high else"),
+        ("key if ordered else sorted(key)", "key"),
+        ("and chance <= 0.1", ""),
+        ("and chance * number.size <= 0.5", ""),
+        ("return np.asarray(count[where] > 1)", "return np.asarray(count[where] > 2)"),
+    ),
+    *_in(
+        "rankings/measure_pairs.py", "annotators",
+        ("alike = stands[these] < 0", "alike = stands[these] < -1"),
+    ),
+    *_in(
         "distributions/hypergeometric.py", "stats/fisher stats/intervals",
         ("middle + 1.0, low)", "middle + 2.0, low)"),
         ("(low < high) & result, middle, high)", "(low < high) & result, middle - 1.0, high)"),
@@ -901,7 +937,7 @@ FAULTS = [
     *_in(
         "rankings/measure_pairs.py",
         "one_verdict::test_what_is_shown_with_a_baseline_is_its_family",
-        ("decided(tested, how, 1, of)", "decided(tested, how, 0, of)"),
+        ("decided(tested, how, 1, of, stands)", "decided(tested, how, 0, of, stands)"),
         ("how.each, _stepped(p.shape[-2])", "not how.each, _stepped(p.shape[-2])"),
     ),
     *_in(

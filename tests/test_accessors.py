@@ -187,12 +187,15 @@ def test_roles_of_the_call_and_of_the_chain(frame, name):
     roles = {"gold": "tp", "key": "ident", "lower_is_better": "a", "measures": ["a", "b", "c"]}
     roles.update(by)
     positional, keywords = ARGUMENTS[name]
+    if "gold" in keywords:  # of several annotators
+        roles["gold"] = ["tp", "a"]
+        keywords = {option: x for option, x in keywords.items() if option != "gold"}
     wanted = getattr(rankeval_pd, name)(data, *positional, **keywords, **roles)
     _assert_same(getattr(data.rankeval(**roles), name)(*positional, **keywords), wanted)
     chained = data.rankeval(gold="flag", key="ident", **by)(
         lower_is_better="a", measures=["a", "b", "c"]
     )
-    _assert_same(getattr(chained, name)(*positional, **keywords, gold="tp"), wanted)
+    _assert_same(getattr(chained, name)(*positional, **keywords, gold=roles["gold"]), wanted)
 
 
 @pytest.mark.parametrize("form", ["frame", "dataset"])

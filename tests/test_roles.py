@@ -25,6 +25,7 @@ NAMED = (
 )
 ROLES = {
     "gold": "other",
+    "agreement": "any",
     "measures": ["b", "a"],
     "by": "query",
     "key": "ident",
@@ -72,6 +73,7 @@ def _plain_answer(name: str) -> object:
 @pytest.mark.filterwarnings("ignore:missing=.drop. judges:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:groups. a row rests on:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:gold. of .* candidates only:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:power:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:precision is .* at one of the n:rankeval_pd.RankevalWarning")

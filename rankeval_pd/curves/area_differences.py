@@ -23,6 +23,7 @@ from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.out.tables import OVER
 from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.rankings.copied_measures import with_orders
 from rankeval_pd.forms.rankings.kernel_calls import (
     Pair,
     in_blocks,
@@ -230,7 +231,7 @@ def compare_area(
             inner, progress, draws=len(pairs), what="comparing areas", unit="pairs"
         ) as advance:
             blocks = [compared(block, advance) for block in in_blocks(pairs, inner, _TOGETHER)]
-        result = with_names(joined(blocks, "pair"), pairs)
+        result = with_orders(with_names(joined(blocks, "pair"), pairs), inner, pairs)
         return result.assign(exists=xr.ones_like(result["p_value"], dtype=bool))
 
     interval: tuple[Interval, tuple[str, ...]]

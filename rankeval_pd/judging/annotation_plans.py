@@ -426,7 +426,7 @@ def annotation_sheet(
 
 @Capabilities(rankings="What to judge next?", own_rows=True)
 @with_roles_but(
-    "measures", "exclude", "by", "rng", "dim", "key", "label", "groups",
+    "agreement", "measures", "exclude", "by", "rng", "dim", "key", "label", "groups",
     "lower_is_better", "missing", "ties",
 )  # fmt: skip
 def with_judgements(

@@ -19,6 +19,7 @@ from rankeval_pd.errors import (
     unknown_name,
     warn,
 )
+from rankeval_pd.forms.rankings.annotators import one_label, refuse_each
 from rankeval_pd.forms.rankings.candidates import check_data
 from rankeval_pd.forms.rankings.values import gold_values
 from rankeval_pd.forms.roles.columns import (
@@ -186,7 +187,10 @@ def read_sample(data: Any, roles: Mapping[str, Any], asked: JudgingScheme) -> Sa
             " groups. Leave groups out if that is so."
         )
     frame = isinstance(data, pd.DataFrame)
-    data, chosen = with_given_frame(data, chosen) if frame else with_given_dataset(data, chosen)
+    taken = with_given_frame(data, chosen) if frame else with_given_dataset(data, chosen)
+    refuse_each(chosen, "candidates judged in part")
+    found = one_label(*taken)
+    data, chosen = found.data, found.roles
     gold = find_gold(data, chosen)
     values = frame_column(data, gold, "gold") if frame else pd.Series(data[gold].to_numpy().ravel())
     truth = gold_values(values, gold, chosen.positive, chosen.min_grade)
@@ -203,7 +207,7 @@ def read_sample(data: Any, roles: Mapping[str, Any], asked: JudgingScheme) -> Sa
         padded = bool(np.isnan(filled).any())
         label = filled if padded else filled == 1.0
         data = data.assign({gold: label.rename({_ROWS: chosen.dim}).variable})
-    settled = replace(chosen, gold=gold, positive=None, min_grade=None)
+    settled = replace(chosen, gold=gold, agreement="majority", positive=None, min_grade=None)
     given = {f.name for f in fields(Roles)} & {*roles, "gold"}
     kept = {name: x for name, x in by_name(settled).items() if name in given}
     if asked.judged_with is not None:

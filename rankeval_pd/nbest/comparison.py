@@ -13,6 +13,7 @@ from rankeval_pd.errors import check_choice, check_flag, check_margin
 from rankeval_pd.forms.out.averages import Average
 from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.rankings.copied_measures import count_distinct, distinct_pairs
 from rankeval_pd.forms.rankings.kernel_calls import (
     PairRanks,
     ask_pairs,
@@ -35,6 +36,7 @@ from rankeval_pd.forms.roles.roles import (
     Target,
 )
 from rankeval_pd.nbest.acceptance_sets import check_threshold, compare_thresholds
+from rankeval_pd.nbest.annotator_verdicts import with_verdicts
 from rankeval_pd.nbest.difference_regions import REGION_TYPES, RegionOptions, region_tests
 from rankeval_pd.nbest.grouped_lists import (
     JoinedOptions,
@@ -43,7 +45,8 @@ from rankeval_pd.nbest.grouped_lists import (
     cluster_contrasts,
     compare_joined,
 )  # fmt: skip
-from rankeval_pd.nbest.precision import intervals_read
+from rankeval_pd.nbest.mean_votes import check_votes, compare_votes
+from rankeval_pd.nbest.precision import LEAST, intervals_read
 from rankeval_pd.nbest.precision_bands import difference_margins
 from rankeval_pd.nbest.recall import precision_as
 from rankeval_pd.nbest.region_intervals import (
@@ -134,10 +137,10 @@ def compare(
         that are compared one by one.
     test : {None, "fisher", "midp", "mcnemar", "boschloo", "barnard", "score"}
         What ``p_value`` is; None is "fisher", Evert's (2004), and with ``phi`` above 1 "score".
-        Fisher's size is far below the level if regions are small. Mid-p is closer to the level and
-        may exceed it slightly. Boschloo's and Barnard's tests are exact and more powerful; they
-        take milliseconds for each n, which must be given. McNemar's asks which measure is right
-        more often. Only the score test takes ``phi``. With ``ties="expected"`` leave it out.
+        Fisher's size is far below the level if regions are small. Mid-p may exceed it slightly.
+        Boschloo's and Barnard's tests are exact and more powerful, and take milliseconds for each
+        n. McNemar's has little power if positives are rare. Only the score test takes ``phi``. With
+        ``ties="expected"`` leave it out.
     alternative : {"two-sided", "greater", "less"}
         "greater": a is better than b.
     margin : float, optional
@@ -148,39 +151,36 @@ def compare(
         A row is significant where p <= alpha.
     adjust : {None, "holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
         Adjustment for the number of tests, all rows (groups, pairs and n), of p-values and
-        intervals. "max-t" holds for all n asked for together and knows that neighboring n are
-        nearly the same test: the labels of the two rankings are swapped at random, candidate by
-        candidate, and what counts is the largest difference over all n. Over pairs and groups the
-        p-values are multiplied by the number of pairs, groups counted. "max-t-stepdown" does that
-        in Holm's way: a pair counts until it is significant at every n. Its p-values are smaller,
-        its intervals those of "max-t".
+        intervals. "max-t" holds for all n together: the labels of the two rankings are swapped at
+        random, candidate by candidate, and the largest difference over all n counts. Over pairs
+        and groups it multiplies p-values by the number of pairs. "max-t-stepdown" does so in
+        Holm's way. Its p-values are smaller, its intervals are those of "max-t". Measures that
+        rank all candidates alike count once.
     adjust_over : {"all", "n", "group"}
         What is one family: all rows; or the rows of each n; or those of each group of ``by`` (of a
         Dataset, of each element of the batch dimensions).
     n_resamples : int, optional
         Number of swaps of "max-t". None is 999, or as many as let the smallest adjusted p-value be
-        a tenth of alpha (of more than 50 pairs, half of alpha). Of up to 20 n, a pair near alpha
-        gets up to 64 times as many. Where they do not decide, ``undecided`` says so.
+        a tenth of alpha (of more than 50 pairs, half of alpha, or 500 / alpha swaps). Of up to 20
+        n, pairs near alpha get up to 64 times as many; ``undecided`` marks those still undecided.
     level : float
         Confidence level of the interval of the difference; with ``adjust``, of all intervals of a
         family together (with "bh" and "by", see Notes).
     ci : {"score", "newcombe", "agresti-caffo", "miettinen-nurminen", "delta"}
-        Interval of the difference of the two regions, times n_only / n. "score" is Miettinen and
-        Nurminen's with half a continuity correction, and covers at least the level. The next three
+        Interval of the difference of the two regions, times n_only / n. "score", Miettinen and
+        Nurminen's with half a continuity correction, covers at least the level; the next three
         fall to .8 near the ends. With ``threshold``, "score" combines the Clopper-Pearson limits of
         both sets; "delta" is too narrow if a set, or the part that the other one lacks, is small.
         All reach to 0 where the test of the row does not reject.
     target : {"region", "nbest"}
         The quantity that the interval covers. "region" is Evert's (2004): the two lists are
         acceptance regions with fixed thresholds. Regions of fewer than 10 candidates have the outer
-        limits of both intervals, since theirs alone covered the lists' difference in .67 to .99.
-        "nbest" adds the variance of the thresholds, and takes the normal approximation of
-        :func:`difference_band` in place of ``ci``. It reaches to 0 where the test does not reject,
-        and may hold 0 where it does.
+        limits of both intervals.
+        "nbest" adds the variance of the thresholds, with the normal approximation of
+        :func:`difference_band` in place of ``ci``; it may contain 0 where the test rejects.
     phi : float
-        Overdispersion, 1 or more, from :func:`repetition`: how many times as much as binomial
-        counts the true positives vary. It widens the interval, and the test is the score test;
-        phi is taken as known. ``p_mid`` is NaN.
+        Overdispersion, 1 or more, from :func:`repetition`, taken as known. It widens the interval,
+        and the test is the score test. ``p_mid`` is NaN.
     combine : bool
         Whether to combine the groups of ``by`` (of a Dataset, all batch dimensions) into one exact
         test for each n, that of Cochran, Mantel and Haenszel: each group is a stratum.
@@ -212,15 +212,13 @@ def compare(
           the two regions; with ``groups`` by Student's t. It is of each row alone, unadjusted;
         * ``significant``: p_adjusted, or without ``adjust`` p_value, is at most alpha;
         * ``better``: the measure that the difference favors where it is significant, else NaN;
-        * ``cuts_tie``: whether one of the two lists leaves out candidates with the score of its
-          last one, so that the order of equal scores matters; ``tie_low``, ``tie_high``: the
-          difference at the 2.5% and 97.5% points over random orders; ``p_tie_low``,
-          ``p_tie_high``: the p-values that would decide there; ``tie_decides``: whether one of
-          them decides otherwise. ``ties="expected"`` has none of the five: there the columns are
-          means over all orders, and a candidate of which only a share is in a list counts so much;
+        * ``cuts_tie``: whether a list excludes candidates with its last score. ``tie_low``,
+          ``tie_high``: the difference at the 2.5% and 97.5% points over random orders of equal
+          scores; ``p_tie_low``, ``p_tie_high``: the p-values that would decide there;
+          ``tie_decides``: whether one of them decides otherwise. ``ties="expected"`` has none of
+          the five: its columns are means over all orders, with shares of candidates;
         * with "max-t" only, ``p_stderr``: Monte-Carlo standard error of p_adjusted;
-          ``undecided``: the 95 % Monte-Carlo interval of p_adjusted holds alpha, so that other
-          draws may decide otherwise: draw more;
+          ``undecided``: its 95% Monte-Carlo interval contains alpha, so draw more;
         * ``leaning``: the measure that the difference favors, significant or not; NaN at 0;
         * with ``adjust`` only, ``ci_low_alone``, ``ci_high_alone``: the interval of this row alone,
           by ``ci`` and ``target``.
@@ -239,21 +237,20 @@ def compare(
     Warns
     -----
     RankevalWarning
-        With target="region", if the difference of two lists, of regions of 10 candidates or more,
-        varies more than 1.5 times as much as that of regions with fixed thresholds: intervals of
-        lists as different as .93 and .4 at n near N+ covered the lists' difference in .63 to .85.
-        If acceptance sets differ in size by more than 10%: "better" and "leaning" then have no
-        meaning, and are NaN (Evert's footnote 13). Where ``tie_decides``.
+        With target="region", if the difference of two lists varies more than 1.5 times as much as
+        that of regions with fixed thresholds. If acceptance sets differ in size by more than 10%:
+        "better" and "leaning" are NaN then (Evert's footnote 13). If an adjusted family has
+        measures that nobody named and that rank all candidates alike. Where ``tie_decides``.
 
     Notes
     -----
     The two-sided test takes all tables that are at most as likely as the observed one, up to a
     relative 1e-7, as R does. n-best lists have difference regions of equal size, so that the test
     is twice one tail, at most 1. With an empty region, or with no or only true positives in both,
-    p_value and p_mid are 1. The tests of neighbouring n are of nearly the same candidates: a run
-    of significant n is not so many pieces of evidence. Lists that cut a tie have the outer limits
-    of the regions' and the lists' interval. Means over orders (``ties="expected"``) have the score
-    test, and with "max-t" swaps of the shares; see the page of ties.
+    p_value and p_mid are 1.
+
+    Lists that cut a tie have the outer limits of the regions' and the lists' interval. Means over
+    orders have the score test, and with "max-t" swaps of the shares; see the page of ties.
 
     Intervals and ``adjust``: with "holm" and "bonferroni" the intervals are Bonferroni's; with "bh"
     and "by" those of Benjamini and Yekutieli (2005), of the level 1 - R (1 - level) / m with R of m
@@ -261,10 +258,12 @@ def compare(
     level 1 - (1 - level) / F for F pairs, groups counted. Each reaches to 0 where p_adjusted is
     above 1 - ``level``. Step-down and Holm's method may reject where the interval holds 0.
 
-    "max-t": the null hypothesis is that, given the gold label, the two ranks of every candidate may
-    be exchanged. The draws are the same for all pairs and groups: a function of ``rng``, the swap
-    and the candidate's tie key alone. Cost: half a second for every n of 100,000 candidates; swaps
-    of every n of 5,000 candidates take .8 s.
+    With ``agreement="mean"`` the true positives are sums of shares of votes. The test is Student's
+    over candidates, with the variance of ``target="nbest"``, and there is no odds ratio or mid-p.
+
+    Cost: half a second for every n of 100,000 candidates. "max-t" takes O(n) for each swap and
+    pair. Its null hypothesis is that, given the gold label, the two ranks of every candidate may be
+    exchanged. Draws depend on ``rng`` and tie keys.
 
     References
     ----------
@@ -321,6 +320,14 @@ def compare(
         progress=progress, seed=0,
         margin=check_margin(margin, threshold=threshold is not None, phi=phi != 1.0, **several),
     )  # fmt: skip
+    ask = partial(_compare_lists, data, a, b, sizes, of, options)
+    if Roles.of(roles).agreement == "mean":
+        check_votes(
+            options, of=(of, "precision"), threshold=(threshold, None), test=(test, None),
+            ci=(ci, "score"), phi=(phi, 1.0), groups=(Roles.of(roles).groups, None),
+        )  # fmt: skip
+        table = compare_votes(data, a, b, sizes, options, roles, can(compare, heads=False))
+        return with_verdicts(table, data, roles, ask)
     if threshold is not None:
         check_threshold(n, threshold, options)
         return compare_thresholds(data, a, b, threshold, options, roles, can(compare, lists=False))
@@ -334,7 +341,8 @@ def compare(
     if Roles.of(roles).ties == "expected":
         check_means(test, phi, clustered)
         options = options._replace(test="expected")
-    return _compare_lists(data, a, b, sizes, of, options, roles)
+    ask = partial(_compare_lists, data, a, b, sizes, of, options)
+    return with_verdicts(ask(roles), data, roles, ask)
 
 
 def _compare_lists(
@@ -362,7 +370,8 @@ def _compare_lists(
         work: dict[str, Any] = {"draws": len(pairs), "what": "comparing lists", "unit": "pairs"}
         given: dict[str, Any] = {"options": options}
         if options.swapped:
-            tests = len(pairs) * groups
+            stands = distinct_pairs(inner, pairs, options.alternative, said=True)
+            tests = count_distinct(pairs, stands) * groups
             noted["n_resamples"] = draws = _enough(tests, options)
             work = {"draws": len(pairs) * draws, "what": "swapping labels"}
             few = options.n_resamples is None and asked.size <= FEW

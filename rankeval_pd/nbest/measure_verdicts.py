@@ -14,7 +14,11 @@ from rankeval_pd.errors import unknown_name
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.answers import RankingQuestion, answer
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.rankings.kernel_calls import pair_names, with_names
+from rankeval_pd.forms.rankings.copied_measures import count_distinct, distinct_pairs
+from rankeval_pd.forms.rankings.kernel_calls import (
+    pair_names,
+    with_names,
+)
 from rankeval_pd.forms.roles.declarations import (
     Capabilities,
     can,
@@ -215,15 +219,20 @@ def _tested(
     """Return the columns of every measure, or of every pair of them, all pairs being tested."""
     over_n: bool = asked.kind is None
     measures = inner.sizes["measure"]
-    pairs = measures * (measures - 1) // 2
+    every = pair_names(inner, None, None) if measures > 1 else []
+    stands = None if asked.how.adjust is None else distinct_pairs(inner, every)
+    pairs = count_distinct(every, stands)
     draws = asked.draws(pairs)
     if asked.swapped:
         asked.attrs["n_resamples"] = draws
         asked.attrs.update(chosen.noted_seed)
     if asked.how.adjust is not None:
-        one = asked.baseline
+        one, tests = asked.baseline, pairs
+        if one is not None:
+            shown = measure_pairs.with_one(measures, inner.indexes["measure"].tolist().index(one))
+            tests = count_distinct(shown, None if stands is None else stands[shown])
         asked.attrs["family"] = tables.family_of(
-            pairs if one is None else measures - 1,
+            tests,
             one,
             sizes=sizes.size if over_n else 1,
             groups=inner.attrs["n_groups"], over=("group", "n" if asked.how.each else "group"),
@@ -236,7 +245,8 @@ def _tested(
             inner["present"],
             inner["draws"],
             kwargs={
-                "asked": asked, "sizes": sizes, "ties": chosen.ties, "n_resamples": draws,
+                "asked": asked, "stands": stands, "sizes": sizes, "ties": chosen.ties,
+                "n_resamples": draws,
                 "seed": chosen.swaps if over_n else chosen.draws, "advance": advance,
                 **({"whole": inner.attrs["whole"]} if over_n else {}), **more,
             },
@@ -245,7 +255,7 @@ def _tested(
             dask="parallelized",
             dask_gufunc_kwargs={
                 "output_sizes": {
-                    **({"pair": pairs} if dim == "pair" else {}),
+                    **({"pair": len(every)} if dim == "pair" else {}),
                     **({"n": sizes.size} if over_n else {}),
                 }
             },
@@ -290,12 +300,15 @@ def _columns(
     *,
     asked: RankCriterion,
     baseline: int | None,
+    stands: IntArray | None,
     **options: Any,
 ) -> tuple[AnyArray, ...]:
     """Return the columns of the measures that are known, in order, and which rows there are."""
     find = _of_lists if asked.kind is None else _of_areas
+    if asked.kind is None:
+        options["stands"] = stands
     found = find(score, gold, present, keys, asked=asked, baseline=baseline, **options)
-    decided = measure_pairs.decide(found.value, found.tested, asked.how, baseline)
+    decided = measure_pairs.decide(found.value, found.tested, asked.how, baseline, stands)
     named = {
         "value": found.value, "ci_low": found.limits[0], "ci_high": found.limits[1],
         "ci_low_alone": found.alone[0], "ci_high_alone": found.alone[1],
@@ -312,14 +325,17 @@ def _columns_of_pairs(
     keys: Keys,
     *,
     asked: RankCriterion,
+    stands: IntArray | None,
     **options: Any,
 ) -> tuple[AnyArray, ...]:
     """Return the columns of the pairs, and which rows there are."""
     find = _of_lists if asked.kind is None else _of_areas
+    if asked.kind is None:
+        options["stands"] = stands
     found = find(score, gold, present, keys, asked=asked, baseline=None, **options)
     of_pairs = measure_pairs.pairs(score.shape[-2])
     a, b = ([pair[side] for pair in of_pairs] for side in (0, 1))
-    adjusted = measure_pairs.decided(found.tested, asked.how).p_adjusted
+    adjusted = measure_pairs.decided(found.tested, asked.how, stands=stands).p_adjusted
     columns = [
         found.value[..., a, :], found.value[..., b, :], found.tested.difference,
         found.tested.p_value, adjusted, found.exists[..., a, :] & found.exists[..., b, :],
@@ -340,6 +356,7 @@ def _of_lists(
     *,
     asked: RankCriterion,
     baseline: int | None,
+    stands: IntArray | None,
     sizes: IntArray,
     ties: str,
     n_resamples: int,
@@ -360,7 +377,11 @@ def _of_lists(
         INTERVALS["clopper-pearson"](*counts, level)
         for level in (asked.together(count, sizes.size), asked.how.level)
     )
-    families = [count * (count - 1) // 2, *([] if baseline is None else [count - 1])]
+    of_pairs = measure_pairs.pairs(count)
+    families = [count_distinct(of_pairs, stands)]
+    if baseline is not None:
+        shown = measure_pairs.with_one(count, baseline)
+        families.append(count_distinct(shown, None if stands is None else stands[shown]))
     result = PairTests.empty(batch, count, sizes.size, len(families) if asked.swapped else 0)
     most = n_resamples
     if asked.n_resamples is None and sizes.size <= FEW:
@@ -371,7 +392,7 @@ def _of_lists(
     }  # fmt: skip
     far = PairEnds.of(result)
     for row in np.ndindex(batch):
-        for number, (a, b) in enumerate(measure_pairs.pairs(count)):
+        for number, (a, b) in enumerate(of_pairs):
             both = present[row][a] & present[row][b]
             there = exists[row][a] & exists[row][b]
             if not there.any():

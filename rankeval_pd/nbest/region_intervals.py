@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 
 from rankeval_pd.forms.out.tables import adjusted_together, family_of, levels_together
+from rankeval_pd.forms.rankings.copied_measures import count_distinct, distinct_pairs
 from rankeval_pd.forms.rankings.kernel_calls import Pair
 from rankeval_pd.forms.roles.roles import Names
 from rankeval_pd.nbest.tie_warnings import P_ENDS, decides, warn_of_order
@@ -24,6 +25,7 @@ from rankeval_pd.stats.intervals.differences import (
 )
 from rankeval_pd.stats.intervals.proportions import Limits, quantile_of
 from rankeval_pd.stats.rankings import swaps
+from rankeval_pd.stats.rankings.copies import stands_for
 from rankeval_pd.stats.significance.adjust import rejects
 from rankeval_pd.stats.significance.equivalence import (
     interval_p,
@@ -60,7 +62,8 @@ def family_attr(
         return {}
     one = a if a is not None and (b is None or isinstance(b, list)) else None
     groups = inner.attrs["n_groups"]
-    words = family_of(len(pairs), one, sizes=sizes, groups=groups, over=[how.adjust_over])
+    tests = count_distinct(pairs, distinct_pairs(inner, pairs, how.alternative))
+    words = family_of(tests, one, sizes=sizes, groups=groups, over=[how.adjust_over])
     return {"family": words}
 
 
@@ -113,16 +116,20 @@ def decide(
             else decided
         )
     family: dict[str, Any] = {"batch": batch, "over": how.adjust_over}
-    given = [result["p_swaps"] for result in results] if swapped else bare
-    held = adjusted_together(given, how.adjust, **family)
+    stands = [_stands_for(result, how.alternative) for result in results]
+    each = [result["p_swaps"] for result in results] if swapped else bare
+    given = [_once(p, x) for p, x in zip(each, stands, strict=True)]
+    held = _shared(adjusted_together(given, how.adjust, **family), each, stands)
     if swapped:
-        strict = adjusted_together(given, "max-t", **family)
+        strict = _shared(adjusted_together(given, "max-t", **family), each, stands)
         together = [
             _band(result, own, p, how)
             for result, own, p in zip(results, alone, strict, strict=True)
         ]
     else:
-        wider = levels_together(bare, how.adjust, level=how.level, **family)
+        wider = _shared(
+            levels_together(given, how.adjust, level=how.level, **family), levels, stands
+        )
         together = [
             _limits(result, p, level, how, interval)
             for result, p, level in zip(results, held, wider, strict=True)
@@ -143,6 +150,33 @@ def decide(
     ]  # fmt: skip
     warn_of_order(decided)
     return [_with_error(x, how.alpha, x["p_adjusted"]) for x in decided] if drawn else decided
+
+
+def _stands_for(result: xr.Dataset, alternative: str) -> IntArray | None:
+    """Return the pair whose test each pair repeats, itself included; None if all are distinct."""
+    if "order_a" not in result:
+        return None
+    orders = result["order_a"].to_numpy(), result["order_b"].to_numpy()
+    return stands_for(*orders, ordered=alternative != "two-sided")
+
+
+def _once(p: xr.DataArray, stands: IntArray | None) -> xr.DataArray:
+    """Return the p-values with NaN, no test, for pairs that repeat another or are copies."""
+    if stands is None:
+        return p
+    return p.where(xr.DataArray(stands == np.arange(stands.size), dims="pair"))
+
+
+def _shared(
+    found: list[xr.DataArray], own: list[xr.DataArray], stands: list[IntArray | None]
+) -> list[xr.DataArray]:
+    """Return what was found of distinct pairs for all; a pair of copies keeps its own."""
+    return [
+        x
+        if pair is None
+        else x.isel(pair=np.maximum(pair, 0)).where(xr.DataArray(pair >= 0, dims="pair"), alone)
+        for x, alone, pair in zip(found, own, stands, strict=True)
+    ]
 
 
 def _with_margin(

@@ -15,6 +15,7 @@ from rankeval_pd.errors import check_choice, check_count, check_flag, check_shar
 from rankeval_pd.forms.lazy.batches import find_batches
 from rankeval_pd.forms.lazy.engine import Batches
 from rankeval_pd.forms.out import tables
+from rankeval_pd.forms.rankings.annotators import refuse_each
 from rankeval_pd.forms.rankings.candidates import (
     Data,
     check_data,
@@ -353,6 +354,7 @@ class _Study(NamedTuple):
 
     def _all_samples(self, data: Any) -> tuple[xr.Dataset, list[Hashable]]:
         """Return the inner form and the dimensions of the samples, which are padded."""
+        refuse_each(self.roles, "samples")
         if isinstance(data, xr.Dataset):
             inner = read_dataset(data, self.roles)
             batch = list(inner.attrs["batch"])

@@ -13,6 +13,7 @@ from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.candidates import Data, check_data
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles
 from rankeval_pd.forms.roles.roles import AnyRoles, EachAdjustOver, FamilyAdjustment, ListSizes
+from rankeval_pd.nbest.annotator_verdicts import with_verdicts
 from rankeval_pd.nbest.measure_verdicts import best_first, ranked
 from rankeval_pd.nbest.rank_criteria import VERDICT, RankCriterion
 from rankeval_pd.queries.per_query import Undefined
@@ -159,11 +160,15 @@ def summary(
         if n is not None:
             raise ValueError(f"n={n!r}: systems over test items have no n-best lists. Leave n out.")
         return _of_items(data, baseline, adjust, n_resamples, level, progress, roles)
-    asked = RankCriterion.of(
-        n, "ap" if n is None else None, adjust, n_resamples, level, progress, baseline,
-        over=adjust_over,
-    )  # fmt: skip
-    return best_first(ranked(data, asked, VERDICT, roles))
+
+    def ask(roles: Mapping[str, Any]) -> Data:
+        asked = RankCriterion.of(
+            n, "ap" if n is None else None, adjust, n_resamples, level, progress, baseline,
+            over=adjust_over,
+        )  # fmt: skip
+        return best_first(ranked(data, asked, VERDICT, roles))
+
+    return with_verdicts(ask(roles), data, roles, ask)
 
 
 def _are_metrics(n: object) -> bool:

@@ -53,6 +53,7 @@ from rankeval_pd.forms.lazy.engine import (
 )
 from rankeval_pd.forms.lazy.heads import PartialHead, Request
 from rankeval_pd.forms.out import tables
+from rankeval_pd.forms.rankings.annotators import annotators_of
 from rankeval_pd.forms.rankings.candidates import read_dataset, read_frame
 from rankeval_pd.forms.roles.columns import (
     find_gold,
@@ -77,6 +78,8 @@ def find_batches(
     if not any(x.chunks is not None for x in data.variables.values()):
         return None
     data, roles = with_given_dataset(data, roles)
+    if annotators_of(data, roles):
+        return None
     gold = find_gold(data, roles)
     named = with_roles_of(gold, roles, data.variables)
     if any(are_values(name) or name not in data.variables for name in named):
@@ -141,6 +144,8 @@ class Columns(NamedTuple):
 def chunked_ranking(data: xr.Dataset, roles: Roles) -> Columns | None:
     """Return the columns of one lazy ranking in several chunks, or None if the data are no such."""
     if roles.groups is not None or roles.missing == "drop" or roles.by is not None:
+        return None
+    if annotators_of(data, roles):
         return None
     if any(are_values(getattr(roles, role)) for role in ("gold", "key", "label")):
         return None

@@ -165,6 +165,7 @@ TESTS = {
     "fisher": "Fisher's exact test", "midp": "the mid-p version of Fisher's test",
     "mcnemar": "McNemar's test", "boschloo": "Boschloo's test", "barnard": "Barnard's test",
     "score": "the score test", "cluster": "a cluster-robust t test", "t": "a t test",
+    "votes": "a t test over candidates of the annotators' mean votes",
     "delong": "DeLong's test", "swaps": "swaps of the labels",
 }  # fmt: skip
 TESTED = {
@@ -193,7 +194,7 @@ INTERVALS = {
     "delong": "DeLong", "logit": "logit", "delta": "delta-method", "wild": "wild bootstrap",
     "bca": "BCa bootstrap", "percentile": "percentile bootstrap", "basic": "basic bootstrap",
     "studentised": "studentized bootstrap", "tango": "Tango", "student": "Student's t",
-    "korn-graubard": "Korn-Graubard",
+    "korn-graubard": "Korn-Graubard", "votes": "Student's t",
     "order": "order-statistic", "systems": "bootstrap (systems drawn)",
 }  # fmt: skip
 
@@ -342,6 +343,8 @@ def known(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
 
 #: by the columns that a table has, the first that fits
 SENTENCES = (
+    ("statistic annotators value n_candidates",
+     "{statistic} of {annotators} is {value} for {n_candidates} candidates ({ci})."),
     ("measure n precision ci_low n_judged",
      "Of the {n}-best list of {measure}, {n_judged} candidates are judged and {n_unjudged} are"
      " not; its precision is estimated at {precision} ({ci})."),

@@ -30,6 +30,7 @@ from rankeval_pd.forms.lazy.engine import Batches
 from rankeval_pd.forms.lazy.heads import refuse_head
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.out.averages import check_groups
+from rankeval_pd.forms.rankings.annotators import refuse_each
 from rankeval_pd.forms.rankings.candidates import (
     Data,
     Groups,
@@ -110,6 +111,8 @@ def answer(
         chosen.check_groups()
     check_data(data)
     # of blocks of equal scores, and where the data decide, rows leave a Dataset along ``row``
+    if combine is not None:
+        refuse_each(chosen, "combine=True or average=...")
     as_rows = able.any_rows or (able.lists and n is None and chosen.ties == "blocks")
     call = _Call(question, columns, able, as_rows, n, combine, finish, attrs)
     if isinstance(data, xr.Dataset):
@@ -158,7 +161,7 @@ def _of_dataset(data: xr.Dataset, chosen: Roles, call: _Call, read: Reading | No
     # lazy rankings whose N and N+ say how many rows there are, or all: chunks are counted alone
     if batches is not None and (able.any_rows or call.of_counts):
         inner, batches = inner.assign(_counted(batches, inner, scored=able.scores)), None
-    inner = inner.assign_attrs(n_groups=math.prod(data.sizes[d] for d in batch))
+    inner = inner.assign_attrs(n_groups=math.prod(inner.sizes[d] for d in batch))
     # data in memory, or lazy without chunks of whole rankings: all rankings in one call
     if batches is None:
         return _of_batch(inner, call)

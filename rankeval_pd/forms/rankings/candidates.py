@@ -9,7 +9,8 @@ The form is an :class:`xarray.Dataset`, its candidates in the order of the tie k
 * ``draws`` (..., candidate): what the random draws of the candidate depend on, the hash of its key
   (not where scores play no part);
 * ``sign`` (measure): -1 where smaller scores rank first and were negated;
-* ``cluster`` (..., candidate), with the role ``groups`` only: the number of its group.
+* ``cluster`` (..., candidate), with the role ``groups`` only: the number of its group;
+* ``_share`` (..., candidate), with ``agreement="mean"`` only: the share of votes.
 
 The attribute ``ends`` says that a measure's list ends with its last score (missing="absent"), and
 ``whole``, of a head (see :mod:`rankeval_pd.forms.lazy.heads`), what is known of all candidates.
@@ -32,6 +33,8 @@ from rankeval_pd.errors import listed, unknown_name
 from rankeval_pd.forms.lazy.frame_heads import is_dask_frame
 from rankeval_pd.forms.lazy.heads import HeadFrame
 from rankeval_pd.forms.out import tables
+from rankeval_pd.forms.rankings.annotators import SHARE, one_label, warn_of_undecided
+from rankeval_pd.forms.rankings.copied_measures import SameOrder, known_copies
 from rankeval_pd.forms.rankings.tie_keys import column_order, label_order, value_keys, value_order
 from rankeval_pd.forms.rankings.values import (
     admit,
@@ -57,6 +60,7 @@ from rankeval_pd.forms.roles.columns import (
     with_given_frame,
     with_roles_of,
 )
+from rankeval_pd.forms.roles.copies import warn_of_copied_groups
 from rankeval_pd.forms.roles.declarations import cached_reading, check_memory
 from rankeval_pd.forms.roles.identifiers import (
     check_clusters,
@@ -101,13 +105,13 @@ class Groups:
     signs: FloatArray
     ends: bool
     whole: Whole | None = None  #: of a head, what is known of all candidates
+    places: IntArray | None = None  #: of the rows in the data that came in, where some are left out
+
+    same: SameOrder | None = None  #: measures that rank all candidates alike, if there are any
 
     @cached_property
     def members(self) -> list[xr.Dataset]:
-        """The inner form: groups of one size are stacked along ``tables.GROUP``.
-
-        The cost is that of the sizes that occur, not of the groups.
-        """
+        """The inner form: groups of one size are stacked along ``tables.GROUP``."""
         sizes = np.bincount(self.number, minlength=len(self.keys))
         starts = np.cumsum(sizes) - sizes
         result = []
@@ -116,6 +120,9 @@ class Groups:
             result.append(
                 self._stacked(chosen, self.order[starts[chosen, np.newaxis] + np.arange(size)])
             )
+        for further in result[1:]:  # what is said of measures is said once
+            if self.same is not None:
+                further.attrs["same"] = self.same._replace(named=True)
         return result
 
     def _stacked(self, chosen: IntArray, rows: IntArray) -> xr.Dataset:
@@ -128,20 +135,17 @@ class Groups:
             )
             for name, values in self.columns.items()
         }
-        row, sign = ((tables.GROUP, "candidate"), rows), ("measure", self.signs)
+        places = rows if self.places is None else self.places[rows]
+        row, sign = ((tables.GROUP, "candidate"), places), ("measure", self.signs)
         return xr.Dataset(
             {"row": row, "sign": sign, **columns},
             coords={"measure": ("measure", tables.labels(self.measures)), tables.GROUP: chosen},
-            attrs={"ends": self.ends, "whole": self.whole},
+            attrs={"ends": self.ends, "whole": self.whole, "same": self.same},
         )
 
     @cached_property
     def counts(self) -> xr.Dataset:
-        """N and N+ of each group and measure, of groups of any size together.
-
-        They serve questions that ask for no more:
-        :func:`rankeval_pd.forms.rankings.answers.common_size` reads them.
-        """
+        """N and N+ of each group and measure, of any size together, where no more is asked."""
         present, gold = self.columns["present"], self.columns["gold"]
         tallies = {"total": self._tally(present), "positive": self._tally(present & gold)}
         if self.whole is not None:
@@ -174,7 +178,8 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
     """Bring a DataFrame, one row per candidate, into the inner form."""
     head, asked = frame.known if isinstance(frame, HeadFrame) else None, roles
     refuse_dim(roles.dim, "candidate")
-    frame, roles = with_given_frame(frame, roles)
+    found = one_label(*with_given_frame(frame, roles))
+    (frame, share, places), roles = found.of_frame(), found.roles
     columns = frame.columns
     by, label = as_names(roles.by, columns), as_names(roles.label, columns)
     gold = find_gold(frame, roles)
@@ -216,6 +221,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
         key = frame_column(frame, roles.key, "key")
         order, draws = column_order(key, roles.key, number), value_keys(key.to_numpy())
         again = np.zeros(len(frame), dtype=bool)  # a key is never repeated
+    same = None
     if scored:
         if whole is None:
             warn_of_one_class(truth, gold)
@@ -227,10 +233,17 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
             numbers = {"by": number} if by else {}
             numbers |= {} if cluster is None else {"groups": cluster}
             columns_found = {name: frame_column(frame, name, "measures") for name in result}
-            warn_of_identifiers(columns_found, taken_as="measures", groups=numbers)
-    inner = {"score": score, "gold": true, "present": present, "draws": draws, "cluster": cluster}
+            warn_of_identifiers(columns_found, taken_as="measures", groups=numbers, truth=truth)
+        if by and cluster is None and draws is not None and roles.agreement != "each":
+            warn_of_copied_groups(score, number, draws, by)
+        if len(result) > 1 and whole is None:
+            same = known_copies(score, named=roles.measures is not None)
+    inner = {
+        "score": score, "gold": true, "present": present, "draws": draws, "cluster": cluster,
+        SHARE: share,
+    }  # fmt: skip
     known = {name: values for name, values in inner.items() if values is not None}
-    return Groups(keys, number, order, known, measures, signs, roles.ends, whole)
+    return Groups(keys, number, order, known, measures, signs, roles.ends, whole, places, same)
 
 
 def _as_index(values: pd.Series) -> pd.Index:
@@ -278,7 +291,8 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
         " differ in size."
     )
     refuse_by(roles.by, roles.dim, "groups", advice)
-    data, roles = with_given_dataset(data, roles)
+    found = one_label(*with_given_dataset(data, roles))
+    data, roles = found.data, found.roles
     gold = find_gold(data, roles)
     named = with_roles_of(gold, roles, data.variables)
     measures = result = find_measures(data, roles, named, needed=scored)
@@ -311,6 +325,8 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
     measures = measures or [None]
     score = along_measures(parts)
     signs = signs_of(measures, roles, split)
+    if (left_out := warn_of_undecided(found)) is not None:  # what has neither is padding
+        score = score.where(~left_out.rename(dims))
     score = one_chunk(score * xr.DataArray(signs, dims="measure"), "measure")
     batch = batch_of(data, roles.dim, score, truth)
     score = score.transpose(*[d for d in batch if d in score.dims], "measure", "candidate")
@@ -324,12 +340,21 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
         if roles.measures is None:
             eager = [name for name in result if split[name].chunks is None]
             columns = {name: pd.Series(split[name].to_numpy().ravel()) for name in eager}
-            warn_of_identifiers(columns, taken_as="measures")
+            of_one = {name for name, x in columns.items() if len(x) == truth.size}
+            known = truth.to_numpy().ravel() if truth.chunks is None and of_one else None
+            warn_of_identifiers(columns, taken_as="measures", truth=known)
+    same = None
+    if scored and not part and score.chunks is None and len(result) > 1:
+        flat = score.transpose("measure", ...).to_numpy().reshape(len(result), -1)
+        same = known_copies(flat, named=roles.measures is not None)
     score, truth, row, draws, again = _in_key_order(score, truth, data, roles, scored=scored)
     if scored and not part and again is not None and cluster is None:
         warn_of_repeated(*again, by=[], label=as_names(roles.label, data.variables))
     if cluster is not None:
         cluster = _taken(cluster, row)
+    beside = {} if cluster is None else {"cluster": cluster}
+    if found.share is not None:
+        beside[SHARE] = _taken(found.share.rename(dims).reset_coords(drop=True), row)
     score, true, present = xr.apply_ufunc(
         admit,
         score,
@@ -344,7 +369,7 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
     inner = xr.Dataset(
         {
             "score": score, "gold": true, "present": present, "row": row, "draws": draws,
-            "sign": ("measure", signs), **({} if cluster is None else {"cluster": cluster}),
+            "sign": ("measure", signs), **beside,
         }
     )  # fmt: skip
     # without the scalar coordinates of the user's, which each of them brings along
@@ -361,7 +386,7 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
     whole = isinstance(dtype, np.dtype) and dtype.kind in "bui"
     ragged = roles.missing == "drop" or not whole
     return inner.assign_attrs(
-        ragged=ragged, batch=batch, ends=roles.ends, padded=not whole, whole=None
+        ragged=ragged, batch=batch, ends=roles.ends, padded=not whole, whole=None, same=same
     )
 
 

@@ -14,6 +14,7 @@ import xarray as xr
 
 from rankeval_pd.errors import is_known, shown, unknown_name
 from rankeval_pd.forms.out import tables
+from rankeval_pd.forms.rankings.copied_measures import with_orders
 from rankeval_pd.forms.roles.declarations import check_rows
 from rankeval_pd.forms.roles.roles import Names, as_names
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
@@ -370,7 +371,7 @@ def ask_pairs(
         )  # fmt: skip
         blocks.append(tables.as_columns(names, computed, {"n": asked} if over_n else None))
         advance(len(block) * (inner["gold"].size // max(1, inner.sizes["candidate"])))
-    result = joined(blocks, "pair")
+    result = with_orders(joined(blocks, "pair"), inner, pairs)
     if not over_n:  # a row for all n together: there is none where one that is named is missing
         exists = result["exists"]
         result["exists"] = exists.any("n") if n is None else exists.all("n")

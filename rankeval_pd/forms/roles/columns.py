@@ -15,6 +15,7 @@ from rankeval_pd.errors import hushed, listed, unknown_name
 from rankeval_pd.forms.out.tables import check_names, is_missing
 from rankeval_pd.forms.roles.roles import (
     CONTINGENCY,
+    MARGINS,
     Names,
     Roles,
     are_values,
@@ -157,9 +158,16 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
                 " paired_bootstrap, paired_permutation, system_ranks or gain_by_size."
             )
     columns = variables_of(data, roles)
+    if isinstance(roles.gold, list):  # data that are here have one label by now
+        raise ValueError(
+            f"gold={roles.gold!r} names several annotators, and data is lazy. Compute one label"
+            " for each candidate first, as by"
+            " ddf.assign(gold=ddf[['a1', 'a2', 'a3']].mean(axis=1) > 0.5)."
+        )
     if roles.gold is not None:
         if roles.gold in columns or (isinstance(data, xr.Dataset) and roles.gold in data.variables):
-            return roles.gold
+            gold: Hashable = roles.gold
+            return gold
         raise unknown_name("gold", roles.gold, columns)
     if "gold" in columns:
         return "gold"
@@ -193,6 +201,9 @@ def measures_of(
     known = {f.name for f in fields(Roles)} - ({"measures"} if every else set())
     try:
         roles = Roles.of({name: given for name, given in options.items() if name in known})
+        if isinstance(roles.gold, list):
+            out = [*as_names(roles.exclude, ()), *roles.gold[1:]]
+            roles = replace(roles, gold=roles.gold[0], exclude=out)
         taken = with_roles_of(find_gold(data, roles), roles, getattr(data, "columns", ()))
         with hushed():  # the question itself warns of what is odd
             found = find_measures(data, roles, taken, needed=True)
@@ -214,7 +225,7 @@ def find_measures(
     else:
         columns = {k: [v.dtype] for k, v in split_measures(data, roles, taken).items()}
     out = excluded_names(roles, columns)
-    beside = {*taken, *out, *CONTINGENCY}
+    beside = {*taken, *out, *CONTINGENCY, *data.attrs.get(MARGINS, ())}
     if roles.measures is not None:
         names = list(dict.fromkeys(as_names(roles.measures, columns)))
         if not names:
@@ -285,6 +296,7 @@ def with_given_frame(frame: pd.DataFrame, roles: Roles) -> tuple[pd.DataFrame, R
         for name, values in added.items()
     }
     whole = pd.concat([kept, pd.DataFrame(columns, index=frame.index)], axis=1)
+    whole.attrs = frame.attrs
     return whole, _renamed(roles, named)
 
 
@@ -324,8 +336,9 @@ def _entries(given: Any, columns: Any) -> list[Any]:
 def _renamed(roles: Roles, named: dict[str, list[Any]]) -> Roles:
     by_name: dict[str, Any] = {}
     for role, entries in named.items():
+        several = role not in _ONE or isinstance(getattr(roles, role), list)
         if entries:
-            by_name[role] = entries[0] if role in _ONE else entries
+            by_name[role] = entries if several else entries[0]
     return replace(roles, **by_name)
 
 

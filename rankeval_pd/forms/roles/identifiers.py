@@ -13,6 +13,7 @@ from pandas.api.types import is_string_dtype
 from rankeval_pd.errors import listed, warn
 from rankeval_pd.forms.rankings.tie_keys import label_hashes
 from rankeval_pd.forms.roles.columns import is_score
+from rankeval_pd.forms.roles.copies import gold_reason, vote_reason
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 
 # ----------- Columns that were found, not named, and look like identifiers: said, with the way out
@@ -34,6 +35,7 @@ def warn_of_identifiers(
     taken_as: str,
     groups: Mapping[str, IntArray] | None = None,
     lead: str = "",
+    truth: FloatArray | None = None,
 ) -> None:
     """Give a RankevalWarning that names the columns that look like identifiers, if there are any.
 
@@ -47,6 +49,8 @@ def warn_of_identifiers(
         By the name of the role (by, groups) the number of each row's group.
     lead : str, optional
         A sentence to be added.
+    truth : array, optional
+        The gold label of rankings: a measure is no function of it, and no vote of annotators.
 
     Notes
     -----
@@ -56,7 +60,7 @@ def warn_of_identifiers(
     reasons = {
         name: reason
         for name, values in columns.items()
-        if (reason := reason_of(name, values, groups or {})) is not None
+        if (reason := reason_of(name, values, groups or {}, truth)) is not None
     }
     if not reasons:
         return
@@ -68,22 +72,32 @@ def warn_of_identifiers(
     )
     warn(
         f"taken as {taken_as}, and they look like identifiers or labels: {told}{more}. Leave them"
-        f" out by exclude={given}, or give them their role, as by=... or groups=...; if they are"
+        f" out by exclude={given}, or give them their role, as by=..., groups=..."
+        f"{'' if truth is None else ' or, of annotators, gold=[...]'}; if they are"
         f" meant, name all {taken_as}: measures=[...].{lead}"
     )
 
 
 def reason_of(
-    name: Hashable, values: pd.Series, groups: Mapping[str, IntArray] | None = None
+    name: Hashable,
+    values: pd.Series,
+    groups: Mapping[str, IntArray] | None = None,
+    truth: FloatArray | None = None,
 ) -> str | None:
-    """Return why a column looks like an identifier, or None.
+    """Return why a column looks like an identifier, or a label, or None.
 
     Only whole numbers do: by their name; by being all distinct (10 rows or more), or counting up in
     blocks; or, if they are not 0 and 1 only, by being the same within each group.
     """
+    if truth is not None and is_score(values.dtype) and values.dtype.kind in "iuf":
+        copied = gold_reason(values.to_numpy(dtype=np.float64, na_value=np.nan), truth)
+        if copied is not None:
+            return copied
     numbers = _whole(values)
     if numbers is None:
         return None
+    if truth is not None and (votes := vote_reason(name, numbers)) is not None:
+        return votes
     if _named_so(name):
         return "by its name"
     if _counts_up(numbers):

@@ -179,7 +179,7 @@ def with_order(result: Table, data: Any, keywords: Mapping[str, Any]) -> Table:
 
 
 _ROLES = (
-    "gold", "by", "key", "groups", "strata", "seeds", "missing", "ties", "unjudged",
+    "gold", "agreement", "by", "key", "groups", "strata", "seeds", "missing", "ties", "unjudged",
     "undefined", "metric", "baseline",
 )  # fmt: skip
 

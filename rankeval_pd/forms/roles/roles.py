@@ -27,6 +27,10 @@ Average = Literal["macro", "micro"]
 TIES: tuple[Ties, ...] = get_args(Ties)
 CUTTING = ("shared", "blocks", "error")  # what holds for every method
 MISSING: tuple[Missing, ...] = get_args(Missing)
+Agreement = Literal["majority", "any", "all", "mean", "each"]
+AGREEMENTS: tuple[Agreement, ...] = get_args(Agreement)
+ANNOTATOR = "annotator"  # the dimension of votes in a Dataset, and the column of "each"
+MARGINS = "margins"  # the attribute that names the counts that measures were computed from
 CONTINGENCY = ("O11", "O12", "O21", "O22", "E11", "R1", "R2", "C1", "C2", "N")
 
 Names = Hashable | Sequence[Hashable] | None
@@ -47,7 +51,8 @@ class _Shared(TypedDict, total=False):
 class _Rankings(_Shared, total=False):
     """What rankings take, but how they count equal scores."""
 
-    gold: Hashable | None
+    gold: Names
+    agreement: Agreement
     positive: Any
     min_grade: float | None
     key: Hashable | None
@@ -109,7 +114,9 @@ class AnyRoles(_Rankings, ItemRoles, total=False):
 MEANINGS: dict[str, str] = {
     "gold": "the column that marks true positives, True or False, 1 or 0; unless given a column"
     " named gold, else the only boolean one. This, key, label, by and groups may also be a level of"
-    " the index, a Series or an array.",
+    " the index, a Series or an array. A list names the columns of several annotators.",
+    "agreement": "what several annotators agree on: majority (a draw is left out, with a warning),"
+    " any, all, mean (the share of votes, in compare alone), or each, a row per annotator.",
     "positive": "the value of gold, or the values, that true positives have.",
     "min_grade": "where gold holds grades, the least that makes a true positive.",
     "measures": "the columns that are ranked or compared; unless given every numeric one without"
@@ -150,7 +157,8 @@ def default_of(role: str, *, items: bool) -> Any:
 class Roles:
     """The roles of the columns, filled in."""
 
-    gold: Hashable | None = None
+    gold: Any = None
+    agreement: str = "majority"
     measures: Names = None
     exclude: Names = None
     by: Names = None
@@ -203,12 +211,15 @@ class Roles:
         for name in ("gold", "key", "dim", "groups", "strata", "seeds"):
             given = getattr(roles, name)
             named = name in ("dim", "strata", "seeds")
+            if name == "gold" and isinstance(given, list):  # of several annotators
+                continue
             if not isinstance(given, Hashable) and (named or not are_values(given)):
                 raise TypeError(f"{name}={given!r}: give the name of one column, not several.")
         for name in ("gold", "key", "dim", "groups", "strata", "seeds", "by", "label"):
             if getattr(roles, name) is pd.NA:
                 raise TypeError(f"{name}=<NA> is equal to no name. Give the name of a column.")
         check_flag("details", roles.details, none=True)
+        check_choice("agreement", roles.agreement, (*AGREEMENTS, "shares"))
         check_choice("ties", roles.ties, TIES)
         check_choice("missing", roles.missing, MISSING)
         _check_positive(roles.positive, roles.min_grade)

@@ -222,9 +222,33 @@ class Decided(NamedTuple):
 
 
 def decided(
-    tested: PairTests, how: Decision, family: int = 0, of: list[int] | None = None
+    tested: PairTests,
+    how: Decision,
+    family: int = 0,
+    of: list[int] | None = None,
+    stands: IntArray | None = None,
 ) -> Decided:
-    """Return p-values and intervals of the pairs ``of``, all unless given, adjusted for these."""
+    """Return p-values and intervals of the pairs ``of``, all unless given, adjusted for these.
+
+    ``stands`` is the first pair with the same two rankings for each pair. Pairs that repeat another
+    one have its test, and -1, two rankings that are one, is none.
+    """
+    if stands is not None and how.adjust is not None:
+        these = list(range(stands.size)) if of is None else of
+        first: dict[int, int] = {}
+        for k in these:
+            first.setdefault(int(stands[k]), k)
+        alike = stands[these] < 0
+        distinct = [k for value, k in first.items() if value >= 0] or these
+        once = decided(tested, how, family, distinct)
+        place = {int(stands[k]): number for number, k in enumerate(distinct)}
+        where = [place.get(int(stands[k]), 0) for k in these]
+        p, half, open_ = (x[..., where, :] for x in once)
+        off = alike[:, np.newaxis]
+        own = tested.p_value[..., these, :]
+        return Decided(
+            np.where(off, own, p), np.where(off, 0.0 * half, half), np.where(off, False, open_)
+        )
     here: Any = slice(None) if of is None else of
     p, error, freedom = (x[..., here, :] for x in (tested.p_value, tested.error, tested.freedom))
     sure = np.zeros(p.shape, dtype=bool)
@@ -294,16 +318,22 @@ class RankTable(NamedTuple):
     undecided: BoolArray
 
 
-def decide(value: FloatArray, tested: PairTests, how: Decision, baseline: int | None) -> RankTable:
+def decide(
+    value: FloatArray,
+    tested: PairTests,
+    how: Decision,
+    baseline: int | None,
+    stands: IntArray | None = None,
+) -> RankTable:
     """Return the ranks that the tests leave open, and what tells each measure from one of them.
 
     The ranks follow from all pairs. The differences are to the baseline, and adjusted for those;
     or to the best measure, whichever it turned out to be, and adjusted for all pairs.
     """
     count, alpha = tested.measures, round(1.0 - how.level, 12)
-    every = decided(tested, how)
+    every = decided(tested, how, stands=stands)
     of = None if baseline is None else with_one(count, baseline)
-    shown = every if of is None else decided(tested, how, 1, of)
+    shown = every if of is None else decided(tested, how, 1, of, stands)
     matrix = _Matrices(count, tested.difference.shape)
     difference = matrix.of(tested.difference, signed=True)
     p, open_ = matrix.of(every.p_adjusted, 1.0), matrix.of(every.undecided, 0.0) > 0

@@ -1,0 +1,215 @@
+"""Several annotators: their votes become one gold label, or one ranking for each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.errors import listed, unknown_name, warn
+from rankeval_pd.forms.rankings.values import gold_values, lifted
+from rankeval_pd.forms.roles.columns import frame_column, with_columns
+from rankeval_pd.forms.roles.roles import ANNOTATOR, Roles, are_values, as_names
+from rankeval_pd.stats._types import FloatArray, IntArray
+from rankeval_pd.stats.agreement import agreed
+
+SHARE = "_share"
+"""The variable of the inner form that holds the share of votes, for agreement="mean"."""
+
+_SHARES = "shares"  # agreement="mean" of a question that has an answer to it
+
+
+class OneLabel(NamedTuple):
+    """The data with one gold label, and what becomes of the votes."""
+
+    data: Any  #: of "each" a frame has the candidates once for each annotator
+    roles: Roles
+    left_out: Any = None  #: voted on, but without a label; None with one annotator
+    share: Any = None  #: the share of votes, for a question that takes it
+    times: int = 1  #: how often a frame has its rows
+
+    def of_frame(self) -> tuple[pd.DataFrame, FloatArray | None, IntArray | None]:
+        """Return the rows with a label, the share of votes of each, and their place in the data."""
+        if self.left_out is None:
+            return self.data, None, None
+        _warn_of_undecided(self.left_out, self.roles)
+        kept = np.flatnonzero(~self.left_out)
+        share = None if self.share is None else self.share[kept]
+        return self.data.iloc[kept], share, kept % (len(self.data) // self.times or 1)
+
+
+def with_shares(roles: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the roles for a question that has an answer to agreement="mean"."""
+    return {**roles, "agreement": _SHARES}
+
+
+def annotators_of(data: Any, roles: Roles) -> list[Hashable]:
+    """Return the names of several annotators, none if there is one gold label."""
+    if isinstance(roles.gold, list):
+        names = [_name_of(x, k) for k, x in enumerate(roles.gold)]
+        if len(dict.fromkeys(names)) < len(names) or len(names) < 2:
+            raise ValueError(
+                f"gold={names!r}: a list names several annotators, each once. Name one gold label"
+                f" as gold={names[0]!r}."
+                if names
+                else "gold=[] names no column. Give the name of the gold label, or of several."
+            )
+        return names
+    name = "gold" if roles.gold is None else roles.gold
+    if isinstance(data, xr.Dataset) and not are_values(name) and name in data.data_vars:
+        variable = data[name]
+        if ANNOTATOR in variable.dims:
+            return list(variable[ANNOTATOR].to_numpy().tolist())
+    return []
+
+
+def _name_of(entry: Any, place: int) -> Hashable:
+    name = getattr(entry, "name", None) if are_values(entry) else entry
+    return f"annotator {place + 1}" if name is None else name
+
+
+def one_label(data: Any, roles: Roles) -> OneLabel:
+    """Return the data with the votes of several annotators as one gold label."""
+    names = annotators_of(data, roles)
+    if not names:
+        if roles.agreement != "majority":
+            raise ValueError(
+                f"agreement={_said(roles)!r} needs several annotators. Name their columns,"
+                " gold=['a1', 'a2', 'a3'], or give the gold label of a Dataset a dimension"
+                f" {ANNOTATOR!r}."
+            )
+        return OneLabel(data, roles)
+    if roles.agreement == "mean":
+        raise ValueError(
+            "agreement='mean' gives each candidate a share of votes, and this method counts true"
+            " positives. Use compare, which tests the difference of the lists' mean votes; or pass"
+            " agreement='majority', 'any', 'all' or 'each'."
+        )
+    known = data.columns if isinstance(data, pd.DataFrame) else data.variables
+    for name in as_names(roles.measures, known):
+        if name in names:
+            raise ValueError(
+                f"measures: {name!r} is the column of an annotator, and no score. Leave it out."
+            )
+    excluded = [name for name in as_names(roles.exclude, known) if name not in names]
+    roles = replace(roles, exclude=excluded or None)
+    read = partial(gold_values, positive=roles.positive, min_grade=roles.min_grade, all_there=False)
+    make = _of_frame if isinstance(data, pd.DataFrame) else _of_dataset
+    return make(data, replace(roles, positive=None, min_grade=None), names, read)
+
+
+def _said(roles: Roles) -> str:
+    return "mean" if roles.agreement == _SHARES else roles.agreement
+
+
+def _label_name(names: list[Hashable], roles: Roles) -> str:
+    several = ", ".join(map(str, names[:6])) + (", ..." if len(names) > 6 else "")
+    return f"{_said(roles)} of {several}"
+
+
+def _of_frame(frame: pd.DataFrame, roles: Roles, names: list[Hashable], read: Any) -> OneLabel:
+    share = None
+    votes = np.stack([read(frame_column(frame, name, "gold"), name) for name in names])
+    bare = frame.drop(columns=[name for name in names if name in frame.columns])
+    gold: Hashable = _label_name(names, roles)
+    voted = ~np.isnan(votes).all(axis=0)
+    if roles.agreement == "each":
+        if ANNOTATOR in frame.columns or ANNOTATOR in frame.index.names:
+            raise ValueError(
+                f"agreement='each' adds a column {ANNOTATOR!r}, and data has one. Rename it."
+            )
+        parts = [
+            with_columns(bare, {ANNOTATOR: pd.Series([name] * len(bare), index=bare.index),
+                                gold: row})  # type: ignore[dict-item]
+            for name, row in zip(names, votes, strict=True)
+        ]  # fmt: skip
+        by = [ANNOTATOR, *as_names(roles.by, frame.columns)]
+        label, voted = votes.ravel(), np.tile(voted, len(names))
+        whole, roles, times = pd.concat(parts), replace(roles, by=by), len(names)
+    else:
+        share = agreed(votes, "mean") if roles.agreement == _SHARES else None
+        label = agreed(votes, roles.agreement) if share is None else np.rint(share)
+        whole, times = with_columns(bare, {str(gold): label}), 1
+    if frame.columns.nlevels > 1:
+        gold = (gold, *[""] * (frame.columns.nlevels - 1))
+    return OneLabel(whole, replace(roles, gold=gold), np.isnan(label) & voted, share, times)
+
+
+def _of_dataset(data: xr.Dataset, roles: Roles, names: list[Hashable], read: Any) -> OneLabel:
+    asked: Any = roles.gold if isinstance(roles.gold, list) else None
+    gold = "gold" if roles.gold is None else roles.gold
+    for name in asked or [gold]:
+        if name not in data.variables:
+            raise unknown_name("gold", name, data.data_vars)
+        if data[name].chunks is not None:
+            raise ValueError(
+                f"gold: the votes of {listed(names)} are lazy, and candidates without a majority"
+                " are left out before anything is ranked. Load the votes, which are small:"
+                " data.assign({name: data[name].load() for name in votes})."
+            )
+    if asked is None:
+        votes = lifted(read, data[gold], gold)
+        along = ANNOTATOR
+    else:
+        along = ANNOTATOR if roles.agreement == "each" else "_annotator"
+        if ANNOTATOR in data.variables and along == ANNOTATOR:
+            raise ValueError(
+                f"agreement='each' adds a dimension {ANNOTATOR!r}, and data has one. Rename it."
+            )
+        columns = xr.broadcast(*[lifted(read, data[name], name) for name in asked])
+        votes = xr.concat([x.reset_coords(drop=True) for x in columns], pd.Index(names, name=along))
+    voted = ~np.isnan(votes).all(along)
+    share, shares = None, roles.agreement == _SHARES
+    if roles.agreement == "each":
+        label = votes
+    else:
+        label = xr.apply_ufunc(
+            partial(agreed, agreement="mean" if shares else roles.agreement), votes,
+            input_core_dims=[[along, roles.dim]], output_core_dims=[[roles.dim]],
+        )  # fmt: skip
+        share, label = (label, np.rint(label)) if shares else (None, label)
+    named = _label_name(names, roles)
+    kept = data.drop_vars(asked or [gold])
+    if asked is None and roles.agreement != "each" and ANNOTATOR in kept.variables:
+        kept = kept.drop_vars(ANNOTATOR)
+    whole, roles = kept.assign({named: label}), replace(roles, gold=named)
+    return OneLabel(whole, roles, np.isnan(label) & voted, share)
+
+
+def _warn_of_undecided(left_out: Any, roles: Roles) -> None:
+    """Say how many candidates the annotators leave without a label."""
+    count, total = int(left_out.sum()), int(np.size(left_out))
+    if count and roles.agreement == "each":
+        warn(
+            f"gold: {count:,} of {total:,} votes are missing, and each annotator's ranking is"
+            " without the candidates that he or she did not judge, so lists reach further down."
+        )
+    elif count:
+        warn(
+            f"gold: {count:,} of {total:,} candidates are left out because as many annotators vote"
+            " for as against them. Pass agreement='any', 'all' or 'mean' to keep them, or add a"
+            " vote."
+        )
+
+
+def warn_of_undecided(found: OneLabel) -> xr.DataArray | None:
+    """Say the same of a Dataset, and return what is left out, None if nothing is."""
+    if found.left_out is None:
+        return None
+    _warn_of_undecided(found.left_out, found.roles)
+    left_out: xr.DataArray = found.left_out
+    return left_out if bool(left_out.any()) else None
+
+
+def refuse_each(roles: Roles, what: str) -> None:
+    """Raise a ValueError where annotators would be combined as if they were independent."""
+    if roles.agreement == "each":
+        raise ValueError(
+            f"agreement='each' with {what}: the annotators judge the same candidates, so their"
+            " rankings are no independent evidence. Pass agreement='majority', 'any' or 'all'."
+        )

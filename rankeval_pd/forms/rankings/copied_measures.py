@@ -1,0 +1,67 @@
+"""Measures that rank all candidates alike: they count once in a family of tests."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from rankeval_pd.forms.roles.copies import warn_of_same_order
+from rankeval_pd.stats._types import FloatArray, IntArray
+from rankeval_pd.stats.rankings.copies import same_order, stands_for
+
+Pair = tuple[Hashable, Hashable]
+
+
+class SameOrder(NamedTuple):
+    """Which measures rank all candidates alike."""
+
+    first: IntArray  #: for each measure, the first one that ranks them alike
+    named: bool  #: whether the user named the measures
+
+
+def known_copies(score: FloatArray, *, named: bool) -> SameOrder | None:
+    """Return which measures rank all candidates alike, None if no two do: (measure, candidate)."""
+    first = same_order(score)
+    return SameOrder(first, named) if (first != np.arange(first.size)).any() else None
+
+
+def distinct_pairs(
+    inner: xr.Dataset, pairs: Sequence[Pair], alternative: str = "two-sided", *, said: bool = False
+) -> IntArray | None:
+    """Return the first pair with the same two rankings for each pair, -1 for a pair of copies.
+
+    None where no two measures rank all candidates alike. If nobody named the measures, a
+    warning says so, unless it was ``said``.
+    """
+    orders = _orders(inner, pairs)
+    if orders is None:
+        return None
+    same = inner.attrs["same"]
+    if not (same.named or said):
+        warn_of_same_order(inner.indexes["measure"].tolist(), same.first.tolist())
+    return stands_for(*orders, ordered=alternative != "two-sided")
+
+
+def count_distinct(pairs: Sequence[Any], stands: IntArray | None) -> int:
+    """Return how many tests pairs are: copies count once, and a pair of them is none."""
+    return len(pairs) if stands is None else max(len({*stands.tolist()} - {-1}), 1)
+
+
+def with_orders(result: xr.Dataset, inner: xr.Dataset, pairs: Sequence[Pair]) -> xr.Dataset:
+    """Return the result with the number of each measure's ranking, if two have the same one."""
+    orders = _orders(inner, pairs)
+    if orders is None:
+        return result
+    return result.assign(order_a=("pair", orders[0]), order_b=("pair", orders[1]))
+
+
+def _orders(inner: xr.Dataset, pairs: Sequence[Pair]) -> tuple[IntArray, IntArray] | None:
+    same = inner.attrs.get("same")
+    if same is None:
+        return None
+    measures = inner.indexes["measure"].tolist()
+    a, b = (same.first[[measures.index(pair[side]) for pair in pairs]] for side in (0, 1))
+    return a, b

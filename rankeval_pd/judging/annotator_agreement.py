@@ -1,0 +1,182 @@
+"""How well do several annotators agree?"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Unpack
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.errors import check_share, warn
+from rankeval_pd.forms.out.tables import as_rows
+from rankeval_pd.forms.rankings.annotators import annotators_of
+from rankeval_pd.forms.rankings.candidates import Data, check_data
+from rankeval_pd.forms.rankings.values import gold_values, group_numbers
+from rankeval_pd.forms.roles.columns import (
+    find_gold,
+    frame_column,
+    refuse_by,
+    refuse_dim,
+    with_given_dataset,
+    with_given_frame,
+)
+from rankeval_pd.forms.roles.declarations import Capabilities, with_roles_but
+from rankeval_pd.forms.roles.roles import ANNOTATOR, RankingRoles, Roles, as_names
+from rankeval_pd.stats import agreement
+from rankeval_pd.stats._types import IntArray
+
+_COLUMNS = ("statistic", "annotators", "value", "ci_low", "ci_high", "n_candidates")
+_FEW = 5  # candidates with a rarer label, of fewer of which an interval may be too narrow
+
+
+@Capabilities(rankings="Do the annotators agree?", scores=False)
+@with_roles_but(
+    "agreement", "measures", "exclude", "key", "label", "lower_is_better", "ties", "missing", "rng",
+)  # fmt: skip
+def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[RankingRoles]) -> Data:
+    """Return coefficients of agreement between annotators, with intervals.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a column of labels for each annotator, ``gold=["a1", "a2", "a3"]``, missing
+        where an annotator did not judge a candidate. In a Dataset, the gold label may have a
+        dimension ``annotator`` instead.
+    level : float
+        Confidence level of each interval.
+    **roles
+        Which column is what. With ``positive`` or ``min_grade``, labels count as true or false;
+        otherwise every value is a category of its own, without an order.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per coefficient (Dataset: dimension row): ``statistic``:
+        "Cohen's kappa" of each pair, "Fleiss' kappa" and "Krippendorff's alpha" of all;
+        ``annotators``; ``value`` with ``ci_low`` and ``ci_high``; ``n_candidates``: those with
+        votes of both annotators, of all, or of at least two. Fleiss' kappa is NaN if candidates
+        differ in the number of votes, and every coefficient is NaN if all labels are equal.
+
+    Raises
+    ------
+    ValueError
+        If ``gold`` does not name several annotators.
+
+    Warns
+    -----
+    RankevalWarning
+        If fewer than 5 candidates' worth of votes are for another label than the most common one.
+
+    Notes
+    -----
+    Intervals are jackknife intervals over candidates, of Fisher's z of the coefficient, with
+    Student's t. In simulations of 30 to 400 candidates and a kappa of .4 to .8 they covered .94 or
+    more, except .81 to .90 for 30 candidates of which 3 were true (``tests/reference/annotators``).
+    Cost: O(candidates) for each coefficient.
+
+    References
+    ----------
+    J. Cohen (1960), A coefficient of agreement for nominal scales. J. L. Fleiss (1971), Measuring
+    nominal scale agreement among many raters. K. Krippendorff (2011), Computing Krippendorff's
+    alpha-reliability.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> votes = [(1, 1)] * 8 + [(0, 0)] * 8 + [(1, 0)] * 2 + [(0, 1)] * 2
+    >>> df = pd.DataFrame(votes, columns=["a1", "a2"])
+    >>> df.rankeval(gold=["a1", "a2"]).annotator_agreement()[["statistic", "value"]]
+                  statistic  value
+    0         Cohen's kappa   0.60
+    1         Fleiss' kappa   0.60
+    2  Krippendorff's alpha   0.61
+    """
+    check_data(data)
+    level, chosen = check_share("level", level), Roles.of(roles)
+    chosen.check_groups()
+    names = annotators_of(data, chosen)
+    if not names:
+        raise ValueError(
+            f"gold={chosen.gold!r} is the label of one annotator. Name the columns of several,"
+            " gold=['a1', 'a2', 'a3']."
+        )
+    if isinstance(data, xr.Dataset):
+        refuse_by(chosen.by, chosen.dim, "groups", "Select one of them, data.isel(...).")
+        rows = _rows(_codes(_columns_of(data, chosen, names), chosen), names, level)
+        table = pd.DataFrame(rows, columns=list(_COLUMNS))
+        answered: Any = as_rows(table, attrs={"level": level})
+        return answered  # type: ignore[no-any-return]
+    answered = _of_frame(data, chosen, names, level)
+    return answered  # type: ignore[no-any-return]
+
+
+def _of_frame(
+    data: pd.DataFrame, roles: Roles, names: list[Hashable], level: float
+) -> pd.DataFrame:
+    refuse_dim(roles.dim, "candidate")
+    frame, roles = with_given_frame(data, roles)
+    find_gold(frame, replace(roles, gold=roles.gold[0]))
+    codes = _codes({name: frame_column(frame, name, "gold") for name in roles.gold}, roles)
+    by = as_names(roles.by, frame.columns)
+    keys, number = group_numbers([frame_column(frame, x, "by") for x in by], by, len(frame))
+    parts = [
+        pd.DataFrame(
+            [(*key, *row) for row in _rows(codes[:, number == place], names, level)],
+            columns=pd.Index([*by, *_COLUMNS], tupleize_cols=False),
+        )
+        for place, key in enumerate(keys.to_numpy(dtype=object).tolist())
+    ]
+    result = pd.concat(parts, ignore_index=True)
+    result.attrs["level"] = level
+    return result
+
+
+def _columns_of(
+    data: xr.Dataset, roles: Roles, names: list[Hashable]
+) -> Mapping[Hashable, pd.Series]:
+    """Return the labels of each annotator; all dimensions but that of annotators are candidates."""
+    if isinstance(roles.gold, list):
+        data, roles = with_given_dataset(data, roles)
+        votes = [data[name] for name in roles.gold]
+    else:
+        gold = data["gold" if roles.gold is None else roles.gold]
+        votes = [gold.isel({ANNOTATOR: k}, drop=True) for k in range(len(names))]
+    columns = xr.broadcast(*(xr.DataArray(x.variable) for x in votes))
+    return {name: pd.Series(x.to_numpy().ravel()) for name, x in zip(names, columns, strict=True)}
+
+
+def _codes(columns: Mapping[Hashable, pd.Series], roles: Roles) -> IntArray:
+    """Return the labels as numbers from 0, (annotator, candidate), -1 where there is none."""
+    if roles.positive is not None or roles.min_grade is not None:
+        truth = [
+            gold_values(x, name, roles.positive, roles.min_grade, all_there=False)
+            for name, x in columns.items()
+        ]
+        return np.where(np.isnan(truth), -1, np.nan_to_num(truth)).astype(np.int64)
+    labels = pd.concat([x.astype(object) for x in columns.values()], ignore_index=True)
+    codes = pd.factorize(labels.infer_objects())[0]
+    return np.asarray(codes, dtype=np.int64).reshape(len(columns), -1)
+
+
+def _rows(
+    codes: IntArray, names: list[Hashable], level: float
+) -> Iterator[tuple[str, str, float, float, float, int]]:
+    categories = int(codes.max(initial=-1)) + 1
+    counts = np.stack([(codes == k).sum(axis=0) for k in range(max(categories, 1))], axis=1)
+    total = counts.sum()
+    if total and (rare := (1.0 - counts.sum(axis=0).max() / total) * codes.shape[1]) < _FEW:
+        warn(
+            f"gold: of {codes.shape[1]:,} candidates only {rare:.1f} have another label than the"
+            f" most common one, on average. Below {_FEW} the intervals of agreement may be too"
+            " narrow; judge more candidates."
+        )
+    for a, b in itertools.combinations(range(len(names)), 2):
+        found = agreement.cohen_kappa(codes[a], codes[b], level)
+        yield ("Cohen's kappa", f"{names[a]}, {names[b]}", *found)
+    every = ", ".join(map(str, names))
+    yield ("Fleiss' kappa", every, *agreement.fleiss_kappa(counts, level))
+    yield ("Krippendorff's alpha", every, *agreement.krippendorff_alpha(counts, level))

@@ -1,0 +1,94 @@
+"""Does a verdict hold for each annotator? It is asked again of each, and what differs is noted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.errors import hushed
+from rankeval_pd.forms.out.phrases import join
+from rankeval_pd.forms.rankings.annotators import annotators_of
+from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.roles.roles import ANNOTATOR, Roles
+
+_MOST_ROWS = 50  # of a table that is asked again for each annotator,
+_MOST_VOTES = 2_000_000  # of at most so many annotators times candidates
+_INNER = ("pair", "measure", "measure_a", "measure_b", "n", "share")
+
+
+def with_verdicts(
+    table: Data, data: Data, roles: Mapping[str, Any], ask: Callable[[dict[str, Any]], Data]
+) -> Data:
+    """Return the table with attrs that say for which annotators the verdict is another one.
+
+    ``ask`` returns the same table for other roles. ``attrs["annotators"]`` are the annotators,
+    ``attrs["annotators_differ"]`` a text for each one whose verdict differs.
+    """
+    chosen = Roles.of(roles)
+    names = annotators_of(data, chosen)
+    rows = len(_frame(table)) if names and chosen.agreement != "each" else 0
+    size = len(data) if isinstance(data, pd.DataFrame) else max(data.sizes.values())
+    lazy = isinstance(table, xr.Dataset) and any(x.chunks for x in table.variables.values())
+    if not 0 < rows <= _MOST_ROWS or lazy or len(names) * size > _MOST_VOTES:
+        return table
+    with hushed():
+        each = _frame(ask({**roles, "agreement": "each"}))
+    told = _verdicts(_frame(table))
+    differ = []
+    for name, part in each.groupby(ANNOTATOR, sort=False, observed=True):
+        own = _verdicts(part.drop(columns=ANNOTATOR))
+        other = [
+            f"{where if len(told) > 1 else ''}{own[where]}"
+            for where in told
+            if own.get(where, told[where]) != told[where]
+        ]
+        if other:
+            more = f"; and {len(other) - 2} more" if len(other) > 2 else ""
+            differ.append(f"{name} ({'; '.join(other[:2])}{more})")
+    table.attrs["annotators"] = [str(name) for name in names]
+    table.attrs |= {"annotators_differ": differ} if differ else {}
+    return table
+
+
+def _frame(table: Any) -> pd.DataFrame:
+    if isinstance(table, pd.DataFrame):
+        return table
+    return cast("pd.DataFrame", table.to_dataframe().reset_index())
+
+
+def _verdicts(table: pd.DataFrame) -> dict[str, str]:
+    """Return what each row, or the rows of each list size, say about who is better."""
+    first = "measure_a" if "measure_a" in table else "measure"
+    groups = [x for x in _order(table, first) if x not in _INNER]
+    where: list[Any] = [*groups, *(x for x in ("n",) if x in table)]
+    if first == "measure_a":
+        where += ["measure_a", "measure_b"]
+    result = {}
+    parts = table.groupby(where, sort=False, observed=True) if where else [((), table)]
+    for values, part in parts:
+        key: dict[Any, Any] = dict(
+            zip(where, values if isinstance(values, tuple) else (values,), strict=True)
+        )
+        texts = [f"{name} {key[name]}" for name in groups]
+        texts += [f"n = {int(key['n']):,}"] if "n" in key else []
+        if first == "measure_a":
+            better = part["better"].iloc[0]
+            pair = join([key["measure_a"], key["measure_b"]])
+            texts.append(pair)
+            said = "not significant" if pd.isna(better) else f"{better} is better"
+        else:
+            best = part.loc[part["tied_for_best"].astype(bool), "measure"]
+            said = f"{join(sorted(map(str, best)))} {'is' if len(best) == 1 else 'are'} best"
+        result[f"{', '.join(texts)}: " if texts else ""] = said
+    return result
+
+
+def _order(table: pd.DataFrame, first: str) -> list[Any]:
+    """Return the columns of the groups: of a Dataset's table they come first as well."""
+    values = ("difference", "value", "precision_a", "rank_low", "lift_a", "recall_a")
+    columns = list(table.columns)
+    end = min(columns.index(x) for x in (first, *values) if x in columns)
+    return columns[:end]

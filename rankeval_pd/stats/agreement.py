@@ -1,0 +1,140 @@
+"""Labels of several annotators: one label for each candidate, and how well they agree.
+
+Votes are (annotator, candidate); counts are (candidate, category), how many annotators gave each
+candidate each label. Every coefficient is 1 - observed / expected disagreement, both from sums over
+candidates, so the jackknife over candidates is exact and takes O(candidates).
+
+References: J. Cohen (1960), A coefficient of agreement for nominal scales. J. L. Fleiss (1971),
+Measuring nominal scale agreement among many raters. K. Krippendorff (2011), Computing
+Krippendorff's alpha-reliability.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from rankeval_pd.stats._types import FloatArray, IntArray
+from rankeval_pd.stats.intervals.cluster_totals import alike_share
+from rankeval_pd.stats.intervals.proportions import t_of
+
+
+def agreed(votes: FloatArray, agreement: str) -> FloatArray:
+    """Return one label per candidate from votes (..., annotator, candidate), NaN being no vote.
+
+    A draw of "majority", and a candidate without a vote, is NaN; "mean" is the share of votes.
+    """
+    known = ~np.isnan(votes)
+    count, positive = known.sum(axis=-2), np.where(known, votes, 0.0).sum(axis=-2)
+    if agreement == "any":
+        label = (positive > 0).astype(float)
+    elif agreement == "all":
+        label = (positive == count).astype(float)
+    else:
+        label = positive / np.maximum(count, 1)
+        if agreement == "majority":
+            label = np.where(2 * positive == count, np.nan, np.rint(label))
+    return np.where(count > 0, label, np.nan)
+
+
+class Agreement(NamedTuple):
+    """A coefficient of agreement and its interval."""
+
+    value: float
+    ci_low: float
+    ci_high: float
+    n: int  #: candidates that it rests on
+
+
+_NONE = Agreement(np.nan, np.nan, np.nan, 0)
+Disagreement = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
+
+
+def cohen_kappa(a: IntArray, b: IntArray, level: float) -> Agreement:
+    """Return Cohen's kappa of two annotators; labels are numbers from 0, -1 is no label."""
+    both = (a >= 0) & (b >= 0)
+    a, b = a[both], b[both]
+    categories = int(max(a.max(initial=-1), b.max(initial=-1))) + 1
+    one = np.eye(categories)
+    sums = np.column_stack([a != b, one[a], one[b]]).astype(float)
+
+    def disagreement(s: FloatArray) -> tuple[FloatArray, FloatArray]:
+        n = s[..., 1 : 1 + categories].sum(axis=-1)
+        chance = (s[..., 1 : 1 + categories] * s[..., 1 + categories :]).sum(axis=-1) / n**2
+        return s[..., 0] / n, 1.0 - chance
+
+    return _with_interval(sums, disagreement, level)
+
+
+def fleiss_kappa(counts: IntArray, level: float) -> Agreement:
+    """Return Fleiss' kappa, NaN unless every candidate has the same number of votes, 2 or more."""
+    votes = counts.sum(axis=1)
+    if not votes.size or votes[0] < 2 or (votes != votes[0]).any():
+        return _NONE
+    m = float(votes[0])
+
+    def disagreement(s: FloatArray) -> tuple[FloatArray, FloatArray]:
+        total = s[..., 1:].sum(axis=-1)
+        chance = ((s[..., 1:] / total[..., np.newaxis]) ** 2).sum(axis=-1)
+        return s[..., 0] * m / total, 1.0 - chance
+
+    return _with_interval(_pairs_apart(counts, m * (m - 1.0)), disagreement, level)
+
+
+def krippendorff_alpha(counts: IntArray, level: float) -> Agreement:
+    """Return Krippendorff's alpha of nominal labels; candidates of fewer than 2 votes are out."""
+    counts = counts[counts.sum(axis=1) > 1]
+    votes = counts.sum(axis=1)
+
+    def disagreement(s: FloatArray) -> tuple[FloatArray, FloatArray]:
+        total = s[..., 1:].sum(axis=-1)
+        pairs = total**2 - (s[..., 1:] ** 2).sum(axis=-1)
+        return s[..., 0] / total, pairs / (total * (total - 1.0))
+
+    return _with_interval(_pairs_apart(counts, votes - 1.0), disagreement, level)
+
+
+def _pairs_apart(counts: IntArray, weight: FloatArray | float) -> FloatArray:
+    """Return, per candidate, the ordered pairs of votes that differ over the weight; the counts."""
+    apart = counts.sum(axis=1) ** 2 - (counts**2).sum(axis=1)
+    return np.column_stack([apart / weight, counts]).astype(float)
+
+
+def _with_interval(per_candidate: FloatArray, of: Disagreement, level: float) -> Agreement:
+    """Return 1 - observed / expected, and its jackknife interval by Student's t.
+
+    The interval is one of Fisher's z of the coefficient, with as many degrees of freedom as the
+    squared influences of the candidates show (Satterthwaite): few candidates of a rare label carry
+    nearly all of the variance. Without any disagreement the upper limit is 1, and the lower one
+    follows from the share of candidates that may be apart though none of n was.
+    """
+    n = len(per_candidate)
+    if n < 2:
+        return _NONE._replace(n=n)
+    total = per_candidate.sum(axis=0)
+    observed, expected = of(total)
+    if not expected > 0.0:
+        return _NONE._replace(n=n)
+    if not observed > 0.0:
+        apart = 1.0 - float(alike_share(np.array(n), level))
+        return Agreement(1.0, max(1.0 - apart / float(expected), -1.0), 1.0, n)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left = of(total - per_candidate)
+        ratio = left[0] / left[1]
+    # without the only candidate apart nothing is: half of it stays
+    known = np.isfinite(ratio) & (ratio > 0.0)
+    z = _z(np.where(known, ratio, 0.5 * observed / expected))
+    squares = (z - z.mean()) ** 2
+    error = np.sqrt((n - 1.0) / n * squares.sum())
+    freedom = squares.sum() ** 2 / max((squares**2).sum(), 1e-300)
+    margin = t_of(np.clip(freedom, 1.0, n - 1.0), level) * error
+    middle = _z(observed / expected)
+    low, high = (np.tanh(-0.5 * (middle + sign * margin)) for sign in (1.0, -1.0))
+    return Agreement(float(1.0 - observed / expected), float(low), float(high), n)
+
+
+def _z(ratio: FloatArray) -> FloatArray:
+    """Return -2 times Fisher's z of the coefficient 1 - ratio."""
+    return np.asarray(np.log(ratio / np.maximum(2.0 - ratio, 1e-12)))

@@ -1,0 +1,110 @@
+"""Measures that rank all candidates alike, and candidates that are in several groups."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+
+_LOOKED_AT = 256  # candidates by which measures are told apart before all are looked at
+_LEAST = 10  # candidates, of fewer of which two measures are alike by chance
+_ROUNDING = 1e-12  # scores that differ by less, relatively, are equal
+
+
+def same_order(score: FloatArray) -> IntArray:
+    """Return, for each measure, the first one that ranks all candidates alike: (measure).
+
+    Scores that rounding tells apart count as equal. Measures that a few candidates tell apart cost
+    no more than these; others take a sort.
+    """
+    count, size = score.shape
+    result = np.arange(count)
+    if count < 2 or size < _LEAST:
+        return result
+    few = score[:, :: -(-size // _LOOKED_AT)]
+    first: dict[bytes, list[int]] = {}
+    for k in range(count):
+        order = np.argsort(few[k], kind="stable")
+        places = np.empty(order.size, dtype=np.int64)
+        places[order] = np.concatenate([[0], np.cumsum(_steps(few[k][order]))])
+        alike = first.setdefault(places.tobytes(), [])
+        same = next((i for i in alike if _alike(score[i], score[k])), None)
+        if same is None:
+            alike.append(k)
+        else:
+            result[k] = same
+    return result
+
+
+def _steps(ordered: FloatArray) -> BoolArray:
+    """Return where the next score is another one; NaN comes last."""
+    low, high = ordered[:-1], ordered[1:]
+    with np.errstate(invalid="ignore"):
+        close = np.abs(high - low) <= _ROUNDING * np.abs(high)
+    return np.asarray(~((low == high) | close | (np.isnan(low) & np.isnan(high))))
+
+
+def _alike(one: FloatArray, other: FloatArray) -> bool:
+    """Return whether two measures rank all candidates alike, and not all of them equally."""
+    if (np.isnan(one) != np.isnan(other)).any():
+        return False
+    order = np.argsort(one, kind="stable")
+    there = other[order]
+    up = _steps(one[order])
+    with np.errstate(invalid="ignore"):
+        down = there[1:] < there[:-1]
+    apart = _steps(there)
+    return bool(up.any() and (up == apart).all() and not (down & apart).any())
+
+
+def stands_for(a: IntArray, b: IntArray, *, ordered: bool) -> IntArray:
+    """Return, from the rankings of each pair, the first pair with the same two; -1 where a is b.
+
+    With ``ordered``, as in one-sided tests, a pair is not the same as the reversed one.
+    """
+    first: dict[tuple[int, int], int] = {}
+    result = []
+    for place, key in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
+        low, high = key if ordered else sorted(key)
+        result.append(-1 if low == high else first.setdefault((low, high), place))
+    return np.array(result, dtype=np.int64)
+
+
+_SHARE = 0.2  # of the candidates that are again in another group
+
+
+def again_in_groups(score: FloatArray, number: IntArray, label: AnyArray) -> BoolArray | None:
+    """Return which candidates are in another group with the same label and scores.
+
+    ``score`` is (measure, candidate), ``number`` that of the group, ``label`` a hash that no two
+    candidates of a group share. Where no label is in two groups, the scores alone decide. None if
+    too few candidates are, or if scores are so coarse that chance makes them equal.
+    """
+    few = np.unique(score[0, :: max(number.size // _LOOKED_AT, 1)])
+    place = np.minimum(np.searchsorted(few, score[0]), few.size - 1)
+    if (few[place] == score[0]).sum() < (1.0 + _SHARE / 2.0) * few.size:  # hardly any is repeated
+        return None
+    bits = np.zeros(number.size, dtype=np.uint64)
+    for row in score:
+        bits = bits * np.uint64(0x9E3779B97F4A7C15) + (row + 0.0).view(np.uint64)
+    sizes = np.bincount(number).astype(float)
+    pairs = float((sizes * (sizes - 1.0)).sum())
+    if (sizes > 0).sum() < 2 or pairs == 0.0 or number.size < 2 * _LEAST:
+        return None
+    mixed = bits * np.uint64(0xD6E8FEB86659FD93)
+    within = np.unique(mixed + number.astype(np.uint64), return_counts=True)[1]
+    chance = (float((within * (within - 1.0)).sum()) + 3.0) / pairs  # that two have equal scores
+    known = _repeated(label)
+    if known.mean() >= _SHARE:
+        again = _repeated(mixed + label)
+        enough = again.sum() >= 0.9 * known.sum() and chance <= 0.1
+    else:
+        again = _repeated(bits)  # and nearly never in one group, as chance says
+        enough = again.mean() >= 0.9 and chance * number.size <= 0.5
+    return again if enough and again.sum() >= _LEAST else None
+
+
+def _repeated(values: AnyArray) -> BoolArray:
+    """Return which values occur more than once."""
+    _, where, count = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray(count[where] > 1)

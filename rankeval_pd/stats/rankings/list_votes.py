@@ -1,0 +1,57 @@
+"""The difference of two n-best lists in the mean of a label between 0 and 1, as a share of votes.
+
+With the mean label e at the end of each list, a candidate contributes u = y - e of each list that
+has it, the second list's being subtracted, so the variance of the difference is the sum of u^2
+about the mean of u over all candidates. It is the delta method for a list whose threshold is as
+random as its labels, see :mod:`rankeval_pd.stats.intervals.bands`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rankeval_pd.stats._types import FloatArray, IntArray
+from rankeval_pd.stats.intervals.bands import edge_precision
+
+
+class VoteDifference(NamedTuple):
+    """Two lists of one pair; the last axis is n."""
+
+    overlap: IntArray
+    total_a: FloatArray  #: the sum of labels in the list
+    total_b: FloatArray
+    total_only_a: FloatArray  #: among the candidates that only one list has
+    total_only_b: FloatArray
+    error: FloatArray  #: standard error of the difference of the means
+    freedom: FloatArray  #: degrees of freedom of the standard error
+
+
+def vote_difference(
+    rank_a: IntArray, rank_b: IntArray, label: FloatArray, n: IntArray
+) -> VoteDifference:
+    """Return totals and standard error for every n, O(candidates)."""
+    size = label.size
+    both = np.maximum(rank_a, rank_b)
+
+    def summed(rank: IntArray, weight: FloatArray) -> FloatArray:
+        return np.cumsum(np.bincount(rank, weights=weight, minlength=size + 1))
+
+    (a, a2), (b, b2), (shared, shared2) = (
+        (summed(rank, label), summed(rank, label**2)) for rank in (rank_a, rank_b, both)
+    )
+    overlap = np.cumsum(np.bincount(both, minlength=size + 1))[n]
+    edges = [edge_precision(x, n, np.array([size])) for x in (a, b)]
+    only = n - overlap
+    squares = (edges[0] - edges[1]) ** 2 * overlap
+    mean, extra = np.zeros(n.shape), np.zeros(n.shape)
+    for sign, one, two, edge in ((1.0, a, a2, edges[0]), (-1.0, b, b2, edges[1])):
+        first, second = one[n] - shared[n], two[n] - shared2[n]
+        squares = squares + second - 2.0 * edge * first + edge**2 * only
+        mean = mean + sign * (one[n] - edge * n)
+        extra = extra + edge * (1.0 - edge)  # keeps the variance of few alike above 0
+    variance = np.maximum(squares - mean**2 / size, 0.0) + extra
+    error = np.where(only > 0, np.sqrt(variance) / n, 0.0)
+    freedom = np.maximum(2.0 * only - 2.0, 0.0)
+    return VoteDifference(overlap, a[n], b[n], a[n] - shared[n], b[n] - shared[n], error, freedom)
