@@ -33,6 +33,7 @@ from rankeval_pd.nbest.difference_regions import (
     RegionOptions,
     region_tests,
 )
+from rankeval_pd.nbest.grouped_lists import ListMembers, set_weights
 from rankeval_pd.nbest.precision import IntervalKind, shares_of
 from rankeval_pd.nbest.region_intervals import decide, decision_columns, family_attr, of_sets
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
@@ -339,7 +340,7 @@ COLUMNS = ("measure", "threshold", "n_accepted", "tp", "precision", "recall", "c
 _TYPES = (float, np.int64, np.int64, float, float, float)
 
 
-@Capabilities(rankings="Which threshold to take?", any_ties=True, by_groups=True)
+@Capabilities(rankings="Which threshold to take?", any_ties=True, by_groups=True, clusters=True)
 @with_roles_but("key", "label", "ties", "rng")
 def choose_threshold(
     data: Data,
@@ -388,7 +389,8 @@ def choose_threshold(
     candidate accepted, so one sequence suffices and ci_low is the ordinary one-sided limit.
     Several measures share 1 - level (Bonferroni), for you may take the one that looks best; in
     ``attrs["family"]``. Name a single one in ``measures`` if it was chosen beforehand.
-    What this costs is power: it takes some dozens of candidates, or more, that are better than the
+    With ``groups`` the limits are those of :func:`nbest_precision`, and sequences start at so many
+    groups. What this costs is power: it takes some dozens of candidates, or more, that are better than the
     precision asked for. How often the promise was broken in simulations, beside the plain choice,
     is in ``tests/reference/choose_threshold.csv``. O(N log N) per measure.
 
@@ -421,7 +423,8 @@ def choose_threshold(
         attrs["family"] = f"{count} measure{'s' * (count > 1)}"
         each = level_of_each(level, count)
         result = ask_measures(
-            inner, _columns, dict(zip(COLUMNS[1:], _TYPES, strict=True)), beside=[inner["sign"]],
+            inner, _columns, dict(zip(COLUMNS[1:], _TYPES, strict=True)),
+            beside=[inner[name] for name in ("sign", "cluster") if name in inner],
             options={"wanted": wanted, "level": each, "of_recall": recall is not None},
         )  # fmt: skip
         return result.assign(exists=xr.ones_like(result["threshold"], dtype=bool))
@@ -432,6 +435,7 @@ def choose_threshold(
 def _columns(
     ranking: Ranking,
     sign: FloatArray,
+    cluster: IntArray | None = None,
     *,
     wanted: float,
     level: float,
@@ -442,6 +446,8 @@ def _columns(
     columns = [np.zeros(shape, dtype=dtype) for dtype in _TYPES]
     for row in np.ndindex(shape):
         sets = rank_tests.sets_of(ranking.row(row))
+        if cluster is not None and sets.n.size:
+            sets = set_weights(ListMembers.of(ranking, row, cluster), sets, of_recall=of_recall)
         promised = rank_tests.recall if of_recall else rank_tests.precision
         chosen, low = promised(sets, wanted, level)
         values: tuple[float, ...] = (np.nan, 0, 0, np.nan, np.nan, np.nan)

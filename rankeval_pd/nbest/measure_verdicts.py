@@ -10,11 +10,11 @@ import numpy as np
 import xarray as xr
 
 from rankeval_pd.curves.ranking_areas import spread_of
-from rankeval_pd.errors import unknown_name
+from rankeval_pd.errors import hushed, unknown_name
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.answers import RankingQuestion, answer
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.rankings.kernel_calls import pair_names, with_names
+from rankeval_pd.forms.rankings.kernel_calls import keys_of_clusters, pair_names, with_names
 from rankeval_pd.forms.roles.declarations import (
     Capabilities,
     can,
@@ -29,6 +29,7 @@ from rankeval_pd.forms.roles.roles import (
     Roles,
 )
 from rankeval_pd.nbest.comparison import FEW, MORE
+from rankeval_pd.nbest.grouped_lists import pair_contrast, random_tails, weights
 from rankeval_pd.nbest.precision import warn_of_reversed
 from rankeval_pd.nbest.precision_bands import difference_margins
 from rankeval_pd.nbest.rank_criteria import FOUND, PAIRS, RANKED, RankCriterion
@@ -49,6 +50,7 @@ from rankeval_pd.stats.significance.fisher import fisher_test
     rankings="Which measure is best?",
     lists=True,
     heads=True,
+    clusters=True,
     short="measure n value ci_low ci_high rank_low rank_high letters",
 )
 @with_roles
@@ -215,6 +217,7 @@ def _tested(
             sizes=sizes.size if over_n else 1,
             groups=inner.attrs["n_groups"], over=("group", "n" if asked.how.each else "group"),
         )  # fmt: skip
+    clusters = [inner["cluster"]] if "cluster" in inner else []
     with drawing_bar(inner, asked.progress, draws=draws * pairs, what="swapping labels") as advance:
         computed = xr.apply_ufunc(
             compute,
@@ -222,12 +225,14 @@ def _tested(
             inner["gold"],
             inner["present"],
             inner["draws"],
+            *clusters,
             kwargs={
                 "asked": asked, "sizes": sizes, "ties": chosen.ties, "n_resamples": draws,
                 "seed": chosen.swaps if over_n else chosen.draws, "advance": advance,
                 **({"whole": inner.attrs["whole"]} if over_n else {}),
             },
-            input_core_dims=[["measure", "candidate"], ["candidate"]] * 2,
+            input_core_dims=[["measure", "candidate"], ["candidate"]] * 2
+            + [["candidate"]] * len(clusters),
             output_core_dims=[[dim, "n"] if over_n else [dim]] * (len(columns) + 1),
             dask="parallelized",
             dask_gufunc_kwargs={
@@ -273,6 +278,7 @@ def _columns(
     gold: BoolArray,
     present: BoolArray,
     keys: Keys,
+    cluster: IntArray | None = None,
     *,
     asked: RankCriterion,
     baseline: int | None,
@@ -280,7 +286,7 @@ def _columns(
 ) -> tuple[AnyArray, ...]:
     """Return the columns of the measures that are known, in order, and which rows there are."""
     find = _of_lists if asked.kind is None else _of_areas
-    found = find(score, gold, present, keys, asked=asked, baseline=baseline, **options)
+    found = find(score, gold, present, keys, cluster, asked=asked, baseline=baseline, **options)
     decided = measure_pairs.decide(found.value, found.tested, asked.how, baseline)
     named = {
         "value": found.value, "ci_low": found.limits[0], "ci_high": found.limits[1],
@@ -295,13 +301,14 @@ def _columns_of_pairs(
     gold: BoolArray,
     present: BoolArray,
     keys: Keys,
+    cluster: IntArray | None = None,
     *,
     asked: RankCriterion,
     **options: Any,
 ) -> tuple[AnyArray, ...]:
     """Return the columns of the pairs, and which rows there are."""
     find = _of_lists if asked.kind is None else _of_areas
-    found = find(score, gold, present, keys, asked=asked, baseline=None, **options)
+    found = find(score, gold, present, keys, cluster, asked=asked, baseline=None, **options)
     of_pairs = measure_pairs.pairs(score.shape[-2])
     a, b = ([pair[side] for pair in of_pairs] for side in (0, 1))
     adjusted = measure_pairs.decided(found.tested, asked.how).p_adjusted
@@ -322,6 +329,7 @@ def _of_lists(
     gold: BoolArray,
     present: BoolArray,
     keys: Keys,
+    cluster: IntArray | None = None,
     *,
     asked: RankCriterion,
     baseline: int | None,
@@ -339,10 +347,22 @@ def _of_lists(
     gold = np.broadcast_to(gold, (*batch, gold.shape[-1]))
     keys = np.broadcast_to(keys, (*batch, keys.shape[-1]))
     exists = lists.exists
+    levels = asked.together(count, sizes.size), asked.how.level
+    by: list[FloatArray | float] = [1.0, 1.0]
+    if cluster is not None:
+        cluster = np.broadcast_to(cluster, (*batch, cluster.shape[-1]))
+        of_lists = {"target": "region"}
+        with hushed("groups"):
+            by[0] = weights(
+                ranking, cluster[..., np.newaxis, :], sizes, exists, level=levels[0], **of_lists
+            )[0]
+        by[1] = weights(
+            ranking, cluster[..., np.newaxis, :], sizes, exists, level=levels[1], **of_lists
+        )[0]
     counts = np.where(exists, lists.tp, 0), np.where(exists, sizes, 1)
     limits, alone = (
-        INTERVALS["clopper-pearson"](*counts, level)
-        for level in (asked.together(count, sizes.size), asked.how.level)
+        INTERVALS["clopper-pearson"](counts[0] * weight, counts[1] * weight, level)
+        for weight, level in zip(by, levels, strict=True)
     )
     families = [count * (count - 1) // 2, *([] if baseline is None else [count - 1])]
     result = PairTests.empty(batch, count, sizes.size, len(families) if asked.swapped else 0)
@@ -366,9 +386,15 @@ def _of_lists(
             spread = bands.difference_spread(rank_a, rank_b, true, total, n, only, tp_only)
             result.difference[at] = (regions.tp_a - regions.tp_b) / n
             result.error[at] = np.where(only > 0, np.sqrt(spread.variance) / n, 0.0)
-            result.freedom[at] = np.inf
-            if not asked.swapped:
+            result.freedom[at], together = np.inf, None
+            if cluster is not None:
+                together = cluster[row][both]
+                own = keys_of_clusters(own, together)
+                apart = pair_contrast(rank_a, rank_b, true, together, n, whole)
+                result.error[at], result.freedom[at], p = apart
+            elif not asked.swapped:
                 p = fisher_test(tp_only[0], only, tp_only[1], only, "two-sided").p_value
+            if not asked.swapped:
                 result.p_value[at] = p
                 continue
             ours = families if baseline in (a, b) else families[:1]
@@ -381,7 +407,16 @@ def _of_lists(
             result.p_value[at] = found.alone
             asked.attrs["n_resamples"] = max(asked.attrs["n_resamples"], found.drawn)
             margins = difference_margins(
-                rank_a, rank_b, true, n, levels, own, whole, each=asked.how.each, **drawing
+                rank_a,
+                rank_b,
+                true,
+                n,
+                levels,
+                own,
+                whole,
+                together,
+                each=asked.how.each,
+                **drawing,
             )
             for family, margin in zip(result.families, margins, strict=False):
                 family.p_value[at] = found.alone if asked.how.each else found.together
@@ -392,6 +427,8 @@ def _of_lists(
     positive = size.positive.astype(float)[..., np.newaxis]
     above = np.exp(hypergeometric.tails(tp, total, positive, n).ge)
     below = np.exp(hypergeometric.tails(n - tp, total, total - positive, n).ge)
+    if cluster is not None:
+        above, below = random_tails(ranking, cluster[..., np.newaxis, :], sizes, exists)
     better, worse = (
         exists & (x * count * sizes.size <= 1.0 - asked.how.level) for x in (above, below)
     )
@@ -405,6 +442,7 @@ def _of_areas(
     gold: BoolArray,
     present: BoolArray,
     keys: Keys,
+    cluster: IntArray | None = None,
     *,
     asked: RankCriterion,
     baseline: int | None,
@@ -418,10 +456,11 @@ def _of_areas(
     label = gold[..., np.newaxis, :]
     ranking = Ranking.of(score, label, present)
     placed = roc_areas.placements(ranking)
+    group = None if cluster is None else cluster[..., np.newaxis, :]
     levels = asked.together(score.shape[-2], 1), asked.how.level
     if asked.kind == "roc":
         value, influence = placed.area, placed.placement
-        by = spread_of(influence, placed.gold, placed.present, None)
+        by = spread_of(influence, placed.gold, placed.present, group)
         counts = by.positive, by.negative
         limits, alone = (
             roc_areas.newcombe_limits(value, by.spread, *counts, level) for level in levels
@@ -430,18 +469,18 @@ def _of_areas(
     else:
         result = early.influences(ranking)
         value, influence = result.value, result.influence
-        found = spread_of(influence, result.gold, result.present, None)
+        found = spread_of(influence, result.gold, result.present, group)
         limits, alone = (
             early.ap_logit_limits(result, found.error, found.freedom, found.positive, level)
             for level in levels
         )
         above = value > early.chance_average_precision(ranking)
-        by = spread_of(placed.placement, placed.gold, placed.present, None, warns=False)
+        by = spread_of(placed.placement, placed.gold, placed.present, group, warns=False)
     tested = measure_pairs.of_influences(
         value, influence, label, present, asked.how, score=score, baseline=baseline,
         n_resamples=n_resamples,
         most=n_resamples * (MORE if asked.n_resamples is None else 1), seed=seed,
-        student=asked.kind == "ap",
+        student=asked.kind == "ap", cluster=cluster,
     )  # fmt: skip
     # without information a positive is above another candidate half of the time
     p = roc_areas.p_of_half(placed.area, by.spread, by.positive, by.negative, "newcombe")

@@ -53,6 +53,7 @@ _PAIR_DTYPES = (bool, *[float] * 11, bool, bool, *[np.int64] * 3, *[float] * 6)
 @Capabilities(
     items="Is the gain of a system real?",
     sums=True,
+    clusters=True,
     short="system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted p_equivalence"
     " p_noninferior",
 )
@@ -268,6 +269,7 @@ def paired_bootstrap(
 @Capabilities(
     items="Is the gain of a system real?",
     sums=True,
+    clusters=True,
     short="system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted p_equivalence"
     " p_noninferior",
 )

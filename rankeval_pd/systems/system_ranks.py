@@ -58,6 +58,7 @@ _FAMILY = ("family_p", "family_low", "family_high")
 
 @Capabilities(
     items="Who is best?",
+    clusters=True,
     sums=True,
     short="system value ci_low ci_high rank_low rank_high letters",
 )

@@ -106,7 +106,7 @@ def answer(
         chosen.check_ties()
     if able.scores and not able.ends:
         chosen.check_ends()
-    if able.scores and not able.clusters:
+    if not able.clusters:
         chosen.check_groups()
     check_data(data)
     # of blocks of equal scores, and where the data decide, rows leave a Dataset along ``row``

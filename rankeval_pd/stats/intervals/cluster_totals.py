@@ -168,6 +168,38 @@ def total_spread(totals: ListTotals, added: FloatArray | float = 0.0) -> Cluster
     )
 
 
+class WholeSpread(NamedTuple):
+    """The variance of a count that all clusters move, in the list or not; the last axis is n."""
+
+    spread: ClusterSpread
+    typical: FloatArray  #: the size of the cluster of a random candidate that counts
+
+
+def whole_spread(
+    totals: ListTotals, of_positive: FloatArray, of_all: FloatArray, *, by_positive: bool
+) -> WholeSpread:
+    """Return the variance of recall, or of the excess of a list over a random one, as counts.
+
+    To the totals of the list, ``of_positive`` times the true positives of a cluster is subtracted,
+    and ``of_all`` times its candidates is added. Clusters are as large as their true positives, or
+    their candidates.
+    """
+    positive = np.bincount(totals.cluster, totals.gold, totals.size)
+    size = np.bincount(totals.cluster, minlength=totals.size).astype(float)
+    weight = positive if by_positive else size
+    whole = np.full(totals.n.size, weight.sum())
+    squares, n_groups, start = *np.zeros((2, totals.n.size)), 0
+    for total, inside in totals.blocks():
+        here = slice(start, start := start + total.shape[1])
+        moved = total - np.multiply.outer(of_positive, positive[here])
+        moved += np.multiply.outer(of_all, size[here])
+        squares += (_jackknifed(moved, weight[here][np.newaxis], whole) ** 2).sum(axis=1)
+        n_groups += (inside > 0).sum(axis=1)
+    freedom = whole * weight.sum() / max((weight**2).sum(), 1.0) - 1.0
+    spread = ClusterSpread(squares, np.maximum(freedom, 0.0), n_groups.astype(np.int64), squares)
+    return WholeSpread(spread, np.asarray((weight**2).sum() / np.maximum(whole, 1.0)))
+
+
 def _jackknifed(total: FloatArray, size: FloatArray, whole: FloatArray) -> FloatArray:
     """Return total / (1 - h), (n, cluster), finite also for a cluster that is the whole list."""
     share = size / np.maximum(whole, 1.0)[:, np.newaxis]
