@@ -89,8 +89,7 @@ class Accessor(Generic[Data]):
         return overview_html(self._data, self._roles, LISTING)
 
     def __dir__(self) -> list[str]:
-        rows, _ = LISTING.fitting(form_of(self._data, self._roles), self._roles)
-        return [*(name for _, names in rows for name in names.split(", ")), "plot"]
+        return [*LISTING.methods_of(form_of(self._data, self._roles), self._roles), "plot"]
 
     if not TYPE_CHECKING:  # a type checker is to see what is there, and nothing else
 

@@ -387,9 +387,10 @@ class Listing(NamedTuple):
         plots = [name for name in self.plots[form] if f"plot.{name}" not in out]
         return [(text, names) for text, names in rows if names], plots
 
-    def methods_of(self, form: Form) -> list[str]:
-        """Return the methods that data of this form can be asked."""
-        return [name for _, names in self.questions[form] for name in names.split(", ")]
+    def methods_of(self, form: Form, keywords: Mapping[str, Any] | None = None) -> list[str]:
+        """Return the methods that data of this form, with these roles, can be asked."""
+        rows, _ = self.fitting(form, keywords or {})
+        return [name for _, names in rows for name in names.split(", ")]
 
 
 def _under(accessor: type, form: Form, heading: str) -> list[str]:

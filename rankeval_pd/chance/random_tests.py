@@ -20,7 +20,8 @@ from rankeval_pd.forms.rankings.kernel_calls import ask_measures
 from rankeval_pd.forms.rankings.values import Shares, check_n, those
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
 from rankeval_pd.forms.roles.roles import ListSizes, PopulationKind, RankingRoles, Roles
-from rankeval_pd.nbest.grouped_lists import ListMembers, of_rows, random_p
+from rankeval_pd.nbest.clustered_lists import of_rows, random_p
+from rankeval_pd.nbest.grouped_lists import ListMembers
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.binomial import tails as binomial_tails
 from rankeval_pd.stats.distributions.hypergeometric import tails as hypergeometric_tails
@@ -157,7 +158,7 @@ def random_test(
             " ties='blocks', or 'shared'."
         )
 
-    clustered = Roles.of(roles).groups is not None
+    clustered: bool = Roles.of(roles).groups is not None
     if clustered:
         given = {"adjust": adjust, "combine": combine or None, "n_candidates": n_candidates}
         given["ties"] = None if ties in ("shared", "blocks", "error") else ties
@@ -186,8 +187,9 @@ def random_test(
     def together(counted: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
         return _combined(counted, batch, population, collection)
 
+    counted: tuple[str, ...] = _COMBINED if combine else _COMBINED[: int(clustered)]
     return answer(
-        data, roles, question, (*_columns_of(adjust), *(_COMBINED if combine else _COMBINED[:1] if clustered else ())),
+        data, roles, question, (*_columns_of(adjust), *counted),
         can(random_test, heads=not combine), n=asked, combine=together if combine else None,
         attrs={"population": population, "ties": ties, "adjust": adjust, "combine": combine},
     )  # fmt: skip

@@ -15,12 +15,7 @@ from pandas.api.types import is_bool_dtype
 from rankeval_pd.errors import check_count, check_share, listed, warn
 from rankeval_pd.forms.rankings.values import gold_values
 from rankeval_pd.forms.roles.columns import find_gold, frame_column, with_columns
-from rankeval_pd.forms.roles.declarations import (
-    NO_CONCLUSION,
-    Capabilities,
-    with_roles,
-    with_roles_but,
-)
+from rankeval_pd.forms.roles.declarations import Capabilities, with_roles, with_roles_but
 from rankeval_pd.forms.roles.options import with_options
 from rankeval_pd.forms.roles.roles import RankingRoles, Roles, as_names
 from rankeval_pd.judging.judged_lists import judged_difference
@@ -432,7 +427,7 @@ def annotation_sheet(
 @Capabilities(rankings="What to judge next?", own_rows=True, clusters=True)
 @with_roles_but(
     "measures", "exclude", "by", "rng", "dim", "key", "label",
-    "lower_is_better", "missing", "ties", groups=NO_CONCLUSION,
+    "groups", "lower_is_better", "missing", "ties",
 )  # fmt: skip
 def with_judgements(
     candidates: pd.DataFrame, sheet: pd.DataFrame, **roles: Unpack[RankingRoles]

@@ -26,6 +26,7 @@ from rankeval_pd.forms.rankings.kernel_calls import (
 from rankeval_pd.forms.rankings.values import asked_thresholds
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
 from rankeval_pd.forms.roles.roles import Names, ProportionInterval, RankingRoles
+from rankeval_pd.nbest.clustered_lists import set_weights
 from rankeval_pd.nbest.difference_regions import (
     REGION_TYPES,
     SET_INTERVALS,
@@ -33,7 +34,7 @@ from rankeval_pd.nbest.difference_regions import (
     RegionOptions,
     region_tests,
 )
-from rankeval_pd.nbest.grouped_lists import ListMembers, set_weights
+from rankeval_pd.nbest.grouped_lists import ListMembers
 from rankeval_pd.nbest.precision import IntervalKind, shares_of
 from rankeval_pd.nbest.region_intervals import decide, decision_columns, family_attr, of_sets
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
@@ -390,9 +391,9 @@ def choose_threshold(
     Several measures share 1 - level (Bonferroni), for you may take the one that looks best; in
     ``attrs["family"]``. Name a single one in ``measures`` if it was chosen beforehand.
     With ``groups`` the limits are those of :func:`nbest_precision`, and sequences start at so many
-    groups. What this costs is power: it takes some dozens of candidates, or more, that are better than the
-    precision asked for. How often the promise was broken in simulations, beside the plain choice,
-    is in ``tests/reference/choose_threshold.csv``. O(N log N) per measure.
+    groups. What this costs is power: it takes some dozens of candidates, or more, that are better
+    than the precision asked for. How often the promise was broken in simulations is in
+    ``tests/reference/choose_threshold.csv``. O(N log N) per measure.
 
     References
     ----------

@@ -76,10 +76,6 @@ def difference_region(
         (Dataset: dimension row), and ``list`` ("a" or "b"), ``rank_a``, ``rank_b``: the ranks,
         from 1, in the two rankings.
 
-    Notes
-    -----
-    O(N log N).
-
     References
     ----------
     Evert (2004), section 3.3: the regions D1 and D2.

@@ -28,8 +28,9 @@ from rankeval_pd.forms.roles.roles import (
     RankingRoles,
     Roles,
 )
+from rankeval_pd.nbest.clustered_lists import pair_contrast, random_tails
 from rankeval_pd.nbest.comparison import FEW, MORE
-from rankeval_pd.nbest.grouped_lists import pair_contrast, random_tails, weights
+from rankeval_pd.nbest.grouped_lists import weights
 from rankeval_pd.nbest.precision import warn_of_reversed
 from rankeval_pd.nbest.precision_bands import difference_margins
 from rankeval_pd.nbest.rank_criteria import FOUND, PAIRS, RANKED, RankCriterion
@@ -398,7 +399,7 @@ def _of_lists(
                 result.p_value[at] = p
                 continue
             ours = families if baseline in (a, b) else families[:1]
-            levels = [1.0 - (1.0 - asked.how.level) / tests for tests in ours]
+            edges = [1.0 - (1.0 - asked.how.level) / tests for tests in ours]
             found = swaps.decided_swap_tests(
                 rank_a, rank_b, true, n, "two-sided", own, tests=ours,
                 alpha=1.0 - asked.how.level, each=asked.how.each, most=most, advance=advance,
@@ -407,17 +408,9 @@ def _of_lists(
             result.p_value[at] = found.alone
             asked.attrs["n_resamples"] = max(asked.attrs["n_resamples"], found.drawn)
             margins = difference_margins(
-                rank_a,
-                rank_b,
-                true,
-                n,
-                levels,
-                own,
-                whole,
-                together,
-                each=asked.how.each,
-                **drawing,
-            )
+                rank_a, rank_b, true, n, edges, own, whole, together,
+                each=asked.how.each, **drawing,
+            )  # fmt: skip
             for family, margin in zip(result.families, margins, strict=False):
                 family.p_value[at] = found.alone if asked.how.each else found.together
                 family.margin[at], family.drawn[at] = margin, found.drawn

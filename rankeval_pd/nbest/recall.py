@@ -22,7 +22,7 @@ from rankeval_pd.forms.roles.roles import (
     Roles,
     Target,
 )
-from rankeval_pd.nbest.grouped_lists import of_rows, recall_sizes
+from rankeval_pd.nbest.clustered_lists import of_rows, recall_sizes
 from rankeval_pd.nbest.precision import LEAST, IntervalKind, warn_of_reversed
 from rankeval_pd.nbest.precision_bands import enough
 from rankeval_pd.progress import drawing_bar

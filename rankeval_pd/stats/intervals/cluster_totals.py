@@ -186,14 +186,14 @@ def whole_spread(
     """
     positive = np.bincount(totals.cluster, totals.gold, totals.size)
     size = np.bincount(totals.cluster, minlength=totals.size).astype(float)
-    weight = positive if by_positive else size
+    weight: FloatArray = np.asarray(positive if by_positive else size, dtype=float)
     whole = np.full(totals.n.size, weight.sum())
     squares, n_groups, start = *np.zeros((2, totals.n.size)), 0
     for total, inside in totals.blocks():
         here = slice(start, start := start + total.shape[1])
         moved = total - np.multiply.outer(of_positive, positive[here])
         moved += np.multiply.outer(of_all, size[here])
-        squares += (_jackknifed(moved, weight[here][np.newaxis], whole) ** 2).sum(axis=1)
+        squares += (_jackknifed(moved, weight[np.newaxis, here], whole) ** 2).sum(axis=1)
         n_groups += (inside > 0).sum(axis=1)
     freedom = whole * weight.sum() / max((weight**2).sum(), 1.0) - 1.0
     spread = ClusterSpread(squares, np.maximum(freedom, 0.0), n_groups.astype(np.int64), squares)

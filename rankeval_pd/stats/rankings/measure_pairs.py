@@ -97,9 +97,9 @@ def of_influences(
     differences is as large, by Student's joint law with one degree of freedom less than the smaller
     class has candidates. A pair alone has the p-value of ``compare_area``, by Student's law with
     Welch's degrees of freedom, or with ``student`` by this law. There is no test if a class has one
-    candidate. With ``cluster`` the variances are those of whole clusters, with their degrees of
-    freedom (:func:`roc_areas.cluster_spread`). If nothing varies although the scores rank the candidates differently, the standard
-    error is infinite.
+    candidate. With ``cluster`` variances and degrees of freedom are those of whole clusters. If
+    nothing varies although the scores rank the candidates differently, the standard error is
+    infinite.
     """
     count = value.shape[-1]
     batch = value.shape[:-1]
@@ -121,9 +121,7 @@ def of_influences(
             ]
             least = min(sizes) - 1.0
         else:
-            group = np.broadcast_to(
-                cluster, gold[:, 0].shape if gold.ndim < 3 else gold[..., 0, :].shape
-            )[row]
+            group = np.broadcast_to(cluster, (*batch, cluster.shape[-1]))[row]
             covariance, parts, shared = _of_clusters(
                 influence[row], gold[row], present[row], group, (left, right)
             )
@@ -190,7 +188,7 @@ def _of_clusters(
     sides: tuple[IntArray, IntArray],
 ) -> tuple[FloatArray, list[FloatArray], FloatArray]:
     """Return covariances of areas, the variances of their differences, and degrees of freedom."""
-    here, label = present.all(axis=0), gold.any(axis=0)
+    here, label = np.asarray(present.all(axis=0)), np.asarray(gold.any(axis=0))
 
     def spread(values: FloatArray) -> roc_areas.AreaSpread:
         return roc_areas.cluster_spread(values, label, here, cluster).spread
