@@ -122,8 +122,11 @@ def pair_contrast(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:  # fmt: skip
     """Return standard error, degrees of freedom and p-value of the difference of two lists."""
     rising, back = np.unique(n, return_inverse=True)
-    found = difference(rank_a, rank_b, gold, cluster, rising, "nbest", whole)
+    found, tested = (
+        difference(rank_a, rank_b, gold, cluster, rising, target, whole)
+        for target in ("nbest", "region")
+    )
     warn_of_few(found.n_groups[found.n_groups > 0])
     freedom = np.broadcast_to(found.spread.freedom, rising.shape)
-    columns = found.error / rising, np.maximum(freedom, 1e-9), p_values(found, "two-sided")
+    columns = found.error / rising, np.maximum(freedom, 1e-9), p_values(tested, "two-sided")
     return tuple(column[back] for column in columns)  # type: ignore[return-value]

@@ -74,6 +74,7 @@ _MOST_SWAPS = 1e15
     lists=True,
     ends=True,
     clusters=True,
+    crossed=True,
     heads=True,
     short="measure_a measure_b n n_a n_b difference ci_low ci_high p_value p_adjusted p_equivalence"
     " p_noninferior better",
@@ -269,13 +270,8 @@ def compare(
     Examples
     --------
     >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame(
-    ...     {
-    ...         "G2": [6, 5, 4, 3, 2, 1],
-    ...         "t": [1, 2, 3, 4, 5, 6],
-    ...         "gold": [True, True, True, False, False, False],
-    ...     }
-    ... )
+    >>> df = pd.DataFrame({"G2": [6, 5, 4, 3, 2, 1], "t": [1, 2, 3, 4, 5, 6]})
+    >>> df["gold"] = [True, True, True, False, False, False]
     >>> df.rankeval.compare("G2", "t", n=3)
       measure_a measure_b  n  difference    ci_low  ci_high  p_value better
     0        G2         t  3         1.0 -0.035632      1.0      0.1    NaN
@@ -370,8 +366,8 @@ def _compare_lists(
     interval = OF_ERROR if own else of_regions(options.ci, options.phi)
     return answer(
         data, only_pair(data, a, b, roles), question,
-        tuple(name.replace("precision", of) for name in _columns_of(options)), can(compare),
-        n=sizes, finish=partial(decide, how=options, interval=interval), attrs=noted,
+        tuple(name.replace("precision", of) for name in _columns_of(options)),
+        can(compare, crossed=not options.swapped), n=sizes, finish=partial(decide, how=options, interval=interval), attrs=noted,
     )  # fmt: skip
 
 

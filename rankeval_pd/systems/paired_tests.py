@@ -148,7 +148,8 @@ def paired_bootstrap(
         hyp_i, ref_i, match_i of each order i; or a function f(S) of statistics summed over items,
         in the order of the columns, S[..., statistic] → [...], inf and NaN being undefined.
         ``higher_is_better``: None takes the metric's own. ``groups``: the clusters (documents) that
-        are drawn whole. ``by``: domains, each tested alone. ``measures``: the systems. ``rng``:
+        are drawn whole; of two, ``["item", "annotator"]``, a t test takes the variance of crossed
+        factors. ``weight="group"``: the mean over clusters of their means. ``by``: domains, each tested alone. ``measures``: the systems. ``rng``:
         seed. ``dim``: the dimension of the items in a Dataset.
 
     Returns
@@ -230,7 +231,8 @@ def paired_bootstrap(
     References
     ----------
     T. Berg-Kirkpatrick, D. Burkett, D. Klein (2012), figure 1, section 2.2 and footnotes 2 to 5.
-    C. F. J. Wu (1986); A. C. Cameron, J. Gelbach, D. Miller (2008): wild bootstrap. J. Hartigan
+    C. F. J. Wu (1986); A. C. Cameron, J. Gelbach, D. Miller (2008: wild bootstrap; 2011: two
+    factors). J. Hartigan
     (1969): its interval. T. Tango (1998); R. G. Newcombe (1998), method 10. P. Hall (1992), On the
     removal of skewness by transformation. B. Phipson, G. Smyth (2010): p is never 0. B. Efron
     (1987): BCa. J. Romano, M. Wolf (2005): step-down.
@@ -298,9 +300,8 @@ def paired_permutation(
     Parameters
     ----------
     data, a, b, baseline, n_resamples, families, alternative, margin, adjust, adjust_over
-        As in :func:`paired_bootstrap`.
-    alpha, level, skewness, progress
-        As in :func:`paired_bootstrap`. With ``skewness=False`` only the swaps decide.
+        As in :func:`paired_bootstrap`; so alpha, level, progress, and skewness: with False only the
+        swaps decide.
     **roles
         As in :func:`paired_bootstrap`; with ``groups`` whole clusters are swapped.
     method : {"auto", "exact", "monte-carlo"}

@@ -40,7 +40,7 @@ from rankeval_pd.stats.rankings.rank_tests import (
 from rankeval_pd.stats.rankings.rank_tests import system_ranks as system_ranks_of
 from rankeval_pd.stats.resampling import resamples, swapped_gains
 from rankeval_pd.stats.resampling.gain_tables import METHODS, is_undecided
-from rankeval_pd.stats.resampling.item_draws import skewed, studentises
+from rankeval_pd.stats.resampling.item_draws import moves_with_size, skewed, studentises
 from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions, quiet
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, with_resamples
 
@@ -325,7 +325,7 @@ class TableNotes:
         if options.adjust is not None:
             self.attrs["adjust_over"] = adjust_over
         self.over_all = options.adjust is not None and adjust_over == "all"
-        self._groups = roles.get("groups")
+        self._groups, self._by_item = roles.get("groups"), roles.get("weight") != "group"
         self.attrs["seed"] = options.seed
         self._drawn = 0
         if options.n_resamples:
@@ -335,7 +335,7 @@ class TableNotes:
         self._alpha = options.alpha
         self._signs = "event" not in said or options.event == "wild"
         self._fewest = np.iinfo(np.int64).max
-        self._flat = self._skewed = False
+        self._flat = self._skewed = self._sized = False
         self._late = False
 
     def settled(self, options: PairOptions, n_pairs: int, groups: int) -> PairOptions:
@@ -357,6 +357,7 @@ class TableNotes:
     def see(self, items: AnyItems, pairs: IntArray, options: PairOptions, flat: AnyArray) -> None:
         """Note the size of what was drawn, skewness, and whether an interval was not to be had."""
         self._skewed = self._skewed or skewed(items, pairs, options)
+        self._sized = self._sized or (self._by_item and moves_with_size(items, pairs))
         self._drawn = max(self._drawn, options.n_resamples)
         self.attrs["n_resamples"] = self._drawn or None  # of exact distributions nothing is drawn
         if self._fewest == np.iinfo(np.int64).max:
@@ -376,7 +377,8 @@ class TableNotes:
     def warn(self) -> None:
         """Warn where there are few items or groups, or nothing varies; lazy data, when computed."""
         self._late = True
-        said = [text for text in (self._about_size(), self._about_intervals()) if text]
+        every = self._about_size(), self._about_intervals(), self._about_weight()
+        said = [text for text in every if text]
         if said:
             warn(" ".join(said))
 
@@ -405,6 +407,15 @@ class TableNotes:
         else:
             return ""
         return f"{self._fewest} {what}: {found}. Take more; see the page on paired tests."
+
+    def _about_weight(self) -> str:
+        if not self._sized:
+            return ""
+        return (
+            f"groups: the gain moves with the size of the groups of {self._groups!r}, and a few are"
+            " far larger than the others: the mean over items rests on those few, and its test and"
+            " interval may err. Give weight='group' for the mean over groups, or split large ones."
+        )
 
     def _about_intervals(self) -> str:
         if not self._flat:

@@ -181,7 +181,8 @@ EVENTS = {
     "bias-corrected": "a bias-corrected paired bootstrap",
 }  # fmt: skip
 HANDLED = {
-    "groups": "Rows of the same {} were kept together.", "ties": "Ties were handled as {!r}.",
+    "groups": "Rows of the same {} were kept together.", "weight": "Each {} counts the same.",
+    "ties": "Ties were handled as {!r}.",
     "missing": "Missing scores were handled as {!r}.",
     "unjudged": "Unjudged candidates were handled as {!r}.",
     "undefined": "Undefined metrics were handled as {!r}.",
@@ -302,8 +303,10 @@ def methods_section(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
         count = f"Up to {count}" if _of_lists(attrs) else count  # as many as each pair needs
         sentences.append(f"{count} resamples were drawn{seed}.")
     for role, text in HANDLED.items():
-        if role in attrs:
-            sentences.append(text.format(attrs[role]))
+        if attrs.get(role) is not None:
+            given = attrs[role]
+            given = " or ".join(map(str, given)) if isinstance(given, list) else given
+            sentences.append(text.format(given))
     return " ".join(sentences)
 
 

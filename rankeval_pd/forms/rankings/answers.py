@@ -106,8 +106,10 @@ def answer(
         chosen.check_ties()
     if able.scores and not able.ends:
         chosen.check_ends()
-    if not able.clusters:
-        chosen.check_groups()
+    if not (able.clusters and able.crossed):
+        chosen.check_groups(crossed=able.clusters)
+    if len(chosen.factors) > 1:  # a head knows how many levels one factor has
+        able = replace(able, heads=False)
     check_data(data)
     # of blocks of equal scores, and where the data decide, rows leave a Dataset along ``row``
     as_rows = able.any_rows or (able.lists and n is None and chosen.ties == "blocks")

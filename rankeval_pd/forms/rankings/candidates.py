@@ -68,6 +68,7 @@ from rankeval_pd.forms.roles.identifiers import (
 )
 from rankeval_pd.forms.roles.roles import Roles, as_names
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.intervals.cluster_totals import packed
 from rankeval_pd.stats.rankings.ranking import Whole
 
 Data = TypeVar("Data", pd.DataFrame, xr.Dataset)
@@ -204,7 +205,9 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
     unnamed = not label and set(frame.index.names) <= set(by)  # the index names groups alone
     cluster = None
     if roles.groups is not None:
-        cluster = cluster_codes(frame_column(frame, roles.groups, "groups"), roles.groups)
+        cluster = packed(
+            *(cluster_codes(frame_column(frame, x, "groups"), x) for x in roles.factors)
+        )
     levels = [_as_index(frame_column(frame, name, "label")) for name in label]
     labels = frame.index if not levels else levels if len(levels) > 1 else levels[0]
     if roles.key is None and not scored:  # counts alone: no order of candidates matters
@@ -225,7 +228,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
             warn_of_repeated(labels, again, by=by, label=label)
         if roles.measures is None:
             numbers = {"by": number} if by else {}
-            numbers |= {} if cluster is None else {"groups": cluster}
+            numbers |= {} if cluster is None or len(roles.factors) > 1 else {"groups": cluster}
             columns_found = {name: frame_column(frame, name, "measures") for name in result}
             warn_of_identifiers(columns_found, taken_as="measures", groups=numbers)
     inner = {"score": score, "gold": true, "present": present, "draws": draws, "cluster": cluster}
@@ -316,7 +319,9 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
     score = score.transpose(*[d for d in batch if d in score.dims], "measure", "candidate")
     cluster = None
     if roles.groups is not None:
-        cluster = _clusters(data, roles, truth.rename(candidate=roles.dim)).rename(dims)
+        where = truth.rename(candidate=roles.dim)
+        each = [_clusters(data, roles, name, where).rename(dims) for name in roles.factors]
+        cluster = each[0] if len(each) == 1 else xr.apply_ufunc(packed, *each, dask="parallelized")
     if scored and not part:
         lacking = score.chunks is None and bool((np.isnan(truth) & ~np.isnan(score)).any())
         if truth.chunks is None and not lacking:  # a candidate without a label is refused below
@@ -365,9 +370,8 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
     )
 
 
-def _clusters(data: xr.Dataset, roles: Roles, truth: xr.DataArray) -> xr.DataArray:
+def _clusters(data: xr.Dataset, roles: Roles, name: Hashable, truth: xr.DataArray) -> xr.DataArray:
     """Return the number of each candidate's group, -1 for padding, lazily where it is lazy."""
-    name = roles.groups
     bare = one_chunk(xr.DataArray(data[name].variable), roles.dim)
     if isinstance(bare.dtype, pd.api.extensions.ExtensionDtype):  # which Dask does not know
         bare = bare.copy(data=np.asarray(bare, dtype=object))

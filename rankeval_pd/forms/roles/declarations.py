@@ -52,6 +52,7 @@ class Capabilities:
     ends: bool = False  #: it has one for lists that end before the candidates do: missing="absent"
     #: it has one for candidates or items that belong together, groups=, or draws no conclusion
     clusters: bool = False
+    crossed: bool = False  #: it has one for two crossed factors
     #: it has one for a head; a Dask DataFrame collects the head, of N and N+ alone without scores
     heads: bool = False
     counts: bool = False  #: it needs N and N+ alone: groups of any size are asked together

@@ -12,6 +12,7 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.proportions import clopper_pearson, t_of
 from rankeval_pd.stats.rankings.ranking import Ranking
 from rankeval_pd.stats.resampling import bootstrap_tests, paired_gains
+from rankeval_pd.stats.resampling.crossed_gains import refuse_crossed
 from rankeval_pd.stats.resampling.item_draws import Draws, draws_of
 from rankeval_pd.stats.resampling.metric_sums import leans
 from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions, Step, quiet
@@ -56,6 +57,7 @@ class Ranks(NamedTuple):
 
 def system_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step = quiet) -> Ranks:
     """Return the ranks of systems and how sure they are, from the draws that all share."""
+    refuse_crossed(items, "system_ranks")
     systems = items.n_systems
     pairs = np.stack(np.triu_indices(systems, 1), axis=1)
     options = with_resamples(options, len(pairs))
