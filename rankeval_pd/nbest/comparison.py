@@ -367,7 +367,8 @@ def _compare_lists(
     return answer(
         data, only_pair(data, a, b, roles), question,
         tuple(name.replace("precision", of) for name in _columns_of(options)),
-        can(compare, crossed=not options.swapped), n=sizes, finish=partial(decide, how=options, interval=interval), attrs=noted,
+        can(compare, crossed=not options.swapped), n=sizes,
+        finish=partial(decide, how=options, interval=interval), attrs=noted,
     )  # fmt: skip
 
 

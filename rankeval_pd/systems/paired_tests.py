@@ -126,8 +126,8 @@ def paired_bootstrap(
         and Wolf) finds more, and has the intervals of "max-t". Both always resample.
     adjust_over : {"all", "group"}
         Whether the pairs of all groups (of ``by``; in a Dataset of all batch dimensions) are one
-        family, or those of each group. "max-t" covers the pairs of a group; over groups, whose
-        items differ, Bonferroni's method (with "max-t-stepdown" a step-down) is added.
+        family, or those of each. "max-t" covers the pairs of a group; over groups, Bonferroni's
+        method (with "max-t-stepdown" a step-down) is added.
     alpha : float
         The level at which ``undecided`` is judged, for which ``n_resamples`` is chosen, and at
         which the exact test with a margin is most powerful.
@@ -148,9 +148,9 @@ def paired_bootstrap(
         hyp_i, ref_i, match_i of each order i; or a function f(S) of statistics summed over items,
         in the order of the columns, S[..., statistic] → [...], inf and NaN being undefined.
         ``higher_is_better``: None takes the metric's own. ``groups``: the clusters (documents) that
-        are drawn whole; of two, ``["item", "annotator"]``, a t test takes the variance of crossed
-        factors. ``weight="group"``: the mean over clusters of their means. ``by``: domains, each tested alone. ``measures``: the systems. ``rng``:
-        seed. ``dim``: the dimension of the items in a Dataset.
+        are drawn whole; two crossed factors, ``["item", "annotator"]``, have a t test.
+        ``weight="group"``: the mean over clusters of their means. ``by``: domains, each tested
+        alone. ``measures``: the systems. ``rng``: seed. ``dim``: the dimension of the items.
 
     Returns
     -------
@@ -231,11 +231,10 @@ def paired_bootstrap(
     References
     ----------
     T. Berg-Kirkpatrick, D. Burkett, D. Klein (2012), figure 1, section 2.2 and footnotes 2 to 5.
-    C. F. J. Wu (1986); A. C. Cameron, J. Gelbach, D. Miller (2008: wild bootstrap; 2011: two
-    factors). J. Hartigan
-    (1969): its interval. T. Tango (1998); R. G. Newcombe (1998), method 10. P. Hall (1992), On the
-    removal of skewness by transformation. B. Phipson, G. Smyth (2010): p is never 0. B. Efron
-    (1987): BCa. J. Romano, M. Wolf (2005): step-down.
+    C. F. J. Wu (1986); A. C. Cameron, J. Gelbach, D. Miller (2008: wild bootstrap; 2011: crossed
+    factors). J. Hartigan (1969): its interval. T. Tango (1998); R. G. Newcombe (1998), method 10.
+    P. Hall (1992), On the removal of skewness by transformation. B. Phipson, G. Smyth (2010): p is
+    never 0. B. Efron (1987): BCa. J. Romano, M. Wolf (2005): step-down.
 
     Examples
     --------

@@ -237,7 +237,7 @@ def _by_rank(table: Data, by: list[Hashable]) -> Data:
 # -------------------------------------------------------------------------------------------------
 # How a table of resampled items is made: options, memory, bar, family, and what is to be said.
 
-FEW_ITEMS, FEW_GROUPS = 30, 20  # below these, a warning
+FEW_ITEMS, FEW_GROUPS, FEW_LEVELS = 30, 20, 10  # below these, a warning
 _ADJUSTMENTS = (None, *ADJUSTMENTS, "max-t", "max-t-stepdown")
 
 
@@ -356,6 +356,8 @@ class TableNotes:
 
     def see(self, items: AnyItems, pairs: IntArray, options: PairOptions, flat: AnyArray) -> None:
         """Note the size of what was drawn, skewness, and whether an interval was not to be had."""
+        if isinstance(self._groups, list):
+            self.attrs["event"] = "crossed"
         self._skewed = self._skewed or skewed(items, pairs, options)
         self._sized = self._sized or (self._by_item and moves_with_size(items, pairs))
         self._drawn = max(self._drawn, options.n_resamples)
@@ -371,6 +373,7 @@ class TableNotes:
 
     def see_interval(self, kind: str) -> None:
         """Note which interval it was; several where groups differ in what their items are."""
+        kind = "student" if isinstance(self._groups, list) else kind
         seen = {*self.attrs.get("ci", kind).split(", "), kind}
         self.attrs["ci"] = ", ".join(sorted(seen))
 
@@ -394,7 +397,11 @@ class TableNotes:
         if self._groups is not None:
             few, what = FEW_GROUPS, f"groups of {self._groups!r}"
         needed = int(np.ceil(1.0 - np.log2(self._alpha)))  # two-sided p is at least 2^(1-n)
-        if self._signs and self._fewest < needed:
+        if isinstance(self._groups, list):
+            if self._fewest >= FEW_LEVELS:
+                return ""
+            found = f"from fewer than {FEW_LEVELS}, intervals are wide and known only roughly"
+        elif self._signs and self._fewest < needed:
             found = (
                 f"with fewer than {needed}, nothing is significant at {self._alpha:g} (two-sided)"
             )

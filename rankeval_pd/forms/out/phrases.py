@@ -179,6 +179,7 @@ EVENTS = {
     "strict": "the paired bootstrap as written in Berg-Kirkpatrick et al. (2012, figure 1)",
     "zero": "a paired bootstrap (share of gains below 0)", "studentised": "a bootstrap t test",
     "bias-corrected": "a bias-corrected paired bootstrap",
+    "crossed": "a t test with the variance of two crossed factors",
 }  # fmt: skip
 HANDLED = {
     "groups": "Rows of the same {} were kept together.", "weight": "Each {} counts the same.",
@@ -260,6 +261,10 @@ def called(attrs: Mapping[Any, Any]) -> tuple[str, bool]:
         return f"{part}area under the ROC curve", False
     if metric is not None:
         text = "mean score" if metric == "mean" else WRITTEN.get(metric, str(metric))
+        if attrs.get("weight") is not None and metric == "mean":
+            text = f"{text} over {attrs['weight']}s"
+        elif attrs.get("weight") == "group":
+            text = f"{text} of equal groups"
         return text, metric in PERCENT_METRICS
     of = attrs.get("of", "precision")
     if "event" in attrs or attrs.get("method") in ("paired_bootstrap", "paired_permutation"):
