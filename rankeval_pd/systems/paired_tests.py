@@ -219,8 +219,9 @@ def paired_bootstrap(
     with the standard error of every resample. Its interval excludes 0 if and only if p_adjusted is
     at most 1 − level: it contains the gains whose t statistic is not above the critical value.
 
-    Pairs are ordered by their gain, so the one-sided p of two equal systems is at most 0.05 in 10%
-    of samples. Use "greater" only if the direction was fixed before.
+    Pairs are ordered by gain: the one-sided p of equal systems is at most 0.05 in 10% of samples.
+    Use "greater" only if the direction was fixed before. With two factors the variance is that of
+    either, less that of their cells, and t has one degree of freedom less than the fewer levels.
 
     Cost: for each block of 1,000 resamples a matrix product, items x systems (but for "wild" x
     statistics). 8 bytes per resample and system are kept, and per pair if standard errors of
@@ -326,9 +327,6 @@ def paired_permutation(
     outputs are exchangeable on these very items; it says nothing of other items (Riezler and
     Maxwell 2005; footnote 1 of Berg-Kirkpatrick et al.). For 0/1 metrics it is McNemar's exact
     test. Monte-Carlo p-values are (s + 1)/(b + 1); the swaps are the same for all pairs.
-
-    Cost: of a block of 1,000 trials a matrix product, and two scores per pair and trial; 8 bytes
-    per trial and pair are kept.
 
     References
     ----------

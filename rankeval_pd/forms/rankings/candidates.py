@@ -285,8 +285,8 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
     gold = find_gold(data, roles)
     named = with_roles_of(gold, roles, data.variables)
     measures = result = find_measures(data, roles, named, needed=scored)
-    for role in ("gold", "key", "groups"):
-        name = gold if role == "gold" else getattr(roles, role)
+    listed_roles = [("gold", gold), ("key", roles.key), *(("groups", x) for x in roles.factors)]
+    for role, name in listed_roles:
         if name is not None and name not in data.variables:
             raise unknown_name(role, name, data.data_vars)
     if data[gold].dtype.kind == "c" and roles.positive is None:
