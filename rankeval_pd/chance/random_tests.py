@@ -190,7 +190,8 @@ def random_test(
     counted: tuple[str, ...] = _COMBINED if combine else _COMBINED[: int(clustered)]
     return answer(
         data, roles, question, (*_columns_of(adjust), *counted),
-        can(random_test, heads=not combine), n=asked, combine=together if combine else None,
+        can(random_test, heads=not (combine or clustered)), n=asked,
+        combine=together if combine else None,
         attrs={"population": population, "ties": ties, "adjust": adjust, "combine": combine},
     )  # fmt: skip
 

@@ -80,26 +80,30 @@ def set_weights(ranked: ListMembers, sets: Sets, *, of_recall: bool) -> Sets:
 
 
 def random_p(
-    ranked: ListMembers, n: IntArray, total: int, positive: int
+    ranked: ListMembers, n: IntArray, total: int, positive: int, *, alone: bool = False
 ) -> tuple[FloatArray, IntArray]:
     """Return P(X >= tp) of a list whose clusters are there by chance, and the clusters in it.
 
     By Student's t of the covariance of label and place in the list, summed over clusters; its
-    variance is no smaller than that of independent candidates. ``n`` rises.
+    variance is no smaller than that of independent candidates. With ``alone`` it is from the
+    clusters in the list, which a head has. ``n`` rises.
     """
     from scipy import special
 
     prior, inside = positive / max(total, 1), n / max(total, 1)
-    totals = ranked.totals(n, "region")[0]._replace(edges=(np.full(n.shape, prior),))
-    if ranked.whole is not None:  # of the other candidates' clusters nothing is known
-        inside = np.zeros(n.shape)
-    found = cluster_totals.whole_spread(totals, inside, inside * prior, by_positive=False)
-    least = n * prior * (1.0 - prior) * (1.0 - n / max(total, 1))
-    variance = np.maximum(found.spread.variance, least)
-    tp, known = up_to_ranks(ranked.rank, ranked.gold)[n], (variance > 0.0) & (least > 0.0)
+    totals = ranked.totals(n, "nbest")[0]._replace(edges=(np.full(n.shape, prior),))
+    if alone:
+        spread = cluster_totals.total_spread(totals)
+    else:
+        spread = cluster_totals.whole_spread(
+            totals, inside, inside * prior, by_positive=False
+        ).spread
+    least = n * prior * (1.0 - prior) * (1.0 - inside)
+    variance = np.maximum(spread.variance, least)
+    tp, known = up_to_ranks(ranked.rank, ranked.gold)[n], (least > 0.0) & (spread.freedom > 0.0)
     t = (tp - n * prior) / np.sqrt(np.where(known, variance, 1.0))
-    p = special.stdtr(np.maximum(found.spread.freedom, 1e-9), -t)
-    return np.where(known & (found.spread.freedom > 0.0), p, 1.0), found.spread.n_groups
+    p = special.stdtr(np.where(known, spread.freedom, 1.0), -t)
+    return np.where(known, p, 1.0), spread.n_groups
 
 
 def random_tails(
@@ -109,7 +113,7 @@ def random_tails(
     size = ranking.size
 
     def of(ranked: ListMembers, n: IntArray, row: tuple[int, ...]) -> tuple[FloatArray, IntArray]:
-        return random_p(ranked, n, int(size.total[row]), int(size.positive[row]))
+        return random_p(ranked, n, int(size.total[row]), int(size.positive[row]), alone=True)
 
     with hushed("groups"):
         above, _ = of_rows(of, ranking, cluster, n, exists)
@@ -128,5 +132,6 @@ def pair_contrast(
     )
     warn_of_few(found.n_groups[found.n_groups > 0])
     freedom = np.broadcast_to(found.spread.freedom, rising.shape)
-    columns = found.error / rising, np.maximum(freedom, 1e-9), p_values(tested, "two-sided")
+    p = np.maximum(*(p_values(x, "two-sided") for x in (found, tested)))
+    columns = found.error / rising, np.maximum(freedom, 1e-9), p
     return tuple(column[back] for column in columns)  # type: ignore[return-value]

@@ -300,8 +300,9 @@ def paired_permutation(
     Parameters
     ----------
     data, a, b, baseline, n_resamples, families, alternative, margin, adjust, adjust_over
-        As in :func:`paired_bootstrap`; so alpha, level, progress, and skewness: with False only the
-        swaps decide.
+        As in :func:`paired_bootstrap`.
+    alpha, level, skewness, progress
+        As in :func:`paired_bootstrap`. With ``skewness=False`` only the swaps decide.
     **roles
         As in :func:`paired_bootstrap`; with ``groups`` whole clusters are swapped.
     method : {"auto", "exact", "monte-carlo"}

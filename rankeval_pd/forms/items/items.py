@@ -117,7 +117,8 @@ def read_frame(frame: pd.DataFrame, roles: Roles) -> ItemTable:
 
 def _warn_of_repeated(labels: pd.Index, by: list[pd.Series], roles: Roles) -> None:
     """Say that items occur more than once, as under several annotators, and are not independent."""
-    if roles.factors or labels.is_unique or labels.names == [None]:
+    given = roles.factors or roles.strata is not None or roles.seeds is not None
+    if given or labels.is_unique or labels.names == [None]:
         return
     parts = pd.DataFrame({k: x.to_numpy() for k, x in enumerate([labels.to_series(), *by])})
     again = int(parts.duplicated().sum())
