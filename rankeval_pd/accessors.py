@@ -89,7 +89,7 @@ class Accessor(Generic[Data]):
         return overview_html(self._data, self._roles, LISTING)
 
     def __dir__(self) -> list[str]:
-        return [*methods_of(form_of(self._data, self._roles)), "plot"]
+        return [*LISTING.methods_of(form_of(self._data, self._roles), self._roles), "plot"]
 
     if not TYPE_CHECKING:  # a type checker is to see what is there, and nothing else
 
@@ -200,7 +200,7 @@ class Plots(Generic[Data]):
         )
 
     def __dir__(self) -> list[str]:
-        return list(PLOTS[form_of(self._data, self._roles)])
+        return LISTING.fitting(form_of(self._data, self._roles), self._roles)[1]
 
     if not TYPE_CHECKING:
 
@@ -233,5 +233,5 @@ class Plots(Generic[Data]):
 
 
 LISTING = Listing.of(Accessor, Plots)
-QUESTIONS, PLOTS = LISTING
+QUESTIONS, PLOTS = LISTING.questions, LISTING.plots
 methods_of = LISTING.methods_of

@@ -24,6 +24,7 @@ _MARGINS = ("f", "f1", "f2", "N")
 @Capabilities(
     rankings="Scores of 2x2 tables",
     own_rows=True,
+    clusters=True,
     dask="it works row by row, ddf.map_partitions(rankeval_pd.with_association_measures, ['G2'])",
 )
 def with_association_measures(

@@ -58,13 +58,14 @@ def overview(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any], listi
     lines = [f"<rankeval accessor of a {kind}>"]
     lines += [f"  {name + ':':<{width}} {text}" for width in [32] for name, text in facts]
     lines += ["Methods"]
-    questions = OF_RUNS if runs else listing.questions[form]
+    rows, plots = listing.fitting(form, keywords)
+    questions = OF_RUNS if runs else rows
     lines += [f"  {question:<32} {methods}" for question, methods in questions]
     if runs:
         return "\n".join(lines)
-    plots = _wrapped(listing.plots[form])
-    lines += [f"  {'Pictures':<32} {line}" for line in plots[:1]]
-    lines += [f"  {'':<32} {line}" for line in plots[1:]]
+    pictures = _wrapped(plots)
+    lines += [f"  {'Pictures':<32} {line}" for line in pictures[:1]]
+    lines += [f"  {'':<32} {line}" for line in pictures[1:]]
     return "\n".join(lines)
 
 
@@ -78,8 +79,9 @@ def overview_html(
 ) -> str:
     """Return the overview as a small table, in the colours of the page."""
     kind, form, facts, runs = understood(data, keywords)
-    plots = ("Pictures", ", ".join(f"plot.{name}" for name in listing.plots[form]))
-    rows = OF_RUNS if runs else [*listing.questions[form], plots]
+    questions, plots = listing.fitting(form, keywords)
+    pictures = ("Pictures", ", ".join(f"plot.{name}" for name in plots))
+    rows = OF_RUNS if runs else [*questions, pictures]
     return "".join(
         [
             '<div class="rankeval-overview">',
@@ -357,6 +359,7 @@ class Listing(NamedTuple):
 
     questions: Mapping[Form, tuple[tuple[str, str], ...]]
     plots: Mapping[Form, tuple[str, ...]]
+    refusing: frozenset[str]  #: what takes rows for independent: it refuses groups=
 
     @classmethod
     def of(cls, methods: type, plots: type) -> Listing:
@@ -367,11 +370,30 @@ class Listing(NamedTuple):
                 for form, headings in HEADINGS.items()
             },
             {form: tuple(_under(plots, form, "Pictures")) for form in HEADINGS},
+            frozenset(
+                before + name
+                for before, accessor in (("", methods), ("plot.", plots))
+                for name, (_, able) in declared(accessor).items()
+                if not able.clusters
+            ),
         )
 
-    def methods_of(self, form: Form) -> list[str]:
-        """Return the methods that data of this form can be asked."""
-        return [name for _, names in self.questions[form] for name in names.split(", ")]
+    def fitting(
+        self, form: Form, keywords: Mapping[str, Any]
+    ) -> tuple[list[tuple[str, str]], list[str]]:
+        """Return the questions with their methods, and the plots, that these roles leave."""
+        out = self.refusing if keywords.get("groups") is not None else frozenset()
+        rows = [
+            (text, ", ".join(name for name in names.split(", ") if name not in out))
+            for text, names in self.questions[form]
+        ]
+        plots = [name for name in self.plots[form] if f"plot.{name}" not in out]
+        return [(text, names) for text, names in rows if names], plots
+
+    def methods_of(self, form: Form, keywords: Mapping[str, Any] | None = None) -> list[str]:
+        """Return the methods that data of this form, with these roles, can be asked."""
+        rows, _ = self.fitting(form, keywords or {})
+        return [name for _, names in rows for name in names.split(", ")]
 
 
 def _under(accessor: type, form: Form, heading: str) -> list[str]:

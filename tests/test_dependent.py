@@ -213,7 +213,7 @@ def test_tests_of_independent_candidates_are_refused():
         data.nbest_precision(50, phi=2.0)
     with pytest.raises(ValueError, match="test='delong' with groups"):
         data.compare_area(test="delong")
-    for ask in ("random_test", "local_precision"):
+    for ask in ("crossovers", "local_precision", "random_envelope"):
         with pytest.raises(ValueError, match="takes the candidates for independent"):
             getattr(data, ask)()
     lacking = clumps(0).assign(document=None)

@@ -190,7 +190,7 @@ def test_what_does_not_go_together_is_refused(simulated):
         simulated.rankeval.recall_band(50, n_resamples=10)
     doubled = pd.concat([simulated, simulated], keys=[0, 1], names=["doc", "i"])
     with pytest.raises(ValueError, match="groups: what is asked here"):
-        doubled.rankeval(groups="doc").nbest_recall(50)
+        doubled.rankeval(groups="doc").recall_band(50)
 
 
 def test_groups_shares_and_nothing_true():

@@ -52,7 +52,7 @@ BOUND_COLUMNS = (
     short="measure p n expected critical discrete interpolated parametric",
 )  # fmt: skip
 @with_roles_but(
-    "key", "label", "groups", "lower_is_better", "ties", "rng",
+    "key", "label", "lower_is_better", "ties", "rng",
     measures="no effect here, but under missing='drop'.",
 )  # fmt: skip
 def random_bound(
@@ -212,7 +212,7 @@ def _empty_columns(total: IntArray, p: FloatArray, n: IntArray) -> tuple[AnyArra
     rankings="What does chance reach?", scores=False, any_rows=True, any_ties=True, heads=True,
 )  # fmt: skip
 @with_roles_but(
-    "key", "label", "groups", "lower_is_better", "ties", "rng",
+    "key", "label", "lower_is_better", "ties", "rng",
     measures="no effect here, but under missing='drop'.",
 )  # fmt: skip
 def random_cdf(

@@ -184,7 +184,7 @@ ENVELOPE_COLUMNS = ("alpha", "n", "expected", "envelope", "local_level", "attain
     rankings="What does chance reach?", scores=False, any_ties=True, heads=True, counts=True,
 )  # fmt: skip
 @with_roles_but(
-    "key", "label", "groups", "lower_is_better", "ties", "rng",
+    "key", "label", "lower_is_better", "ties", "rng",
     measures="no effect here, but under missing='drop'.",
 )  # fmt: skip
 def random_envelope(

@@ -20,6 +20,8 @@ from rankeval_pd.forms.rankings.kernel_calls import ask_measures
 from rankeval_pd.forms.rankings.values import Shares, check_n, those
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
 from rankeval_pd.forms.roles.roles import ListSizes, PopulationKind, RankingRoles, Roles
+from rankeval_pd.nbest.clustered_lists import of_rows, random_p
+from rankeval_pd.nbest.grouped_lists import ListMembers
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.binomial import tails as binomial_tails
 from rankeval_pd.stats.distributions.hypergeometric import tails as hypergeometric_tails
@@ -37,7 +39,7 @@ ADJUSTMENTS = (None, "envelope")
 
 @Capabilities(
     rankings="Is it better than chance?", lists=True, any_ties=True, ends=True, heads=True,
-    short="measure n tp expected lift p_value p_adjusted",
+    clusters=True, short="measure n tp expected lift p_value p_adjusted",
 )  # fmt: skip
 @with_roles
 def random_test(
@@ -85,6 +87,9 @@ def random_test(
         * ``log10_p``: log10 of p_value, finite where p_value underflows;
         * ``p_adjusted``: with ``adjust="envelope"``, the probability that the smallest p-value of
           a random ranking, over the n asked for, is as small as this; else there is none;
+        * ``n_groups``, with ``groups`` only: the groups in the list. The three p-values are then
+          one, of Student's t: the share of true positives in the list less that in all, by its
+          variance between groups;
         * ``n_groups``, ``n_left_out``, with ``combine`` only: the groups that have a list of n and
           are in this row, and those that are too small for it. Rows of different ``n_groups`` are
           about different groups: ``tp`` can fall from one n to the next.
@@ -153,13 +158,26 @@ def random_test(
             " ties='blocks', or 'shared'."
         )
 
+    clustered: bool = Roles.of(roles).groups is not None
+    if clustered:
+        given = {"adjust": adjust, "combine": combine or None, "n_candidates": n_candidates}
+        given["ties"] = None if ties in ("shared", "blocks", "error") else ties
+        for name, value in given.items():
+            if value is not None:
+                raise ValueError(
+                    f"groups with {name}={value!r}: that needs the law of a random order of single"
+                    " candidates, and whole groups have none. Leave one of the two out."
+                )
+
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
         if combine:
             return _counted(inner, sizes, asked=those(asked, sizes), ties=ties)
         types: dict[str, type] = dict.fromkeys(TEST_COLUMNS[2:], float)
         types["tp"] = float if ties == "expected" else np.int64
+        types |= {"n_groups": np.int64} if clustered else {}
         return ask_measures(
             inner, _test_columns, {**types, "exists": bool}, along={"n": sizes},
+            beside=[inner["cluster"]] if clustered else [],
             options={
                 "n": those(asked, sizes), "population": population, "adjust": adjust,
                 "ties": ties, "collection": collection,
@@ -169,9 +187,11 @@ def random_test(
     def together(counted: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
         return _combined(counted, batch, population, collection)
 
+    counted: tuple[str, ...] = _COMBINED if combine else _COMBINED[: int(clustered)]
     return answer(
-        data, roles, question, (*_columns_of(adjust), *(_COMBINED if combine else ())),
-        can(random_test, heads=not combine), n=asked, combine=together if combine else None,
+        data, roles, question, (*_columns_of(adjust), *counted),
+        can(random_test, heads=not (combine or clustered)), n=asked,
+        combine=together if combine else None,
         attrs={"population": population, "ties": ties, "adjust": adjust, "combine": combine},
     )  # fmt: skip
 
@@ -183,6 +203,7 @@ def _columns_of(adjust: str | None) -> tuple[str, ...]:
 
 def _test_columns(
     ranking: Ranking,
+    cluster: IntArray | None = None,
     *,
     n: IntArray | None,
     population: str,
@@ -193,7 +214,16 @@ def _test_columns(
     lists = ranking.nbest(n, ties)
     size = _in_collection(ranking.size, collection)
     n = ranking.every if n is None else n
-    return _tested(lists, n, size, population=population, adjust=adjust, ties=ties)
+    found = _tested(lists, n, size, population=population, adjust=adjust, ties=ties)
+    if cluster is None:
+        return found
+
+    def of_groups(ranked: ListMembers, n: IntArray, row: tuple[int, ...]) -> tuple[AnyArray, ...]:
+        return random_p(ranked, n, int(size.total[row]), int(size.positive[row]))
+
+    p, n_groups = of_rows(of_groups, ranking, cluster, n, lists.exists)
+    with np.errstate(divide="ignore"):
+        return (*found[:3], p, p, p, np.log10(p), found[-2], n_groups, found[-1])
 
 
 def _tested(

@@ -26,7 +26,7 @@ from rankeval_pd.stats.random_model.envelope import envelope
     rankings="How does it look?", scores=False, any_ties=True, ends=True, heads=True, counts=True,
 )  # fmt: skip
 @with_roles_but(
-    "key", "label", "groups", "lower_is_better", "ties", "rng",
+    "key", "label", "lower_is_better", "ties", "rng",
     measures="no effect here, but under missing='drop'.",
 )  # fmt: skip
 def random_band(
@@ -178,7 +178,7 @@ def _one_by_one(
 
 @Capabilities(rankings="How does it look?", scores=False, any_rows=True, any_ties=True, heads=True)
 @with_roles_but(
-    "key", "label", "groups", "lower_is_better", "ties", "rng",
+    "key", "label", "lower_is_better", "ties", "rng",
     measures="no effect here, but under missing='drop'.",
 )  # fmt: skip
 def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RankingRoles]) -> Data:

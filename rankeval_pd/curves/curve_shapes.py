@@ -19,7 +19,7 @@ from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import ask_measures
 from rankeval_pd.forms.rankings.values import Shares
-from rankeval_pd.forms.roles.declarations import Capabilities, with_roles_and
+from rankeval_pd.forms.roles.declarations import NO_CONCLUSION, Capabilities, with_roles_and
 from rankeval_pd.forms.roles.roles import RankingRoles, Roles
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.ranking import Ranking
@@ -34,7 +34,7 @@ SPACES: dict[str, tuple[str, str]] = {
 DEFAULTS = {"ties": "expected"}  # the mean over all orders of equal scores, as for areas
 _IDLE_ROLES = {
     **dict.fromkeys(("key", "label", "rng"), "no effect here, but under ties='shared'."),
-    "groups": "no effect here.",
+    "groups": NO_CONCLUSION,
 }
 _FROM_ONE = ("precision_recall", "lift")  # an empty list has no precision
 

@@ -31,7 +31,7 @@ BEDROC_COLUMNS = ("measure", "value", "chance", "ci_low", "ci_high", "se")
 PARTIAL_COLUMNS = ("measure", "area", "chance", "ci_low", "ci_high", "se")
 
 
-@Capabilities(rankings="How much is found, how early?")
+@Capabilities(rankings="How much is found, how early?", clusters=True)
 @with_roles
 def enrichment(
     data: Data,
@@ -104,6 +104,7 @@ def enrichment(
 @Capabilities(
     rankings="How much is found, how early?",
     any_ties=True,
+    clusters=True,
     short="measure value ci_low ci_high chance",
 )
 @with_roles_but("key", "label", "ties", "rng")
@@ -161,18 +162,16 @@ def bedroc(
 
     def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
         options = {"alpha": alpha, "level": level}
-        result = ask_measures(
-            inner, bedroc_columns, dict.fromkeys(BEDROC_COLUMNS[1:], float), options=options
-        )
-        return result.assign(exists=xr.ones_like(result["value"], dtype=bool))
+        return _asked(inner, bedroc_columns, BEDROC_COLUMNS, options)
 
     attrs = {"alpha": alpha, "level": level}
-    return answer(data, roles, question, BEDROC_COLUMNS, can(bedroc), attrs=attrs)
+    return answer(data, roles, question, _names(BEDROC_COLUMNS, roles), can(bedroc), attrs=attrs)
 
 
 @Capabilities(
     rankings="How good is it as a whole?",
     any_ties=True,
+    clusters=True,
     short="measure area ci_low ci_high chance",
 )
 @with_roles_but("key", "label", "ties", "rng")
@@ -242,13 +241,11 @@ def partial_area(
 
     def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
         options = {"most": most, "turned": fpr is None, "level": level}
-        result = ask_measures(
-            inner, partial_columns, dict.fromkeys(PARTIAL_COLUMNS[1:], float), options=options
-        )
-        return result.assign(exists=xr.ones_like(result["area"], dtype=bool))
+        return _asked(inner, partial_columns, PARTIAL_COLUMNS, options)
 
     attrs = {"fpr": fpr, "tpr": tpr, "level": level}
-    return answer(data, roles, question, PARTIAL_COLUMNS, can(partial_area), attrs=attrs)
+    columns = _names(PARTIAL_COLUMNS, roles)
+    return answer(data, roles, question, columns, can(partial_area), attrs=attrs)
 
 
 def _positive(name: str, given: Any) -> float:
@@ -261,31 +258,57 @@ def _positive(name: str, given: Any) -> float:
     return float(given)
 
 
+def _names(columns: tuple[str, ...], roles: RankingRoles) -> tuple[str, ...]:
+    return (*columns, "n_groups") if Roles.of(roles).groups is not None else columns
+
+
+def _asked(
+    inner: xr.Dataset, kernel: Any, columns: tuple[str, ...], options: dict[str, Any]
+) -> xr.Dataset:
+    """Ask a kernel of every measure, of whole groups of candidates where these are known."""
+    clusters = [inner["cluster"]] if "cluster" in inner else []
+    types: dict[str, type] = {
+        **dict.fromkeys(columns[1:], float), **({"n_groups": np.int64} if clusters else {})
+    }  # fmt: skip
+    result = ask_measures(inner, kernel, types, beside=clusters, options=options)
+    return result.assign(exists=xr.ones_like(result[columns[1]], dtype=bool))
+
+
 def _interval(
-    found: EarlyShare, added: EarlyShare, level: float
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the outer limits of a share without and with candidates added, and its error."""
-    by, more = (
-        spread_of(x.influence, x.gold, x.present, None, warns=False) for x in (found, added)
-    )
+    found: EarlyShare, added: EarlyShare, level: float, cluster: IntArray | None
+) -> tuple[FloatArray, FloatArray, FloatArray, tuple[IntArray, ...]]:
+    """Return the outer limits of a share without and with candidates added, and its error.
+
+    Candidates that are added are groups of their own. Last comes the number of groups.
+    """
+    longer = cluster
+    if cluster is not None:
+        cluster = np.broadcast_to(cluster, found.present.shape)
+        own = np.broadcast_to(np.iinfo(np.int64).max - np.arange(4), (*cluster.shape[:-1], 4))
+        longer = np.concatenate([own[..., :2], cluster, own[..., 2:]], axis=-1)
+    by = spread_of(found.influence, found.gold, found.present, cluster, warns=cluster is not None)
+    more = spread_of(added.influence, added.gold, added.present, longer, warns=False)
     low, high = early.logit_limits(found.share, by.error, by.freedom, by.positive, level)
     lower, higher = early.logit_limits(added.share, more.error, by.freedom, more.positive, level)
     known = ~np.isnan(low)
     low, high = (np.where(known, x, np.nan) for x in (np.fmin(low, lower), np.fmax(high, higher)))
-    return low, high, by.error
+    return low, high, by.error, by.groups
 
 
-def bedroc_columns(ranking: Ranking, *, alpha: float, level: float) -> tuple[AnyArray, ...]:
+def bedroc_columns(
+    ranking: Ranking, cluster: IntArray | None = None, *, alpha: float, level: float
+) -> tuple[AnyArray, ...]:
     """Return BEDROC, chance, limits and standard error."""
     found = early.bedroc(ranking, alpha)
     added = early.bedroc(early.with_end_pairs(ranking), alpha)
-    low, high, error = _interval(found.early, added.early, level)
+    low, high, error, groups = _interval(found.early, added.early, level, cluster)
     value = found.early.share
-    return value, found.chance, low, high, np.where(np.isnan(value), np.nan, error)
+    return value, found.chance, low, high, np.where(np.isnan(value), np.nan, error), *groups
 
 
 def partial_columns(
     ranking: Ranking,
+    cluster: IntArray | None = None,
     *,
     most: float,
     turned: bool,
@@ -297,8 +320,9 @@ def partial_columns(
         ranking = Ranking.of(-score, ~ranking.gold, ranking.present)
     found = early.partial_area(ranking, most)
     added = early.partial_area(early.with_end_pairs(ranking), most)
-    low, high, error = _interval(found, added, level)
+    low, high, error, groups = _interval(found, added, level, cluster)
     least = 0.5 * most
     area, low, high = (0.5 * (1.0 + (x - least) / (1.0 - least)) for x in (found.share, low, high))
     half = np.where(np.isnan(area), np.nan, 0.5)
-    return area, half, low, high, np.where(np.isnan(area), np.nan, 0.5 * error / (1.0 - least))
+    error = np.where(np.isnan(area), np.nan, 0.5 * error / (1.0 - least))
+    return area, half, low, high, error, *groups

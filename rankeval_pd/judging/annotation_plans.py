@@ -424,7 +424,7 @@ def annotation_sheet(
     return sheet
 
 
-@Capabilities(rankings="What to judge next?", own_rows=True)
+@Capabilities(rankings="What to judge next?", own_rows=True, clusters=True)
 @with_roles_but(
     "agreement", "measures", "exclude", "by", "rng", "dim", "key", "label", "groups",
     "lower_is_better", "missing", "ties",

@@ -26,6 +26,7 @@ from rankeval_pd.forms.rankings.kernel_calls import (
 from rankeval_pd.forms.rankings.values import asked_thresholds
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
 from rankeval_pd.forms.roles.roles import Names, ProportionInterval, RankingRoles
+from rankeval_pd.nbest.clustered_lists import set_weights
 from rankeval_pd.nbest.difference_regions import (
     REGION_TYPES,
     SET_INTERVALS,
@@ -33,6 +34,7 @@ from rankeval_pd.nbest.difference_regions import (
     RegionOptions,
     region_tests,
 )
+from rankeval_pd.nbest.grouped_lists import ListMembers
 from rankeval_pd.nbest.precision import IntervalKind, shares_of
 from rankeval_pd.nbest.region_intervals import decide, decision_columns, family_attr, of_sets
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
@@ -339,7 +341,7 @@ COLUMNS = ("measure", "threshold", "n_accepted", "tp", "precision", "recall", "c
 _TYPES = (float, np.int64, np.int64, float, float, float)
 
 
-@Capabilities(rankings="Which threshold to take?", any_ties=True, by_groups=True)
+@Capabilities(rankings="Which threshold to take?", any_ties=True, by_groups=True, clusters=True)
 @with_roles_but("key", "label", "ties", "rng")
 def choose_threshold(
     data: Data,
@@ -388,9 +390,10 @@ def choose_threshold(
     candidate accepted, so one sequence suffices and ci_low is the ordinary one-sided limit.
     Several measures share 1 - level (Bonferroni), for you may take the one that looks best; in
     ``attrs["family"]``. Name a single one in ``measures`` if it was chosen beforehand.
-    What this costs is power: it takes some dozens of candidates, or more, that are better than the
-    precision asked for. How often the promise was broken in simulations, beside the plain choice,
-    is in ``tests/reference/choose_threshold.csv``. O(N log N) per measure.
+    With ``groups`` the limits are those of :func:`nbest_precision`, and sequences start at so many
+    groups. What this costs is power: it takes some dozens of candidates, or more, that are better
+    than the precision asked for. How often the promise was broken in simulations is in
+    ``tests/reference/choose_threshold.csv``. O(N log N) per measure.
 
     References
     ----------
@@ -421,7 +424,8 @@ def choose_threshold(
         attrs["family"] = f"{count} measure{'s' * (count > 1)}"
         each = level_of_each(level, count)
         result = ask_measures(
-            inner, _columns, dict(zip(COLUMNS[1:], _TYPES, strict=True)), beside=[inner["sign"]],
+            inner, _columns, dict(zip(COLUMNS[1:], _TYPES, strict=True)),
+            beside=[inner[name] for name in ("sign", "cluster") if name in inner],
             options={"wanted": wanted, "level": each, "of_recall": recall is not None},
         )  # fmt: skip
         return result.assign(exists=xr.ones_like(result["threshold"], dtype=bool))
@@ -432,6 +436,7 @@ def choose_threshold(
 def _columns(
     ranking: Ranking,
     sign: FloatArray,
+    cluster: IntArray | None = None,
     *,
     wanted: float,
     level: float,
@@ -442,6 +447,8 @@ def _columns(
     columns = [np.zeros(shape, dtype=dtype) for dtype in _TYPES]
     for row in np.ndindex(shape):
         sets = rank_tests.sets_of(ranking.row(row))
+        if cluster is not None and sets.n.size:
+            sets = set_weights(ListMembers.of(ranking, row, cluster), sets, of_recall=of_recall)
         promised = rank_tests.recall if of_recall else rank_tests.precision
         chosen, low = promised(sets, wanted, level)
         values: tuple[float, ...] = (np.nan, 0, 0, np.nan, np.nan, np.nan)

@@ -21,7 +21,7 @@ from rankeval_pd.forms.rankings.kernel_calls import (
     pair_names,
 )
 from rankeval_pd.forms.rankings.values import Sizes, check_n, those
-from rankeval_pd.forms.roles.declarations import Capabilities, can, check_needed, with_roles
+from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
 from rankeval_pd.forms.roles.roles import (
     Alternative,
     ComparedShare,
@@ -46,13 +46,14 @@ from rankeval_pd.nbest.grouped_lists import (
     compare_joined,
 )  # fmt: skip
 from rankeval_pd.nbest.mean_votes import check_votes, compare_votes
-from rankeval_pd.nbest.precision import LEAST, intervals_read
+from rankeval_pd.nbest.precision import intervals_read
 from rankeval_pd.nbest.precision_bands import difference_margins
 from rankeval_pd.nbest.recall import precision_as
 from rankeval_pd.nbest.region_intervals import (
     OF_ERROR,
     decide,
     decision_columns,
+    enough_draws,
     family_attr,
     of_regions,
 )
@@ -80,7 +81,6 @@ _COUNTED = {name: kind for name, kind in REGION_TYPES.items() if name not in ("c
 FEW = 20  # n up to which a pair near alpha gets more swaps,
 MORE = 64  # and at most so many times as many
 COMPARED = ("precision", "recall", "lift")
-_MOST_SWAPS = 1e15
 
 
 @Capabilities(
@@ -88,6 +88,7 @@ _MOST_SWAPS = 1e15
     lists=True,
     ends=True,
     clusters=True,
+    crossed=True,
     heads=True,
     short="measure_a measure_b n n_a n_b difference ci_low ci_high p_value p_adjusted p_equivalence"
     " p_noninferior better",
@@ -275,13 +276,8 @@ def compare(
     Examples
     --------
     >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame(
-    ...     {
-    ...         "G2": [6, 5, 4, 3, 2, 1],
-    ...         "t": [1, 2, 3, 4, 5, 6],
-    ...         "gold": [True, True, True, False, False, False],
-    ...     }
-    ... )
+    >>> df = pd.DataFrame({"G2": [6, 5, 4, 3, 2, 1], "t": [1, 2, 3, 4, 5, 6]})
+    >>> df["gold"] = [True, True, True, False, False, False]
     >>> df.rankeval.compare("G2", "t", n=3)
       measure_a measure_b  n  difference    ci_low  ci_high  p_value better
     0        G2         t  3         1.0 -0.035632      1.0      0.1    NaN
@@ -372,7 +368,7 @@ def _compare_lists(
         if options.swapped:
             stands = distinct_pairs(inner, pairs, options.alternative, said=True)
             tests = count_distinct(pairs, stands) * groups
-            noted["n_resamples"] = draws = _enough(tests, options)
+            noted["n_resamples"] = draws = enough_draws(tests, options)
             work = {"draws": len(pairs) * draws, "what": "swapping labels"}
             few = options.n_resamples is None and asked.size <= FEW
             given |= {"tests": tests, "draws": draws, "most": draws * MORE if few else draws}
@@ -394,7 +390,7 @@ def _compare_lists(
     return answer(
         data, only_pair(data, a, b, roles), question,
         tuple(name.replace("precision", of) for name in _columns_of(options)),
-        can(compare, any_ties=means, heads=not means), n=sizes,
+        can(compare, any_ties=means, heads=not means, crossed=not options.swapped), n=sizes,
         finish=partial(decide, how=options, interval=interval), attrs=noted,
     )  # fmt: skip
 
@@ -406,26 +402,6 @@ def _columns_of(options: RegionOptions) -> tuple[str, ...]:
     groups = ("n_groups",) if options.test == "cluster" else ()
     tied = () if options.means else (*TIE_TYPES, DECIDES)
     return (*NBEST_COLUMNS[:-1], *decision, NBEST_COLUMNS[-1], *tied, *drawn, *groups, *ending)
-
-
-def _enough(n_tests: int, options: RegionOptions) -> int:
-    """Return how many draws there are, or refuse: of so few no statistic could be significant."""
-    if n_tests / options.alpha > _MOST_SWAPS:
-        raise ValueError(
-            f"alpha={options.alpha:g}: no test by draws is significant at it, unless there are more"
-            f" than {_MOST_SWAPS:.0e} of them. Give a larger alpha."
-        )
-    if options.n_resamples is None:
-        return check_needed(swaps.enough_swaps(n_tests, options.alpha), f"alpha={options.alpha!r}")
-    needed = swaps.least_swaps(n_tests, options.alpha)
-    if options.n_resamples < needed:
-        what = "pairs, counted in every group," if options.adjust_over == "all" else "pairs"
-        raise ValueError(
-            f"n_resamples={options.n_resamples} cannot reach alpha={options.alpha:g}: the smallest"
-            f" p-value of {n_tests} {what if n_tests > 1 else 'pair'} is {n_tests}/(n_resamples +"
-            f" 1). Give n_resamples={needed} or more, or leave it out."
-        )
-    return options.n_resamples
 
 
 def _list_columns(

@@ -27,6 +27,7 @@ from rankeval_pd.forms.rankings.kernel_calls import PairRanks, ask_pairs, only_p
 from rankeval_pd.forms.rankings.values import Shares, Sizes, check_n, check_not_above, those
 from rankeval_pd.forms.roles.columns import native, with_columns
 from rankeval_pd.forms.roles.declarations import (
+    NO_CONCLUSION,
     Capabilities,
     can,
     check_draws,
@@ -51,8 +52,8 @@ from rankeval_pd.stats.significance.unconditional import barnard, boschloo, scor
 # ----------- Which candidates make the difference? The difference region (Evert 2004, section 3.3)
 
 
-@Capabilities(rankings="Which candidates make it?", own_rows=True)
-@with_roles_but("gold", "positive", "min_grade", "groups")
+@Capabilities(rankings="Which candidates make it?", own_rows=True, clusters=True)
+@with_roles_but("gold", "positive", "min_grade", groups=NO_CONCLUSION)
 def difference_region(
     data: Data, a: Hashable, b: Hashable, n: int, **roles: Unpack[RankingRoles]
 ) -> Data:

@@ -104,7 +104,9 @@ def _everyone(whole: Whole | None) -> int | None:
 
 
 def cluster_numbers(cluster: IntArray) -> IntArray:
-    """Return the numbers of clusters without gaps, in the same order."""
+    """Return the numbers of clusters without gaps, in the same order; cells as they are."""
+    if len(cluster_totals.factors_of(cluster)) > 1:
+        return cluster
     return np.asarray(np.unique(cluster, return_inverse=True)[1], dtype=np.int64)
 
 
@@ -271,11 +273,16 @@ def cluster_contrasts(
         if not asked.any() or cluster is None:
             continue
         rising, back = np.unique(n[asked], return_inverse=True)
-        result = difference(*lists.of(row), cluster, rising, target, lists.whole)
+        both = {
+            of: difference(*lists.of(row), cluster, rising, of, lists.whole)
+            for of in ("region", "nbest")
+        }
+        result = both[target]
         at = (*row, asked)
         error[at] = np.where(result.n_groups > 0, np.fmax(result.error / rising, _SOME), 0.0)[back]
         freedom[at] = np.broadcast_to(result.spread.freedom, rising.shape)[back]
-        p_value[at] = p_values(result, alternative)[back]
+        # one test, whatever the interval is of: with either target it has to reject
+        p_value[at] = np.maximum(*(p_values(x, alternative) for x in both.values()))[back]
         n_groups[at] = result.n_groups[back]
     warn_of_few(n_groups[lists.exists & (n_groups > 0)])
     return error, freedom, p_value, n_groups

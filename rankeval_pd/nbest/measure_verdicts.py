@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
-import numpy as np
 import xarray as xr
 
-from rankeval_pd.curves.ranking_areas import spread_of
 from rankeval_pd.errors import unknown_name
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.answers import RankingQuestion, answer
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.copied_measures import count_distinct, distinct_pairs
-from rankeval_pd.forms.rankings.kernel_calls import (
-    pair_names,
-    with_names,
-)
+from rankeval_pd.forms.rankings.kernel_calls import pair_names, with_names
 from rankeval_pd.forms.roles.declarations import (
     Capabilities,
     can,
@@ -32,30 +27,20 @@ from rankeval_pd.forms.roles.roles import (
     RankingRoles,
     Roles,
 )
-from rankeval_pd.nbest.comparison import FEW, MORE
-from rankeval_pd.nbest.precision import warn_of_reversed
-from rankeval_pd.nbest.precision_bands import difference_margins
 from rankeval_pd.nbest.rank_criteria import FOUND, PAIRS, RANKED, RankCriterion
-from rankeval_pd.nbest.tie_verdicts import PairEnds, ends_of, half_width, tested
+from rankeval_pd.nbest.tested_measures import of_areas, of_lists
 from rankeval_pd.nbest.tie_warnings import DECIDES, warn_of_rows
 from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.distributions import hypergeometric
-from rankeval_pd.stats.intervals import bands
-from rankeval_pd.stats.intervals.proportions import INTERVALS, Limits
-from rankeval_pd.stats.rankings import early, measure_pairs, roc_areas, swaps
-from rankeval_pd.stats.rankings.measure_pairs import PairTests
-from rankeval_pd.stats.rankings.ranking import Ranking, Whole, nbest_regions
+from rankeval_pd.stats.rankings import measure_pairs
 from rankeval_pd.stats.rankings.swap_draws import Keys
-from rankeval_pd.stats.rankings.tie_orders import tied_lists
-from rankeval_pd.stats.significance.adjust import rejects
-from rankeval_pd.stats.significance.fisher import fisher_test
 
 
 @Capabilities(
     rankings="Which measure is best?",
     lists=True,
     heads=True,
+    clusters=True,
     short="measure n value ci_low ci_high rank_low rank_high letters",
 )
 @with_roles
@@ -237,6 +222,7 @@ def _tested(
             sizes=sizes.size if over_n else 1,
             groups=inner.attrs["n_groups"], over=("group", "n" if asked.how.each else "group"),
         )  # fmt: skip
+    clusters = [inner["cluster"]] if "cluster" in inner else []
     with drawing_bar(inner, asked.progress, draws=draws * pairs, what="swapping labels") as advance:
         computed = xr.apply_ufunc(
             compute,
@@ -244,13 +230,15 @@ def _tested(
             inner["gold"],
             inner["present"],
             inner["draws"],
+            *clusters,
             kwargs={
                 "asked": asked, "stands": stands, "sizes": sizes, "ties": chosen.ties,
                 "n_resamples": draws,
                 "seed": chosen.swaps if over_n else chosen.draws, "advance": advance,
                 **({"whole": inner.attrs["whole"]} if over_n else {}), **more,
             },
-            input_core_dims=[["measure", "candidate"], ["candidate"]] * 2,
+            input_core_dims=[["measure", "candidate"], ["candidate"]] * 2
+            + [["candidate"]] * len(clusters),
             output_core_dims=[[dim, "n"] if over_n else [dim]] * (len(columns) + 1),
             dask="parallelized",
             dask_gufunc_kwargs={
@@ -279,24 +267,12 @@ def best_first(table: Data) -> Data:
     return result
 
 
-class _Found(NamedTuple):
-    """The values of all measures, the tests of all pairs, and who is better than chance."""
-
-    value: FloatArray  #: (..., measure, n)
-    limits: Limits  #: of the values of all measures together
-    alone: Limits
-    better: BoolArray
-    tied: IntArray
-    exists: BoolArray
-    tested: PairTests
-    decides: BoolArray  #: whether the order of equal scores decides a test of the measure
-
-
 def _columns(
     score: FloatArray,
     gold: BoolArray,
     present: BoolArray,
     keys: Keys,
+    cluster: IntArray | None = None,
     *,
     asked: RankCriterion,
     baseline: int | None,
@@ -304,10 +280,10 @@ def _columns(
     **options: Any,
 ) -> tuple[AnyArray, ...]:
     """Return the columns of the measures that are known, in order, and which rows there are."""
-    find = _of_lists if asked.kind is None else _of_areas
+    find = of_lists if asked.kind is None else of_areas
     if asked.kind is None:
         options["stands"] = stands
-    found = find(score, gold, present, keys, asked=asked, baseline=baseline, **options)
+    found = find(score, gold, present, keys, cluster, asked=asked, baseline=baseline, **options)
     decided = measure_pairs.decide(found.value, found.tested, asked.how, baseline, stands)
     named = {
         "value": found.value, "ci_low": found.limits[0], "ci_high": found.limits[1],
@@ -323,16 +299,17 @@ def _columns_of_pairs(
     gold: BoolArray,
     present: BoolArray,
     keys: Keys,
+    cluster: IntArray | None = None,
     *,
     asked: RankCriterion,
     stands: IntArray | None,
     **options: Any,
 ) -> tuple[AnyArray, ...]:
     """Return the columns of the pairs, and which rows there are."""
-    find = _of_lists if asked.kind is None else _of_areas
+    find = of_lists if asked.kind is None else of_areas
     if asked.kind is None:
         options["stands"] = stands
-    found = find(score, gold, present, keys, asked=asked, baseline=None, **options)
+    found = find(score, gold, present, keys, cluster, asked=asked, baseline=None, **options)
     of_pairs = measure_pairs.pairs(score.shape[-2])
     a, b = ([pair[side] for pair in of_pairs] for side in (0, 1))
     adjusted = measure_pairs.decided(found.tested, asked.how, stands=stands).p_adjusted
@@ -346,170 +323,3 @@ def _columns_of_pairs(
 def _leave(asked: RankCriterion, columns: list[AnyArray]) -> tuple[AnyArray, ...]:
     """Return the columns, of areas without the dimension n."""
     return tuple(columns if asked.kind is None else [column[..., 0] for column in columns])
-
-
-def _of_lists(
-    score: FloatArray,
-    gold: BoolArray,
-    present: BoolArray,
-    keys: Keys,
-    *,
-    asked: RankCriterion,
-    baseline: int | None,
-    stands: IntArray | None,
-    sizes: IntArray,
-    ties: str,
-    n_resamples: int,
-    seed: int,
-    advance: Callable[[int], object],
-    whole: Whole | None,
-    rows: list[Any] | None = None,
-) -> _Found:
-    """Return values and tests of n-best lists, from the swaps of all pairs."""
-    ranking = Ranking.of(score, gold[..., np.newaxis, :], present, whole=whole)
-    lists = ranking.nbest(sizes, ties)
-    batch, count = score.shape[:-2], score.shape[-2]
-    gold = np.broadcast_to(gold, (*batch, gold.shape[-1]))
-    keys = np.broadcast_to(keys, (*batch, keys.shape[-1]))
-    exists = lists.exists
-    counts = np.where(exists, lists.tp, 0), np.where(exists, sizes, 1)
-    limits, alone = (
-        INTERVALS["clopper-pearson"](*counts, level)
-        for level in (asked.together(count, sizes.size), asked.how.level)
-    )
-    of_pairs = measure_pairs.pairs(count)
-    families = [count_distinct(of_pairs, stands)]
-    if baseline is not None:
-        shown = measure_pairs.with_one(count, baseline)
-        families.append(count_distinct(shown, None if stands is None else stands[shown]))
-    result = PairTests.empty(batch, count, sizes.size, len(families) if asked.swapped else 0)
-    most = n_resamples
-    if asked.n_resamples is None and sizes.size <= FEW:
-        most *= MORE
-    drawing: dict[str, Any] = {"n_resamples": n_resamples, "seed": seed}
-    deciding: dict[str, Any] = {
-        "alpha": 1.0 - asked.how.level, "each": asked.how.each, "most": most, "advance": advance
-    }  # fmt: skip
-    far = PairEnds.of(result)
-    for row in np.ndindex(batch):
-        for number, (a, b) in enumerate(of_pairs):
-            both = present[row][a] & present[row][b]
-            there = exists[row][a] & exists[row][b]
-            if not there.any():
-                continue
-            n, at = sizes[there], (*row, number, there)
-            cut = np.asarray((lists.tied[row][[a, b]][:, there] > 0).any(axis=0))
-            pair = tied_lists(ranking, ranking, both, row, (a, b), n)
-            ours = families if baseline in (a, b) else families[:1]
-            levels = [1.0 - (1.0 - asked.how.level) / tests for tests in ours]
-            ends = ends_of(pair) if cut.any() and ties != "expected" else None
-            result.freedom[at] = np.inf
-            if ties == "expected":
-                result.difference[at], result.error[at] = (
-                    (pair.tp[0] - pair.tp[1]) / n,
-                    pair.error(),
-                )
-                if not asked.swapped:
-                    result.p_value[at] = pair.p("two-sided")
-                    continue
-                found = tested(pair, "two-sided", tests=ours, **deciding, **drawing)
-                margins = [
-                    half_width(found, result.error[at], x, each=asked.how.each) for x in levels
-                ]
-            else:
-                rank_a, rank_b = (x.ranks for x in pair.pair)
-                true, own = pair.gold, keys[row][both]
-                regions = nbest_regions(rank_a, rank_b, true, n)
-                only = n - regions.overlap
-                tp_only = regions.tp_a - regions.tp_overlap, regions.tp_b - regions.tp_overlap
-                total = np.array(true.size if whole is None else whole.total)
-                spread = bands.difference_spread(rank_a, rank_b, true, total, n, only, tp_only)
-                result.difference[at] = (regions.tp_a - regions.tp_b) / n
-                result.error[at] = np.where(only > 0, np.sqrt(spread.variance) / n, 0.0)
-                if not asked.swapped:
-                    p = fisher_test(tp_only[0], only, tp_only[1], only, "two-sided").p_value
-                    result.p_value[at] = p
-                    far.look(at, ends, n, cut, p)
-                    continue
-                found = swaps.decided_swap_tests(
-                    rank_a, rank_b, true, n, "two-sided", own, tests=ours,
-                    ends=None if ends is None else ends.statistics(), **deciding, **drawing,
-                )  # fmt: skip
-                margins = [
-                    *difference_margins(
-                        rank_a, rank_b, true, n, levels, own, whole, each=asked.how.each, **drawing
-                    )
-                ]
-            result.p_value[at] = found.alone
-            asked.attrs["n_resamples"] = max(asked.attrs["n_resamples"], found.drawn)
-            for family, margin in zip(result.families, margins, strict=False):
-                family.p_value[at] = found.alone if asked.how.each else found.together
-                family.margin[at], family.drawn[at] = margin, found.drawn
-            far.look(at, ends, n, cut, found)
-    decides = far.decide(result, asked.how, sizes, rows)
-    size = ranking.size
-    tp, n = (np.where(exists, x, 0).astype(float) for x in (lists.tp, sizes))
-    total = np.maximum(size.total, 1).astype(float)[..., np.newaxis]
-    positive = size.positive.astype(float)[..., np.newaxis]
-    above = np.exp(hypergeometric.tails(np.floor(tp), total, positive, n).ge)
-    below = np.exp(hypergeometric.tails(np.floor(n - tp), total, total - positive, n).ge)
-    better, worse = (
-        exists & (x * count * sizes.size <= 1.0 - asked.how.level) for x in (above, below)
-    )
-    warn_of_reversed(worse[exists])
-    value = np.where(exists, lists.tp / sizes, np.nan)
-    return _Found(value, limits, alone, better, lists.tied, exists, result, decides)
-
-
-def _of_areas(
-    score: FloatArray,
-    gold: BoolArray,
-    present: BoolArray,
-    keys: Keys,
-    *,
-    asked: RankCriterion,
-    baseline: int | None,
-    sizes: IntArray,
-    ties: str,
-    n_resamples: int,
-    seed: int,
-    advance: Callable[[int], object],
-) -> _Found:
-    """Return values and tests of areas, from the influence of each candidate on each area."""
-    label = gold[..., np.newaxis, :]
-    ranking = Ranking.of(score, label, present)
-    placed = roc_areas.placements(ranking)
-    levels = asked.together(score.shape[-2], 1), asked.how.level
-    if asked.kind == "roc":
-        value, influence = placed.area, placed.placement
-        by = spread_of(influence, placed.gold, placed.present, None)
-        counts = by.positive, by.negative
-        limits, alone = (
-            roc_areas.newcombe_limits(value, by.spread, *counts, level) for level in levels
-        )
-        above = value > 0.5
-    else:
-        result = early.influences(ranking)
-        value, influence = result.value, result.influence
-        found = spread_of(influence, result.gold, result.present, None)
-        limits, alone = (
-            early.ap_logit_limits(result, found.error, found.freedom, found.positive, level)
-            for level in levels
-        )
-        above = value > early.chance_average_precision(ranking)
-        by = spread_of(placed.placement, placed.gold, placed.present, None, warns=False)
-    tested = measure_pairs.of_influences(
-        value, influence, label, present, asked.how, score=score, baseline=baseline,
-        n_resamples=n_resamples,
-        most=n_resamples * (MORE if asked.n_resamples is None else 1), seed=seed,
-        student=asked.kind == "ap",
-    )  # fmt: skip
-    # without information a positive is above another candidate half of the time
-    p = roc_areas.p_of_half(placed.area, by.spread, by.positive, by.negative, "newcombe")
-    better = above & (placed.area > 0.5)
-    better &= rejects(0.5 * p * value.shape[-1], 1.0 - asked.how.level)
-    value = value[..., np.newaxis]
-    limits, alone = ((low[..., np.newaxis], high[..., np.newaxis]) for low, high in (limits, alone))
-    exists = np.ones((*better.shape, 1), dtype=bool)
-    tied = np.zeros(exists.shape, dtype=np.int64)
-    return _Found(value, limits, alone, better[..., np.newaxis], tied, exists, tested, tied > 0)

@@ -52,7 +52,7 @@ AVERAGED_COLUMNS = (
 
 @Capabilities(
     rankings="How good is each n-best list?", lists=True, any_ties=True, ends=True, clusters=True,
-    heads=True,
+    crossed=True, heads=True,
     short="measure n tp precision ci_low ci_high lift tied",
 )  # fmt: skip
 @with_roles

@@ -42,7 +42,7 @@ from rankeval_pd.stats.significance.fisher import ALTERNATIVES
 RANGE_COLUMNS = ("measure_a", "measure_b", "better", "n_first", "n_last", "n_tests", "p_max")
 
 
-@Capabilities(rankings="Is A better than B?", heads=True)
+@Capabilities(rankings="Is A better than B?", heads=True, clusters=True)
 @with_roles
 def significant_ranges(
     data: Data,

@@ -22,6 +22,7 @@ from rankeval_pd.forms.roles.roles import (
     Roles,
     Target,
 )
+from rankeval_pd.nbest.clustered_lists import of_rows, recall_sizes
 from rankeval_pd.nbest.precision import LEAST, IntervalKind, warn_of_reversed
 from rankeval_pd.nbest.precision_bands import enough
 from rankeval_pd.progress import drawing_bar
@@ -44,6 +45,7 @@ BANDS = ("clopper-pearson", "emproc", "emproc-plus")
     lists=True,
     any_ties=True,
     ends=True,
+    clusters=True,
     short="measure n tp recall ci_low ci_high lift tied",
 )
 @with_roles
@@ -81,7 +83,7 @@ def nbest_recall(
         One row per measure and n (Dataset: dimensions measure and n), the columns of
         :func:`nbest_precision`: ``measure``, ``n``, ``threshold``, ``tp``, ``precision``,
         ``recall`` = tp / N+, ``lift``, ``ci_low``, ``ci_high``: the limits of recall, NaN without
-        true positives; ``tied``, and ``tp_sd`` under ``ties="expected"``.
+        true positives; ``tied``, ``tp_sd`` under ``ties="expected"``, and ``n_groups``.
 
     Warns
     -----
@@ -129,13 +131,14 @@ def recall_of_lists(
     roles: Any,
 ) -> Data:
     """Return the columns asked for of n-best lists, whose limits are those of recall or of lift."""
-    ties = Roles.of(roles).ties
-    scaled = "recall" not in types
+    ties, scaled = Roles.of(roles).ties, "recall" not in types
+    if Roles.of(roles).groups is not None:
+        types, columns = {**types, "n_groups": np.int64}, (*columns, "n_groups")
 
     def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
         return ask_measures(
             inner, _list_columns, {**types, "exists": bool}, along={"n": asked},
-            beside=[inner["sign"]],
+            beside=[inner[name] for name in ("sign", "cluster") if name in inner],
             options={
                 "n": those(sizes, asked), "kind": kind, "ties": ties, "of_lift": scaled,
                 "names": tuple(types),
@@ -151,6 +154,7 @@ def recall_of_lists(
 def _list_columns(
     ranking: Ranking,
     sign: FloatArray,
+    cluster: IntArray | None = None,
     *,
     n: IntArray | None,
     kind: IntervalKind,
@@ -165,7 +169,13 @@ def _list_columns(
     edge = bands.edge_precision(ranking.cumulated(ties), inside, total)
     spread = bands.spread(lists.tp, inside, total, positive, edge)
     exists = lists.exists & (positive > 0)
-    if kind.target == "region":
+    groups: IntArray | None = None
+    if cluster is not None:
+        size, groups = of_rows(
+            lambda ranked, n, _: recall_sizes(ranked, n, kind.level, fixed=kind.target == "region"),
+            ranking, cluster, asked, exists,
+        )  # fmt: skip
+    elif kind.target == "region":
         long = exists & (asked >= LEAST)
         sizes = np.broadcast_to(asked, lists.tp.shape)
         warn_of_thresholds(spread.ratio, sizes, long, "recall of the n-best list")
@@ -185,8 +195,9 @@ def _list_columns(
         "threshold": lists.threshold * sign[..., np.newaxis] + 0.0, "tp": lists.tp,
         "precision": precision, "recall": recall, "lift": recall * times, "ci_low": limits[0],
         "ci_high": limits[1], "tied": lists.tied, "tp_sd": lists.block.tp_sd(asked),
+        "n_groups": groups,
     }  # fmt: skip
-    return (*(named[name] for name in names), lists.exists)
+    return (*(np.asarray(named[name]) for name in names), lists.exists)
 
 
 @Capabilities(rankings="How much is found, how early?", lists=True)

@@ -12,6 +12,7 @@ import xarray as xr
 from rankeval_pd.forms.out.tables import adjusted_together, family_of, levels_together
 from rankeval_pd.forms.rankings.copied_measures import count_distinct, distinct_pairs
 from rankeval_pd.forms.rankings.kernel_calls import Pair
+from rankeval_pd.forms.roles.declarations import check_needed
 from rankeval_pd.forms.roles.roles import Names
 from rankeval_pd.nbest.tie_warnings import P_ENDS, decides, warn_of_order
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
@@ -413,3 +414,26 @@ def _of_sets(*counts: FloatArray, level: float, ci: str, phi: float) -> Limits:
         low, high = np.clip((low, high), -1.0, 1.0)
     same = (only_a == 0) & (only_b == 0) & (both > 0)
     return np.where(same, 0.0, low), np.where(same, 0.0, high)
+
+
+_MOST_SWAPS = 1e15
+
+
+def enough_draws(n_tests: int, options: Decision) -> int:
+    """Return how many draws there are, or refuse: of so few no statistic could be significant."""
+    if n_tests / options.alpha > _MOST_SWAPS:
+        raise ValueError(
+            f"alpha={options.alpha:g}: no test by draws is significant at it, unless there are more"
+            f" than {_MOST_SWAPS:.0e} of them. Give a larger alpha."
+        )
+    if options.n_resamples is None:
+        return check_needed(swaps.enough_swaps(n_tests, options.alpha), f"alpha={options.alpha!r}")
+    needed = swaps.least_swaps(n_tests, options.alpha)
+    if options.n_resamples < needed:
+        what = "pairs, counted in every group," if options.adjust_over == "all" else "pairs"
+        raise ValueError(
+            f"n_resamples={options.n_resamples} cannot reach alpha={options.alpha:g}: the smallest"
+            f" p-value of {n_tests} {what if n_tests > 1 else 'pair'} is {n_tests}/(n_resamples +"
+            f" 1). Give n_resamples={needed} or more, or leave it out."
+        )
+    return int(options.n_resamples)

@@ -33,6 +33,7 @@ _OF_PAIRS = {
     rankings="Which measure is best?",
     items="Who is best?",
     heads=True,
+    clusters=True,
     short={
         "": "measure system metric n value ci_low ci_high rank_low rank_high letters",
         "baseline": "measure system metric n value difference difference_low difference_high"

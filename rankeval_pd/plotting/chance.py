@@ -41,7 +41,9 @@ if TYPE_CHECKING:
 # ------------------------------------------- Pictures of what chance reaches, from data or a table
 
 
-@of_data_or_table(draw_random_bound, ("p", "n", "expected", "critical"), "random_bound")
+@of_data_or_table(
+    draw_random_bound, ("p", "n", "expected", "critical"), "random_bound", clusters=False
+)
 def random_bound(
     data: Data,
     p: Levels = 0.05,
@@ -102,7 +104,9 @@ def random_bound(
     return draw_random_bound(bound, table, envelope, log=log, **look)
 
 
-@of_data_or_table(draw_random_cdf, ("n", "tp", "discrete", "parametric"), "random_cdf")
+@of_data_or_table(
+    draw_random_cdf, ("n", "tp", "discrete", "parametric"), "random_cdf", clusters=False
+)
 def random_cdf(
     data: Data,
     n: int,
@@ -197,8 +201,9 @@ def area(
 
 
 @of_data_or_table(
-    draw_odds_ratios, ("measure_a", "n", "odds_ratio", "odds_ratio_mle"), "odds_ratios"
-)
+    draw_odds_ratios, ("measure_a", "n", "odds_ratio", "odds_ratio_mle"), "odds_ratios",
+    clusters=False,
+)  # fmt: skip
 def odds_ratios(
     data: Data,
     a: Hashable,
@@ -245,8 +250,9 @@ def odds_ratios(
 
 
 @of_data_or_table(
-    draw_tie_sensitivity, ("measure_a", "n", "p_min", "p_median", "p_max"), "tie_sensitivity"
-)
+    draw_tie_sensitivity, ("measure_a", "n", "p_min", "p_median", "p_max"), "tie_sensitivity",
+    clusters=False,
+)  # fmt: skip
 def tie_sensitivity(
     data: Data,
     a: Hashable,
@@ -296,8 +302,9 @@ def tie_sensitivity(
 
 
 @of_data_or_table(
-    draw_mean_difference, ("measure_a", "n_first", "n_last", "difference"), "mean_difference"
-)
+    draw_mean_difference, ("measure_a", "n_first", "n_last", "difference"), "mean_difference",
+    clusters=False,
+)  # fmt: skip
 def mean_difference(
     data: Data,
     a: Hashable,

@@ -175,6 +175,7 @@ def of_data_or_table(
     made_by: str,
     *,
     forms: Sequence[Form] = ("rankings",),
+    clusters: bool = True,
 ) -> Callable[[Picture], Picture]:
     """Make a function that computes and draws also draw a table that is there.
 
@@ -189,6 +190,8 @@ def of_data_or_table(
         The method whose result it is.
     forms : sequence of str
         The forms of data that it draws.
+    clusters : bool
+        Whether it has a picture of candidates that belong together.
     """
 
     def decorate(picture: Picture) -> Picture:
@@ -211,7 +214,7 @@ def of_data_or_table(
                     )
             return draw(data, *args, **options)
 
-        return cast(Picture, Capabilities(**headings)(drawn))
+        return cast(Picture, Capabilities(**headings, clusters=clusters)(drawn))
 
     return decorate
 

@@ -284,7 +284,9 @@ def _draws(data: Any, a: Hashable, b: Hashable, alpha: float, roles: Mapping[str
 _BUDGET = 1e8  # candidates times resamples: some seconds
 
 
-@of_data_or_table(draw_repetition, ("measure", "sd_expected", "sd_observed"), "repetition")
+@of_data_or_table(
+    draw_repetition, ("measure", "sd_expected", "sd_observed"), "repetition", clusters=False
+)
 def repetition(
     data: Data,
     threshold: float | Mapping[Hashable, float] | None = None,

@@ -198,6 +198,7 @@ def _window(window: Any) -> tuple[float, float]:
 
 @Capabilities(
     items="Which gain is worth reporting?",
+    clusters=True,
     dask="it takes parts of the items; ask for them, ddf.sample(frac=...), one by one",
     short="size system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted",
 )

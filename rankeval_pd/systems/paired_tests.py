@@ -53,6 +53,7 @@ _PAIR_DTYPES = (bool, *[float] * 11, bool, bool, *[np.int64] * 3, *[float] * 6)
 @Capabilities(
     items="Is the gain of a system real?",
     sums=True,
+    clusters=True,
     short="system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted p_equivalence"
     " p_noninferior",
 )
@@ -125,8 +126,8 @@ def paired_bootstrap(
         and Wolf) finds more, and has the intervals of "max-t". Both always resample.
     adjust_over : {"all", "group"}
         Whether the pairs of all groups (of ``by``; in a Dataset of all batch dimensions) are one
-        family, or those of each group. "max-t" covers the pairs of a group; over groups, whose
-        items differ, Bonferroni's method (with "max-t-stepdown" a step-down) is added.
+        family, or those of each. "max-t" covers the pairs of a group; over groups, Bonferroni's
+        method (with "max-t-stepdown" a step-down) is added.
     alpha : float
         The level at which ``undecided`` is judged, for which ``n_resamples`` is chosen, and at
         which the exact test with a margin is most powerful.
@@ -146,8 +147,9 @@ def paired_bootstrap(
         hyp_i, ref_i, match_i of each order i; or a function f(S) of statistics summed over items,
         in the order of the columns, S[..., statistic] → [...], inf and NaN being undefined.
         ``higher_is_better``: None takes the metric's own. ``groups``: the clusters (documents) that
-        are drawn whole. ``by``: domains, each tested alone. ``measures``: the systems. ``rng``:
-        seed. ``dim``: the dimension of the items in a Dataset.
+        are drawn whole; two crossed factors, ``["item", "annotator"]``, have a t test.
+        ``weight="group"``: the mean over clusters of their means. ``by``: domains, each tested
+        alone. ``measures``: the systems. ``rng``: seed. ``dim``: the dimension of the items.
 
     Returns
     -------
@@ -218,8 +220,9 @@ def paired_bootstrap(
     with the standard error of every resample. Its interval excludes 0 if and only if p_adjusted is
     at most 1 − level: it contains the gains whose t statistic is not above the critical value.
 
-    Pairs are ordered by their gain, so the one-sided p of two equal systems is at most 0.05 in 10%
-    of samples. Use "greater" only if the direction was fixed before.
+    Pairs are ordered by gain: the one-sided p of equal systems is at most 0.05 in 10% of samples.
+    Use "greater" only if the direction was fixed before. With two factors the variance is that of
+    either, less that of their cells, and t has one degree of freedom less than the fewer levels.
 
     Cost: for each block of 1,000 resamples a matrix product, items x systems (but for "wild" x
     statistics). 8 bytes per resample and system are kept, and per pair if standard errors of
@@ -230,10 +233,10 @@ def paired_bootstrap(
     References
     ----------
     T. Berg-Kirkpatrick, D. Burkett, D. Klein (2012), figure 1, section 2.2 and footnotes 2 to 5.
-    C. F. J. Wu (1986); A. C. Cameron, J. Gelbach, D. Miller (2008): wild bootstrap. J. Hartigan
-    (1969): its interval. T. Tango (1998); R. G. Newcombe (1998), method 10. P. Hall (1992), On the
-    removal of skewness by transformation. B. Phipson, G. Smyth (2010): p is never 0. B. Efron
-    (1987): BCa. J. Romano, M. Wolf (2005): step-down.
+    C. F. J. Wu (1986); A. C. Cameron, J. Gelbach, D. Miller (2008: wild bootstrap; 2011: crossed
+    factors). J. Hartigan (1969): its interval. T. Tango (1998); R. G. Newcombe (1998), method 10.
+    P. Hall (1992), On the removal of skewness by transformation. B. Phipson, G. Smyth (2010): p is
+    never 0. B. Efron (1987): BCa. J. Romano, M. Wolf (2005): step-down.
 
     Examples
     --------
@@ -269,6 +272,7 @@ def paired_bootstrap(
 @Capabilities(
     items="Is the gain of a system real?",
     sums=True,
+    clusters=True,
     short="system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted p_equivalence"
     " p_noninferior",
 )
@@ -325,9 +329,6 @@ def paired_permutation(
     outputs are exchangeable on these very items; it says nothing of other items (Riezler and
     Maxwell 2005; footnote 1 of Berg-Kirkpatrick et al.). For 0/1 items it is McNemar's exact
     test. Monte-Carlo p-values are (s + 1)/(b + 1); the swaps are the same for all pairs.
-
-    Cost: of a block of 1,000 trials a matrix product, and two scores per pair and trial; 8 bytes
-    per trial and pair are kept.
 
     References
     ----------

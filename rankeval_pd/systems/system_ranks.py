@@ -40,7 +40,7 @@ from rankeval_pd.stats.rankings.rank_tests import (
 from rankeval_pd.stats.rankings.rank_tests import system_ranks as system_ranks_of
 from rankeval_pd.stats.resampling import resamples, swapped_gains
 from rankeval_pd.stats.resampling.gain_tables import METHODS, is_undecided
-from rankeval_pd.stats.resampling.item_draws import skewed, studentises
+from rankeval_pd.stats.resampling.item_draws import moves_with_size, skewed, studentises
 from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions, quiet
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, with_resamples
 
@@ -58,6 +58,7 @@ _FAMILY = ("family_p", "family_low", "family_high")
 
 @Capabilities(
     items="Who is best?",
+    clusters=True,
     sums=True,
     short="system value ci_low ci_high rank_low rank_high letters",
 )
@@ -236,7 +237,7 @@ def _by_rank(table: Data, by: list[Hashable]) -> Data:
 # -------------------------------------------------------------------------------------------------
 # How a table of resampled items is made: options, memory, bar, family, and what is to be said.
 
-FEW_ITEMS, FEW_GROUPS = 30, 20  # below these, a warning
+FEW_ITEMS, FEW_GROUPS, FEW_LEVELS = 30, 20, 10  # below these, a warning
 _ADJUSTMENTS = (None, *ADJUSTMENTS, "max-t", "max-t-stepdown")
 
 
@@ -324,7 +325,7 @@ class TableNotes:
         if options.adjust is not None:
             self.attrs["adjust_over"] = adjust_over
         self.over_all = options.adjust is not None and adjust_over == "all"
-        self._groups = roles.get("groups")
+        self._groups, self._by_item = roles.get("groups"), roles.get("weight") != "group"
         self.attrs["seed"] = options.seed
         self._drawn = 0
         if options.n_resamples:
@@ -334,7 +335,7 @@ class TableNotes:
         self._alpha = options.alpha
         self._signs = "event" not in said or options.event == "wild"
         self._fewest = np.iinfo(np.int64).max
-        self._flat = self._skewed = False
+        self._flat = self._skewed = self._sized = False
         self._late = False
 
     def settled(self, options: PairOptions, n_pairs: int, groups: int) -> PairOptions:
@@ -355,7 +356,10 @@ class TableNotes:
 
     def see(self, items: AnyItems, pairs: IntArray, options: PairOptions, flat: AnyArray) -> None:
         """Note the size of what was drawn, skewness, and whether an interval was not to be had."""
+        if isinstance(self._groups, list):
+            self.attrs["event"] = "crossed"
         self._skewed = self._skewed or skewed(items, pairs, options)
+        self._sized = self._sized or (self._by_item and moves_with_size(items, pairs))
         self._drawn = max(self._drawn, options.n_resamples)
         self.attrs["n_resamples"] = self._drawn or None  # of exact distributions nothing is drawn
         if self._fewest == np.iinfo(np.int64).max:
@@ -369,13 +373,15 @@ class TableNotes:
 
     def see_interval(self, kind: str) -> None:
         """Note which interval it was; several where groups differ in what their items are."""
+        kind = "student" if isinstance(self._groups, list) else kind
         seen = {*self.attrs.get("ci", kind).split(", "), kind}
         self.attrs["ci"] = ", ".join(sorted(seen))
 
     def warn(self) -> None:
         """Warn where there are few items or groups, or nothing varies; lazy data, when computed."""
         self._late = True
-        said = [text for text in (self._about_size(), self._about_intervals()) if text]
+        every = self._about_size(), self._about_intervals(), self._about_weight()
+        said = [text for text in every if text]
         if said:
             warn(" ".join(said))
 
@@ -391,7 +397,11 @@ class TableNotes:
         if self._groups is not None:
             few, what = FEW_GROUPS, f"groups of {self._groups!r}"
         needed = int(np.ceil(1.0 - np.log2(self._alpha)))  # two-sided p is at least 2^(1-n)
-        if self._signs and self._fewest < needed:
+        if isinstance(self._groups, list):
+            if self._fewest >= FEW_LEVELS:
+                return ""
+            found = f"from fewer than {FEW_LEVELS}, intervals are wide and known only roughly"
+        elif self._signs and self._fewest < needed:
             found = (
                 f"with fewer than {needed}, nothing is significant at {self._alpha:g} (two-sided)"
             )
@@ -404,6 +414,15 @@ class TableNotes:
         else:
             return ""
         return f"{self._fewest} {what}: {found}. Take more; see the page on paired tests."
+
+    def _about_weight(self) -> str:
+        if not self._sized:
+            return ""
+        return (
+            f"groups: the gain moves with the size of the groups of {self._groups!r}, and a few are"
+            " far larger than the others: the mean over items rests on those few, and its test and"
+            " interval may err. Give weight='group' for the mean over groups, or split large ones."
+        )
 
     def _about_intervals(self) -> str:
         if not self._flat:

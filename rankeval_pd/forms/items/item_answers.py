@@ -176,6 +176,8 @@ def _metric_notes(metric: Metric, roles: Roles) -> dict[str, Any]:
     """Return what a table says of its metric; a user's function is not taken for one of ours."""
     name = metric.name if metric.names else f"function {metric.name}"
     told = {"metric": name, "higher_is_better": metric.sign > 0.0, "groups": roles.groups}
+    if len(roles.factors) == 1:
+        told["weight"] = roles.weight or "item"
     if roles.strata is not None:
         told |= {"strata": roles.strata, "average": roles.average or "macro"}
     if roles.seeds is not None:

@@ -26,8 +26,9 @@ def item_roles(keywords: Mapping[str, Any]) -> Roles:
             " compare. All systems have scores of one metric: if the lower score is the better one,"
             " give higher_is_better=False; without it they would be ranked backwards."
         )
+    _check_weight(roles)
     for name in ("by", "groups", "strata"):
-        if are_values(getattr(roles, name)):
+        if any(map(are_values, roles.factors if name == "groups" else [getattr(roles, name)])):
             raise ValueError(
                 f"{name} holds values: of systems over test items, give the name of a column or of"
                 f" a level of the index. Put them there: data.assign(part=...), {name}='part'."
@@ -51,6 +52,23 @@ def item_roles(keywords: Mapping[str, Any]) -> Roles:
         )
     check_better(roles.higher_is_better)
     return roles
+
+
+def _check_weight(roles: Roles) -> None:
+    """Raise a ValueError where a mean over groups is asked for, and there is none."""
+    if len(roles.factors) == 2 and (roles.strata is not None or roles.seeds is not None):
+        raise ValueError(
+            f"groups={roles.groups!r} with strata or seeds: two crossed factors are all that is"
+            " allowed for. Leave strata and seeds out, or name one factor."
+        )
+    if roles.weight != "group":
+        return
+    if len(roles.factors) != 1 or roles.strata is not None or roles.metric == "sum":
+        raise ValueError(
+            f"weight='group' with groups={roles.groups!r}, strata={roles.strata!r},"
+            f" metric={roles.metric!r}: the mean over groups needs one column of groups, no strata,"
+            " and a metric that is no sum. Name the groups, groups=..., or leave weight out."
+        )
 
 
 def check_better(better: object) -> None:
@@ -120,7 +138,7 @@ def seeds_as_columns(frame: pd.DataFrame, roles: Roles, by: list[Hashable]) -> p
     if frame.empty:
         raise ValueError(f"seeds={shown(seeds)}: data has no item, and so no seed. Give some rows.")
     codes(seed, "seeds", seeds)
-    beside = [name for name in (*by, roles.groups, roles.strata) if name is not None]
+    beside = [name for name in (*by, *roles.factors, roles.strata) if name is not None]
     columns = [name for name in (*beside, seeds) if name not in frame.index.names]
     plain = frame.set_index(columns, append=True)
     if plain.index.nlevels == 1 + len(beside) and seeds in frame.index.names:

@@ -12,6 +12,7 @@ Dataset.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,6 +46,7 @@ from rankeval_pd.forms.roles.columns import frame_column, labels_along, refuse_b
 from rankeval_pd.forms.roles.identifiers import warn_of_identifiers
 from rankeval_pd.forms.roles.roles import Roles, as_names, excluded_names
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.intervals.cluster_totals import factors_of, packed
 from rankeval_pd.stats.resampling.test_items import Items
 
 
@@ -74,9 +76,10 @@ def read_frame(frame: pd.DataFrame, roles: Roles) -> ItemTable:
     by = as_names(roles.by, frame.columns)
     frame = seeds_as_columns(frame, roles, by)
     role_columns = {name: role_column(frame, name, "by") for name in by}
-    for role in ("groups", "strata"):
-        if (name := getattr(roles, role)) is not None:
-            role_columns[name] = role_column(frame, name, role)
+    for name in roles.factors:
+        role_columns[name] = role_column(frame, name, "groups")
+    if roles.strata is not None:
+        role_columns[roles.strata] = role_column(frame, roles.strata, "strata")
     columns = system_columns(frame, list(role_columns), roles)
     systems = list(dict.fromkeys(system for system, _, _ in columns))
     statistics = list(dict.fromkeys(statistic for _, statistic, _ in columns))
@@ -90,6 +93,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles) -> ItemTable:
             f" {metric.name!r} needs. Every system needs {listed(metric.chosen)}."
         )
     order = item_order(frame.index)
+    _warn_of_repeated(frame.index, [role_columns[name] for name in by], roles)
     values = np.full((len(systems), len(seeds), len(frame), len(metric.chosen)), np.nan)
     rows, layers = ({name: k for k, name in enumerate(x)} for x in (systems, seeds))
     for system, seed in trained:
@@ -100,14 +104,31 @@ def read_frame(frame: pd.DataFrame, roles: Roles) -> ItemTable:
     if roles.seeds is None:
         values = values[:, 0]
 
-    def numbered(role: str) -> IntArray | None:
-        name = getattr(roles, role)
-        return None if name is None else codes(role_columns[name].iloc[order], role, name)
+    def numbered(role: str, names: list[Hashable]) -> IntArray | None:
+        each = [codes(role_columns[name].iloc[order], role, name) for name in names]
+        return packed(*each) if each else None
 
-    beside = ItemDesign.of_roles(roles, numbered("groups"), numbered("strata"), seeds)
+    strata = numbered("strata", [] if roles.strata is None else [roles.strata])
+    beside = ItemDesign.of_roles(roles, numbered("groups", roles.factors), strata, seeds)
     keys, number = group_numbers([role_columns[name].iloc[order] for name in by], by, len(frame))
     members = [np.flatnonzero(number == group) for group in range(len(keys))]
     return ItemTable(values, systems, metric, beside, frame.index[order], keys, members)
+
+
+def _warn_of_repeated(labels: pd.Index, by: list[pd.Series], roles: Roles) -> None:
+    """Say that items occur more than once, as under several annotators, and are not independent."""
+    given = roles.factors or roles.strata is not None or roles.seeds is not None
+    if given or labels.is_unique or labels.names == [None]:
+        return
+    parts = pd.DataFrame({k: x.to_numpy() for k, x in enumerate([labels.to_series(), *by])})
+    again = int(parts.duplicated().sum())
+    if again:
+        name = labels.names[0] if labels.nlevels == 1 else list(labels.names)
+        warn(
+            f"{again:,} rows repeat the label of another in the index {name!r}: rows of one item,"
+            " as by several annotators, are taken for independent. Say what belongs together,"
+            f" groups={name!r}, or with a column of annotators groups=[{name!r}, 'annotator']."
+        )
 
 
 def warn_of_shape(frame: pd.DataFrame, roles: Roles, systems: list[Hashable]) -> None:
@@ -127,7 +148,7 @@ def warn_of_shape(frame: pd.DataFrame, roles: Roles, systems: list[Hashable]) ->
     if by:
         columns = [role_column(frame, name, "by") for name in by]
         groups["by"] = group_numbers(columns, by, len(frame))[1]
-    if roles.groups is not None:
+    if len(roles.factors) == 1:
         groups["groups"] = pd.factorize(role_column(frame, roles.groups, "groups"))[0]
     warn_of_identifiers(
         {name: frame_column(frame, name, "measures") for name in systems},
@@ -191,7 +212,7 @@ def read_dataset(
         name: variable
         for name, variable in data.data_vars.items()
         if roles.dim in variable.dims
-        and name not in (roles.groups, roles.strata)
+        and name not in (*roles.factors, roles.strata)
         and name not in out
         and (api.is_numeric_dtype(variable.dtype) or api.is_bool_dtype(variable.dtype))
     }
@@ -204,10 +225,7 @@ def read_dataset(
     labels = labels_along(data, roles.dim)
     order = np.arange(len(labels)) if spread else item_order(labels)
 
-    def numbered(role: str) -> IntArray | None:
-        name = getattr(roles, role)
-        if name is None:
-            return None
+    def numbered(role: str, name: Hashable) -> IntArray:
         if name not in data.variables:
             raise unknown_name(role, name, data.variables)
         if data[name].dims != (roles.dim,):
@@ -248,7 +266,9 @@ def read_dataset(
     values = values.transpose(*batch, *inner)
     seeds = [values[name].to_numpy().tolist() for name in seeded]
     values = values.rename(dict.fromkeys(seeded, "seed")).assign_coords(kept)
-    beside = ItemDesign.of_roles(roles, numbered("groups"), numbered("strata"), *seeds)
+    each = [numbered("groups", name) for name in roles.factors]
+    strata = None if roles.strata is None else numbered("strata", roles.strata)
+    beside = ItemDesign.of_roles(roles, packed(*each) if each else None, strata, *seeds)
     return values, metric, systems, beside, labels[order]
 
 
@@ -317,15 +337,17 @@ def to_items(
         values = np.concatenate([values, ones], axis=3)
     if metric.counts:
         check_counts(values[there], metric, names, labels)
-    cluster = beside.cluster
+    cluster, factors = beside.cluster, list[IntArray]()
     if cluster is not None:
+        factors = factors_of(cluster)
         cluster = np.unique(cluster, return_inverse=True)[1]
-        if cluster.max() < 1:
+        if min(levels.max() for levels in (*factors, cluster)) < 1:
             raise ValueError(
                 "groups: there is one group, and resampling groups needs two at least. Leave"
                 " groups out, or name a column that tells groups apart."
             )
-    return crossed(values, there, metric, systems, cluster, beside)
+    items = crossed(values, there, metric, systems, cluster, beside)
+    return items if len(factors) < 2 else replace(items, factors=(factors[0], factors[1]))
 
 
 def _of_those_there(

@@ -232,6 +232,7 @@ class ItemDesign(NamedTuple):
     average: str  #: how strata make one score
     seeds: list[Hashable] | None  #: the labels of the training seeds
     missing: str
+    weight: str  #: whether items or groups count the same
 
     @classmethod
     def of_roles(
@@ -243,7 +244,8 @@ class ItemDesign(NamedTuple):
     ) -> ItemDesign:
         """Return what the roles say; ``seeds`` are labels, if there is a role of that name."""
         known = None if roles.seeds is None else seeds
-        return cls(cluster, strata, roles.average or "macro", known, roles.missing)
+        weight = roles.weight or "item"
+        return cls(cluster, strata, roles.average or "macro", known, roles.missing, weight)
 
     @property
     def inner(self) -> list[str]:
@@ -272,6 +274,10 @@ def crossed(
     """
     score, linear = metric.score, metric.linear
     strata = beside.strata
+    if beside.weight == "group":
+        assert cluster is not None
+        sizes = np.bincount(cluster).astype(float)
+        values = values * (cluster.size / sizes.size / sizes)[cluster][:, np.newaxis]
     if strata is not None:
         strata = np.unique(strata, return_inverse=True)[1]
         _check_strata(strata, cluster)

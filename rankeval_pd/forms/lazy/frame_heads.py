@@ -246,6 +246,11 @@ def _refuse_values(roles: Roles) -> None:
                 f"{role} is given as values, and the rows of a Dask DataFrame are spread over its"
                 f" partitions: give the name of a column, ddf.assign({role}=...)."
             )
+    if len(roles.factors) > 1:
+        raise ValueError(
+            f"groups={roles.groups!r}: the cells of two crossed factors are spread over the"
+            " partitions of a Dask DataFrame. Compute the columns in use, ddf[[...]].compute()."
+        )
     if roles.by is not None:
         raise ValueError(
             f"by={roles.by!r}: a head is of one ranking, and these would be many. Ask for lists of"

@@ -180,9 +180,11 @@ EVENTS = {
     "strict": "the paired bootstrap as written in Berg-Kirkpatrick et al. (2012, figure 1)",
     "zero": "a paired bootstrap (share of gains below 0)", "studentised": "a bootstrap t test",
     "bias-corrected": "a bias-corrected paired bootstrap",
+    "crossed": "a t test with the variance of two crossed factors",
 }  # fmt: skip
 HANDLED = {
-    "groups": "Rows of the same {} were kept together.", "ties": "Ties were handled as {!r}.",
+    "groups": "Rows of the same {} were kept together.", "weight": "Each {} counts the same.",
+    "ties": "Ties were handled as {!r}.",
     "missing": "Missing scores were handled as {!r}.",
     "unjudged": "Unjudged candidates were handled as {!r}.",
     "undefined": "Undefined metrics were handled as {!r}.",
@@ -260,6 +262,10 @@ def called(attrs: Mapping[Any, Any]) -> tuple[str, bool]:
         return f"{part}area under the ROC curve", False
     if metric is not None:
         text = "mean score" if metric == "mean" else WRITTEN.get(metric, str(metric))
+        if attrs.get("weight") is not None and metric == "mean":
+            text = f"{text} over {attrs['weight']}s"
+        elif attrs.get("weight") == "group":
+            text = f"{text} of equal groups"
         return text, metric in PERCENT_METRICS
     of = attrs.get("of", "precision")
     if "event" in attrs or attrs.get("method") in ("paired_bootstrap", "paired_permutation"):
@@ -303,8 +309,10 @@ def methods_section(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
         count = f"Up to {count}" if _of_lists(attrs) else count  # as many as each pair needs
         sentences.append(f"{count} resamples were drawn{seed}.")
     for role, text in HANDLED.items():
-        if role in attrs:
-            sentences.append(text.format(attrs[role]))
+        if attrs.get(role) is not None:
+            given = attrs[role]
+            given = " or ".join(map(str, given)) if isinstance(given, list) else given
+            sentences.append(text.format(given))
     return " ".join(sentences)
 
 

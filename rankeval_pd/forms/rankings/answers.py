@@ -107,8 +107,10 @@ def answer(
         chosen.check_ties()
     if able.scores and not able.ends:
         chosen.check_ends()
-    if able.scores and not able.clusters:
-        chosen.check_groups()
+    if not (able.clusters and able.crossed):
+        chosen.check_groups(crossed=able.clusters)
+    if len(chosen.factors) > 1:  # a head knows how many levels one factor has
+        able = replace(able, heads=False)
     check_data(data)
     # of blocks of equal scores, and where the data decide, rows leave a Dataset along ``row``
     if combine is not None:

@@ -72,6 +72,7 @@ from rankeval_pd.forms.roles.identifiers import (
 )
 from rankeval_pd.forms.roles.roles import Roles, as_names
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.intervals.cluster_totals import packed
 from rankeval_pd.stats.rankings.ranking import Whole
 
 Data = TypeVar("Data", pd.DataFrame, xr.Dataset)
@@ -209,7 +210,9 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
     unnamed = not label and set(frame.index.names) <= set(by)  # the index names groups alone
     cluster = None
     if roles.groups is not None:
-        cluster = cluster_codes(frame_column(frame, roles.groups, "groups"), roles.groups)
+        cluster = packed(
+            *(cluster_codes(frame_column(frame, x, "groups"), x) for x in roles.factors)
+        )
     levels = [_as_index(frame_column(frame, name, "label")) for name in label]
     labels = frame.index if not levels else levels if len(levels) > 1 else levels[0]
     if roles.key is None and not scored:  # counts alone: no order of candidates matters
@@ -231,7 +234,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
             warn_of_repeated(labels, again, by=by, label=label)
         if roles.measures is None:
             numbers = {"by": number} if by else {}
-            numbers |= {} if cluster is None else {"groups": cluster}
+            numbers |= {} if cluster is None or len(roles.factors) > 1 else {"groups": cluster}
             columns_found = {name: frame_column(frame, name, "measures") for name in result}
             warn_of_identifiers(columns_found, taken_as="measures", groups=numbers, truth=truth)
         if by and cluster is None and draws is not None and roles.agreement != "each":
@@ -296,8 +299,8 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
     gold = find_gold(data, roles)
     named = with_roles_of(gold, roles, data.variables)
     measures = result = find_measures(data, roles, named, needed=scored)
-    for role in ("gold", "key", "groups"):
-        name = gold if role == "gold" else getattr(roles, role)
+    listed_roles = [("gold", gold), ("key", roles.key), *(("groups", x) for x in roles.factors)]
+    for role, name in listed_roles:
         if name is not None and name not in data.variables:
             raise unknown_name(role, name, data.data_vars)
     if data[gold].dtype.kind == "c" and roles.positive is None:
@@ -332,7 +335,9 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
     score = score.transpose(*[d for d in batch if d in score.dims], "measure", "candidate")
     cluster = None
     if roles.groups is not None:
-        cluster = _clusters(data, roles, truth.rename(candidate=roles.dim)).rename(dims)
+        where = truth.rename(candidate=roles.dim)
+        each = [_clusters(data, roles, name, where).rename(dims) for name in roles.factors]
+        cluster = each[0] if len(each) == 1 else xr.apply_ufunc(packed, *each, dask="parallelized")
     if scored and not part:
         lacking = score.chunks is None and bool((np.isnan(truth) & ~np.isnan(score)).any())
         if truth.chunks is None and not lacking:  # a candidate without a label is refused below
@@ -390,9 +395,8 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
     )
 
 
-def _clusters(data: xr.Dataset, roles: Roles, truth: xr.DataArray) -> xr.DataArray:
+def _clusters(data: xr.Dataset, roles: Roles, name: Hashable, truth: xr.DataArray) -> xr.DataArray:
     """Return the number of each candidate's group, -1 for padding, lazily where it is lazy."""
-    name = roles.groups
     bare = one_chunk(xr.DataArray(data[name].variable), roles.dim)
     if isinstance(bare.dtype, pd.api.extensions.ExtensionDtype):  # which Dask does not know
         bare = bare.copy(data=np.asarray(bare, dtype=object))

@@ -284,12 +284,15 @@ class PairRanks(NamedTuple):
         """Return what the draws of the same candidates depend on, in a group on one of them."""
         result: Keys = self.draws[row][self.present[row]]
         together = self.clusters_of(row)
-        if together is None:
-            return result
-        numbers, own = np.unique(together, return_inverse=True)
-        least = np.full(numbers.size, np.iinfo(np.uint64).max, dtype=np.uint64)
-        np.minimum.at(least, own, result)
-        return least[own]
+        return result if together is None else keys_of_clusters(result, together)
+
+
+def keys_of_clusters(keys: Keys, cluster: IntArray) -> Keys:
+    """Return one key for all candidates of a group, so that whole groups are swapped."""
+    numbers, own = np.unique(cluster, return_inverse=True)
+    least = np.full(numbers.size, np.iinfo(np.uint64).max, dtype=np.uint64)
+    np.minimum.at(least, own, keys)
+    return least[own]
 
 
 PairKernel = Callable[..., tuple[AnyArray, ...]]

@@ -27,6 +27,7 @@ from rankeval_pd.forms.roles.roles import MEANINGS, Roles, default_of
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 NO_EFFECT = "no effect here."
+NO_CONCLUSION = "no effect here: nothing is concluded from single rows."
 
 # --------------- The capabilities of a question: what it takes. Nothing else says so a second time
 
@@ -49,7 +50,9 @@ class Capabilities:
     any_rows: bool = False  #: how many rows it has depends on the data
     any_ties: bool = False  #: it has an answer for each method of counting ties
     ends: bool = False  #: it has one for lists that end before the candidates do: missing="absent"
-    clusters: bool = False  #: it has one for candidates that belong together: groups=
+    #: it has one for candidates or items that belong together, groups=, or draws no conclusion
+    clusters: bool = False
+    crossed: bool = False  #: it has one for two crossed factors
     #: it has one for a head; a Dask DataFrame collects the head, of N and N+ alone without scores
     heads: bool = False
     counts: bool = False  #: it needs N and N+ alone: groups of any size are asked together

@@ -57,7 +57,7 @@ class _Rankings(_Shared, total=False):
     min_grade: float | None
     key: Hashable | None
     label: Names
-    groups: Hashable | None
+    groups: Names
     lower_is_better: Names | bool
     missing: Missing
 
@@ -72,7 +72,8 @@ class ItemRoles(_Shared, total=False):
     """The roles of the columns of systems over test items."""
 
     metric: str | Callable[[Any], Any] | None
-    groups: Hashable | None
+    groups: Names
+    weight: Weight | None
     strata: Hashable | None
     average: Average | None
     seeds: Hashable | None
@@ -80,6 +81,7 @@ class ItemRoles(_Shared, total=False):
     higher_is_better: bool | None
 
 
+Weight = Literal["item", "group"]
 QueryTies = Literal["trec", "shared", "expected"]
 QueryMissing = Literal["absent", "raise"]
 Unjudged = Literal["negative", "skip", "raise"]
@@ -133,7 +135,10 @@ MEANINGS: dict[str, str] = {
     "rng": "the seed of ties and draws: the same seed, the same numbers.",
     "dim": "of a Dataset, the dimension of the rows.",
     "metric": "the metric, a name or a function of summed statistics.",
-    "groups": "the column that names the cluster of each row, of rows that depend on each other.",
+    "groups": "the column that names the cluster of each row, of rows that depend on each other; a"
+    " list of two: crossed factors.",
+    "weight": "with groups, whose mean is asked for: item, that of all items, unless given; or"
+    " group, the mean over groups of their means.",
     "strata": "the column that names the stratum (task, domain) of each item, within which items"
     " are drawn.",
     "average": "how the strata make one score: macro, their mean, unless given; or micro, all items"
@@ -171,7 +176,8 @@ class Roles:
     missing: str = "raise"
     rng: int | np.random.Generator | None = 0
     dim: Hashable = "candidate"
-    groups: Hashable | None = None
+    groups: Names = None
+    weight: str | None = None
     strata: Hashable | None = None
     average: str | None = None
     seeds: Hashable | None = None
@@ -211,7 +217,8 @@ class Roles:
         for name in ("gold", "key", "dim", "groups", "strata", "seeds"):
             given = getattr(roles, name)
             named = name in ("dim", "strata", "seeds")
-            if name == "gold" and isinstance(given, list):  # of several annotators
+            several = isinstance(given, list)  # annotators, and two crossed factors
+            if several and (name == "gold" or (name == "groups" and len(given) == 2)):
                 continue
             if not isinstance(given, Hashable) and (named or not are_values(given)):
                 raise TypeError(f"{name}={given!r}: give the name of one column, not several.")
@@ -224,17 +231,32 @@ class Roles:
         check_choice("missing", roles.missing, MISSING)
         _check_positive(roles.positive, roles.min_grade)
         check_choice("average", roles.average, (None, *get_args(Average)))
+        check_choice("weight", roles.weight, (None, *get_args(Weight)))
         _ = roles.seed
         return roles
 
-    def check_groups(self) -> None:
-        """Raise a ValueError where candidates that belong together have no answer."""
-        if self.groups is not None:
+    @property
+    def factors(self) -> list[Any]:
+        """The names in ``groups``: of none, one or two crossed factors."""
+        several = self.groups if isinstance(self.groups, list) else [self.groups]
+        return [] if self.groups is None else several
+
+    def check_groups(self, *, crossed: bool = False) -> None:
+        """Raise a ValueError where candidates that belong together have no answer.
+
+        With ``crossed`` there is none for two factors.
+        """
+        if len(self.factors) > 1 and crossed:
+            raise ValueError(
+                f"groups={self.groups!r}: two crossed factors have an answer in nbest_precision,"
+                " compare and significant_ranges without draws, and in paired_bootstrap. Name the"
+                " factor with the fewer levels alone: that is too sure where the other matters too."
+            )
+        if self.groups is not None and not crossed:
             raise ValueError(
                 "groups: what is asked here takes the candidates for independent, and has no answer"
-                " for clusters. With groups=... and without by=... or average=... there are"
-                " nbest_precision, precision_band, compare, significant_ranges, difference_band,"
-                " area and compare_area. For queries in clusters: per_query(metric, wide=True), and"
+                " for clusters. The overview, df.rankeval(groups=...), lists what has one, without"
+                " by=... or average=... For queries in clusters: per_query(metric, wide=True), and"
                 " groups=... in the tests of its table."
             )
 

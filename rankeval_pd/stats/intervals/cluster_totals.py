@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -145,6 +145,16 @@ def total_spread(totals: ListTotals, added: FloatArray | float = 0.0) -> Cluster
     variance above 0 if all candidates have one label, and is multiplied by the typical size of a
     cluster.
     """
+    if len(factors := factors_of(totals.cluster)) > 1:
+        one, other, cells = (
+            total_spread(totals._replace(cluster=levels), added) for levels in factors
+        )
+        return ClusterSpread(
+            of_both_factors([x.variance for x in (one, other, cells)]),
+            np.minimum(one.freedom, other.freedom),
+            np.minimum(one.n_groups, other.n_groups),
+            of_both_factors([x.influence for x in (one, other, cells)]),
+        )
     # two passes over the blocks: sizes first, which the jackknife needs, then totals
     everyone, totals = totals.size, totals.listed()
     whole, squared_sizes, n_groups = (np.zeros(totals.n.size) for _ in range(3))
@@ -166,6 +176,68 @@ def total_spread(totals: ListTotals, added: FloatArray | float = 0.0) -> Cluster
     return ClusterSpread(
         squares + added * typical, np.maximum(freedom, 0.0), n_groups.astype(np.int64), squares
     )
+
+
+# Two crossed factors, as verb and particle: variances of the totals of either factor's levels are
+# added, and that of the totals of their cells subtracted (A. C. Cameron, J. B. Gelbach and D. L.
+# Miller 2011, Robust inference with multiway clustering, Journal of Business and Economic
+# Statistics 29). It is no smaller here than the variance of either factor, which also keeps it
+# above 0, and Student's t has the degrees of freedom of the factor with fewer levels.
+
+_FACTOR = 2**32  # a cell's number is (1 + level of one factor) times this, + level of the other
+
+
+def packed(*levels: IntArray) -> IntArray:
+    """Return the numbers of clusters, or of the cells of two factors; -1 where there is none."""
+    if len(levels) == 1:
+        return levels[0]
+    first, second = levels
+    return np.where(np.minimum(first, second) < 0, -1, (first + 1) * _FACTOR + second)
+
+
+def factors_of(cluster: IntArray) -> list[IntArray]:
+    """Return the clusters; of two factors the levels of one, of the other, and the cells."""
+    if cluster.max(initial=0) < _FACTOR:
+        return [cluster]
+    return [np.unique(x, return_inverse=True)[1] for x in (*np.divmod(cluster, _FACTOR), cluster)]
+
+
+def of_both_factors(variances: Sequence[FloatArray]) -> FloatArray:
+    """Return the variance of two crossed factors, from theirs and that of their cells."""
+    one, other, cells = variances
+    return np.maximum(one + other - cells, np.maximum(one, other))
+
+
+class WholeSpread(NamedTuple):
+    """The variance of a count that all clusters move, in the list or not; the last axis is n."""
+
+    spread: ClusterSpread
+    typical: FloatArray  #: the size of the cluster of a random candidate that counts
+
+
+def whole_spread(
+    totals: ListTotals, of_positive: FloatArray, of_all: FloatArray, *, by_positive: bool
+) -> WholeSpread:
+    """Return the variance of recall, or of the excess of a list over a random one, as counts.
+
+    To the totals of the list, ``of_positive`` times the true positives of a cluster is subtracted,
+    and ``of_all`` times its candidates is added. Clusters are as large as their true positives, or
+    their candidates.
+    """
+    positive = np.bincount(totals.cluster, totals.gold, totals.size)
+    size = np.bincount(totals.cluster, minlength=totals.size).astype(float)
+    weight: FloatArray = np.asarray(positive if by_positive else size, dtype=float)
+    whole = np.full(totals.n.size, weight.sum())
+    squares, n_groups, start = *np.zeros((2, totals.n.size)), 0
+    for total, inside in totals.blocks():
+        here = slice(start, start := start + total.shape[1])
+        moved = total - np.multiply.outer(of_positive, positive[here])
+        moved += np.multiply.outer(of_all, size[here])
+        squares += (_jackknifed(moved, weight[np.newaxis, here], whole) ** 2).sum(axis=1)
+        n_groups += (inside > 0).sum(axis=1)
+    freedom = whole * weight.sum() / max((weight**2).sum(), 1.0) - 1.0
+    spread = ClusterSpread(squares, np.maximum(freedom, 0.0), n_groups.astype(np.int64), squares)
+    return WholeSpread(spread, np.asarray((weight**2).sum() / np.maximum(whole, 1.0)))
 
 
 def _jackknifed(total: FloatArray, size: FloatArray, whole: FloatArray) -> FloatArray:

@@ -89,6 +89,7 @@ def of_influences(
     most: int,
     seed: int,
     student: bool = False,
+    cluster: IntArray | None = None,
 ) -> PairTests:
     """Return the tests of all pairs of areas, from the influence of every candidate.
 
@@ -96,8 +97,9 @@ def of_influences(
     differences is as large, by Student's joint law with one degree of freedom less than the smaller
     class has candidates. A pair alone has the p-value of ``compare_area``, by Student's law with
     Welch's degrees of freedom, or with ``student`` by this law. There is no test if a class has one
-    candidate. If nothing varies although the scores rank the candidates differently, the standard
-    error is infinite.
+    candidate. With ``cluster`` variances and degrees of freedom are those of whole clusters. If
+    nothing varies although the scores rank the candidates differently, the standard error is
+    infinite.
     """
     count = value.shape[-1]
     batch = value.shape[:-1]
@@ -109,14 +111,23 @@ def of_influences(
     left, right = (np.array([pair[side] for pair in chosen], dtype=int) for side in (0, 1))
     gold, present = (np.broadcast_to(x, influence.shape) for x in (gold, present))
     for row in np.ndindex(batch):
-        of_classes, sizes = _covariances(influence[row], gold[row], present[row])
-        covariance = of_classes[0] + of_classes[1]
-        parts = [
-            np.diag(x)[left] + np.diag(x)[right] - 2.0 * x[left, right]
-            for x in (*of_classes, covariance)
-        ]
+        shared = None
+        if cluster is None:
+            of_classes, sizes = _covariances(influence[row], gold[row], present[row])
+            covariance = of_classes[0] + of_classes[1]
+            parts = [
+                np.diag(x)[left] + np.diag(x)[right] - 2.0 * x[left, right]
+                for x in (*of_classes, covariance)
+            ]
+            least = min(sizes) - 1.0
+        else:
+            group = np.broadcast_to(cluster, (*batch, cluster.shape[-1]))[row]
+            covariance, parts, shared = _of_clusters(
+                influence[row], gold[row], present[row], group, (left, right)
+            )
+            least = float(np.nan_to_num(shared, nan=1.0).min(initial=np.inf))
         own = np.diag(covariance)
-        variance = np.where(parts[2] <= _ZERO * (own[left] + own[right]), 0.0, parts[2])
+        variance = np.where(parts[-1] <= _ZERO * (own[left] + own[right]), 0.0, parts[-1])
         difference = value[row][left] - value[row][right]
         error = np.sqrt(variance)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -127,16 +138,17 @@ def of_influences(
             a, b = (np.unique(x, return_inverse=True)[1] for x in (a, b))
             if not np.array_equal(a, b):
                 error[k] = np.inf
-        least = min(sizes)
-        freedom = np.full(z.shape, least - 1.0)
-        if not student:
+        freedom = np.full(z.shape, least)
+        if shared is not None:
+            freedom = shared
+        elif not student:
             freedom = roc_areas.freedom_of(parts[:2], sizes)
         freedom = np.fmax(freedom, 1.0)
         columns = difference, error, freedom, p_of(z, freedom)
         for array, column in zip(result[1:5], columns, strict=True):
             array[row][:, 0] = column
         if swapped and count > 1 and np.isfinite(covariance).all():
-            joint = _Joint(z, covariance, variance, error, (left, right), least - 1, how.level)
+            joint = _Joint(z, covariance, variance, error, (left, right), least, how.level)
             for family, these in zip(result.families, asked, strict=True):
                 found = joint.decided(these, n_resamples, most, seed)
                 for array, column in zip(family, found, strict=True):
@@ -168,6 +180,27 @@ def _covariances(
     return found, sizes
 
 
+def _of_clusters(
+    influence: FloatArray,
+    gold: BoolArray,
+    present: BoolArray,
+    cluster: IntArray,
+    sides: tuple[IntArray, IntArray],
+) -> tuple[FloatArray, list[FloatArray], FloatArray]:
+    """Return covariances of areas, the variances of their differences, and degrees of freedom."""
+    here, label = np.asarray(present.all(axis=0)), np.asarray(gold.any(axis=0))
+
+    def spread(values: FloatArray) -> roc_areas.AreaSpread:
+        return roc_areas.cluster_spread(values, label, here, cluster).spread
+
+    own, apart = spread(influence), spread(influence[sides[0]] - influence[sides[1]])
+    covariance = np.diag(own.variance)
+    both = 0.5 * (own.variance[sides[0]] + own.variance[sides[1]] - apart.variance)
+    covariance[sides], covariance[sides[::-1]] = both, both
+    freedom = np.fmin(apart.freedom, np.inf if apart.of_squares is None else apart.of_squares)
+    return covariance, [apart.variance], freedom
+
+
 class _Joint(NamedTuple):
     """Student's joint law of all differences of areas."""
 
@@ -176,7 +209,7 @@ class _Joint(NamedTuple):
     variance: FloatArray
     error: FloatArray
     sides: tuple[IntArray, IntArray]
-    freedom: int
+    freedom: float
     level: float
 
     def decided(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.proportions import clopper_pearson, t_of
 from rankeval_pd.stats.rankings.ranking import Ranking
 from rankeval_pd.stats.resampling import bootstrap_tests, paired_gains
+from rankeval_pd.stats.resampling.crossed_gains import refuse_crossed
 from rankeval_pd.stats.resampling.item_draws import Draws, draws_of
 from rankeval_pd.stats.resampling.metric_sums import leans
 from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions, Step, quiet
@@ -55,6 +57,7 @@ class Ranks(NamedTuple):
 
 def system_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step = quiet) -> Ranks:
     """Return the ranks of systems and how sure they are, from the draws that all share."""
+    refuse_crossed(items, "system_ranks")
     systems = items.n_systems
     pairs = np.stack(np.triu_indices(systems, 1), axis=1)
     options = with_resamples(options, len(pairs))
@@ -238,6 +241,14 @@ class Sets(NamedTuple):
     n: IntArray
     tp: IntArray
     positive: int  #: true positives in all
+    groups: IntArray | None = None  #: where candidates belong together, the groups in each set
+    weigh: Callable[[float], FloatArray] | None = None
+    """What a candidate counts for in an interval of a level: of a set, or of all true positives."""
+
+    def low(self, size: AnyArray, level: float) -> FloatArray:
+        """Return the lower limit of the share tp / size, of an interval of this level."""
+        weight = 1.0 if self.weigh is None else self.weigh(level)
+        return clopper_pearson(self.tp * weight, size * weight, level)[0]
 
 
 def sets_of(ranking: Ranking) -> Sets:
@@ -259,7 +270,8 @@ def precision(sets: Sets, wanted: float, level: float) -> tuple[int | None, floa
     """
     if not sets.n.size:
         return None, np.nan
-    alpha, most = 1.0 - level, int(sets.n[-1])
+    reach = sets.n if sets.groups is None else sets.groups
+    alpha, most = 1.0 - level, int(reach[-1])
     sequences = 1
     while True:  # the least size that could pass depends on how many sequences there are
         least = math.ceil(math.log(alpha / sequences) / math.log(wanted))
@@ -267,10 +279,10 @@ def precision(sets: Sets, wanted: float, level: float) -> tuple[int | None, floa
         if least * 2**sequences > most:
             break
         sequences += 1
-    low = clopper_pearson(sets.tp, sets.n, 1.0 - 2.0 * alpha / sequences)[0]
+    low = sets.low(sets.n, 1.0 - 2.0 * alpha / sequences)
     passed = low >= wanted
     failures = np.append(np.flatnonzero(~passed), sets.n.size)
-    first = np.searchsorted(sets.n, starts)
+    first = np.searchsorted(reach, starts)
     last = failures[np.searchsorted(failures, first)] - 1
     reached = last[(last >= first) & (first < sets.n.size)]
     if not reached.size:
@@ -288,7 +300,7 @@ def recall(sets: Sets, wanted: float, level: float) -> tuple[int | None, float]:
     if not sets.n.size or not sets.positive:
         return None, np.nan
     total = np.full(sets.tp.shape, sets.positive)
-    low = clopper_pearson(sets.tp, total, 2.0 * level - 1.0)[0] if level > 0.5 else sets.tp * 0.0
+    low = sets.low(total, 2.0 * level - 1.0) if level > 0.5 else sets.tp * 0.0
     passed = np.flatnonzero(low >= wanted)
     if not passed.size:
         return None, np.nan

@@ -221,6 +221,7 @@ class Draws:
         return float(np.sqrt(self.items.n_drawn / (self.items.n_drawn - 1.0)))
 
 
+_FEW_GROUPS = 10  # of fewer nothing is seen of how gain and size go together
 _FEW = 30  # items up to which their skewness is looked at
 _SKEWED = 1.6, 0.02  # plus so much per item: found in one of ten samples of t with 3 df, or fewer
 
@@ -240,6 +241,35 @@ def skewed(items: AnyItems, pairs: IntArray, options: PairOptions) -> bool:
     most = _SKEWED[0] + _SKEWED[1] * items.n_drawn
     most += 0.1 * np.log(len(pairs))  # of many pairs one is skewed by chance
     return bool((varies & ((skewness > most) | flat[pairs].any(axis=1))).any())
+
+
+_UNEVEN = (
+    1.4  # groups for each one that they are worth, from which the mean over items rests on few
+)
+_MOVES = 0.05  # p-value of the correlation of a group's size with its mean gain
+
+
+def moves_with_size(items: AnyItems, pairs: IntArray) -> bool:
+    """Return whether the gain of a pair moves with the clusters' sizes, which differ much.
+
+    A mean over items then rests on the few large clusters, of which a sample may lack some.
+    """
+    if not isinstance(items, Items) or items.cluster is None or items.factors is not None:
+        return False
+    from scipy import special
+
+    parts = bootstrap_tests.contributions(items)
+    size, n = parts.weights[: items.n_groups], items.n_groups
+    # by the degrees of freedom of the clusters; weighted by groups, all have one size
+    if n < _FEW_GROUPS or n * (size @ size) <= _UNEVEN * size.sum() ** 2:
+        return False
+    mean = (parts.values[:, :n] / size)[pairs]
+    gain = mean[:, 0] - mean[:, 1]
+    gain, size = gain - gain.mean(axis=1, keepdims=True), size - size.mean()
+    scale = np.sqrt((gain**2).sum(axis=1) * (size @ size))
+    r = np.clip(gain @ size / np.where(scale > 0.0, scale, 1.0), -1.0 + 1e-12, 1.0 - 1e-12)
+    p = 2.0 * special.stdtr(n - 2.0, -np.abs(r) * np.sqrt((n - 2.0) / (1.0 - r**2)))
+    return bool((p <= _MOVES / len(pairs)).any())
 
 
 class RemoteItems(AnyItems, Protocol):

@@ -9,6 +9,7 @@ import numpy as np
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import differences
 from rankeval_pd.stats.resampling import bootstrap_tests
+from rankeval_pd.stats.resampling.crossed_gains import crossed_pairs
 from rankeval_pd.stats.resampling.gain_tables import (
     Limits,
     Pairs,
@@ -62,6 +63,8 @@ def paired_bootstrap(
     draws : Draws, optional
         What was drawn before, of these pairs in this order: then intervals are not asked for.
     """
+    if isinstance(items, Items) and items.factors is not None:
+        return crossed_pairs(items, pairs, options)
     options = with_resamples(options, len(pairs))
     if options.method == "exact" and items.seeds is not None:
         raise ValueError(

@@ -6,6 +6,7 @@ import numpy as np
 
 from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.resampling import bootstrap_tests
+from rankeval_pd.stats.resampling.crossed_gains import refuse_crossed
 from rankeval_pd.stats.resampling.gain_tables import (
     Limits,
     Pairs,
@@ -46,6 +47,7 @@ def paired_permutation(
     items: AnyItems, pairs: IntArray, options: PairOptions, step: Step = quiet
 ) -> Pairs:
     """Return the approximate randomization test of all pairs, with the same swaps for all."""
+    refuse_crossed(items, "swapping")
     if items.seeds is not None:
         raise ValueError(
             "seeds: swapping what two systems did on an item says nothing of other trainings. Give"

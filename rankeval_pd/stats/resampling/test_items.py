@@ -92,6 +92,7 @@ class Items:
     linear: str | None  #: "mean" or "sum" of the first statistic, where an exact law may exist
     strata: IntArray | None = None  #: the number of each item's stratum, within which it is drawn
     seeds: Seeds | None = None  #: how far the systems' trainings vary
+    factors: tuple[IntArray, IntArray] | None = None  #: the levels of two that are crossed
 
     @property
     def n_systems(self) -> int:
@@ -106,7 +107,8 @@ class Items:
     @property
     def n_groups(self) -> int:
         """How many clusters there are, 0 if items are drawn one by one."""
-        return 0 if self.cluster is None else int(self.cluster.max()) + 1
+        levels = [self.cluster] if self.factors is None else self.factors
+        return min(0 if x is None else int(x.max()) + 1 for x in levels)
 
     @property
     def n_drawn(self) -> int:

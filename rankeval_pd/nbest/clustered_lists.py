@@ -1,0 +1,137 @@
+"""Lists of candidates that belong together, beside precision: recall, chance, thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from rankeval_pd.errors import hushed
+from rankeval_pd.nbest.grouped_lists import (
+    ListMembers,
+    difference,
+    list_spread,
+    p_values,
+    warn_of_few,
+)
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.intervals import cluster_totals
+from rankeval_pd.stats.rankings.rank_tests import Sets
+from rankeval_pd.stats.rankings.ranking import Ranking, Whole, up_to_ranks
+
+
+def of_rows(
+    compute: Callable[..., tuple[AnyArray, ...]],
+    ranking: Ranking,
+    cluster: IntArray,
+    n: IntArray,
+    exists: BoolArray,
+) -> tuple[FloatArray, IntArray]:
+    """Return what is computed of the lists of each ranking, NaN where there is none.
+
+    And the clusters in each list. ``compute`` takes the members, rising n, and where the ranking
+    stands.
+    """
+    value, n_groups = np.full(exists.shape, np.nan), np.zeros(exists.shape, dtype=np.int64)
+    for row in np.ndindex(exists.shape[:-1]):
+        asked = exists[row]
+        if asked.any():
+            ranked = ListMembers.of(ranking, row, cluster)
+            rising, back = np.unique(n[asked], return_inverse=True)
+            found, groups = compute(ranked, rising, row)
+            value[(*row, asked)], n_groups[(*row, asked)] = found[back], groups[back]
+    warn_of_few(n_groups[exists])
+    return value, n_groups
+
+
+def recall_sizes(
+    ranked: ListMembers, n: IntArray, level: float, *, fixed: bool
+) -> tuple[FloatArray, IntArray]:
+    """Return how many true positives the recall of a list, or region, is worth; ``n`` rises.
+
+    And the clusters in the list.
+    """
+    totals = ranked.totals(n, "region" if fixed else "nbest")[0]
+    tp, positive = up_to_ranks(ranked.rank, ranked.gold)[n], float(ranked.gold.sum())
+    edge = totals.edges[0] * (not fixed)
+    recall: FloatArray = np.asarray((tp + 1.0) / (positive + 2.0))
+    found = cluster_totals.whole_spread(
+        totals._replace(edges=(edge,)), tp / max(positive, 1.0), edge * n / ranked.gold.size,
+        by_positive=True,
+    )  # fmt: skip
+    # one true positive more in the list and one outside, so that no variance is 0 by chance
+    added = ((1.0 - recall) ** 2 + recall**2) * found.typical
+    spread = found.spread._replace(variance=found.spread.variance + added)
+    size = cluster_totals.effective_size(np.full(n.shape, positive), recall, spread, level)
+    return size, spread.n_groups
+
+
+def set_weights(ranked: ListMembers, sets: Sets, *, of_recall: bool) -> Sets:
+    """Return the sets with the groups in each, and what a candidate counts for."""
+    totals, found, precision = list_spread(ranked, sets.n, "region")
+    warn_of_few(np.array([totals.size]))
+
+    def weigh(level: float) -> FloatArray:
+        if of_recall:
+            return recall_sizes(ranked, sets.n, level, fixed=True)[0] / max(sets.positive, 1)
+        return cluster_totals.effective_size(sets.n, precision, found, level) / sets.n
+
+    return sets._replace(groups=found.n_groups, weigh=weigh)
+
+
+def random_p(
+    ranked: ListMembers, n: IntArray, total: int, positive: int, *, alone: bool = False
+) -> tuple[FloatArray, IntArray]:
+    """Return P(X >= tp) of a list whose clusters are there by chance, and the clusters in it.
+
+    By Student's t of the covariance of label and place in the list, summed over clusters; its
+    variance is no smaller than that of independent candidates. With ``alone`` it is from the
+    clusters in the list, which a head has. ``n`` rises.
+    """
+    from scipy import special
+
+    prior, inside = positive / max(total, 1), n / max(total, 1)
+    totals = ranked.totals(n, "nbest")[0]._replace(edges=(np.full(n.shape, prior),))
+    if alone:
+        spread = cluster_totals.total_spread(totals)
+    else:
+        spread = cluster_totals.whole_spread(
+            totals, inside, inside * prior, by_positive=False
+        ).spread
+    least = n * prior * (1.0 - prior) * (1.0 - inside)
+    variance = np.maximum(spread.variance, least)
+    tp, known = up_to_ranks(ranked.rank, ranked.gold)[n], (least > 0.0) & (spread.freedom > 0.0)
+    t = (tp - n * prior) / np.sqrt(np.where(known, variance, 1.0))
+    p = special.stdtr(np.where(known, spread.freedom, 1.0), -t)
+    return np.where(known, p, 1.0), spread.n_groups
+
+
+def random_tails(
+    ranking: Ranking, cluster: IntArray, n: IntArray, exists: BoolArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the chance of as many true positives in a random list, or more; and of as few."""
+    size = ranking.size
+
+    def of(ranked: ListMembers, n: IntArray, row: tuple[int, ...]) -> tuple[FloatArray, IntArray]:
+        return random_p(ranked, n, int(size.total[row]), int(size.positive[row]), alone=True)
+
+    with hushed("groups"):
+        above, _ = of_rows(of, ranking, cluster, n, exists)
+    return above, 1.0 - above
+
+
+def pair_contrast(
+    rank_a: IntArray, rank_b: IntArray, gold: BoolArray, cluster: IntArray, n: IntArray,
+    whole: Whole | None,
+) -> tuple[FloatArray, FloatArray, FloatArray]:  # fmt: skip
+    """Return standard error, degrees of freedom and p-value of the difference of two lists."""
+    rising, back = np.unique(n, return_inverse=True)
+    found, tested = (
+        difference(rank_a, rank_b, gold, cluster, rising, target, whole)
+        for target in ("nbest", "region")
+    )
+    warn_of_few(found.n_groups[found.n_groups > 0])
+    freedom = np.broadcast_to(found.spread.freedom, rising.shape)
+    p = np.maximum(*(p_values(x, "two-sided") for x in (found, tested)))
+    columns = found.error / rising, np.maximum(freedom, 1e-9), p
+    return tuple(column[back] for column in columns)  # type: ignore[return-value]

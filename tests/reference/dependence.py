@@ -1,0 +1,236 @@
+"""Rows that belong together: size, coverage, warnings and width of what takes ``groups``.
+
+Systems over items: groups of 3 to 50 items, equal, lognormal, or one a third of all; the gain of
+an item has a part that its group shares (.3 of its variance), and "moving" is one that grows with
+the size of the group, the mean that is tested being truly 0. Two crossed factors: levels of either
+share .2 of the variance each, and cells have one item. Rankings: label and scores of a group share
+``icc`` of their variance. ``covers`` is the share of samples whose 95 % interval has the truth,
+``errs`` the share in which a true hypothesis is rejected at 5 %, ``wide`` how many times as wide
+intervals are as those that would just cover, ``warned`` the share of samples with a warning. Writes
+dependence.csv beside itself; a quarter of an hour.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from rankeval_pd.nbest import clustered_lists as lists
+from rankeval_pd.nbest.grouped_lists import ListMembers, difference, list_spread, p_values
+from rankeval_pd.stats.intervals import cluster_totals
+from rankeval_pd.stats.intervals.proportions import INTERVALS
+from rankeval_pd.stats.rankings.ranking import Ranking, up_to_ranks
+from rankeval_pd.stats.resampling import item_draws
+from rankeval_pd.stats.resampling.metric_sums import METRICS
+from rankeval_pd.stats.resampling.paired_gains import paired_bootstrap
+from rankeval_pd.stats.resampling.test_items import Items, PairOptions
+
+SAMPLES = 2_000
+PAIR = np.array([[0, 1]])
+Row = tuple[str, str, float | None, float | None, float | None, float | None, int]
+
+
+def summed_up(call: str, setting: str, found: list[tuple[Any, ...]], truth: float) -> Row:
+    """Return a row, from estimate, limits, p-value and warning of every sample."""
+    value, low, high, p, warned = np.array(found, dtype=float).T
+    side = np.where(value > truth, value - low, high - value)
+    just = np.abs(value - truth) / np.maximum(side, 1e-12)
+    factor = np.quantile(just[~np.isnan(just)], 0.95)
+    covers = ((low <= truth + 1e-12) & (truth - 1e-12 <= high)).mean()
+    return (call, setting, covers, np.mean(p <= 0.05), 1.0 / max(factor, 1e-12),
+            warned.mean(), len(found))  # fmt: skip
+
+
+def options(seed: int) -> PairOptions:
+    return PairOptions(
+        999, "wild", "auto", "", None, 0.05, 0.95, seed, keep_order=True, skewness=True
+    )
+
+
+def gains(gain: np.ndarray, cluster: Any, factors: Any = None, weight: Any = None) -> Items:
+    """Return two systems that differ by the gain."""
+    values = np.zeros((2, gain.size, 2))
+    values[0, :, 0], values[..., 1] = gain, 1.0
+    if weight is not None:
+        values *= weight[:, np.newaxis]
+    score, linear = METRICS["mean"].score, "mean"
+    return Items(values, cluster, score, 1.0, linear, factors=factors)
+
+
+def sizes_of(rng: Any, kind: str, groups: int) -> np.ndarray:
+    if kind == "equal":
+        return np.full(groups, 10)
+    if kind == "lognormal":
+        return np.maximum(np.rint(np.exp(rng.normal(2.0, 1.0, groups))), 1).astype(int)
+    size = rng.integers(3, 51, groups)
+    if kind == "a third in one":
+        size[0] = size[1:].sum() // 2
+    return size
+
+
+def systems() -> Iterator[Row]:
+    for groups in (10, 20, 40, 100):
+        yield _of_systems(groups, "equal", False, "item")
+        for kind, moving in (("3 to 50", False), ("3 to 50", True), ("a third in one", False)):
+            for weight in ("item", "group"):
+                yield _of_systems(groups, kind, moving, weight)
+    for groups in (20, 160):
+        for weight in ("item", "group"):
+            yield _of_systems(groups, "lognormal", True, weight)
+
+
+def _of_systems(groups: int, kind: str, moving: bool, weight: str) -> Row:
+    rng, found = np.random.default_rng(7), []
+    every = sizes_of(np.random.default_rng(1), kind, 100_000).astype(float)
+    centre = (every**2).sum() / every.sum() if weight == "item" else every.mean()
+    for k in range(SAMPLES):
+        size = sizes_of(rng, kind, groups)
+        cluster = np.repeat(np.arange(groups), size)
+        shared = np.sqrt(0.3) * rng.normal(size=groups) + moving * (size - centre) / every.mean()
+        gain = shared[cluster] + np.sqrt(0.7) * rng.normal(size=cluster.size)
+        items = gains(gain, cluster, weight=(1.0 / size)[cluster] if weight == "group" else None)
+        told = weight == "item" and item_draws.moves_with_size(items, PAIR)
+        row = paired_bootstrap(items, PAIR, options(k))
+        found.append((row.gain[0], row.ci_low[0], row.ci_high[0], row.p_value[0], told))
+    setting = f"{groups} groups, {kind}{', moving' * moving}, weight {weight}"
+    return summed_up("paired_bootstrap", setting, found, 0.0)
+
+
+def crossed() -> Iterator[Row]:
+    for one, other in ((5, 40), (10, 30), (40, 40)):
+        first, second = np.divmod(np.arange(one * other), other)
+        cells = np.arange(one * other)
+        for parts in ((0.2, 0.2), (0.0, 0.4), (0.4, 0.0), (0.0, 0.0)):
+            rng, found, alone = np.random.default_rng(3), [], []
+            for k in range(SAMPLES):
+                gain = sum(
+                    np.sqrt(part) * rng.normal(size=levels.max() + 1)[levels]
+                    for part, levels in zip(parts, (first, second), strict=True)
+                ) + np.sqrt(1.0 - sum(parts)) * rng.normal(size=cells.size)
+                row = paired_bootstrap(gains(gain, cells, (first, second)), PAIR, options(k))
+                found.append((row.gain[0], row.ci_low[0], row.ci_high[0], row.p_value[0], one < 10))
+                if parts == (0.2, 0.2):
+                    row = paired_bootstrap(gains(gain, second), PAIR, options(k))
+                    limits = row.ci_low[0], row.ci_high[0]
+                    alone.append((row.gain[0], *limits, row.p_value[0], False))
+            setting = f"{one} x {other}, shares {parts[0]} and {parts[1]}"
+            yield summed_up("paired_bootstrap, two factors", setting, found, 0.0)
+            if alone:
+                yield summed_up("paired_bootstrap, the longer factor alone", setting, alone, 0.0)
+
+
+def rankings() -> Iterator[Row]:
+    for groups in (10, 20, 40, 100):
+        for kind in ("equal", "3 to 50", "a third in one"):
+            for icc in (0.3, 0.8):
+                yield from _ranked(groups, kind, icc)
+
+
+def _ranked(groups: int, kind: str, icc: float) -> Iterator[Row]:
+    rng = np.random.default_rng(5)
+    found: dict[str, list[tuple[Any, ...]]] = {}
+    for _ in range(SAMPLES):
+        size = sizes_of(rng, kind, groups)
+        cluster = np.repeat(np.arange(groups), size)
+
+        def together(cluster: Any = cluster) -> np.ndarray:
+            shared = rng.normal(size=groups)[cluster]
+            return np.sqrt(icc) * shared + np.sqrt(1.0 - icc) * rng.normal(size=cluster.size)
+
+        gold = together() > stats.norm.ppf(0.75)
+        common, random = together(), together()
+        positive, here = int(gold.sum()), np.ones(gold.size, dtype=bool)
+        if not 1 < positive < gold.size - 1:
+            continue
+        n = np.array([max(2, round(0.2 * gold.size))])
+        a, b, r = (
+            ListMembers.of(Ranking.of(score, gold, here), (), cluster)
+            for score in (common + together() + gold, common + together() + gold, random)
+        )
+        few = groups < 10
+        tp = up_to_ranks(a.rank, gold)[n]
+        worth = lists.recall_sizes(a, n, 0.95, fixed=False)[0]
+        low, high = INTERVALS["clopper-pearson"](worth * tp / positive, worth, 0.95)
+        found.setdefault("nbest_recall", []).append((tp[0] / positive, low[0], high[0], 1.0, few))
+        p = lists.random_p(r, n, gold.size, positive)[0][0]
+        found.setdefault("random_test", []).append((0.0, 0.0, 0.0, p, few))
+        gap = difference(a.rank, b.rank, gold, cluster, n, "nbest")
+        p = lists.pair_contrast(a.rank, b.rank, gold, cluster, n, None)[2][0]
+        value, half = gap.value[0], gap.spread.quantile(0.95)[0] * gap.error[0]
+        row = (value, value - half, value + half, p, few)
+        found.setdefault("compare and measure_ranks", []).append(row)
+    for call, rows in found.items():
+        truth = np.mean([row[0] for row in rows]) if call == "nbest_recall" else 0.0
+        setting = f"{groups} groups, {kind}, icc {icc}"
+        out = summed_up(call, setting, rows, truth)
+        covers = None if call == "random_test" else out[2]
+        wide = None if call == "random_test" else out[4]
+        errs = None if call == "nbest_recall" else out[3]
+        yield (call, setting, covers, errs, wide, out[5], out[6])
+
+
+def crossed_lists() -> Iterator[Row]:
+    for one, other in ((5, 40), (10, 30), (40, 40)):
+        first, second = np.divmod(np.arange(one * other), other)
+        cells = cluster_totals.packed(first, second)
+        rng, gaps, shares = np.random.default_rng(9), [], []
+        for _ in range(SAMPLES):
+
+            def together(rng: Any = rng, both: Any = (first, second)) -> np.ndarray:
+                shared = sum(rng.normal(size=levels.max() + 1)[levels] for levels in both)
+                return np.sqrt(0.2) * shared + np.sqrt(0.6) * rng.normal(size=both[0].size)
+
+            gold = together() > stats.norm.ppf(0.75)
+            if not 1 < gold.sum() < gold.size - 1:
+                continue
+            common, here = together(), np.ones(gold.size, dtype=bool)
+            a, b = (
+                ListMembers.of(Ranking.of(common + together() + gold, gold, here), (), cells)
+                for _ in range(2)
+            )
+            n = np.array([round(0.2 * gold.size)])
+            gap = difference(a.rank, b.rank, gold, cells, n, "nbest")
+            p = p_values(difference(a.rank, b.rank, gold, cells, n, "region"), "two-sided")[0]
+            half = gap.spread.quantile(0.95)[0] * gap.error[0]
+            gaps.append((gap.value[0], gap.value[0] - half, gap.value[0] + half, p, one < 10))
+            _, spread, near = list_spread(a, n, "nbest")
+            worth = cluster_totals.effective_size(n, near, spread, 0.95)
+            tp = up_to_ranks(a.rank, gold)[n]
+            low, high = INTERVALS["clopper-pearson"](worth * tp / n, worth, 0.95)
+            shares.append(((tp / n)[0], low[0], high[0], 1.0, one < 10))
+        setting = f"{one} x {other}, shares 0.2 and 0.2"
+        yield summed_up("compare, two factors", setting, gaps, 0.0)
+        truth = float(np.mean([row[0] for row in shares]))
+        row = summed_up("nbest_precision, two factors", setting, shares, truth)
+        yield (*row[:3], None, *row[4:])
+
+
+def main() -> None:
+    warnings.simplefilter("ignore")
+    names = ["call", "setting", "covers", "errs", "wide", "warned", "samples"]
+    parts = {f.__name__: f for f in (systems, crossed, rankings, crossed_lists)}
+    rows = []
+    for name in sys.argv[1:] or parts:
+        for row in parts[name]():
+            rows.append(row)
+            print(*row, flush=True)
+    path = Path(__file__).with_suffix(".csv")
+    table = pd.DataFrame(rows, columns=names)
+    if sys.argv[1:] and path.exists():
+        old = pd.read_csv(path)
+        mine = old.set_index(["call", "setting"]).index.isin(
+            table.set_index(["call", "setting"]).index
+        )
+        table = pd.concat([old[~mine], table], ignore_index=True)
+    table.to_csv(path, index=False, float_format="%.4g")
+
+
+if __name__ == "__main__":
+    main()

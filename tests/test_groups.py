@@ -1,0 +1,307 @@
+"""``groups``: every method obeys it, refuses it, or draws no conclusion that it could change."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy import stats
+
+import rankeval_pd
+from rankeval_pd import RankevalWarning, in_words
+from rankeval_pd.accessors import LISTING, Plots
+from rankeval_pd.nbest import clustered_lists
+from rankeval_pd.nbest.grouped_lists import ListMembers
+from rankeval_pd.stats.intervals import cluster_totals
+from rankeval_pd.stats.rankings.ranking import Ranking
+from tests.questions import ASKED, FRAME, PLOTS
+
+SAID = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+#: the methods that conclude nothing: their numbers are those of the rows, in groups or not
+DESCRIBING = {
+    "difference_region", "with_judgements", "roc", "precision_recall", "det", "lift", "gain",
+}  # fmt: skip
+CONCLUDED = ("ci_", "p_", "se", "band_", "significant", "letters", "better", "rank_low")
+
+ROWS = FRAME.assign(clump=np.arange(len(FRAME)) // 2)
+ROLES = {"exclude": ["other", "half", "ident", "clump"]}
+ALL_ASKED = {**ASKED, "summary": (([5, 10],), {"n_resamples": 99})}
+
+
+def _answer(name, data, **roles):
+    positional, keywords = ALL_ASKED[name]
+    given = {"gold": "gold", **ROLES, **keywords, **roles}
+    return getattr(rankeval_pd, name)(data, *positional, **given, details=True)
+
+
+@SAID
+@pytest.mark.parametrize("name", ALL_ASKED)
+def test_every_method_obeys_groups_or_refuses_them(name):
+    alone = _answer(name, ROWS)
+    if name in LISTING.refusing:
+        with pytest.raises(ValueError, match="groups: what .* (independent|random sample)"):
+            _answer(name, ROWS, groups="clump")
+        return
+    together = _answer(name, ROWS, groups="clump")
+    same = together.reindex(columns=alone.columns).equals(alone)
+    assert same == (name in DESCRIBING)
+    if same:
+        assert not [x for x in alone.columns if str(x).startswith(CONCLUDED)]
+
+
+@SAID
+def test_the_overview_offers_what_groups_leave():
+    asked = ROWS.rankeval(gold="gold", **ROLES, groups="clump")
+    there = dir(asked)
+    assert not LISTING.refusing & set(there)
+    assert set(ALL_ASKED) & set(there) == set(ALL_ASKED) - LISTING.refusing
+    text = repr(asked)
+    assert "summary" in text
+    for name in ("random_envelope", "crossovers", "judged_precision", "plot.random_bound"):
+        assert name not in text
+        assert name in repr(ROWS.rankeval(gold="gold", **ROLES))
+
+
+@SAID
+def test_plots_refuse_what_their_methods_refuse():
+    of_rankings = [name for name in dir(ROWS.rankeval(gold="gold", **ROLES).plot)]
+    for name in of_rankings:
+        asked = getattr(ROWS.rankeval(gold="gold", **ROLES, groups="clump").plot, name)
+        keywords = {"n": [5, 10]} if name in ("measure_ranks", "critical_difference") else {}
+        if f"plot.{name}" in LISTING.refusing and name in ("random_bound", "random_cdf"):
+            with pytest.raises(ValueError, match="groups: what is asked here"):
+                asked(**({"n": 5} if name == "random_cdf" else {}))
+        elif f"plot.{name}" not in LISTING.refusing and name not in ("comparison", "pairs"):
+            asked(**keywords)
+    assert set(of_rankings) <= set(PLOTS) | set(dir(Plots))
+
+
+# -------------------------------------------------------------------------------- the new kernels
+
+
+def ranked(rng, clusters=12, size=4):
+    cluster = np.repeat(np.arange(clusters), size)
+    gold = rng.random(cluster.size) < 0.4
+    gold[:2] = True, False
+    score = rng.normal(size=cluster.size) + gold
+    here = np.ones(cluster.size, dtype=bool)
+    return ListMembers.of(Ranking.of(score, gold, here), (), cluster)
+
+
+def test_variance_of_recall_is_that_of_totals_by_hand():
+    one = ranked(np.random.default_rng(0))
+    n = np.array([5, 20])
+    totals, edge = one.totals(n, "nbest")[0], np.array([0.3, 0.2])
+    tp = np.array([one.gold[one.rank <= k].sum() for k in n])
+    recall = tp / one.gold.sum()
+    found = cluster_totals.whole_spread(
+        totals._replace(edges=(edge,)), recall, edge * n / 48, by_positive=True
+    )
+    for k in range(2):
+        inside = (one.rank <= n[k]).astype(float)
+        each = one.gold * (inside - recall[k]) - edge[k] * (inside - n[k] / 48)
+        positive = np.bincount(one.cluster, one.gold)
+        summed = np.bincount(one.cluster, each) / (1.0 - positive / positive.sum())
+        assert_allclose(found.spread.variance[k], (summed**2).sum(), rtol=1e-12)
+        worth = positive.sum() ** 2 / (positive**2).sum() - 1.0
+        assert_allclose(found.spread.freedom[k], worth, rtol=1e-12)
+    assert_allclose(found.typical, (positive**2).sum() / positive.sum(), rtol=1e-12)
+
+
+def test_groups_of_one_random_test_is_the_t_test_of_the_covariance():
+    rng = np.random.default_rng(3)
+    gold, score = rng.random(400) < 0.3, rng.normal(size=400)
+    one = ListMembers.of(Ranking.of(score + 0.3 * gold, gold, gold | True), (), np.arange(400))
+    p = clustered_lists.random_p(one, np.array([120]), 400, int(gold.sum()))[0][0]
+    inside = one.rank <= 120
+    apart = (inside - 0.3) * (gold - gold.mean()) / (1.0 - 1.0 / 400)
+    excess = (inside & gold).sum() - 120 * gold.mean()
+    least = 120 * gold.mean() * (1 - gold.mean()) * 0.7
+    t = excess / np.sqrt(max((apart**2).sum(), least))
+    assert_allclose(p, stats.t.sf(t, 399), rtol=1e-10)
+    table = stats.hypergeom.sf((inside & gold).sum() - 1, 400, gold.sum(), 120)
+    assert abs(np.log(p / table)) < 0.5  # the exact law of single candidates is near
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=25, deadline=None)
+def test_copies_of_a_candidate_are_one_group(seed):
+    """Three copies of all candidates, in groups, are worth no more than the candidates."""
+    rng = np.random.default_rng(seed)
+    one = ranked(rng, clusters=40, size=1)
+    three = ListMembers(
+        np.repeat(one.gold, 3),
+        (np.repeat(one.rank, 3) - 1) * 3 + np.tile([1, 2, 3], 40),
+        np.repeat(one.cluster, 3),
+    )
+    n = np.array([5, 12])
+    few, many = (
+        clustered_lists.recall_sizes(x, size, 0.95, fixed=True)[0]
+        for x, size in ((one, n), (three, 3 * n))
+    )
+    assert (many <= 3 * few).all()
+    assert (many <= 1.35 * few).all()
+    p, thrice = (
+        clustered_lists.random_p(x, size, x.gold.size, int(x.gold.sum()))[0]
+        for x, size in ((one, n), (three, 3 * n))
+    )
+    assert_allclose(p, thrice, atol=0.03)
+
+
+def test_two_factors_are_as_statsmodels_has_them():
+    api = pytest.importorskip("statsmodels.api")
+    rng = np.random.default_rng(2)
+    first, second = np.divmod(np.arange(10 * 30), 30)
+    y = rng.normal(size=10)[first] + rng.normal(size=30)[second] + rng.normal(size=300)
+    options = {"groups": np.column_stack([first, second]), "use_correction": False}
+    fit = api.OLS(y, np.ones(300)).fit(cov_type="cluster", cov_kwds=options)
+    sums = [np.bincount(x, y - y.mean()) for x in (first, second, np.arange(300))]
+    assert_allclose(
+        cluster_totals.of_both_factors([(x**2).sum() for x in sums]) / 300**2,
+        fit.bse[0] ** 2,
+        rtol=1e-10,
+    )
+    items = pd.DataFrame({"new": y, "old": 0.0, "item": first, "annotator": second})
+    found = items.rankeval(measures=["new", "old"], groups=["item", "annotator"])
+    row = found.paired_bootstrap("new", "old", details=True).iloc[0]
+    own = [(x**2).sum() * k / (k - 1) for x, k in zip(sums, (10, 30, 300), strict=True)]
+    error = np.sqrt(own[0] + own[1] - own[2]) / 300
+    assert_allclose(row["gain_se"], error, rtol=1e-10)
+    assert_allclose(row["p_value"], 2 * stats.t.sf(abs(y.mean()) / error, 9), rtol=1e-9)
+    half = stats.t.ppf(0.975, 9) * error
+    assert_allclose(row[["ci_low", "ci_high"]].astype(float), y.mean() + [-half, half], rtol=1e-9)
+    assert row["n_groups"] == 10
+
+
+def test_cells_are_told_from_clusters_and_keep_their_levels():
+    first, second = np.array([0, 0, 1, 2]), np.array([3, 4, 3, 0])
+    cells = cluster_totals.packed(first, second)
+    found = cluster_totals.factors_of(cells)
+    for wanted, levels in zip((first, second, np.arange(4)), found, strict=True):
+        same = wanted[:, np.newaxis] == wanted
+        assert ((levels[:, np.newaxis] == levels) == same).all()
+    assert len(cluster_totals.factors_of(second)) == 1
+    assert cluster_totals.packed(np.array([-1]), np.array([2]))[0] == -1
+    one, other, both = (np.array([x]) for x in (3.0, 2.0, 4.5))
+    assert cluster_totals.of_both_factors([one, other, both])[0] == 3.0  # .5 is less than one alone
+
+
+@SAID
+def test_two_factors_of_rankings_in_every_form():
+    rng = np.random.default_rng(4)
+    rows = pd.DataFrame({"a": rng.normal(size=400), "b": rng.normal(size=400)})
+    rows["gold"], rows["verb"] = rng.random(400) < 0.3, np.arange(400) // 20
+    rows["particle"] = np.arange(400) % 20
+    rows.index = pd.Index([f"w{k}" for k in range(400)], name="candidate")
+    roles = {"measures": ["a", "b"], "groups": ["verb", "particle"]}
+    found = rows.rankeval(**roles).compare("a", "b", [50, 100], details=True)
+    for lazy in (rows.to_xarray(), rows.to_xarray().chunk(candidate=90)):
+        there = lazy.rankeval(**roles).compare("a", "b", [50, 100], details=True).compute()
+        for name in ("p_value", "ci_low", "ci_high", "n_groups"):
+            assert_allclose(there[name].to_numpy()[0], found[name])
+    one = rows.rankeval(measures=["a", "b"], groups="verb").nbest_precision(100)
+    two = rows.rankeval(**roles).nbest_precision(100)
+    assert ((two["ci_high"] - two["ci_low"]) >= (one["ci_high"] - one["ci_low"]) - 0.05).all()
+    for ask in (lambda r: r.area(), lambda r: r.compare("a", "b", 50, adjust="max-t")):
+        with pytest.raises(ValueError, match="two crossed factors have an answer in"):
+            ask(rows.rankeval(**roles))
+
+
+# ------------------------------------------------------------------------------------ the findings
+
+
+def moving(rng, groups):
+    """Return a gain that grows with the size of its group, its mean over items truly 0."""
+    size = np.maximum(np.rint(np.exp(rng.normal(2.0, 1.0, groups))), 1).astype(int)
+    cluster = np.repeat(np.arange(groups), size)
+    gain = (size[cluster] - 33.6) / 12.2 + rng.normal(size=cluster.size)
+    return pd.DataFrame({"new": gain, "old": 0.0, "doc": cluster})
+
+
+def test_a_gain_that_moves_with_the_size_of_groups_is_said():
+    items = moving(np.random.default_rng(1), 40)
+    asked = items.rankeval(measures=["new", "old"], groups="doc")
+    with pytest.warns(RankevalWarning, match="moves with the size of the groups .*weight='group'"):
+        asked.paired_bootstrap()
+    found = asked.paired_bootstrap("new", "old", weight="group")  # no warning
+    means = items.groupby("doc")["new"].mean()
+    assert_allclose(found["gain"], means.mean(), rtol=1e-12)
+    assert "mean score over groups of" in in_words(found)
+    equal = items.assign(doc=np.arange(len(items)) // 5)
+    assert "mean score over items of" in in_words(
+        equal.rankeval(measures=["new", "old"], groups="doc").paired_bootstrap("new", "old")
+    )
+
+
+def test_weight_is_refused_where_it_has_no_meaning():
+    items = moving(np.random.default_rng(1), 40)
+    with pytest.raises(ValueError, match="weight='group' belongs to systems over test items"):
+        ROWS.rankeval(gold="gold", **ROLES).compare("a", "b", 5, weight="group")
+    for roles in ({}, {"groups": "doc", "metric": "sum"}):
+        with pytest.raises(ValueError, match="the mean over groups needs"):
+            items.rankeval(measures=["new", "old"], weight="group", **roles).paired_bootstrap()
+
+
+@SAID
+def test_no_p_value_depends_on_the_target():
+    rng = np.random.default_rng(6)
+    cluster = np.repeat(np.arange(60), 10)
+    topic = rng.normal(size=60)[cluster]
+    gold = topic + rng.normal(size=600) > 1
+    rows = pd.DataFrame({"A": gold + topic + rng.normal(size=600), "gold": gold, "doc": cluster})
+    rows["B"] = gold + rng.normal(size=600)
+    asked = rows.rankeval(measures=["A", "B"], groups="doc")
+    n = [30, 60, 100, 200]
+    region, nbest = (asked.compare("A", "B", n, target=x) for x in ("region", "nbest"))
+    assert region["p_value"].tolist() == nbest["p_value"].tolist()
+    assert (region["ci_low"] != nbest["ci_low"]).any()
+    ranks = asked.summary(n, baseline="B", adjust=None, details=True).query("measure == 'A'")
+    assert_allclose(ranks.sort_values("n")["p_value"], region["p_value"], rtol=1e-12)
+
+
+def test_items_that_several_judge_are_not_taken_for_independent_without_a_word():
+    rng, rejected = np.random.default_rng(8), {"alone": 0, "both": 0}
+    item, annotator = np.divmod(np.arange(30 * 12), 12)
+    for _ in range(60):
+        gain = rng.normal(size=30)[item] + rng.normal(size=12)[annotator]
+        rows = pd.DataFrame({"new": gain + rng.normal(size=360), "old": 0.0})
+        rows["annotator"], rows.index = annotator, pd.Index(item, name="item")
+        asked = rows.rankeval(measures=["new", "old"])
+        for name, groups in (("alone", "item"), ("both", ["item", "annotator"])):
+            found = asked.paired_bootstrap("new", "old", groups=groups, n_resamples=199)
+            rejected[name] += bool(found["p_value"][0] <= 0.05)
+    assert rejected["both"] <= 8 < rejected["alone"]
+    with pytest.warns(RankevalWarning, match=r"330 rows repeat .*groups=\['item', 'annotator'\]"):
+        asked.paired_bootstrap("new", "old")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        asked.paired_bootstrap("new", "old", groups="item")
+
+
+@SAID
+def test_ranks_of_whole_groups_are_those_of_compare_and_of_compare_area():
+    rng = np.random.default_rng(9)
+    cluster = np.repeat(np.arange(30), 8)
+    topic = rng.normal(size=30)[cluster]
+    gold = topic + rng.normal(size=240) > 0.7
+    rows = pd.DataFrame({x: gold + topic + 2 * rng.normal(size=240) for x in "abc"})
+    asked = rows.assign(gold=gold, doc=cluster).rankeval(measures=[*"abc"], groups="doc")
+    for kind in ("roc", "ap"):
+        ranks = asked.summary(baseline="c", adjust=None, details=True) if kind == "ap" else None
+        pairs = asked.compare_area(kind=kind, details=True)
+        if ranks is not None:
+            wanted = pairs[pairs["measure_b"] == "c"].set_index("measure_a")["p_value"]
+            found = ranks.set_index("measure")["p_value"].loc[wanted.index]
+            assert_allclose(found, wanted, rtol=1e-9)
+        values = asked.measure_ranks(kind=kind, details=True).set_index("measure")
+        area = asked.area(kind, details=True).set_index("measure")
+        for name in ("ci_low", "ci_high"):
+            assert_allclose(values[f"{name}_alone"].loc[area.index], area[name], rtol=1e-9)
+    swapped = asked.measure_ranks(40, details=True)
+    fewer = asked.compare(n=40, adjust="max-t", details=True)
+    assert (swapped["rank_low"] > 1).any() == bool(fewer["significant"].any())
