@@ -546,7 +546,7 @@ FAULTS = [
         ("taken - _upper_point(size, size - tp", "taken - _upper_point(size, tp"),
         (".gt) <= TAIL", ".ge) <= TAIL"),
         ("both = np.minimum(*self.weights)", "both = np.maximum(*self.weights)"),
-        ("np.where(end, rank, rank.size)", "np.where(end, rank, 0)"),
+        ("np.where(end, rank, rank.size + 1)", "np.where(end, rank, 0)"),
         ("whole + f * (some - whole)", "whole + (some - whole)"),
         ("- centre * difference[:, :draws]", "- 0.0 * difference[:, :draws]"),
         ("lists.p(alternative) / (2.0 if", "lists.p(alternative) / (1.0 if"),

@@ -71,6 +71,7 @@ def _plain_answer(name: str) -> object:
     return _answer(name)
 
 
+@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:missing=.drop. judges:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:groups. a row rests on:rankeval_pd.RankevalWarning")

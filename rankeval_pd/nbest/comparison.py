@@ -335,7 +335,7 @@ def compare(
     check_choice("ci", ci, DIFFERENCE_INTERVALS)
     options = options._replace(test="cluster", ci="cluster") if clustered else options
     if Roles.of(roles).ties == "expected":
-        check_means(test, phi, clustered)
+        check_means(data, test, phi, clustered=clustered)
         options = options._replace(test="expected")
     ask = partial(_compare_lists, data, a, b, sizes, of, options)
     return with_verdicts(ask(roles), data, roles, ask)

@@ -29,6 +29,7 @@ from rankeval_pd.forms.roles.roles import (
 )
 from rankeval_pd.nbest.rank_criteria import FOUND, PAIRS, RANKED, RankCriterion
 from rankeval_pd.nbest.tested_measures import of_areas, of_lists
+from rankeval_pd.nbest.tie_verdicts import check_means
 from rankeval_pd.nbest.tie_warnings import DECIDES, warn_of_rows
 from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
@@ -183,7 +184,8 @@ def _answered(
 ) -> Data:
     """Return the answer for the whole data, its rows named by ``names``, and by n of lists."""
     over_n: bool = asked.kind is None
-    means = Roles.of(roles).ties == "expected"
+    if means := over_n and Roles.of(roles).ties == "expected":
+        check_means(data)
     return answer(
         data, roles, question, (*names, *(("n",) if over_n else ()), *columns),
         can(measure_ranks, lists=over_n, any_ties=not over_n or means, heads=over_n and not means),

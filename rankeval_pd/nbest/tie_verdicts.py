@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankeval_pd.errors import warn_of_thresholds
+from rankeval_pd.forms.lazy.heads import head_of
 from rankeval_pd.forms.rankings.kernel_calls import PairRanks
 from rankeval_pd.nbest.difference_regions import RegionOptions, region_tests
 from rankeval_pd.nbest.precision import LEAST
@@ -197,8 +198,17 @@ class PairEnds(NamedTuple):
 # --------------------------------------------------- The mean over all orders (ties="expected")
 
 
-def check_means(test: str | None, phi: float, clustered: bool) -> None:
+def check_means(
+    data: Any, test: str | None = None, phi: float = 1.0, *, clustered: bool = False
+) -> None:
     """Raise an error where means over orders have no version of what is asked."""
+    head = head_of(data)
+    if head is not None and head.whole.reach < head.whole.total:
+        raise ValueError(
+            "ties='expected': a head, which a Dask DataFrame collects, has some candidates of a"
+            " block of equal scores, and their mean needs all. Give ties='shared', or compute the"
+            " columns in use: ddf[[...]].compute().rankeval."
+        )
     given = {f"test={test!r}": test is not None, f"phi={phi:g}": phi > 1.0, "groups": clustered}
     if refused := [name for name, is_given in given.items() if is_given]:
         raise ValueError(

@@ -55,8 +55,8 @@ def warn_of_rows(rows: Sequence[tuple[Any, ...]]) -> None:
     a, b, n, below, above = rows[0]
     more = "" if len(rows) == 1 else f" (and in {len(rows) - 1:,} more comparisons)"
     near = " or ".join(f"n={x}" for x in (below, above) if x)
+    near = f", or {near}, where no block of equal scores is cut" if near else ""
     warn(
         f"ties='shared': at n={n} the order of equal scores decides whether {a!r} and {b!r} differ"
-        f" significantly{more}. Give ties='expected', the mean over all orders, or {near}, where no"
-        " block of equal scores is cut."
+        f" significantly{more}. Give ties='expected', the mean over all orders{near}."
     )

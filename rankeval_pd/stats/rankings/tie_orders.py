@@ -224,11 +224,14 @@ class TiedLists:
 
     def uncut(self) -> tuple[IntArray, IntArray]:
         """Return the nearest n, below and above, at which neither list cuts a block; 0: none."""
-        rank = np.arange(1, self.gold.size + 1)
+        rank, whole = np.arange(1, self.gold.size + 1), self.pair[0].whole
         end = (self.pair[0].blocks[1] == rank) & (self.pair[1].blocks[1] == rank)
+        if whole is not None and whole.reach < whole.total:
+            end &= rank < whole.reach
         below = np.concatenate([[0], np.maximum.accumulate(np.where(end, rank, 0))])
-        above = np.minimum.accumulate(np.where(end, rank, rank.size)[::-1])[::-1]
-        return below[self.n], above[self.n - 1]
+        nearest = np.where(end, rank, rank.size + 1)
+        above = np.minimum.accumulate(nearest[::-1])[::-1]
+        return below[self.n], np.where(above > rank.size, 0, above)[self.n - 1]
 
 
 def _points(lists: NBest, n: IntArray) -> tuple[FloatArray, FloatArray]:
