@@ -343,6 +343,37 @@ FAULTS = [
         ("(z_of(level) / found.quantile(level)) ** 2", "z_of(level) / found.quantile(level)"),
         ("size -= 2.0 * counts", "size -= counts"),
     ),
+    *_in(
+        "intervals/cluster_totals.py", "groups",
+        ("one + other - cells", "one + other"),
+        ("np.maximum(one, other))", "one)"),
+        ("(first + 1) * _FACTOR + second", "first * _FACTOR + second"),
+        ("moved = total - np.multiply", "moved = total + np.multiply"),
+        ("moved += np.multiply.outer(of_all", "moved -= np.multiply.outer(of_all"),
+        ("positive if by_positive else size", "size if by_positive else positive"),
+    ),
+    *_in(
+        "nbest/clustered_lists.py", "groups",
+        ("edge = totals.edges[0] * (not fixed)", "edge = totals.edges[0]",
+         "the edge of a region is its precision, near that at its end"),
+        ("-t)", "t)"),
+        ("np.maximum(*(p_values", "np.minimum(*(p_values"),
+    ),
+    *_in(
+        "resampling/crossed_gains.py", "groups",
+        ("- weights * added.sum", "- 0.0 * weights * added.sum"),
+        ("size.size / (size.size - 1.0)", "1.0"),
+        ("freedom = min(freedom,", "freedom = max(0.0,"),
+    ),
+    *_in(
+        "resampling/item_draws.py", "groups",
+        ("n * (size @ size) <=", "n * (size @ size) >"),
+        ("p <= _MOVES / len(pairs)", "p > _MOVES / len(pairs)"),
+    ),
+    *_in(
+        "forms/items/metric_columns.py", "groups",
+        ("cluster.size / sizes.size / sizes)[cluster]", "sizes)[cluster]"),
+    ),
     # -------------------------------------------------------------------------------- significance
     *_in(
         "significance/adjust.py", "stats/adjust",

@@ -44,7 +44,7 @@ def _answer(name, data, **roles):
 def test_every_method_obeys_groups_or_refuses_them(name):
     alone = _answer(name, ROWS)
     if name in LISTING.refusing:
-        with pytest.raises(ValueError, match="groups: what .* (independent|random sample)"):
+        with pytest.raises(ValueError, match=r"groups: what .* (independent|random sample)"):
             _answer(name, ROWS, groups="clump")
         return
     together = _answer(name, ROWS, groups="clump")
@@ -69,7 +69,7 @@ def test_the_overview_offers_what_groups_leave():
 
 @SAID
 def test_plots_refuse_what_their_methods_refuse():
-    of_rankings = [name for name in dir(ROWS.rankeval(gold="gold", **ROLES).plot)]
+    of_rankings = dir(ROWS.rankeval(gold="gold", **ROLES).plot)
     for name in of_rankings:
         asked = getattr(ROWS.rankeval(gold="gold", **ROLES, groups="clump").plot, name)
         keywords = {"n": [5, 10]} if name in ("measure_ranks", "critical_difference") else {}
@@ -174,7 +174,8 @@ def test_two_factors_are_as_statsmodels_has_them():
     assert_allclose(row["gain_se"], error, rtol=1e-10)
     assert_allclose(row["p_value"], 2 * stats.t.sf(abs(y.mean()) / error, 9), rtol=1e-9)
     half = stats.t.ppf(0.975, 9) * error
-    assert_allclose(row[["ci_low", "ci_high"]].astype(float), y.mean() + [-half, half], rtol=1e-9)
+    wanted = y.mean() + half * np.array([-1.0, 1.0])
+    assert_allclose(row[["ci_low", "ci_high"]].astype(float), wanted, rtol=1e-9)
     assert row["n_groups"] == 10
 
 
