@@ -295,6 +295,7 @@ HEADINGS: Mapping[Form, tuple[str, ...]] = {
     "rankings": (
         "How good is each n-best list?", "How much is found, how early?", "Which measure is best?",
         "Is A better than B?", "Only a part is judged", "What to judge next?",
+        "Do the annotators agree?",
         "Which threshold to take?", "What holds for all n together?", "Which candidates make it?",
         "Would it happen again?", "Is it better than chance?", "What does chance reach?",
         "How good is it as a whole?", "How does it look?", "And per query?", "Scores of 2x2 tables",

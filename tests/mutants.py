@@ -996,7 +996,7 @@ FAULTS = [
     *_in(
         "nbest/measure_verdicts.py", "verdict_options measure_ranks summary"
         " one_verdict::test_what_is_shown_with_a_baseline_is_its_family",
-        ("*([] if baseline is None else [count - 1])]", "*([] if baseline is None else [count])]"),
+        ("families.append(count_distinct(", "families.append(1 + count_distinct("),
         ("[1.0 - (1.0 - asked.how.level) / tests for", "[asked.how.level for"),
         ("(x * count * sizes.size <= 1.0", "(x * count <= 1.0"),
         ("(x * count * sizes.size <= 1.0", "(x * sizes.size <= 1.0"),
