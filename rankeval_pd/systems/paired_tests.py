@@ -195,9 +195,8 @@ def paired_bootstrap(
     -----
     "wild" holds its level at any number of items or groups if differences are symmetric. n items
     allow no two-sided p below 2^(1−n): with five nothing is significant at .05. For skewed
-    differences random signs alone reject too often; Hall's test costs less than 0.05 of power where
-    they are symmetric. No test can see gains so rare that the sample has none. The paper's events
-    are too liberal for few items, and far too liberal for few groups: see the page on paired tests.
+    differences random signs alone reject too often. No test can see gains so rare that the sample
+    has none. The paper's events are too liberal for few items or groups.
 
     The score is linearised for "wild": exact for means, sums and accuracy; every other metric by
     its derivatives at the sums. All pairs share the same signs, and all events but "wild" one
@@ -213,8 +212,8 @@ def paired_bootstrap(
 
     For items that are 0 or 1, without ``groups``, "wild" is McNemar's exact test; up to 200 items
     an unconditional one, whose p is never larger: the largest probability, over the share of items
-    that differ, of a McNemar p as small (Boschloo 1970 does so with Fisher's). The test with a
-    margin is unconditional too; of other metrics its p is the larger of Student's t and Hall's.
+    that differ, of a McNemar p as small (Boschloo 1970 does so with Fisher's). A margin has
+    an unconditional test too; of other metrics the larger p of Student's t and Hall's.
 
     "max-t" uses t statistics: for "wild" with the same signs for all pairs, for the other events
     with the standard error of every resample. Its interval excludes 0 if and only if p_adjusted is

@@ -6,8 +6,7 @@ The form is an :class:`xarray.Dataset`, its candidates in the order of the tie k
 * ``gold`` (..., candidate): True for a true positive;
 * ``present`` (..., measure, candidate): False for what a measure leaves out, and for padding;
 * ``row`` (..., candidate): the position in the data that came in;
-* ``draws`` (..., candidate): what the random draws of the candidate depend on, the hash of its key
-  (not where scores play no part);
+* ``draws`` (..., candidate): the hash of its key, on which its random draws depend, if any;
 * ``sign`` (measure): -1 where smaller scores rank first and were negated;
 * ``cluster`` (..., candidate), with the role ``groups`` only: the number of its group;
 * ``_share`` (..., candidate), with ``agreement="mean"`` only: the share of votes.
