@@ -6,9 +6,8 @@ the size of the group, the mean that is tested being truly 0. Two crossed factor
 share .2 of the variance each, and cells have one item. Rankings: label and scores of a group share
 ``icc`` of their variance. ``covers`` is the share of samples whose 95 % interval has the truth,
 ``errs`` the share in which a true hypothesis is rejected at 5 %, ``wide`` how many times as wide
-intervals are as those that would just cover, ``warned`` the share of samples with a warning, of systems
-only. Writes
-dependence.csv beside itself; a quarter of an hour.
+intervals are as those that would just cover, ``warned`` the share of samples with a warning, of
+systems only. Writes dependence.csv beside itself; an hour.
 """
 
 from __future__ import annotations
