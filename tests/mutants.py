@@ -344,7 +344,11 @@ FAULTS = [
         ("size -= 2.0 * counts", "size -= counts"),
     ),
     *_in(
-        "intervals/cluster_totals.py", "groups",
+        "intervals/cluster_totals.py",
+        "groups::test_two_factors_are_as_statsmodels_has_them"
+        " groups::test_cells_are_told_from_clusters_and_keep_their_levels"
+        " groups::test_variance_of_recall_is_that_of_totals_by_hand"
+        " groups::test_groups_of_one_random_test_is_the_t_test_of_the_covariance",
         ("one + other - cells", "one + other"),
         ("np.maximum(one, other))", "one)"),
         ("(first + 1) * _FACTOR + second", "first * _FACTOR + second"),
@@ -353,25 +357,29 @@ FAULTS = [
         ("positive if by_positive else size", "size if by_positive else positive"),
     ),
     *_in(
-        "nbest/clustered_lists.py", "groups",
+        "nbest/clustered_lists.py",
+        "groups::test_groups_of_one_random_test_is_the_t_test_of_the_covariance"
+        " groups::test_no_p_value_depends_on_the_target",
         ("edge = totals.edges[0] * (not fixed)", "edge = totals.edges[0]",
          "the edge of a region is its precision, near that at its end"),
         ("-t)", "t)"),
         ("np.maximum(*(p_values", "np.minimum(*(p_values"),
     ),
     *_in(
-        "resampling/crossed_gains.py", "groups",
+        "resampling/crossed_gains.py", "groups::test_two_factors_are_as_statsmodels_has_them",
         ("- weights * added.sum", "- 0.0 * weights * added.sum"),
         ("size.size / (size.size - 1.0)", "1.0"),
         ("freedom = min(freedom,", "freedom = max(0.0,"),
     ),
     *_in(
-        "resampling/item_draws.py", "groups",
+        "resampling/item_draws.py",
+        "groups::test_a_gain_that_moves_with_the_size_of_groups_is_said",
         ("n * (size @ size) <=", "n * (size @ size) >"),
         ("p <= _MOVES / len(pairs)", "p > _MOVES / len(pairs)"),
     ),
     *_in(
-        "forms/items/metric_columns.py", "groups",
+        "forms/items/metric_columns.py",
+        "groups::test_a_gain_that_moves_with_the_size_of_groups_is_said",
         ("cluster.size / sizes.size / sizes)[cluster]", "sizes)[cluster]"),
     ),
     # -------------------------------------------------------------------------------- significance
@@ -688,7 +696,7 @@ FAULTS = [
         ("starts = least * 2 ** np", "starts = least * 3 ** np"),
         ("failures[np.searchsorted(failures, first)] - 1",
          "failures[np.searchsorted(failures, first)]"),
-        ("np.searchsorted(sets.n, starts)", 'np.searchsorted(sets.n, starts, side="right")'),
+        ("np.searchsorted(reach, starts)", 'np.searchsorted(sets.n, starts, side="right")'),
     ),
     *_in(
         "rankings/query_metrics.py", "per_query query_summary",
