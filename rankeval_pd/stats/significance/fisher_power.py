@@ -57,8 +57,8 @@ def _critical(n_a: int, n_b: int, alpha: float, least: int, end: int) -> tuple[F
     def rejected(count: FloatArray) -> BoolArray:
         i = np.clip(count, lowest, highest)
         p_value = fisher_test(i, of_a, both - i, total - of_a, "two-sided").p_value
-        outside: BoolArray = (count < lowest) | (count > highest)
-        return outside | rejects(p_value, alpha)
+        found: BoolArray = rejects(p_value, alpha) | (count < lowest) | (count > highest)
+        return found
 
     high = first_true(rejected, middle, highest + 1.0)
     low = -first_true(lambda count: rejected(-count), -middle, 1.0 - lowest)
@@ -87,7 +87,8 @@ class Pilot(NamedTuple):
         law: FloatArray = np.exp(
             log_choose + special.betaln(k + a, n - k + b) - special.betaln(a, b)
         )
-        return law / law.sum()
+        law /= law.sum()
+        return law
 
     def laws_of_totals(self, n: int, left: int) -> FloatArray:
         """Return the laws of n more of the left, for what may be true of the left (point, k)."""
