@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from rankeval_pd.stats.significance.adjust import rejects
 from rankeval_pd.stats.significance.fisher import fisher_test
 
 _RARE = 1e-9  # counts less probable than this change no power
+_SMALL = 2_000  # judgements
 _ROWS = 512  # of the table of outcomes at a time
 _POINTS = 101  # of what a pilot leaves open, equally probable
 _JEFFREYS = 0.5
@@ -27,11 +29,14 @@ def fisher_power(
     """
     start_a, end_a, start_b, end_b = (*_ends(law_a), *_ends(law_b))
     law_b, j = law_b[:, start_b:end_b], np.arange(start_b, end_b)
-    low, high = _critical(n_a, n_b, alpha, start_a + start_b, end_a + end_b - 1)
+    first, end = start_a + start_b, end_a + end_b - 1
+    if n_a + n_b < _SMALL:  # the same sizes are asked for again and again
+        first, end = 0, n_a + n_b + 1
+    low, high = _critical(n_a, n_b, alpha, first, end)
     power = np.zeros((len(law_a), len(law_b)))
     for start in range(start_a, end_a, _ROWS):
         i = np.arange(start, min(start + _ROWS, end_a))[:, np.newaxis]
-        of_sum = i + j - start_a - start_b
+        of_sum = i + j - first
         rejected: BoolArray = (i <= low[of_sum]) | (i >= high[of_sum])
         power += law_a[:, i[:, 0]] @ (rejected @ law_b.T)
     return np.clip(power, 0.0, 1.0)
@@ -43,6 +48,7 @@ def _ends(laws: FloatArray) -> tuple[int, int]:
     return int(counts[0]), int(counts[-1]) + 1
 
 
+@lru_cache(maxsize=128)
 def _critical(n_a: int, n_b: int, alpha: float, least: int, end: int) -> tuple[FloatArray, ...]:
     """Return up to, and from which count in a the test rejects, for each sum of both counts.
 
