@@ -23,7 +23,7 @@ def _pilot(tp_a: int, tp_b: int, seen: int = 10, size: int = 200, *, top: bool =
     for side, tp in enumerate((tp_a, tp_b)):
         where = np.arange(seen)[:: 1 - 2 * side] if top else rng.permutation(size)[:seen]
         gold[side, size - 1 - where if top and side else where] = np.arange(seen) < tp
-    score = np.arange(2.0 * size)
+    score = np.sqrt(np.arange(2.0 * size))
     return pd.DataFrame({"a": -score, "b": score, "gold": gold.ravel()})
 
 
