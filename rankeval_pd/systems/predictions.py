@@ -124,10 +124,12 @@ def from_scores(y_true: Any, scores: Any, *, positive: Any = 1) -> pd.DataFrame:
     --------
     >>> import rankeval_pd
     >>> y_score = {"old": [0.9, 0.3, 0.5, 0.2], "new": [0.8, 0.6, 0.1, 0.2]}
-    >>> rankeval_pd.from_scores([1, 1, 0, 0], y_score).rankeval.area()[["measure", "area"]]
-      measure  area
-    0     old  0.75
-    1     new  1.00
+    >>> rankeval_pd.from_scores([1, 1, 0, 0], y_score)
+       old  new   gold
+    0  0.9  0.8   True
+    1  0.3  0.6   True
+    2  0.5  0.1  False
+    3  0.2  0.2  False
     """
     truth, index = _labels(y_true, "y_true")
     known = [*pd.unique(truth)]
