@@ -155,4 +155,4 @@ def test_tables_and_sentences_of_plans_show_the_range():
     table = rankeval_pd.needed_candidates(0.6, 0.3, 0.5, n_judged=50)
     low, high = (100 * table[name][0] for name in ("power_low", "power_high"))
     assert f"({low:.1f}% to {high:.1f}%)" in rankeval_pd.in_words(table)
-    assert f"| {low:.0f} | {high:.0f} |" in rankeval_pd.paper_table(table, "markdown")
+    assert f"| {low:.1f} | {high:.1f} |" in rankeval_pd.paper_table(table, "markdown")

@@ -100,7 +100,7 @@ def lists(seen: int, n: int) -> dict[str, object]:
     sizes = np.stack([size, size], axis=1)
     rejected = _rejected(rng.binomial(sizes, rate), sizes)
     return {
-        "what": "needed_candidates", "kind": "assurance", "size": np.nan, "pilot": seen,
+        "what": "needed_candidates", "kind": "assurance", "size": n // 2, "pilot": seen,
         "asked": f"n {n}", "power": power.mean(),
         "simulated": rejected.mean(), "in_range": np.nan, "warned": told.mean(),
         "median_n": np.median(2 * size), "samples": len(rate),
