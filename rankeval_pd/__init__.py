@@ -26,7 +26,15 @@ def __getattr__(name: str) -> Any:
     """Return a public name, or a module of this package, as if all of it were loaded."""
     if name not in __all__ and not name.startswith("_") and find_spec(f"{__name__}.{name}"):
         return import_module(f"{__name__}.{name}")
-    return _public(name)
+    try:
+        return _public(name)
+    except AttributeError as error:
+        if name.startswith("_") or name in __all__:
+            raise
+        overview = import_module(f"{__name__}.overview")
+        said = overview.not_there(name, "public name", __all__, overview.SYNONYMS)
+        said += f" {overview.TABLES}" if said.endswith("is meant?") else ""
+        raise AttributeError(said, name=name) from error
 
 
 pd.api.extensions.register_dataframe_accessor("rankeval")(registered("FrameAccessor"))

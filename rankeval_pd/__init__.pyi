@@ -28,10 +28,10 @@ from .curves.ranking_areas import area as area
 from .curves.unpaired_areas import unpaired_area as unpaired_area
 from .errors import RankevalWarning as RankevalWarning
 from .forms.roles.options import set_options as set_options
-from .judging.annotation_plans import annotation_sheet as annotation_sheet
 from .judging.annotation_plans import needed_candidates as needed_candidates
 from .judging.annotation_plans import plan_annotation as plan_annotation
-from .judging.annotation_plans import with_judgements as with_judgements
+from .judging.annotation_sheets import annotation_sheet as annotation_sheet
+from .judging.annotation_sheets import with_judgements as with_judgements
 from .judging.annotator_agreement import annotator_agreement as annotator_agreement
 from .judging.judged_lists import judged_average_precision as judged_average_precision
 from .judging.judged_lists import judged_difference as judged_difference
@@ -75,6 +75,8 @@ from .systems.item_sources import synthetic_systems as synthetic_systems
 from .systems.paired_tests import paired_bootstrap as paired_bootstrap
 from .systems.paired_tests import paired_permutation as paired_permutation
 from .systems.paired_tests import resample_counts as resample_counts
+from .systems.predictions import from_predictions as from_predictions
+from .systems.predictions import from_scores as from_scores
 from .systems.system_ranks import system_ranks as system_ranks
 from .words import in_words as in_words
 

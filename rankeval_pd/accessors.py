@@ -24,7 +24,12 @@ from rankeval_pd.forms.roles.columns import form_of
 from rankeval_pd.forms.roles.declarations import with_roles
 from rankeval_pd.forms.roles.roles import AnyRoles, Roles
 from rankeval_pd.forwarding import frame_method, method, plot_method
-from rankeval_pd.judging import annotation_plans, annotator_agreement, judged_lists
+from rankeval_pd.judging import (
+    annotation_plans,
+    annotation_sheets,
+    annotator_agreement,
+    judged_lists,
+)
 from rankeval_pd.nbest import (
     acceptance_sets,
     comparison,
@@ -122,8 +127,8 @@ class Accessor(Generic[Data]):
     judged_average_precision = method(judged_lists.judged_average_precision)
     annotator_agreement = method(annotator_agreement.annotator_agreement)
     plan_annotation = frame_method(annotation_plans.plan_annotation)
-    annotation_sheet = frame_method(annotation_plans.annotation_sheet)
-    with_judgements = frame_method(annotation_plans.with_judgements)
+    annotation_sheet = frame_method(annotation_sheets.annotation_sheet)
+    with_judgements = frame_method(annotation_sheets.with_judgements)
     choose_threshold = method(acceptance_sets.choose_threshold)
     precision_band = method(precision_bands.precision_band)
     difference_band = method(precision_bands.difference_band)

@@ -320,13 +320,16 @@ OF_RUNS: tuple[tuple[str, str], ...] = (
 # what the fields call it, without underscores and in lower case, and the call that is meant
 SYNONYMS: Mapping[str, str] = {
     "ap": 'area("ap")', "auc": "area()", "auroc": "area()", "aucroc": "area()",
-    "averageprecision": 'area("ap")', "rocauc": "area()", "rocaucscore": "area()",
+    "averageprecision": 'area("ap")', "averageprecisionscore": 'area("ap")', "rocauc": "area()",
+    "rocaucscore": "area()",
     "auprc": 'area("ap")', "comparebedroc": "bedroc()",
     "compareenrichment": 'compare(n=share, of="lift")', "bands": "precision_band()",
     "binomtest": "random_test()",
     "bootstrap": "paired_bootstrap()", "boschloo": 'compare(test="boschloo")',
-    "confidenceinterval": "nbest_precision()", "cumulativegain": "gain()",
-    "curve": "roc()", "delong": "compare_area()", "ef": "enrichment(share)",
+    "classificationreport": "acceptance_precision(threshold)",
+    "confidenceinterval": "nbest_precision()", "confusionmatrix": "acceptance_precision(threshold)",
+    "cumulativegain": "gain()",
+    "curve": "roc()", "delong": "compare_area()", "detcurve": "det()", "ef": "enrichment(share)",
     "enrichmentfactor": "enrichment(share)", "mcclish": "partial_area(fpr)",
     "pauc": "partial_area(fpr)", "partialauc": "partial_area(fpr)", "rie": "bedroc()",
     "fisher": "compare()", "fisherexact": "compare()", "leaderboard": "system_ranks()",
@@ -335,12 +338,24 @@ SYNONYMS: Mapping[str, str] = {
     "permutation": "paired_permutation()", "permutationtest": "paired_permutation()",
     "pk": "nbest_precision()", "pmi": 'with_association_measures("MI")',
     "pr": "precision_recall()", "prcurve": "precision_recall()", "precision": "nbest_precision()",
+    "precisionrecallcurve": "precision_recall()", "roccurve": "roc()",
     "precisionatk": "nbest_precision()", "pvalue": "compare()", "rank": "system_ranks()",
     "ranking": "system_ranks()", "recall": "nbest_recall()", "recallatk": "nbest_recall()",
     "significance": "compare()", "test": "compare()", "ttest": "paired_bootstrap()",
     "wilcoxon": "paired_permutation()",
 }  # fmt: skip
-PER_QUERY = ("dcg", "err", "map", "meanreciprocalrank", "mrr", "ndcg", "ndcgatk", "rbp", "rprec")
+PER_QUERY = (
+    "dcg", "dcgscore", "err", "map", "meanreciprocalrank", "mrr", "ndcg", "ndcgatk", "ndcgscore",
+    "rbp", "rprec",
+)  # fmt: skip
+# scikit-learn's metrics of predictions, and of probabilities and classes, which stay outside
+OF_PREDICTIONS: Mapping[str, str] = {
+    f"{metric}score": metric for metric in ("accuracy", "precision", "recall", "f1")
+}
+OUTSIDE = (
+    "brierscoreloss", "calibrationcurve", "logloss", "matthewscorrcoef", "decisioncurve", "mcc",
+)  # fmt: skip
+TABLES = "rankeval_pd.from_scores(y_true, scores) makes the DataFrame that has .rankeval."
 PLOT_SYNONYMS: Mapping[str, str] = {
     "acceptance": "precision()", "ap": "precision_recall()", "area": "roc()", "auc": "roc()",
     "bootstrap": "confidence()", "bound": "random_bound()", "cdf": "random_cdf()",
@@ -410,6 +425,14 @@ def not_there(name: str, what: str, there: Iterable[str], synonyms: Mapping[str,
             "It is a metric per query: .per_query('nDCG@10', wide=True) is the table of queries by"
             " runs, and paired_bootstrap of it says whether the differences are real."
         )
+    elif plain in OF_PREDICTIONS:
+        metric = repr(OF_PREDICTIONS[plain])
+        meant = (
+            f"items = rankeval_pd.from_predictions(y_true, predictions, {metric}) is the table, and"
+            f" items.rankeval(metric={metric}).paired_bootstrap() tests it."
+        )
+    elif plain in OUTSIDE:
+        meant = "It is outside this package, which tests rankings and decisions: see scikit-learn."
     elif plain in synonyms:
         meant = f"Is it .{synonyms[plain]} that is meant?"
     else:

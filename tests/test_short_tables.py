@@ -46,7 +46,7 @@ SHORT = {  # the third edition of the contract
     "judged_average_precision": "measure average_precision ci_low ci_high n_judged n_unjudged",
     "judged_difference": f"measure_a measure_b n {DIFFERENCE} n_judged n_unjudged",
     "enrichment": "measure share n tp lift ci_low ci_high tied",
-    "plan_annotation": "measure_a measure_b n n_judged n_more power",
+    "plan_annotation": "measure_a measure_b n n_judged n_more power power_low power_high",
     "choose_threshold": "measure threshold n_accepted tp precision recall ci_low",
 }
 OWN_ROWS = {"difference_region", "annotation_sheet", "with_judgements"}

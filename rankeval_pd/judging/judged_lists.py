@@ -262,7 +262,8 @@ def judged_average_precision(
     stands: 1 for itself, and the share of true positives among the others of the list that are
     judged (of "horvitz-thompson" their weights). All judged, it is ``area("ap")``.
 
-    Those judged are looked at as :func:`judged_precision` does.
+    The judged candidates are examined as in :func:`judged_precision`. Where they are no random
+    sample at a level of one in a million, the call raises a ValueError.
 
     The interval has the outer limits of two, symmetric for the logit, with Student's quantile for
     as many true positives as are judged, less one. One is around the estimate, the other around the
@@ -350,8 +351,9 @@ def judged_difference(
     the question of Fisher's test, which :func:`plan_annotation` plans for: ``compare_for(
     tp_judged_a, n_judged_a, tp_judged_b, n_judged_b, overlap=0)``, with one rate in each region,
     has its p-value. It asks for more, so that it can find no difference where the interval of these
-    lists has one. In simulations with a fifth of Evert's data judged,
-    intervals of precision and difference covered as promised
+    lists has one. A :class:`RankevalWarning` reports judged candidates that are clearly no random
+    sample of the regions, as in :func:`judged_precision`. In simulations with a fifth of Evert's
+    data judged, intervals of precision and difference covered as promised
     (``tests/reference/partly_judged.csv``).
 
     Examples
@@ -371,6 +373,8 @@ def judged_difference(
     design, chosen = sample.design(), Roles.of(sample.roles)
 
     def question(inner: xr.Dataset, asked_n: IntArray) -> xr.Dataset:
+        beside = sample.beside(inner)
+        inner = warn_if_chosen(sample, inner, beside, asked_n, regions=True)
         with drawing_bar(
             inner, progress, draws=2 * asked_n.size, what=_WHAT, unit="lists"
         ) as advance:
@@ -379,7 +383,7 @@ def judged_difference(
                 inner["score"],
                 inner["gold"],
                 inner["present"],
-                *sample.beside(inner),
+                *beside,
                 kwargs={
                     "design": design, "n": asked_n, "every": sizes is None, "ties": chosen.ties,
                     "ends": inner.attrs["ends"], "advance": advance,

@@ -321,6 +321,7 @@ def counts_of(sums: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
 # --------- Were the judged candidates of a list chosen at random, as an estimate takes them to be?
 
 _LEVEL = 1e-3  # of all the tables of a call together
+_REFUSED = 1e-6  # beyond doubt
 _NEAR = 2.5  # standard deviations; what is nearer to its mean is far from the level
 _LISTS = 8  # of a long series of n as many are looked at
 _TOPS = (2, 10)  # a half and a tenth of the list
@@ -368,11 +369,14 @@ def warn_if_chosen(
     n: IntArray | None,
     *,
     rest: bool = False,
+    regions: bool = False,
 ) -> xr.Dataset:
-    """Warn where those judged of a list are plainly no random sample of it, or of the rest.
+    """Warn if the judged candidates of a list are clearly no random sample of it, or of the rest.
 
-    Looked at are data in memory of which the caller says nothing else; n is None for all. Returned
-    is the inner form, with the order of the candidates if they were ranked.
+    ``regions`` looks at the two difference regions instead. Only data in memory are examined,
+    and only if the caller says nothing else of the sample. n is None for all candidates: as the
+    average precision of a chosen sample means nothing, clear evidence is then an error. Returns the
+    inner form, with the order of the candidates if they were ranked.
     """
     if not isinstance(sample, Sample) or not sample.is_taken_for_random:
         return inner
@@ -384,19 +388,22 @@ def warn_if_chosen(
     order = score.copy(data=ranking.order(score.to_numpy(), present.to_numpy()))
     of_all = xr.broadcast(*arrays, order.rename(None))
     scores, there, seen, orders = (x.transpose(..., *last).to_numpy() for x in of_all)
-    tables = [*_tables(seen & there, scores, there, orders, n, rest)]
+    tables = [*_tables(seen & there, scores, there, orders, n, rest, regions)]
     found = [table.p_values() for table in tables]
     number = sum(x.size for x in found)
     worst = [float(x.min(initial=1.0)) for x in found]
     if worst and min(worst) * number < _LEVEL:
         table, p_values = tables[int(np.argmin(worst))], found[int(np.argmin(worst))]
-        warn(_message(table, p_values, inner["measure"].to_numpy()))
+        message = _message(table, p_values, inner["measure"].to_numpy(), regions=regions)
+        if n is None and min(worst) * number < _REFUSED:
+            raise ValueError(message)
+        warn(message)
     return inner.assign(order=order.variable)
 
 
 def _tables(
     judged: BoolArray, score: AnyArray, present: BoolArray, order: IntArray, n: IntArray | None,
-    rest: bool,
+    rest: bool, regions: bool,
 ) -> Iterator[_Table]:  # fmt: skip
     """Yield what to compare: a list's top with what is below, what others have with what not."""
     rank = ranking.ranks(order)
@@ -411,13 +418,15 @@ def _tables(
         present, rank = present[..., near], rank[..., near]
     for size in sizes.tolist():
         listed = present & (rank <= size)
+        if regions:
+            listed = listed & ~listed[..., ::-1, :]
         for part in _TOPS:
             yield _of_top(judged, rank, listed, size, size // part, "of the best {}")
         if rest:
             after = present & ~listed
             middle = (size + whole) // 2
             yield _of_top(judged, rank, after, size, middle, "not in it of rank {} at most")
-        if score.shape[-2] > 1:
+        if score.shape[-2] > 1 and not regions:
             yield _of_shared(judged, listed, size)
 
 
@@ -439,7 +448,7 @@ def _of_shared(judged: BoolArray, listed: BoolArray, n: int) -> _Table:
     return _Table.of("that {} has in its list too", counts, n)
 
 
-def _message(table: _Table, p_values: AnyArray, measures: AnyArray) -> str:
+def _message(table: _Table, p_values: AnyArray, measures: AnyArray, *, regions: bool) -> str:
     place = np.unravel_index(int(p_values.argmin()), p_values.shape)
     of_pairs = "{}" in table.part
     own: Hashable = measures[place[-2] if of_pairs else place[-1]]
@@ -447,10 +456,11 @@ def _message(table: _Table, p_values: AnyArray, measures: AnyArray) -> str:
     judged, size, other, left = (
         int(x[place]) for x in (table.judged, table.size, table.judged_else, table.size_else)
     )
+    where = f"the candidates in the list of {own!r} only" if regions else f"the list of {own!r}"
+    do = "judge a random sheet (annotation_sheet)" if regions else "judged_difference takes a sheet"
     return (
-        f"unjudged='estimate' takes those judged for a random sample of each list, and of that of"
-        f" {own!r} at n = {table.n} they are none: judged are {judged} of the {size} candidates"
-        f" {part}, and {other} of the other {left}. The estimate can be far off, its interval too."
-        " Of a sheet for two lists ask judged_difference; if others were judged at other rates, say"
-        " so by windows=[...] or judged_with=...; unjudged='bounds' assumes nothing."
+        f"The judged candidates are no random sample of {where} at n = {table.n}: judged are"
+        f" {judged} of the {size} candidates {part}, and {other} of the other {left}. Estimates"
+        f" can be far off: {do}; or name the rates of judging, windows=[...] or judged_with=...;"
+        " unjudged='bounds' assumes nothing."
     )

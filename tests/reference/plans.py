@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 import rankeval_pd
-from rankeval_pd.judging.annotation_plans import _significant
+from rankeval_pd.stats.significance.fisher import fisher_test
 
 NAMES = {"G2": "log.like", "chi2": "chisq", "t": "t.score", "MI": "MI"}
 PAIRS = [("G2", "chi2"), ("G2", "MI"), ("chi2", "t")]
@@ -60,7 +60,8 @@ def _power(rng, sides, chosen, plan) -> float:
         rest = len(side) - len(start) - true
         tp.append(seen + rng.hypergeometric(true, rest, count, DRAWS))
     sizes = [len(start) + count for start, count in zip(chosen, new, strict=True)]
-    return _significant(tp[0], sizes[0], tp[1], sizes[1], 0.05)
+    p_value = fisher_test(tp[0], sizes[0], tp[1], sizes[1], "two-sided").p_value
+    return float((p_value <= 0.05).mean())
 
 
 if __name__ == "__main__":

@@ -14,7 +14,10 @@ from rankeval_pd.stats.resampling.metric_sums import WRITTEN
 from rankeval_pd.stats.significance.adjust import rejects
 
 PERCENT_METRICS = ("accuracy", "precision", "recall", "f1")
-SHARES = ("precision", "recall", "tpr", "fpr", "fnr", "power", "agreement", "specificity", "npv")
+SHARES = (
+    "precision", "recall", "tpr", "fpr", "fnr", "power", "power_low", "power_high", "agreement",
+    "specificity", "npv",
+)  # fmt: skip
 _DIGITS = 3  # significant ones, at most
 
 
@@ -408,6 +411,9 @@ SENTENCES = (
     ("measure_a measure_b n_more power",
      "To compare {measure_a} and {measure_b} at n = {n}, {n_more} more judgments are needed"
      " beside {n_judged}; the power is then {power}."),
+    ("n n_judgements power_low",
+     "Lists of n = {n} with {n_judgements} judgments have a power of {power} on average over what"
+     " the pilot leaves open ({power_low} to {power_high})."),
     ("n n_judgements power",
      "Lists of n = {n} with {n_judgements} judgments have a power of {power}."),
     ("measure_a measure_b n p_min p_median p_max",

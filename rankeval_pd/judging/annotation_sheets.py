@@ -1,0 +1,174 @@
+"""Sheets of candidates to judge, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import replace
+from typing import Unpack
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_bool_dtype
+
+from rankeval_pd.errors import check_count, listed
+from rankeval_pd.forms.rankings.values import gold_values
+from rankeval_pd.forms.roles.columns import find_gold, frame_column, with_columns
+from rankeval_pd.forms.roles.declarations import Capabilities, with_roles_but
+from rankeval_pd.forms.roles.roles import RankingRoles, Roles, as_names
+from rankeval_pd.judging.samples import JudgingScheme, check_frame, quietly, read_sample
+from rankeval_pd.nbest.difference_regions import difference_region
+
+
+@Capabilities(rankings="What to judge next?", own_rows=True)
+@with_roles_but("positive", "min_grade")
+def annotation_sheet(
+    candidates: pd.DataFrame,
+    a: Hashable,
+    b: Hashable,
+    n: int,
+    *,
+    size: int | None = None,
+    show: list[Hashable] | None = None,
+    **roles: Unpack[RankingRoles],
+) -> pd.DataFrame:
+    """Return the candidates to judge for the difference of two n-best lists, scores hidden.
+
+    Parameters
+    ----------
+    candidates : DataFrame
+        Candidates with a score for each measure and a gold label, missing where a candidate was not
+        judged.
+    a, b : names of measures
+    n : int
+        Size of both lists.
+    size : int, optional
+        How many candidates to judge, as from :func:`plan_annotation`; None is all that are not.
+    show : list of names, optional
+        Columns that the judges see; None is none but the index.
+    **roles
+        Which column is what, see :func:`nbest_precision`; ``rng`` seeds the order.
+
+    Returns
+    -------
+    DataFrame
+        One row per candidate in a random order, with the index of the input, the columns to show
+        and an empty gold column. Neither scores nor lists are there: a judge cannot tell which
+        measure found a candidate.
+
+    Notes
+    -----
+    A candidate in both lists or in neither says nothing about the difference, so that only the
+    difference regions are drawn from, as evenly from both as the unjudged allow, each at random.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
+    >>> partly = df.assign(gold=float("nan"))
+    >>> rankeval_pd.annotation_sheet(partly, "good", "fair", 100, size=3)
+         gold
+    824  <NA>
+    258  <NA>
+    403  <NA>
+    """
+    check_frame(candidates)
+    chosen = Roles.of(roles)
+    sample = read_sample(candidates, roles, JudgingScheme("estimate", None, None, "ratio", 0.95))
+    gold, judged = sample.gold, sample.judged.to_numpy()
+    numbered = with_columns(sample.data, {"_place": np.arange(judged.size)})
+    place = numbered.columns[-1]
+    numbered[gold] = judged
+    region: pd.DataFrame = quietly(
+        gold, lambda: difference_region(numbered, a, b, n, **sample.roles)
+    )
+    left = region[~region[gold].astype(bool)]
+    rng = np.random.default_rng(chosen.rng)
+    sides = [rng.permutation(left.loc[left["list"] == side, place].to_numpy()) for side in "ab"]
+    total = sum(side.size for side in sides)
+    wanted = total if size is None else check_count("size", size, 0)
+    if wanted > total:
+        raise ValueError(
+            f"size={size!r}: the difference regions have {total} candidates that are not judged."
+            f" Give {total} or less, or None for all."
+        )
+    from_a = min(max(wanted - wanted // 2, wanted - sides[1].size), sides[0].size)
+    rows = rng.permutation(np.concatenate([sides[0][:from_a], sides[1][: wanted - from_a]]))
+    sheet = candidates.iloc[rows][[] if show is None else list(show)].copy()
+    sheet[gold] = pd.array([pd.NA] * len(sheet), dtype="boolean")
+    return sheet
+
+
+@Capabilities(rankings="What to judge next?", own_rows=True, clusters=True)
+@with_roles_but(
+    "agreement", "measures", "exclude", "by", "rng", "dim", "key", "label", "groups",
+    "lower_is_better", "missing", "ties",
+)  # fmt: skip
+def with_judgements(
+    candidates: pd.DataFrame, sheet: pd.DataFrame, **roles: Unpack[RankingRoles]
+) -> pd.DataFrame:
+    """Return the candidates with the judgements of a sheet put back.
+
+    Parameters
+    ----------
+    candidates : DataFrame
+        Candidates, their index without repetitions.
+    sheet : DataFrame
+        From :func:`annotation_sheet`, its gold column filled in (True and False, 1 and 0, or what
+        ``positive`` names); what is still missing there stays as it is. Of a sheet that was saved
+        read the index too: ``pandas.read_csv("sheet.csv", index_col=0)``.
+    **roles
+        ``gold`` is the column of judgements in both; ``positive`` and ``min_grade`` say which of
+        its values are true, where they are words or grades.
+
+    Returns
+    -------
+    DataFrame
+        A copy with the gold column as nullable booleans.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"m": [2, 1], "gold": [None, None]}, index=["x", "y"])
+    >>> sheet = pd.DataFrame({"gold": [True]}, index=["y"])
+    >>> rankeval_pd.with_judgements(df, sheet)["gold"].tolist()
+    [<NA>, True]
+    """
+    check_frame(candidates)
+    chosen = Roles.of(roles)
+    gold = find_gold(candidates, chosen)
+    for name, frame in (("candidates", candidates), ("sheet", sheet)):
+        if gold not in frame.columns:
+            raise ValueError(f"gold={gold!r}: {name} has no such column. Name it: gold=...")
+        if not frame.index.is_unique:
+            raise ValueError(
+                f"{name} has repeated labels in its index, so that a judgement has no one place."
+                " Give each candidate a label of its own: reset_index(drop=True) before the sheet."
+            )
+    unknown = sheet.index.difference(candidates.index)
+    if len(unknown):
+        raise ValueError(
+            f"sheet has candidates that are not there: {listed(unknown[:5])}. Was its index kept?"
+        )
+    judged = _as_boolean(sheet, gold, chosen).dropna()
+    before = _as_boolean(candidates, gold, chosen)
+    contradicted = before.reindex(judged.index).dropna()
+    other = contradicted.index[(contradicted != judged[contradicted.index])]
+    if len(other):
+        raise ValueError(
+            f"sheet judges {len(other)} candidates otherwise than before, {listed(other[:5])}."
+            " Settle these first."
+        )
+    before[judged.index] = judged
+    result = candidates.copy()
+    result[gold] = before
+    return result
+
+
+def _as_boolean(frame: pd.DataFrame, gold: Hashable, roles: Roles) -> pd.Series:
+    """Return the judgements as nullable booleans, or say which values are none."""
+    column = frame_column(frame, gold, "gold")
+    words = as_names(roles.positive, ())
+    if is_bool_dtype(column.dtype) and not {True, False} & {*words}:  # judged before, in no words
+        roles = replace(roles, positive=None)
+    truth = gold_values(column, gold, roles.positive, roles.min_grade, all_there=False)
+    return pd.Series(truth, index=frame.index).astype("boolean")

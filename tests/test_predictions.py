@@ -1,0 +1,145 @@
+"""From labels, predictions and scores to tables, and scikit-learn's names for the calls."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn import metrics
+
+import rankeval_pd
+
+SCORES = {
+    "accuracy": metrics.accuracy_score,
+    "precision": metrics.precision_score,
+    "recall": metrics.recall_score,
+    "f1": metrics.f1_score,
+}
+
+
+def _drawn(seed: int = 0, size: int = 120) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    rng = np.random.default_rng(seed)
+    y_true = rng.random(size) < 0.2
+    return y_true, {f"m{k}": y_true ^ (rng.random(size) < 0.1 * k) for k in (1, 2, 3)}
+
+
+@pytest.mark.parametrize("metric", SCORES)
+def test_the_scores_of_predictions_are_scikit_learn_s(metric):
+    y_true, models = _drawn()
+    items = rankeval_pd.from_predictions(y_true, models, metric)
+    table = items.rankeval(metric=metric).system_ranks().set_index("system")["value"]
+    for name, labels in models.items():
+        assert table[name] == pytest.approx(SCORES[metric](y_true, labels), abs=1e-10)
+    tested = items.rankeval(metric=metric).paired_permutation("m1", "m2")
+    assert "m1" in rankeval_pd.paper_table(tested, "markdown")
+    assert "m1" in rankeval_pd.in_words(tested)
+
+
+@given(st.data())
+def test_any_labels_give_scikit_learn_s_f1_of_the_positive_class(data):
+    labels = data.draw(st.sampled_from([(0, 1), ("no", "yes"), ("a", "b", "c"), (False, True)]))
+    size = data.draw(st.integers(1, 30))
+    draw = st.lists(st.sampled_from(labels), min_size=size, max_size=size)
+    y_true, y_pred, positive = data.draw(draw), data.draw(draw), data.draw(st.sampled_from(labels))
+    if positive not in [*y_true, *y_pred]:
+        with pytest.raises(ValueError, match="is no label"):
+            rankeval_pd.from_predictions(y_true, y_pred, "f1", positive=positive)
+        return
+    sums = rankeval_pd.from_predictions(y_true, y_pred, "f1", positive=positive)["model"].sum()
+    found = 2.0 * sums["correct"] / (sums["guess"] + sums["gold"])
+    truth, guess = (np.array([x == positive for x in y]) for y in (y_true, y_pred))
+    assert found == pytest.approx(metrics.f1_score(truth, guess), abs=1e-10)
+
+
+@pytest.mark.parametrize("shape", ["mapping", "frame", "list", "series", "probabilities"])
+def test_areas_of_scores_are_scikit_learn_s(shape):
+    y_true, _ = _drawn()
+    rng = np.random.default_rng(1)
+    score = 1.0 / (1.0 + np.exp(-rng.normal(y_true)))
+    given_as = {
+        "mapping": {"score": score.tolist()},
+        "frame": pd.DataFrame({"score": score}),
+        "list": score.tolist(),
+        "series": pd.Series(score, name="score"),
+        "probabilities": np.column_stack([1.0 - score, score]),
+    }
+    data = rankeval_pd.from_scores(y_true.astype(int), given_as[shape])
+    assert list(data) == ["score", "gold"]
+    for kind, wanted in (("roc", metrics.roc_auc_score), ("ap", metrics.average_precision_score)):
+        found = data.rankeval.area(kind)["area"][0]
+        assert found == pytest.approx(wanted(y_true, score), abs=1e-10)
+
+
+def test_the_column_of_the_positive_class_is_taken():
+    proba = np.array([[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]])
+    y_true = ["no", "yes", "no"]
+    yes, no = (rankeval_pd.from_scores(y_true, {"m": proba}, positive=x) for x in ("yes", "no"))
+    assert (yes["m"].tolist(), no["m"].tolist()) == ([0.1, 0.8, 0.6], [0.9, 0.2, 0.4])
+    assert (yes["gold"] != no["gold"]).all()
+    frame = pd.DataFrame(proba, columns=["no", "yes"])
+    pd.testing.assert_series_equal(
+        rankeval_pd.from_scores(y_true, frame, positive="yes")["score"], yes["m"], check_names=False
+    )
+    two = rankeval_pd.from_scores([0, 1, 0], pd.DataFrame({"a": [1, 2, 3], "b": [3, 2, 1]}))
+    assert list(two) == ["a", "b", "gold"]
+
+
+def test_the_index_is_kept_and_never_mixed_up():
+    y_true = pd.Series([1, 0, 1], index=["x", "y", "z"])
+    models = pd.DataFrame({"a": [1, 0, 0]})  # the rows' numbers are no labels
+    assert rankeval_pd.from_predictions(y_true, models, "accuracy").index.tolist() == [
+        "x",
+        "y",
+        "z",
+    ]
+    turned = y_true.iloc[::-1]
+    for make in (
+        lambda: rankeval_pd.from_predictions(y_true, {"a": turned}, "f1"),
+        lambda: rankeval_pd.from_scores(y_true, {"a": turned}),
+    ):
+        with pytest.raises(ValueError, match="the index differs"):
+            make()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "text"),
+    [
+        (([1, 0], {"a": [1]}, "f1"), {}, ValueError, "has 1 values, and y_true 2"),
+        (([1, 0], {"a": [0.3, 0.9]}, "f1"), {}, ValueError, "no labels of y_true.*from_scores"),
+        (([1, 0], {"a": ["1", "0"]}, "accuracy"), {}, ValueError, "the same labels"),
+        (([1, None], {"a": [1, 0]}, "f1"), {}, ValueError, "no label for 1 of 2"),
+        (([1, 0], {"a": [1, 0]}, "mcc"), {}, ValueError, "metric='mcc' is not one of"),
+        (([1, 0], {}, "f1"), {}, ValueError, "has no model"),
+        (([1, 0], {"a": "10"}, "f1"), {}, TypeError, "of type str"),
+        ((["n", "y"], {"a": ["n", "y"]}, "f1"), {}, ValueError, "positive=1 is no label.*'n', 'y'"),
+        (([1, 0], {"gold": [1, 0]}), {}, ValueError, "named 'gold'"),
+        (([1, 0], {"a": ["x", "y"]}), {}, TypeError, "no numbers.*from_predictions"),
+        (([1, 0], np.ones((2, 2))), {}, ValueError, r"shape \(2, 2\).*no probabilities"),
+        (([0, 1, 2], np.full((3, 2), 0.5)), {}, ValueError, "do not tell the column"),
+    ],
+)  # fmt: skip
+def test_what_is_no_prediction_is_refused(arguments, options, error, text):
+    make = rankeval_pd.from_predictions if len(arguments) == 3 else rankeval_pd.from_scores
+    with pytest.raises(error, match=text):
+        make(*arguments, **options)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("roc_auc_score", r"\.area\(\).*from_scores"), ("average_precision_score", r'\.area\("ap"\)'),
+     ("roc_curve", r"\.roc\(\)"), ("precision_recall_curve", r"\.precision_recall\(\)"),
+     ("confusion_matrix", r"\.acceptance_precision\("), ("det_curve", r"\.det\(\)"),
+     ("f1_score", r"from_predictions\(y_true, predictions, 'f1'\)"),
+     ("accuracy_score", "'accuracy'"), ("precision_score", "'precision'"),
+     ("recall_score", "'recall'"), ("ndcg_score", "nDCG@10"),
+     ("brier_score_loss", "outside this package"), ("matthews_corrcoef", "outside this package")],
+)  # fmt: skip
+def test_names_of_scikit_learn_lead_to_the_call(name, meant):
+    with pytest.raises(AttributeError, match=meant):
+        getattr(rankeval_pd, name)
+    data = rankeval_pd.from_scores([1, 0, 1], [3, 2, 1])
+    with pytest.raises(AttributeError, match=meant.split(".*")[0]):
+        getattr(data.rankeval, name)
+    assert not hasattr(rankeval_pd, name)
