@@ -549,9 +549,9 @@ def test_margins_are_roles_once_measures_are_computed_from_them():
 
 COPIES = r"measures: 'dice', 'logDice' rank all candidates alike.*exclude=\['logDice'\]"
 FAMILIES = {
-    "holm": lambda r: r.compare(n=[50, 80], adjust="holm", details=True),
-    "max-t": lambda r: r.compare(n=[50, 80], adjust="max-t", n_resamples=999, details=True),
-    "bh by n": lambda r: r.compare(n=[50, 80], adjust="bh", adjust_over="n", details=True),
+    "holm": lambda r: r.compare(n=[50, 84], adjust="holm", details=True),
+    "max-t": lambda r: r.compare(n=[50, 84], adjust="max-t", n_resamples=999, details=True),
+    "bh by n": lambda r: r.compare(n=[50, 84], adjust="bh", adjust_over="n", details=True),
     "areas": lambda r: r.compare_area(adjust="bonferroni", details=True),
     "greater": lambda r: r.compare(n=50, adjust="bonferroni", alternative="greater", details=True),
 }
