@@ -1,0 +1,92 @@
+"""Curves with confidence: the interval of each point, and bands that hold for the whole curve."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankeval_pd.errors import warn
+from rankeval_pd.stats._types import FloatArray, IntArray
+from rankeval_pd.stats.intervals import curve_bands
+from rankeval_pd.stats.intervals.bands import edge_precision
+from rankeval_pd.stats.intervals.curve_bands import CurveLists
+from rankeval_pd.stats.rankings.ranking import Ranking
+
+INTERVALS = (None, "pointwise", "simultaneous")
+RANGE = f"lists with {curve_bands.ENDS} candidates of a class inside and {curve_bands.ENDS} outside"
+
+
+def lists_of(ranking: Ranking, n: IntArray, ties: str) -> CurveLists:
+    """Return what the intervals of a curve are made of, of one ranking; ``n`` rises, from 1."""
+    found, here = ranking.nbest(n, ties), int(ranking.here)
+    edge = edge_precision(ranking.cumulated(ties), n, np.array(here))
+    inside = n - found.block.above
+    cut = (inside < found.block.size) & (ties == "expected")
+    size, tp_block, above, tp_above = (
+        np.where(cut, x, y).astype(float)
+        for x, y in (
+            (found.block.size, 1.0),
+            (found.block.tp, 0.0),
+            (found.block.above, n),
+            (found.block.tp_above, found.tp),
+        )
+    )
+    counts = (x.astype(float) for x in (n, found.tp))
+    return CurveLists(
+        *counts, edge, above, tp_above, size, tp_block, here, int(ranking.size.positive)
+    )
+
+
+def limits(
+    ranking: Ranking, n: IntArray, exists: FloatArray, space: str, ties: str, interval: str,
+    level: float, seed: int, *, alone: bool,
+) -> tuple[FloatArray, FloatArray]:  # fmt: skip
+    """Return the limits of the height of a curve (..., n), NaN where there are none.
+
+    ``alone`` says that there is one group, whose classes may not be too small for a band.
+    """
+    shape = exists.shape
+    low, high = np.full(shape, np.nan), np.full(shape, np.nan)
+    few = []
+    for row in np.ndindex(shape[:-1]):
+        positive, total = int(ranking.size.positive[row]), int(ranking.here[row])
+        least = min(positive, total - positive)
+        mine = np.broadcast_to(n, shape)[row]
+        rising, back = np.unique(mine, return_inverse=True)
+        asked = np.isin(rising, mine[exists[row]]) & (rising > 0)
+        if interval == "simultaneous" and least < curve_bands.LEAST:
+            few.append((positive, total - positive))
+            continue
+        if not least or not asked.any():
+            continue
+        lists = lists_of(ranking.row(row), rising[asked], ties)
+        inside, each = np.ones(lists.n.size, dtype=bool), level
+        if interval == "simultaneous":
+            inside = curve_bands.covered(space, lists)
+            if not inside.any():
+                continue
+            lists = lists.chosen(inside)
+            each = curve_bands.band_level(space, lists, level, seed)
+        at = np.flatnonzero(asked)[inside]
+        found = np.full((2, rising.size), np.nan)
+        found[:, at] = curve_bands.curve_limits(space, lists, each)
+        if space == "det":
+            found = 1.0 - found[::-1]
+        if space == "lift":
+            found = found * (total / np.maximum(rising, 1))
+        low[row], high[row] = found[:, back]
+    if few:
+        _too_few(few, alone)
+    return low, high
+
+
+def _too_few(few: list[tuple[int, int]], alone: bool) -> None:
+    positive, others = min(few, key=min)
+    text = (
+        f"interval='simultaneous': a band needs {curve_bands.LEAST} true positives and as many"
+        f" others, and there are {positive:,} and {others:,}"
+    )
+    if alone:
+        raise ValueError(
+            f"{text}. Give interval='pointwise', and read the area with its interval."
+        )
+    warn(f"{text} in one of the groups, which has no band. Give interval='pointwise' there.")
