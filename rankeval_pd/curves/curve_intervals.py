@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankeval_pd.errors import warn
-from rankeval_pd.stats._types import FloatArray, IntArray
+from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import curve_bands
 from rankeval_pd.stats.intervals.bands import edge_precision
 from rankeval_pd.stats.intervals.curve_bands import CurveLists
@@ -37,7 +37,7 @@ def lists_of(ranking: Ranking, n: IntArray, ties: str) -> CurveLists:
 
 
 def limits(
-    ranking: Ranking, n: IntArray, exists: FloatArray, space: str, ties: str, interval: str,
+    ranking: Ranking, n: IntArray, exists: BoolArray, space: str, ties: str, interval: str,
     level: float, seed: int, *, alone: bool,
 ) -> tuple[FloatArray, FloatArray]:  # fmt: skip
     """Return the limits of the height of a curve (..., n), NaN where there are none.
@@ -69,6 +69,8 @@ def limits(
         at = np.flatnonzero(asked)[inside]
         found = np.full((2, rising.size), np.nan)
         found[:, at] = curve_bands.curve_limits(space, lists, each)
+        if space != "precision_recall" and interval == "pointwise":
+            found[:, rising == total] = 1.0  # the list of all candidates finds all
         if space == "det":
             found = 1.0 - found[::-1]
         if space == "lift":
@@ -86,7 +88,5 @@ def _too_few(few: list[tuple[int, int]], alone: bool) -> None:
         f" others, and there are {positive:,} and {others:,}"
     )
     if alone:
-        raise ValueError(
-            f"{text}. Give interval='pointwise', and read the area with its interval."
-        )
+        raise ValueError(f"{text}. Give interval='pointwise', and read the area with its interval.")
     warn(f"{text} in one of the groups, which has no band. Give interval='pointwise' there.")
