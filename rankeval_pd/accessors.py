@@ -34,6 +34,7 @@ from rankeval_pd.nbest import (
     ranges,
     recall,
     summary,
+    threshold_choice,
     tie_sensitivity,
 )
 from rankeval_pd.nbest import measure_verdicts as nbest_ranks
@@ -123,7 +124,7 @@ class Accessor(Generic[Data]):
     plan_annotation = frame_method(annotation_plans.plan_annotation)
     annotation_sheet = frame_method(annotation_plans.annotation_sheet)
     with_judgements = frame_method(annotation_plans.with_judgements)
-    choose_threshold = method(acceptance_sets.choose_threshold)
+    choose_threshold = method(threshold_choice.choose_threshold)
     precision_band = method(precision_bands.precision_band)
     difference_band = method(precision_bands.difference_band)
     difference_region = method(difference_regions.difference_region)

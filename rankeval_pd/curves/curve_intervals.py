@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from rankeval_pd.errors import warn
+from rankeval_pd.errors import check_choice, warn
+from rankeval_pd.forms.rankings.values import Shares, Sizes, check_n
+from rankeval_pd.forms.roles.roles import Roles
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import curve_bands
 from rankeval_pd.stats.intervals.bands import edge_precision
@@ -13,6 +17,36 @@ from rankeval_pd.stats.rankings.ranking import Ranking
 
 INTERVALS = (None, "pointwise", "simultaneous")
 RANGE = f"lists with {curve_bands.ENDS} candidates of a class inside and {curve_bands.ENDS} outside"
+
+
+def sizes_of(n: Any) -> Sizes:
+    """Return the sizes of lists asked for; "deciles" are ten shares, and 1 among shares is all."""
+    if isinstance(n, str) and n == "deciles":
+        return Shares(np.arange(1, 11) / 10.0)
+    values = list(n) if np.iterable(n) and not isinstance(n, str) else [n]
+    several = any(isinstance(x, float | np.floating) and 0.0 < x <= 1.0 for x in values)
+    if several and all(x == 1 or check_n(x) is not None for x in values):
+        inside = [x for x in values if x != 1]
+        check_n(inside or [0.5])
+        return Shares(np.array(list(dict.fromkeys(float(x) for x in values))))
+    return check_n(n)
+
+
+def check_interval(interval: str | None, average: str | None, roles: Roles) -> None:
+    """Raise a ValueError where the intervals of single rankings have no place."""
+    check_choice("interval", interval, INTERVALS)
+    if interval is None:
+        return
+    if average is not None:
+        raise ValueError(
+            f"interval={interval!r} with average={average!r}: an average has the interval over the"
+            " groups, ci_low and ci_high, without being asked. Leave interval out."
+        )
+    if roles.ends:
+        raise ValueError(
+            f"interval={interval!r} with missing='absent': a list that ends early has no threshold"
+            " behind its end. Give missing='last'."
+        )
 
 
 def lists_of(ranking: Ranking, n: IntArray, ties: str) -> CurveLists:
@@ -31,9 +65,8 @@ def lists_of(ranking: Ranking, n: IntArray, ties: str) -> CurveLists:
         )
     )
     counts = (x.astype(float) for x in (n, found.tp))
-    return CurveLists(
-        *counts, edge, above, tp_above, size, tp_block, here, int(ranking.size.positive)
-    )
+    positive = int(ranking.size.positive)
+    return CurveLists._make([*counts, edge, above, tp_above, size, tp_block, here, positive])
 
 
 def limits(

@@ -11,18 +11,18 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.curves.curve_intervals import INTERVALS, RANGE, limits
-from rankeval_pd.errors import check_choice, check_share
+from rankeval_pd.curves.curve_intervals import RANGE, check_interval, limits, sizes_of
+from rankeval_pd.errors import check_share
 from rankeval_pd.forms.lazy.outlines import Curves
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.out.averages import Average, check_average, of_curves
 from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import ask_measures
-from rankeval_pd.forms.rankings.values import Shares, Sizes, check_n, those
+from rankeval_pd.forms.rankings.values import Shares, those
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles_and
 from rankeval_pd.forms.roles.roles import CurveInterval, ListSizes, RankingRoles, Roles
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.ranking import Ranking
 
 SPACES: dict[str, tuple[str, str]] = {
@@ -76,15 +76,14 @@ def _curve(
     level: float = 0.95,
 ) -> Any:
     """Return a row for each list of every measure: n, threshold, the two rates, and limits."""
-    sizes = _sizes_of(n)
+    sizes = sizes_of(n)
     if sizes is None:  # lists of given n follow the accessor, as everywhere
         roles = {**DEFAULTS, **roles}  # type: ignore[typeddict-item]
     chosen = Roles.of(roles)
     ties = chosen.ties
     check_average(average)
-    check_choice("interval", interval, INTERVALS)
     level = check_share("level", level)
-    _check_interval(interval, average, chosen)
+    check_interval(interval, average, chosen)
     if average is not None and ties == "blocks":
         raise ValueError(
             f"average={average!r} with ties='blocks': the blocks of equal scores end elsewhere in"
@@ -140,35 +139,6 @@ def _curve(
         columns.insert(columns.index("threshold") + 1, "share")
         found = found[columns]
     return found
-
-
-def _sizes_of(n: Any) -> Sizes:
-    """Return the sizes of lists asked for; "deciles" are ten shares, and 1 among shares is all."""
-    if isinstance(n, str) and n == "deciles":
-        return Shares(np.arange(1, 11) / 10.0)
-    values = list(n) if np.iterable(n) and not isinstance(n, str) else [n]
-    several = any(isinstance(x, float | np.floating) and 0.0 < x <= 1.0 for x in values)
-    if several and all(x == 1 or check_n(x) is not None for x in values):
-        inside = [x for x in values if x != 1]
-        check_n(inside or [0.5])
-        return Shares(np.array(list(dict.fromkeys(float(x) for x in values))))
-    return check_n(n)
-
-
-def _check_interval(interval: str | None, average: Average | None, roles: Roles) -> None:
-    """Raise a ValueError where the intervals of single rankings have no place."""
-    if interval is None:
-        return
-    if average is not None:
-        raise ValueError(
-            f"interval={interval!r} with average={average!r}: an average has the interval over the"
-            " groups, ci_low and ci_high, without being asked. Leave interval out."
-        )
-    if roles.ends:
-        raise ValueError(
-            f"interval={interval!r} with missing='absent': a list that ends early has no threshold"
-            " behind its end. Give missing='last'."
-        )
 
 
 def _curve_columns(

@@ -82,7 +82,7 @@ def one(setting: tuple[int, float, float, int], samples: int = SAMPLES) -> list[
     return [
         {
             **names, "curve": space, "samples": len(rows),
-            **{k: f"{x:.4f}" for k, x in zip(("band", "each", "width"), np.mean(rows, axis=0), strict=True)},
+            **dict(zip(("band", "each", "width"), np.mean(rows, axis=0).round(4), strict=True)),
         }
         for space, rows in found.items()
     ]  # fmt: skip

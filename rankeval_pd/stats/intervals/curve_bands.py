@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, FloatArray
 from rankeval_pd.stats.intervals.bands import critical_value
 from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson
 
@@ -51,7 +51,7 @@ class CurveLists(NamedTuple):
 
     def chosen(self, which: AnyArray) -> CurveLists:
         """Return some of the lists."""
-        return CurveLists(*(x[which] for x in self[:7]), *self[7:])
+        return CurveLists._make([*(x[which] for x in self[:7]), *self[7:]])
 
 
 class _Influence(NamedTuple):
