@@ -224,8 +224,8 @@ def _shares_of_sets(ranking: Ranking, sets: Accepted, kind: IntervalKind) -> tup
         for k, (x, n) in enumerate(counts)
     ]
     f1, f1_limits = (2.0 * x / (1.0 + x) for x in (jaccard, limits[3]))
-    scaled: Any = (x / kind.phi for x in (tp, positive, fp, others))
-    youden = corrected_score(*scaled, kind.level)
+    a, n_a, b, n_b = (x / kind.phi for x in (tp, positive, fp, others))
+    youden = corrected_score(a, n_a, b, n_b, kind.level)
     return (
         sets.size, tp, *shares, *limits[0], specificity, *limits[1], npv, *limits[2], f1,
         *f1_limits, recall + specificity - 1.0, *youden,

@@ -210,10 +210,11 @@ def compare(
         * with ``adjust`` only, ``ci_low_alone``, ``ci_high_alone``: the interval of this row alone,
           by ``ci`` and ``target``.
 
-        ``attrs["family"]`` says what is adjusted together. With ``combine`` the counts are sums over the groups, and ``n_groups``, ``n_left_out``, the
-        groups with and without lists of n, come last; with ``average`` the same two are
-        ``n_queries``, ``n_missing``. Under ``missing="absent"`` lists that end early are filled
-        up with candidates of their own that are not relevant.
+        ``attrs["family"]`` says what is adjusted together. With ``combine`` the counts are sums
+        over the groups, and ``n_groups``, ``n_left_out``, the groups with and without lists of n,
+        come last; with ``average`` the same two are ``n_queries``, ``n_missing``. Under
+        ``missing="absent"`` lists that end early are filled up with candidates of their own that
+        are not relevant.
 
         With ``threshold``, ``n_a`` and ``n_b`` replace ``n``, ``recall_a`` and ``recall_b`` come
         last in the place of ``cuts_tie`` (Dataset: dimensions pair and cut), and ``better`` and
