@@ -38,7 +38,6 @@ from .judging.judged_lists import judged_difference as judged_difference
 from .judging.judged_lists import judged_precision as judged_precision
 from .judging.judged_lists import judged_recall as judged_recall
 from .nbest.acceptance_sets import acceptance_precision as acceptance_precision
-from .nbest.acceptance_sets import choose_threshold as choose_threshold
 from .nbest.comparison import compare as compare
 from .nbest.difference_regions import difference_region as difference_region
 from .nbest.difference_regions import odds_ratios as odds_ratios
@@ -58,6 +57,7 @@ from .nbest.recall import recall_band as recall_band
 from .nbest.repetition import repetition as repetition
 from .nbest.repetition import repetition_samples as repetition_samples
 from .nbest.summary import summary as summary
+from .nbest.threshold_choice import choose_threshold as choose_threshold
 from .nbest.tie_sensitivity import tie_sensitivity as tie_sensitivity
 from .paper_tables import paper_table as paper_table
 from .queries.per_query import per_query as per_query

@@ -39,6 +39,7 @@ from rankeval_pd.nbest import (
     ranges,
     recall,
     summary,
+    threshold_choice,
     tie_sensitivity,
 )
 from rankeval_pd.nbest import measure_verdicts as nbest_ranks
@@ -129,7 +130,7 @@ class Accessor(Generic[Data]):
     plan_annotation = frame_method(annotation_plans.plan_annotation)
     annotation_sheet = frame_method(annotation_sheets.annotation_sheet)
     with_judgements = frame_method(annotation_sheets.with_judgements)
-    choose_threshold = method(acceptance_sets.choose_threshold)
+    choose_threshold = method(threshold_choice.choose_threshold)
     precision_band = method(precision_bands.precision_band)
     difference_band = method(precision_bands.difference_band)
     difference_region = method(difference_regions.difference_region)

@@ -169,7 +169,7 @@ class DaskAccessor:
         return as_asked(of_all, "area", can(ranking_areas.area).short, keywords, self._data)
 
     def acceptance_precision(
-        self, threshold: float | Mapping[Hashable, Any], **options: Any
+        self, threshold: float | Mapping[Hashable, Any] | None = None, **options: Any
     ) -> pd.DataFrame:
         """Return precision, recall and lift of the sets that thresholds accept.
 
@@ -179,6 +179,11 @@ class DaskAccessor:
         if keywords.get("by") is not None:
             found: pd.DataFrame = _sets_of_groups(self, threshold, **options)
             return found
+        if threshold is None:
+            raise ValueError(
+                "threshold=None: of a whole Dask DataFrame sets are counted, not ranked. Give"
+                " threshold=...; ddf.rankeval.nbest_precision(n) has the score of the n-th."
+            )
         known = RankingRoles.__annotations__
         given = {k: x for k, x in keywords.items() if k in known and k not in ("label", "key")}
         own = {k: x for k, x in keywords.items() if k not in known}

@@ -216,11 +216,13 @@ def of_turns(
         given = signature.bind(None, *args, **{**self._roles, **keywords}).arguments
         roles = {**own, **{k: x for k, x in given.items() if k in known}}
         listed = given.get("n") is not None or longest is not None
+        if given.get("n") is not None and not can(question).heads and roles.get("by") is None:
+            raise ValueError(f"n={given['n']!r} {_REFUSED['n']}")
         if listed or roles.get("by") is not None:
             return whole(self, *args, n_max=longest, **keywords)
         chosen = Roles.of(roles)
         options = {k: x for k, x in given.items() if k not in known and x is not None}
-        for name in sorted({"average", "fractions"} & set(options)):
+        for name in sorted({"average", "interval"} & set(options)):
             raise ValueError(f"{name}={options[name]!r} {_REFUSED[name]}")
         table = of_all(curves(self._data, chosen), ties=chosen.ties, **options)
         told = {**self._roles, **keywords}
@@ -233,9 +235,13 @@ def of_turns(
 
 _REFUSED = {
     "average": "combines groups, and there are none. Name the column that holds them, by=...",
-    "fractions": (
+    "n": (
         "asks for lists of any length, and the ranking is not in memory. The lift of lists that are"
         " shares of it is a column of ddf.rankeval.nbest_precision([0.01])."
+    ),
+    "interval": (
+        "needs the ranking in memory. The limits of recall and lift at some n are in"
+        " ddf.rankeval.head(n_max).nbest_precision(n)."
     ),
 }
 _TURNS = """

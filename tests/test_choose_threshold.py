@@ -44,7 +44,7 @@ def test_the_sequences_one_by_one(seed, size):
             if _limit(int(tp), int(n), 0.05 / count) < 0.6:
                 break
             best = max(position, -1 if best is None else best)
-    found, low = rank_tests.precision(sets, 0.6, 0.95)
+    found, low, _ = rank_tests.precision(sets, 0.6, 0.95)
     assert found == best
     if best is not None:
         assert low == pytest.approx(_limit(int(sets.tp[best]), int(sets.n[best]), 0.05 / count))
@@ -87,15 +87,16 @@ def test_lower_is_better_groups_and_datasets():
 
 def test_nothing_to_promise():
     df = pd.DataFrame({"m": np.sqrt(np.arange(21.0)), "gold": np.arange(21) > 0})
-    row = df.rankeval.choose_threshold(precision=0.9).iloc[0]  # 20 of 20 may be .86
+    with pytest.warns(rankeval_pd.RankevalWarning, match="takes 29 accepted"):
+        row = df.rankeval.choose_threshold(precision=0.9).iloc[0]  # 20 of 20 may be .86
     assert np.isnan(row["threshold"])
     assert row["n_accepted"] == 0
     with pytest.warns(rankeval_pd.RankevalWarning, match="true positive"):
         none = df.assign(gold=False).rankeval.choose_threshold(recall=0.5).iloc[0]
     assert np.isnan(none["ci_low"])
-    with pytest.raises(ValueError, match="give one of the two"):
+    with pytest.raises(ValueError, match="give one of the three"):
         df.rankeval.choose_threshold()
-    with pytest.raises(ValueError, match="give one of the two"):
+    with pytest.raises(ValueError, match="give one of the three"):
         rankeval_pd.choose_threshold(df, precision=0.9, recall=0.8)
 
 

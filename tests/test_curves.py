@@ -145,11 +145,12 @@ def test_enrichment_at_fractions(frame):
     assert found["n"].tolist() == [3, 2, 30, 10] * 2
     every = frame.rankeval(measures=["a", "c"]).lift().set_index(["measure", "n"])
     keys = list(zip(found["measure"], found["n"], strict=True))
-    for column in ("threshold", "share", "lift"):
+    assert found["share"].tolist() == [0.1, 0.05, 1.0, 1 / 3] * 2
+    for column in ("threshold", "lift"):
         assert found[column].tolist() == every.loc[keys, column].tolist()
     ds = xr.Dataset.from_dataframe(frame[["a", "c", "gold"]])
     data = ds.rankeval.lift([0.1, 0.05, 1, 1 / 3])
-    assert data["lift"].dims == ("measure", "fraction")
+    assert data["lift"].dims == ("measure", "share")
     table = data.to_dataframe().reset_index()
     pd.testing.assert_frame_equal(table[list(found.columns)], found)
 
@@ -160,10 +161,10 @@ def test_enrichment_of_groups_of_different_sizes(ragged):
     assert found["n"].tolist() == np.ceil(0.3 * sizes - 1e-9).astype(int).tolist()
 
 
-@pytest.mark.parametrize("fractions", [0, 1.5, [0.1, -1]])
-def test_fractions_that_are_none(frame, fractions):
-    with pytest.raises(ValueError, match=r"fractions=.* is outside \(0, 1\]"):
-        frame.rankeval.lift(fractions)
+@pytest.mark.parametrize("n", [0, 1.5, [0.1, -1], "quartiles"])
+def test_sizes_that_are_none(frame, n):
+    with pytest.raises((ValueError, TypeError), match="n="):
+        frame.rankeval.lift(n)
 
 
 # ------------------------------------------------------------------------------------ chance

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import check_share, check_shares
+from rankeval_pd.curves.curve_intervals import RANGE, check_interval, limits, sizes_of
+from rankeval_pd.errors import check_share
 from rankeval_pd.forms.lazy.outlines import Curves
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.out.averages import Average, check_average, of_curves
 from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import ask_measures
-from rankeval_pd.forms.rankings.values import Shares
+from rankeval_pd.forms.rankings.values import Shares, those
 from rankeval_pd.forms.roles.declarations import NO_CONCLUSION, Capabilities, with_roles_and
-from rankeval_pd.forms.roles.roles import RankingRoles, Roles
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.forms.roles.roles import CurveInterval, ListSizes, RankingRoles, Roles
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.ranking import Ranking
 
 SPACES: dict[str, tuple[str, str]] = {
@@ -36,6 +37,7 @@ _IDLE_ROLES = {
     **dict.fromkeys(("key", "label", "rng"), "no effect here, but under ties='shared'."),
     "groups": NO_CONCLUSION,
 }
+_AT_N = ("share", "tpr", "lift")  # gain and lift of given lists are one table
 _FROM_ONE = ("precision_recall", "lift")  # an empty list has no precision
 
 
@@ -67,44 +69,48 @@ def _curve(
     data: Any,
     space: str,
     roles: RankingRoles,
-    fractions: Any = None,
+    *,
+    n: Any = None,
     average: Average | None = None,
+    interval: str | None = None,
     level: float = 0.95,
 ) -> Any:
-    """Return a row for each list of every measure: n, threshold, and the two rates."""
-    roles = {**DEFAULTS, **roles}  # type: ignore[typeddict-item]
-    ties = Roles.of(roles).ties
+    """Return a row for each list of every measure: n, threshold, the two rates, and limits."""
+    sizes = sizes_of(n)
+    if sizes is None:  # lists of given n follow the accessor, as everywhere
+        roles = {**DEFAULTS, **roles}  # type: ignore[typeddict-item]
+    chosen = Roles.of(roles)
+    ties = chosen.ties
     check_average(average)
     level = check_share("level", level)
+    check_interval(interval, average, chosen)
     if average is not None and ties == "blocks":
         raise ValueError(
             f"average={average!r} with ties='blocks': the blocks of equal scores end elsewhere in"
             " each group, and an average has lists of the same n. Give ties='expected'."
         )
-    shares = None if fractions is None else check_shares("fractions", fractions, one=True)
-    names = ("threshold", *SPACES[space])
-    along, counted = ("n", ()) if shares is None else ("fraction", ("n",))
+    listed = SPACES[space] if sizes is None else _AT_N
+    limited = () if interval is None else ("ci_low", "ci_high")
+    names = ("threshold", *listed, *limited)
 
-    def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
-        first = 1 if space in _FROM_ONE else 0
-        asked = np.arange(first, sizes.size + 1) if shares is None else shares
+    def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
+        given = those(sizes, asked)
+        if given is None:
+            asked = np.arange(1 if space in _FROM_ONE else 0, asked.size + 1)
         result = ask_measures(
             inner,
             _curve_columns,
-            {
-                **dict.fromkeys(counted, np.int64),
-                **dict.fromkeys(("tp", *names) if average else names, float),
-                "exists": bool,
-            },
-            along={along: asked},
+            {**dict.fromkeys(("tp", *names) if average else names, float), "exists": bool},
+            along={"n": asked},
             beside=[inner["sign"]],
             options={
-                "space": space,
-                "ties": ties,
-                "shares": shares,
-                "counted": average is not None,
+                "space": space, "ties": ties, "n": given, "interval": interval, "level": level,
+                "counted": average is not None, "seed": chosen.draws,
+                "alone": inner.attrs["n_groups"] <= 1,
             },
-        )
+        )  # fmt: skip
+        if isinstance(sizes, Shares):  # the share asked for takes its place
+            result = result.drop_vars("share")
         if average is None:
             return result
         positive = (inner["gold"] & inner["present"]).sum("candidate")
@@ -112,16 +118,27 @@ def _curve(
         return result.assign(positive=positive, others=others)
 
     averaged = ("ci_low", "ci_high", "n_queries", "n_missing")
-    return answer(
+    shown = [x for x in names if x != "share" or not isinstance(sizes, Shares)]
+    noted = {"level": level, "interval": interval}
+    if interval == "simultaneous":
+        noted["range"] = RANGE
+    found = answer(
         data, roles, question,
-        ("measure", "n", *(names if average is None else (*names[1:], *averaged))),
-        replace(_CURVE, lists=shares is None, clusters=average is None),
+        ("measure", "n", *(shown if average is None else (*names[1:], *averaged))),
+        replace(_CURVE, clusters=average is None and interval is None),
+        n=sizes,
         combine=None if average is None else of_curves(average, SPACES[space], level),
         attrs={
             "space": space, "ties": ties,
             **({} if average is None else {"average": average, "level": level}),
+            **({} if interval is None else noted),
         },
     )  # fmt: skip
+    if isinstance(found, pd.DataFrame) and isinstance(sizes, Shares):
+        columns = [x for x in found.columns if x != "share"]
+        columns.insert(columns.index("threshold") + 1, "share")
+        found = found[columns]
+    return found
 
 
 def _curve_columns(
@@ -130,29 +147,38 @@ def _curve_columns(
     *,
     space: str,
     ties: str,
-    shares: FloatArray | None,
+    n: IntArray | None,
     counted: bool,
+    interval: str | None,
+    level: float,
+    seed: int,
+    alone: bool,
 ) -> tuple[AnyArray, ...]:
-    size = ranking.size
-    if shares is None:
-        lists = ranking.nbest(None, ties)
-        n = np.broadcast_to(ranking.every, lists.tp.shape)
-        tp, threshold, exists = lists.tp, lists.threshold, lists.exists
-        if ranking.ends:  # the curve ends with the list
-            exists = exists & (n <= ranking.eligible.sum(axis=-1)[..., np.newaxis])
-        if space not in _FROM_ONE:  # prepend the empty list, whose threshold is above every score
-            n, tp, threshold, exists = (
-                np.concatenate([np.full((*x.shape[:-1], 1), y, dtype=x.dtype), x], axis=-1)
-                for x, y in ((n, 0), (tp, 0), (threshold, np.inf), (exists, True))
-            )
-            exists = np.logical_and(exists, (size.total > 0)[..., np.newaxis])
-    else:
-        n, tp, threshold, exists = _at_shares(ranking, shares, ties)
-    x, y = rates(space, tp, n, size.total[..., np.newaxis], size.positive[..., np.newaxis])
-    columns: tuple[AnyArray, ...] = (threshold * sign[..., np.newaxis] + 0.0, x, y, exists)
-    if counted:
-        columns = (np.asarray(tp, dtype=float), *columns)
-    return columns if shares is None else (n, *columns)
+    size, asked = ranking.size, n
+    lists = ranking.nbest(n, ties)
+    n = np.broadcast_to(ranking.every if n is None else n, lists.tp.shape)
+    tp, threshold, exists = lists.tp, lists.threshold, lists.exists
+    if ranking.ends and asked is None:  # the curve ends with the list
+        exists = exists & (n <= ranking.eligible.sum(axis=-1)[..., np.newaxis])
+    if asked is None and space not in _FROM_ONE:
+        # prepend the empty list, whose threshold is above every score
+        n, tp, threshold, exists = (
+            np.concatenate([np.full((*x.shape[:-1], 1), y, dtype=x.dtype), x], axis=-1)
+            for x, y in ((n, 0), (tp, 0), (threshold, np.inf), (exists, True))
+        )
+        exists = np.logical_and(exists, (size.total > 0)[..., np.newaxis])
+    every = tp, n, size.total[..., np.newaxis], size.positive[..., np.newaxis]
+    found = rates(space, *every)
+    if asked is not None:
+        found = (*rates("gain", *every), rates("lift", *every)[1])  # type: ignore[assignment]
+    columns: tuple[AnyArray, ...] = (threshold * sign[..., np.newaxis] + 0.0, *found)
+    if interval is not None:
+        columns += limits(
+            ranking, n.reshape(-1, n.shape[-1])[0], exists, space, ties, interval, level, seed,
+            alone=alone,
+        )  # fmt: skip
+    columns += (exists,)
+    return (np.asarray(tp, dtype=float), *columns) if counted else columns
 
 
 def curve_of_turns(space: str) -> Callable[..., pd.DataFrame]:
@@ -175,31 +201,13 @@ def _shape_of_turns(space: str, found: Curves, *, ties: str, level: float = 0.95
     return tables.rows_of(columns, attrs={"space": space, "ties": ties})
 
 
-def _at_shares(
-    ranking: Ranking,
-    shares: FloatArray,
-    ties: str,
-) -> tuple[IntArray, AnyArray, FloatArray, BoolArray]:
-    """Return n, true positives and threshold of the smallest lists with these shares."""
-    shape = (*ranking.here.shape, shares.size)
-    n = np.zeros(shape, dtype=np.int64)
-    tp = np.zeros(shape, dtype=float if ties == "expected" else np.int64)
-    threshold, exists = np.full(shape, np.nan), np.zeros(shape, dtype=bool)
-    total = ranking.size.total
-    for row in np.ndindex(shape[:-1]):
-        if total[row]:
-            n[row] = Shares(shares).of(int(total[row]))
-            lists = ranking.row(row).nbest(n[row], ties)
-            tp[row], threshold[row], exists[row] = lists.tp, lists.threshold, True
-    return n, tp, threshold, exists
-
-
 @_CURVE
 @with_roles_and(DEFAULTS, _IDLE_ROLES)
 def roc(
     data: Data,
     *,
     average: Average | None = None,
+    interval: CurveInterval | None = None,
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:
@@ -214,8 +222,15 @@ def roc(
         of their rates ("macro"), or the ratio of the sums ("micro"). A group with fewer
         candidates, or whose list has ended, stays at its last point. The area under it is not that
         of :func:`area` with ``average``, which averages the areas.
+    interval : {None, "pointwise", "simultaneous"}
+        Adds ``ci_low`` and ``ci_high``, limits of the height of the curve: of ``tpr`` (``fnr``) at
+        this ``fpr``, of ``precision`` at this ``recall``, of ``tpr`` and ``lift`` at this
+        ``share``. "pointwise" limits hold at each point alone, "simultaneous" ones at all points
+        together, from lists with 5 true positives (and for ``roc`` and ``det`` 5 others) to lists
+        that leave out as many. Outside they are NaN; ``attrs["range"]`` repeats the range. They
+        need 30 candidates of each class.
     level : float
-        Of an average, the confidence level of its intervals.
+        Confidence level of the interval, or of an average over groups.
     **roles
         Which column is what, see :func:`nbest_precision`. ``ties="expected"``, the default of
         curves, is the mean over all orders of equal scores: the ends of a block are joined by a
@@ -234,13 +249,24 @@ def roc(
         ``tpr`` over the groups; ``n_queries``: the groups that it is from; ``n_missing``: those
         that have no area, since a kind of candidates is missing; they are left out.
 
+    Raises
+    ------
+    ValueError
+        If a band is asked for with fewer than 30 candidates of a class.
+
     Notes
     -----
-    O(N log N).
+    O(N log N), and two microseconds for each interval. Limits are those of Clopper and Pearson for
+    as many candidates as give the height of the curve its variance, which includes that of the
+    threshold; a band has the level that the largest deviation of all points asks for (sup-t). In
+    simulations 95% bands covered the curve at least 95% of the time
+    (``tests/reference/curve_bands.csv``).
 
     References
     ----------
-    Macskassy (2005), section 3.3, figures 4 to 7.
+    Macskassy (2005), section 3.3, figures 4 to 7. F. Hsieh and B. W. Turnbull (1996), Nonparametric
+    and semiparametric estimation of the ROC curve. J. R. Ash and J. M. Hughes-Oliver (2022),
+    Confidence bands and hypothesis tests for hit enrichment curves.
 
     Examples
     --------
@@ -253,7 +279,9 @@ def roc(
     2      G2  2        7.4  1.0  0.5
     3      G2  3        3.3  1.0  1.0
     """
-    return _as_form(data, _curve(data, "roc", roles, None, average, level))
+    return _as_form(
+        data, _curve(data, "roc", roles, average=average, interval=interval, level=level)
+    )
 
 
 @_CURVE
@@ -262,6 +290,7 @@ def precision_recall(
     data: Data,
     *,
     average: Average | None = None,
+    interval: CurveInterval | None = None,
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:
@@ -269,7 +298,7 @@ def precision_recall(
 
     Parameters
     ----------
-    data, average, level, **roles
+    data, average, interval, level, **roles
         As in :func:`roc`.
 
     Returns
@@ -299,17 +328,24 @@ def precision_recall(
     1      G2  2        7.4   0.500000     0.5
     2      G2  3        3.3   0.666667     1.0
     """
-    return _as_form(data, _curve(data, "precision_recall", roles, None, average, level))
+    options: Any = {"average": average, "interval": interval, "level": level}
+    return _as_form(data, _curve(data, "precision_recall", roles, **options))
 
 
 @_CURVE
 @with_roles_and(DEFAULTS, _IDLE_ROLES)
-def det(data: Data, **roles: Unpack[RankingRoles]) -> Data:
+def det(
+    data: Data,
+    *,
+    interval: CurveInterval | None = None,
+    level: float = 0.95,
+    **roles: Unpack[RankingRoles],
+) -> Data:
     """Return the detection error trade-off of each measure: both kinds of error.
 
     Parameters
     ----------
-    data, **roles
+    data, interval, level, **roles
         As in :func:`roc`.
 
     Returns
@@ -338,23 +374,37 @@ def det(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     2      G2  2        7.4  1.0  0.5
     3      G2  3        3.3  1.0  0.0
     """
-    return _as_form(data, _curve(data, "det", roles))
+    return _as_form(data, _curve(data, "det", roles, interval=interval, level=level))
 
 
 @_CURVE
 @with_roles_and(DEFAULTS, _IDLE_ROLES)
-def gain(data: Data, **roles: Unpack[RankingRoles]) -> Data:
+def gain(
+    data: Data,
+    n: ListSizes | Literal["deciles"] = None,
+    *,
+    interval: CurveInterval | None = None,
+    level: float = 0.95,
+    **roles: Unpack[RankingRoles],
+) -> Data:
     """Return the gain curve of each measure: true positives found against candidates looked at.
 
     Parameters
     ----------
-    data, **roles
+    data, interval, level
         As in :func:`roc`.
+    n : int, float, sequence, range or "deciles", optional
+        Sizes of lists, or shares of the candidates (1.0 is all of them); "deciles" are the shares
+        0.1, 0.2, ..., 1. None is every n. A band holds at the n asked for together.
+    **roles
+        As in :func:`roc`; at given n ``ties`` is by default "shared", as for other lists.
 
     Returns
     -------
     DataFrame or Dataset
-        As in :func:`roc`: ``measure``, ``n``, ``threshold``, ``share`` = n / N, ``tpr``.
+        As in :func:`roc`: ``measure``, ``n``, ``threshold``, ``share`` = n / N, ``tpr``. At
+        given n one row for each, with ``lift`` too; of shares, ``share`` is the one asked for
+        (Dataset: dimension share).
 
     Notes
     -----
@@ -376,31 +426,31 @@ def gain(data: Data, **roles: Unpack[RankingRoles]) -> Data:
     3      G2  3        3.3   0.75  1.0
     4      G2  4        0.2   1.00  1.0
     """
-    return _as_form(data, _curve(data, "gain", roles))
+    return _as_form(data, _curve(data, "gain", roles, n=n, interval=interval, level=level))
 
 
 @_CURVE
 @with_roles_and(DEFAULTS, _IDLE_ROLES)
 def lift(
-    data: Data, fractions: float | Sequence[float] | None = None, **roles: Unpack[RankingRoles]
+    data: Data,
+    n: ListSizes | Literal["deciles"] = None,
+    *,
+    interval: CurveInterval | None = None,
+    level: float = 0.95,
+    **roles: Unpack[RankingRoles],
 ) -> Data:
     """Return the lift of each measure: its precision over that of a random choice.
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label.
-    fractions : float or list of float, optional
-        Shares of the candidates, above 0 and at most 1: the lift at 0.01 is known as the
-        enrichment factor at 1 %. Of each, the smallest list that has it is taken. None is every n.
-    **roles
-        As in :func:`roc`.
+    data, n, interval, level, **roles
+        As in :func:`gain`.
 
     Returns
     -------
     DataFrame or Dataset
-        As in :func:`roc`, from n = 1, or with one row per fraction (Dataset: dimension fraction):
-        ``measure``, ``n``, ``threshold``, ``share`` = n / N, ``lift``.
+        As in :func:`gain`, from n = 1: ``measure``, ``n``, ``threshold``, ``share``, ``lift``, and
+        at given n ``tpr``. The lift at 0.01 is known as the enrichment factor at 1%.
 
     Notes
     -----
@@ -417,11 +467,11 @@ def lift(
     ...     {"G2": [x / 2 for x in range(20, 0, -1)], "gold": [True] * 3 + [False] * 17}
     ... )
     >>> df.rankeval.lift([0.1, 0.5])
-      measure   n  threshold  share      lift
-    0      G2   2        9.5    0.1  6.666667
-    1      G2  10        5.5    0.5  2.000000
+      measure   n  threshold  share       tpr      lift
+    0      G2   2        9.5    0.1  0.666667  6.666667
+    1      G2  10        5.5    0.5  1.000000  2.000000
     """
-    return _as_form(data, _curve(data, "lift", roles, fractions))
+    return _as_form(data, _curve(data, "lift", roles, n=n, interval=interval, level=level))
 
 
 def _as_form(_: Data, found: Any) -> Data:

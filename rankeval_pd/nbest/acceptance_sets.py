@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import check_choice, check_share, is_known, unknown_name, warn
+from rankeval_pd.errors import check_choice, is_known, unknown_name, warn
 from rankeval_pd.forms.lazy.heads import refuse_head
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.answers import answer
@@ -23,29 +23,43 @@ from rankeval_pd.forms.rankings.kernel_calls import (
     sides,
     with_names,
 )
-from rankeval_pd.forms.rankings.values import asked_thresholds
+from rankeval_pd.forms.rankings.values import asked_thresholds, check_n
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
-from rankeval_pd.forms.roles.roles import Names, ProportionInterval, RankingRoles
-from rankeval_pd.nbest.clustered_lists import set_weights
+from rankeval_pd.forms.roles.roles import ListSizes, Names, ProportionInterval, RankingRoles
 from rankeval_pd.nbest.difference_regions import (
     REGION_TYPES,
     SET_INTERVALS,
     SWAPPED,
+    TESTS,
     RegionOptions,
     region_tests,
 )
-from rankeval_pd.nbest.grouped_lists import ListMembers
 from rankeval_pd.nbest.precision import IntervalKind, shares_of
-from rankeval_pd.nbest.region_intervals import decide, decision_columns, family_attr, of_sets
+from rankeval_pd.nbest.region_intervals import (
+    decide,
+    decision_columns,
+    family_attr,
+    of_paired,
+    of_sets,
+)
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.rankings import rank_tests
-from rankeval_pd.stats.rankings.ranking import Accepted, Ranking, Whole, accepted_regions
-from rankeval_pd.stats.significance.adjust import level_of_each
+from rankeval_pd.stats.intervals.differences import corrected_score
+from rankeval_pd.stats.rankings.ranking import (
+    Accepted,
+    AcceptedRegions,
+    Ranking,
+    Whole,
+    accepted_regions,
+)
+from rankeval_pd.stats.significance.fisher import sample_odds_ratio
+from rankeval_pd.stats.significance.predictive_values import discordant_test, kosinski_test
 
 # ----------------------------------- How good is what a threshold accepts? (Evert 2004, section 2)
 
 ACCEPTANCE_COLUMNS = (
     "measure", "threshold", "n_accepted", "tp", "precision", "recall", "lift", "ci_low", "ci_high",
+    "recall_low", "recall_high", "specificity", "spec_low", "spec_high", "npv", "npv_low",
+    "npv_high", "f1", "f1_low", "f1_high", "youden", "youden_low", "youden_high",
 )  # fmt: skip
 
 
@@ -53,12 +67,13 @@ ACCEPTANCE_COLUMNS = (
     rankings="How good is each n-best list?",
     ends=True,
     by_groups=True,
-    short="measure threshold n_accepted tp precision recall ci_low ci_high",
+    short="measure n threshold n_accepted tp precision recall ci_low ci_high",
 )
 @with_roles_but("key", "label", "ties", "rng")
 def acceptance_precision(
     data: Data,
-    threshold: float | Mapping[Hashable, Any],
+    threshold: float | Mapping[Hashable, Any] | None = None,
+    n: ListSizes = None,
     *,
     ci: ProportionInterval = "clopper-pearson",
     level: float = 0.95,
@@ -75,10 +90,13 @@ def acceptance_precision(
         A number where one measure is evaluated, else a mapping from measure to a number or a
         list of numbers. A candidate is accepted if its score is at least the threshold; where
         lower is better, at most. A missing score is never accepted.
+    n : int, float, sequence or range, optional
+        In its place, the threshold is the score of the n-th candidate, or of a share of them; all
+        candidates with this score are accepted.
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
-        Kind of interval of precision, see :func:`precision_interval`.
+        Kind of interval of shares, see :func:`precision_interval`.
     level : float
-        Confidence level of each interval.
+        Confidence level of each interval, which holds for this row and share alone.
     phi : float
         Overdispersion, 1 or more, from :func:`repetition`; it widens the interval.
     **roles
@@ -89,11 +107,17 @@ def acceptance_precision(
     DataFrame or Dataset
         One row per measure and threshold (Dataset: dimensions measure and cut): ``measure``,
         ``threshold``, ``n_accepted``, ``tp``, ``precision``, ``recall``, ``lift``, ``ci_low``,
-        ``ci_high``. An empty set has precision NaN and the interval (0, 1).
+        ``ci_high``. An empty set has precision NaN and the interval (0, 1). With ``details=True``
+        also ``specificity``, the share of the others that is rejected; ``npv``, the share of others
+        among the rejected; ``f1``; ``youden`` = recall + specificity - 1; and limits of each, and
+        of recall, as ``recall_low``, ``recall_high``, ``spec_low``, .... With ``n`` it is a column
+        (Dataset: dimensions measure and n).
 
     Notes
     -----
-    O(N log N) for each measure, whatever the number of thresholds.
+    O(N log N) for each measure, whatever the number of thresholds. F1 is 2 s / (1 + s) for
+    s = tp / (tp + fp + fn), a share with the interval ``ci``. J is the difference of two
+    independent shares, with Miettinen and Nurminen's limits, see :func:`compare`.
 
     References
     ----------
@@ -109,6 +133,26 @@ def acceptance_precision(
     1      G2      100.0           0   0        NaN     0.0  0.000000  1.000000
     """
     kind = IntervalKind.of(ci=ci, level=level, phi=phi)
+    if (threshold is None) == (n is None):
+        raise ValueError(
+            f"threshold={threshold!r}, n={n!r}: give one of the two, the score from which on a"
+            " candidate is accepted, or how many are."
+        )
+    sizes = check_n(n)
+    names: tuple[str, ...] = ACCEPTANCE_COLUMNS[2:]
+    types = [np.int64, np.int64, *[float] * (len(names) - 2)]
+
+    def of_sizes(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
+        columns = {"threshold": float, **dict(zip(names, types, strict=True)), "exists": bool}
+        return ask_measures(
+            inner, _columns_at, columns, along={"n": asked}, beside=[inner["sign"]],
+            options={"n": asked, "kind": kind},
+        )  # fmt: skip
+
+    if sizes is not None:
+        columns = ("measure", "n", *ACCEPTANCE_COLUMNS[1:])
+        able = can(acceptance_precision)
+        return answer(data, roles, of_sizes, columns, able, n=sizes, attrs=kind._asdict())
 
     def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
         cuts = asked_thresholds(threshold, inner.indexes["measure"].tolist())
@@ -117,7 +161,6 @@ def acceptance_precision(
         chosen, asked = inner.isel(measure=taken), asked.isel(measure=taken)
         if not taken.size:
             chosen = chosen.compute()  # Dask does not broadcast nothing
-        names = ACCEPTANCE_COLUMNS[2:]
         whole: Whole | None = inner.attrs["whole"]
         if whole is not None and (whole.accepted is None or cuts.shape != whole.accepted.shape[1:]):
             refuse_head(data)
@@ -131,7 +174,7 @@ def acceptance_precision(
             input_core_dims=[["candidate"], ["candidate"], ["candidate"], ["cut"]],
             output_core_dims=[["cut"]] * len(names),
             dask="parallelized",
-            output_dtypes=[np.int64, np.int64, *[float] * 5],
+            output_dtypes=types,
         )
         result = tables.as_columns(names, columns)
         exists = xr.ones_like(result["tp"], dtype=bool) & asked.notnull()  # noqa: PD004
@@ -154,8 +197,39 @@ def _acceptance_columns(
     sets = ranking.accepted(threshold)
     if whole is not None and whole.accepted is not None:
         sets = Accepted(*(np.broadcast_to(x, sets.size.shape) for x in whole.accepted))
+    return _shares_of_sets(ranking, sets, kind)
+
+
+def _columns_at(
+    ranking: Ranking, sign: FloatArray, *, n: IntArray, kind: IntervalKind
+) -> tuple[AnyArray, ...]:
+    lists = ranking.nbest(n)
+    columns = _shares_of_sets(ranking, ranking.accepted(lists.threshold), kind)
+    return (lists.threshold * sign[..., np.newaxis] + 0.0, *columns, lists.exists)
+
+
+def _shares_of_sets(ranking: Ranking, sets: Accepted, kind: IntervalKind) -> tuple[AnyArray, ...]:
+    """Return the counts, the shares and their limits of acceptance sets."""
     every = np.ones(sets.size.shape, dtype=bool)
-    return (sets.size, sets.tp, *shares_of(sets.tp, sets.size, ranking.size, kind, exists=every))
+    shares = shares_of(sets.tp, sets.size, ranking.size, kind, exists=every)
+    total, positive = (np.broadcast_to(x[..., np.newaxis], every.shape) for x in ranking.size)
+    tp, others = sets.tp, total - positive
+    fp = sets.size - tp
+    tn = others - fp
+    counts = (tp, positive), (tn, others), (tn, total - sets.size), (tp, positive + fp)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        recall, specificity, npv, jaccard = (np.true_divide(*count) for count in counts)
+    limits = [
+        np.where(n > 0, kind.limits(x, n), np.nan) if k != 2 else np.array(kind.limits(x, n))
+        for k, (x, n) in enumerate(counts)
+    ]
+    f1, f1_limits = (2.0 * x / (1.0 + x) for x in (jaccard, limits[3]))
+    a, n_a, b, n_b = (x / kind.phi for x in (tp, positive, fp, others))
+    youden = corrected_score(a, n_a, b, n_b, kind.level)
+    return (
+        sets.size, tp, *shares, *limits[0], specificity, *limits[1], npv, *limits[2], f1,
+        *f1_limits, recall + specificity - 1.0, *youden,
+    )  # fmt: skip
 
 
 # ------------------------------------ Is what one threshold accepts better than what another does?
@@ -167,8 +241,23 @@ _COUNTED = {name: kind for name, kind in REGION_TYPES.items() if name not in ("c
 _UNEQUAL = 0.1  # lists that differ by more in size are not compared in precision alone
 
 
-def check_threshold(n: Any, threshold: Any, options: RegionOptions) -> None:
-    """Raise a ValueError for what acceptance sets cannot be asked."""
+OF_SETS = ("precision", "recall", "specificity", "npv")
+_PAIRED = ("recall", "specificity")  # of the same candidates in both sets
+
+
+def check_threshold(n: Any, threshold: Any, of: str, options: RegionOptions) -> RegionOptions:
+    """Return the options with the test of ``of``; refuse what acceptance sets cannot be asked."""
+    check_choice("of", of, OF_SETS)
+    tests = {"precision": (*TESTS, "kosinski"), "npv": ("kosinski",)}.get(of, ("mcnemar",))
+    if of != "precision":
+        if options.test != "fisher" and options.test not in tests:
+            raise ValueError(
+                f"test={options.test!r} with of={of!r}: its paired test is {tests[0]!r}. Leave test"
+                " out."
+            )
+        if options.phi != 1.0 or (of in _PAIRED and options.ci == "delta"):
+            raise ValueError(f"of={of!r} takes neither phi nor ci='delta'. Leave them out.")
+        options = options._replace(test=tests[0])
     if n is not None:
         raise ValueError(
             f"n={n!r} and threshold={threshold!r}: give the sizes of n-best lists, or thresholds"
@@ -185,6 +274,7 @@ def check_threshold(n: Any, threshold: Any, options: RegionOptions) -> None:
             f"adjust={options.adjust!r} and threshold: the swaps keep the ranks, not the scores, so"
             " that they hold for n-best lists only. Give n=..., or adjust='holm'."
         )
+    return options
 
 
 def _of_pair(
@@ -203,38 +293,40 @@ def _of_pair(
 
 
 def compare_thresholds(
-    data: Data, a: Hashable, b: Names, threshold: Mapping[Hashable, Any], options: RegionOptions,
-    roles: Mapping[str, Any], able: Capabilities,
+    data: Data, a: Hashable, b: Names, threshold: Mapping[Hashable, Any], of: str,
+    options: RegionOptions, roles: Mapping[str, Any], able: Capabilities,
 ) -> Data:  # fmt: skip
     """Compare the sets that the thresholds of each pair accept."""
     meant = _of_pair(data, threshold, a, b)
-    noted = options.noted()
+    noted = {**options.noted(), **({} if of == "precision" else {"of": of})}
 
     def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
         pairs = pair_names(inner, a, b)
-        result = _compare_sets(inner, pairs, meant, options)
+        result = _compare_sets(inner, pairs, meant, of, options)
         noted.update(family_attr(options, pairs, inner, a, b, result.sizes["cut"]))
         return result
 
-    finish = partial(
-        decide, how=options, interval=of_sets(options.ci, options.phi), towards="towards"
-    )
+    interval = of_paired() if of in _PAIRED else of_sets(options.ci, options.phi)
+    finish = partial(decide, how=options, interval=interval, towards="towards")
     return answer(
         data, only_pair(data, a, b, roles), question,
-        _columns_of(options), able,
+        _columns_of(of, options), able,
         finish=finish, attrs=noted,
     )  # fmt: skip
 
 
-def _columns_of(options: RegionOptions) -> tuple[str, ...]:
+def _columns_of(of: str, options: RegionOptions) -> tuple[str, ...]:
     decision, ending = decision_columns(options)
-    return (*THRESHOLD_COLUMNS[:-2], *decision, *THRESHOLD_COLUMNS[-2:], *ending)
+    compared = [name.replace("precision", of) for name in THRESHOLD_COLUMNS[:-2]]
+    recall = () if of == "recall" else THRESHOLD_COLUMNS[-2:]
+    return (*compared, *decision, *recall, *ending)
 
 
 def _compare_sets(
     inner: xr.Dataset,
     pairs: list[Pair],
     threshold: Mapping[Hashable, Any],
+    of: str,
     options: RegionOptions,
 ) -> xr.Dataset:
     """Return the columns (pair, cut)."""
@@ -242,8 +334,10 @@ def _compare_sets(
     signs = sides(inner["sign"], pairs)
     core = ["candidate"]
     types = {
-        "n_a": np.int64, "n_b": np.int64, **_COUNTED, "towards": float, "recall_a": float,
-        "recall_b": float, "tp_overlap": np.int64, "exists": bool,
+        "n_a": np.int64, "n_b": np.int64,
+        **{name.replace("precision", of): kind for name, kind in _COUNTED.items()},
+        "towards": float, **({} if of == "recall" else {"recall_a": float, "recall_b": float}),
+        "tp_overlap": np.int64, "of_all": np.int64, "exists": bool,
     }  # fmt: skip
     columns = xr.apply_ufunc(
         _set_columns,
@@ -252,7 +346,7 @@ def _compare_sets(
         inner["gold"],
         xr.DataArray(cuts_a, dims=("pair", "cut")) * signs[0],
         xr.DataArray(cuts_b, dims=("pair", "cut")) * signs[1],
-        kwargs={"options": options},
+        kwargs={"of": of, "options": options},
         input_core_dims=[*[core] * 5, ["cut"], ["cut"]],
         output_core_dims=[["cut"]] * len(types),
         dask="parallelized",
@@ -303,159 +397,68 @@ def _set_columns(
     cut_a: FloatArray,
     cut_b: FloatArray,
     *,
+    of: str,
     options: RegionOptions,
 ) -> tuple[AnyArray, ...]:
     both = present_a & present_b
     r = accepted_regions(score_a, score_b, gold, both, cut_a, cut_b)
-    only_a, only_b = r.n_a - r.overlap, r.n_b - r.overlap
-    tp_only_a, tp_only_b = r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
-    positive = (gold & both).sum(axis=-1)[..., np.newaxis]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        precision_a, precision_b = r.tp_a / r.n_a, r.tp_b / r.n_b
-        recall = r.tp_a / positive, r.tp_b / positive
-        towards = np.sign(tp_only_a / only_a - tp_only_b / only_b)
-        difference = precision_a - precision_b
     exists = ~np.isnan(cut_a) & ~np.isnan(cut_b) & np.ones(r.n_a.shape, dtype=bool)
-    p_values = region_tests(tp_only_a, only_a, tp_only_b, only_b, options, exists)
-    unequal = np.abs(r.n_a - r.n_b) > _UNEQUAL * np.maximum(r.n_a, r.n_b)
-    if (unequal & exists).any():
-        first = tuple(np.argwhere(unequal & exists)[0])
-        warn(
-            f"acceptance sets of {r.n_a[first]} and {r.n_b[first]} candidates are compared: where"
-            " sizes differ by more than 10 %, the smaller set often has the higher precision"
-            " whatever the measure (Evert 2004, footnote 13), and 'better' is NaN. Look at recall"
-            " too, or compare n-best lists."
-        )
-    towards = np.where(unequal, np.nan, towards)
-    counts = r.overlap, only_a, only_b, tp_only_a, tp_only_b
-    sizes, precision = (r.n_a, r.n_b), (precision_a, precision_b)
+    total, positive = (x.sum(axis=-1)[..., np.newaxis] for x in (both, gold & both))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        recall = r.tp_a / positive, r.tp_b / positive
+    if of in ("npv", "specificity"):  # the sets of the rejected, and what is right to reject
+        right = r.n_a - r.tp_a, r.n_b - r.tp_b, r.overlap - r.tp_overlap
+        others = total - positive
+        sets = AcceptedRegions(
+            total - r.n_a, total - r.n_b, total - r.n_a - r.n_b + r.overlap, others - right[0],
+            others - right[1], others - right[0] - right[1] + right[2],
+        )  # fmt: skip
+        of_all = others
+    else:
+        sets, of_all = r, positive
+    if of in _PAIRED:  # all that are right to accept, or to reject, stand in both denominators
+        sets = sets._replace(n_a=sets.tp_a, n_b=sets.tp_b, overlap=sets.tp_overlap)
+    only_a, only_b = sets.n_a - sets.overlap, sets.n_b - sets.overlap
+    tp_only_a, tp_only_b = sets.tp_a - sets.tp_overlap, sets.tp_b - sets.tp_overlap
+    below = (of_all, of_all) if of in _PAIRED else (sets.n_a, sets.n_b)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share_a, share_b = sets.tp_a / below[0], sets.tp_b / below[1]
+        difference = share_a - share_b
+        towards = np.sign(difference)
+        if options.test not in ("kosinski", "mcnemar") or of == "precision":
+            towards = np.sign(tp_only_a / only_a - tp_only_b / only_b)
+    if of in _PAIRED:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            odds = np.true_divide(tp_only_a, tp_only_b)
+        p_values = (odds, *discordant_test(tp_only_a, tp_only_b, options.alternative))
+    elif options.test == "kosinski":
+        counts = (sets.tp_overlap, tp_only_a, tp_only_b), (sets.overlap, only_a, only_b)
+        odds = sample_odds_ratio(tp_only_a, only_a, tp_only_b, only_b)
+        p_value = kosinski_test(*counts, options.alternative)
+        towards = np.sign(difference)
+        p_values = odds, p_value, np.full(p_value.shape, np.nan)
+    else:
+        p_values = region_tests(tp_only_a, only_a, tp_only_b, only_b, options, exists)
+        towards = _unless_unequal(towards, r.n_a, r.n_b, exists)
+    counts_of = sets.overlap, only_a, only_b, tp_only_a, tp_only_b
     return (
-        *sizes, *precision, difference, *counts, *p_values, towards, *recall, r.tp_overlap, exists
+        r.n_a, r.n_b, share_a, share_b, difference, *counts_of, *p_values, towards,
+        *(() if of == "recall" else recall), sets.tp_overlap,
+        np.broadcast_to(of_all, exists.shape), exists,
     )  # fmt: skip
 
 
-# -------------------------------------------------------------------------------------------------
-# Which threshold promises a precision, or a recall, after all thresholds have been looked at?
-
-COLUMNS = ("measure", "threshold", "n_accepted", "tp", "precision", "recall", "ci_low")
-_TYPES = (float, np.int64, np.int64, float, float, float)
-
-
-@Capabilities(rankings="Which threshold to take?", any_ties=True, by_groups=True, clusters=True)
-@with_roles_but("key", "label", "ties", "rng")
-def choose_threshold(
-    data: Data,
-    *,
-    precision: float | None = None,
-    recall: float | None = None,
-    level: float = 0.95,
-    **roles: Unpack[RankingRoles],
-) -> Data:
-    """Choose the threshold that promises a precision or a recall.
-
-    Parameters
-    ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label.
-    precision : float, optional
-        The precision that the accepted candidates are to have: the lowest threshold is chosen of
-        which that can be said, so that most are accepted.
-    recall : float, optional
-        In its place, the share of the true positives that is to be accepted: the highest threshold
-        is chosen of which that can be said.
-    level : float
-        Confidence with which the promises hold for the chosen thresholds of all measures together.
-    **roles
-        Which column is what, see :func:`nbest_precision`. Thresholds do not cut equal scores,
-        whatever ``ties`` is.
-
-    Returns
-    -------
-    DataFrame or Dataset
-        One row per measure (Dataset: dimension measure): ``measure``, ``threshold``: accepted is
-        what has this score or a better one; ``n_accepted``, ``tp``, ``precision`` and ``recall`` in
-        the data; ``ci_low``: lower limit of the promised one, at the level that the search leaves
-        for it. Where no threshold can be promised to hold, ``threshold`` is NaN and nothing is
-        accepted.
-
-    Notes
-    -----
-    To take the last threshold whose own interval is above the precision asked for is to choose
-    among many: it promises too much. Here the sets are tested in a sequence that is fixed
-    beforehand, from the smallest set that could pass (29 candidates for .9 at 95 %) on, each at
-    the same level, and the first that fails ends it; since a small set rarely passes, sequences
-    also start at sets of twice, four times, ... the size, and the K of them share 1 - level
-    (multi-start fixed-sequence testing). The precision of larger sets that are reached by passing
-    every one before is then known with the confidence of all together. Recall rises with every
-    candidate accepted, so one sequence suffices and ci_low is the ordinary one-sided limit.
-    Several measures share 1 - level (Bonferroni), for you may take the one that looks best; in
-    ``attrs["family"]``. Name a single one in ``measures`` if it was chosen beforehand.
-    With ``groups`` the limits are those of :func:`nbest_precision`, and sequences start at so many
-    groups. What this costs is power: it takes some dozens of candidates, or more, that are better
-    than the precision asked for. How often the promise was broken in simulations is in
-    ``tests/reference/choose_threshold.csv``. O(N log N) per measure.
-
-    References
-    ----------
-    A. N. Angelopoulos, S. Bates, E. J. Candès, M. I. Jordan and L. Lei (2021), Learn then test.
-    C. J. Clopper and E. S. Pearson (1934).
-
-    Examples
-    --------
-    >>> import rankeval_pd
-    >>> df = rankeval_pd.datasets.simulate_candidates(2_000)
-    >>> df.rankeval.choose_threshold(recall=0.8)
-      measure  threshold  n_accepted   tp  precision    recall    ci_low
-    0    good   0.255544         924  180   0.194805  0.857143  0.802384
-    1    fair  -0.157297        1203  180   0.149626  0.857143  0.802384
-    """
-    if (precision is None) == (recall is None):
-        raise ValueError(
-            f"precision={precision!r}, recall={recall!r}: give one of the two, the share that the"
-            " accepted candidates are to reach."
+def _unless_unequal(
+    towards: FloatArray, n_a: IntArray, n_b: IntArray, exists: BoolArray
+) -> FloatArray:
+    """Return who is favored, and nobody where sets differ in size; say so."""
+    unequal = np.abs(n_a - n_b) > _UNEQUAL * np.maximum(n_a, n_b)
+    if (unequal & exists).any():
+        first = tuple(np.argwhere(unequal & exists)[0])
+        warn(
+            f"acceptance sets of {n_a[first]} and {n_b[first]} candidates are compared: where"
+            " sizes differ by more than 10 %, the smaller set often has the higher precision"
+            " whatever the measure (Evert 2004, footnote 13), and 'better' is NaN. Look at recall"
+            " too, of='recall', or compare n-best lists."
         )
-    wanted = check_share(*(("precision", precision) if recall is None else ("recall", recall)))
-    level = check_share("level", level)
-
-    attrs: dict[str, Any] = {"precision": precision, "recall": recall, "level": level}
-
-    def question(inner: xr.Dataset, _: AnyArray) -> xr.Dataset:
-        count = inner.sizes["measure"]
-        attrs["family"] = f"{count} measure{'s' * (count > 1)}"
-        each = level_of_each(level, count)
-        result = ask_measures(
-            inner, _columns, dict(zip(COLUMNS[1:], _TYPES, strict=True)),
-            beside=[inner[name] for name in ("sign", "cluster") if name in inner],
-            options={"wanted": wanted, "level": each, "of_recall": recall is not None},
-        )  # fmt: skip
-        return result.assign(exists=xr.ones_like(result["threshold"], dtype=bool))
-
-    return answer(data, roles, question, COLUMNS, can(choose_threshold), attrs=attrs)
-
-
-def _columns(
-    ranking: Ranking,
-    sign: FloatArray,
-    cluster: IntArray | None = None,
-    *,
-    wanted: float,
-    level: float,
-    of_recall: bool,
-) -> tuple[AnyArray, ...]:
-    shape = ranking.score.shape[:-1]
-    signs = np.broadcast_to(sign, shape)
-    columns = [np.zeros(shape, dtype=dtype) for dtype in _TYPES]
-    for row in np.ndindex(shape):
-        sets = rank_tests.sets_of(ranking.row(row))
-        if cluster is not None and sets.n.size:
-            sets = set_weights(ListMembers.of(ranking, row, cluster), sets, of_recall=of_recall)
-        promised = rank_tests.recall if of_recall else rank_tests.precision
-        chosen, low = promised(sets, wanted, level)
-        values: tuple[float, ...] = (np.nan, 0, 0, np.nan, np.nan, np.nan)
-        if chosen is not None:
-            tp, n = int(sets.tp[chosen]), int(sets.n[chosen])
-            threshold = float(sets.threshold[chosen] * signs[row]) + 0.0
-            values = (threshold, n, tp, tp / n, tp / max(sets.positive, 1), low)
-        for column, value in zip(columns, values, strict=True):
-            column[row] = value
-    return tuple(columns)
+    return np.where(unequal, np.nan, towards)

@@ -35,7 +35,7 @@ from rankeval_pd.forms.roles.roles import (
     Roles,
     Target,
 )
-from rankeval_pd.nbest.acceptance_sets import check_threshold, compare_thresholds
+from rankeval_pd.nbest.acceptance_sets import OF_SETS, check_threshold, compare_thresholds
 from rankeval_pd.nbest.annotator_verdicts import with_verdicts
 from rankeval_pd.nbest.difference_regions import REGION_TYPES, RegionOptions, region_tests
 from rankeval_pd.nbest.grouped_lists import (
@@ -129,14 +129,13 @@ def compare(
         all pairs.
     n : int, sequence of int, range or None
         Sizes of the n-best lists; None is every n from 1 to the number of candidates.
-    of : {"precision", "recall", "lift"}
-        What is compared of n-best lists. tp / N+ (recall) and (tp / n) / (N+ / N) (lift, or
-        enrichment factor) are precision times n / N+, or N / N+: so are the difference and its
-        interval, and the test is the same.
+    of : {"precision", "recall", "lift", "specificity", "npv"}
+        What is compared; with ``threshold`` see Notes. Of n-best lists, recall and lift are
+        precision times n / N+, or N / N+: so are the difference and its interval, and the test is
+        the same.
     threshold : mapping, optional
-        Compare acceptance sets instead: from each measure to a threshold, or to a list of them
-        that are compared one by one.
-    test : {None, "fisher", "midp", "mcnemar", "boschloo", "barnard", "score"}
+        Compare acceptance sets instead: from each measure to a threshold, or a list of them.
+    test : {None, "fisher", "midp", "mcnemar", "boschloo", "barnard", "score", "kosinski"}
         What ``p_value`` is; None is "fisher", Evert's (2004), and with ``phi`` above 1 "score".
         Fisher's size is far below the level if regions are small. Mid-p may exceed it slightly.
         Boschloo's and Barnard's tests are exact and more powerful, and take milliseconds for each
@@ -224,12 +223,11 @@ def compare(
         * with ``adjust`` only, ``ci_low_alone``, ``ci_high_alone``: the interval of this row alone,
           by ``ci`` and ``target``.
 
-        ``attrs["family"]`` says what is adjusted together.
-
-        With ``combine`` the counts are sums over the groups, and ``n_groups``, ``n_left_out``, the
-        groups with and without lists of n, come last; with ``average`` the same two are
-        ``n_queries``, ``n_missing``. Under ``missing="absent"`` lists that end early are filled
-        up with candidates of their own that are not relevant.
+        ``attrs["family"]`` says what is adjusted together. With ``combine`` the counts are sums
+        over the groups, and ``n_groups``, ``n_left_out``, the groups with and without lists of n,
+        come last; with ``average`` the same two are ``n_queries``, ``n_missing``. Under
+        ``missing="absent"`` lists that end early are filled up with candidates of their own that
+        are not relevant.
 
         With ``threshold``, ``n_a`` and ``n_b`` replace ``n``, ``recall_a`` and ``recall_b`` come
         last in the place of ``cuts_tie`` (Dataset: dimensions pair and cut), and ``better`` and
@@ -245,6 +243,11 @@ def compare(
 
     Notes
     -----
+    With ``threshold``, ``of`` is "precision" (difference regions; ``test="kosinski"``: positive
+    predictive values), "npv" (Kosinski's weighted generalized score test; counts are of rejected
+    candidates), "recall" or "specificity" (McNemar's exact test of true positives accepted, or of
+    others rejected; ``p_mid`` is its mid-p).
+
     The two-sided test takes all tables that are at most as likely as the observed one, up to a
     relative 1e-7, as R does. n-best lists have difference regions of equal size, so that the test
     is twice one tail, at most 1. With an empty region, or with no or only true positives in both,
@@ -272,6 +275,7 @@ def compare(
     analysis of two rates. Newcombe (1998), Interval estimation for the difference between
     independent proportions. Zou and Donner (2008), Construction of confidence limits about effect
     measures. Benjamini and Yekutieli (2005), False discovery rate-adjusted confidence intervals.
+    Kosinski (2013), A weighted generalized score statistic for comparison of predictive values.
 
     Examples
     --------
@@ -283,12 +287,9 @@ def compare(
     0        G2         t  3         1.0 -0.035632      1.0      0.1    NaN
     """
     sizes = check_n(n)
-    check_choice("of", of, COMPARED)
-    if of != "precision" and threshold is not None:
-        raise ValueError(
-            f"of={of!r} with threshold: two acceptance sets differ in size too, and their test is"
-            " one of precision. Leave of out: recall_a and recall_b are columns there; or give n."
-        )
+    check_choice("of", of, OF_SETS if threshold is not None else COMPARED)
+    if test == "kosinski" and threshold is None:
+        raise ValueError("test='kosinski' compares acceptance sets. Give threshold={...}.")
     check_flag("combine", combine)
     if combine or average is not None:
         only = {
@@ -325,8 +326,9 @@ def compare(
         table = compare_votes(data, a, b, sizes, options, roles, can(compare, heads=False))
         return with_verdicts(table, data, roles, ask)
     if threshold is not None:
-        check_threshold(n, threshold, options)
-        return compare_thresholds(data, a, b, threshold, options, roles, can(compare, lists=False))
+        options = check_threshold(n, threshold, of, options)
+        able = can(compare, lists=False)
+        return compare_thresholds(data, a, b, threshold, of, options, roles, able)
     if test in ("boschloo", "barnard") and n is None:
         raise ValueError(
             f"test={test!r} and n=None: this test takes milliseconds for each n. Give the n that"

@@ -313,7 +313,7 @@ class RegionOptions(NamedTuple):
     @classmethod
     def of(cls, **given: Any) -> RegionOptions:
         """Return the options, checked."""
-        check_choice("test", given["test"], (None, *TESTS))
+        check_choice("test", given["test"], (None, *TESTS, "kosinski"))
         check_choice("alternative", given["alternative"], ALTERNATIVES)
         check_choice("adjust", given["adjust"], (None, *ADJUSTMENTS, *SWAPPED))
         check_choice("adjust_over", given["adjust_over"], OVER_LISTS)

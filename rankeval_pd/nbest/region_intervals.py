@@ -23,6 +23,7 @@ from rankeval_pd.stats.intervals.differences import (
     delta_method,
     one_sided,
     overlap_difference,
+    paired_difference,
 )
 from rankeval_pd.stats.intervals.proportions import Limits, quantile_of
 from rankeval_pd.stats.rankings import swaps
@@ -391,6 +392,11 @@ OF_ERROR: tuple[Interval, tuple[str, ...]] = (
     _of_error, ("difference", "error", "freedom", "reach", "n_only_a"),
 )  # fmt: skip
 """The interval of a difference within -+ ``reach`` whose standard error is known."""
+
+
+def of_paired() -> tuple[Interval, tuple[str, ...]]:
+    """Return the interval of two shares of the same candidates."""
+    return paired_difference, ("tp_overlap", "tp_only_a", "tp_only_b", "of_all")
 
 
 def of_sets(ci: str, phi: float) -> tuple[Interval, tuple[str, ...]]:

@@ -122,6 +122,15 @@ def _draw_curves(
         rows = parts[measure]
         steps = {"drawstyle": "steps-pre"} if spec.step else {}
         canvas.curve(measure, rows[spec.x], rows[spec.y], **steps)
+    if curves.attrs.get("interval") and "ci_low" in curves:
+        scope = {"pointwise": "each point alone", "simultaneous": "all points together"}
+        known = {name: rows.dropna(subset=["ci_low"]) for name, rows in parts.items()}
+        canvas.uncertainty(
+            {name: rows.assign(x=rows[spec.x]) for name, rows in known.items() if name in drawn},
+            "ci_low", "ci_high",
+            f"{percent_of(curves.attrs['level'])} confidence limits, for"
+            f" {scope[curves.attrs['interval']]}",
+        )  # fmt: skip
     fields = _draw_bands(canvas, bands, curves, spec)
     _draw_chance(canvas, curves, spec, fields, linear=not (log or deviates))
     if spec.y == "tpr" and spec.x == "share":
@@ -269,13 +278,17 @@ def _draw_bands(canvas: Canvas, bands: Any, curves: pd.DataFrame, spec: Curve) -
                 mean = np.full(len(x), curves.sort_values("n")["precision"].iloc[-1])
             canvas.field(x, mean, y, label)
             named = f"{most_text(p)} of random orders"
-            canvas.tell(f"Gray field: {named} stay within it {scope}{kind}.".replace(" .", "."))
+            canvas.tell(
+                f"Gray field (chance): {named} stay within it {scope}{kind}.".replace(" .", ".")
+            )
         else:
             width = THIN if together else HAIR
             look = {"color": canvas.ink.reference, "linewidth": width, "zorder": 1.04}
             canvas.ax.plot(x, y, **canvas.look.band(None, **look, label=label))
             within = f"{most_text(p)} of random orders stay below it"
-            canvas.tell(f"Gray {'line' if together else 'hairline'}: {within} {scope}{kind}.")
+            canvas.tell(
+                f"Gray {'line' if together else 'hairline'} (chance): {within} {scope}{kind}."
+            )
     return named
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ from rankeval_pd.curves.ranking_areas import area as area_of
 from rankeval_pd.errors import check_choice
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.roles.declarations import one_reading
-from rankeval_pd.forms.roles.roles import AreaKind, Bound, Space
+from rankeval_pd.forms.roles.roles import AreaKind, Bound, ListSizes, Space
 from rankeval_pd.plotting.curves import curve_drawing
 from rankeval_pd.plotting.keywords import (
     CHANCE,
@@ -70,6 +70,10 @@ def roc(
         Which bound the bands are made of.
     crossovers : bool
         Whether to mark the first list of each measure that beats chance, at the p of ``bands``.
+    interval : {None, "pointwise", "simultaneous"}
+        Of data: the confidence limits of the curve to draw, see :func:`rankeval_pd.roc`.
+    level : float
+        Of data: their confidence level.
     log : bool
         Whether the axes are logarithmic, so that the head of the list can be seen.
     area : bool
@@ -115,7 +119,7 @@ def precision_recall(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label; or the result of
         :func:`rankeval_pd.precision_recall`, of one group.
-    bands, isolines, simultaneous, bound, crossovers
+    bands, isolines, simultaneous, bound, crossovers, interval, level
         As in :func:`roc`.
     log : bool
         Whether the axis of recall is logarithmic.
@@ -161,7 +165,7 @@ def det(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label; or the result of
         :func:`rankeval_pd.det`, of one group.
-    bands, isolines, simultaneous, bound, crossovers
+    bands, isolines, simultaneous, bound, crossovers, interval, level
         As in :func:`roc`.
     log : bool, optional
         True: both axes are logarithmic; False: linear; unless given they have the scale of normal
@@ -191,7 +195,7 @@ def det(
 @_drawn("lift")
 def lift(
     data: Data,
-    fractions: Levels | None = None,
+    n: ListSizes | Literal["deciles"] = None,
     *,
     enrichment: Levels | None = None,
     **options: Unpack[CurvePlot],
@@ -203,9 +207,9 @@ def lift(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label; or the result of
         :func:`rankeval_pd.lift`, of one group.
-    fractions : float or sequence of float, optional
-        Of data: shares of the candidates, see :func:`rankeval_pd.lift`.
-    bands, isolines, simultaneous, bound, crossovers
+    n : int, float, sequence, range or "deciles", optional
+        Of data: sizes of lists, or shares of the candidates, see :func:`rankeval_pd.lift`.
+    bands, isolines, simultaneous, bound, crossovers, interval, level
         As in :func:`roc`.
     log : bool, optional
         Whether the axis of the share is logarithmic; unless given of more than 1,000 candidates.
@@ -234,13 +238,14 @@ def lift(
     """
     return _draw(
         "lift", data, options,
-        fractions=fractions, drawn={"enrichment": enrichment},
+        n=n, drawn={"enrichment": enrichment},
     )  # fmt: skip
 
 
 @_drawn("gain")
 def gain(
     data: Data,
+    n: ListSizes | Literal["deciles"] = None,
     **options: Unpack[CurvePlot],
 ) -> Axes:
     """Draw what is found over what is looked at, as :func:`roc` draws its curves.
@@ -250,7 +255,9 @@ def gain(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label; or the result of
         :func:`rankeval_pd.gain`, of one group.
-    bands, isolines, simultaneous, bound, crossovers
+    n : int, float, sequence, range or "deciles", optional
+        Of data: as in :func:`rankeval_pd.gain`.
+    bands, isolines, simultaneous, bound, crossovers, interval, level
         As in :func:`roc`.
     log : bool
         Whether the axis of the share is logarithmic.
@@ -273,7 +280,7 @@ def gain(
     >>> df.rankeval.plot.gain().get_ylabel()
     'share of the positives found'
     """
-    return _draw("gain", data, options)
+    return _draw("gain", data, options, n=n)
 
 
 _CURVES: dict[str, Callable[..., Any]] = {
@@ -302,7 +309,8 @@ def _draw(
     look, roles = parted({name: x for name, x in options.items() if name not in CHANCE})
     beside: dict[str, Any] = {}
     with one_reading():
-        curve = _CURVES[space](data, **asked, **roles)
+        limited = {name: chance[name] for name in ("interval", "level")}
+        curve = _CURVES[space](data, **asked, **limited, **roles)
         if p is not None:
             few = shown(curve[curve["n"] > 0] if isinstance(curve, pd.DataFrame) else curve)
             sizes = None if seen_of(data, None, roles) is None else [n for n in few if n]

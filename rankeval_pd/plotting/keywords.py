@@ -19,6 +19,7 @@ from rankeval_pd.forms.roles.roles import (
     AdjustOver,
     AnyRoles,
     Bound,
+    CurveInterval,
     Event,
     ItemRoles,
     LawMethod,
@@ -62,6 +63,8 @@ class Chance(TypedDict, total=False):
     simultaneous: bool
     bound: Bound
     crossovers: bool
+    interval: CurveInterval | None
+    level: float
     log: bool | None
 
 
@@ -118,7 +121,7 @@ UNLESS_GIVEN: dict[str, Any] = {
 
 CHANCE: dict[str, Any] = {
     "bands": None, "isolines": None, "simultaneous": True, "bound": "critical",
-    "crossovers": False, "log": None,
+    "crossovers": False, "interval": None, "level": 0.95, "log": None,
 }  # fmt: skip
 TESTS: dict[str, Any] = {
     "n_resamples": None, "event": "wild", "method": "auto", "ci": None, "families": None,

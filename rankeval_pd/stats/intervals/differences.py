@@ -319,6 +319,31 @@ def overlap_difference(
     return low, high
 
 
+def paired_difference(
+    both: AnyArray, only_a: AnyArray, only_b: AnyArray, n: AnyArray, level: float
+) -> Limits:
+    """Return the limits of the difference of two shares of the same n candidates.
+
+    As in :func:`overlap_difference`; the correlation is that of the two labels. NaN if n is 0.
+    """
+    both, only_a, only_b, n = (np.asarray(x, dtype=float) for x in (both, only_a, only_b, n))
+    tp_a, tp_b = both + only_a, both + only_b
+    with np.errstate(divide="ignore", invalid="ignore"):
+        a, b = tp_a / n, tp_b / n
+        near_a, near_b = (tp_a + 0.5) / (n + 1.0), (tp_b + 0.5) / (n + 1.0)
+        spread = near_a * (1.0 - near_a) * near_b * (1.0 - near_b)
+        correlation = np.clip((both / n - a * b) / np.sqrt(spread), -1.0, 1.0)
+    limits = clopper_pearson(tp_a, n, level), clopper_pearson(tp_b, n, level)
+
+    def together(x: FloatArray, y: FloatArray) -> FloatArray:
+        return np.sqrt(np.maximum(x**2 + y**2 - 2.0 * correlation * x * y, 0.0))
+
+    low = a - b - together(a - limits[0][0], limits[1][1] - b)
+    return np.maximum(low, -1.0), np.minimum(
+        a - b + together(limits[0][1] - a, b - limits[1][0]), 1.0
+    )
+
+
 def delta_method(
     tp: tuple[AnyArray, AnyArray, AnyArray],
     size: tuple[AnyArray, AnyArray, AnyArray],

@@ -241,6 +241,7 @@ class Sets(NamedTuple):
     n: IntArray
     tp: IntArray
     positive: int  #: true positives in all
+    others: int  #: and candidates that are none
     groups: IntArray | None = None  #: where candidates belong together, the groups in each set
     weigh: Callable[[float], FloatArray] | None = None
     """What a candidate counts for in an interval of a level: of a set, or of all true positives."""
@@ -251,6 +252,14 @@ class Sets(NamedTuple):
         return clopper_pearson(self.tp * weight, size * weight, level)[0]
 
 
+class Promise(NamedTuple):
+    """The chosen set and the lower limit of what it promises, or None and NaN, and why."""
+
+    chosen: int | None
+    low: float
+    why: str = ""
+
+
 def sets_of(ranking: Ranking) -> Sets:
     """Return the sets that the scores of one ranking allow."""
     scored = int((ranking.present & ~np.isnan(ranking.score)).sum())
@@ -259,17 +268,18 @@ def sets_of(ranking: Ranking) -> Sets:
         ranking.tp[: scored + 1],
     )  # by rank, and by rank from 0
     ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True)[:scored])
-    return Sets(ranked[ends], ends + 1, tp[ends + 1], int(tp[-1]))
+    positive = int(tp[-1])
+    return Sets(ranked[ends], ends + 1, tp[ends + 1], positive, int(ranking.here) - positive)
 
 
-def precision(sets: Sets, wanted: float, level: float) -> tuple[int | None, float]:
-    """Return the largest set whose precision is promised, and the lower limit, or None and NaN.
+def precision(sets: Sets, wanted: float, level: float) -> Promise:
+    """Return the largest set whose precision is promised.
 
     Sequences of tests start at the least size that could pass and at twice, four times, ... it;
     each goes on to larger sets until one fails. They share the level.
     """
     if not sets.n.size:
-        return None, np.nan
+        return Promise(None, np.nan, "no candidate has a score")
     reach = sets.n if sets.groups is None else sets.groups
     alpha, most = 1.0 - level, int(reach[-1])
     sequences = 1
@@ -286,22 +296,45 @@ def precision(sets: Sets, wanted: float, level: float) -> tuple[int | None, floa
     last = failures[np.searchsorted(failures, first)] - 1
     reached = last[(last >= first) & (first < sets.n.size)]
     if not reached.size:
-        return None, np.nan
+        if least > most:
+            why = f"it takes {least} accepted candidates that are all right, and there are {most}"
+        else:
+            best = float(low[np.minimum(first, sets.n.size - 1)].max())
+            why = (
+                f"the lower limits of the sets that are tested first reach {best:.3g}; ask for less"
+            )
+        return Promise(None, np.nan, why)
     chosen = int(reached.max())
-    return chosen, float(low[chosen])
+    return Promise(chosen, float(low[chosen]))
 
 
-def recall(sets: Sets, wanted: float, level: float) -> tuple[int | None, float]:
-    """Return the smallest set whose recall is promised, and the lower limit, or None and NaN.
+def recall(sets: Sets, wanted: float, level: float) -> Promise:
+    """Return the smallest set whose recall is promised.
 
     Recall falls with the threshold, so that the sets that fail are those before the first that
     passes: one sequence from the largest set down, at the full level.
     """
     if not sets.n.size or not sets.positive:
-        return None, np.nan
+        return Promise(None, np.nan, "there is no true positive with a score")
     total = np.full(sets.tp.shape, sets.positive)
     low = sets.low(total, 2.0 * level - 1.0) if level > 0.5 else sets.tp * 0.0
     passed = np.flatnonzero(low >= wanted)
     if not passed.size:
-        return None, np.nan
-    return int(passed[0]), float(low[passed[0]])
+        why = f"if all {sets.positive} true positives are found, the lower limit is {low[-1]:.3g}"
+        return Promise(None, np.nan, f"{why}; ask for less, or judge more")
+    return Promise(int(passed[0]), float(low[passed[0]]))
+
+
+def youden(sets: Sets, _: float, level: float) -> Promise:
+    """Return the set with the largest J, whose lower limit holds for all sets together."""
+    if not sets.n.size or not sets.positive or not sets.others:
+        return Promise(None, np.nan, "J needs candidates of both classes")
+    index = sets.tp / sets.positive - (sets.n - sets.tp) / sets.others
+    chosen = int(np.argmax(index))
+    margin = math.sqrt(-0.5 * math.log(1.0 - level) * (1.0 / sets.positive + 1.0 / sets.others))
+    low = float(index[chosen]) - margin
+    if low <= 0.0:
+        best = f"{index[chosen]:.3g}"
+        why = f"the largest J is {best}, and a search over all may find {margin:.3g} by chance"
+        return Promise(None, np.nan, f"{why}; judge more candidates")
+    return Promise(chosen, low)
