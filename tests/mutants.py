@@ -1017,7 +1017,7 @@ FAULTS = [
         ("np.where(only > 0, np.sqrt(spread.variance) / n, 0.0)",
          "np.where(only > 0, np.sqrt(spread.variance) / only, 0.0)"),
         ("student=asked.kind == \"ap\"", "student=asked.kind == \"roc\""),
-        ("pairs if one is None else measures - 1", "pairs if one is None else measures"),
+        ("tests = count_distinct(shown", "tests = 1 + count_distinct(shown"),
         ("\"n\" if asked.how.each else \"group\")", "\"group\" if asked.how.each else \"n\")"),
         ("found.value[..., a, :], found.value[..., b, :]",
          "found.value[..., b, :], found.value[..., a, :]"),

@@ -411,7 +411,7 @@ def test_few_positives_and_areas_near_one():
 def test_many_equal_differences_are_no_variance():
     gold = np.arange(500) < 70
     df = pd.DataFrame({"a": np.where(gold, 3, 1), "b": np.where(gold, 1, 1), "gold": gold})
-    assert np.isnan(df.rankeval.compare_area().loc[0, "z"])
+    assert np.isnan(df.rankeval(measures=["a", "b"]).compare_area().loc[0, "z"])
 
 
 @pytest.mark.filterwarnings("ignore:missing=.drop. judges:rankeval_pd.RankevalWarning")

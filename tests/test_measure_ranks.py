@@ -124,7 +124,7 @@ def test_one_measure_and_equal_measures(candidates):
     assert one[["rank", "rank_low", "rank_high"]].tolist() == [1, 1, 1]
     same = candidates[["x", "gold"]].assign(other=candidates["x"])
     for asked in ({"n": 50}, {"kind": "ap"}, {"kind": "roc"}):
-        table = same.rankeval.measure_ranks(**asked)
+        table = same.rankeval(measures=["x", "other"]).measure_ranks(**asked)
         assert table["rank"].tolist() == [1, 1]
         assert table["rank_high"].tolist() == [2, 2]
         assert table["tied_for_best"].all()

@@ -154,6 +154,7 @@ def test_lists_that_are_worse_than_chance_say_so(candidates):
     for method, argument in [("summary", 200), ("measure_ranks", 200), ("enrichment", 0.5)]:
         with pytest.warns(rankeval_pd.RankevalWarning, match="1 of 2 lists have fewer .*lower_is_"):
             getattr(distance.rankeval, method)(argument)
-    turned = distance.rankeval(lower_is_better=["distance"])
+    names = [names[0], "distance"]
+    turned = distance.rankeval(lower_is_better=["distance"], measures=names)
     first, second = turned.summary(200)["value"]
     assert first == second

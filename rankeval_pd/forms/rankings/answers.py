@@ -39,6 +39,7 @@ from rankeval_pd.forms.rankings.candidates import (
     read_frame,
     read_part,
 )
+from rankeval_pd.forms.rankings.copied_measures import ORDERS
 from rankeval_pd.forms.rankings.values import (
     Shares,
     Sizes,
@@ -272,6 +273,7 @@ def _of_groups(
         results = [_along_share(x, n, total) for x, total in zip(results, sizes, strict=True)]
     if call.combine is not None:
         lacking = {"exists": False, "tp": 0}  # of the n that only larger groups have
+        results = [x.drop_vars(ORDERS, errors="ignore") for x in results]
         every = xr.concat(results, tables.GROUP, join="outer", fill_value=lacking)
         one = call.combine(every, [tables.GROUP])
         results = [one.assign({tables.GROUP: xr.zeros_like(one["exists"], dtype=int)})]
@@ -364,6 +366,7 @@ def _joined(parts: list[xr.Dataset], inner: xr.Dataset, n: Sizes) -> xr.Dataset:
     batch, sizes = list(total.dims), total.to_numpy().ravel()
     if "share" in parts[0].dims:  # the n differ
         parts = [part.assign(n=part["n"].broadcast_like(part["exists"])) for part in parts]
+    parts = [part.drop_vars(ORDERS, errors="ignore") for part in parts]
     joined = xr.concat(parts, tables.GROUP, coords="minimal", compat="override", join="override")
     joined = joined.isel({tables.GROUP: np.argsort(np.argsort(sizes, kind="stable"))})
     levels = pd.MultiIndex.from_product([range(total.sizes[d]) for d in batch], names=batch)

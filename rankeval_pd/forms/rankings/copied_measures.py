@@ -13,6 +13,7 @@ from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.rankings.copies import same_order, stands_for
 
 Pair = tuple[Hashable, Hashable]
+ORDERS = ("order_a", "order_b")  # the rankings of each pair, until a family is adjusted
 
 
 class SameOrder(NamedTuple):
@@ -55,7 +56,7 @@ def with_orders(result: xr.Dataset, inner: xr.Dataset, pairs: Sequence[Pair]) ->
     orders = _orders(inner, pairs)
     if orders is None:
         return result
-    return result.assign(order_a=("pair", orders[0]), order_b=("pair", orders[1]))
+    return result.assign({name: ("pair", x) for name, x in zip(ORDERS, orders, strict=True)})
 
 
 def _orders(inner: xr.Dataset, pairs: Sequence[Pair]) -> tuple[IntArray, IntArray] | None:
