@@ -105,6 +105,7 @@ def _lists(rows: list[dict], measure: str) -> list[str]:
     return [r["id"] for r in ranked]
 
 
+@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize(
     ("alternative", "test", "level"),
     [("two-sided", "fisher", 0.95), ("greater", "midp", 0.9), ("less", "fisher", 0.8)],
@@ -338,6 +339,7 @@ def test_turning_a_pair_round(frame):
 # ------------------------------------------------------------------------------------------ ranges
 
 
+@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize("alternative", ["two-sided", "greater"])
 def test_ranges_are_the_runs_of_the_table(tied, alternative):
     options = {"alpha": 0.7, "alternative": alternative}
