@@ -35,6 +35,7 @@ def _inside(values: pd.Series, *ranges: tuple[int, int]) -> bool:
 SURE = (190, 230), (250, 430), (530, 1180)
 
 
+@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 def test_krenn_max_t(call):
     found = call.compare("G2", "X2", N, adjust="max-t")
     significant = found.loc[found["significant"], "n"]

@@ -66,6 +66,7 @@ def test_dtypes_of_gold(frame, dtype):
     assert_same(found.compare(), frame.rankeval.compare())
 
 
+@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize(
     "dtype",
     [
@@ -292,6 +293,7 @@ def test_ties_error(frame):
 # ------------------------------------------------------------------------------------------ groups
 
 
+@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize("method", METHODS)
 def test_by_is_each_group_alone(ragged, method):
     found = ask(ragged, method, by="query")
@@ -328,6 +330,7 @@ def test_by_two_columns(frame):
 # --------------------------------------------------------------------- direction, missing, infinite
 
 
+@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize("method", METHODS)
 def test_lower_is_better_is_the_negated_column(frame, method):
     turned = frame.assign(a=-frame["a"], c=-frame["c"])
@@ -349,6 +352,7 @@ def holed(frame):
     return data
 
 
+@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 def test_missing_last_is_a_block_after_every_score(holed):
     last = holed.fillna({"a": -1e9, "c": -1e9})
     cuts = {"a": [2], "b": [1], "c": [0]}
@@ -380,6 +384,7 @@ def test_missing_drop_is_dropna_for_each_measure(holed, method):
     assert (found["measure"].value_counts() > 0).all()
 
 
+@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize("keywords", [{}, {"threshold": {"a": [1, 3], "c": [0.2, 0.7]}}])
 @pytest.mark.filterwarnings("ignore:missing=.drop. judges:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:acceptance sets of:rankeval_pd.RankevalWarning")
@@ -470,6 +475,7 @@ def _everything(data: Any) -> None:
     repr(data.rankeval)
 
 
+@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 def test_the_frame_is_unchanged(frame):
     data = frame.assign(
         word=frame.index, b=frame["b"].astype("Int64"), part=pd.Categorical(["x", "y"] * 15)
@@ -482,6 +488,7 @@ def test_the_frame_is_unchanged(frame):
     assert data.attrs == {"source": ["here"]}
 
 
+@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 def test_read_only_arrays(frame):
     values = frame.astype(float).to_numpy()
     values.flags.writeable = False
@@ -494,6 +501,7 @@ def test_read_only_arrays(frame):
     _everything(ds)
 
 
+@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 def test_the_dataset_is_unchanged(frame):
     ds = xr.Dataset.from_dataframe(frame).assign_attrs(source="here")
     ds["a"].attrs["unit"] = "bit"
@@ -519,6 +527,7 @@ def as_table(result: xr.Dataset, columns: list[str]) -> pd.DataFrame:
     return found[columns]
 
 
+@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize("method", [*METHODS, "sets", "holm"])
 def test_a_dataset_equals_the_frame(frame, method):
     keywords = {
@@ -557,6 +566,7 @@ def test_the_difference_region_of_a_dataset(frame):
     assert list(found.dims) == ["row"]
 
 
+@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 def test_dimensions_of_results(frame):
     ds = xr.Dataset.from_dataframe(frame).expand_dims(query=["q", "r"])
     sizes = {
@@ -575,6 +585,7 @@ def test_dimensions_of_results(frame):
     assert {"measure_a", "measure_b"} <= set(compared.coords)
 
 
+@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 def test_a_dimension_measure_is_split(frame):
     ds = xr.Dataset.from_dataframe(frame)
     scores = xr.concat([ds[m] for m in "abc"], dim=pd.Index(list("abc"), name="measure"))
@@ -583,6 +594,7 @@ def test_a_dimension_measure_is_split(frame):
         xr.testing.assert_identical(ask(stacked, method), ask(ds, method))
 
 
+@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 def test_the_name_of_the_dimension(frame):
     ds = xr.Dataset.from_dataframe(frame)
     found = ds.rename(candidate="document").rankeval(dim="document")
@@ -610,6 +622,7 @@ def _padded(ragged: pd.DataFrame) -> xr.Dataset:
     return xr.Dataset.from_dataframe(indexed)
 
 
+@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize("method", METHODS)
 def test_a_padded_batch_equals_groups(ragged, method):
     ds = _padded(ragged)

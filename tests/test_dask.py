@@ -156,6 +156,7 @@ def test_repr_counts_nothing_lazy(queries):
         assert "not counted: the data are lazy" in repr(queries.chunk().rankeval)
 
 
+@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 def test_tables_of_rows_compute(queries):
     lazy = queries.chunk(query=2)
     for ask in (
@@ -180,6 +181,7 @@ def test_what_is_wrong_with_values_is_said_when_computed(queries, change, messag
         lazy.compute()
 
 
+@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 def test_frame_gives_the_same(queries):
     lazy = queries.chunk(query=2, candidate=13).rankeval.compare("good", "fair").compute()
     frame = queries.to_dataframe().reset_index().dropna().set_index("candidate")
@@ -289,6 +291,7 @@ def test_warning_when_computed(queries):
         lazy.compute()
 
 
+@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize("name", ["group", "_group", "score", "exists"])
 def test_any_name_of_a_batch(queries, name):
     """Names that are used inside are refused; none is confused with the user's."""

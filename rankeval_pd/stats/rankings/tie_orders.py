@@ -6,6 +6,7 @@ scores, the share of each of them in the list is j / m; those above have 1, thos
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
@@ -65,25 +66,35 @@ class TiedLists:
     @cached_property
     def levels(self) -> list[list[IntArray]]:
         """Of each ranking, the n from which on a candidate's share is above 0, and is 1."""
-        edges = [[np.take(e, x.ranks - 1) for e in x.blocks] for x in self.pair]
-        return [[start + 1, end] for start, end in edges]
+        found = []
+        for side in self.pair:
+            start, end = side.blocks
+            if (whole := side.whole) is not None and whole.reach < whole.total:
+                ranked = side.scores_by_rank
+                last = ranked[whole.reach - 1]
+                end = np.where(
+                    (ranked == last) | (np.isnan(ranked) & np.isnan(last)), whole.end, end
+                )
+            found.append([np.take(x, side.ranks - 1) for x in (start + 1, end)])
+        return found
+
+    def _reached(self, *levels: IntArray) -> IntArray:
+        """Return how many candidates are at or beyond all of these levels: (label, n)."""
+        level = np.maximum.reduce(levels)
+        near = level <= self.n.max(initial=0)
+        each = np.bincount(
+            2 * level[near] + self.gold[near], minlength=2 * self.n.max(initial=0) + 2
+        )
+        found: IntArray = np.cumsum(each.reshape(-1, 2), axis=0)[self.n].T
+        return found
 
     @cached_property
     def counts(self) -> IntArray:
         """Candidates by their state in a and in b (out, in part, in), label, and n."""
-        most, width = int(self.n.max(initial=0)), self.gold.size
-        near = np.minimum(self.levels[0][0], self.levels[1][0]) <= most
-        gold = self.gold[near]
-        a, b = ([None, *(x[near] for x in of)] for of in self.levels)
         found = np.zeros((4, 4, 2, self.n.size), dtype=np.int64)
-        for x, first in enumerate(a):
-            for y, second in enumerate(b):
-                both = [level for level in (first, second) if level is not None]
-                if not both:
-                    continue
-                level = both[0] if len(both) == 1 else np.maximum(*both)
-                each = np.bincount(2 * level + gold, minlength=2 * width + 4).reshape(-1, 2)
-                found[x, y] = np.cumsum(each, axis=0)[self.n].T
+        a, b = ([np.zeros_like(of[0]), *of] for of in self.levels)
+        for x, y in itertools.product(range(3), range(3)):
+            found[x, y] = self._reached(a[x], b[y])
         counts: IntArray = found[:3, :3] - found[1:, :3] - found[:3, 1:] + found[1:, 1:]
         counts[0, 0] = 0  # in neither list
         return counts
@@ -194,33 +205,40 @@ class TiedLists:
         distances from the mean add up like standard deviations.
         """
         low, high = zip(*(_points(x, self.n) for x in self.lists), strict=True)
-        a, b = self.tp
-        share = np.sqrt(self._own_variance())
+        (a, b), (f, g), (some_a, all_a), (some_b, all_b) = self.tp, self.shares, *self.levels
+        # a head has all candidates of both lists: those of both blocks are counted by one of them
+        whole, of_a, of_b = (
+            self._reached(*x) for x in ((all_a, all_b), (all_a, some_b), (some_a, all_b))
+        )
+        listed = np.minimum(*(x.ranks for x in self.pair))
+        both = self._reached(some_a, some_b, listed) - of_a - of_b + whole
+        both = both / np.maximum(f, g)
+        shared = whole + (of_a - whole) * g + (of_b - whole) * f + both * np.minimum(f, g)
+        only, positive = self.n - shared.sum(axis=0), a + b - 2.0 * shared[1]
+        share = np.sqrt(self._own_variance(both.sum(axis=0)))
         up = share * np.hypot(high[0] - a, b - low[1])
         down = share * np.hypot(a - low[0], high[1] - b)
-        both = np.minimum(*self.weights)  # one order of all candidates breaks the ties of both
-        overlap, tp_overlap = self.summed(both), self.summed(both, 1)
-        only, positive = self.n - overlap, a + b - 2.0 * tp_overlap
         ends = (np.rint(x).astype(np.int64) for x in (a - b - down, a - b + up, only, positive))
         return tuple(ends)  # type: ignore[return-value]
 
-    def _own_variance(self) -> FloatArray:
+    def _own_variance(self, both: FloatArray) -> FloatArray:
         """Return the variance of the difference over orders that both lists share.
 
-        As a share of what it would be if each list had an order of its own.
+        As a share of what it would be if each list had an order of its own; ``both`` counts the
+        candidates of both blocks.
         """
         blocks = [x.block for x in self.lists]
-        rate_a, rate_b = (x.tp / x.size for x in blocks)
+        r, s = (x.tp / x.size for x in blocks)
         f, g = self.shares
-        common = sum(
-            self.counts[1, 1, label] * (label - rate_a) * (label - rate_b) for label in (0, 1)
-        ) * (np.minimum(f, g) - f * g)
+        rate = (r + s) / 2.0  # of the candidates of both blocks
+        labels = rate * (1.0 - r) * (1.0 - s) + (1.0 - rate) * r * s
+        common = both * labels * (np.minimum(f, g) - f * g)
         alone = sum(
-            x.size * r * (1.0 - r) * s * (1.0 - s)
-            for x, r, s in zip(blocks, (rate_a, rate_b), (f, g), strict=True)
+            x.size * y * (1.0 - y) * z * (1.0 - z)
+            for x, y, z in zip(blocks, (r, s), (f, g), strict=True)
         )
         share = 1.0 - 2.0 * common / np.where(alone > 0.0, alone, 1.0)
-        return np.asarray(np.maximum(share, 0.0))
+        return np.where(share > 1e-12, share, 0.0)
 
     def uncut(self) -> tuple[IntArray, IntArray]:
         """Return the nearest n, below and above, at which neither list cuts a block; 0: none."""
