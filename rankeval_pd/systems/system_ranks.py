@@ -40,7 +40,8 @@ from rankeval_pd.stats.rankings.rank_tests import (
 from rankeval_pd.stats.rankings.rank_tests import system_ranks as system_ranks_of
 from rankeval_pd.stats.resampling import resamples, swapped_gains
 from rankeval_pd.stats.resampling.gain_tables import METHODS, is_undecided
-from rankeval_pd.stats.resampling.item_draws import skewed, studentises
+from rankeval_pd.stats.resampling.item_draws import draws_of, skewed, studentises
+from rankeval_pd.stats.resampling.ratio_gains import FEW_ANSWERS, LEAST_ANSWERS
 from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions, quiet
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, with_resamples
 
@@ -335,6 +336,7 @@ class TableNotes:
         self._signs = "event" not in said or options.event == "wild"
         self._fewest = np.iinfo(np.int64).max
         self._flat = self._skewed = False
+        self._answers = np.inf  # the fewest guesses of a system
         self._late = False
 
     def settled(self, options: PairOptions, n_pairs: int, groups: int) -> PairOptions:
@@ -355,7 +357,11 @@ class TableNotes:
 
     def see(self, items: AnyItems, pairs: IntArray, options: PairOptions, flat: AnyArray) -> None:
         """Note the size of what was drawn, skewness, and whether an interval was not to be had."""
-        self._skewed = self._skewed or skewed(items, pairs, options)
+        ratios = draws_of(items, pairs, options, quiet).ratios
+        if ratios is None:
+            self._skewed = self._skewed or skewed(items, pairs, options)
+        else:
+            self._answers = min(self._answers, float(ratios.answers[pairs].min()))
         self._drawn = max(self._drawn, options.n_resamples)
         self.attrs["n_resamples"] = self._drawn or None  # of exact distributions nothing is drawn
         if self._fewest == np.iinfo(np.int64).max:
@@ -375,7 +381,9 @@ class TableNotes:
     def warn(self) -> None:
         """Warn where there are few items or groups, or nothing varies; lazy data, when computed."""
         self._late = True
-        said = [text for text in (self._about_size(), self._about_intervals()) if text]
+        said = [
+            x for x in (self._about_size(), self._about_guesses(), self._about_intervals()) if x
+        ]
         if said:
             warn(" ".join(said))
 
@@ -404,6 +412,17 @@ class TableNotes:
         else:
             return ""
         return f"{self._fewest} {what}: {found}. Take more; see the page on paired tests."
+
+    def _about_guesses(self) -> str:
+        if self._answers >= FEW_ANSWERS - 1e-9:
+            return ""
+        found = f"the test may err below {FEW_ANSWERS}"
+        if self._answers < LEAST_ANSWERS:
+            found = f"nothing is tested below {LEAST_ANSWERS}, and its p_value is NaN"
+        return (
+            f"The ratio of a system is of {self._answers:.3g} guesses (or answers): {found}. Take"
+            " more items, or a system that guesses more often."
+        )
 
     def _about_intervals(self) -> str:
         if not self._flat:

@@ -159,7 +159,7 @@ def _restricted_variance(
     tables = np.stack([tp_a, n_a, tp_b, n_b])
     # x of n have the smaller proportion s, and y of m have s + gap
     x, n, y, m = np.where(difference >= 0.0, tables[[2, 3, 0, 1]], tables)
-    s = _restricted_share(gap, x, n, y, m)
+    s = restricted_share(gap, x, n, y, m)
     # near the upper end, count negatives instead: small proportions keep their digits
     turned = s > 0.5 * (1.0 - gap)
     x, n, y, m = np.where(turned, np.stack([m - y, m, n - x, n]), np.stack([x, n, y, m]))
@@ -181,8 +181,12 @@ def _restricted_variance(
     return variance
 
 
-def _restricted_share(
-    gap: FloatArray, x: FloatArray, n: FloatArray, y: FloatArray, m: FloatArray
+def restricted_share(
+    gap: FloatArray | float,
+    x: FloatArray | float,
+    n: FloatArray | float,
+    y: FloatArray | float,
+    m: FloatArray | float,
 ) -> FloatArray:
     """Return the most likely s, nearly, if x of n come from s and y of m from s + gap.
 

@@ -1,0 +1,180 @@
+"""Precision, recall and F1 of predictions: how often do the paired tests of two systems err?
+
+Writes ratios.csv: for each setting the size of the tests at 5% (two systems of the same true
+ratio), the coverage of the 95% interval of the gain, their power with that of a peer, and how often
+the default call warns. Guesses are right at random: of fixed numbers of guesses that do not
+overlap, do by half of the smaller number, or are nested; of guesses at random items, where those
+shared are right more often; F1 of cautious and of bold systems; sentences with several guesses.
+"""
+
+import itertools
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from rankeval_pd.stats.resampling import paired_gains, swapped_gains
+from rankeval_pd.stats.resampling.item_draws import draws_of
+from rankeval_pd.stats.resampling.metric_sums import METRICS
+from rankeval_pd.stats.resampling.ratio_gains import FEW_ANSWERS
+from rankeval_pd.stats.resampling.test_items import Items, PairOptions, quiet
+
+SAMPLES = 300
+PAIR = np.array([[0, 1]])
+SIZES = (10, 30, 100, 500)
+Sample = Callable[[np.random.Generator], np.ndarray]  # statistics (system, item, statistic)
+
+
+def asked(event: str) -> PairOptions:
+    """Return the options of the default calls, with few draws."""
+    ci = "wild" if event == "wild" else "basic"
+    return PairOptions(999, event, "auto", ci, None, 0.05, 0.95, 1, keep_order=True, skewness=True)
+
+
+def guesses(n_a: int, n_b: int, shared: int, share_a: float, share_b: float) -> Sample:
+    """Return guesses of fixed numbers, of which some are those of both systems."""
+    a = np.repeat([1.0, 0.0, 1.0], [n_a - shared, n_b - shared, shared])
+    b = np.repeat([0.0, 1.0, 1.0], [n_a - shared, n_b - shared, shared])
+
+    def draw(rng: np.random.Generator) -> np.ndarray:
+        u = rng.random(a.size)
+        right = u < np.where(b > 0.0, share_b, share_a)
+        return np.stack([np.stack([right * a, a], 1), np.stack([(u < share_b) * b, b], 1)])
+
+    return draw
+
+
+def scattered(
+    only_a: float, only_b: float, both: float, items: int, p_a: float, p: float
+) -> Sample:
+    """Return guesses at random items, p of those of both right, p_a of those of the first alone."""
+    share = (only_a * p_a + both * p) / (only_a + both)
+    p_b = (share * (only_b + both) - both * p) / only_b
+
+    def draw(rng: np.random.Generator) -> np.ndarray:
+        rest = 1.0 - only_a - only_b - both
+        cell = rng.choice(4, size=items, p=[only_a, only_b, both, rest])
+        right = rng.random(items) < np.array([p_a, p_b, p, 0.0])[cell]
+        a, b = (np.isin(cell, x) * 1.0 for x in ((0, 2), (1, 2)))
+        return np.stack([np.stack([right * a, a], 1), np.stack([right * b, b], 1)])
+
+    return draw
+
+
+def of_f1(items: int, gold: float, found_a: float, false_a: float, found_b: float) -> Sample:
+    """Return predictions with the same true F1: of the second with its own share of gold found."""
+    score = 2 * gold * found_a / (gold * found_a + (1 - gold) * false_a + gold)
+    false_b = (2 * gold * found_b / score - gold - gold * found_b) / (1 - gold)
+
+    def draw(rng: np.random.Generator) -> np.ndarray:
+        true, u = rng.random(items) < gold, rng.random((2, items))
+        rates = ((found_a, false_a), (found_b, false_b))
+        said = np.array([u[k] < np.where(true, *rates[k]) for k in (0, 1)])
+        return np.stack([said & true, said, np.broadcast_to(true, said.shape)], axis=2) * 1.0
+
+    return draw
+
+
+def sentences(items: int, mean_a: float, mean_b: float, share: float) -> Sample:
+    """Return sentences of several guesses each, easier and harder ones."""
+
+    def draw(rng: np.random.Generator) -> np.ndarray:
+        easy = rng.beta(4.0 * share, 4.0 * (1.0 - share), items)
+        said = rng.poisson([[mean_a], [mean_b]], (2, items))
+        return np.stack([rng.binomial(said, easy), said], axis=2) * 1.0
+
+    return draw
+
+
+def settings() -> Iterator[tuple[str, str, float, Sample]]:
+    """Yield metric, setting, the true gain and what draws a sample."""
+    for (n_a, n_b), p in itertools.product(
+        itertools.combinations_with_replacement(SIZES, 2), (0.1, 0.3, 0.5, 0.7, 0.9)
+    ):
+        for shared, said in ((0, "apart"), (n_a // 2, "half shared"), (n_a - 1, "nested")):
+            if n_a == n_b and said == "nested":
+                shared = round(0.9 * n_a)
+            named = f"{n_a} and {n_b} guesses {said}, {p:g} right"
+            yield "precision", named, 0.0, guesses(n_a, n_b, shared, p, p)
+    for only_a, only_b, both, p_a, p in (
+        (0.1, 0.1, 0.5, 0.3, 0.9), (0.2, 0.05, 0.3, 0.6, 0.8), (0.05, 0.3, 0.1, 0.5, 0.6),
+    ):  # fmt: skip
+        for items in (100, 500):
+            named = f"{items} items, guessed by a {only_a}, by b {only_b}, by both {both}"
+            yield "precision", named, 0.0, scattered(only_a, only_b, both, items, p_a, p)
+    for items, gold, found_a, false_a, found_b in (
+        (100, 0.3, 0.3, 0.02, 0.7), (600, 0.3, 0.3, 0.02, 0.7), (100, 0.3, 0.5, 0.1, 0.5),
+        (600, 0.3, 0.5, 0.1, 0.5), (100, 0.5, 0.2, 0.0, 0.25), (600, 0.1, 0.2, 0.01, 0.5),
+    ):  # fmt: skip
+        named = f"{items} items, {gold:g} gold, found {found_a:g} and {found_b:g}"
+        yield "f1", named, 0.0, of_f1(items, gold, found_a, false_a, found_b)
+    for items, mean_a, mean_b, p in itertools.product((50, 200), (0.5, 2.5), (2.5,), (0.3, 0.8)):
+        named = f"{items} sentences of {mean_a:g} and {mean_b:g} guesses, {p:g} right"
+        yield "precision", named, 0.0, sentences(items, mean_a, mean_b, p)
+    for n_a, n_b, p, q in ((10, 100, 0.8, 0.5), (30, 30, 0.9, 0.6), (30, 500, 0.3, 0.1),
+                           (100, 100, 0.6, 0.4), (100, 500, 0.95, 0.85)):  # fmt: skip
+        named = f"{n_a} and {n_b} guesses apart, {p:g} and {q:g} right"
+        yield "precision", named, p - q, guesses(n_a, n_b, 0, p, q)
+    for n, p, q in ((30, 0.8, 0.5), (100, 0.6, 0.45)):
+        named = f"recall of {n}, {p:g} and {q:g} found"
+        yield "recall", named, p - q, guesses(n, n, n, p, q)
+
+
+def peer(values: np.ndarray, metric: str) -> float:
+    """Return McNemar's exact p-value of recall, and Boschloo's of guesses that are apart."""
+    (right_a, n_a), (right_b, n_b) = values.sum(axis=1)
+    if metric == "recall":
+        only = [int((values[k, :, 0] > values[1 - k, :, 0]).sum()) for k in (0, 1)]
+        return stats.binomtest(only[0], sum(only)).pvalue if sum(only) else 1.0
+    return stats.fisher_exact([[right_a, n_a - right_a], [right_b, n_b - right_b]])[1]
+
+
+def simulate(number: int, metric: str, gain: float, draw: Sample) -> Iterator[dict[str, object]]:
+    """Yield the shares of samples of one setting."""
+    rng = np.random.default_rng([32, number])
+    form = METRICS["recall" if metric == "recall" else metric]
+    found: dict[str, list[tuple[float, bool, bool]]] = {"wild": [], "recentred": []}
+    peers = []
+    for _ in range(SAMPLES):
+        items = Items(draw(rng), None, form.score, 1.0, None)
+        few = draws_of(items, PAIR, asked("wild"), quiet).ratios.answers.min() < FEW_ANSWERS
+        if gain:
+            peers.append(peer(items.statistics, metric) <= 0.05)
+        for event in ("wild", "recentred") if number % 5 == 0 else ("wild",):
+            test = (
+                paired_gains.paired_bootstrap
+                if event == "wild"
+                else swapped_gains.paired_permutation
+            )
+            row = test(items, PAIR, asked(event))
+            held = row.ci_low[0] <= gain <= row.ci_high[0]
+            found[event].append((row.p_value[0] <= 0.05, held, few))
+    for event, listed in found.items():
+        if listed:
+            rejected, held, few = np.mean(listed, axis=0)
+            name = "paired_bootstrap" if event == "wild" else "paired_permutation"
+            yield {
+                "procedure": name, "metric": metric, "gain": gain, "size": rejected if not gain else None,
+                "power": rejected if gain else None, "peer": np.mean(peers) if gain else None,
+                "coverage": held, "warned": few, "samples": SAMPLES,
+            }  # fmt: skip
+
+
+def main() -> None:
+    """Write the table, or only print the settings that are named."""
+    rows = []
+    for number, (metric, named, gain, draw) in enumerate(settings()):
+        if len(sys.argv) > 1 and sys.argv[1] not in f"{metric} {named}":
+            continue
+        for row in simulate(number, metric, gain, draw):
+            rows.append({"setting": named, **row})
+            print(named, {k: v for k, v in row.items() if v is not None}, flush=True)
+    if len(sys.argv) == 1:
+        pd.DataFrame(rows).to_csv(Path(__file__).with_suffix(".csv"), index=False)
+
+
+if __name__ == "__main__":
+    main()
