@@ -198,6 +198,10 @@ def _roc_columns(
 ) -> tuple[AnyArray, ...]:
     result = roc_areas.placements(ranking)
     found = spread_of(result.placement, result.gold, result.present, cluster)
+    if cluster is None:
+        found = found._replace(
+            spread=found.spread._replace(untied=result.untied, better=result.better)
+        )
     return (*_with_limits(result.area, found, level, ci), *found.groups)
 
 
@@ -212,8 +216,10 @@ def _with_limits(
         interval = {"delong": roc_areas.delong_limits, "logit": roc_areas.delong_logit_limits}[ci]
         limits = interval(area, found.spread, level)
     half = np.where(np.isnan(area), np.nan, 0.5)
-    _warn_if_reversed(area, limits[1])
     p_value = roc_areas.p_of_half(area, found.spread, *sizes, ci)
+    if ci == "newcombe":
+        *limits, p_value = roc_areas.with_two_scores(found.spread, sizes, level, limits, p_value)
+    _warn_if_reversed(area, limits[1])
     return (area, half, *limits, found.error, p_value)
 
 
@@ -232,6 +238,11 @@ def area_of_outlines(
     spread = roc_areas.AreaSpread(
         np.array([float(x.variance) for _, x in found]),
         np.array([float(x.freedom) for _, x in found]),
+        untied=np.array([float(x.untied) for _, x in found]),
+        better=(
+            np.array([float(x.better[0]) for _, x in found if x.better]),
+            np.array([float(x.better[1]) for _, x in found if x.better]),
+        ),
     )
     value = np.array([one for one, _ in found])
     values = _with_limits(value, found_of(spread, *sizes), level, interval)
@@ -301,11 +312,8 @@ def columns_of_two(
     found = spread_of(a.influence - b.influence, a.gold, both, cluster, what="compare_area")
     alone = [spread_of(x.influence, x.gold, both, cluster, warns=False) for x in (a, b)]
     error = found.error
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.where((error == 0.0) & (difference == 0.0), 0.0, difference / error)
-    t = np.where(np.isinf(t), np.nan, t)
     freedom = np.maximum(found.freedom, 1.0)
-    p_value = p_of_t(t, freedom, alternative)
+    t, p_value = t_and_p(difference, error, freedom, alternative)
     alike = roc_areas.same_order(of_a, of_b)
     own = [
         x
@@ -315,6 +323,16 @@ def columns_of_two(
     parts = (*own, freedom, alike)
     floats = (np.broadcast_to(np.asarray(x, dtype=float), difference.shape) for x in parts)
     return (a.value, b.value, difference, t, p_value, error, *floats, *found.groups)
+
+
+def t_and_p(
+    difference: FloatArray, error: FloatArray, freedom: FloatArray, alternative: str
+) -> tuple[FloatArray, FloatArray]:
+    """Return Student's t of a difference, NaN if nothing varies, and its p-value."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where((error == 0.0) & (difference == 0.0), 0.0, difference / error)
+    t = np.where(np.isinf(t), np.nan, t)
+    return t, p_of_t(t, freedom, alternative)
 
 
 PARTS_OF_TWO = (
