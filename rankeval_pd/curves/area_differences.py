@@ -267,10 +267,23 @@ def compare_area(
         interval = _delong_limits, ("difference", "se", "alike")
     else:
         interval = partial(_limits, clustered=clustered), ("area_a", "area_b", "se", *parts)
+
+    def finish(results: list[xr.Dataset], batch: list[Hashable]) -> list[xr.Dataset]:
+        decided = decide(results, batch, how=how, interval=interval)
+        return [_with_ends(x) for x in decided] if kind == "enrichment" else decided
+
     return answer(
         data, only_pair(data, a, b, roles), question, _columns(how, clustered),
-        can(compare_area), finish=partial(decide, how=how, interval=interval), attrs=noted,
+        can(compare_area), finish=finish, attrs=noted,
     )  # fmt: skip
+
+
+def _with_ends(result: xr.Dataset) -> xr.Dataset:
+    """Return one-sided intervals of lifts, which end where lifts do, not at 1."""
+    names = [name for name in result if str(name).startswith(("ci_low", "ci_high"))]
+    return result.assign(
+        {x: xr.where(abs(result[x]) == 1.0, result[x] * result["factor"], result[x]) for x in names}
+    )
 
 
 def _columns(how: _Options, clustered: bool) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from rankeval_pd.curves.early_retrieval import positive_number, rate_range, turn
 from rankeval_pd.curves.ranking_areas import spread_of, t_and_p
 from rankeval_pd.errors import check_share
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.intervals import differences
 from rankeval_pd.stats.intervals.proportions import Limits
 from rankeval_pd.stats.rankings import early, roc_areas
 from rankeval_pd.stats.rankings.early import EarlyShare
@@ -113,7 +114,7 @@ def early_limits(
     spread = error / factor
     variances = sides[0][0] ** 2, sides[1][0] ** 2, spread**2
     half = early.student_quantile(freedom, level) * spread
-    low, high = roc_areas.difference_limits(
+    low, high = differences.correlated_limits(
         (shares[0], shares[1]), (limits[0], limits[1]), variances, half
     )
     low, high = (np.where(alike > 0, 0.0 * error, factor * limit) for limit in (low, high))

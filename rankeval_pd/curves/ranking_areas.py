@@ -19,6 +19,7 @@ from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_b
 from rankeval_pd.forms.roles.roles import AreaInterval, AreaKind, EqualScores, RankingRoles, Roles
 from rankeval_pd.nbest.grouped_lists import warn_of_few
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.intervals import differences
 from rankeval_pd.stats.intervals.proportions import Limits
 from rankeval_pd.stats.rankings import early, roc_areas
 from rankeval_pd.stats.rankings.early import influences
@@ -352,7 +353,7 @@ def limits_of_two(
     ]
     variances = own[0][1] ** 2, own[1][1] ** 2, error**2
     half = early.student_quantile(freedom, level) * error
-    ends_at = roc_areas.difference_limits(
+    ends_at = differences.correlated_limits(
         (value_a, value_b), (limits[0], limits[1]), variances, half
     )
     low, high = (np.where(alike > 0, 0.0 * error, limit) for limit in ends_at)

@@ -21,6 +21,7 @@ from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_b
 from rankeval_pd.forms.roles.roles import Adjustment, Alternative, AreaKind, AreaTest, RankingRoles
 from rankeval_pd.nbest.region_intervals import favored
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats.intervals import differences
 from rankeval_pd.stats.intervals.differences import agree_with_test, one_sided
 from rankeval_pd.stats.intervals.proportions import Limits, quantile_of
 from rankeval_pd.stats.rankings import early, roc_areas
@@ -383,7 +384,7 @@ def area_contrasts(
             return np.maximum(gap - half, -1.0), np.minimum(gap + half, 1.0)
         variances = one.variance, other.variance, one.variance + other.variance
         of_both = one.limits(kind, level, columns[-1]), other.limits(kind, level, columns[-1])
-        return roc_areas.difference_limits((one.area, other.area), of_both, variances, half)
+        return differences.correlated_limits((one.area, other.area), of_both, variances, half)
 
     columns = (*given, tested, freedom, shared)
 

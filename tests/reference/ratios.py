@@ -94,6 +94,8 @@ def sentences(items: int, mean_a: float, mean_b: float, share: float) -> Sample:
 def settings() -> Iterator[tuple[str, str, float, Sample]]:
     """Yield metric, setting, the true gain and what draws a sample."""
     for (n_a, n_b), p in itertools.product(SIZES, (0.1, 0.3, 0.5, 0.9)):
+        if n_a >= 100 and p in (0.3, 0.9):
+            continue
         for shared, said in ((0, "apart"), (n_a // 2, "half shared"), (n_a - 1, "nested")):
             if n_a == n_b and said == "nested":
                 shared = round(0.9 * n_a)
@@ -146,11 +148,13 @@ def simulate(number: int, metric: str, gain: float, draw: Sample) -> dict[str, o
             draws = draws_of(items, PAIR, asked("wild"), quiet)
             few = bool(draws.ratios.answers.min() < FEW_ANSWERS)
             # without a gain the interval holds 0 if the test does not reject it
-            row = paired_gains.paired_bootstrap(
-                items, PAIR, asked("wild"), draws=None if gain else draws
-            )
-            rejected = bool(row.p_value[0] <= 0.05)
-            held = bool(row.ci_low[0] <= gain <= row.ci_high[0]) if gain else not rejected
+            tails = draws.ratios.tails
+            rejected = 2.0 * min(tails[0][0], tails[1][0]) <= 0.05 and not draws.ratios.few[0]
+            held = not rejected
+            if gain:
+                row = paired_gains.paired_bootstrap(items, PAIR, asked("wild"))
+                assert (row.p_value[0] <= 0.05) == rejected
+                held = bool(row.ci_low[0] <= gain <= row.ci_high[0])
             swapped = np.nan
             if sample < SWAPPED and values.shape[1] > 20:
                 other = swapped_gains.paired_permutation(items, PAIR, asked("recentred"))

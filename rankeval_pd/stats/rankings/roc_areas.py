@@ -93,10 +93,7 @@ class AreaSpread(NamedTuple):
 
 
 def delong_variance(placement: FloatArray, gold: BoolArray, present: BoolArray) -> FloatArray:
-    """Return DeLong's variance of an area, or of a difference of areas, from its placements.
-
-    NaN where a class has fewer than two candidates.
-    """
+    """Return the variance of :func:`area_spread`, NaN where a class has fewer than two."""
     return area_spread(placement, gold, present).variance
 
 
@@ -359,7 +356,7 @@ def area_difference_limits(
     """Return limits of the difference of two areas that agree with Student's test of it.
 
     0 is in the interval if, and only if, the test does not reject it: see
-    :func:`difference_limits`.
+    :func:`differences.correlated_limits`.
     """
     (area_a, area_b), (a, b) = areas, spreads
     limits = (
@@ -369,46 +366,7 @@ def area_difference_limits(
     t = t_of(np.maximum(of_difference.freedom, 1.0), level)
     half = np.asarray(t * np.sqrt(of_difference.variance), dtype=float)
     variances = a.variance, b.variance, of_difference.variance
-    return difference_limits((area_a, area_b), limits, variances, half)
-
-
-def difference_limits(
-    values: tuple[FloatArray, FloatArray],
-    limits: tuple[Limits, Limits],
-    variances: tuple[FloatArray, FloatArray, FloatArray],
-    half: FloatArray,
-) -> Limits:
-    """Return limits of the difference of two values between 0 and 1, from the limits of each.
-
-    ``variances`` are those of both values and of the difference; the test rejects differences
-    beyond ``half``. The distances of the limits are combined like standard errors (Zou and Donner
-    2008). By the share that is the correlation, both values move together: their distances on the
-    same side are then subtracted, so that the interval of correlated values is no wider than its
-    standard error. The limits are widened to what the test does not reject. If the test rejects,
-    they end at its limit on the side of 0.
-    """
-    gap = values[0] - values[1]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shared = variances[0] + variances[1] - variances[2]
-        correlation = shared / (2.0 * np.sqrt(variances[0] * variances[1]))
-        correlation = np.where(np.isfinite(correlation), np.clip(correlation, -1.0, 1.0), 0.0)
-    (down_a, up_a), (down_b, up_b) = (
-        (value - low, high - value) for value, (low, high) in zip(values, limits, strict=True)
-    )
-
-    def together(a: FloatArray, b: FloatArray, other_a: FloatArray, other_b: FloatArray) -> Any:
-        alike = np.maximum((a - other_b) ** 2, (other_a - b) ** 2)
-        alike = np.where(correlation > 0.0, alike, (a + b) ** 2)
-        part = np.abs(correlation)
-        return np.sqrt((1.0 - part) * (a**2 + b**2) + part * alike)
-
-    low = gap - together(down_a, up_b, up_a, down_b)
-    high = gap + together(up_a, down_b, down_a, up_b)
-    # the sides on which the test rejects 0
-    positive, negative = (gap - half > 0.0) & (half > 0.0), (gap + half < 0.0) & (half > 0.0)
-    low = np.where(positive, gap - half, np.minimum(low, gap - half))
-    high = np.where(negative, gap + half, np.maximum(high, gap + half))
-    return np.maximum(low, -1.0), np.minimum(high, 1.0)
+    return differences.correlated_limits((area_a, area_b), limits, variances, half)
 
 
 def same_order(first: Ranking, second: Ranking) -> BoolArray:

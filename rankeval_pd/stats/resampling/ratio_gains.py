@@ -39,8 +39,9 @@ def ratio_sums(values: FloatArray, form: RatioForm, pairs: IntArray) -> ExactSum
     above, below = values @ form.above, values @ form.below
     wholes = [values[..., k] ** 2 for k in form.wholes]
     outside = (above < 0.0) | (above > below)
+    broken = sum(values[..., k] != np.rint(values[..., k]) for k in form.wholes)
     simple = ((above == 0.0) | (above == below)) & ((below == 0.0) | (below == 1.0))
-    own = [*wholes, below**2, 1.0 * outside, 1.0 * ~simple]
+    own = [*wholes, below**2, 1.0 * outside, 1.0 * ~simple, 1.0 * broken]
     found = [exact_sums(np.asarray(rows)) for rows in own]
     systems = np.arange(len(values))
     for a, b in [*zip(systems, systems, strict=True), *pairs.tolist()]:
@@ -59,8 +60,8 @@ class RatioGains:
     ) -> None:
         """Take the sums of the statistics (system, statistic), and those of :func:`ratio_sums`."""
         systems, wholes = len(totals), len(form.wholes)
-        own, products = np.split(summed.rounded(), [(wholes + 3) * systems])
-        *squares, outside, several = own.reshape(wholes + 3, systems)
+        own, products = np.split(summed.rounded(), [(wholes + 4) * systems])
+        *squares, outside, several, broken = own.reshape(wholes + 4, systems)
         products = products.reshape(-1, 4)
         self._pairs = pairs if sign > 0.0 else pairs[:, ::-1]
         self._own, self._both = products[:systems], products[systems:]
@@ -69,13 +70,17 @@ class RatioGains:
         self._below = totals @ form.below
         with np.errstate(divide="ignore", invalid="ignore"):
             self.share = totals @ form.above / self._below
-            answers = [totals[:, k] ** 2 / x for k, x in zip(form.wholes, squares, strict=False)]
+            # guesses are counted; of other denominators, as many as vary as much
+            answers = [
+                np.where(broken == 0.0, totals[:, k], totals[:, k] ** 2 / x)
+                for k, x in zip(form.wholes, squares, strict=False)
+            ]
             items = self._below**2 / squares[-1]
             variance = self._products(self._own, self.share, self.share)
             size = self.share * (1.0 - self.share) * self._below**2 / variance
         #: (system,): of how many right or wrong answers the share varies as the ratio does
         self.size = np.where((variance > 1e-12 * self._below) & (size > 0.0), size, items)
-        #: (system,): effective numbers of guesses, or of whatever else a ratio is taken of
+        #: (system,): numbers of guesses, or of whatever else a ratio is taken of
         self.answers: FloatArray = np.nan_to_num(np.min(answers, axis=0))
         #: whether all numerators are between 0 and their denominators
         self.bounded = not outside.any() and bool((totals[:, form.wholes] >= 0.0).all())
@@ -145,6 +150,8 @@ class RatioGains:
         """Return the gains whose statistic is not beyond this one, (pair,)."""
         from scipy.special import ndtr
 
+        if np.isnan(statistic):  # a score of the family is undefined
+            return np.full(len(self._pairs), np.nan), np.full(len(self._pairs), np.nan)
         return self.limits(1.0 - 2.0 * float(ndtr(-statistic)))
 
     def limits(self, level: float) -> tuple[FloatArray, FloatArray]:
