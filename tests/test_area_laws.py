@@ -11,8 +11,6 @@ from sklearn.metrics import roc_auc_score
 
 import rankeval_pd
 
-RNG = np.random.default_rng(3)
-
 
 @pytest.fixture(scope="module")
 def df():

@@ -62,7 +62,8 @@ def area(
     ci : {None, "newcombe", "delong", "logit"}
         Interval; None is "newcombe" of the ROC area, "logit" of average precision. "newcombe" takes
         the standard deviation that each possible area would have, and DeLong's where that is
-        larger; it holds its level near 1, and where one class is small. "delong" is area -+ z se,
+        larger; it holds its level near 1, and where one class is small. For scores of two values it
+        is Miettinen and Nurminen's, of a difference of two proportions. "delong" is area -+ z se,
         pROC's, NaN where nothing varies; "logit" the same on the logit scale. Of average
         precision there is "logit" alone: with Student's t, around the value and around the value
         in which no positive counts itself; the outer limits of both.

@@ -179,8 +179,9 @@ def paired_bootstrap(
     Warns
     -----
     RankevalWarning
-        If up to 30 items are skewed, or all have one score; if so few items or groups allow no
-        significant result; for the paper's events below 30 items, or 20 groups; if nothing varies.
+        If up to 30 items are skewed, or all have one score; if a system has fewer than 10 guesses
+        (below 5 nothing is tested, and p is NaN); if so few items or groups allow no significant
+        result; for the paper's events below 30 items, or 20 groups; if nothing varies.
 
     Raises
     ------
@@ -196,6 +197,10 @@ def paired_bootstrap(
     differences random signs alone reject too often; Hall's test costs less than 0.05 of power where
     they are symmetric. No test can see gains so rare that the sample has none. The paper's events
     are too liberal for few items, and far too liberal for few groups: see the page on paired tests.
+
+    For ratios of sums between 0 and 1 (precision, recall, F1, AER, ratio), drawn item by item,
+    "wild" is no resampling but the law of the difference of two dependent shares (Storer and Kim
+    1990; Kosinski 2013), and for recall McNemar's test. It holds its level from 10 guesses.
 
     The score is linearised for "wild": exact for means, sums and accuracy; every other metric by
     its derivatives at the sums. All pairs share the same signs, and all events but "wild" one
@@ -312,7 +317,7 @@ def paired_permutation(
     DataFrame or Dataset
         The columns of :func:`paired_bootstrap`, with its warnings. ``p_one_sided`` is the chance of
         such a gain if the two systems are exchangeable on each item, or the p-value of Hall's
-        statistic if that is larger;
+        statistic, or of ratios that of their law, if that is larger;
         ``gain_se`` the standard deviation of the gain under swaps, as if the true gain were 0;
         ``ci_low`` and ``ci_high`` the gain less the quantiles of the gain under swaps. Both hold 0
         or not as the test says, and are the wider the larger the gain is beside its spread (of a
