@@ -161,7 +161,7 @@ def test_coverage_where_the_top_decides():
     rate = stats.norm.cdf(1.0 + stats.norm.ppf((np.arange(20_000) + 0.5) / 20_000 * 0.05)).mean()
     truth = 0.5 * (1 + (rate - 0.025) / 0.975)
     _, _, low, high, _ = partial_columns(
-        Ranking.of(score, gold, here), most=0.05, turned=False, level=0.95
+        Ranking.of(score, gold, here), limits=(0.0, 0.05), turned=False, level=0.95
     )
     assert ((low <= truth) & (truth <= high)).mean() >= 0.95
     top = stats.norm.ppf((np.arange(20_000) + 0.5) / 20_000)

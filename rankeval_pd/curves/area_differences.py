@@ -10,6 +10,13 @@ import numpy as np
 import xarray as xr
 
 from rankeval_pd.curves import ranking_areas
+from rankeval_pd.curves.early_differences import (
+    EARLY_KINDS,
+    EARLY_PARTS,
+    early_columns,
+    early_limits,
+    early_options,
+)
 from rankeval_pd.curves.ranking_areas import (
     EQUAL,
     KINDS,
@@ -38,8 +45,8 @@ from rankeval_pd.forms.roles.roles import (
     Adjustment,
     AdjustOver,
     Alternative,
-    AreaKind,
     AreaTest,
+    ComparedKind,
     EqualScores,
     RankingRoles,
     Roles,
@@ -76,8 +83,12 @@ def compare_area(
     a: Hashable = None,
     b: Hashable = None,
     *,
-    kind: AreaKind = "roc",
+    kind: ComparedKind = "roc",
     test: AreaTest = "t",
+    fpr: float | tuple[float, float] | None = None,
+    tpr: float | tuple[float, float] | None = None,
+    share: float | None = None,
+    bedroc_alpha: float = 20.0,
     equal: EqualScores = "block",
     alternative: Alternative = "two-sided",
     margin: float | None = None,
@@ -95,8 +106,16 @@ def compare_area(
         Candidates with a score for each measure and a gold label.
     a, b : names of measures, optional
         Both: this pair. ``a`` alone: a against each other measure. Neither: all pairs.
-    kind : {"roc", "ap"}
-        The area under the ROC curve, or average precision, see :func:`area`.
+    kind : {"roc", "ap", "partial", "bedroc", "enrichment"}
+        The area under the ROC curve, or average precision, see :func:`area`; the values of
+        :func:`partial_area`, :func:`bedroc` and :func:`enrichment`. Equal scores at the end of the
+        list of an enrichment factor count in part.
+    fpr, tpr : float or pair of floats, optional
+        The range of kind="partial", see :func:`partial_area`.
+    share : float, optional
+        The share of the candidates of kind="enrichment".
+    bedroc_alpha : float
+        The ``alpha`` of :func:`bedroc`.
     test : {"t", "delong"}
         "t": DeLong's standard error, with Student's distribution, whose degrees of freedom are
         those of the two classes' parts of it (Welch), or one less than the smaller class has if it
@@ -166,14 +185,17 @@ def compare_area(
       measure_a measure_b  difference    ci_low   ci_high   p_value better
     0      good      fair    0.112407  0.030916  0.207132  0.008071   good
     """
-    check_choice("kind", kind, KINDS)
+    check_choice("kind", kind, (*KINDS, *EARLY_KINDS))
     check_choice("equal", equal, EQUAL)
     check_choice("test", test, TESTS)
-    if kind == "ap" and test == "delong":
+    if kind != "roc" and test == "delong":
         raise ValueError(
-            "test='delong' is a test of ROC areas, and kind='ap' asks for average precision: leave"
-            " test out."
+            f"test='delong' is a test of ROC areas, and kind={kind!r} asks for something else:"
+            " leave test out."
         )
+    asked: dict[str, Any] = {}
+    if kind in EARLY_KINDS or (fpr, tpr, share) != (None, None, None):
+        asked = early_options(kind, fpr, tpr, share, bedroc_alpha)
     check_choice("alternative", alternative, ALTERNATIVES)
     check_choice("adjust_over", adjust_over, OVER)
     check_choice("adjust", adjust, (None, *ADJUSTMENTS))
@@ -185,12 +207,12 @@ def compare_area(
             " test out: Obuchowski's variance of whole groups is taken then, with Student's t."
         )
 
-    parts: tuple[str, ...] = PARTS_OF_TWO if kind == "ap" else _PARTS
+    parts: tuple[str, ...] = {"ap": PARTS_OF_TWO, "roc": _PARTS}.get(kind, EARLY_PARTS)
     names: tuple[str, ...] = (*_COMPARED, *parts, *(("n_groups",) if clustered else ()))
     how = _Options(
         adjust, adjust_over, alternative, round(1.0 - level, 12), level, check_margin(margin)
     )
-    noted: dict[str, Any] = {"kind": kind, "test": test, **how._asdict()}
+    noted: dict[str, Any] = {"kind": kind, "test": test, **asked, **how._asdict()}
     del noted["alpha"]
     if adjust is None:
         del noted["adjust_over"]
@@ -205,6 +227,9 @@ def compare_area(
         if kind == "ap":
             kernel = ranking_areas.columns_of_two
             options |= {"ties": EQUAL[equal], "ends": inner.attrs["ends"]}
+        elif kind in EARLY_KINDS:
+            kernel = early_columns
+            options |= {"kind": kind, "asked": asked, "ends": inner.attrs["ends"]}
         else:
             options["test"] = test
             placed = [_placements(inner)]
@@ -237,14 +262,29 @@ def compare_area(
     interval: tuple[Interval, tuple[str, ...]]
     if kind == "ap":
         interval = limits_of_two, ("area_a", "area_b", "se", *parts)
+    elif kind in EARLY_KINDS:
+        interval = early_limits, ("area_a", "area_b", "se", *parts)
     elif test == "delong":
         interval = _delong_limits, ("difference", "se", "alike")
     else:
         interval = partial(_limits, clustered=clustered), ("area_a", "area_b", "se", *parts)
+
+    def finish(results: list[xr.Dataset], batch: list[Hashable]) -> list[xr.Dataset]:
+        decided = decide(results, batch, how=how, interval=interval)
+        return [_with_ends(x) for x in decided] if kind == "enrichment" else decided
+
     return answer(
         data, only_pair(data, a, b, roles), question, _columns(how, clustered),
-        can(compare_area), finish=partial(decide, how=how, interval=interval), attrs=noted,
+        can(compare_area), finish=finish, attrs=noted,
     )  # fmt: skip
+
+
+def _with_ends(result: xr.Dataset) -> xr.Dataset:
+    """Return one-sided intervals of lifts, which end where lifts do, not at 1."""
+    names = [name for name in result if str(name).startswith(("ci_low", "ci_high"))]
+    return result.assign(
+        {x: xr.where(abs(result[x]) == 1.0, result[x] * result["factor"], result[x]) for x in names}
+    )
 
 
 def _columns(how: _Options, clustered: bool) -> tuple[str, ...]:

@@ -157,7 +157,7 @@ def bedroc(
     0    good  0.637122  0.534953  0.722995  0.107053
     1    fair  0.423112  0.325473  0.529992  0.107053
     """
-    alpha = _positive("alpha", alpha)
+    alpha = positive_number("alpha", alpha)
     level = check_share("level", level)
 
     def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
@@ -178,8 +178,8 @@ def bedroc(
 def partial_area(
     data: Data,
     *,
-    fpr: float | None = None,
-    tpr: float | None = None,
+    fpr: float | tuple[float, float] | None = None,
+    tpr: float | tuple[float, float] | None = None,
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:
@@ -189,11 +189,12 @@ def partial_area(
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
-    fpr : float, optional
-        The largest false positive rate, above 0 and at most 1: the area from 0 to it.
-    tpr : float, optional
+    fpr : float or pair of floats, optional
+        The largest false positive rate, above 0 and at most 1: the area from 0 to it. Or the
+        smallest and the largest one.
+    tpr : float or pair of floats, optional
         In place of fpr: the smallest true positive rate, from 0 to below 1: the area to the right
-        of the curve, from it to 1.
+        of the curve, from it to 1. Or the smallest and the largest one.
     level : float
         Confidence level of the interval.
     **roles
@@ -228,19 +229,11 @@ def partial_area(
     0    good  0.722201  0.669770  0.773332     0.5
     1    fair  0.617073  0.575875  0.667297     0.5
     """
-    if (fpr is None) == (tpr is None):
-        raise ValueError(
-            f"fpr={fpr!r}, tpr={tpr!r}: give one of the two, the largest false positive rate or the"
-            " smallest true positive rate of the range."
-        )
-    if fpr is not None:
-        most = check_share("fpr", fpr, one=True)
-    else:
-        most = 1.0 if tpr == 0 else 1.0 - check_share("tpr", tpr)
+    limits, turned = rate_range(fpr, tpr)
     level = check_share("level", level)
 
     def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
-        options = {"most": most, "turned": fpr is None, "level": level}
+        options = {"limits": limits, "turned": turned, "level": level}
         return _asked(inner, partial_columns, PARTIAL_COLUMNS, options)
 
     attrs = {"fpr": fpr, "tpr": tpr, "level": level}
@@ -248,7 +241,33 @@ def partial_area(
     return answer(data, roles, question, columns, can(partial_area), attrs=attrs)
 
 
-def _positive(name: str, given: Any) -> float:
+def rate_range(fpr: Any, tpr: Any) -> tuple[tuple[float, float], bool]:
+    """Return the limits of a range of false positive rates, and whether classes are swapped."""
+    if (fpr is None) == (tpr is None):
+        raise ValueError(
+            f"fpr={fpr!r}, tpr={tpr!r}: give one of the two, the largest false positive rate or the"
+            " smallest true positive rate of the range, or both limits of one, fpr=(0.1, 0.3)."
+        )
+    name, given = ("tpr", tpr) if fpr is None else ("fpr", fpr)
+    if isinstance(given, (int, float, np.number)):
+        given = (given, 1.0) if fpr is None else (0.0, given)
+    if len(given) != 2 or not 0.0 <= given[0] < given[1] <= 1.0:
+        check_share(name, given[0] if fpr is None else given[1], one=fpr is not None)
+        raise ValueError(
+            f"{name}={given!r}: give one rate, or the smaller and the larger limit of the range,"
+            " both from 0 to 1."
+        )
+    low, high = float(given[0]), float(given[1])
+    return ((1.0 - high, 1.0 - low), True) if fpr is None else ((low, high), False)
+
+
+def turned_over(ranking: Ranking) -> Ranking:
+    """Return the ranking with the others first, from the worst score on."""
+    score = np.where(np.isnan(ranking.score), -np.inf, ranking.score)
+    return Ranking.of(-score, ~ranking.gold, ranking.present)
+
+
+def positive_number(name: str, given: Any) -> float:
     """Return a finite number above 0, or refuse."""
     number = isinstance(given, (int, float, np.integer, np.floating))
     if not number or isinstance(given, bool) or not 0.0 < float(given) < np.inf:
@@ -310,18 +329,17 @@ def partial_columns(
     ranking: Ranking,
     cluster: IntArray | None = None,
     *,
-    most: float,
+    limits: tuple[float, float],
     turned: bool,
     level: float,
 ) -> tuple[AnyArray, ...]:
     """Return McClish's partial area, one half, limits and standard error."""
-    if turned:  # the others first, from the worst score on
-        score = np.where(np.isnan(ranking.score), -np.inf, ranking.score)
-        ranking = Ranking.of(-score, ~ranking.gold, ranking.present)
-    found = early.partial_area(ranking, most)
-    added = early.partial_area(early.with_end_pairs(ranking), most)
+    if turned:
+        ranking = turned_over(ranking)
+    found = early.area_between(ranking, *limits)
+    added = early.area_between(early.with_end_pairs(ranking), *limits)
     low, high, error, groups = _interval(found, added, level, cluster)
-    least = 0.5 * most
+    least = 0.5 * sum(limits)
     area, low, high = (0.5 * (1.0 + (x - least) / (1.0 - least)) for x in (found.share, low, high))
     half = np.where(np.isnan(area), np.nan, 0.5)
     error = np.where(np.isnan(area), np.nan, 0.5 * error / (1.0 - least))

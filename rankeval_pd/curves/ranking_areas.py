@@ -19,6 +19,7 @@ from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_b
 from rankeval_pd.forms.roles.roles import AreaInterval, AreaKind, EqualScores, RankingRoles, Roles
 from rankeval_pd.nbest.grouped_lists import warn_of_few
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.intervals import differences
 from rankeval_pd.stats.intervals.proportions import Limits
 from rankeval_pd.stats.rankings import early, roc_areas
 from rankeval_pd.stats.rankings.early import influences
@@ -61,7 +62,8 @@ def area(
     ci : {None, "newcombe", "delong", "logit"}
         Interval; None is "newcombe" of the ROC area, "logit" of average precision. "newcombe" takes
         the standard deviation that each possible area would have, and DeLong's where that is
-        larger; it holds its level near 1, and where one class is small. "delong" is area -+ z se,
+        larger; it holds its level near 1, and where one class is small. For scores of two values it
+        is Miettinen and Nurminen's, of a difference of two proportions. "delong" is area -+ z se,
         pROC's, NaN where nothing varies; "logit" the same on the logit scale. Of average
         precision there is "logit" alone: with Student's t, around the value and around the value
         in which no positive counts itself; the outer limits of both.
@@ -198,6 +200,10 @@ def _roc_columns(
 ) -> tuple[AnyArray, ...]:
     result = roc_areas.placements(ranking)
     found = spread_of(result.placement, result.gold, result.present, cluster)
+    if cluster is None:
+        found = found._replace(
+            spread=found.spread._replace(untied=result.untied, better=result.better)
+        )
     return (*_with_limits(result.area, found, level, ci), *found.groups)
 
 
@@ -212,8 +218,10 @@ def _with_limits(
         interval = {"delong": roc_areas.delong_limits, "logit": roc_areas.delong_logit_limits}[ci]
         limits = interval(area, found.spread, level)
     half = np.where(np.isnan(area), np.nan, 0.5)
-    _warn_if_reversed(area, limits[1])
     p_value = roc_areas.p_of_half(area, found.spread, *sizes, ci)
+    if ci == "newcombe":
+        *limits, p_value = roc_areas.with_two_scores(found.spread, sizes, level, limits, p_value)
+    _warn_if_reversed(area, limits[1])
     return (area, half, *limits, found.error, p_value)
 
 
@@ -232,6 +240,11 @@ def area_of_outlines(
     spread = roc_areas.AreaSpread(
         np.array([float(x.variance) for _, x in found]),
         np.array([float(x.freedom) for _, x in found]),
+        untied=np.array([float(x.untied) for _, x in found]),
+        better=(
+            np.array([float(x.better[0]) for _, x in found if x.better]),
+            np.array([float(x.better[1]) for _, x in found if x.better]),
+        ),
     )
     value = np.array([one for one, _ in found])
     values = _with_limits(value, found_of(spread, *sizes), level, interval)
@@ -301,11 +314,8 @@ def columns_of_two(
     found = spread_of(a.influence - b.influence, a.gold, both, cluster, what="compare_area")
     alone = [spread_of(x.influence, x.gold, both, cluster, warns=False) for x in (a, b)]
     error = found.error
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.where((error == 0.0) & (difference == 0.0), 0.0, difference / error)
-    t = np.where(np.isinf(t), np.nan, t)
     freedom = np.maximum(found.freedom, 1.0)
-    p_value = p_of_t(t, freedom, alternative)
+    t, p_value = t_and_p(difference, error, freedom, alternative)
     alike = roc_areas.same_order(of_a, of_b)
     own = [
         x
@@ -315,6 +325,16 @@ def columns_of_two(
     parts = (*own, freedom, alike)
     floats = (np.broadcast_to(np.asarray(x, dtype=float), difference.shape) for x in parts)
     return (a.value, b.value, difference, t, p_value, error, *floats, *found.groups)
+
+
+def t_and_p(
+    difference: FloatArray, error: FloatArray, freedom: FloatArray, alternative: str
+) -> tuple[FloatArray, FloatArray]:
+    """Return Student's t of a difference, NaN if nothing varies, and its p-value."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where((error == 0.0) & (difference == 0.0), 0.0, difference / error)
+    t = np.where(np.isinf(t), np.nan, t)
+    return t, p_of_t(t, freedom, alternative)
 
 
 PARTS_OF_TWO = (
@@ -334,7 +354,7 @@ def limits_of_two(
     ]
     variances = own[0][1] ** 2, own[1][1] ** 2, error**2
     half = early.student_quantile(freedom, level) * error
-    ends_at = roc_areas.difference_limits(
+    ends_at = differences.correlated_limits(
         (value_a, value_b), (limits[0], limits[1]), variances, half
     )
     low, high = (np.where(alike > 0, 0.0 * error, limit) for limit in ends_at)

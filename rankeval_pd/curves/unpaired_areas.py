@@ -18,9 +18,10 @@ from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import ask_measures
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
-from rankeval_pd.forms.roles.roles import Adjustment, Alternative, AreaKind, RankingRoles
+from rankeval_pd.forms.roles.roles import Adjustment, Alternative, AreaKind, AreaTest, RankingRoles
 from rankeval_pd.nbest.region_intervals import favored
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats.intervals import differences
 from rankeval_pd.stats.intervals.differences import agree_with_test, one_sided
 from rankeval_pd.stats.intervals.proportions import Limits, quantile_of
 from rankeval_pd.stats.rankings import early, roc_areas
@@ -38,6 +39,7 @@ _PAIR_COLUMNS = (
 )  # fmt: skip
 _IN_FAMILY = ("p_adjusted", "ci_low_alone", "ci_high_alone")  # of p-values that are adjusted
 AREA_KINDS = ("roc", "ap")
+TESTS = ("t", "delong")
 
 
 @Capabilities(
@@ -50,6 +52,7 @@ def unpaired_area(
     data: Data,
     *,
     kind: AreaKind = "roc",
+    test: AreaTest = "t",
     alternative: Alternative = "two-sided",
     adjust: Adjustment | None = None,
     level: float = 0.95,
@@ -64,6 +67,10 @@ def unpaired_area(
         Dataset the batch dimensions are the samples.
     kind : {"roc", "ap"}
         The area under the ROC curve, or average precision, see :func:`area`.
+    test : {"t", "delong"}
+        "t": the test of the notes. "delong": the normal distribution and DeLong's standard error
+        for test and interval, pROC's for unpaired curves (kind="roc" only); too liberal if a class
+        is small.
     alternative : {"two-sided", "greater", "less"}
         "greater": the area is the larger one in the first sample.
     adjust : {None, "holm", "bonferroni", "bh", "by"}
@@ -119,6 +126,12 @@ def unpaired_area(
     0    good        x        y   -0.008899 -0.089173  0.066616  0.815202     NaN
     """
     check_choice("kind", kind, AREA_KINDS)
+    check_choice("test", test, TESTS)
+    if kind == "ap" and test == "delong":
+        raise ValueError(
+            "test='delong' is a test of ROC areas, and kind='ap' asks for average precision: leave"
+            " test out."
+        )
     check_choice("alternative", alternative, ALTERNATIVES)
     check_choice("adjust", adjust, (None, *ADJUSTMENTS))
     level = check_share("level", level)
@@ -131,7 +144,13 @@ def unpaired_area(
         return result.assign(exists=xr.ones_like(result["area"], dtype=bool))
 
     each = answer(data, roles, question, ("measure", *_SAMPLE_COLUMNS), can(unpaired_area))
-    options = {"kind": kind, "level": level, "alternative": alternative, "adjust": adjust}
+    options = {
+        "kind": kind,
+        "test": test,
+        "level": level,
+        "alternative": alternative,
+        "adjust": adjust,
+    }
     attrs: dict[str, Any] = dict(options)
     dropped = [] if adjust is not None else list(_IN_FAMILY)
     if isinstance(each, xr.Dataset):
@@ -318,7 +337,12 @@ def _ap_statistic(a: _SampleAreas, b: _SampleAreas, freedom: FloatArray) -> Floa
 
 
 def area_contrasts(
-    *given: FloatArray, kind: str, level: float, alternative: str, adjust: str | None
+    *given: FloatArray,
+    kind: str,
+    test: str = "t",
+    level: float,
+    alternative: str,
+    adjust: str | None,
 ) -> tuple[AnyArray, ...]:
     """Return the columns (pair, measure), from the areas of the first and of the second samples.
 
@@ -334,6 +358,8 @@ def area_contrasts(
         # the weighted mean of both areas, and the standard error if both areas equaled it
         common = (a.area * a.weight + b.area * b.weight) / (a.weight + b.weight)
         at_least = np.sqrt(a.if_it_were(common) + b.if_it_were(common))
+        if test == "delong":
+            at_least, freedom = 0.0 * error, np.full(error.shape, np.inf)
         tested = np.where(np.isnan(error), np.nan, np.fmax(error, at_least))
         z = np.where((tested == 0.0) & (difference == 0.0), 0.0, difference / tested)
     z = np.where(np.isinf(z), np.nan, z)
@@ -353,9 +379,12 @@ def area_contrasts(
     def limits(*columns: FloatArray, level: float) -> Limits:
         one, other = _SampleAreas(*columns[:size]), _SampleAreas(*columns[size : 2 * size])
         half = quantile_of(columns[-2], level) * columns[-3]
+        if test == "delong":
+            gap = one.area - other.area
+            return np.maximum(gap - half, -1.0), np.minimum(gap + half, 1.0)
         variances = one.variance, other.variance, one.variance + other.variance
         of_both = one.limits(kind, level, columns[-1]), other.limits(kind, level, columns[-1])
-        return roc_areas.difference_limits((one.area, other.area), of_both, variances, half)
+        return differences.correlated_limits((one.area, other.area), of_both, variances, half)
 
     columns = (*given, tested, freedom, shared)
 

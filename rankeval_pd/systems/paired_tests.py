@@ -181,8 +181,9 @@ def paired_bootstrap(
     Warns
     -----
     RankevalWarning
-        If up to 30 items are skewed, or all have one score; if so few items or groups allow no
-        significant result; for the paper's events below 30 items, or 20 groups; if nothing varies.
+        If up to 30 items are skewed, or all have one score; if a system has fewer than 10 guesses
+        (below 5 nothing is tested, and p is NaN); if so few items or groups allow no significant
+        result; for the paper's events below 30 items, or 20 groups; if nothing varies.
 
     Raises
     ------
@@ -194,17 +195,19 @@ def paired_bootstrap(
     Notes
     -----
     "wild" holds its level at any number of items or groups if differences are symmetric. n items
-    allow no two-sided p below 2^(1−n): with five nothing is significant at .05. For skewed
-    differences random signs alone reject too often. No test can see gains so rare that the sample
-    has none. The paper's events are too liberal for few items or groups.
+    allow no two-sided p below 2^(1−n): with five nothing is significant at .05. No test can see
+    gains so rare that the sample has none. The paper's events are too liberal for few items.
+
+    For ratios of sums between 0 and 1 (precision, recall, F1, AER, ratio), drawn item by item,
+    "wild" is no resampling but the law of the difference of two dependent shares (Storer and Kim
+    1990; Kosinski 2013), and for recall McNemar's test. It holds its level from 10 guesses.
 
     The score is linearised for "wild": exact for means, sums and accuracy; every other metric by
     its derivatives at the sums. All pairs share the same signs, and all events but "wild" one
     matrix of counts, :func:`resample_counts` of the same seed, whose columns are the items (with
     ``groups`` the clusters) in the order of their labels: the order of the rows changes no number.
-    Monte-Carlo p-values are (s + 1)/(b + 1), those of "strict" s/b, which can be 0; an exact p that
-    would be 0 is 2^−n; two gains are equal if they differ by no more than 1e-12 of the scores'
-    scale (linearised: 1e-8). A resample in which the metric is undefined counts against the claim.
+    Monte-Carlo p-values are (s + 1)/(b + 1), those of "strict" s/b; an exact p that would be 0 is
+    2^−n. A resample in which the metric is undefined counts against the claim.
 
     Exact distributions exist for mean, sum and accuracy if the items' differences are multiples of
     one step and their sum has at most a million values: for "wild", and without ``groups`` for the
@@ -212,16 +215,14 @@ def paired_bootstrap(
 
     For items that are 0 or 1, without ``groups``, "wild" is McNemar's exact test; up to 200 items
     an unconditional one, whose p is never larger: the largest probability, over the share of items
-    that differ, of a McNemar p as small (Boschloo 1970 does so with Fisher's). A margin has
-    an unconditional test too; of other metrics the larger p of Student's t and Hall's.
+    that differ, of a McNemar p as small.
 
     "max-t" uses t statistics: for "wild" with the same signs for all pairs, for the other events
     with the standard error of every resample. Its interval excludes 0 if and only if p_adjusted is
     at most 1 − level: it contains the gains whose t statistic is not above the critical value.
 
     Pairs are ordered by gain: the one-sided p of equal systems is at most 0.05 in 10% of samples.
-    Use "greater" only if the direction was fixed before. With two factors the variance is that of
-    either, less that of their cells, and t has one degree of freedom less than the fewer levels.
+    Use "greater" only if the direction was fixed before.
 
     Cost: for each block of 1,000 resamples a matrix product, items x systems (but for "wild" x
     statistics). 8 bytes per resample and system are kept, and per pair if standard errors of
@@ -315,12 +316,11 @@ def paired_permutation(
     DataFrame or Dataset
         The columns of :func:`paired_bootstrap`, with its warnings. ``p_one_sided`` is the chance of
         such a gain if the two systems are exchangeable on each item, or the p-value of Hall's
-        statistic if that is larger;
-        ``gain_se`` the standard deviation of the gain under swaps, as if the true gain were 0;
+        statistic, or of ratios that of their law, if that is larger; ``gain_se`` the standard
+        deviation of the gain under swaps, as if the true gain were 0;
         ``ci_low`` and ``ci_high`` the gain less the quantiles of the gain under swaps. Both hold 0
-        or not as the test says, and are the wider the larger the gain is beside its spread (of a
-        gain that all items show, many times): an interval to be quoted, and the standard error for
-        :func:`needed_items`, are those of :func:`paired_bootstrap`.
+        or not as the test says, and are the wider the larger the gain is beside its spread: quote
+        the interval of :func:`paired_bootstrap`.
 
     Notes
     -----

@@ -40,7 +40,13 @@ from rankeval_pd.stats.rankings.rank_tests import (
 from rankeval_pd.stats.rankings.rank_tests import system_ranks as system_ranks_of
 from rankeval_pd.stats.resampling import resamples, swapped_gains
 from rankeval_pd.stats.resampling.gain_tables import METHODS, is_undecided
-from rankeval_pd.stats.resampling.item_draws import moves_with_size, skewed, studentises
+from rankeval_pd.stats.resampling.item_draws import (
+    draws_of,
+    moves_with_size,
+    skewed,
+    studentises,
+)
+from rankeval_pd.stats.resampling.ratio_gains import FEW_ANSWERS, LEAST_ANSWERS
 from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions, quiet
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, with_resamples
 
@@ -336,6 +342,7 @@ class TableNotes:
         self._signs = "event" not in said or options.event == "wild"
         self._fewest = np.iinfo(np.int64).max
         self._flat = self._skewed = self._sized = False
+        self._answers = np.inf  # the fewest guesses of a system
         self._late = False
 
     def settled(self, options: PairOptions, n_pairs: int, groups: int) -> PairOptions:
@@ -358,8 +365,12 @@ class TableNotes:
         """Note the size of what was drawn, skewness, and whether an interval was not to be had."""
         if isinstance(self._groups, list):
             self.attrs["event"] = "crossed"
-        self._skewed = self._skewed or skewed(items, pairs, options)
         self._sized = self._sized or (self._by_item and moves_with_size(items, pairs))
+        ratios = draws_of(items, pairs, options, quiet).ratios
+        if ratios is None:
+            self._skewed = self._skewed or skewed(items, pairs, options)
+        else:
+            self._answers = min(self._answers, float(ratios.answers[pairs].min()))
         self._drawn = max(self._drawn, options.n_resamples)
         self.attrs["n_resamples"] = self._drawn or None  # of exact distributions nothing is drawn
         if self._fewest == np.iinfo(np.int64).max:
@@ -380,7 +391,10 @@ class TableNotes:
     def warn(self) -> None:
         """Warn where there are few items or groups, or nothing varies; lazy data, when computed."""
         self._late = True
-        every = self._about_size(), self._about_intervals(), self._about_weight()
+        every = (
+            self._about_size(), self._about_guesses(), self._about_intervals(),
+            self._about_weight(),
+        )  # fmt: skip
         said = [text for text in every if text]
         if said:
             warn(" ".join(said))
@@ -422,6 +436,17 @@ class TableNotes:
             f"groups: the gain moves with the size of the groups of {self._groups!r}, and a few are"
             " far larger than the others: the mean over items rests on those few, and its test and"
             " interval may err. Give weight='group' for the mean over groups, or split large ones."
+        )
+
+    def _about_guesses(self) -> str:
+        if self._answers >= FEW_ANSWERS - 1e-9:
+            return ""
+        found = f"the test may err below {FEW_ANSWERS}"
+        if self._answers < LEAST_ANSWERS:
+            found = f"nothing is tested below {LEAST_ANSWERS}, and its p_value is NaN"
+        return (
+            f"The ratio of a system is of {self._answers:.3g} guesses (or answers): {found}. Take"
+            " more items, or a system that guesses more often."
         )
 
     def _about_intervals(self) -> str:

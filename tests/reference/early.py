@@ -41,7 +41,7 @@ def run(positives, prevalence, quality, kind, asked, repetitions, seed=1):
     if kind == "fpr":
         wanted = partial_truth(quality, asked)
         value, _, low, high, error = partial_columns(
-            Ranking.of(score, gold, here), most=asked, turned=False, level=0.95
+            Ranking.of(score, gold, here), limits=(0.0, asked), turned=False, level=0.95
         )
         wanted = 0.5 * (1.0 + (wanted - 0.5 * asked) / (1.0 - 0.5 * asked))
     else:

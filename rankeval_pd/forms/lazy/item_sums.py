@@ -363,7 +363,8 @@ def gather(
         swapped = of_resamples(sums, sizes)
     else:
         counted = of_resamples(_counts(graph, places, plan, known, needs), sizes)
-    return task(RemoteFacts, known, laws, linear, added, squares, signed, swapped, counted)
+    ratios = of_all(blocks.ratio_sums_of, known)
+    return task(RemoteFacts, known, laws, linear, added, squares, signed, swapped, counted, ratios)
 
 
 def _counts(

@@ -159,7 +159,7 @@ def _restricted_variance(
     tables = np.stack([tp_a, n_a, tp_b, n_b])
     # x of n have the smaller proportion s, and y of m have s + gap
     x, n, y, m = np.where(difference >= 0.0, tables[[2, 3, 0, 1]], tables)
-    s = _restricted_share(gap, x, n, y, m)
+    s = restricted_share(gap, x, n, y, m)
     # near the upper end, count negatives instead: small proportions keep their digits
     turned = s > 0.5 * (1.0 - gap)
     x, n, y, m = np.where(turned, np.stack([m - y, m, n - x, n]), np.stack([x, n, y, m]))
@@ -181,8 +181,12 @@ def _restricted_variance(
     return variance
 
 
-def _restricted_share(
-    gap: FloatArray, x: FloatArray, n: FloatArray, y: FloatArray, m: FloatArray
+def restricted_share(
+    gap: FloatArray | float,
+    x: FloatArray | float,
+    n: FloatArray | float,
+    y: FloatArray | float,
+    m: FloatArray | float,
 ) -> FloatArray:
     """Return the most likely s, nearly, if x of n come from s and y of m from s + gap.
 
@@ -307,16 +311,25 @@ def overlap_difference(
         spread_a = tp_a * (1.0 - near_a) ** 2 + (n_a - tp_a) * near_a**2
         spread_b = tp_b * (1.0 - near_b) ** 2 + (n_b - tp_b) * near_b**2
         correlation = np.clip(shared / np.sqrt(spread_a * spread_b), -1.0, 1.0)
-    low_a, high_a = clopper_pearson(tp_a / phi, n_a / phi, level)
-    low_b, high_b = clopper_pearson(tp_b / phi, n_b / phi, level)
+    each = (
+        clopper_pearson(tp_a / phi, n_a / phi, level),
+        clopper_pearson(tp_b / phi, n_b / phi, level),
+    )
+    return _combined((a, b), each, correlation)
+
+
+def _combined(
+    shares: tuple[FloatArray, FloatArray], limits: tuple[Limits, Limits], correlation: FloatArray
+) -> Limits:
+    """Return the limits of the difference of two shares, from those of each (Zou and Donner)."""
+    (a, b), ((low_a, high_a), (low_b, high_b)) = shares, limits
 
     def together(x: FloatArray, y: FloatArray) -> FloatArray:
         square = np.maximum(x**2 + y**2 - 2.0 * correlation * x * y, 0.0)
         return np.asarray(np.sqrt(square), dtype=float)
 
     low = np.maximum(a - b - together(a - low_a, high_b - b), -1.0)
-    high = np.minimum(a - b + together(high_a - a, b - low_b), 1.0)
-    return low, high
+    return low, np.minimum(a - b + together(high_a - a, b - low_b), 1.0)
 
 
 def paired_difference(
@@ -324,7 +337,7 @@ def paired_difference(
 ) -> Limits:
     """Return the limits of the difference of two shares of the same n candidates.
 
-    As in :func:`overlap_difference`; the correlation is that of the two labels. NaN if n is 0.
+    As in :func:`overlap_difference`, with the correlation of the labels. NaN if n is 0.
     """
     both, only_a, only_b, n = (np.asarray(x, dtype=float) for x in (both, only_a, only_b, n))
     tp_a, tp_b = both + only_a, both + only_b
@@ -334,14 +347,46 @@ def paired_difference(
         spread = near_a * (1.0 - near_a) * near_b * (1.0 - near_b)
         correlation = np.clip((both / n - a * b) / np.sqrt(spread), -1.0, 1.0)
     limits = clopper_pearson(tp_a, n, level), clopper_pearson(tp_b, n, level)
+    return _combined((a, b), limits, correlation)
 
-    def together(x: FloatArray, y: FloatArray) -> FloatArray:
-        return np.sqrt(np.maximum(x**2 + y**2 - 2.0 * correlation * x * y, 0.0))
 
-    low = a - b - together(a - limits[0][0], limits[1][1] - b)
-    return np.maximum(low, -1.0), np.minimum(
-        a - b + together(limits[0][1] - a, b - limits[1][0]), 1.0
+def correlated_limits(
+    values: tuple[FloatArray, FloatArray],
+    limits: tuple[Limits, Limits],
+    variances: tuple[FloatArray, FloatArray, FloatArray],
+    half: FloatArray,
+) -> Limits:
+    """Return limits of the difference of two values between 0 and 1, from the limits of each.
+
+    ``variances`` are those of both values and of the difference; the test rejects differences
+    beyond ``half``. The distances of the limits are combined like standard errors (Zou and Donner
+    2008). By the share that is the correlation, both values move together: their distances on the
+    same side are then subtracted, so that the interval of correlated values is no wider than its
+    standard error. The limits are widened to what the test does not reject. If the test rejects,
+    they end at its limit on the side of 0.
+    """
+    gap = values[0] - values[1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shared = variances[0] + variances[1] - variances[2]
+        correlation = shared / (2.0 * np.sqrt(variances[0] * variances[1]))
+        correlation = np.where(np.isfinite(correlation), np.clip(correlation, -1.0, 1.0), 0.0)
+    (down_a, up_a), (down_b, up_b) = (
+        (value - low, high - value) for value, (low, high) in zip(values, limits, strict=True)
     )
+
+    def together(a: FloatArray, b: FloatArray, other_a: FloatArray, other_b: FloatArray) -> Any:
+        alike = np.maximum((a - other_b) ** 2, (other_a - b) ** 2)
+        alike = np.where(correlation > 0.0, alike, (a + b) ** 2)
+        part = np.abs(correlation)
+        return np.sqrt((1.0 - part) * (a**2 + b**2) + part * alike)
+
+    low = gap - together(down_a, up_b, up_a, down_b)
+    high = gap + together(up_a, down_b, down_a, up_b)
+    # the sides on which the test rejects 0
+    positive, negative = (gap - half > 0.0) & (half > 0.0), (gap + half < 0.0) & (half > 0.0)
+    low = np.where(positive, gap - half, np.minimum(low, gap - half))
+    high = np.where(negative, gap + half, np.maximum(high, gap + half))
+    return np.maximum(low, -1.0), np.minimum(high, 1.0)
 
 
 def delta_method(

@@ -341,6 +341,42 @@ def partial_area(ranking: Ranking, most: float) -> EarlyShare:
     return EarlyShare(value, influence, ranking.gold, ranking.present)
 
 
+def area_between(ranking: Ranking, least: float, most: float) -> EarlyShare:
+    """Return the mean true positive rate over false positive rates between two limits."""
+    found = partial_area(ranking, most)
+    if least == 0.0:
+        return found
+    below, width = partial_area(ranking, least), most - least
+    share, influence = (
+        (most * x - least * y) / width
+        for x, y in ((found.share, below.share), (found.influence, below.influence))
+    )
+    return found._replace(share=share, influence=influence)
+
+
+def found_early(ranking: Ranking, share: float) -> EarlyShare:
+    """Return the share of the positives in a list of this share of the candidates.
+
+    A block at the end of the list counts in part. Candidates above the end of the list move it: by
+    what they take, the list loses positives at the precision around its end (Jiang and Zhao 2015),
+    which is that from half to one and a half times its size.
+    """
+    at = Blocks.of(ranking)
+    size = np.ceil(share * at.total - 1e-9)
+    ends = [np.clip(np.rint(x * size), 0, at.total).astype(np.int64) for x in (0.5, 1.5)]
+    first, last = (np.take_along_axis(at.tp, x, axis=-1) for x in ends)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inside = np.clip((size - at.start) / np.maximum(at.end - at.start, 1), 0.0, 1.0)
+        local = (last - first) / (ends[1] - ends[0])
+        value = np.where(at.true, inside, 0.0).sum(axis=-1, keepdims=True) / at.positive
+        others = local * (at.total - at.positive) / at.positive
+        influence = _by_candidate(at, inside * (1.0 - local), -inside * others)
+    known = (at.positive > 0) & (at.total > at.positive)
+    return EarlyShare(
+        np.where(known, value, np.nan)[..., 0], influence, ranking.gold, ranking.present
+    )
+
+
 def with_end_pairs(ranking: Ranking) -> Ranking:
     """Return the ranking with a true positive and another candidate at its top, and two at its end.
 

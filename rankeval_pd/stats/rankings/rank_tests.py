@@ -73,7 +73,14 @@ def system_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step =
     theta = draws.theta
     low, high, p_best = resampled_ranks(draws.scores, options.level)
     tested = paired_gains.paired_bootstrap(items, pairs, options, draws=draws)
-    p = tested.p_value if options.adjust is None else tested.p_adjusted
+    # few guesses are not tested, and distinguish nothing
+    untested = np.isnan(tested.p_value) & np.isfinite(theta[pairs]).all(axis=1)
+    p, family_p = (
+        np.where(untested, 1.0, x)
+        for x in (
+            tested.p_value if options.adjust is None else tested.p_adjusted, tested.family_p,
+        )
+    )  # fmt: skip
     drawn = max(options.n_resamples, int(tested.n_resamples.max(initial=0)))
     known = np.where(np.isnan(theta), -np.inf, theta)  # who has no score comes last
     rank = 1 + (known[:, np.newaxis] > known).sum(axis=0)
@@ -88,7 +95,7 @@ def system_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step =
     return Ranks(
         items.sign * theta, *together, *alone, rank, low, high, p_best,
         limits.low == 1, np.full(systems, items.n_groups), limits.letters,
-        any_of_system(tested.undecided, systems), np.full(systems, drawn), tested.family_p,
+        any_of_system(tested.undecided, systems), np.full(systems, drawn), family_p,
         tested.family_low, tested.family_high,
     )  # fmt: skip
 
@@ -134,7 +141,7 @@ Limits = tuple[FloatArray, FloatArray]
 
 def _together(draws: Draws, options: PairOptions) -> Limits:
     """Return intervals of all scores that hold together, the larger scores the better."""
-    if options.ci == "wild":
+    if options.ci == "wild" and draws.ratios is None:
         return _largest_limits(draws, options)
     shared = draws.items.n_systems * options.n_alike
     return _score_limits(draws, level_of_each(options.level, shared))
@@ -147,6 +154,8 @@ def _score_limits(draws: Draws, level: float) -> Limits:
         right = items.totals[:, 0]
         low, high = clopper_pearson(right, np.full(right.shape, items.n_items), level)
         return (low, high) if items.sign > 0.0 else (-high, -low)
+    if options.ci == "wild" and draws.ratios is not None:
+        return draws.ratios.score_limits(level, items.sign)
     every, error = np.arange(items.n_systems), _errors(draws)
     if options.ci == "wild":
         subsets = draws.subsets

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.intervals import differences
 from rankeval_pd.stats.intervals.proportions import Limits, t_of, z_of
 from rankeval_pd.stats.rankings.ranking import Blocks, Ranking
 
@@ -34,6 +35,9 @@ class Placements(NamedTuple):
     placement: FloatArray
     gold: BoolArray
     present: BoolArray
+    untied: FloatArray  #: the factor by which ties reduce the variance of an area of one half
+    #: how many positives and others have the better of two scores; NaN if scores are not two
+    better: tuple[FloatArray, FloatArray]
 
 
 def placements(ranking: Ranking) -> Placements:
@@ -54,7 +58,27 @@ def placements(ranking: Ranking) -> Placements:
     wrong = np.where(at.true, worse, 0).sum(axis=-1)  # twice, a whole number
     with np.errstate(divide="ignore", invalid="ignore"):
         area = 1.0 - wrong / (2.0 * positive[..., 0] * negative[..., 0])
-    return Placements(area, placed, ranking.gold, ranking.present)
+        # blocks with positives: the sum over blocks is one over positives, divided by theirs
+        first, last = (np.take_along_axis(at.tp, x, axis=-1) for x in (at.start, at.end))
+        size = (at.end - at.start) * 1.0
+        cubes = np.where(at.true, (size**3 - size) / (last - first), 0.0).sum(axis=-1)
+        untied = _untied(cubes, at.total[..., 0])
+    # two blocks, both with positives: the first positive's ends where the last one's begins
+    two = np.where(at.true, at.start, -1).max(axis=-1, initial=0)
+    edge = np.where(at.true, at.end, at.true.shape[-1]).min(axis=-1, initial=at.true.shape[-1])
+    ends = np.where(at.true, at.end, 0).max(axis=-1, initial=0) == at.total[..., 0]
+    two_valued = (two == edge) & ends & (edge > 0)
+    true = np.take_along_axis(at.tp, np.where(two_valued, edge, 0)[..., np.newaxis], axis=-1)[
+        ..., 0
+    ]
+    better = tuple(np.where(two_valued, x, np.nan) for x in (true, edge - true))
+    return Placements(area, placed, ranking.gold, ranking.present, untied, (better[0], better[1]))
+
+
+def _untied(cubes: Any, total: Any) -> FloatArray:
+    """Return Mann and Whitney's correction of the variance, for blocks that have positives."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(1.0 - cubes / (total**3.0 - total))
 
 
 class AreaSpread(NamedTuple):
@@ -64,13 +88,12 @@ class AreaSpread(NamedTuple):
     freedom: FloatArray  #: of the variance (Welch 1938, Satterthwaite 1946), or the smaller class's
     of_squares: FloatArray | None = None
     """For clusters: the degrees of freedom estimated from the squares of their totals."""
+    untied: FloatArray | float = 1.0  #: see :class:`Placements`
+    better: tuple[FloatArray, FloatArray] | None = None
 
 
 def delong_variance(placement: FloatArray, gold: BoolArray, present: BoolArray) -> FloatArray:
-    """Return DeLong's variance of an area, or of a difference of areas, from its placements.
-
-    NaN where a class has fewer than two candidates.
-    """
+    """Return the variance of :func:`area_spread`, NaN where a class has fewer than two."""
     return area_spread(placement, gold, present).variance
 
 
@@ -195,15 +218,22 @@ def newcombe_limits(
     positive: IntArray | FloatArray,
     negative: IntArray | FloatArray,
     level: float,
+    *,
+    halfway: bool = False,
 ) -> Limits:
     """Return the areas whose distance from the observed one is within z standard deviations.
 
     The variance at each area is that of Newcombe's method 5 (2006), which assumes exponential
-    scores. If DeLong's variance at the observed area is larger, all variances are multiplied by the
+    scores; it is reduced for ties as Mann and Whitney's, which it is at one half. If DeLong's
+    variance at the observed area is larger, all variances are multiplied by the
     ratio, and z is the quantile of Student's t with DeLong's degrees of freedom. For clusters z is
-    always that of t, because the variance is estimated even if it looks small.
+    always that of t, because the variance is estimated even if it looks small. With ``halfway``
+    a smaller variance of DeLong's counts too: the ratio is then its root, and at least the root of
+    a tenth.
     """
     at_once = _NewcombeModel.of(area, found, positive, negative)
+    if halfway:
+        at_once = at_once._replace(ratio=np.where(at_once.normal, at_once.least, at_once.ratio))
     t = t_of(at_once.freedom, level)
     scale = at_once.ratio * np.where(at_once.normal, z_of(level), t) ** 2
 
@@ -226,8 +256,10 @@ class _NewcombeModel(NamedTuple):
     positive: IntArray | FloatArray
     negative: IntArray | FloatArray
     ratio: FloatArray  #: the factor of the model's variance, 1 or more
+    least: FloatArray  #: the factor between the model's variance and a smaller one of DeLong's
     normal: BoolArray  #: whether the law is normal, not Student's
     freedom: FloatArray
+    untied: FloatArray | float
 
     @classmethod
     def of(
@@ -239,19 +271,21 @@ class _NewcombeModel(NamedTuple):
     ) -> _NewcombeModel:
         shown = found.of_squares
         freedom = found.freedom if shown is None else np.minimum(found.freedom, shown)
-        plain = cls(positive, negative, np.ones(1), np.ones(1, dtype=bool), freedom)
+        one = np.ones(1)
+        plain = cls(positive, negative, one, one, one > 0.0, freedom, found.untied)
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = found.variance / plain.model(area)
             larger = ratio > 1.0
         return plain._replace(
             ratio=np.where(larger, ratio, 1.0),
+            least=np.sqrt(np.clip(np.nan_to_num(ratio), 0.1, 1.0)),
             normal=~larger & (shown is None),
             freedom=np.maximum(freedom, 1.0),
         )
 
     def model(self, at: FloatArray) -> FloatArray:
         """Return the variance of Newcombe's method 5 at an area."""
-        return newcombe_variance(at, self.positive, self.negative)
+        return self.untied * newcombe_variance(at, self.positive, self.negative)
 
 
 def newcombe_variance(
@@ -263,6 +297,27 @@ def newcombe_variance(
         spread = 1.0 + half * ((1.0 - area) / (2.0 - area) + area / (1.0 + area))
         variance: FloatArray = area * (1.0 - area) * spread / (positive * negative)
     return variance
+
+
+def with_two_scores(
+    found: AreaSpread, sizes: tuple[Any, Any], level: float, limits: Limits, p_value: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return limits and p-value, for scores of two values those of Miettinen and Nurminen.
+
+    The area is then half of 1 and the difference of two proportions, and Mann and Whitney's test is
+    the score test of a difference of 0.
+    """
+    from scipy import special
+
+    if found.better is None or np.isnan(found.better[0]).all():
+        return *limits, p_value
+    counts = [np.where(np.isnan(found.variance), np.nan, x) for x in found.better]
+    two = ~np.isnan(counts[0])
+    table = [np.where(two, x, 1.0) for x in (counts[0], sizes[0], counts[1], sizes[1])]
+    ends = differences.miettinen_nurminen(*table, level)
+    tail = 2.0 * special.ndtr(-np.abs(differences.difference_score(*table, 0.0)))
+    low, high = (np.where(two, 0.5 + 0.5 * x, limit) for x, limit in zip(ends, limits, strict=True))
+    return low, high, np.where(two, tail, p_value)
 
 
 def p_of_half(
@@ -300,49 +355,18 @@ def area_difference_limits(
 ) -> Limits:
     """Return limits of the difference of two areas that agree with Student's test of it.
 
-    The limits of :func:`newcombe_limits` for both areas are combined like standard errors (Zou and
-    Donner 2008), with DeLong's correlation. They are widened to what the test does not reject; if
-    the test rejects, they end at its limit on the side of 0. So 0 is in the interval if, and only
-    if, the test does not reject it.
+    0 is in the interval if, and only if, the test does not reject it: see
+    :func:`differences.correlated_limits`.
     """
     (area_a, area_b), (a, b) = areas, spreads
-    limits = newcombe_limits(area_a, a, *sizes, level), newcombe_limits(area_b, b, *sizes, level)
+    limits = (
+        newcombe_limits(area_a, a, *sizes, level, halfway=True),
+        newcombe_limits(area_b, b, *sizes, level, halfway=True),
+    )
     t = t_of(np.maximum(of_difference.freedom, 1.0), level)
     half = np.asarray(t * np.sqrt(of_difference.variance), dtype=float)
     variances = a.variance, b.variance, of_difference.variance
-    return difference_limits((area_a, area_b), limits, variances, half)
-
-
-def difference_limits(
-    values: tuple[FloatArray, FloatArray],
-    limits: tuple[Limits, Limits],
-    variances: tuple[FloatArray, FloatArray, FloatArray],
-    half: FloatArray,
-) -> Limits:
-    """Return limits of the difference of two values between 0 and 1, from the limits of each.
-
-    ``variances`` are those of both values and of the difference; the test rejects differences
-    beyond ``half``. The limits are Zou and Donner's (2008), widened to what the test does not
-    reject. If the test rejects, they end at its limit on the side of 0.
-    """
-    (value_a, value_b), ((low_a, high_a), (low_b, high_b)) = values, limits
-    gap = value_a - value_b
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shared = variances[0] + variances[1] - variances[2]
-        correlation = shared / (2.0 * np.sqrt(variances[0] * variances[1]))
-        correlation = np.where(np.isfinite(correlation), np.clip(correlation, -1.0, 1.0), 0.0)
-
-    def together(x: FloatArray, y: FloatArray) -> FloatArray:
-        square = np.maximum(x**2 + y**2 - 2.0 * correlation * x * y, 0.0)
-        return np.asarray(np.sqrt(square), dtype=float)
-
-    low = gap - together(value_a - low_a, high_b - value_b)
-    high = gap + together(high_a - value_a, value_b - low_b)
-    # the sides on which the test rejects 0
-    positive, negative = (gap - half > 0.0) & (half > 0.0), (gap + half < 0.0) & (half > 0.0)
-    low = np.where(positive, gap - half, np.minimum(low, gap - half))
-    high = np.where(negative, gap + half, np.maximum(high, gap + half))
-    return np.maximum(low, -1.0), np.minimum(high, 1.0)
+    return differences.correlated_limits((area_a, area_b), limits, variances, half)
 
 
 def same_order(first: Ranking, second: Ranking) -> BoolArray:
@@ -456,7 +480,12 @@ def outline_area(outline: Outline) -> tuple[float, AreaSpread]:
         ]
     sizes = np.float64(positive), np.float64(negative)
     both = [np.array(part) for part in parts]
-    return value, AreaSpread(both[0] + both[1], freedom_of(both, sizes))
+    block = (outline.tp + outline.tied) * 1.0
+    untied = _untied((block**3 - block).sum(), positive + negative)
+    two = outline.tp.size == 2 and not outline.between.any()
+    one, other = (np.array(float(x[0]) if two else np.nan) for x in (outline.tp, outline.tied))
+    freedom = freedom_of(both, sizes)
+    return value, AreaSpread(both[0] + both[1], freedom, None, untied, (one, other))
 
 
 def _class_variance(placement: FloatArray, times: IntArray) -> float:

@@ -24,13 +24,16 @@ from rankeval_pd.stats.resampling.lattice import (
     lattice_of,
 )
 from rankeval_pd.stats.resampling.metric_sums import (
+    RATIO_FORMS,
     ContributionLevel,
     PieceUnits,
+    RatioForm,
     Score,
     WholeColumns,
     largest_sizes,
     sums_of_squares,
 )
+from rankeval_pd.stats.resampling.ratio_gains import ratio_sums
 from rankeval_pd.stats.resampling.test_items import PairOptions
 
 Positions = slice | IntArray  #: where the items of a block stand in the order of all labels
@@ -53,6 +56,11 @@ class Plan(NamedTuple):
     def adds(self) -> bool:
         """Whether it is asked what items add to the scores."""
         return self.signs or self.options.skewness
+
+    @property
+    def ratio_form(self) -> RatioForm | None:
+        """The score as a ratio of sums, if it is one."""
+        return RATIO_FORMS.get(self.score) if self.linear is None else None
 
 
 class ItemStatistics(NamedTuple):
@@ -232,6 +240,14 @@ def squares_of(
     own, weights = contributions(block, known, linear)
     raw = known.plan.options.simultaneous
     return sums_of_squares(own, weights, added.level, known.plan.pairs, raw=raw)
+
+
+def ratio_sums_of(block: ItemStatistics, known: ItemTotals) -> ExactSums | None:
+    """Return what tests of ratios need."""
+    form = known.plan.ratio_form
+    if form is None or not known.plan.options.skewness:
+        return None
+    return ratio_sums(block.statistics, form, known.plan.pairs)
 
 
 # ------------------------------------------------------------------------------------- exact laws

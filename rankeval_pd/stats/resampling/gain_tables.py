@@ -83,8 +83,15 @@ def no_rows(pairs: int) -> Rows:
 
 
 def allow_for_skewness(rows: Rows, draws: Draws) -> None:
-    """Put in the p-values of Hall's statistic, one-sided as the pairs stand and by their gain."""
+    """Put in the p-values of Hall's statistic, one-sided as the pairs stand and by their gain.
+
+    For ratios of sums they are those of their own law.
+    """
     every = np.arange(len(draws.pairs))
+    if draws.ratios is not None:
+        rows.least[:], rows.least_ordered[:] = ratio_p(draws)
+        rows.p[draws.ratios.few] = rows.ordered[draws.ratios.few] = np.nan
+        return
     gain, error = draws.gains(every), draws.linear_errors(every) * draws.student_factor
     varies = error > 0.0
     t, lean = np.where(varies, gain, 0.0) / np.where(varies, error, 1.0), draws.leans
@@ -94,8 +101,18 @@ def allow_for_skewness(rows: Rows, draws: Draws) -> None:
     rows.least_ordered[varies] = np.where(gain < 0.0, down, up)[varies]
 
 
+def ratio_p(draws: Draws) -> tuple[FloatArray, FloatArray]:
+    """Return the p-values of ratios, one-sided as the pairs stand and by their gain."""
+    assert draws.ratios is not None
+    up, down = (np.where(draws.ratios.few, np.nan, tail) for tail in draws.ratios.tails)
+    return up, np.where(draws.gains(np.arange(up.size)) < 0.0, down, up)
+
+
 def skewed_limits(found: Limits, draws: Draws, options: PairOptions) -> Limits:
-    """Return limits that also contain the gains that Hall's statistic does not reject."""
+    """Return limits that also contain the gains that Hall's, or a ratio's, test does not reject."""
+    if draws.ratios is not None:
+        own = draws.ratios.limits(options.two_tailed)
+        return np.fmin(found[0], own[0]), np.fmax(found[1], own[1])
     every = np.arange(len(draws.pairs))
     error = draws.linear_errors(every) * draws.student_factor
     critical = t_of(draws.items.n_drawn - 1.0, options.two_tailed)
@@ -260,13 +277,14 @@ def table(
     )
     draws, drawn = options.n_resamples, rows.drawn
     doubled = np.minimum(1.0, 2.0 * ordered)
+    untested = np.isnan(p)
     own = family = options.sided(p, doubled)
     drawn_p, tails = (rows.ordered, 2.0) if options.tails == 2 else (rows.p, 1.0)
     least = options.sided(rows.least, np.minimum(1.0, 2.0 * rows.least_ordered))
     if largest is not None:
-        own, family = (np.where(undefined, np.nan, x) for x in (largest.alone, largest.single))
+        own, family = (np.where(untested, np.nan, x) for x in (largest.alone, largest.single))
         if options.adjust == "max-t-stepdown":
-            family = np.where(undefined, np.nan, largest.down)
+            family = np.where(untested, np.nan, largest.down)
         drawn, drawn_p, tails = np.full(gain.size, not every), family, 1.0
         least = np.full(gain.size, np.nan)
     with np.errstate(invalid="ignore"):
@@ -305,7 +323,7 @@ def _above(high: FloatArray, options: PairOptions) -> FloatArray:
 
 def reaching(limits: tuple[Any, Any], p_value: Any, level: float) -> tuple[Any, Any]:
     """Return limits that exclude 0 only where the p-value that decides is at most 1 - level."""
-    kept = p_value > (1.0 - level) * (1.0 + 1e-12)
+    kept = ~(p_value <= (1.0 - level) * (1.0 + 1e-12))  # and where nothing is tested
     low, high = limits
     return np.where(kept & (low > 0.0), 0.0, low), np.where(kept & (high < 0.0), 0.0, high)
 

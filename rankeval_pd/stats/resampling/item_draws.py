@@ -17,11 +17,13 @@ from rankeval_pd.stats.resampling.lattice import Lattice, lattice, lattice_of, o
 from rankeval_pd.stats.resampling.metric_sums import (
     ContributionLevel,
     ContributionSpread,
+    RatioForm,
     Score,
     contribution_spread,
     leans,
     sums_of_squares,
 )
+from rankeval_pd.stats.resampling.ratio_gains import RatioGains, ratio_sums
 from rankeval_pd.stats.resampling.test_items import AnyItems, Items, PairOptions, Step, quiet
 
 # ---------- What is drawn of the items, for all pairs of systems together, when it is first needed
@@ -215,6 +217,18 @@ class Draws:
         """The skewness of pairs' contributions over the root of their number, (pair,)."""
         return leans(self.spread.pairs, self.spread.cubes, self.level, self.pairs)
 
+    @cached_property
+    def ratios(self) -> RatioGains | None:
+        """The tests of ratios of sums; None where scores are none, or not between 0 and 1."""
+        items, form = self.items, self.items.ratio_form
+        if form is None or not self.options.skewness:
+            return None
+        found = RatioGains(items.totals, self._ratio_sums(form), form, self.pairs, items.sign)
+        return found if found.bounded else None
+
+    def _ratio_sums(self, form: RatioForm) -> ExactSums:
+        return ratio_sums(self.there.statistics, form, self.pairs)
+
     @property
     def student_factor(self) -> float:
         """From the root of summed squares to a standard error with n - 1 degrees of freedom."""
@@ -303,6 +317,7 @@ class RemoteFacts:
     signed: FloatArray | None  #: (resample, system and weight)
     swapped: FloatArray | None  #: (trial, system x statistic)
     counted: FloatArray | None  #: (resample, system x statistic)
+    ratio_sums: ExactSums | None
 
     seeds: test_items.Seeds | None = None
 
@@ -315,6 +330,11 @@ class RemoteFacts:
     def sign(self) -> float:
         """-1 where smaller scores are better."""
         return self.known.plan.sign
+
+    @property
+    def ratio_form(self) -> RatioForm | None:
+        """The score as a ratio of sums."""
+        return self.known.plan.ratio_form
 
     @property
     def totals(self) -> FloatArray:
@@ -399,6 +419,15 @@ class GatheredDraws(Draws):
             pairs=found.pairs[self._place], cubes=cubes,
             raw=found.raw[self._place] if found.raw.size else found.raw,
         )  # fmt: skip
+
+    def _ratio_sums(self, form: RatioForm) -> ExactSums:
+        found = self._gathered.ratio_sums
+        assert found is not None
+        own = found.wholes.size - 4 * len(self._gathered.known.plan.pairs)
+        order = np.where(self._turned[:, np.newaxis], [0, 2, 1, 3], np.arange(4))
+        order += own + 4 * self._place[:, np.newaxis]
+        at = np.concatenate([np.arange(own), order.ravel()])
+        return ExactSums(found.wholes[at], found.undefined[at])
 
     @property
     def unit(self) -> float:

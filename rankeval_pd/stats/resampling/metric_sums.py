@@ -77,6 +77,20 @@ def bleu(sums: AnyArray) -> FloatArray:
     return np.where(nothing, 0.0, score)
 
 
+class RatioForm(NamedTuple):
+    """A score as a ratio of two sums: the factors of the statistics in both."""
+
+    above: tuple[int, ...]
+    below: tuple[int, ...]
+    wholes: tuple[int, ...]  #: the statistics that count guesses, or answers
+
+
+RATIO_FORMS: dict[Score, RatioForm] = {
+    ratio: RatioForm((1, 0), (0, 1), (1,)),
+    f1: RatioForm((2, 0, 0), (0, 1, 1), (1, 2)),
+    aer: RatioForm((1, 1, -1, -1), (1, 1, 0, 0), (0, 1)),
+}
+
 _BETA_SQUARED = 4.0  # recall weighs twice as much as precision, sacrebleu's default
 
 

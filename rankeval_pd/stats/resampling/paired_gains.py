@@ -21,6 +21,7 @@ from rankeval_pd.stats.resampling.gain_tables import (
     lattices_of,
     no_rows,
     oriented,
+    ratio_p,
     sd,
     skewed_limits,
     table,
@@ -110,24 +111,30 @@ def _tested(
     """Return the table of the tests from these draws, with ``limits`` that of the intervals too."""
     items, theta, asked = draws.items, draws.theta, limits
     signs = options.event == "wild"
+    ratios = draws.ratios if signs else None
     lattices = lattices_of(draws, options, range(len(pairs)), signs=signs)
     every = signs and bootstrap_tests.looks_at_every(items, options)
-    if not every and (options.simultaneous or None in lattices):
+    if not every and (options.simultaneous or (None in lattices and ratios is None)):
         check_enough(options, len(pairs))
     rows = no_rows(len(pairs))
     scattered = np.array([on is None for on in lattices], dtype=bool)
-    together = scattered & signs
+    together = scattered & signs & (ratios is None)
     for block in bootstrap_tests.blocks(np.flatnonzero(together), items.n_drawn):
         rows.put(block, *_wild_p(draws, block))
     alone = _law_p if signs else _resampled_p
-    for k in np.flatnonzero(~together).tolist():
-        rows.put(k, *alone(draws, k, lattices[k]))
+    if ratios is not None:
+        rows.put(np.arange(len(pairs)), draws.linear_errors(np.arange(len(pairs))), *ratio_p(draws))
+    else:
+        for k in np.flatnonzero(~together).tolist():
+            rows.put(k, *alone(draws, k, lattices[k]))
     largest, family = None, None
-    allows = allows_for_skewness(items, options)
+    allows = allows_for_skewness(items, options) and ratios is None
     if allows:
         allow_for_skewness(rows, draws)
 
     def limits_at(options: PairOptions) -> Limits:
+        if ratios is not None and options.ci == "wild":
+            return ratios.limits(options.two_tailed)
         found = _limits(draws, lattices, scattered, rows, options)
         return skewed_limits(found, draws, options) if allows and options.ci == "wild" else found
 
@@ -193,7 +200,7 @@ def _wild_max_t(draws: Draws) -> MaxT:
     gains, scale = np.where(nothing, 0.0, gains), np.where(nothing, 1.0, scale)
     t = gains / scale
     if allows_for_skewness(draws.items, draws.options):
-        t = held_back(draws, t)
+        t = held_back(draws, t, alone=True)
 
     def t_star(which: IntArray) -> FloatArray:
         moved = gains[which, np.newaxis] - 2.0 * draws.turned(which)
@@ -221,8 +228,14 @@ def widening(draws: Draws) -> FloatArray:
     return result
 
 
-def held_back(draws: Draws, t: FloatArray) -> FloatArray:
-    """Return the statistics of signs or swaps, smaller where Hall's rejects less."""
+def held_back(draws: Draws, t: FloatArray, *, alone: bool = False) -> FloatArray:
+    """Return the statistics of signs or swaps, smaller where Hall's rejects less.
+
+    For ratios the normal quantiles of their p-values; with ``alone`` also if they reject more.
+    """
+    if draws.ratios is not None:
+        own = draws.ratios.statistics
+        return own if alone else np.sign(own) * np.minimum(np.abs(own), np.abs(t))
     every = np.arange(t.size)
     error = draws.linear_errors(every)
     own = np.where(error > 0.0, draws.gains(every), 0.0) / np.where(error > 0.0, error, 1.0)
@@ -253,6 +266,8 @@ def _of_largest(draws: Draws, largest: MaxT, rows: Rows) -> Limits:
     """Return the gains that the largest statistic of all pairs does not reject."""
     every = np.arange(len(draws.pairs))
     gain, error = draws.gains(every), rows.error
+    if draws.options.event == "wild" and draws.ratios is not None:
+        return draws.ratios.limits_at(largest.critical)
     added, lean = np.zeros(len(draws.pairs)), None
     if draws.options.event == "wild":
         added = widening(draws)

@@ -95,13 +95,17 @@ def paired_permutation(
             gains.shape[1], every,
         )  # fmt: skip
         limits = simultaneous_limits(gain, rows.error, largest.critical)
-        if allows:
+        if draws.ratios is not None:
+            own = draws.ratios.limits_at(largest.critical)
+            limits = np.fmin(limits[0], own[0]), np.fmax(limits[1], own[1])
+        elif allows:
             left = np.maximum(1.0 - largest.critical**2 * widening(draws), 0.0)
             with np.errstate(divide="ignore"):
                 critical = largest.critical / np.sqrt(left)
             linear = draws.linear_errors(np.arange(len(pairs)))
             limits = skewness.reaching(limits, gain, linear, draws.leans, critical)
-        limits = with_proportions(draws, limits, rows.error)
+        if draws.ratios is None:
+            limits = with_proportions(draws, limits, rows.error)
     elif options.adjust is not None:
         wider = family_options(rows, options)
         limits = limits_at(rows_at(wider), wider)

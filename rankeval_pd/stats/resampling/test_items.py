@@ -13,7 +13,7 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.exact_sums import exact_total
 from rankeval_pd.stats.intervals import differences
 from rankeval_pd.stats.resampling import resamples
-from rankeval_pd.stats.resampling.metric_sums import Score
+from rankeval_pd.stats.resampling.metric_sums import RATIO_FORMS, RatioForm, Score
 
 # ------------------ What is asked of systems over test items: the items, and the options of a test
 
@@ -35,6 +35,11 @@ class AnyItems(Protocol):
     @property
     def sign(self) -> float:
         """-1 where smaller scores are better."""
+        ...
+
+    @property
+    def ratio_form(self) -> RatioForm | None:
+        """The score as a ratio of sums over items that are drawn one by one, if it is one."""
         ...
 
     @property
@@ -146,6 +151,12 @@ class Items:
         values = np.empty(int(self.cluster.max()) + 1, dtype=np.int64)
         values[self.cluster] = self.strata
         return values
+
+    @property
+    def ratio_form(self) -> RatioForm | None:
+        """The score as a ratio of sums over items that are drawn one by one, if it is one."""
+        plain = self.linear is None and self.cluster is None and self.strata is None
+        return RATIO_FORMS.get(self.score) if plain else None
 
     def unit(self) -> float | None:
         """Return how much one unit of the first statistic adds to the score, if it is constant.

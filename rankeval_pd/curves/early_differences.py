@@ -1,0 +1,121 @@
+"""Differences of partial areas, BEDROCs and enrichment factors of two measures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rankeval_pd.curves.early_retrieval import positive_number, rate_range, turned_over
+from rankeval_pd.curves.ranking_areas import spread_of, t_and_p
+from rankeval_pd.errors import check_share
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.intervals import differences
+from rankeval_pd.stats.intervals.proportions import Limits
+from rankeval_pd.stats.rankings import early, roc_areas
+from rankeval_pd.stats.rankings.early import EarlyShare
+from rankeval_pd.stats.rankings.ranking import Ranking
+
+EARLY_KINDS = ("partial", "bedroc", "enrichment")
+_OF_ONE = ("error", "freedom", "positive", "added", "added_error", "added_positive")
+EARLY_PARTS = (
+    "base", "factor", *(f"{name}_{side}" for side in "ab" for name in _OF_ONE), "freedom", "alike",
+)  # fmt: skip
+
+
+def early_options(kind: str, fpr: Any, tpr: Any, share: Any, bedroc_alpha: float) -> dict[str, Any]:
+    """Return what a kind of share asks for, checked; refuse what belongs to another kind."""
+    for name, given, own in (
+        ("fpr", fpr, "partial"), ("tpr", tpr, "partial"), ("share", share, "enrichment"),
+    ):  # fmt: skip
+        if given is not None and kind != own:
+            raise ValueError(f"{name}={given!r} belongs to kind={own!r}, and kind={kind!r} here.")
+    if kind == "partial":
+        limits, turned = rate_range(fpr, tpr)
+        return {"limits": limits, "turned": turned}
+    if kind == "bedroc":
+        return {"alpha": positive_number("bedroc_alpha", bedroc_alpha)}
+    if share is None:
+        raise ValueError("kind='enrichment': give the share of the candidates, share=0.01.")
+    return {"share": check_share("share", share, one=True)}
+
+
+def _share_of(ranking: Ranking, kind: str, asked: dict[str, Any]) -> EarlyShare:
+    if kind == "bedroc":
+        return early.bedroc(ranking, asked["alpha"]).early
+    if kind == "enrichment":
+        return early.found_early(ranking, asked["share"])
+    return early.area_between(ranking, *asked["limits"])
+
+
+def early_columns(
+    score_a: FloatArray,
+    score_b: FloatArray,
+    present_a: BoolArray,
+    present_b: BoolArray,
+    gold: BoolArray,
+    cluster: IntArray | None = None,
+    *,
+    alternative: str,
+    kind: str,
+    ends: bool,
+    asked: dict[str, Any],
+) -> tuple[AnyArray, ...]:
+    """Return both values, the difference, t, its p-value and standard error, and what follows."""
+    both = present_a & present_b
+    rankings = [Ranking.of(score, gold, both, ends=ends) for score in (score_a, score_b)]
+    if asked.get("turned"):
+        rankings = [turned_over(ranking) for ranking in rankings]
+    found, parts = [], []
+    for ranking in rankings:
+        one, more = (_share_of(x, kind, asked) for x in (ranking, early.with_end_pairs(ranking)))
+        own = spread_of(one.influence, one.gold, both, cluster, warns=False)
+        added = spread_of(more.influence, more.gold, more.present, None, warns=False)
+        found.append(one)
+        parts += [own.error, own.freedom, own.positive, more.share, added.error, added.positive]
+    a, b = found
+    varies = spread_of(a.influence - b.influence, a.gold, both, cluster, what="compare_area")
+    freedom = np.maximum(varies.freedom, 1.0)
+    difference = np.asarray(a.share - b.share)
+    t, p_value = t_and_p(difference, varies.error, freedom, alternative)
+    base, factor = 0.0, np.float64(1.0)
+    if kind == "partial":  # as McClish standardises it
+        least = 0.5 * sum(asked["limits"])
+        base, factor = 0.5 - 0.5 * least / (1.0 - least), np.float64(0.5 / (1.0 - least))
+    if kind == "enrichment":
+        total = np.asarray(both.sum(axis=-1), dtype=float)
+        factor = total / np.ceil(asked["share"] * total - 1e-9)
+    columns = (
+        base, factor, *parts, freedom, roc_areas.same_order(*rankings),
+    )  # fmt: skip
+    floats = (np.broadcast_to(np.asarray(x, dtype=float), difference.shape) for x in columns)
+    return (
+        base + factor * a.share, base + factor * b.share, factor * difference, t, p_value,
+        factor * varies.error, *floats, *varies.groups,
+    )  # fmt: skip
+
+
+def early_limits(
+    value_a: FloatArray, value_b: FloatArray, error: FloatArray, base: FloatArray,
+    factor: FloatArray, *parts: FloatArray, level: float,
+) -> Limits:  # fmt: skip
+    """Return the limits of the difference, from those of both shares."""
+    sides, freedom, alike = (parts[:6], parts[6:12]), parts[12], parts[13]
+    shares, limits = [], []
+    for value, side in zip((value_a, value_b), sides, strict=True):
+        own, free, positive, added, added_error, added_positive = side
+        share = np.clip((value - base) / factor, 0.0, 1.0)
+        ends = (
+            early.logit_limits(share, own, free, positive, level),
+            early.logit_limits(added, added_error, free, added_positive, level),
+        )
+        shares.append(share)
+        limits.append((np.fmin(ends[0][0], ends[1][0]), np.fmax(ends[0][1], ends[1][1])))
+    spread = error / factor
+    variances = sides[0][0] ** 2, sides[1][0] ** 2, spread**2
+    half = early.student_quantile(freedom, level) * spread
+    low, high = differences.correlated_limits(
+        (shares[0], shares[1]), (limits[0], limits[1]), variances, half
+    )
+    low, high = (np.where(alike > 0, 0.0 * error, factor * limit) for limit in (low, high))
+    return low, high

@@ -1,0 +1,287 @@
+"""Differences of two ratios of sums, such as precisions: their exact null law, p-values, limits.
+
+A ratio of sums between 0 and 1 varies as the share of n right answers does: for items whose
+numerator is 0 or 1 and whose denominator is 1, n is the sum of the denominators; else it is the
+number whose share would have the variance of the ratio. The covariance of two systems is that of a
+number of answers which both share. If both true ratios are equal, their difference is
+
+    X / n_a − Y / n_b + Z (1 / n_a − 1 / n_b),
+
+where X, Y and Z are binomial, of the answers of the first alone, of the second alone, and shared.
+Its tails are computed at the pooled ratio (Storer and Kim 1990 do so for independent answers;
+Kosinski 2013 has the variance of dependent ones). For another difference the ratios are the most
+likely ones that have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.exact_sums import ExactSums, exact_sums
+from rankeval_pd.stats.intervals.differences import restricted_share, tango
+from rankeval_pd.stats.intervals.proportions import clopper_pearson, t_of, z_of
+from rankeval_pd.stats.resampling.metric_sums import RatioForm
+from rankeval_pd.stats.significance.unconditional import paired_boschloo
+
+FEW_ANSWERS = 10  #: guesses of a system, from which a test holds its level
+LEAST_ANSWERS = 5  #: guesses of a system, below which nothing is tested
+_LARGE = 2_000.0  # n p (1 - p) of both from which the law is nearly normal
+_ROOM = 1e-7  # of one answer: sums that differ by less are equal
+
+
+def ratio_sums(values: FloatArray, form: RatioForm, pairs: IntArray) -> ExactSums:
+    """Return sums over items (system, item, statistic) from which :class:`RatioGains` is made."""
+    above, below = values @ form.above, values @ form.below
+    wholes = [values[..., k] ** 2 for k in form.wholes]
+    outside = (above < 0.0) | (above > below)
+    broken = sum(values[..., k] != np.rint(values[..., k]) for k in form.wholes)
+    simple = ((above == 0.0) | (above == below)) & ((below == 0.0) | (below == 1.0))
+    own = [*wholes, below**2, 1.0 * outside, 1.0 * ~simple, 1.0 * broken]
+    found = [exact_sums(np.asarray(rows)) for rows in own]
+    systems = np.arange(len(values))
+    for a, b in [*zip(systems, systems, strict=True), *pairs.tolist()]:
+        x, y, u, v = above[a], below[a], above[b], below[b]
+        found.append(exact_sums(np.stack([x * u, x * v, y * u, y * v])))
+    return ExactSums(
+        np.concatenate([x.wholes for x in found]), np.concatenate([x.undefined for x in found])
+    )
+
+
+class RatioGains:
+    """Tests and intervals of the gains of pairs of ratios."""
+
+    def __init__(
+        self, totals: FloatArray, summed: ExactSums, form: RatioForm, pairs: IntArray, sign: float
+    ) -> None:
+        """Take the sums of the statistics (system, statistic), and those of :func:`ratio_sums`."""
+        systems, wholes = len(totals), len(form.wholes)
+        own, products = np.split(summed.rounded(), [(wholes + 4) * systems])
+        *squares, outside, several, broken = own.reshape(wholes + 4, systems)
+        products = products.reshape(-1, 4)
+        self._pairs = pairs if sign > 0.0 else pairs[:, ::-1]
+        self._own, self._both = products[:systems], products[systems:]
+        if sign < 0.0:
+            self._both = self._both[:, [0, 2, 1, 3]]
+        self._below = totals @ form.below
+        with np.errstate(divide="ignore", invalid="ignore"):
+            self.share = totals @ form.above / self._below
+            # guesses are counted; of other denominators, as many as vary as much
+            answers = [
+                np.where(broken == 0.0, totals[:, k], totals[:, k] ** 2 / x)
+                for k, x in zip(form.wholes, squares, strict=False)
+            ]
+            items = self._below**2 / squares[-1]
+            variance = self._products(self._own, self.share, self.share)
+            size = self.share * (1.0 - self.share) * self._below**2 / variance
+        #: (system,): of how many right or wrong answers the share varies as the ratio does
+        self.size = np.where((variance > 1e-12 * self._below) & (size > 0.0), size, items)
+        #: (system,): numbers of guesses, or of whatever else a ratio is taken of
+        self.answers: FloatArray = np.nan_to_num(np.min(answers, axis=0))
+        #: whether all numerators are between 0 and their denominators
+        self.bounded = not outside.any() and bool((totals[:, form.wholes] >= 0.0).all())
+        self._simple = several == 0.0
+        #: degrees of freedom of a variance that is estimated, endless if the share has it
+        self._freedom = np.where(
+            self._simple,
+            np.inf,
+            np.maximum(np.fmin(items, self.answers) - 1.0, 1.0),
+        )
+
+    @staticmethod
+    def _products(sums: FloatArray, a: Any, b: Any) -> FloatArray:
+        """Return sums of products of what numerators exceed these parts of denominators by."""
+        xu, xv, yu, yv = sums.T
+        return np.asarray(xu - b * xv - a * yu + a * b * yv)
+
+    @cached_property
+    def few(self) -> BoolArray:
+        """Whether a system of the pair has too few guesses for any test, (pair,)."""
+        return np.asarray(self.answers[self._pairs].min(axis=1) < LEAST_ANSWERS)
+
+    @cached_property
+    def tails(self) -> tuple[FloatArray, FloatArray]:
+        """The chances of gains that are as large, and as small, if both are equal: (pair,)."""
+        up, down = np.array([self._tails(k) for k in range(len(self._pairs))]).reshape(-1, 2).T
+        return up, down
+
+    def _counts(self, k: int) -> tuple[int, int] | None:
+        """Return answers right in one system only, if both answer the same items once."""
+        xu, xv, yu, yv = self._both[k]
+        a, b = self._pairs[k]
+        same = self._below[a] == self._below[b] == yv
+        if not (same and self._simple[a] and self._simple[b]):
+            return None
+        return int(xv - xu), int(yu - xu)
+
+    def _tails(self, k: int) -> tuple[float, float]:
+        if not np.isfinite(self.share[self._pairs[k]]).all():
+            return np.nan, np.nan
+        counts = self._counts(k)
+        if counts is not None:
+            n = int(self._both[k, 3])
+            return paired_boschloo(*counts, n), paired_boschloo(*counts[::-1], n)
+        up, down = self._law(k).tails(0.0)
+        return up, down
+
+    def _law(self, k: int) -> _Law:
+        pair = self._pairs[k]
+        share, size = self.share[pair], self.size[pair]
+        pooled = float(share @ size / size.sum())
+        product = float(self._products(self._both[k], pooled, pooled)) / self._below[pair].prod()
+        varies = pooled * (1.0 - pooled)
+        shared = product * size.prod() / varies if varies > 1e-12 else 0.0
+        return _Law(*share.tolist(), *size.tolist(), shared, float(self._freedom[pair].min()))
+
+    @cached_property
+    def statistics(self) -> FloatArray:
+        """The normal quantiles of the p-values, 0 if nothing is tested: (pair,)."""
+        from scipy.special import ndtri
+
+        up, down = self.tails
+        found = np.where(up < down, -ndtri(np.minimum(up, 0.5)), ndtri(np.minimum(down, 0.5)))
+        return np.where(self.few, 0.0, found)
+
+    def limits_at(self, statistic: float) -> tuple[FloatArray, FloatArray]:
+        """Return the gains whose statistic is not beyond this one, (pair,)."""
+        from scipy.special import ndtr
+
+        if np.isnan(statistic):  # a score of the family is undefined
+            return np.full(len(self._pairs), np.nan), np.full(len(self._pairs), np.nan)
+        return self.limits(1.0 - 2.0 * float(ndtr(-statistic)))
+
+    def limits(self, level: float) -> tuple[FloatArray, FloatArray]:
+        """Return the gains that neither tail rejects, (pair,); all between -1 and 1."""
+        low, high = np.full((2, len(self._pairs)), np.nan)
+        for k, pair in enumerate(self._pairs):
+            if np.isfinite(self.share[pair]).all():
+                counts = self._counts(k)
+                if counts is not None:
+                    xu, *_, n = self._both[k].astype(int).tolist()
+                    low[k], high[k] = tango((xu, *counts, n - xu - sum(counts)), level)
+                else:
+                    low[k], high[k] = self._law(k).limits(level)
+        return low, high
+
+    def score_limits(self, level: float, sign: float) -> tuple[FloatArray, FloatArray]:
+        """Return the interval of each ratio (Korn and Graubard 1998), the larger the better."""
+        size = self.size * (z_of(level) / t_of(self._freedom, level)) ** 2
+        low, high = clopper_pearson(self.share * size, size, level)
+        return (low, high) if sign > 0.0 else (-high, -low)
+
+
+class _Law(NamedTuple):
+    """The law of the difference of two shares, see the module."""
+
+    share_a: float
+    share_b: float
+    size_a: float
+    size_b: float
+    shared: float
+    freedom: float
+
+    def tails(self, gain: float) -> FloatArray:
+        """Return the chances of a difference that is as large, and as small, at a true gain."""
+        n_a, n_b = (max(1, round(x)) for x in (self.size_a, self.size_b))
+        gap = abs(gain)
+        if gain == 0.0:
+            p_a = p_b = (self.share_a * n_a + self.share_b * n_b) / (n_a + n_b)
+        elif gain > 0.0:
+            p_b = float(restricted_share(gap, self.share_b * n_b, n_b, self.share_a * n_a, n_a))
+            p_a = p_b + gap
+        else:
+            p_a = float(restricted_share(gap, self.share_a * n_a, n_a, self.share_b * n_b, n_b))
+            p_b = p_a + gap
+        most = min(n_a, n_b)
+        shared = min(max(self.shared, -most), most)
+        whole = int(np.floor(shared + 1e-9))
+        rest = shared - whole
+        result = self._tails(n_a, n_b, whole, p_a, p_b)
+        if rest > 1e-9:
+            result = (1.0 - rest) * result + rest * self._tails(n_a, n_b, whole + 1, p_a, p_b)
+        if np.isfinite(self.freedom):
+            from scipy.special import ndtri, stdtr
+
+            quantile = ndtri(np.clip(result, 0.0, 1.0))
+            return np.asarray(stdtr(self.freedom, quantile), dtype=np.float64)
+        return np.minimum(result, 1.0)
+
+    def _tails(self, n_a: int, n_b: int, shared: int, p_a: float, p_b: float) -> FloatArray:
+        both, side = abs(shared), 1.0 if shared >= 0 else -1.0
+        weight = 1.0 / n_a - side / n_b  # of a shared answer; if negative, only one has it right
+        p = (n_a * p_a + n_b * p_b) / (n_a + n_b)
+        sizes, shares = (n_a - both, n_b - both, both), (p_a, p_b, p)
+        weights = 1.0 / n_a, -1.0 / n_b, weight
+        gap = self.share_a - self.share_b - both * (p_a / n_a - p_b / n_b - p * weight)
+        if min(n * p * (1.0 - p) for n in (n_a, n_b)) > _LARGE:
+            return _nearly_normal(gap, sizes, shares, weights)
+        (x, of_x), (y, of_y), (z, of_z) = (
+            _binomial(n, share) for n, share in zip(sizes, shares, strict=True)
+        )
+        # y up to here leave the difference as large
+        bound = n_b * (x[:, np.newaxis] / n_a + weight * z - gap) - y[0]
+        below = np.concatenate([[0.0], np.cumsum(of_y)])
+        reach = [np.floor(bound + _ROOM) + 1.0, np.ceil(bound - _ROOM)]
+        at = [below[np.clip(r, 0, of_y.size).astype(np.int64)] for r in reach]
+        return np.array([of_x @ at[0] @ of_z, of_x @ (1.0 - at[1]) @ of_z])
+
+    def limits(self, level: float) -> tuple[float, float]:
+        """Return the gains that neither tail rejects; they agree with both tails at 0."""
+        gap, tail = self.share_a - self.share_b, (1.0 - level) / 2.0
+
+        def end(which: int, far: float) -> float:
+            def beyond(gain: float) -> float:
+                return float(self.tails(gain)[which]) - tail
+
+            inside, outside = gap, far
+            if gap * far < 0.0:
+                inside, outside = (0.0, far) if beyond(0.0) > 0.0 else (gap, 0.0)
+            return _crossing(beyond, inside, outside)
+
+        return end(0, -1.0), end(1, 1.0)
+
+
+def _crossing(beyond: Callable[[float], float], inside: float, outside: float) -> float:
+    """Return where a function that is positive inside becomes 0, outside at the latest."""
+    from scipy.optimize import brentq
+
+    if inside == outside or beyond(outside) >= 0.0:
+        return outside
+    if beyond(inside) <= 0.0:
+        return inside
+    return float(brentq(beyond, inside, outside, xtol=1e-12, rtol=1e-12))
+
+
+def _binomial(n: int, p: float) -> tuple[FloatArray, FloatArray]:
+    """Return the numbers that are right with a chance above 1e-13 or so, and their chances."""
+    from scipy.special import gammaln
+
+    if n == 0 or p <= 0.0:
+        return np.zeros(1), np.ones(1)
+    if p >= 1.0:
+        return np.array([float(n)]), np.ones(1)
+    reach = 8.0 * np.sqrt(n * p * (1.0 - p)) + 12.0
+    k = np.arange(max(0, int(n * p - reach)), min(n, int(n * p + reach)) + 1.0)
+    ways = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
+    return k, np.exp(ways + k * np.log(p) + (n - k) * np.log1p(-p))
+
+
+def _nearly_normal(
+    gap: float,
+    sizes: tuple[int, int, int],
+    shares: tuple[float, float, float],
+    weights: tuple[float, float, float],
+) -> FloatArray:
+    """Return both tails by the normal distribution, with the first term for skewness."""
+    from scipy.special import ndtr
+
+    n, p, w = (np.array(x, dtype=float) for x in (sizes, shares, weights))
+    variance = float((w**2 * n * p * (1.0 - p)).sum())
+    skewness = float((w**3 * n * p * (1.0 - p) * (1.0 - 2.0 * p)).sum()) / variance**1.5
+    z = (gap - float((w * n * p).sum())) / np.sqrt(variance)
+    z -= (z * z - 1.0) * skewness / 6.0
+    return np.array([ndtr(-z), ndtr(z)])

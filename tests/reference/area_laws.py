@@ -1,0 +1,119 @@
+"""Areas of two-valued scores, differences of correlated areas, and tests of early shares.
+
+Writes area_laws.csv. For differences: the coverage of the default interval and of DeLong's, and how
+many times as wide it is (medians). For two-valued scores: coverage of the default interval, size or
+power of its test, and that of Mann and Whitney. For early shares: size and coverage. Scores are
+normal; two measures correlate by rho within a class.
+"""
+
+import itertools
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy import stats
+
+import rankeval_pd
+
+SAMPLES = 2_000
+SIZES = ((10, 90), (20, 100), (30, 30), (100, 400))
+
+
+def drawn(rng, positive: int, negative: int, shifts, rho: float, samples: int) -> xr.Dataset:
+    """Return samples of two measures whose positives are shifted."""
+    gold = np.arange(positive + negative) < positive
+    common = rng.standard_normal((samples, gold.size))
+    dims = ("sample", "candidate")
+    both = {
+        name: (dims, shift * gold + rho**0.5 * common
+               + (1 - rho) ** 0.5 * rng.standard_normal(common.shape))
+        for name, shift in zip("ab", shifts, strict=True)
+    }  # fmt: skip
+    return xr.Dataset({**both, "gold": ("candidate", gold)})
+
+
+def covers(found: xr.Dataset, true: float) -> float:
+    """Return how often the interval holds the true value."""
+    return float(((found["ci_low"] <= true + 1e-12) & (found["ci_high"] >= true - 1e-12)).mean())
+
+
+def differences() -> Iterator[dict[str, object]]:
+    """Yield the intervals of two areas."""
+    areas = ((0.75, 0.75), (0.9, 0.9), (0.983, 0.983), (0.9, 0.7), (0.983, 0.9), (0.99, 0.98))
+    for number, ((positive, negative), (a, b), rho) in enumerate(
+        itertools.product(SIZES, areas, (0.5, 0.9, 0.99))
+    ):
+        rng = np.random.default_rng([1, number])
+        shifts = stats.norm.ppf([a, b]) * 2**0.5
+        ds = drawn(rng, positive, negative, shifts, rho, SAMPLES)
+        ours, delong = (ds.rankeval.compare_area("a", "b", test=x) for x in ("t", "delong"))
+        width = ((ours.ci_high - ours.ci_low) / (delong.ci_high - delong.ci_low)).median()
+        yield {
+            "what": "difference", "positive": positive, "negative": negative,
+            "setting": f"areas {a:g} and {b:g}, correlation {rho:g}",
+            "coverage": covers(ours, a - b), "delong": covers(delong, a - b),
+            "width": round(float(width), 3),
+        }  # fmt: skip
+
+
+def two_scores() -> Iterator[dict[str, object]]:
+    """Yield intervals and tests of the area of a rule."""
+    rates = ((0.5, 0.5), (0.3, 0.3), (0.1, 0.1), (0.7, 0.4), (0.6, 0.3), (0.3, 0.1), (0.9, 0.1))
+    for number, ((positive, negative), (sure, wrong)) in enumerate(itertools.product(SIZES, rates)):
+        rng = np.random.default_rng([2, number])
+        gold = np.arange(positive + negative) < positive
+        said = (rng.random((SAMPLES, gold.size)) < np.where(gold, sure, wrong)) * 1.0
+        ds = xr.Dataset({"rule": (("sample", "candidate"), said), "gold": ("candidate", gold)})
+        found = ds.rankeval.area(details=True)
+        peer = stats.mannwhitneyu(
+            said[:, gold], said[:, ~gold], axis=1, method="asymptotic", use_continuity=False
+        ).pvalue
+        share = float((found["p_value"] <= 0.05).mean())
+        yield {
+            "what": "two scores", "positive": positive, "negative": negative,
+            "setting": f"a rule finds {sure:g} of the positives, {wrong:g} of the others",
+            "coverage": covers(found, 0.5 + 0.5 * (sure - wrong)),
+            "size" if sure == wrong else "power": share, "peer": float((peer <= 0.05).mean()),
+        }  # fmt: skip
+
+
+def early() -> Iterator[dict[str, object]]:
+    """Yield tests of partial areas, BEDROC and enrichment factors."""
+    kinds = (
+        {"kind": "partial", "fpr": 0.1}, {"kind": "partial", "fpr": (0.1, 0.3)},
+        {"kind": "partial", "tpr": 0.8}, {"kind": "bedroc"}, {"kind": "enrichment", "share": 0.1},
+    )  # fmt: skip
+    for number, ((positive, negative), shift, rho) in enumerate(
+        itertools.product(SIZES[:3], (1.0, 2.0), (0.0, 0.9))
+    ):
+        rng = np.random.default_rng([3, number])
+        ds = drawn(rng, positive, negative, (shift, shift), rho, SAMPLES)
+        for asked in kinds:
+            found = ds.rankeval.compare_area("a", "b", **asked)
+            named = " ".join(str(x) for x in asked.values())
+            yield {
+                "what": "early", "positive": positive, "negative": negative,
+                "setting": f"{named}, shift {shift:g}, correlation {rho:g}",
+                "size": float((found["p_value"] <= 0.05).mean()), "coverage": covers(found, 0.0),
+            }  # fmt: skip
+
+
+def main() -> None:
+    """Write the table."""
+    rows = []
+    for row in itertools.chain(two_scores(), differences(), early()):
+        rows.append({**row, "samples": SAMPLES})
+        print(rows[-1], flush=True)
+    names = ["what", "setting", "positive", "negative", "coverage", "delong", "width", "size",
+             "power", "peer", "samples"]  # fmt: skip
+    pd.DataFrame(rows).reindex(columns=names).to_csv(
+        Path(__file__).with_suffix(".csv"), index=False
+    )
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore", rankeval_pd.RankevalWarning)
+    main()
