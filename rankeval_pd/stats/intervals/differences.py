@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -311,16 +311,12 @@ def overlap_difference(
         spread_a = tp_a * (1.0 - near_a) ** 2 + (n_a - tp_a) * near_a**2
         spread_b = tp_b * (1.0 - near_b) ** 2 + (n_b - tp_b) * near_b**2
         correlation = np.clip(shared / np.sqrt(spread_a * spread_b), -1.0, 1.0)
-    each = (
-        clopper_pearson(tp_a / phi, n_a / phi, level),
-        clopper_pearson(tp_b / phi, n_b / phi, level),
-    )
-    return _combined((a, b), each, correlation)
+    counted = (tp_a / phi, n_a / phi), (tp_b / phi, n_b / phi)
+    limits = (clopper_pearson(*counts, level) for counts in counted)
+    return _combined((a, b), limits, correlation)
 
 
-def _combined(
-    shares: tuple[FloatArray, FloatArray], limits: tuple[Limits, Limits], correlation: FloatArray
-) -> Limits:
+def _combined(shares: Iterable[Any], limits: Iterable[Limits], correlation: FloatArray) -> Limits:
     """Return the limits of the difference of two shares, from those of each (Zou and Donner)."""
     (a, b), ((low_a, high_a), (low_b, high_b)) = shares, limits
 
