@@ -32,7 +32,7 @@ from rankeval_pd.nbest.comparison import FEW, MORE
 from rankeval_pd.nbest.precision import warn_of_reversed
 from rankeval_pd.nbest.precision_bands import difference_margins
 from rankeval_pd.nbest.rank_criteria import FOUND, PAIRS, RANKED, RankCriterion
-from rankeval_pd.nbest.tie_verdicts import PairEnds, check_means, ends_of, half_width, tested
+from rankeval_pd.nbest.tie_verdicts import PairEnds, check_means, ends_of, half_width, swapped_means
 from rankeval_pd.nbest.tie_warnings import DECIDES, warn_of_rows
 from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
@@ -392,7 +392,7 @@ def _of_lists(
                 if not asked.swapped:
                     result.p_value[at] = pair.p("two-sided")
                     continue
-                found = tested(pair, "two-sided", tests=ours, **deciding, **drawing)
+                found = swapped_means(pair, "two-sided", tests=ours, **deciding, **drawing)
                 margins = [
                     half_width(found, result.error[at], x, each=asked.how.each) for x in levels
                 ]
