@@ -585,7 +585,7 @@ FAULTS = [
         ("taken - _upper_point(size, size - tp", "taken - _upper_point(size, tp"),
         (".gt) <= TAIL", ".ge) <= TAIL"),
         ("(of_a - whole) * g + (of_b - whole) * f", "(of_a - whole) * f + (of_b - whole) * g"),
-        ("both = both / np.maximum(f, g)", "both = both / np.minimum(f, g)"),
+        ("both = seen / np.maximum(f, g)", "both = seen / np.minimum(f, g)"),
         ("np.where(end, rank, rank.size + 1)", "np.where(end, rank, 0)"),
         ("whole + f * (some - whole)", "whole + (some - whole)"),
         ("- centre * difference[:, :draws]", "- 0.0 * difference[:, :draws]"),

@@ -18,7 +18,7 @@ from rankeval_pd.nbest.grouped_lists import weights
 from rankeval_pd.nbest.precision import warn_of_reversed
 from rankeval_pd.nbest.precision_bands import difference_margins
 from rankeval_pd.nbest.rank_criteria import RankCriterion
-from rankeval_pd.nbest.tie_verdicts import PairEnds, ends_of, half_width, tested
+from rankeval_pd.nbest.tie_verdicts import PairEnds, ends_of, half_width, swapped_means
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions import hypergeometric
 from rankeval_pd.stats.intervals import bands
@@ -118,7 +118,7 @@ def of_lists(
                 if not asked.swapped:
                     result.p_value[at] = pair.p("two-sided")
                     continue
-                found = tested(pair, "two-sided", tests=ours, **deciding, **drawing)
+                found = swapped_means(pair, "two-sided", tests=ours, **deciding, **drawing)
                 margins = [half_width(found, error, x, each=asked.how.each) for x in edges]
             else:
                 rank_a, rank_b = (x.ranks for x in pair.pair)

@@ -258,7 +258,7 @@ def _swapped(
     """Return p-values of swaps, alone and for all n, their number, and the bands' margins."""
     each, share = options.adjust_over == "n", (1.0 - options.level) / tests
     level = 1.0 - (share if options.alternative == "two-sided" else min(2.0 * share, 0.999))
-    found = tested(
+    found = swapped_means(
         pair, options.alternative, tests=[tests], alpha=options.alpha, each=each, most=most,
         n_resamples=draws, seed=options.seed, advance=advance,
     )  # fmt: skip
@@ -272,7 +272,7 @@ _MEAN_COLUMNS = (
 )  # fmt: skip
 
 
-def tested(pair: TiedLists, alternative: str, **how: Any) -> swaps.SwapTests:
+def swapped_means(pair: TiedLists, alternative: str, **how: Any) -> swaps.SwapTests:
     """Return the swap test of means, of so many swaps that no p-value near alpha is undecided."""
     return swaps.decided_swap_tests(pair, alternative, test=tie_orders.swap_tests, **how)
 

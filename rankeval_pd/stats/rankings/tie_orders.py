@@ -211,15 +211,15 @@ class TiedLists:
             self._reached(*x) for x in ((all_a, all_b), (all_a, some_b), (some_a, all_b))
         )
         listed = np.minimum(*(x.ranks for x in self.pair))
-        both = self._reached(some_a, some_b, listed) - of_a - of_b + whole
-        both = both / np.maximum(f, g)
+        seen = self._reached(some_a, some_b, listed) - of_a - of_b + whole
+        both = seen / np.maximum(f, g)
         shared = whole + (of_a - whole) * g + (of_b - whole) * f + both * np.minimum(f, g)
         only, positive = self.n - shared.sum(axis=0), a + b - 2.0 * shared[1]
         share = np.sqrt(self._own_variance(both.sum(axis=0)))
         up = share * np.hypot(high[0] - a, b - low[1])
         down = share * np.hypot(a - low[0], high[1] - b)
         ends = (np.rint(x).astype(np.int64) for x in (a - b - down, a - b + up, only, positive))
-        return tuple(ends)  # type: ignore[return-value]
+        return tuple(ends)
 
     def _own_variance(self, both: FloatArray) -> FloatArray:
         """Return the variance of the difference over orders that both lists share.
