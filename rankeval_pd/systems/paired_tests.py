@@ -204,8 +204,8 @@ def paired_bootstrap(
 
     The score is linearised for "wild": exact for means, sums and accuracy; every other metric by
     its derivatives at the sums. All pairs share the same signs, and all events but "wild" one
-    matrix of counts, :func:`resample_counts` of the same seed, whose columns are the items (with
-    ``groups`` the clusters) in the order of their labels: the order of the rows changes no number.
+    matrix of counts, :func:`resample_counts` of the same seed: the order of the rows changes no
+    number.
     Monte-Carlo p-values are (s + 1)/(b + 1), those of "strict" s/b, which can be 0; an exact p that
     would be 0 is 2^−n; two gains are equal if they differ by no more than 1e-12 of the scores'
     scale (linearised: 1e-8). A resample in which the metric is undefined counts against the claim.
@@ -227,9 +227,8 @@ def paired_bootstrap(
     of samples. Use "greater" only if the direction was fixed before.
 
     Cost: for each block of 1,000 resamples a matrix product, items x systems (but for "wild" x
-    statistics). 8 bytes per resample and system are kept, and per pair if standard errors of
-    resamples are needed. Of a Dask DataFrame a worker holds its items up to three times, and 32 MB
-    of counts for each thread; ``groups``, ``strata``, ``seeds``, ``by``, "studentised", "bca" and
+    statistics); 8 bytes per resample and system are kept. Of a Dask DataFrame a worker holds its
+    items up to three times; ``groups``, ``strata``, ``seeds``, ``by``, "studentised", "bca" and
     max-t of draws are refused there.
 
     References
@@ -326,10 +325,8 @@ def paired_permutation(
 
     Notes
     -----
-    The test is exact, at any number of items, for the sharp null hypothesis that the two systems'
-    outputs are exchangeable on these very items; it says nothing of other items (Riezler and
-    Maxwell 2005; footnote 1 of Berg-Kirkpatrick et al.). For 0/1 items it is McNemar's exact
-    test. Monte-Carlo p-values are (s + 1)/(b + 1); the swaps are the same for all pairs.
+    The test is exact for the sharp null hypothesis that the two systems' outputs are exchangeable
+    on these very items (Riezler and Maxwell 2005). For 0/1 items it is McNemar's exact test. Monte-Carlo p-values are (s + 1)/(b + 1); the swaps are the same for all pairs.
 
     Cost: of a block of 1,000 trials a matrix product, and two scores per pair and trial; 8 bytes
     per trial and pair are kept.

@@ -54,7 +54,8 @@ def differences() -> Iterator[dict[str, object]]:
         yield {
             "what": "difference", "positive": positive, "negative": negative,
             "setting": f"areas {a:g} and {b:g}, correlation {rho:g}",
-            "coverage": covers(ours, a - b), "delong": covers(delong, a - b), "width": round(float(width), 3),
+            "coverage": covers(ours, a - b), "delong": covers(delong, a - b),
+            "width": round(float(width), 3),
         }  # fmt: skip
 
 

@@ -71,8 +71,8 @@ def placements(ranking: Ranking) -> Placements:
     true = np.take_along_axis(at.tp, np.where(two_valued, edge, 0)[..., np.newaxis], axis=-1)[
         ..., 0
     ]
-    better = tuple(np.where(two_valued, x, np.nan) for x in (true, edge - true))
-    return Placements(area, placed, ranking.gold, ranking.present, untied, (better[0], better[1]))
+    of_true, of_others = (np.where(two_valued, x, np.nan) for x in (true, edge - true))
+    return Placements(area, placed, ranking.gold, ranking.present, untied, (of_true, of_others))
 
 
 def _untied(cubes: Any, total: Any) -> FloatArray:
@@ -313,10 +313,12 @@ def with_two_scores(
         return *limits, p_value
     counts = [np.where(np.isnan(found.variance), np.nan, x) for x in found.better]
     two = ~np.isnan(counts[0])
-    table = [np.where(two, x, 1.0) for x in (counts[0], sizes[0], counts[1], sizes[1])]
-    ends = differences.miettinen_nurminen(*table, level)
-    tail = 2.0 * special.ndtr(-np.abs(differences.difference_score(*table, 0.0)))
-    low, high = (np.where(two, 0.5 + 0.5 * x, limit) for x, limit in zip(ends, limits, strict=True))
+    x, n, y, m = (np.where(two, z, 1.0) for z in (counts[0], sizes[0], counts[1], sizes[1]))
+    ends = differences.miettinen_nurminen(x, n, y, m, level)
+    tail = 2.0 * special.ndtr(-np.abs(differences.difference_score(x, n, y, m, 0.0)))
+    low, high = (
+        np.where(two, 0.5 + 0.5 * end, limit) for end, limit in zip(ends, limits, strict=True)
+    )
     return low, high, np.where(two, tail, p_value)
 
 
