@@ -326,15 +326,14 @@ def paired_permutation(
     Notes
     -----
     The test is exact for the sharp null hypothesis that the two systems' outputs are exchangeable
-    on these very items (Riezler and Maxwell 2005). For 0/1 items it is McNemar's exact test. Monte-Carlo p-values are (s + 1)/(b + 1); the swaps are the same for all pairs.
+    on these very items (Riezler and Maxwell 2005). For 0/1 items it is McNemar's exact test.
+    Monte-Carlo p-values are (s + 1)/(b + 1); the swaps are the same for all pairs.
 
-    Cost: of a block of 1,000 trials a matrix product, and two scores per pair and trial; 8 bytes
-    per trial and pair are kept.
+    Cost: two scores per pair and trial; 8 bytes per trial and pair are kept.
 
     References
     ----------
-    E. Noreen (1989), Computer intensive methods for hypothesis testing. A. Yeh (2000). S. Riezler,
-    J. Maxwell (2005).
+    E. Noreen (1989), Computer intensive methods. A. Yeh (2000). S. Riezler, J. Maxwell (2005).
 
     Examples
     --------
@@ -372,8 +371,7 @@ def resample_counts(
 
     Returns
     -------
-    array of int (n_resamples, n_items)
-        Each row sums to n_items. The columns are the items in the order of their labels.
+    array of int (n_resamples, n_items), the items in the order of their labels
 
     Notes
     -----

@@ -226,10 +226,9 @@ def newcombe_limits(
     The variance at each area is that of Newcombe's method 5 (2006), which assumes exponential
     scores; it is reduced for ties as Mann and Whitney's, which it is at one half. If DeLong's
     variance at the observed area is larger, all variances are multiplied by the
-    ratio, and z is the quantile of Student's t with DeLong's degrees of freedom. For clusters z is
-    always that of t, because the variance is estimated even if it looks small. With ``halfway``
-    a smaller variance of DeLong's counts too: the ratio is then its root, and at least the root of
-    a tenth.
+    ratio, and z is the quantile of Student's t with DeLong's degrees of freedom; for clusters
+    always. With ``halfway`` a smaller variance of DeLong's counts too: by the root of the ratio,
+    which is at least a tenth.
     """
     at_once = _NewcombeModel.of(area, found, positive, negative)
     if halfway:
