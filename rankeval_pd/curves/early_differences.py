@@ -75,7 +75,12 @@ def early_columns(
         parts += [own.error, own.freedom, own.positive, more.share, added.error, added.positive]
     a, b = found
     varies = spread_of(a.influence - b.influence, a.gold, both, cluster, what="compare_area")
-    freedom = np.maximum(varies.freedom, 1.0)
+    freedom = np.asarray(varies.freedom, dtype=float)
+    if kind == "partial":  # the candidates of a short range are few
+        low, high = asked["limits"]
+        inside = (high - low) * (~a.gold & both).sum(axis=-1)
+        freedom = np.minimum(freedom, inside - 1.0)
+    freedom = np.maximum(freedom, 1.0)
     difference = np.asarray(a.share - b.share)
     t, p_value = t_and_p(difference, varies.error, freedom, alternative)
     base, factor = 0.0, np.float64(1.0)
@@ -104,6 +109,7 @@ def early_limits(
     shares, limits = [], []
     for value, side in zip((value_a, value_b), sides, strict=True):
         own, free, positive, added, added_error, added_positive = side
+        free = np.minimum(free, freedom)
         share = np.clip((value - base) / factor, 0.0, 1.0)
         ends = (
             early.logit_limits(share, own, free, positive, level),

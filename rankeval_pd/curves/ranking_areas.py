@@ -220,7 +220,8 @@ def _with_limits(
     half = np.where(np.isnan(area), np.nan, 0.5)
     p_value = roc_areas.p_of_half(area, found.spread, *sizes, ci)
     if ci == "newcombe":
-        *limits, p_value = roc_areas.with_two_scores(found.spread, sizes, level, limits, p_value)
+        *ends, p_value = roc_areas.with_two_scores(found.spread, sizes, level, limits, p_value)
+        limits = ends[0], ends[1]
     _warn_if_reversed(area, limits[1])
     return (area, half, *limits, found.error, p_value)
 

@@ -225,9 +225,8 @@ def paired_bootstrap(
     Use "greater" only if the direction was fixed before.
 
     Cost: for each block of 1,000 resamples a matrix product, items x systems (but for "wild" x
-    statistics). 8 bytes per resample and system are kept, and per pair if standard errors of
-    resamples are needed. Of a Dask DataFrame a worker holds its items up to three times, and 32 MB
-    of counts for each thread; ``groups``, ``strata``, ``seeds``, ``by``, "studentised", "bca" and
+    statistics); 8 bytes per resample and system are kept. Of a Dask DataFrame a worker holds its
+    items up to three times; ``groups``, ``strata``, ``seeds``, ``by``, "studentised", "bca" and
     max-t of draws are refused there.
 
     References
@@ -324,15 +323,15 @@ def paired_permutation(
 
     Notes
     -----
-    The test is exact, at any number of items, for the sharp null hypothesis that the two systems'
-    outputs are exchangeable on these very items; it says nothing of other items (Riezler and
-    Maxwell 2005; footnote 1 of Berg-Kirkpatrick et al.). For 0/1 items it is McNemar's exact
-    test. Monte-Carlo p-values are (s + 1)/(b + 1); the swaps are the same for all pairs.
+    The test is exact for the sharp null hypothesis that the two systems' outputs are exchangeable
+    on these very items (Riezler and Maxwell 2005). For 0/1 items it is McNemar's exact test.
+    Monte-Carlo p-values are (s + 1)/(b + 1); the swaps are the same for all pairs.
+
+    Cost: two scores per pair and trial; 8 bytes per trial and pair are kept.
 
     References
     ----------
-    E. Noreen (1989), Computer intensive methods for hypothesis testing. A. Yeh (2000). S. Riezler,
-    J. Maxwell (2005).
+    E. Noreen (1989), Computer intensive methods. A. Yeh (2000). S. Riezler, J. Maxwell (2005).
 
     Examples
     --------
@@ -370,8 +369,7 @@ def resample_counts(
 
     Returns
     -------
-    array of int (n_resamples, n_items)
-        Each row sums to n_items. The columns are the items in the order of their labels.
+    array of int (n_resamples, n_items), the items in the order of their labels
 
     Notes
     -----

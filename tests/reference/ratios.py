@@ -91,6 +91,16 @@ def sentences(items: int, mean_a: float, mean_b: float, share: float) -> Sample:
     return draw
 
 
+def recalls(n: int, share_a: float, share_b: float) -> Sample:
+    """Return two systems that find items at random."""
+
+    def draw(rng: np.random.Generator) -> np.ndarray:
+        found = rng.random((2, n)) < [[share_a], [share_b]]
+        return np.stack([found, np.ones((2, n))], axis=2) * 1.0
+
+    return draw
+
+
 def settings() -> Iterator[tuple[str, str, float, Sample]]:
     """Yield metric, setting, the true gain and what draws a sample."""
     for (n_a, n_b), p in itertools.product(SIZES, (0.1, 0.3, 0.5, 0.9)):
@@ -122,7 +132,7 @@ def settings() -> Iterator[tuple[str, str, float, Sample]]:
         yield "precision", named, p - q, guesses(n_a, n_b, 0, p, q)
     for n, p, q in ((30, 0.8, 0.5), (100, 0.6, 0.45)):
         named = f"recall of {n}, {p:g} and {q:g} found"
-        yield "recall", named, p - q, guesses(n, n, n, p, q)
+        yield "recall", named, p - q, recalls(n, p, q)
 
 
 def peer(values: np.ndarray, metric: str) -> float:

@@ -71,8 +71,8 @@ def placements(ranking: Ranking) -> Placements:
     true = np.take_along_axis(at.tp, np.where(two_valued, edge, 0)[..., np.newaxis], axis=-1)[
         ..., 0
     ]
-    better = tuple(np.where(two_valued, x, np.nan) for x in (true, edge - true))
-    return Placements(area, placed, ranking.gold, ranking.present, untied, (better[0], better[1]))
+    of_true, of_others = (np.where(two_valued, x, np.nan) for x in (true, edge - true))
+    return Placements(area, placed, ranking.gold, ranking.present, untied, (of_true, of_others))
 
 
 def _untied(cubes: Any, total: Any) -> FloatArray:
@@ -226,10 +226,9 @@ def newcombe_limits(
     The variance at each area is that of Newcombe's method 5 (2006), which assumes exponential
     scores; it is reduced for ties as Mann and Whitney's, which it is at one half. If DeLong's
     variance at the observed area is larger, all variances are multiplied by the
-    ratio, and z is the quantile of Student's t with DeLong's degrees of freedom. For clusters z is
-    always that of t, because the variance is estimated even if it looks small. With ``halfway``
-    a smaller variance of DeLong's counts too: the ratio is then its root, and at least the root of
-    a tenth.
+    ratio, and z is the quantile of Student's t with DeLong's degrees of freedom; for clusters
+    always. With ``halfway`` a smaller variance of DeLong's counts too: by the root of the ratio,
+    which is at least a tenth.
     """
     at_once = _NewcombeModel.of(area, found, positive, negative)
     if halfway:
@@ -313,10 +312,12 @@ def with_two_scores(
         return *limits, p_value
     counts = [np.where(np.isnan(found.variance), np.nan, x) for x in found.better]
     two = ~np.isnan(counts[0])
-    table = [np.where(two, x, 1.0) for x in (counts[0], sizes[0], counts[1], sizes[1])]
-    ends = differences.miettinen_nurminen(*table, level)
-    tail = 2.0 * special.ndtr(-np.abs(differences.difference_score(*table, 0.0)))
-    low, high = (np.where(two, 0.5 + 0.5 * x, limit) for x, limit in zip(ends, limits, strict=True))
+    x, n, y, m = (np.where(two, z, 1.0) for z in (counts[0], sizes[0], counts[1], sizes[1]))
+    ends = differences.miettinen_nurminen(x, n, y, m, level)
+    tail = 2.0 * special.ndtr(-np.abs(differences.difference_score(x, n, y, m, 0.0)))
+    low, high = (
+        np.where(two, 0.5 + 0.5 * end, limit) for end, limit in zip(ends, limits, strict=True)
+    )
     return low, high, np.where(two, tail, p_value)
 
 

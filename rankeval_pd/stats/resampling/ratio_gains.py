@@ -135,7 +135,8 @@ class RatioGains:
         product = float(self._products(self._both[k], pooled, pooled)) / self._below[pair].prod()
         varies = pooled * (1.0 - pooled)
         shared = product * size.prod() / varies if varies > 1e-12 else 0.0
-        return _Law(*share.tolist(), *size.tolist(), shared, float(self._freedom[pair].min()))
+        (p_a, p_b), (n_a, n_b) = share.tolist(), size.tolist()
+        return _Law(p_a, p_b, n_a, n_b, shared, float(self._freedom[pair].min()))
 
     @cached_property
     def statistics(self) -> FloatArray:
