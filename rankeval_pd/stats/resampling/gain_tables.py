@@ -12,7 +12,7 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.proportions import clopper_pearson, t_of
 from rankeval_pd.stats.resampling import bootstrap_tests, resamples
 from rankeval_pd.stats.resampling.item_draws import Draws
-from rankeval_pd.stats.resampling.lattice import Lattice
+from rankeval_pd.stats.resampling.lattice import MOST_POINTS, Lattice
 from rankeval_pd.stats.resampling.resamples import ENUMERATED
 from rankeval_pd.stats.resampling.test_items import AnyItems, Items, PairOptions
 from rankeval_pd.stats.significance import skewness
@@ -149,7 +149,9 @@ def lattices_of(
     listed: list[Lattice | None] = [None] * asked.size
     if wants_lattices(options, unit, clusters=items.n_groups > 0, signs=signs):
         listed = [
-            None if on is None or on.reach > _WHOLE else on
+            None
+            if on is None or on.reach > _WHOLE or (signs and on.signed_points > MOST_POINTS)
+            else on
             for on in draws.lattices(asked, drawn=signs)
         ]
     small = signs and items.n_drawn <= ENUMERATED

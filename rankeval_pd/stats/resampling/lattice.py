@@ -44,6 +44,14 @@ class Lattice(NamedTuple):
         return _dot(self.times, np.abs(self.multiples))
 
     @property
+    def signed_points(self) -> float:
+        """How many values of the sum with random signs are computed."""
+        sizes = np.unique(np.abs(self.multiples))
+        if sizes.size > _MANY:
+            return float(self.reach)
+        return min(self.reach, _SPREAD[0] * self.size + 2.0 * _SPREAD[1] * float(sizes[-1]))
+
+    @property
     def spread(self) -> float:
         """The root of the sum of their squared deviations from the mean."""
         n, total = int(self.times.sum()), self.total
