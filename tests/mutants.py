@@ -506,7 +506,8 @@ FAULTS = [
         ("taken - _upper_point(size, size - tp", "taken - _upper_point(size, tp"),
         (".gt) <= TAIL", ".ge) <= TAIL"),
         ("(of_a - whole) * g + (of_b - whole) * f", "(of_a - whole) * f + (of_b - whole) * g"),
-        ("both = seen / np.maximum(f, g)", "both = seen / np.minimum(f, g)"),
+        ("if self.cut_off and (whole := side.whole)", "if False and (whole := side.whole)"),
+        ("both = seen / np.maximum(f, g)", "both = 1.0 * seen"),
         ("np.where(end, rank, rank.size + 1)", "np.where(end, rank, 0)"),
         ("whole + f * (some - whole)", "whole + (some - whole)"),
         ("- centre * difference[:, :draws]", "- 0.0 * difference[:, :draws]"),
@@ -514,8 +515,8 @@ FAULTS = [
     ),
     *_in(
         "nbest/tie_verdicts.py", "tie_verdicts",
-        ("(self.positive - gap + 1) // 2", "(self.positive - gap) // 2"),
-        ("np.sign(moved) * rejects(p, alpha) != own", "rejects(p, alpha) != (own != 0)"),
+        ("(self.positive - gap + 1) // 2", "(self.positive - gap) // 3"),
+        ("np.sign(moved) * rejects(p, alpha) != own", "np.sign(moved) * rejects(p, alpha) == own"),
         ("sizes - pair.only,", "pair.only,"),
     ),
     *_in(
