@@ -496,7 +496,7 @@ FAULTS = [
         "rankings/tie_orders.py", "tie_verdicts",
         ("for x in (start + 1, end)]", "for x in (start, end)]"),
         ("- found[1:, :3] - found[:3, 1:] + found", "- found[1:, :3] - found[:3, 1:] - found"),
-        ("self.differ**2\n", "abs(self.differ)\n"),
+        ("(self.edges[0] + self.edges[1]) / 2.0", "self.edges[0]"),
         ("np.minimum(np.maximum(score, normal), 1.0)", "np.minimum(score, 1.0)"),
         ("np.minimum(np.maximum(score, normal), 1.0)", "np.minimum(normal, 1.0)"),
         ("self.only**2 / np", "self.only / np"),

@@ -15,6 +15,7 @@ from scipy import stats
 
 import rankeval_pd
 from rankeval_pd import RankevalWarning, in_words
+from rankeval_pd.stats.intervals.bands import edge_precision
 from rankeval_pd.stats.rankings import swaps
 from rankeval_pd.stats.rankings.ranking import Ranking
 from rankeval_pd.stats.rankings.tie_orders import TiedLists, swap_tests
@@ -141,7 +142,10 @@ def test_swaps_of_shares():
     signs, largest = np.random.default_rng(5).choice([-1.0, 1.0], (draws, 40)), []
     for k in n:
         gap = shares(df["a"].to_numpy(), k) - shares(df["b"].to_numpy(), k)
-        centre = (gold * gap**2).sum() / (gap**2).sum()
+        curves = [[(shares(df[x].to_numpy(), m) * gold).sum() for m in range(41)] for x in "ab"]
+        centre = np.mean(
+            [edge_precision(np.array(x), np.array([k]), np.array([40])) for x in curves]
+        )
         part = (gold - centre) * gap
         largest.append(np.abs(signs @ part) / np.sqrt((part**2).sum()))
     observed = stats.norm.isf(lists.p("two-sided") / 2)

@@ -141,12 +141,15 @@ class TiedLists:
         return a, b
 
     @cached_property
+    def edges(self) -> list[FloatArray]:
+        """The precision of each ranking around the end of its list."""
+        total = np.array([self.gold.size])
+        return [edge_precision(x.cumulated("expected"), self.n, total) for x in self.pair]
+
+    @property
     def centre(self) -> FloatArray:
-        """The precision of the difference regions, weighted with the squares of the shares."""
-        squares = self.differ**2
-        with np.errstate(invalid="ignore", divide="ignore"):
-            centre = self.summed(squares, 1) / self.summed(squares)
-        return np.nan_to_num(centre)
+        """The precision of what moves into, or out of, lists that swaps make shorter or longer."""
+        return (self.edges[0] + self.edges[1]) / 2.0
 
     @cached_property
     def spread(self) -> FloatArray:
@@ -184,9 +187,7 @@ class TiedLists:
         As :func:`rankeval_pd.stats.intervals.bands.difference_spread`, of whose influences each
         candidate has its share.
         """
-        total = np.array([self.gold.size])
-        curves = [x.cumulated("expected") for x in self.pair]
-        edges = [edge_precision(tp, self.n, total) for tp in curves]
+        edges, total = self.edges, self.gold.size
         label = np.arange(2.0)[:, np.newaxis]
         influence = sum(
             sign * w * (label - edge)
@@ -301,8 +302,8 @@ def swap_tests(
 ) -> swaps.SwapTests:
     """Return the share of swaps whose difference of the means is as large as the observed one.
 
-    A swap exchanges the two shares of a candidate. It moves the difference by the share that
-    its label is above the precision of both difference regions, as lists of the same size do.
+    A swap exchanges the two shares of a candidate. Lists that become longer or shorter by it lose
+    or gain at their ends.
     The observed difference is as large as its own p-value says: where few candidates make up a
     region, swaps alone do not know how else their labels could have been.
     """
