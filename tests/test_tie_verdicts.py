@@ -15,6 +15,7 @@ from scipy import stats
 
 import rankeval_pd
 from rankeval_pd import RankevalWarning, in_words
+from rankeval_pd.stats.intervals.bands import edge_precision
 from rankeval_pd.stats.rankings import swaps
 from rankeval_pd.stats.rankings.ranking import Ranking
 from rankeval_pd.stats.rankings.tie_orders import TiedLists, swap_tests
@@ -105,9 +106,10 @@ def test_regions_are_those_of_shares(seed, size, values):
                 assert found.effective()[side][at] == pytest.approx(whole)
 
 
-def test_score_test_of_effective_counts():
-    df = drawn(120, 4, 2, 1.0)
-    found, n = lists_of(df, [25]), 25
+@pytest.mark.parametrize("larger", ["score", "normal"])
+def test_the_larger_p_value_of_two(larger):
+    df, n = (drawn(120, 4, 2, 1.0), 25) if larger == "score" else (drawn(120, 2, 22), 90)
+    found = lists_of(df, [n])
     gap = shares(df["a"].to_numpy(), n) - shares(df["b"].to_numpy(), n)
     parts = [np.maximum(sign * gap, 0.0) for sign in (1, -1)]
     sizes = [part.sum() ** 2 / (part**2).sum() for part in parts]
@@ -117,6 +119,7 @@ def test_score_test_of_effective_counts():
         z = gap[df["gold"]].sum() / n / found.error()[0]
         normal = {"two-sided": 2 * stats.norm.sf(abs(z)), "greater": stats.norm.sf(z)}
         wanted = max(float(score), normal.get(side, stats.norm.cdf(z)))
+        assert side != "two-sided" or (wanted > score) == (larger == "normal")
         assert found.p(side)[0] == pytest.approx(wanted, rel=1e-9)
 
 
@@ -139,7 +142,10 @@ def test_swaps_of_shares():
     signs, largest = np.random.default_rng(5).choice([-1.0, 1.0], (draws, 40)), []
     for k in n:
         gap = shares(df["a"].to_numpy(), k) - shares(df["b"].to_numpy(), k)
-        centre = (gold * gap**2).sum() / (gap**2).sum()
+        curves = [[(shares(df[x].to_numpy(), m) * gold).sum() for m in range(41)] for x in "ab"]
+        centre = np.mean(
+            [edge_precision(np.array(x), np.array([k]), np.array([40])) for x in curves]
+        )
         part = (gold - centre) * gap
         largest.append(np.abs(signs @ part) / np.sqrt((part**2).sum()))
     observed = stats.norm.isf(lists.p("two-sided") / 2)
@@ -348,9 +354,14 @@ def test_large_blocks_are_as_exact_as_small_ones():
     assert_allclose(high, law.ppf(0.975) - other, atol=1)
 
 
-def test_both_blocks_cut_by_one_order():
+@pytest.mark.parametrize("half", [True, False])
+def test_both_blocks_cut_by_one_order(half):
     """The points of the difference, where both lists cut a block that they share in part."""
     df, n, draws = drawn(300, 3, 8), np.array([40, 120]), 4_000
+    if half:
+        place = np.arange(400)
+        a, b = (place < 200) * 1.0, ((place >= 100) & (place < 300)) * 1.0
+        df = pd.DataFrame({"a": a, "b": b, "gold": place % 2 == 0})
     rng, gold = np.random.default_rng(2), df["gold"].to_numpy()
     gaps = np.empty((draws, n.size))
     for draw in range(draws):
@@ -401,3 +412,22 @@ def test_two_statistics_share_their_draws():
     for alone, together in zip(*both.ends, strict=True):
         assert_allclose(alone, plain.alone)
         assert_allclose(together, plain.together)
+
+
+def test_a_head_says_nearly_the_same():
+    """It counts by its lists the candidates of both blocks, of which it has some."""
+    frames = pytest.importorskip("dask.dataframe")
+    pytest.importorskip("rankeval_pd.dask")
+
+    df, n = drawn(3_000, 4, 5).assign(b=lambda x: np.where(x.index % 3, x["a"], x["b"])), [100, 300]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankevalWarning)
+        whole = df.rankeval.compare("a", "b", n, details=True)
+        head = frames.from_pandas(df, npartitions=4).rankeval.head(300)
+        found = head.compare("a", "b", n, details=True)
+    for name in (*SHOWN, "p_value", "ci_low", "cuts_tie"):
+        assert_allclose(found[name], whole[name], err_msg=name)
+    for name in ("tie_low", "tie_high"):
+        assert (np.abs(found[name] - whole[name]) <= 4.0 / np.array(n)).all()
+    with pytest.raises(ValueError, match="a head, which a Dask DataFrame collects"):
+        head(ties="expected").compare("a", "b", 100)

@@ -63,13 +63,19 @@ class TiedLists:
         self.lists: tuple[NBest, ...] = a.nbest(n), b.nbest(n)
         self.shares = [(n - x.block.above) / x.block.size for x in self.lists]
 
+    @property
+    def cut_off(self) -> bool:
+        """Whether these are heads, whose last blocks may go on behind what is here."""
+        whole = self.pair[0].whole
+        return whole is not None and whole.reach < whole.total
+
     @cached_property
     def levels(self) -> list[list[IntArray]]:
         """Of each ranking, the n from which on a candidate's share is above 0, and is 1."""
         found = []
         for side in self.pair:
             start, end = side.blocks
-            if (whole := side.whole) is not None and whole.reach < whole.total:
+            if self.cut_off and (whole := side.whole) is not None:
                 ranked = side.scores_by_rank
                 last = ranked[whole.reach - 1]
                 end = np.where(
@@ -135,12 +141,15 @@ class TiedLists:
         return a, b
 
     @cached_property
+    def edges(self) -> list[FloatArray]:
+        """The precision of each ranking around the end of its list."""
+        total = np.array([self.gold.size])
+        return [edge_precision(x.cumulated("expected"), self.n, total) for x in self.pair]
+
+    @property
     def centre(self) -> FloatArray:
-        """The precision of the difference regions, weighted with the squares of the shares."""
-        squares = self.differ**2
-        with np.errstate(invalid="ignore", divide="ignore"):
-            centre = self.summed(squares, 1) / self.summed(squares)
-        return np.nan_to_num(centre)
+        """The precision of what moves into, or out of, lists that swaps make shorter or longer."""
+        return (self.edges[0] + self.edges[1]) / 2.0
 
     @cached_property
     def spread(self) -> FloatArray:
@@ -178,9 +187,7 @@ class TiedLists:
         As :func:`rankeval_pd.stats.intervals.bands.difference_spread`, of whose influences each
         candidate has its share.
         """
-        total = np.array([self.gold.size])
-        curves = [x.cumulated("expected") for x in self.pair]
-        edges = [edge_precision(tp, self.n, total) for tp in curves]
+        edges, total = self.edges, self.gold.size
         label = np.arange(2.0)[:, np.newaxis]
         influence = sum(
             sign * w * (label - edge)
@@ -206,13 +213,15 @@ class TiedLists:
         """
         low, high = zip(*(_points(x, self.n) for x in self.lists), strict=True)
         (a, b), (f, g), (some_a, all_a), (some_b, all_b) = self.tp, self.shares, *self.levels
-        # a head has all candidates of both lists: those of both blocks are counted by one of them
         whole, of_a, of_b = (
             self._reached(*x) for x in ((all_a, all_b), (all_a, some_b), (some_a, all_b))
         )
-        listed = np.minimum(*(x.ranks for x in self.pair))
-        seen = self._reached(some_a, some_b, listed) - of_a - of_b + whole
-        both = seen / np.maximum(f, g)
+        if self.cut_off:  # a head has the candidates of the lists, a known share of both blocks
+            listed = np.minimum(*(x.ranks for x in self.pair))
+            seen = self._reached(some_a, some_b, listed) - of_a - of_b + whole
+            both = seen / np.maximum(f, g)
+        else:
+            both = 1.0 * (self._reached(some_a, some_b) - of_a - of_b + whole)
         shared = whole + (of_a - whole) * g + (of_b - whole) * f + both * np.minimum(f, g)
         only, positive = self.n - shared.sum(axis=0), a + b - 2.0 * shared[1]
         share = np.sqrt(self._own_variance(both.sum(axis=0)))
@@ -244,7 +253,7 @@ class TiedLists:
         """Return the nearest n, below and above, at which neither list cuts a block; 0: none."""
         rank, whole = np.arange(1, self.gold.size + 1), self.pair[0].whole
         end = (self.pair[0].blocks[1] == rank) & (self.pair[1].blocks[1] == rank)
-        if whole is not None and whole.reach < whole.total:
+        if self.cut_off and whole is not None:
             end &= rank < whole.reach
         below = np.concatenate([[0], np.maximum.accumulate(np.where(end, rank, 0))])
         nearest = np.where(end, rank, rank.size + 1)
@@ -293,8 +302,8 @@ def swap_tests(
 ) -> swaps.SwapTests:
     """Return the share of swaps whose difference of the means is as large as the observed one.
 
-    A swap exchanges the two shares of a candidate. It moves the difference by the share that
-    its label is above the precision of both difference regions, as lists of the same size do.
+    A swap exchanges the two shares of a candidate. Lists that become longer or shorter by it lose
+    or gain at their ends.
     The observed difference is as large as its own p-value says: where few candidates make up a
     region, swaps alone do not know how else their labels could have been.
     """
