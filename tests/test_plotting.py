@@ -151,6 +151,7 @@ def test_wrong_options_of_pictures(frame, options, message):
     assert not plt.get_fignums()  # no torso in the notebook
 
 
+@pytest.mark.filterwarnings("ignore:by=.part.*in another group:rankeval_pd.RankevalWarning")
 def test_tables_that_do_not_belong_together(frame):
     lists = frame.rankeval.nbest_precision(range(50, 100))
     for n, measures in ((range(200, 300), None), (range(60, 70), "good")):
@@ -336,6 +337,7 @@ def test_comparison_over_recall_and_with_overlap(frame):
 # ------------------------------------------------------------------------------ repeated samples
 
 
+@pytest.mark.filterwarnings("ignore:by=.part.*in another group:rankeval_pd.RankevalWarning")
 def test_repetition_draws_a_panel_a_measure(frame):
     samples = pd.concat([frame.sample(frac=0.5, random_state=s).assign(part=s) for s in range(12)])
     call = samples.reset_index(drop=True).rankeval(by="part")

@@ -39,7 +39,7 @@ def same_order(score: FloatArray) -> IntArray:
 def _steps(ordered: FloatArray) -> BoolArray:
     """Return where the next score is another one; NaN comes last."""
     low, high = ordered[:-1], ordered[1:]
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         close = np.abs(high - low) <= _ROUNDING * np.abs(high)
     return np.asarray(~((low == high) | close | (np.isnan(low) & np.isnan(high))))
 
