@@ -180,7 +180,8 @@ def simulate(number: int, metric: str, gain: float, draw: Sample) -> dict[str, o
         result["peer"] = float(np.mean(peers))
     result |= {"coverage": float(held.mean()), "warned": float(few.mean()), "samples": SAMPLES}
     return result | {
-        "permutation": float(np.mean(swapped[:SWAPPED])) if len(values[0]) > 20 else None
+        "swapped": SWAPPED,
+        "permutation": float(np.mean(swapped[:SWAPPED])) if len(values[0]) > 20 else None,
     }
 
 
