@@ -586,7 +586,7 @@ FAULTS = [
         (".gt) <= TAIL", ".ge) <= TAIL"),
         ("(of_a - whole) * g + (of_b - whole) * f", "(of_a - whole) * f + (of_b - whole) * g"),
         ("if self.cut_off and (whole := side.whole)", "if False and (whole := side.whole)"),
-        ("both = seen / np.maximum(f, g)", "both = 1.0 * seen"),
+        ("seen / (np.maximum(f, g) if self.cut_off else 1.0)", "seen / 1.0"),
         ("np.where(end, rank, rank.size + 1)", "np.where(end, rank, 0)"),
         ("whole + f * (some - whole)", "whole + (some - whole)"),
         ("- centre * difference[:, :draws]", "- 0.0 * difference[:, :draws]"),

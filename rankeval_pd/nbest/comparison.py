@@ -431,14 +431,12 @@ def _list_columns(
             if options.swapped
             else region_tests(*tables, options, lists.exists)
         )
-    swapped: tuple[AnyArray, ...] = ()
-    if options.swapped:
-        *swapped, p_ends = _swapped(lists, n, cut, options=options, **drawing)  # type: ignore[assignment]
-        p_values = p_values[0], swapped.pop(0), nothing  # type: ignore[attr-defined]
     looked = cut & lists.exists & (options.test != "cluster")
     ends = tie_columns(lists, n, looked, p_values[1], difference, options)
+    swapped: list[AnyArray] = []
     if options.swapped:
-        ends = *ends[:2], *p_ends, *ends[4:]
+        p_alone, *swapped, p_ends = _swapped(lists, n, cut, options=options, **drawing)
+        p_values, ends = (p_values[0], p_alone, nothing), (*ends[:2], *p_ends, *ends[4:])
     return (
         r.tp_a / n, r.tp_b / n, difference, r.overlap, only, only, tp_only_a, tp_only_b, *p_values,
         cut, *own, *swapped, *ends,

@@ -216,12 +216,10 @@ class TiedLists:
         whole, of_a, of_b = (
             self._reached(*x) for x in ((all_a, all_b), (all_a, some_b), (some_a, all_b))
         )
-        if self.cut_off:  # a head has the candidates of the lists, a known share of both blocks
-            listed = np.minimum(*(x.ranks for x in self.pair))
-            seen = self._reached(some_a, some_b, listed) - of_a - of_b + whole
-            both = seen / np.maximum(f, g)
-        else:
-            both = 1.0 * (self._reached(some_a, some_b) - of_a - of_b + whole)
+        # a head has the candidates of the lists, a known share of both blocks
+        listed = np.minimum(*(x.ranks for x in self.pair)) if self.cut_off else some_a
+        seen = self._reached(some_a, some_b, listed) - of_a - of_b + whole
+        both: Any = seen / (np.maximum(f, g) if self.cut_off else 1.0)
         shared = whole + (of_a - whole) * g + (of_b - whole) * f + both * np.minimum(f, g)
         only, positive = self.n - shared.sum(axis=0), a + b - 2.0 * shared[1]
         share = np.sqrt(self._own_variance(both.sum(axis=0)))
@@ -273,7 +271,7 @@ def _points(lists: NBest, n: IntArray) -> tuple[FloatArray, FloatArray]:
         size, tp, taken, mean, sd = (x[few] for x in (size, tp, taken, mean, sd))
         high[few] = _upper_point(size, tp, taken, mean + _Z * sd)
         low[few] = taken - _upper_point(size, size - tp, taken, taken - mean + _Z * sd)
-    above = lists.block.tp_above
+    above = lists.block.tp_above.astype(float)
     return above + low, above + high
 
 
