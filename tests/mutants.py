@@ -924,7 +924,7 @@ FAULTS = [
     ),
     *_in(
         "curves/early_retrieval.py", "early verdict_options",
-        ("else 1.0 - check_share(\"tpr\", tpr)", "else check_share(\"tpr\", tpr)"),
+        ("((1.0 - high, 1.0 - low), True)", "((low, high), True)"),
         ("Ranking.of(-score, ~ranking.gold,", "Ranking.of(-score, ranking.gold,"),
         ("least = 0.5 * sum(limits)", "least = sum(limits)"),
         ("0.5 * error / (1.0 - least)", "error / (1.0 - least)"),
