@@ -618,8 +618,6 @@ FAULTS = [
         ("half = 0.5 * (positive + negative) - 1.0", "half = 0.5 * (positive + negative)"),
         ("np.nan, 2.0 * tail)", "np.nan, tail)"),
         ("z_of(level), t) ** 2", "z_of(level), t)"),
-        ("y**2 - 2.0 * correlation * x * y", "y**2 - correlation * x * y"),
-        ("shared / (2.0 * np.sqrt", "shared / (np.sqrt"),
     ),
     *_in(
         "rankings/roc_areas.py", "areas stats/outlines stats/verdicts",
@@ -865,6 +863,18 @@ FAULTS = [
          "swapped = theta[pairs[:, 0]] > theta[pairs[:, 1]]"),
     ),
     *_in(
+        "resampling/ratio_gains.py", "ratios",
+        ("np.ceil(bound - _ROOM)", "np.floor(bound + _ROOM)"),
+        ("weight = 1.0 / n_a - side / n_b", "weight = 1.0 / n_a + side / n_b"),
+        ("xu - b * xv - a * yu + a * b * yv", "xu - b * xv - a * yu - a * b * yv"),
+        ("min(axis=1) < LEAST_ANSWERS", "max(axis=1) < LEAST_ANSWERS"),
+    ),
+    *_in(
+        "intervals/differences.py", "stats/areas area_laws",
+        ("shared / (2.0 * np.sqrt", "shared / (np.sqrt"),
+        ("(1.0 - part) * (a**2 + b**2)", "(a**2 + b**2)"),
+    ),
+    *_in(
         "resampling/paired_gains.py", "resampling",
         ("tail(2 * total + 1)", "tail(2 * total)"),
         ("DrawnSum(-multiples, times).tail(0)", "DrawnSum(-multiples, times).tail(1)"),
@@ -931,7 +941,7 @@ FAULTS = [
         "stats/paired small_samples::test_undecided_judges_the_p_value_that_decides"
         " small_samples::test_undecided_of_adjusted_p_values"
         " one_verdict_systems::test_a_step_down_is_between_its_pair_and_the_single_step",
-        ("np.where(undefined, np.nan, largest.down)", "np.where(undefined, np.nan, largest.alone)"),
+        ("np.where(untested, np.nan, largest.down)", "np.where(untested, np.nan, largest.alone)"),
         ("(low < alpha) & (alpha < high)", "(low < alpha) | (alpha < high)"),
     ),
     *_in(
@@ -1026,9 +1036,9 @@ FAULTS = [
     ),
     *_in(
         "curves/early_retrieval.py", "early verdict_options",
-        ("else 1.0 - check_share(\"tpr\", tpr)", "else check_share(\"tpr\", tpr)"),
+        ("((1.0 - high, 1.0 - low), True)", "((low, high), True)"),
         ("Ranking.of(-score, ~ranking.gold,", "Ranking.of(-score, ranking.gold,"),
-        ("least = 0.5 * most", "least = 0.5 * most**2"),
+        ("least = 0.5 * sum(limits)", "least = sum(limits)"),
         ("0.5 * error / (1.0 - least)", "error / (1.0 - least)"),
         ("np.fmin(low, lower)", "np.fmax(low, lower)"),
         ("np.fmax(high, higher)", "np.fmin(high, higher)"),
