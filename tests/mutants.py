@@ -414,6 +414,12 @@ FAULTS = [
          "np.exp(binomial.tails(right, total, 0.5).gt)"),
     ),
     *_in(
+        "significance/fisher_power.py", "assurance",
+        ("_JEFFREYS = 0.5", "_JEFFREYS = 1.0"),
+        ("(i <= low[of_sum]) | (i >= high[of_sum])", "(i < low[of_sum]) | (i > high[of_sum])"),
+        ("self.judged - self.tp + _JEFFREYS", "self.judged + _JEFFREYS"),
+    ),
+    *_in(
         "significance/unconditional.py", "stats/unconditional",
         ("2.0 * min(observed, ", "min(observed, "),
         ("(d * d * spread >= limit)", "(d * d * spread > limit)"),

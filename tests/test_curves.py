@@ -141,7 +141,7 @@ def test_measures_that_lack_candidates(frame):
 
 
 def test_enrichment_at_fractions(frame):
-    found = frame.rankeval(measures=["a", "c"]).lift([0.1, 0.05, 1, 1 / 3])
+    found = frame.rankeval(measures=["a", "c"], ties="expected").lift([0.1, 0.05, 1, 1 / 3])
     assert found["n"].tolist() == [3, 2, 30, 10] * 2
     every = frame.rankeval(measures=["a", "c"]).lift().set_index(["measure", "n"])
     keys = list(zip(found["measure"], found["n"], strict=True))
@@ -149,7 +149,7 @@ def test_enrichment_at_fractions(frame):
     for column in ("threshold", "lift"):
         assert found[column].tolist() == every.loc[keys, column].tolist()
     ds = xr.Dataset.from_dataframe(frame[["a", "c", "gold"]])
-    data = ds.rankeval.lift([0.1, 0.05, 1, 1 / 3])
+    data = ds.rankeval(ties="expected").lift([0.1, 0.05, 1, 1 / 3])
     assert data["lift"].dims == ("measure", "share")
     table = data.to_dataframe().reset_index()
     pd.testing.assert_frame_equal(table[list(found.columns)], found)
@@ -283,7 +283,7 @@ def test_the_curve_that_is_drawn_has_the_area_that_is_reported(seed, size):
     """Of few scores, as of neighbours that vote: .8242 was drawn, .8294 reported."""
     rng = np.random.default_rng(seed)
     gold = np.arange(size) % 3 == 0
-    df = pd.DataFrame({"votes": (rng.integers(0, 4, size) + gold) / 4, "gold": gold})
+    df = pd.DataFrame({"neighbors": (rng.integers(0, 4, size) + gold) / 4, "gold": gold})
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "area: a class has", RankevalWarning)
         assert _under(df.rankeval.roc()) == pytest.approx(df.rankeval.area().loc[0, "area"])

@@ -16,7 +16,7 @@ from rankeval_pd.curves import area_differences, ranking_areas
 from rankeval_pd.curves.curve_shapes import SPACES
 from rankeval_pd.forms.out.tables import OVER, OVER_LISTS
 from rankeval_pd.forms.roles import roles
-from rankeval_pd.nbest import comparison, difference_regions, rank_criteria, recall
+from rankeval_pd.nbest import acceptance_sets, comparison, difference_regions, rank_criteria, recall
 from rankeval_pd.nbest.precision import TARGETS
 from rankeval_pd.stats.intervals.differences import DIFFERENCE_INTERVALS
 from rankeval_pd.stats.intervals.proportions import INTERVALS
@@ -83,7 +83,7 @@ def test_choices_are_those_of_the_tables():
         roles.EachAdjustOver: rank_criteria.OVER_EACH,
         roles.Alternative: ALTERNATIVES,
         roles.Bound: random_counts.BOUND_KINDS,
-        roles.ComparedShare: comparison.COMPARED,
+        roles.ComparedShare: (*comparison.COMPARED, *acceptance_sets.OF_SETS),
         roles.DifferenceInterval: (*DIFFERENCE_INTERVALS, *difference_regions.SET_INTERVALS),
         roles.EqualScores: ranking_areas.EQUAL,
         roles.Event: bootstrap_tests.EVENTS,

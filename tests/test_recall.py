@@ -182,8 +182,10 @@ def test_coverage_of_the_band():
 
 
 def test_what_does_not_go_together_is_refused(simulated):
-    with pytest.raises(ValueError, match="of='recall' with threshold"):
-        simulated.rankeval.compare(of="recall", threshold={"good": 1, "fair": 1})
+    with pytest.raises(ValueError, match="of='lift'"):
+        simulated.rankeval.compare(of="lift", threshold={"good": 1, "fair": 1})
+    with pytest.raises(ValueError, match="of='npv'"):
+        simulated.rankeval.compare("good", "fair", 50, of="npv")
     with pytest.raises(ValueError, match="of='tpr'"):
         simulated.rankeval.compare("good", "fair", 50, of="tpr")
     with pytest.raises(ValueError, match="n_resamples=10 cannot reach level"):

@@ -131,6 +131,7 @@ def test_warnings_on_pages_do_not_name_the_machine():
 
 
 @pytest.mark.filterwarnings("ignore:target='region'")
+@pytest.mark.filterwarnings("ignore:ties='shared'")
 @pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
 def test_the_first_lines_of_code_run(page, tmp_path, monkeypatch):
     """On simulated terms, so that no corpus has to be read."""

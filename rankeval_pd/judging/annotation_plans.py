@@ -109,8 +109,8 @@ def plan_annotation(
     check_frame(candidates)
     if roles.get("groups") is not None:
         raise ValueError(
-            "groups: the plan is for judging single candidates. Leave groups out, or thin each"
-            " group to one candidate."
+            "groups: what is planned is a random sample of candidates. Leave groups out, or thin"
+            " each group to one candidate."
         )
     power, alpha = check_share("power", power), check_share("alpha", alpha)
     n = check_count("n", n)

@@ -232,7 +232,7 @@ class ItemDesign(NamedTuple):
     average: str  #: how strata make one score
     seeds: list[Hashable] | None  #: the labels of the training seeds
     missing: str
-    weight: str  #: whether items or groups count the same
+    weight: str = "item"  #: whether items or groups count the same
 
     @classmethod
     def of_roles(

@@ -63,11 +63,12 @@ def placements(ranking: Ranking) -> Placements:
         size = (at.end - at.start) * 1.0
         cubes = np.where(at.true, (size**3 - size) / (last - first), 0.0).sum(axis=-1)
         untied = _untied(cubes, at.total[..., 0])
-    # two blocks, both with positives: the first positive's ends where the last one's begins
+    # two blocks, both with positives: the first one ends where the last one begins
     two = np.where(at.true, at.start, -1).max(axis=-1, initial=0)
     edge = np.where(at.true, at.end, at.true.shape[-1]).min(axis=-1, initial=at.true.shape[-1])
     ends = np.where(at.true, at.end, 0).max(axis=-1, initial=0) == at.total[..., 0]
-    two_valued = (two == edge) & ends & (edge > 0)
+    starts = np.where(at.true, at.start, 1).min(axis=-1, initial=1) == 0
+    two_valued = (two == edge) & starts & ends & (edge > 0)
     true = np.take_along_axis(at.tp, np.where(two_valued, edge, 0)[..., np.newaxis], axis=-1)[
         ..., 0
     ]

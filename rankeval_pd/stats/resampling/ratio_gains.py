@@ -212,8 +212,17 @@ class _Law(NamedTuple):
         return np.minimum(result, 1.0)
 
     def _tails(self, n_a: int, n_b: int, shared: int, p_a: float, p_b: float) -> FloatArray:
-        both, side = abs(shared), 1.0 if shared >= 0 else -1.0
-        weight = 1.0 / n_a - side / n_b  # of a shared answer; if negative, only one has it right
+        if shared >= 0:
+            return self._weighted(n_a, n_b, shared, p_a, p_b, 1.0 / n_a - 1.0 / n_b)
+        # only one has a shared answer right: either one, so that the mirrored pair has these tails
+        weights = 1.0 / n_a + 1.0 / n_b, -1.0 / n_a - 1.0 / n_b
+        found = [self._weighted(n_a, n_b, -shared, p_a, p_b, weight) for weight in weights]
+        return np.asarray(0.5 * (found[0] + found[1]))
+
+    def _weighted(
+        self, n_a: int, n_b: int, both: int, p_a: float, p_b: float, weight: float
+    ) -> FloatArray:
+        """Return the tails where a shared answer adds this weight to the difference."""
         p = (n_a * p_a + n_b * p_b) / (n_a + n_b)
         sizes, shares = (n_a - both, n_b - both, both), (p_a, p_b, p)
         weights = 1.0 / n_a, -1.0 / n_b, weight
