@@ -414,6 +414,17 @@ FAULTS = [
          "np.exp(binomial.tails(right, total, 0.5).gt)"),
     ),
     *_in(
+        "significance/predictive_values.py", "curve_intervals",
+        ("- 2.0 * shared / (n_a + n_b)", "- shared / (n_a + n_b)"),
+        ("middle = 0.5 * (above + at_least)", "middle = at_least"),
+    ),
+    *_in(
+        "intervals/curve_bands.py", "curve_intervals",
+        ("return np.repeat(low, times), np.repeat(high, times)",
+         "return np.repeat(high, times), np.repeat(low, times)"),
+        ("ENDS = 5 ", "ENDS = 9 "),
+    ),
+    *_in(
         "significance/fisher_power.py", "assurance",
         ("_JEFFREYS = 0.5", "_JEFFREYS = 1.0"),
         ("(i <= low[of_sum]) | (i >= high[of_sum])", "(i < low[of_sum]) | (i > high[of_sum])"),
@@ -871,7 +882,8 @@ FAULTS = [
     *_in(
         "resampling/ratio_gains.py", "ratios",
         ("np.ceil(bound - _ROOM)", "np.floor(bound + _ROOM)"),
-        ("weight = 1.0 / n_a - side / n_b", "weight = 1.0 / n_a + side / n_b"),
+        ("p_a, p_b, 1.0 / n_a - 1.0 / n_b)", "p_a, p_b, 1.0 / n_a + 1.0 / n_b)"),
+        ("weights = 1.0 / n_a + 1.0 / n_b, -1.0", "weights = 1.0 / n_a + 1.0 / n_b, 1.0"),
         ("xu - b * xv - a * yu + a * b * yv", "xu - b * xv - a * yu - a * b * yv"),
         ("min(axis=1) < LEAST_ANSWERS", "max(axis=1) < LEAST_ANSWERS"),
     ),

@@ -151,7 +151,7 @@ def test_enrichment_at_fractions(frame):
     ds = xr.Dataset.from_dataframe(frame[["a", "c", "gold"]])
     data = ds.rankeval(ties="expected").lift([0.1, 0.05, 1, 1 / 3])
     assert data["lift"].dims == ("measure", "share")
-    table = data.to_dataframe().reset_index()
+    table = data.to_dataframe(dim_order=["measure", "share"]).reset_index()
     pd.testing.assert_frame_equal(table[list(found.columns)], found)
 
 

@@ -93,7 +93,7 @@ def test_choices_are_those_of_the_tables():
         roles.ProportionInterval: INTERVALS,
         roles.RankKind: rank_tests.RANKS,
         roles.RecallBand: recall.BANDS,
-        roles.RegionTest: difference_regions.TESTS,
+        roles.RegionTest: (*difference_regions.TESTS, "kosinski"),  # of acceptance sets
         roles.ScoreInterval: rank_tests.SCORE_INTERVALS,
         roles.Space: SPACES,
         roles.TailMethod: published_chance.TAIL_METHODS,

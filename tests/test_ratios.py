@@ -50,13 +50,15 @@ def test_the_law_is_that_of_three_binomials(shared, share_a, share_b):
     gap = share_a - share_b
     for x, y, z in itertools.product(*(range(len(c)) for c in chances)):
         chance = chances[0][x] * chances[1][y] * chances[2][z]
-        # if the correlation is negative, one of the two has each shared answer right
-        other = z if shared >= 0 else both - z
-        differs = (x + z) / n_a - (y + other) / n_b
-        if shared < 0:
-            differs -= both * p / n_a - both * (1 - p) / n_b - both * (p / n_a - p / n_b)
-        up += chance * (differs >= gap - 1e-12)
-        down += chance * (differs <= gap + 1e-12)
+        # if the correlation is negative, one of the two has each shared answer right: either one
+        apart = [(z, both - z, p), (both - z, z, 1 - p)]
+        for of_a, of_b, mean in [(z, z, p)] if shared >= 0 else apart:
+            differs = (x + of_a) / n_a - (y + of_b) / n_b
+            if shared < 0:  # about the mean of shared answers
+                differs -= both * (mean / n_a - (1 - mean) / n_b - p / n_a + p / n_b)
+            part = chance if shared >= 0 else chance / 2
+            up += part * (differs >= gap - 1e-12)
+            down += part * (differs <= gap + 1e-12)
     found = _Law(share_a, share_b, n_a, n_b, shared, np.inf).tails(0.0)
     np.testing.assert_allclose(found, (up, down), rtol=1e-10)
 
