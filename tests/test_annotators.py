@@ -611,6 +611,11 @@ def test_copies_of_a_ranking_count_once_in_the_ranks(options):
     assert table.attrs["family"] == once.attrs["family"]
     rows = table.loc[["dice", "logDice"], ["rank_low", "value", "p_adjusted"]]
     assert rows.iloc[0].equals(rows.iloc[1].rename("dice")) or "n" in options
+    with pytest.warns(RankevalWarning, match=COPIES):
+        to_dice = both.rankeval.summary(**{**ask, "baseline": "dice"}).set_index("measure")
+    copy = to_dice.loc["logDice", ["difference", "difference_low", "difference_high", "p_adjusted"]]
+    assert copy.tolist() == [0.0, 0.0, 0.0, 1.0]
+    assert (to_dice["p_adjusted"] < 1.0).any() or "n" in ask
 
 
 @given(st.integers(0, 10_000), st.integers(10, 400))
