@@ -494,6 +494,15 @@ def test_one_candidate_under_several_annotators_is_no_further_evidence(index):
     DATA.rankeval(gold=THREE, **TWO).compare("f", "g", 50)
 
 
+def test_two_groups_with_the_same_candidates_are_copies():
+    score = np.tile(np.random.default_rng(0).normal(size=(2, 40)), 2)
+    number, label = np.repeat([0, 1], 40), np.tile(np.arange(40, dtype=np.uint64), 2)
+    assert again_in_groups(score, number, label).all()
+    assert again_in_groups(score, number, np.arange(80, dtype=np.uint64)).all()
+    half = np.where(np.arange(80) < 60, score, score[:, ::-1] + 1.0)
+    assert again_in_groups(half, number, label) is None
+
+
 @given(st.integers(0, 10_000), st.sampled_from([0, 1, 3]), st.integers(2, 30))
 def test_queries_of_the_same_documents_are_no_copies(seed, decimals, queries):
     rng = np.random.default_rng(seed)
@@ -602,6 +611,11 @@ def test_copies_of_a_ranking_count_once_in_the_ranks(options):
     assert table.attrs["family"] == once.attrs["family"]
     rows = table.loc[["dice", "logDice"], ["rank_low", "value", "p_adjusted"]]
     assert rows.iloc[0].equals(rows.iloc[1].rename("dice")) or "n" in options
+    with pytest.warns(RankevalWarning, match=COPIES):
+        to_dice = both.rankeval.summary(**{**ask, "baseline": "dice"}).set_index("measure")
+    copy = to_dice.loc["logDice", ["difference", "difference_low", "difference_high", "p_adjusted"]]
+    assert copy.tolist() == [0.0, 0.0, 0.0, 1.0]
+    assert (to_dice["p_adjusted"] < 1.0).any() or "n" in ask
 
 
 @given(st.integers(0, 10_000), st.integers(10, 400))
@@ -618,6 +632,15 @@ def test_measures_rank_alike_only_if_every_pair_of_candidates_is_ordered_alike(s
     holes = np.where(rng.random(size) < 0.2, np.nan, one)
     holes[:3] = np.nan, 0, 1
     assert same_order(np.stack([holes, 2.0 * holes, one])).tolist() == [0, 0, 2]
+
+
+def test_every_candidate_is_looked_at_before_two_measures_rank_alike():
+    one = np.arange(2_000.0)
+    swapped, tied, rounded = one.copy(), one.copy(), one.copy()
+    swapped[[1, 2]] = swapped[[2, 1]]  # two that a look at every eighth candidate misses
+    tied[1] = tied[2]
+    rounded[1] = rounded[2] * (1.0 + 1e-15)
+    assert same_order(np.stack([one, swapped, tied, rounded])).tolist() == [0, 1, 2, 2]
 
 
 def test_a_pair_stands_for_those_with_the_same_two_rankings():

@@ -162,9 +162,7 @@ def _codes(columns: Mapping[Hashable, pd.Series], roles: Roles) -> IntArray:
     return np.asarray(codes, dtype=np.int64).reshape(len(columns), -1)
 
 
-def _rows(
-    codes: IntArray, names: list[Hashable], level: float
-) -> Iterator[tuple[str, str, float, float, float, int]]:
+def _rows(codes: IntArray, names: list[Hashable], level: float) -> Iterator[tuple[Any, ...]]:
     categories = int(codes.max(initial=-1)) + 1
     counts = np.stack([(codes == k).sum(axis=0) for k in range(max(categories, 1))], axis=1)
     total = counts.sum()

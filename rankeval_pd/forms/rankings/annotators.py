@@ -99,8 +99,9 @@ def one_label(data: Any, roles: Roles) -> OneLabel:
     excluded = [name for name in as_names(roles.exclude, known) if name not in names]
     roles = replace(roles, exclude=excluded or None)
     read = partial(gold_values, positive=roles.positive, min_grade=roles.min_grade, all_there=False)
-    make = _of_frame if isinstance(data, pd.DataFrame) else _of_dataset
-    return make(data, replace(roles, positive=None, min_grade=None), names, read)
+    make: Any = _of_frame if isinstance(data, pd.DataFrame) else _of_dataset
+    found: OneLabel = make(data, replace(roles, positive=None, min_grade=None), names, read)
+    return found
 
 
 def _said(roles: Roles) -> str:
@@ -142,7 +143,8 @@ def _of_frame(frame: pd.DataFrame, roles: Roles, names: list[Hashable], read: An
 
 def _of_dataset(data: xr.Dataset, roles: Roles, names: list[Hashable], read: Any) -> OneLabel:
     asked: Any = roles.gold if isinstance(roles.gold, list) else None
-    gold = "gold" if roles.gold is None else roles.gold
+    gold: Any = "gold" if roles.gold is None else roles.gold
+    votes: Any
     for name in asked or [gold]:
         if name not in data.variables:
             raise unknown_name("gold", name, data.data_vars)

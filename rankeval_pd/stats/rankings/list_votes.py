@@ -36,7 +36,10 @@ def vote_difference(
     both = np.maximum(rank_a, rank_b)
 
     def summed(rank: IntArray, weight: FloatArray) -> FloatArray:
-        return np.cumsum(np.bincount(rank, weights=weight, minlength=size + 1))
+        sums: FloatArray = np.cumsum(
+            np.bincount(rank, weights=weight, minlength=size + 1), dtype=np.float64
+        )
+        return sums
 
     (a, a2), (b, b2), (shared, shared2) = (
         (summed(rank, label), summed(rank, label**2)) for rank in (rank_a, rank_b, both)
