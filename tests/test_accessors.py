@@ -120,6 +120,7 @@ def _assert_same(found, wanted):
         assert found.attrs == wanted.attrs
 
 
+@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize("name", ARGUMENTS)
 @pytest.mark.parametrize("form", ["frame", "dataset"])
 def test_same_result(frame, name, form):
@@ -134,6 +135,7 @@ def test_same_result(frame, name, form):
     _assert_same(method(**named), function(data, *positional, **keywords))
 
 
+@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:.*with fewer than:rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize("name", ARGUMENTS)
@@ -179,6 +181,7 @@ def test_roles_of_items_in_the_call_and_in_the_chain(name):
     _assert_same(getattr(chained, name)(*positional, **keywords, metric="sum"), wanted)
 
 
+@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize("name", OF_RANKINGS)
 def test_roles_of_the_call_and_of_the_chain(frame, name):
     data, by = _asked(frame, name, "frame")
