@@ -156,26 +156,26 @@ def _curve_columns(
 ) -> tuple[AnyArray, ...]:
     size, asked = ranking.size, n
     lists = ranking.nbest(n, ties)
-    n = np.broadcast_to(ranking.every if n is None else n, lists.tp.shape)
+    sizes: AnyArray = np.broadcast_to(ranking.every if n is None else n, lists.tp.shape)
     tp, threshold, exists = lists.tp, lists.threshold, lists.exists
     if ranking.ends and asked is None:  # the curve ends with the list
-        exists = exists & (n <= ranking.eligible.sum(axis=-1)[..., np.newaxis])
+        exists = exists & (sizes <= ranking.eligible.sum(axis=-1)[..., np.newaxis])
     if asked is None and space not in _FROM_ONE:
         # prepend the empty list, whose threshold is above every score
-        n, tp, threshold, exists = (
+        sizes, tp, threshold, exists = (
             np.concatenate([np.full((*x.shape[:-1], 1), y, dtype=x.dtype), x], axis=-1)
-            for x, y in ((n, 0), (tp, 0), (threshold, np.inf), (exists, True))
+            for x, y in ((sizes, 0), (tp, 0), (threshold, np.inf), (exists, True))
         )
         exists = np.logical_and(exists, (size.total > 0)[..., np.newaxis])
-    every = tp, n, size.total[..., np.newaxis], size.positive[..., np.newaxis]
+    every = tp, sizes, size.total[..., np.newaxis], size.positive[..., np.newaxis]
     found = rates(space, *every)
     if asked is not None:
         found = (*rates("gain", *every), rates("lift", *every)[1])  # type: ignore[assignment]
     columns: tuple[AnyArray, ...] = (threshold * sign[..., np.newaxis] + 0.0, *found)
     if interval is not None:
         columns += limits(
-            ranking, n.reshape(-1, n.shape[-1])[0], exists, space, ties, interval, level, seed,
-            alone=alone,
+            ranking, sizes.reshape(-1, sizes.shape[-1])[0], exists, space, ties, interval, level,
+            seed, alone=alone,
         )  # fmt: skip
     columns += (exists,)
     return (np.asarray(tp, dtype=float), *columns) if counted else columns

@@ -54,7 +54,7 @@ def recall_sizes(
     totals = ranked.totals(n, "region" if fixed else "nbest")[0]
     tp, positive = up_to_ranks(ranked.rank, ranked.gold)[n], float(ranked.gold.sum())
     edge = totals.edges[0] * (not fixed)
-    recall: FloatArray = np.asarray((tp + 1.0) / (positive + 2.0))
+    recall: FloatArray = np.asarray((tp + 1.0) / (positive + 2.0), dtype=np.float64)
     found = cluster_totals.whole_spread(
         totals._replace(edges=(edge,)), tp / max(positive, 1.0), edge * n / ranked.gold.size,
         by_positive=True,

@@ -122,7 +122,7 @@ def of_lists(
                 margins = [half_width(found, error, x, each=asked.how.each) for x in edges]
             else:
                 rank_a, rank_b = (x.ranks for x in pair.pair)
-                true, own, together = pair.gold, keys[row][both], None
+                true, own, together, p = pair.gold, keys[row][both], None, np.empty(0)
                 regions = nbest_regions(rank_a, rank_b, true, n)
                 only = n - regions.overlap
                 tp_only = regions.tp_a - regions.tp_overlap, regions.tp_b - regions.tp_overlap

@@ -322,7 +322,8 @@ def _draw(
         if iso is not None:
             beside["isolines"] = isolines_of(data, iso, space, **roles)
         if space == "gain" and np.max(np.asarray(curve["n"]), initial=0) > 0:
-            beside["ideal"] = random_bound(data, 0.5, 1, **{**roles, "groups": None})
+            ungrouped: Any = {**roles, "groups": None}
+            beside["ideal"] = random_bound(data, 0.5, 1, **ungrouped)
         if area is not None:
             beside["area"] = area_of(data, area, **roles)
     return _DRAW[space](curve, **beside, **(drawn or {}), log=chance["log"], **look)

@@ -147,7 +147,8 @@ def _labels(values: Any, name: str) -> tuple[AnyArray, pd.Index | None]:
     index = index if isinstance(index, pd.Index) else None
     if isinstance(values, (str, bytes)) or not np.iterable(values):
         raise TypeError(f"{name} is of type {type(values).__name__}: give a label for each item.")
-    array = values.to_numpy() if hasattr(values, "to_numpy") else _array(values)
+    given: Any = values
+    array = given.to_numpy() if hasattr(given, "to_numpy") else _array(values)
     array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
     if array.ndim != 1 or not array.size:
         raise ValueError(

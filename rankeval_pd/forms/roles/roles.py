@@ -220,7 +220,7 @@ class Roles:
             several = isinstance(given, list)  # annotators, and two crossed factors
             if several and (name == "gold" or (name == "groups" and len(given) == 2)):
                 continue
-            if not isinstance(given, Hashable) and (named or not are_values(given)):
+            if type(given).__hash__ is None and (named or not are_values(given)):
                 raise TypeError(f"{name}={given!r}: give the name of one column, not several.")
         for name in ("gold", "key", "dim", "groups", "strata", "seeds", "by", "label"):
             if getattr(roles, name) is pd.NA:

@@ -111,7 +111,8 @@ def of_influences(
     left, right = (np.array([pair[side] for pair in chosen], dtype=int) for side in (0, 1))
     gold, present = (np.broadcast_to(x, influence.shape) for x in (gold, present))
     for row in np.ndindex(batch):
-        shared = None
+        shared: FloatArray | None = None
+        sizes: list[int] = []
         if cluster is None:
             of_classes, sizes = _covariances(influence[row], gold[row], present[row])
             covariance = of_classes[0] + of_classes[1]

@@ -69,9 +69,8 @@ def placements(ranking: Ranking) -> Placements:
     ends = np.where(at.true, at.end, 0).max(axis=-1, initial=0) == at.total[..., 0]
     starts = np.where(at.true, at.start, 1).min(axis=-1, initial=1) == 0
     two_valued = (two == edge) & starts & ends & (edge > 0)
-    true = np.take_along_axis(at.tp, np.where(two_valued, edge, 0)[..., np.newaxis], axis=-1)[
-        ..., 0
-    ]
+    place = np.where(two_valued, edge, 0)[..., np.newaxis]
+    true = np.take_along_axis(at.tp, place, axis=-1)[..., 0]
     of_true, of_others = (np.where(two_valued, x, np.nan) for x in (true, edge - true))
     return Placements(area, placed, ranking.gold, ranking.present, untied, (of_true, of_others))
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -315,11 +315,11 @@ def _law(parts: list[Part], mean: float, variance: float, most: int) -> tuple[in
     for numbers, chances, times in parts:
         if numbers.size > _MANY:
             with np.errstate(divide="ignore"):
-                powers = np.log(fft.rfft(np.bincount(numbers, chances), length)) * times
+                powers: Any = np.log(fft.rfft(np.bincount(numbers, chances), length)) * times
             size, phase = size + powers.real, phase + powers.imag
             continue
         middle = round(float(chances @ numbers))
-        added = np.zeros(waves.size, dtype=complex)
+        added: Any = np.zeros(waves.size, dtype=complex)
         for x, p in zip((numbers - middle).tolist(), chances.tolist(), strict=True):
             added += p * less_one[x * waves % length]
         a, b = added.real, added.imag
