@@ -11,6 +11,7 @@ from rankeval_pd.chance.bounds import random_bound as bound_of
 from rankeval_pd.chance.bounds import random_cdf as cdf_of
 from rankeval_pd.chance.crossovers import random_envelope
 from rankeval_pd.curves import ranking_areas
+from rankeval_pd.errors import hushed
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.roles.declarations import one_reading
 from rankeval_pd.forms.roles.roles import ListSizes, PopulationKind
@@ -353,7 +354,8 @@ def mean_difference(
             data, a, b, n, alternative=alternative, n_resamples=n_resamples, level=level,
             progress=progress, **roles,
         )  # fmt: skip
-        curve = compare(data, a, b, _some(n), **roles)
+        with hushed("ties='shared'"):
+            curve = compare(data, a, b, _some(n), **roles)
     return draw_mean_difference(table, curve, **look)
 
 

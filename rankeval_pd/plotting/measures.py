@@ -250,16 +250,13 @@ def comparison(
     }  # fmt: skip
     single = b is not None or len(measures_of(data, roles, every=False)) <= 2
     unread = hushed("target='region'") if single else intervals_unread()
-    with one_reading(), unread:
+    with one_reading(), unread, hushed("ties='shared'"):  # the picture shades these n
         sizes = seen_of(data, n, roles)
         draws = n_resamples if n_resamples is not None else _draws(data, a, b, alpha, roles)
         table = compare(data, a, b, sizes, adjust=adjust, n_resamples=draws, **asked)
         together = curves = None
         if simultaneous and adjust is None and phi == 1.0:  # swaps know of no phi
-            with hushed("ties='shared'"):  # said once, of the table
-                together = compare(
-                    data, a, b, shown(table), adjust="max-t", n_resamples=draws, **asked
-                )
+            together = compare(data, a, b, shown(table), adjust="max-t", n_resamples=draws, **asked)
             together.attrs.setdefault("n_resamples", draws)
         if x != "n" or reference:
             curves = curves_of(data, sizes, **roles)
