@@ -151,7 +151,8 @@ def ranked(data: Data, asked: RankCriterion, columns: dict[str, type], roles: An
                 raise unknown_name("baseline", asked.baseline, measures)
             baseline = measures.index(asked.baseline)
         compute = functools.partial(_columns, baseline=baseline)
-        more = {} if asked.kind else {"rows": rows}
+        lazy = inner["score"].chunks is not None  # computed later, and by several threads
+        more = {} if asked.kind or lazy else {"rows": rows}
         result = _tested(inner, sizes, asked, chosen, compute, FOUND, "measure", **more)
         names = inner.indexes["measure"]
         rows[known:] = [(names[a], names[b], *row) for a, b, *row in rows[known:]]

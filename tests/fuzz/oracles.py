@@ -66,7 +66,8 @@ def implausible(table: pd.DataFrame, asked: Asked) -> Iterator[str]:
             if (np.isnan(first) != np.isnan(last)).any():
                 yield f"one of {low} and {high} is NaN"
     if {"tp", "n", "precision"} <= set(table.columns) and not asked.options.get("average"):
-        shares = _numbers(table, "tp") / np.maximum(_numbers(table, "n"), 1.0)
+        size = "n_accepted" if "n_accepted" in table else "n"  # sets cut no equal scores
+        shares = _numbers(table, "tp") / np.maximum(_numbers(table, size), 1.0)
         if (np.abs(shares - _numbers(table, "precision")) > _CLOSE).any():
             yield "precision is not tp / n"
     if {"precision_a", "precision_b", "difference"} <= set(table.columns):

@@ -219,7 +219,7 @@ class Roles:
             named = name in ("dim", "strata", "seeds")
             several = isinstance(given, list)  # annotators, and two crossed factors
             if several and (name == "gold" or (name == "groups" and len(given) == 2)):
-                continue
+                given = next((x for x in given if type(x).__hash__ is None), None)
             if type(given).__hash__ is None and (named or not are_values(given)):
                 raise TypeError(f"{name}={given!r}: give the name of one column, not several.")
         for name in ("gold", "key", "dim", "groups", "strata", "seeds", "by", "label"):
