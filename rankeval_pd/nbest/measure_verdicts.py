@@ -144,18 +144,17 @@ def ranked(data: Data, asked: RankCriterion, columns: dict[str, type], roles: An
     rows: list[Any] = []
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
-        baseline, known = None, len(rows)
+        baseline, own = None, list[Any]()  # chunks of a Dataset are asked by several threads
         if asked.baseline is not None:
             measures = inner.indexes["measure"].tolist()
             if asked.baseline not in measures:
                 raise unknown_name("baseline", asked.baseline, measures)
             baseline = measures.index(asked.baseline)
         compute = functools.partial(_columns, baseline=baseline)
-        lazy = inner["score"].chunks is not None  # computed later, and by several threads
-        more = {} if asked.kind or lazy else {"rows": rows}
+        more = {} if asked.kind else {"rows": own}
         result = _tested(inner, sizes, asked, chosen, compute, FOUND, "measure", **more)
         names = inner.indexes["measure"]
-        rows[known:] = [(names[a], names[b], *row) for a, b, *row in rows[known:]]
+        rows.extend([(names[a], names[b], *row) for a, b, *row in own])
         return result
 
     result = _answered(data, asked, roles, question, ("measure",), asked.columns(columns))
