@@ -598,7 +598,7 @@ FAULTS = [
     ),
     *_in(
         "rankings/tie_orders.py", "tie_verdicts",
-        ("for x in (start + 1, end)]", "for x in (start, end)]"),
+        ("[[start + 1, end]", "[[start, end]"),
         ("- found[1:, :3] - found[:3, 1:] + found", "- found[1:, :3] - found[:3, 1:] - found"),
         ("(self.edges[0] + self.edges[1]) / 2.0", "self.edges[0]"),
         ("np.minimum(np.maximum(score, normal), 1.0)", "np.minimum(score, 1.0)"),
@@ -610,7 +610,6 @@ FAULTS = [
         ("taken - _upper_point(size, size - tp", "taken - _upper_point(size, tp"),
         (".gt) <= TAIL", ".ge) <= TAIL"),
         ("(of_a - whole) * g + (of_b - whole) * f", "(of_a - whole) * f + (of_b - whole) * g"),
-        ("if self.cut_off and (whole := side.whole)", "if False and (whole := side.whole)"),
         ("seen / (np.maximum(f, g) if self.cut_off else 1.0)", "seen / 1.0"),
         ("np.where(end, rank, rank.size + 1)", "np.where(end, rank, 0)"),
         ("whole + f * (some - whole)", "whole + (some - whole)"),

@@ -146,6 +146,7 @@ def test_swaps_of_shares():
         centre = np.mean(
             [edge_precision(np.array(x), np.array([k]), np.array([40])) for x in curves]
         )
+        assert lists.centre[n == k] == pytest.approx(centre)
         part = (gold - centre) * gap
         largest.append(np.abs(signs @ part) / np.sqrt((part**2).sum()))
     observed = stats.norm.isf(lists.p("two-sided") / 2)
@@ -255,9 +256,9 @@ def test_one_score_of_420(one_score):
 @pytest.mark.parametrize("adjust", ["holm", "max-t", None])
 def test_one_score_in_a_summary(one_score, adjust):
     with pytest.warns(RankevalWarning, match=ORDER) as told:
-        table = one_score.rankeval.summary(50, adjust=adjust)
+        table = one_score.rankeval.summary([50, 420], adjust=adjust)
     assert len(told) == 1
-    assert table["tie_decides"].all()
+    assert table["tie_decides"].tolist() == (table["n"] == 50).tolist()
     assert "decides a significance test of g and one" in in_words(table)
 
 
@@ -429,3 +430,6 @@ def test_a_head_says_nearly_the_same():
         assert (np.abs(found[name] - whole[name]) <= 4.0 / np.array(n)).all()
     with pytest.raises(ValueError, match="a head, which a Dask DataFrame collects"):
         head(ties="expected").compare("a", "b", 100)
+    alike = frames.from_pandas(df.assign(b=2.0 * df["a"]), npartitions=4).rankeval.head(300)
+    found = alike.compare("a", "b", 300, details=True)
+    assert_allclose(found[["tie_low", "tie_high"]], 0.0)

@@ -72,17 +72,8 @@ class TiedLists:
     @cached_property
     def levels(self) -> list[list[IntArray]]:
         """Of each ranking, the n from which on a candidate's share is above 0, and is 1."""
-        found = []
-        for side in self.pair:
-            start, end = side.blocks
-            if self.cut_off and (whole := side.whole) is not None:
-                ranked = side.scores_by_rank
-                last = ranked[whole.reach - 1]
-                end = np.where(
-                    (ranked == last) | (np.isnan(ranked) & np.isnan(last)), whole.end, end
-                )
-            found.append([np.take(x, side.ranks - 1) for x in (start + 1, end)])
-        return found
+        edges = [[np.take(x, side.ranks - 1) for x in side.blocks] for side in self.pair]
+        return [[start + 1, end] for start, end in edges]
 
     def _reached(self, *levels: IntArray) -> IntArray:
         """Return how many candidates are at or beyond all of these levels: (label, n)."""
