@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import rankeval_pd
-from rankeval_pd.stats.resampling import paired_gains, swapped_gains
+from rankeval_pd.stats.resampling import paired_gains, ratio_gains, swapped_gains
 from rankeval_pd.stats.resampling.metric_sums import METRICS
 from rankeval_pd.stats.resampling.ratio_gains import _Law
 from rankeval_pd.stats.resampling.test_items import Items
@@ -63,10 +63,29 @@ def test_the_law_is_that_of_three_binomials(shared, share_a, share_b):
     np.testing.assert_allclose(found, (up, down), rtol=1e-10)
 
 
-def test_many_answers_are_nearly_normal():
-    few = _Law(0.52, 0.5, 7_900, 7_900, 1_000.0, np.inf).tails(0.0)
-    many = _Law(0.52, 0.5, 8_100, 8_100, 1_000.0, np.inf).tails(0.0)
-    np.testing.assert_allclose(few, many, atol=2e-3)
+@pytest.mark.parametrize(
+    ("n_a", "n_b", "shared"),
+    [(800, 800, 300), (800, 1000, 300), (830, 801, 0), (2000, 900, -40), (3000, 3000, 1500)],
+)
+@pytest.mark.parametrize("share", [0.5, 0.25, 0.85])
+def test_many_answers_are_nearly_normal(n_a, n_b, shared, share, monkeypatch):
+    """Within 1% of the exact law, from p = .3 down to .01."""
+    variance = share * (1 - share) * (1 / n_a + 1 / n_b - 2 * shared / n_a / n_b)
+    for z in (0.6, 1.4, 2.2):
+        half = z * variance**0.5 / 2
+        shares = round((share + half) * n_a) / n_a, round((share - half) * n_b) / n_b
+        law = _Law(*shares, n_a, n_b, shared, np.inf)
+        many = law.tails(0.0)
+        with monkeypatch.context() as patched:
+            patched.setattr(ratio_gains, "_LARGE", np.inf)
+            np.testing.assert_allclose(many, law.tails(0.0), rtol=0.01)
+
+
+def test_limits_of_many_answers_end_in_the_range():
+    """At a gain of 1 nothing varies; both systems have as many guesses."""
+    for share_a, share_b in ((1.0, 0.0), (0.9, 0.1), (1.0, 0.5)):
+        low, high = _Law(share_a, share_b, 900, 900, 0.0, np.inf).limits(0.95)
+        assert 0.0 < low <= share_a - share_b <= high <= 1.0
 
 
 def test_recall_is_mcnemars():

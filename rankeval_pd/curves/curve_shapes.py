@@ -256,9 +256,9 @@ def roc(
 
     Notes
     -----
-    O(N log N), and two microseconds for each interval. Limits are those of Clopper and Pearson for
-    as many candidates as give the height of the curve its variance, which includes that of the
-    threshold; a band has the level that the largest deviation of all points asks for (sup-t). In
+    O(N log N), and two microseconds for each interval. Limits are Clopper and Pearson's. The number
+    of candidates is chosen to match the variance of the curve, which includes the variance of the
+    threshold. A band has the level at which the largest deviation of all points stays inside. In
     simulations 95% bands covered the curve at least 95% of the time
     (``tests/reference/curve_bands.csv``).
 

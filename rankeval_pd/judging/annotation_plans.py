@@ -79,11 +79,11 @@ def plan_annotation(
 
     Notes
     -----
-    The power is that of Fisher's test of all judgements, old and new. From a pilot it is the
+    The planned test is Fisher's test of all judgments, old and new. After a pilot, ``power`` is the
     assurance: the power averaged over the precisions that the pilot leaves open. The rate of true
     positives in each region has Jeffreys's prior, so the new ones have a beta-binomial law given
-    the pilot. A small pilot leaves much open. Its assurance can stay below the power asked for,
-    and the plan then asks for all judgements; judge a larger pilot first. With ``precisions``, the
+    the pilot. After a small pilot the assurance can stay below the requested power, and the plan
+    then asks for all judgments; judge a larger pilot first. With ``precisions``, the
     regions have as many true positives as these say, and the new judgements are a sample without
     replacement; ``n_more`` is then the least number near which the power is first reached, because
     the power rises in a saw-tooth. Either power is summed over all outcomes. Draw the candidates to

@@ -248,9 +248,9 @@ class Roles:
         """
         if len(self.factors) > 1 and crossed:
             raise ValueError(
-                f"groups={self.groups!r}: two crossed factors have an answer in nbest_precision,"
-                " compare and significant_ranges without draws, and in paired_bootstrap. Name the"
-                " factor with the fewer levels alone: that is too sure where the other matters too."
+                f"groups={self.groups!r}: only nbest_precision, compare and significant_ranges"
+                " without draws, and paired_bootstrap, take two crossed factors. Name one factor,"
+                " the one with fewer levels; the result is overconfident if the other matters too."
             )
         if self.groups is not None and not crossed:
             raise ValueError(

@@ -15,6 +15,7 @@ likely ones that have it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -30,7 +31,7 @@ from rankeval_pd.stats.significance.unconditional import paired_boschloo
 
 FEW_ANSWERS = 10  #: guesses of a system, from which a test holds its level
 LEAST_ANSWERS = 5  #: guesses of a system, below which nothing is tested
-_LARGE = 2_000.0  # n p (1 - p) of both from which the law is nearly normal
+_LARGE = 100.0  # n p (1 - p) of both, above which the law is nearly normal: tails within 1%
 _ROOM = 1e-7  # of one answer: sums that differ by less are equal
 
 
@@ -228,7 +229,7 @@ class _Law(NamedTuple):
         weights = 1.0 / n_a, -1.0 / n_b, weight
         gap = self.share_a - self.share_b - both * (p_a / n_a - p_b / n_b - p * weight)
         if min(n * p * (1.0 - p) for n in (n_a, n_b)) > _LARGE:
-            return _nearly_normal(gap, sizes, shares, weights)
+            return _nearly_normal(gap, sizes, shares, weights, 0.5 / math.lcm(n_a, n_b))
         (x, of_x), (y, of_y), (z, of_z) = (
             _binomial(n, share) for n, share in zip(sizes, shares, strict=True)
         )
@@ -263,7 +264,7 @@ def _crossing(beyond: Callable[[float], float], inside: float, outside: float) -
         return outside
     if beyond(inside) <= 0.0:
         return inside
-    return float(brentq(beyond, inside, outside, xtol=1e-12, rtol=1e-12))
+    return float(brentq(beyond, inside, outside, xtol=1e-9, rtol=1e-9))
 
 
 def _binomial(n: int, p: float) -> tuple[FloatArray, FloatArray]:
@@ -285,13 +286,20 @@ def _nearly_normal(
     sizes: tuple[int, int, int],
     shares: tuple[float, float, float],
     weights: tuple[float, float, float],
+    room: float,
 ) -> FloatArray:
-    """Return both tails by the normal distribution, with the first term for skewness."""
+    """Return both tails by the normal distribution, with the first term for skewness.
+
+    ``room`` is half the distance of two possible differences: tails contain the observed one.
+    """
     from scipy.special import ndtr
 
     n, p, w = (np.array(x, dtype=float) for x in (sizes, shares, weights))
     variance = float((w**2 * n * p * (1.0 - p)).sum())
+    away = gap - float((w * n * p).sum())
+    if variance == 0.0:  # at the ends of the range nothing varies
+        return np.array([away <= room, away >= -room], dtype=float)
     skewness = float((w**3 * n * p * (1.0 - p) * (1.0 - 2.0 * p)).sum()) / variance**1.5
-    z = (gap - float((w * n * p).sum())) / np.sqrt(variance)
+    z = (away + np.array([-room, room])) / np.sqrt(variance)
     z -= (z * z - 1.0) * skewness / 6.0
-    return np.array([ndtr(-z), ndtr(z)])
+    return np.array([ndtr(-z[0]), ndtr(z[1])])
