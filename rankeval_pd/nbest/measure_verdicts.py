@@ -283,9 +283,17 @@ def _columns(
 ) -> tuple[AnyArray, ...]:
     """Return the columns of the measures that are known, in order, and which rows there are."""
     find = of_lists if asked.kind is None else of_areas
-    if asked.kind is None:
-        options["stands"] = stands
-    found = find(score, gold, present, keys, cluster, asked=asked, baseline=baseline, **options)
+    found = find(
+        score,
+        gold,
+        present,
+        keys,
+        cluster,
+        asked=asked,
+        baseline=baseline,
+        stands=stands,
+        **options,
+    )
     decided = measure_pairs.decide(found.value, found.tested, asked.how, baseline, stands)
     named = {
         "value": found.value, "ci_low": found.limits[0], "ci_high": found.limits[1],
@@ -309,9 +317,9 @@ def _columns_of_pairs(
 ) -> tuple[AnyArray, ...]:
     """Return the columns of the pairs, and which rows there are."""
     find = of_lists if asked.kind is None else of_areas
-    if asked.kind is None:
-        options["stands"] = stands
-    found = find(score, gold, present, keys, cluster, asked=asked, baseline=None, **options)
+    found = find(
+        score, gold, present, keys, cluster, asked=asked, baseline=None, stands=stands, **options
+    )
     of_pairs = measure_pairs.pairs(score.shape[-2])
     a, b = ([pair[side] for pair in of_pairs] for side in (0, 1))
     adjusted = measure_pairs.decided(found.tested, asked.how, stands=stands).p_adjusted

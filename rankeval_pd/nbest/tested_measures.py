@@ -181,6 +181,7 @@ def of_areas(
     *,
     asked: RankCriterion,
     baseline: int | None,
+    stands: IntArray | None,
     sizes: IntArray,
     ties: str,
     n_resamples: int,
