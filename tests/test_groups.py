@@ -306,3 +306,16 @@ def test_ranks_of_whole_groups_are_those_of_compare_and_of_compare_area():
     swapped = asked.measure_ranks(40, details=True)
     fewer = asked.compare(n=40, adjust="max-t", details=True)
     assert (swapped["rank_low"] > 1).any() == bool(fewer["significant"].any())
+
+
+def test_lists_of_all_candidates_are_no_worse_than_random_ones():
+    """A list of all candidates leaves nothing to chance; a measure turned around is warned of."""
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({
+        "a": rng.normal(size=200), "b": rng.normal(size=200), "gold": rng.random(200) < 0.3,
+        "doc": np.repeat(np.arange(40), 5),
+    })  # fmt: skip
+    assert len(data.rankeval(groups="doc").measure_ranks(n=200)) == 2  # warnings are errors
+    turned = data.assign(a=rng.normal(size=200) - 3.0 * data["gold"])
+    with pytest.warns(RankevalWarning, match="1 of 2 lists have fewer true positives"):
+        turned.rankeval(groups="doc").measure_ranks(n=50)

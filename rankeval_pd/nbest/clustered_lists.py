@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -80,9 +81,17 @@ def set_weights(ranked: ListMembers, sets: Sets, *, of_recall: bool) -> Sets:
 
 
 def random_p(
-    ranked: ListMembers, n: IntArray, total: int, positive: int, *, alone: bool = False
+    ranked: ListMembers,
+    n: IntArray,
+    total: int,
+    positive: int,
+    *,
+    alone: bool = False,
+    fewer: bool = False,
 ) -> tuple[FloatArray, IntArray]:
     """Return P(X >= tp) of a list whose clusters are there by chance, and the clusters in it.
+
+    With ``fewer`` P(X <= tp).
 
     By Student's t of the covariance of label and place in the list, summed over clusters; its
     variance is no smaller than that of independent candidates. With ``alone`` it is from the
@@ -102,7 +111,7 @@ def random_p(
     variance = np.maximum(spread.variance, least)
     tp, known = up_to_ranks(ranked.rank, ranked.gold)[n], (least > 0.0) & (spread.freedom > 0.0)
     t = (tp - n * prior) / np.sqrt(np.where(known, variance, 1.0))
-    p = special.stdtr(np.where(known, spread.freedom, 1.0), -t)
+    p = special.stdtr(np.where(known, spread.freedom, 1.0), t if fewer else -t)
     return np.where(known, p, 1.0), spread.n_groups
 
 
@@ -112,12 +121,18 @@ def random_tails(
     """Return the chance of as many true positives in a random list, or more; and of as few."""
     size = ranking.size
 
-    def of(ranked: ListMembers, n: IntArray, row: tuple[int, ...]) -> tuple[FloatArray, IntArray]:
-        return random_p(ranked, n, int(size.total[row]), int(size.positive[row]), alone=True)
+    def of(
+        ranked: ListMembers, n: IntArray, row: tuple[int, ...], *, fewer: bool
+    ) -> tuple[FloatArray, IntArray]:
+        counts = int(size.total[row]), int(size.positive[row])
+        return random_p(ranked, n, *counts, alone=True, fewer=fewer)
 
     with hushed("groups"):
-        above, _ = of_rows(of, ranking, cluster, n, exists)
-    return above, 1.0 - above
+        above, below = (
+            of_rows(partial(of, fewer=fewer), ranking, cluster, n, exists)[0]
+            for fewer in (False, True)
+        )
+    return above, below
 
 
 def pair_contrast(
