@@ -323,7 +323,15 @@ def _as_family(
         wider = ask_at(float(together.max()))
         table = table.assign(ci_low=wider["ci_low"], ci_high=wider["ci_high"])
     table.insert(place, "p_adjusted", held)
-    sure = held <= given.get("alpha", 0.05 if "significant" in table else round(1.0 - level, 12))
+    alpha = given.get("alpha", 0.05 if "significant" in table else round(1.0 - level, 12))
+    sure = held <= alpha
+    if "tie_decides" in table:
+        differs = np.zeros(len(table), dtype=bool)
+        for end in ("low", "high"):
+            at_end = table[f"p_tie_{end}"] = adjusted(table[f"p_tie_{end}"].to_numpy(), adjust)
+            towards = np.sign(table[f"tie_{end}"]) * (at_end <= alpha)
+            differs |= (towards != np.sign(table["difference"]) * sure).to_numpy()
+        table["tie_decides"] = table["cuts_tie"] & differs
     if "significant" in table:
         table["significant"] = sure
     result = table.assign(better=table["leaning"].where(sure), **alone)

@@ -146,6 +146,8 @@ def scored(draw: st.DrawFn) -> tuple[pd.DataFrame, list[int]]:
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:taken as measures.*gold label:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")
 @settings(max_examples=examples(15))
 @given(scored())
@@ -160,6 +162,8 @@ def test_the_order_of_rows_changes_no_number(drawn):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:taken as measures.*gold label:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:.*rows repeat the label:rankeval_pd.RankevalWarning")
 @settings(max_examples=examples(15))

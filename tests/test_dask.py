@@ -70,7 +70,7 @@ MORE = {
     "compare, averaged": lambda r: r.compare("good", "fair", n=[5, 10], average="macro"),
     "per_query": lambda r: r.per_query(["AP", "P@5"]),
     "roc": lambda r: r.roc(),
-    "lift": lambda r: r.lift([0.1, 0.5], ties="expected"),
+    "lift": lambda r: r.lift([5, 20], ties="expected"),
     "random_band": lambda r: r.random_band("lift", [0.05, 0.001]),
     "area": lambda r: r.area(),
     "average precision": lambda r: r.area("ap"),

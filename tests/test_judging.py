@@ -485,6 +485,7 @@ def test_limits_are_within_the_bounds_and_hold_the_estimate(partly):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:by='part'.*in another group:rankeval_pd.RankevalWarning")
 def test_padded_datasets_and_groups(partly):
     both = pd.concat({"x": partly, "y": partly.iloc[:400]}, names=["part", "item"])
     frame = both.reset_index()

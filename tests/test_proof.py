@@ -83,6 +83,7 @@ def test_performance_has_all_its_tables():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 def test_papers_has_every_number(krenn):
     from tests.proof import papers
 

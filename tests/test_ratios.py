@@ -88,6 +88,16 @@ def test_limits_of_many_answers_end_in_the_range():
         assert 0.0 < low <= share_a - share_b <= high <= 1.0
 
 
+@pytest.mark.parametrize("freedom", [np.inf, 300.0])
+@pytest.mark.parametrize("n", [300, 3_000, 30_000])
+def test_limits_of_many_answers_are_two_errors_away(n, freedom):
+    for share_a, share_b in ((0.55, 0.5), (0.9, 0.88), (0.5, 0.55)):
+        low, high = _Law(share_a, share_b, n, n - 7, 0.3 * n, freedom).limits(0.95)
+        error = np.sqrt(1.4 * (share_a * (1 - share_a)) / n)
+        assert low == pytest.approx(share_a - share_b - 1.96 * error, abs=0.25 * error)
+        assert high == pytest.approx(share_a - share_b + 1.96 * error, abs=0.25 * error)
+
+
 def test_recall_is_mcnemars():
     rng = np.random.default_rng(2)
     right = rng.random((2, 40)) < [[0.8], [0.6]]

@@ -130,6 +130,9 @@ def test_a_row_agrees_with_itself_and_no_p_value_is_zero(n, seed, kind, method):
     )
     for test in (found.paired_bootstrap, found.paired_permutation):
         row = test(n_resamples=199, method=method, rng=seed % 1000).iloc[0]
+        if kind == "f1" and np.isnan(row["p_value"]):  # below five guesses nothing is tested
+            assert data.xs("guess", axis=1, level=1).sum().min() < 5
+            continue
         assert row["p_one_sided"] > 0.0
         assert row["p_two_sided"] > 0.0
         if np.isnan(row["ci_low"]):

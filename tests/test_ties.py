@@ -279,6 +279,8 @@ def test_missing_scores_are_one_block():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:by='number'.*in another group:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 def test_tie_sensitivity_spans_the_orders(tied):
     """With many orders, the least and the largest p-value of all orders; compare's is between."""
     small = tied.iloc[:5]

@@ -301,5 +301,6 @@ def _nearly_normal(
         return np.array([away <= room, away >= -room], dtype=float)
     skewness = float((w**3 * n * p * (1.0 - p) * (1.0 - 2.0 * p)).sum()) / variance**1.5
     z = (away + np.array([-room, room])) / np.sqrt(variance)
-    z -= (z * z - 1.0) * skewness / 6.0
+    most = 0.5 * np.maximum(np.abs(z), 1.0)  # far out the term would turn the sign
+    z -= np.clip((z * z - 1.0) * skewness / 6.0, -most, most)
     return np.array([ndtr(-z[0]), ndtr(z[1])])
