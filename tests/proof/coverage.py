@@ -109,7 +109,8 @@ def every_setting() -> pd.DataFrame:
 
 
 def _share(value: float) -> str:
-    return f"{value:.3f}".replace("0.", ".", 1)
+    # a mean that ends in 5 may differ in its last bit from machine to machine
+    return f"{round(value, 9):.3f}".replace("0.", ".", 1)
 
 
 def _printed(table: pd.DataFrame) -> pd.DataFrame:
