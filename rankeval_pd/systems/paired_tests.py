@@ -47,7 +47,11 @@ PAIR_COLUMNS: tuple[str, ...] = (
 )  # fmt: skip
 OF_FAMILY = ("p_adjusted", "ci_low_alone", "ci_high_alone")  # only there with adjust=
 
-_PAIR_DTYPES = (bool, *[float] * 11, bool, bool, *[np.int64] * 3, *[float] * 6)
+OF_SEEDS = ("gain_se_items", "gain_se_seeds", "n_seeds")  # only there with seeds=
+
+_PAIR_DTYPES = (
+    bool, *[float] * 11, bool, bool, *[np.int64] * 3, *[float] * 8, np.int64,
+)  # fmt: skip
 
 
 @Capabilities(
@@ -176,7 +180,8 @@ def paired_bootstrap(
         * ``n_items``; ``n_resamples``: draws behind p_value, 0 where exact;
         * ``p_one_sided``: in the direction of the gain; ``leaning``: the system that the gain
           favors; with ``adjust`` ``ci_low_alone``, ``ci_high_alone``: interval of this pair alone;
-        * ``relation``, with ``families``; ``n_groups``, with ``groups``.
+        * ``relation``, with ``families``; ``n_groups``, with ``groups``; with ``seeds``
+          ``gain_se_items``, ``gain_se_seeds``: the parts of the standard error, ``n_seeds``.
 
     Warns
     -----
@@ -421,6 +426,7 @@ def _ask_pairs(
     margin: float | None,
 ) -> Data:
     columns: tuple[str, ...] = (*PAIR_COLUMNS, *(() if families is None else ("relation",)))
+    columns += () if roles.get("seeds") is None else OF_SEEDS
     asked = check_margin(margin)
     own: list[str] = [] if asked is None else [margin_name(options.alternative)]
     after: int = columns.index("p_adjusted") + 1

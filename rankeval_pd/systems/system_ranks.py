@@ -46,7 +46,8 @@ from rankeval_pd.stats.resampling.item_draws import (
     skewed,
     studentises,
 )
-from rankeval_pd.stats.resampling.ratio_gains import FEW_ANSWERS, LEAST_ANSWERS
+from rankeval_pd.stats.resampling.ratio_gains import FEW_ANSWERS, LEAST_ANSWERS, RatioGains
+from rankeval_pd.stats.resampling.seed_gains import SeedGains
 from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions, quiet
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, with_resamples
 
@@ -343,7 +344,7 @@ class TableNotes:
         self._fewest = np.iinfo(np.int64).max
         self._flat = self._skewed = self._sized = False
         self._answers = np.inf  # the fewest guesses of a system
-        self._late = False
+        self._late, self._seeds = False, np.iinfo(np.int64).max
 
     def settled(self, options: PairOptions, n_pairs: int, groups: int) -> PairOptions:
         """Return the options with as many resamples as the family of tests needs."""
@@ -366,11 +367,13 @@ class TableNotes:
         if isinstance(self._groups, list):
             self.attrs["event"] = "crossed"
         self._sized = self._sized or (self._by_item and moves_with_size(items, pairs))
-        ratios = draws_of(items, pairs, options, quiet).ratios
-        if ratios is None:
-            self._skewed = self._skewed or skewed(items, pairs, options)
+        own = draws_of(items, pairs, options, quiet).parametric
+        if isinstance(own, RatioGains):
+            self._answers = min(self._answers, float(own.answers[pairs].min()))
         else:
-            self._answers = min(self._answers, float(ratios.answers[pairs].min()))
+            self._skewed = self._skewed or skewed(items, pairs, options)
+        if isinstance(own, SeedGains):
+            self._note_seeds(own, options)
         self._drawn = max(self._drawn, options.n_resamples)
         self.attrs["n_resamples"] = self._drawn or None  # of exact distributions nothing is drawn
         if self._fewest == np.iinfo(np.int64).max:
@@ -382,9 +385,19 @@ class TableNotes:
         if self._late:
             self.warn()
 
+    def _note_seeds(self, own: SeedGains, options: PairOptions) -> None:
+        """Note how many seeds there are, and how much wider they make intervals of gains."""
+        attrs, count = self.attrs, own.fewest
+        self._seeds = count = min(count, attrs.get("n_seeds", count))
+        wider = max(attrs.get("seed_widening", 1.0), own.widening(options.level))
+        attrs |= {"n_seeds": count, "seed_widening": round(wider, 2), "n_systems": own.n_systems}
+        if "event" not in attrs or attrs["event"] == "wild":
+            attrs["event"] = "seeds"
+
     def see_interval(self, kind: str) -> None:
         """Note which interval it was; several where groups differ in what their items are."""
-        kind = "student" if isinstance(self._groups, list) else kind
+        several = isinstance(self._groups, list) or self.attrs.get("event") == "seeds"
+        kind = "student" if several and kind == "wild" else kind
         seen = {*self.attrs.get("ci", kind).split(", "), kind}
         self.attrs["ci"] = ", ".join(sorted(seen))
 
@@ -393,7 +406,7 @@ class TableNotes:
         self._late = True
         every = (
             self._about_size(), self._about_guesses(), self._about_intervals(),
-            self._about_weight(),
+            self._about_weight(), self._about_seeds(),
         )  # fmt: skip
         said = [text for text in every if text]
         if said:
@@ -436,6 +449,14 @@ class TableNotes:
             f"groups: the gain moves with the size of the groups of {self._groups!r}, and a few are"
             " far larger than the others: the mean over items rests on those few, and its test and"
             " interval may err. Give weight='group' for the mean over groups, or split large ones."
+        )
+
+    def _about_seeds(self) -> str:
+        if self._seeds > 2:
+            return ""
+        return (
+            "seeds: two trainings of a system hardly show how far others would lie, so only large"
+            " gains are significant. Train with five; needed_seeds tells how many a gain needs."
         )
 
     def _about_guesses(self) -> str:

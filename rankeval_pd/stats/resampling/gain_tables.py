@@ -52,6 +52,9 @@ class Pairs(NamedTuple):
     family_p: FloatArray  #: what is adjusted over groups of the data; of max-t, over pairs already
     family_low: FloatArray  #: the limits of its Monte-Carlo interval
     family_high: FloatArray
+    gain_se_items: FloatArray  #: NaN without seeds, as the next
+    gain_se_seeds: FloatArray
+    n_seeds: IntArray  #: of the system with fewer
 
 
 class Rows(NamedTuple):
@@ -88,9 +91,9 @@ def allow_for_skewness(rows: Rows, draws: Draws) -> None:
     For ratios of sums they are those of their own law.
     """
     every = np.arange(len(draws.pairs))
-    if draws.ratios is not None:
+    if draws.parametric is not None:
         rows.least[:], rows.least_ordered[:] = ratio_p(draws)
-        rows.p[draws.ratios.few] = rows.ordered[draws.ratios.few] = np.nan
+        rows.p[draws.parametric.few] = rows.ordered[draws.parametric.few] = np.nan
         return
     gain, error = draws.gains(every), draws.linear_errors(every) * draws.student_factor
     varies = error > 0.0
@@ -103,15 +106,15 @@ def allow_for_skewness(rows: Rows, draws: Draws) -> None:
 
 def ratio_p(draws: Draws) -> tuple[FloatArray, FloatArray]:
     """Return the p-values of ratios, one-sided as the pairs stand and by their gain."""
-    assert draws.ratios is not None
-    up, down = (np.where(draws.ratios.few, np.nan, tail) for tail in draws.ratios.tails)
+    assert draws.parametric is not None
+    up, down = (np.where(draws.parametric.few, np.nan, tail) for tail in draws.parametric.tails)
     return up, np.where(draws.gains(np.arange(up.size)) < 0.0, down, up)
 
 
 def skewed_limits(found: Limits, draws: Draws, options: PairOptions) -> Limits:
     """Return limits that also contain the gains that Hall's, or a ratio's, test does not reject."""
-    if draws.ratios is not None:
-        own = draws.ratios.limits(options.two_tailed)
+    if draws.parametric is not None:
+        own = draws.parametric.limits(options.two_tailed)
         return np.fmin(found[0], own[0]), np.fmax(found[1], own[1])
     every = np.arange(len(draws.pairs))
     error = draws.linear_errors(every) * draws.student_factor
@@ -266,11 +269,15 @@ def table(
     largest: MaxT | None,
     *,
     every: bool,
+    parts: Limits | None = None,
 ) -> Pairs:
     """Return the table, from what a test says of each pair and of all together.
 
-    ``together`` are the limits that hold for the family, ``largest`` what max-t says.
+    ``together`` are the limits that hold for the family, ``largest`` what max-t says, ``parts`` the
+    standard errors that items and seeds bring.
     """
+    of_items, of_seeds = np.full((2, len(pairs)), np.nan) if parts is None else parts
+    count = np.zeros(items.n_systems, dtype=np.int64) if items.seeds is None else items.seeds.count
     gain = theta[pairs[:, 0]] - theta[pairs[:, 1]]
     undefined = np.isnan(gain)
     error, low, high, p, ordered = (
@@ -314,7 +321,8 @@ def table(
     return Pairs(
         swapped, first, second, gain, error, *shown, own, doubled, p_stderr, adjusted,
         1.0 - ordered, undecided, ~drawn, np.full(len(pairs), items.n_items),
-        np.where(drawn, draws, 0), np.full(len(pairs), items.n_groups), ordered, *alone, *listed,
+        np.where(drawn, draws, 0), np.full(len(pairs), items.n_groups), ordered, *alone, *listed, of_items,
+        of_seeds, count[pairs].min(axis=1),
     )  # fmt: skip
 
 
@@ -377,23 +385,22 @@ def margin_p(
             " place unless each is 0 or 1. Compute them first, .compute()."
         )
     n, parts = items.n_drawn, bootstrap_tests.contributions(items)
-    values, weights = parts.values[:, :n] * parts.unit, parts.weights[:n] / parts.weights.sum()
+    values, weights = parts.values * parts.unit, parts.weights / parts.weights.sum()
     shares = values[pairs[:, 0]] - values[pairs[:, 1]]
     shares = shares - weights * shares.sum(axis=1, keepdims=True)
     squares, cubes = ((shares**power).sum(axis=1) for power in (2, 3))
     squares[np.sqrt(squares) <= parts.accuracy * np.abs(values).max()] = np.nan  # rounding alone
     skewness, freedom = np.sqrt(n) * cubes / squares**1.5, n - 1.0
     variance = np.where(squares > 0.0, (shares**2 / (1.0 - weights)).sum(axis=1), np.nan)
-    error = np.sqrt(variance)
+    error, seeds = np.sqrt(variance), None
     if items.seeds is not None:
-        seeds = items.seeds.error[pairs] ** 2
-        total = variance + seeds.sum(axis=1)
-        of_seeds = (seeds**2 / items.seeds.freedom[pairs]).sum(axis=1)
-        freedom = total**2 / (variance**2 / freedom + of_seeds)
+        of_seeds = (items.seeds.error[pairs] ** 2).sum(axis=1)
+        total = variance + of_seeds
+        seeds = of_seeds / total, items.seeds.freedom_of(pairs)
         skewness, error = skewness * (variance / total) ** 1.5, np.sqrt(total)
 
     def above(sign: float) -> FloatArray:
-        return mean_p((sign * found.gain + margin) / error, sign * skewness, n, freedom)
+        return mean_p((sign * found.gain + margin) / error, sign * skewness, n, freedom, seeds)
 
     return np.asarray(of_margin(alternative, above))
 

@@ -24,6 +24,7 @@ from rankeval_pd.stats.resampling.metric_sums import (
     sums_of_squares,
 )
 from rankeval_pd.stats.resampling.ratio_gains import RatioGains, ratio_sums
+from rankeval_pd.stats.resampling.seed_gains import SeedGains
 from rankeval_pd.stats.resampling.test_items import AnyItems, Items, PairOptions, Step, quiet
 
 # ---------- What is drawn of the items, for all pairs of systems together, when it is first needed
@@ -81,7 +82,18 @@ class Draws:
 
     @cached_property
     def spread(self) -> ContributionSpread:
-        """How far they are spread, (system,) and (pair,)."""
+        """How far scores and gains vary, (system,) and (pair,), by items and seeds."""
+        found, seeds = self.item_spread, self.items.seeds
+        if seeds is None:
+            return found
+        added = (seeds.error / self.unit) ** 2
+        pairs = added[self.pairs].sum(axis=1)
+        raw = found.raw + pairs if found.raw.size else found.raw
+        return found._replace(systems=found.systems + added, pairs=found.pairs + pairs, raw=raw)
+
+    @cached_property
+    def item_spread(self) -> ContributionSpread:
+        """How far the contributions of items are spread, (system,) and (pair,)."""
         parts = self.parts
         raw = self.options.simultaneous
         summed = sums_of_squares(parts.values, parts.weights, self.level, self.pairs, raw=raw)
@@ -212,15 +224,37 @@ class Draws:
         error = np.sqrt(self.spread.pairs[which])
         return np.where(error > self.room(which), self.unit * error, 0.0)
 
+    @property
+    def error_parts(self) -> tuple[FloatArray, FloatArray] | None:
+        """The parts of pairs' standard errors that items and seeds have, (pair,)."""
+        seeds = self.items.seeds
+        if seeds is None:
+            return None
+        of_seeds = np.sqrt((seeds.error[self.pairs] ** 2).sum(axis=1))
+        return self.unit * np.sqrt(self.item_spread.pairs), of_seeds
+
     @cached_property
     def leans(self) -> FloatArray:
         """The skewness of pairs' contributions over the root of their number, (pair,)."""
         return leans(self.spread.pairs, self.spread.cubes, self.level, self.pairs)
 
     @cached_property
-    def ratios(self) -> RatioGains | None:
-        """The tests of ratios of sums; None where scores are none, or not between 0 and 1."""
+    def parametric(self) -> RatioGains | SeedGains | None:
+        """The tests of systems with seeds, or of ratios of sums between 0 and 1; None for others.
+
+        They draw nothing; the draws only say how pairs go together.
+        """
         items, form = self.items, self.items.ratio_form
+        if items.seeds is not None:
+            skewed, spread = self.options.skewness, self.item_spread
+            lean = leans(self.spread.systems, spread.system_cubes, self.level,
+                         np.arange(items.n_systems)[:, np.newaxis])  # fmt: skip
+            both = (lean, self.leans) if skewed else (0.0 * lean, 0.0 * self.leans)
+            square = (self.unit * self.student_factor) ** 2
+            return SeedGains(
+                self.theta, self.pairs, items.seeds, (square * spread.systems,
+                square * spread.pairs), both, items.n_drawn - 1.0,
+            )  # fmt: skip
         if form is None or not self.options.skewness:
             return None
         found = RatioGains(items.totals, self._ratio_sums(form), form, self.pairs, items.sign)
@@ -409,8 +443,8 @@ class GatheredDraws(Draws):
         return self._gathered.added.level
 
     @cached_property
-    def spread(self) -> ContributionSpread:
-        """How far they are spread, (system,) and (pair,)."""
+    def item_spread(self) -> ContributionSpread:
+        """How far the contributions of items are spread, (system,) and (pair,)."""
         assert self._gathered.squares is not None
         planned = len(self._gathered.known.plan.pairs)
         found = contribution_spread(self._gathered.squares, self.items.n_systems, planned)

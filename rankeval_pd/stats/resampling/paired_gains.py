@@ -69,7 +69,7 @@ def paired_bootstrap(
     options = with_resamples(options, len(pairs))
     if options.method == "exact" and items.seeds is not None:
         raise ValueError(
-            "method='exact': with seeds= the law of other trainings is drawn. Give method='auto'."
+            "method='exact': with seeds= there is a t test, and no exact law. Give method='auto'."
         )
     _, pairs, swapped = oriented(items, pairs, options)
     if options.ci in PROPORTIONS and not items.binary:
@@ -111,7 +111,7 @@ def _tested(
     """Return the table of the tests from these draws, with ``limits`` that of the intervals too."""
     items, theta, asked = draws.items, draws.theta, limits
     signs = options.event == "wild"
-    ratios = draws.ratios if signs else None
+    ratios = draws.parametric if signs else None
     lattices = lattices_of(draws, options, range(len(pairs)), signs=signs)
     every = signs and bootstrap_tests.looks_at_every(items, options)
     if not every and (options.simultaneous or (None in lattices and ratios is None)):
@@ -133,8 +133,9 @@ def _tested(
         allow_for_skewness(rows, draws)
 
     def limits_at(options: PairOptions) -> Limits:
-        if ratios is not None and options.ci == "wild":
-            return ratios.limits(options.two_tailed)
+        own = draws.parametric if items.seeds is not None else ratios
+        if own is not None and options.ci == "wild":
+            return own.limits(options.two_tailed)
         found = _limits(draws, lattices, scattered, rows, options)
         return skewed_limits(found, draws, options) if allows and options.ci == "wild" else found
 
@@ -145,7 +146,10 @@ def _tested(
         family = _of_largest(draws, largest, rows)
     elif options.adjust is not None and asked:
         family = limits_at(family_options(rows, options))
-    return table(items, theta, pairs, swapped, rows, options, family, largest, every=every)
+    return table(
+        items, theta, pairs, swapped, rows, options, family, largest, every=every,
+        parts=draws.error_parts,
+    )  # fmt: skip
 
 
 def allows_for_skewness(items: AnyItems, options: PairOptions) -> bool:
@@ -233,8 +237,8 @@ def held_back(draws: Draws, t: FloatArray, *, alone: bool = False) -> FloatArray
 
     For ratios the normal quantiles of their p-values; with ``alone`` also if they reject more.
     """
-    if draws.ratios is not None:
-        own = draws.ratios.statistics
+    if draws.parametric is not None:
+        own = draws.parametric.statistics
         return own if alone else np.sign(own) * np.minimum(np.abs(own), np.abs(t))
     every = np.arange(t.size)
     error = draws.linear_errors(every)
@@ -266,8 +270,8 @@ def _of_largest(draws: Draws, largest: MaxT, rows: Rows) -> Limits:
     """Return the gains that the largest statistic of all pairs does not reject."""
     every = np.arange(len(draws.pairs))
     gain, error = draws.gains(every), rows.error
-    if draws.options.event == "wild" and draws.ratios is not None:
-        return draws.ratios.limits_at(largest.critical)
+    if draws.options.event == "wild" and draws.parametric is not None:
+        return draws.parametric.limits_at(largest.critical)
     added, lean = np.zeros(len(draws.pairs)), None
     if draws.options.event == "wild":
         added = widening(draws)

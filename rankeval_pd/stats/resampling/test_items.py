@@ -238,15 +238,32 @@ class Seeds(NamedTuple):
     """
 
     error: FloatArray  #: (system,): standard error of the mean over seeds
-    freedom: FloatArray  #: (system,)
+    freedom: FloatArray  #: (system,); one number where one variance is taken for all
+    count: IntArray  #: (system,): how many trainings
+    pooled: bool = False
+
+    def freedom_of(self, pairs: IntArray) -> FloatArray:
+        """Return the degrees of freedom of the difference of two means, (pair,).
+
+        They are Welch's for as many trainings of both as the system with fewer has: with more for
+        one of them, tests of pairs would find too much where the trainings of the other vary more.
+        """
+        if self.pooled:
+            return self.freedom[pairs[:, 0]]
+        squares = self.error[pairs] ** 2
+        total, fourth = squares.sum(axis=1), (squares**2).sum(axis=1)
+        equal = np.where(fourth > 0.0, total**2 / np.where(fourth > 0.0, fourth, 1.0), 1.0)
+        return np.asarray(equal * self.freedom[pairs].min(axis=1))
 
 
-def seeds_of(scores: FloatArray) -> Seeds:
+def seeds_of(scores: FloatArray, *, pooled: bool = False) -> Seeds:
     """Return what the scores of the trainings say, (system, seed), NaN where there is none."""
     count = (~np.isnan(scores)).sum(axis=1)
     mean = np.nansum(scores, axis=1, keepdims=True) / count[:, np.newaxis]
-    variance = np.nansum((scores - mean) ** 2, axis=1) / (count - 1)
-    return Seeds(np.sqrt(variance / count), count - 1.0)
+    squares, freedom = np.nansum((scores - mean) ** 2, axis=1), count - 1.0
+    if pooled:
+        squares, freedom = (np.full(count.shape, x.sum()) for x in (squares, freedom))
+    return Seeds(np.sqrt(squares / freedom / count), freedom, count, pooled)
 
 
 def mean_of_strata(score: Score, strata: int) -> Score:
