@@ -70,6 +70,7 @@ from .systems.gain_studies import gain_threshold as gain_threshold
 from .systems.item_planning import detectable_gain as detectable_gain
 from .systems.item_planning import expected_agreement as expected_agreement
 from .systems.item_planning import needed_items as needed_items
+from .systems.item_planning import needed_seeds as needed_seeds
 from .systems.item_sources import from_sacrebleu as from_sacrebleu
 from .systems.item_sources import synthetic_systems as synthetic_systems
 from .systems.paired_tests import paired_bootstrap as paired_bootstrap

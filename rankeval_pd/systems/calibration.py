@@ -28,7 +28,7 @@ from rankeval_pd.forms.roles.declarations import Capabilities, check_draws, chec
 from rankeval_pd.forms.roles.roles import CalibrationInterval, ItemRoles, Roles
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats.intervals.proportions import clopper_pearson
-from rankeval_pd.stats.resampling import gain_tables, resamples
+from rankeval_pd.stats.resampling import pair_studies, resamples
 from rankeval_pd.stats.resampling.metric_sums import DIRECTED_METRICS, METRICS
 from rankeval_pd.systems.paired_tests import paired_bootstrap
 
@@ -131,7 +131,7 @@ def calibration(
     table = table[table["gain"].abs() > 0.0]
     there = np.array([scores[a] - scores[b] for a, b in _named(table)], dtype=float)
     there *= np.sign(table["gain"].to_numpy())
-    expected = gain_tables.agreement(table["p_value"], table["n_items"], n_other, table["_part"])
+    expected = pair_studies.agreement(table["p_value"], table["n_items"], n_other, table["_part"])
     table = table.assign(agrees=there > 0.0, expected=expected)[~np.isnan(there)]
     rows = [
         keys + row
@@ -153,7 +153,7 @@ def _shrunken(table: pd.DataFrame, groups: list[Hashable], prior: str) -> pd.Dat
     if prior == "estimated":
         for _, part in grouped(table, groups):
             gain, error = (part[name].to_numpy(dtype=float) for name in ("gain", "gain_se"))
-            table.loc[part.index, "_part"] = gain_tables.shrinkage(gain, error)
+            table.loc[part.index, "_part"] = pair_studies.shrinkage(gain, error)
     return table
 
 
@@ -242,10 +242,10 @@ def _calibrated(
         below, above = clopper_pearson(tp, n, level)
         limits = float(below[0]), float(above[0])
         if ci == "systems":
-            weights = gain_tables.pair_weights(numbers_of(inside), n_resamples, seed)
+            weights = pair_studies.pair_weights(numbers_of(inside), n_resamples, seed)
             with np.errstate(invalid="ignore"):
                 drawn = weights @ agrees / weights.sum(axis=1)
-            limits = gain_tables.wider(gain_tables.percentile_limits(drawn, level), limits)
+            limits = pair_studies.wider(pair_studies.percentile_limits(drawn, level), limits)
         yield [low, high, count, agrees.mean(), *limits, float(inside["expected"].mean())]
 
 
@@ -356,7 +356,7 @@ def population_calibration(
             advance(1)
     table = pd.concat(tables, ignore_index=True)
     agrees = np.array([scores[a] > scores[b] for a, b in _named(table)], dtype=bool)
-    expected = gain_tables.agreement(table["p_value"], table["n_items"], np.inf, table["_part"])
+    expected = pair_studies.agreement(table["p_value"], table["n_items"], np.inf, table["_part"])
     table = table.assign(agrees=agrees, expected=expected)
     rows_found = list(_calibrated(table, edges, ci, level, 1000, seed))
     attrs = {**made_by(result), "ci": ci, "level": level, "prior": prior}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
-from typing import Any, Unpack
+from typing import Any, Unpack, get_args
 
 import numpy as np
 import xarray as xr
@@ -22,16 +22,17 @@ from rankeval_pd.forms.roles.roles import (
     GainInterval,
     ItemRoles,
     LawMethod,
+    PermutationTest,
 )
 from rankeval_pd.stats._types import AnyArray, IntArray
 from rankeval_pd.stats.resampling import paired_gains, resamples, swapped_gains
 from rankeval_pd.stats.resampling.bootstrap_tests import DUAL, EVENTS, INTERVALS
 from rankeval_pd.stats.resampling.gain_tables import Pairs, is_undecided, margin_p, reaching
+from rankeval_pd.stats.resampling.signed_ranks import signed_rank_pairs
 from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions
 from rankeval_pd.stats.significance.equivalence import margin_name
 from rankeval_pd.systems.system_ranks import (
     Families,
-    TableNotes,
     check_size,
     of_all_groups,
     options_of,
@@ -39,6 +40,7 @@ from rankeval_pd.systems.system_ranks import (
     resampling_bar,
     seed_of,
 )
+from rankeval_pd.systems.table_notes import TableNotes
 
 PAIR_COLUMNS: tuple[str, ...] = (
     "system_a", "system_b", "score_a", "score_b", "gain", "gain_se", "ci_low", "ci_high",
@@ -286,6 +288,7 @@ def paired_permutation(
     a: Hashable = None,
     b: Hashable = None,
     *,
+    test: PermutationTest = "swaps",
     n_resamples: int | None = None,
     method: LawMethod = "auto",
     families: Families | None = None,
@@ -306,6 +309,9 @@ def paired_permutation(
     ----------
     data, a, b, baseline, n_resamples, families, alternative, margin, adjust, adjust_over
         As in :func:`paired_bootstrap`.
+    test : {"swaps", "wilcoxon"}
+        "wilcoxon" is the signed-rank test. ``gain`` and its limits are then those of Hodges and
+        Lehmann, the median of the means of two differences, and no longer score_a - score_b.
     alpha, level, skewness, progress
         As in :func:`paired_bootstrap`. With ``skewness=False`` only the swaps decide.
     **roles
@@ -347,16 +353,29 @@ def paired_permutation(
     0      new      old     0.02      0.0  0.02     0.0     0.04      1.0
     """
     check_flag("skewness", skewness)
+    check_choice("test", test, get_args(PermutationTest))
+    kernel, signed = swapped_gains.paired_permutation, test == "wilcoxon"
+    if signed and margin is not None:
+        raise ValueError(
+            f"margin={margin!r} with test='wilcoxon': a margin is tested for means. Leave test out."
+        )
     options = options_of(
         roles, n_resamples, method=method, adjust=adjust, alpha=alpha, level=level,
         event="recentred", ci="basic", keep_order=not (b is None and baseline is None),
         alternative=alternative, skewness=skewness,
     )  # fmt: skip
     said = ("alternative", "adjust", "alpha", "level")
-    return _ask_pairs(
-        swapped_gains.paired_permutation, data, a, b, options, adjust_over, families, progress,
-        roles, said, baseline, margin,
+    result: Data = _ask_pairs(
+        signed_rank_pairs if signed else kernel, data, a, b, options, adjust_over, families,
+        progress, roles, said, baseline, margin,
     )  # fmt: skip
+    result.attrs |= {"test": test} if signed else {}
+    if signed and not is_lazy(result) and ((result["gain"] == 0.0) & (result["p_value"] <= alpha)).any():
+        warn(
+            "test='wilcoxon': most differences are 0, so the Hodges-Lehmann gain is 0 although the"
+            " test finds a difference. Leave test out, which tests the mean."
+        )
+    return result
 
 
 def resample_counts(

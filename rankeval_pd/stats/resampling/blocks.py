@@ -34,7 +34,7 @@ from rankeval_pd.stats.resampling.metric_sums import (
     sums_of_squares,
 )
 from rankeval_pd.stats.resampling.ratio_gains import ratio_sums
-from rankeval_pd.stats.resampling.test_items import PairOptions
+from rankeval_pd.stats.resampling.test_items import PairOptions, sums_of_products
 
 Positions = slice | IntArray  #: where the items of a block stand in the order of all labels
 
@@ -109,17 +109,8 @@ def facts_of(block: ItemStatistics) -> Facts:
     both = None
     if below in ((1.0, 1.0), (np.inf, -np.inf)):
         first = values[..., 0]
-        both = _both_right(first) if are_binary(first) else None
+        both = sums_of_products(first).astype(np.int64) if are_binary(first) else None
     return Facts(items, exact_sums(rows), largest_sizes(rows).reshape(systems, width), below, both)
-
-
-def _both_right(right: FloatArray) -> IntArray:
-    """Return how many items each two systems both have right, from 0 and 1 (system, item)."""
-    result = np.zeros((len(right), len(right)))
-    for start in range(0, right.shape[1], 2**16):
-        part = right[:, start : start + 2**16]
-        result += part @ part.T
-    return result.astype(np.int64)
 
 
 class ItemTotals(NamedTuple):

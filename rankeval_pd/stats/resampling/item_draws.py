@@ -94,10 +94,28 @@ class Draws:
     @cached_property
     def item_spread(self) -> ContributionSpread:
         """How far the contributions of items are spread, (system,) and (pair,)."""
-        parts = self.parts
-        raw = self.options.simultaneous
+        if self.items.binary:
+            return self._binary_spread
+        parts, raw = self.parts, self.options.simultaneous
         summed = sums_of_squares(parts.values, parts.weights, self.level, self.pairs, raw=raw)
         return contribution_spread(summed, len(parts.values), len(self.pairs))
+
+    @property
+    def _binary_spread(self) -> ContributionSpread:
+        """The spread of right and wrong, from counts."""
+        n, right = float(self.items.n_items), self.items.totals[:, 0]
+        first, second = (right[side] - self.items.both_right(self.pairs) for side in self.pairs.T)
+
+        def powers(up: FloatArray, down: FloatArray, power: int) -> FloatArray:
+            mean = (up - down) / n
+            away = up * (1.0 - mean) ** power + down * (-1.0 - mean) ** power
+            return np.asarray(away + (n - up - down) * (-mean) ** power)
+
+        none = 0.0 * right
+        cubes = [self.items.sign * powers(*x, 3) / 8.0 for x in ((right, none), (first, second))]
+        return ContributionSpread(
+            powers(right, none, 2), powers(first, second, 2), *cubes, first + second
+        )
 
     @property
     def unit(self) -> float:
@@ -410,6 +428,11 @@ class RemoteFacts:
         both, right_a, right_b = (int(self.known.both[i, j]) for i, j in ((a, b), (a, a), (b, b)))
         return both, right_a - both, right_b - both, self.n_items - right_a - right_b + both
 
+    def both_right(self, pairs: IntArray) -> FloatArray:
+        """Return how many items both systems have right, (pair,)."""
+        assert self.known.both is not None
+        return self.known.both[pairs[:, 0], pairs[:, 1]].astype(float)
+
     def draws(self, pairs: IntArray, options: PairOptions) -> Draws:
         """Return what was drawn."""
         return GatheredDraws(self, pairs, options)
@@ -445,6 +468,8 @@ class GatheredDraws(Draws):
     @cached_property
     def item_spread(self) -> ContributionSpread:
         """How far the contributions of items are spread, (system,) and (pair,)."""
+        if self.items.binary:
+            return self._binary_spread
         assert self._gathered.squares is not None
         planned = len(self._gathered.known.plan.pairs)
         found = contribution_spread(self._gathered.squares, self.items.n_systems, planned)

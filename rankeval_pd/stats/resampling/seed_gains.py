@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+
 import numpy as np
 
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray

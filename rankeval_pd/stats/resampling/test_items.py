@@ -85,6 +85,10 @@ class AnyItems(Protocol):
         """Return how often both systems are right, the first alone, the second alone, neither."""
         ...
 
+    def both_right(self, pairs: IntArray) -> FloatArray:
+        """Return how many items both systems have right, (pair,), where items are 0 or 1."""
+        ...
+
 
 @dataclass(frozen=True)
 class Items:
@@ -131,7 +135,20 @@ class Items:
 
     def cells(self, a: int, b: int) -> differences.PairedCounts:
         """Return how often both systems are right, the first alone, the second alone, neither."""
-        return differences.paired_counts(*self.statistics[[a, b], :, 0])
+        [both] = self.both_right(np.array([[a, b]])).astype(int).tolist()
+        right_a, right_b = self.totals[[a, b], 0].astype(int).tolist()
+        return both, right_a - both, right_b - both, self.n_items - right_a - right_b + both
+
+    def both_right(self, pairs: IntArray) -> FloatArray:
+        """Return how many items both systems have right, (pair,), where items are 0 or 1."""
+        if len(pairs) > self.n_systems or "_both" in self.__dict__:
+            return self._both[pairs[:, 0], pairs[:, 1]]
+        right = self.statistics[..., 0]
+        return np.array([float(right[a] @ right[b]) for a, b in pairs.tolist()])
+
+    @cached_property
+    def _both(self) -> FloatArray:
+        return sums_of_products(self.statistics[..., 0])
 
     @property
     def drawn(self) -> FloatArray:
@@ -185,6 +202,15 @@ class Items:
             and bool((self.statistics[..., 1] == 1.0).all())
             and differences.are_binary(self.statistics[..., 0])
         )
+
+
+def sums_of_products(right: FloatArray) -> FloatArray:
+    """Return the sums of products (system, system) of whole numbers (system, item)."""
+    result = np.zeros((len(right), len(right)))
+    for start in range(0, right.shape[1], 2**16):
+        part = np.ascontiguousarray(right[:, start : start + 2**16])
+        result += part @ part.T
+    return result
 
 
 class PairOptions(NamedTuple):
