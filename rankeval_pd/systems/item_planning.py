@@ -12,76 +12,12 @@ from numpy.typing import ArrayLike
 from rankeval_pd.errors import check_choice, check_shapes, check_share
 from rankeval_pd.forms.roles.options import with_options
 from rankeval_pd.stats._types import AnyArray
-from rankeval_pd.stats.resampling import pair_studies
 from rankeval_pd.stats.significance import mixed_t
 
 Alternative = Literal["two-sided", "greater"]
 SIDES = {"two-sided": 2.0, "greater": 1.0}
 _MOST, _MOST_SEEDS = 1e15, 1e6  # items, seeds, beyond which a number is none
 _FEWEST, _HALVINGS = 2.0, 50
-
-
-def expected_agreement(
-    p: ArrayLike,
-    n_items: ArrayLike,
-    n_items_other: ArrayLike,
-    *,
-    shrinkage: ArrayLike = 1.0,
-) -> Any:
-    """Return how often a gain with this p-value keeps its sign on other items of the same kind.
-
-    Parameters
-    ----------
-    p : float or array
-        One-sided p-value of the gain.
-    n_items : float or array
-        Size of the test set on which it was found.
-    n_items_other : float or array
-        Size of the other test set; inf is the population.
-    shrinkage : float or array
-        B, the part of the variance of gains between pairs that is of the true gains. 1 is the flat
-        prior: nothing is known of the true gain. Systems that are nearly equal have B near 0.
-
-    Returns
-    -------
-    float or array
-        Φ(B z_p / √(B + n/n')), z_p being the normal quantile of 1 − p; ½ where B is 0.
-
-    Notes
-    -----
-    The gain on either test set is normal around the population's. Of this nothing else is known
-    under the flat prior, B = 1, and against the population the agreement is 1 − p; that is too much
-    where systems are nearly equal. Otherwise true gains are normal around 0 with variance τ², and
-    B = τ²/(τ² + gain_se²); :func:`calibration` with prior="estimated" finds τ² from the pairs. It
-    assumes that the other items come from the same distribution: what is observed below it is the
-    shift of the distribution. Taking only gains that are positive, as tables of pairs do, changes
-    nothing in this formula.
-
-    References
-    ----------
-    For the reading of table 1 of Berg-Kirkpatrick et al. (2012).
-
-    Examples
-    --------
-    Sections 23 (2,416 sentences) and 22 (1,700) of the Wall Street Journal, p of about .0283:
-
-    >>> import numpy as np, rankeval_pd
-    >>> round(rankeval_pd.expected_agreement(0.0283, 2416, 1700), 3)
-    0.89
-
-    The same p-value where half of the variance between pairs is noise, against the population:
-
-    >>> round(rankeval_pd.expected_agreement(0.0283, 2416, np.inf, shrinkage=0.5), 3)
-    0.911
-    """
-    check_numbers("p", p, 0.0, 1.0)
-    check_numbers("n_items", n_items, 0.0, above=True)
-    check_numbers("n_items_other", n_items_other, 0.0, above=True, infinite=True)
-    check_numbers("shrinkage", shrinkage, 0.0, 1.0, missing=False)
-    result = pair_studies.agreement(
-        *check_shapes(p=p, n_items=n_items, n_items_other=n_items_other, shrinkage=shrinkage)
-    )
-    return float(result) if result.ndim == 0 else result
 
 
 class _Plan(NamedTuple):
@@ -162,9 +98,8 @@ def detectable_gain(
 
     Notes
     -----
-    The power is that of the t test with its degrees of freedom: items (or clusters) less 1 and
-    seeds less 1, see :ref:`the page on gains <planning>`. It takes the variances as known. Estimates
-    from two or three seeds are rough, so plan for more.
+    The power is that of the t test with its degrees of freedom, items (or clusters) less 1 and
+    seeds less 1. It takes the variances as known; estimates from two or three seeds are rough.
 
     Examples
     --------
@@ -345,7 +280,7 @@ class _Asked:
     def gain(self, plan: _Plan, items: float, seeds: float) -> float:
         """Return the least gain that is found."""
         found = self.found(plan, items, seeds)
-        low, high = 0.0, np.sqrt(plan.items + plan.seeds)
+        low, high = 0.0, float(np.sqrt(plan.items + plan.seeds))
         if not high:
             return 0.0
         most = np.inf if np.isnan(plan.differ) else 1.0
@@ -453,18 +388,15 @@ def _plans_of(table: Any) -> AnyArray:
 def _plan(parts: dict[str, AnyArray], accuracy: bool, pooled: float) -> AnyArray:
     error, n = parts["gain_se"], parts["n_items"]
     gain = parts.get("gain", np.zeros(()))
-    differ = np.minimum(n * error**2 + gain**2, 1.0) if accuracy else np.nan
-
-    def plan(*numbers: float) -> _Plan:
-        return _Plan(*numbers[:-1], pooled, numbers[-1])
-
-    seeds = parts.get("gain_se_seeds", np.zeros(()))
-    count = parts.get("n_seeds", np.ones(()))
-    made = np.frompyfunc(plan, 6, 1)(error**2, n, parts.get("n_groups", n), seeds**2, count, differ)
-    if isinstance(made, np.ndarray):
-        return made
-    result = np.empty((), dtype=object)
-    result[()] = made
+    differ = np.minimum(n * error**2 + gain**2, 1.0) if accuracy else np.full((), np.nan)
+    given = (
+        error**2, n, parts.get("n_groups", n), parts.get("gain_se_seeds", np.zeros(())) ** 2,
+        parts.get("n_seeds", np.ones(())), np.full((), pooled), differ,
+    )  # fmt: skip
+    columns = [np.asarray(x, dtype=float) for x in np.broadcast_arrays(*given)]
+    result = np.empty(columns[0].shape, dtype=object)
+    for place in np.ndindex(result.shape):
+        result[place] = _Plan(*(float(x[place]) for x in columns))
     return result
 
 

@@ -40,10 +40,7 @@ from rankeval_pd.stats.rankings.rank_tests import (
 from rankeval_pd.stats.rankings.rank_tests import system_ranks as system_ranks_of
 from rankeval_pd.stats.resampling import resamples, swapped_gains
 from rankeval_pd.stats.resampling.gain_tables import METHODS, is_undecided
-from rankeval_pd.stats.resampling.item_draws import (
-    studentises,
-)
-from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions, quiet
+from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions, quiet, studentises
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
 from rankeval_pd.systems.table_notes import TableNotes
 

@@ -34,7 +34,7 @@ from rankeval_pd.stats.resampling.metric_sums import (
     sums_of_squares,
 )
 from rankeval_pd.stats.resampling.ratio_gains import ratio_sums
-from rankeval_pd.stats.resampling.test_items import PairOptions, sums_of_products
+from rankeval_pd.stats.resampling.test_items import PairOptions, nearly_normal, sums_of_products
 
 Positions = slice | IntArray  #: where the items of a block stand in the order of all labels
 
@@ -294,6 +294,8 @@ def needs_of(known: ItemTotals, laws: Laws) -> Needs:
     drawn = not exact or options.simultaneous
     if plan.swaps:
         return Needs(False, drawn, False)
+    if nearly_normal(known.both is not None, plan.n_items, options):
+        return Needs(False, False, False)
     by_signs = options.event == "wild"
     interval = options.ci or ("" if known.both is not None else "wild")
     return Needs(

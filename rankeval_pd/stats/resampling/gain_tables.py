@@ -13,7 +13,7 @@ from rankeval_pd.stats.resampling import bootstrap_tests
 from rankeval_pd.stats.resampling.item_draws import Draws
 from rankeval_pd.stats.resampling.lattice import MOST_POINTS, Lattice
 from rankeval_pd.stats.resampling.resamples import ENUMERATED
-from rankeval_pd.stats.resampling.test_items import AnyItems, Items, PairOptions
+from rankeval_pd.stats.resampling.test_items import AnyItems, Items, PairOptions, better_counts
 from rankeval_pd.stats.significance import skewness
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, MaxT, adjust, interval_levels
 from rankeval_pd.stats.significance.equivalence import mean_p, of_margin, paired_p
@@ -276,7 +276,9 @@ def table(
     standard errors that items and seeds bring.
     """
     of_items, of_seeds = np.full((2, len(pairs)), np.nan) if parts is None else parts
-    count = np.zeros(items.n_systems, dtype=np.int64) if items.seeds is None else items.seeds.count
+    count = (
+        np.zeros(items.n_systems, dtype=np.int64) if items.seeds is None else items.seeds.trained
+    )
     gain = theta[pairs[:, 0]] - theta[pairs[:, 1]]
     undefined = np.isnan(gain)
     error, low, high, p, ordered = (
@@ -320,8 +322,8 @@ def table(
     return Pairs(
         swapped, first, second, gain, error, *shown, own, doubled, p_stderr, adjusted,
         1.0 - ordered, undecided, ~drawn, np.full(len(pairs), items.n_items),
-        np.where(drawn, draws, 0), np.full(len(pairs), items.n_groups), ordered, *alone, *listed, of_items,
-        of_seeds, count[pairs].min(axis=1),
+        np.where(drawn, draws, 0), np.full(len(pairs), items.n_groups), ordered, *alone, listed[0],
+        listed[1], listed[2], of_items, of_seeds, count[pairs].min(axis=1),
     )  # fmt: skip
 
 
@@ -368,16 +370,16 @@ def margin_p(
     pairs = np.where(found.swapped[:, np.newaxis], pairs[:, ::-1], pairs)
     if items.binary:
 
-        def exact(a: int, b: int) -> float:
-            _, *only, _ = items.cells(a, b)
-
+        def exact(*only: int) -> float:
             def not_worse(sign: float) -> float:
-                first, second = only if sign * items.sign > 0.0 else only[::-1]
+                first, second = only if sign > 0.0 else only[::-1]
                 return paired_p(first, second, items.n_items, margin, alpha)
 
             return float(of_margin(alternative, not_worse))
 
-        return np.array([exact(a, b) for a, b in pairs.tolist()])
+        return np.array(
+            [exact(*only) for only in np.stack(better_counts(items, pairs), 1).tolist()]
+        )
     if not isinstance(items, Items):
         raise ValueError(
             f"margin={margin:g} and items that are spread over workers: the test needs them in one"

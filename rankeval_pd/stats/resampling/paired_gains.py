@@ -28,7 +28,14 @@ from rankeval_pd.stats.resampling.gain_tables import (
 )
 from rankeval_pd.stats.resampling.item_draws import Draws, draws_of
 from rankeval_pd.stats.resampling.lattice import DrawnSum, Lattice, SignedSum
-from rankeval_pd.stats.resampling.test_items import AnyItems, Items, PairOptions, Step, quiet
+from rankeval_pd.stats.resampling.test_items import (
+    AnyItems,
+    Items,
+    PairOptions,
+    Step,
+    better_counts,
+    quiet,
+)
 from rankeval_pd.stats.significance import skewness
 from rankeval_pd.stats.significance.adjust import (
     MaxT,
@@ -38,9 +45,9 @@ from rankeval_pd.stats.significance.adjust import (
     simultaneous_limits,
     with_resamples,
 )
-from rankeval_pd.stats.significance.unconditional import paired_boschloo
+from rankeval_pd.stats.significance.unconditional import paired_tails
 
-PROPORTIONS = {"tango": differences.tango, "newcombe": differences.paired_newcombe}
+PROPORTIONS = ("tango", "newcombe")  # intervals of paired proportions
 
 
 def paired_bootstrap(
@@ -122,7 +129,10 @@ def _tested(
     for block in bootstrap_tests.blocks(np.flatnonzero(together), items.n_drawn):
         rows.put(block, *_wild_p(draws, block))
     alone = _law_p if signs else _resampled_p
-    if ratios is not None:
+    counted = signs and items.binary and not together.any()
+    if counted:
+        rows.put(np.arange(len(pairs)), *_counted_p(draws))
+    elif ratios is not None:
         rows.put(np.arange(len(pairs)), draws.linear_errors(np.arange(len(pairs))), *ratio_p(draws))
     else:
         for k in np.flatnonzero(~together).tolist():
@@ -162,18 +172,21 @@ _AllFound = tuple[FloatArray, FloatArray, FloatArray, bool]
 
 
 def _law_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
-    """Return the wild bootstrap of one pair by its exact law; 0 and 1 have a sharper test."""
+    """Return the wild bootstrap of one pair by its exact law."""
     assert on is not None
-    which, items = np.array([k]), draws.items
+    which = np.array([k])
     gain, error = float(draws.gains(which)[0]), float(draws.linear_errors(which)[0])
-    if items.binary:
-        _, *only, _ = items.cells(*draws.pairs[k])
-        better, worse = only if items.sign > 0.0 else only[::-1]
-        p, other = (paired_boschloo(*c, items.n_items) for c in ((better, worse), (worse, better)))
-    else:
-        law = SignedSum(on.multiples, on.times)
-        p, other = (law.tail(total) for total in (on.total, -on.total))
+    law = SignedSum(on.multiples, on.times)
+    p, other = (law.tail(total) for total in (on.total, -on.total))
     return error, p, other if gain < 0.0 else p, False
+
+
+def _counted_p(draws: Draws) -> _AllFound:
+    """Return the tests of all pairs of right and wrong, which are sharper than random signs."""
+    every, (better, worse) = np.arange(len(draws.pairs)), better_counts(draws.items, draws.pairs)
+    p, other = (paired_tails(*x, draws.items.n_items) for x in ((better, worse), (worse, better)))
+    ordered = np.where(draws.gains(every) < 0.0, other, p)
+    return draws.linear_errors(every), p, ordered, False
 
 
 def _wild_p(draws: Draws, which: IntArray) -> _AllFound:
@@ -290,9 +303,9 @@ def with_proportions(draws: Draws, limits: Limits, error: FloatArray) -> Limits:
     low, high = (np.where(error > 0.0, limit, np.nan) for limit in limits)
     if items.binary:
         share = (1.0 - options.two_tailed) / (len(draws.pairs) * options.n_alike)
-        for k in np.flatnonzero(~(error > 0.0)):
-            found = differences.tango(items.cells(*draws.pairs[k]), 1.0 - share)
-            low[k], high[k] = found if items.sign > 0.0 else (-found[1], -found[0])
+        flat = ~(error > 0.0)
+        counts = better_counts(items, draws.pairs[flat])
+        low[flat], high[flat] = differences.tango_limits(*counts, items.n_items, 1.0 - share)
     return low, high
 
 
@@ -350,6 +363,9 @@ def _limits(
     options: PairOptions,
 ) -> Limits:
     """Return the intervals of all gains, each of the level of the options."""
+    if options.ci in ("", "tango"):
+        counts = better_counts(draws.items, draws.pairs)
+        return differences.tango_limits(*counts, draws.items.n_items, options.two_tailed)
     doubled = np.minimum(1.0, 2.0 * rows.ordered)
     low, high = np.full((2, scattered.size), np.nan)
     together = np.zeros_like(scattered)
@@ -387,10 +403,13 @@ def _interval(
     items = draws.items
     kind, (a, b) = options.ci, draws.pairs[k]
     gain = float(draws.theta[a] - draws.theta[b])
-    if kind in PROPORTIONS or not kind:
-        counts = items.cells(a, b)
-        low, high = PROPORTIONS[kind or "tango"](counts, options.two_tailed)
-        return (low, high) if items.sign > 0.0 else (-high, -low)
+    if kind == "newcombe":
+        [both], [up], [down] = (
+            x.astype(int).tolist()
+            for x in (items.both_right(draws.pairs[[k]]), *better_counts(items, draws.pairs[[k]]))
+        )
+        cells = both, up, down, items.n_items - both - up - down
+        return differences.paired_newcombe(cells, options.two_tailed)
     if not error > 0.0:
         return np.nan, np.nan  # nothing varies: the items say nothing of how far the gain could
     if kind == "wild":

@@ -35,7 +35,7 @@ class SeedGains:
         squares = seeds.error**2
         self._of_pairs = seeds.freedom_of(pairs), squares[pairs].sum(axis=1)
         self._of_systems = seeds.freedom, squares
-        self.n_systems, self.fewest = theta.size, int(seeds.count.min())
+        self.n_systems, self.fewest = theta.size, int(seeds.trained.min())
 
     @cached_property
     def few(self) -> BoolArray:

@@ -81,10 +81,6 @@ class AnyItems(Protocol):
         """Return how much one unit of the first statistic adds to the score, if constant."""
         ...
 
-    def cells(self, a: int, b: int) -> differences.PairedCounts:
-        """Return how often both systems are right, the first alone, the second alone, neither."""
-        ...
-
     def both_right(self, pairs: IntArray) -> FloatArray:
         """Return how many items both systems have right, (pair,), where items are 0 or 1."""
         ...
@@ -133,12 +129,6 @@ class Items:
     def _totals(self) -> FloatArray:
         return exact_total(np.moveaxis(self.statistics, 1, 2))
 
-    def cells(self, a: int, b: int) -> differences.PairedCounts:
-        """Return how often both systems are right, the first alone, the second alone, neither."""
-        [both] = self.both_right(np.array([[a, b]])).astype(int).tolist()
-        right_a, right_b = self.totals[[a, b], 0].astype(int).tolist()
-        return both, right_a - both, right_b - both, self.n_items - right_a - right_b + both
-
     def both_right(self, pairs: IntArray) -> FloatArray:
         """Return how many items both systems have right, (pair,), where items are 0 or 1."""
         if len(pairs) > self.n_systems or "_both" in self.__dict__:
@@ -180,6 +170,10 @@ class Items:
 
         It is None where the law of the sum over items is not all there is to the score.
         """
+        return self._unit
+
+    @cached_property
+    def _unit(self) -> float | None:
         if self.strata is not None or self.seeds is not None:
             return None
         if self.linear == "sum":
@@ -191,7 +185,7 @@ class Items:
             return None
         return 1.0 / float(self.totals[0, 1])
 
-    @property
+    @cached_property
     def binary(self) -> bool:
         """Whether every item is right or wrong, on its own: then exact laws are known."""
         return (
@@ -202,6 +196,13 @@ class Items:
             and bool((self.statistics[..., 1] == 1.0).all())
             and differences.are_binary(self.statistics[..., 0])
         )
+
+
+def better_counts(items: AnyItems, pairs: IntArray) -> tuple[IntArray, IntArray]:
+    """Return on how many items, 0 or 1, the first system is better, and the second: (pair,)."""
+    both = items.both_right(pairs)
+    one, other = ((items.totals[side, 0] - both).astype(np.int64) for side in pairs.T)
+    return (one, other) if items.sign > 0.0 else (other, one)
 
 
 def sums_of_products(right: FloatArray) -> FloatArray:
@@ -250,6 +251,21 @@ class PairOptions(NamedTuple):
         return two if self.tails == 2 else one
 
 
+def studentises(options: PairOptions) -> bool:
+    """Whether standard errors of every pair in every resample are needed."""
+    together = options.simultaneous and options.event != "wild"
+    return together or "studentised" in (options.event, options.ci)
+
+
+_NORMAL_ITEMS = 100_000  # right and wrong, from which draws are nearly normal
+
+
+def nearly_normal(binary: bool, n_items: int, options: PairOptions) -> bool:
+    """Return whether sums of right and wrong are drawn from their normal law."""
+    many = binary and n_items >= _NORMAL_ITEMS
+    return many and options.method != "monte-carlo" and not studentises(options)
+
+
 # -------------------------------------------------------------------------------------------------
 # What test items are crossed with or nested in: training seeds of the systems, strata of items.
 
@@ -265,7 +281,7 @@ class Seeds(NamedTuple):
 
     error: FloatArray  #: (system,): standard error of the mean over seeds
     freedom: FloatArray  #: (system,); one number where one variance is taken for all
-    count: IntArray  #: (system,): how many trainings
+    trained: IntArray  #: (system,): how many trainings
     pooled: bool = False
 
     def freedom_of(self, pairs: IntArray) -> FloatArray:
