@@ -67,7 +67,9 @@ class Parts(NamedTuple):
         if not self.seeds:
             spread, chance = _chi2(self.freedom, 4 * _NODES)
             return critical_of(tail, 0.0, self.freedom, 1.0) * np.sqrt(self.items * spread), chance
-        of_items, chance = _chi2(self.freedom, _FEW_NODES)
+        of_items, chance = np.ones(1), np.ones(1)
+        if self.freedom <= _MANY:
+            of_items, chance = _chi2(self.freedom, _FEW_NODES)
         a, of_a = _chi2(self.of_seeds, _NODES)
         b, of_b = (np.ones(1), np.ones(1)) if self.pooled else (a, of_a)
         items, a, b = (x.ravel() for x in np.meshgrid(self.items * of_items, a, b, indexing="ij"))
@@ -82,18 +84,25 @@ class Parts(NamedTuple):
         from scipy.special import ndtr
 
         (edge, chance), error = edges, np.sqrt(self.items + self.seeds)
-        found = ndtr((gain - edge) / error)
-        if tails == 2:
-            found = found + ndtr((-gain - edge) / error)
+        with np.errstate(invalid="ignore"):  # of an endless variance
+            found = ndtr((gain - edge) / error)
+            if tails == 2:
+                found = found + ndtr((-gain - edge) / error)
         return float(chance @ found)
 
 
 def _chi2(freedom: float, nodes: int) -> tuple[FloatArray, FloatArray]:
-    """Return values of chi-squared over its degrees of freedom, and weights (Gauss, Laguerre)."""
-    from scipy.special import roots_genlaguerre
+    """Return values of chi-squared over its degrees of freedom, and weights.
+
+    They are those of Gauss and Laguerre, or with many degrees of freedom those of Wilson and
+    Hilferty's normal law.
+    """
+    from scipy.special import roots_genlaguerre, roots_hermitenorm
 
     if freedom > _MANY:
-        return np.ones(1), np.ones(1)
+        z, weight = roots_hermitenorm(_FEW_NODES)
+        part = 2.0 / (9.0 * freedom)
+        return (1.0 - part + z * np.sqrt(part)) ** 3, weight / weight.sum()
     x, weight = roots_genlaguerre(nodes, freedom / 2.0 - 1.0)
     return 2.0 * x / freedom, weight / weight.sum()
 
