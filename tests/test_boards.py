@@ -391,7 +391,7 @@ def test_walsh_averages_are_those_of_the_list(d, which):
 
 def test_what_wilcoxons_test_says_and_refuses():
     rng = np.random.default_rng(6)
-    data = pd.DataFrame(rng.normal(size=(40, 3)) + [0, 0.3, 0.8], columns=list("abc"))
+    data = pd.DataFrame(rng.normal([0, 0.3, 0.8], size=(40, 3)), columns=list("abc"))
     table = data.rankeval.paired_permutation("c", "a", test="wilcoxon")
     words = rankeval_pd.in_words(table)
     assert words.startswith("C scores")
