@@ -51,6 +51,14 @@ def test_a_tail_is_where_its_critical_value_is_the_statistic(t, share, freedom, 
     assert other == pytest.approx(1.0 - p)
 
 
+def test_a_tail_is_found_whatever_the_degrees_of_freedom():
+    """SciPy's quantile of t is undefined or negative for some tails below 1e-109."""
+    few = np.linspace(1.0, 40.0, 200_001)
+    found = mixed_t.mixed_tail(np.full(few.shape, 0.3), 0.9, 99.0, few)
+    assert (np.diff(found) <= 1e-12).all()
+    assert (found > 0.3).all()
+
+
 def test_a_pair_with_seeds_by_hand():
     """Two parts, of items and of seeds, and the mean of their critical values."""
     data = trained()

@@ -19,6 +19,7 @@ from rankeval_pd.stats.distributions import binomial
 from rankeval_pd.stats.significance.unconditional import MOST_ITEMS, paired_boschloo
 
 _HALVINGS = 60  # of the logarithm of a tail
+_LEAST_LOG = -230.0  # of a tail, 1e-100: SciPy's quantiles of t are wrong below 1e-109
 _ENDLESS, _FARTHEST = 1e9, 1e300  # degrees of freedom of the normal law, and what is infinite
 
 
@@ -39,7 +40,7 @@ def critical_of(tail: Any, share: Any, freedom: Any, of_seeds: Any) -> FloatArra
 def mixed_tail(t: FloatArray, share: Any, freedom: Any, of_seeds: Any) -> FloatArray:
     """Return the p-value of a t statistic: the tail whose critical value it is."""
     size = np.abs(t)
-    low, high = np.full(t.shape, -700.0), np.full(t.shape, np.log(0.5))
+    low, high = np.full(t.shape, _LEAST_LOG), np.full(t.shape, np.log(0.5))
     for _ in range(_HALVINGS):
         middle = (low + high) / 2.0
         beyond = critical_of(np.exp(middle), share, freedom, of_seeds) > size
