@@ -161,7 +161,7 @@ def needed_items(
     >>> rankeval_pd.needed_items(0.5, 0.27, 2000)
     4581
     >>> rankeval_pd.needed_items(0.5, 0.27, 2000, alternative="greater")
-    3608
+    3609
     """
     asked = _Asked(power, alpha, alternative)
     _check_gain(gain, gain_se)
