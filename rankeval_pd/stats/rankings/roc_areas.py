@@ -24,6 +24,7 @@ from rankeval_pd.stats.rankings.ranking import Blocks, Ranking
 # effect measures, Statistics in Medicine 27.
 
 _LEAST = 4.0  # degrees of freedom of a class, below which they are the whole variance's
+_FEW = 10.0  # candidates of a class, whose small variance does not shorten an interval
 _ROUNDING = 1e-14  # deviations of placements from their mean below this are rounding
 
 
@@ -225,16 +226,14 @@ def newcombe_limits(
 
     The variance at each area is that of Newcombe's method 5 (2006), which assumes exponential
     scores; it is reduced for ties as Mann and Whitney's, which it is at one half. If DeLong's
-    variance at the observed area is larger, all variances are multiplied by the
-    ratio, and z is the quantile of Student's t with DeLong's degrees of freedom; for clusters
-    always. With ``halfway`` a smaller variance of DeLong's counts too: by the root of the ratio,
-    which is at least a tenth.
+    variance at the observed area is larger, all are multiplied by the ratio, and z is the quantile
+    of Student's t with DeLong's degrees of freedom; for clusters always. With ``halfway`` a smaller
+    one counts too, by a power of the ratio, at least 0.1. The power rises from 0 to 1/2 with the
+    size of the smaller class: few candidates vary little by chance.
     """
     at_once = _NewcombeModel.of(area, found, positive, negative)
-    if halfway:
-        at_once = at_once._replace(ratio=np.where(at_once.normal, at_once.least, at_once.ratio))
-    t = t_of(at_once.freedom, level)
-    scale = at_once.ratio * np.where(at_once.normal, z_of(level), t) ** 2
+    ratio = np.where(at_once.normal & halfway, at_once.least, at_once.ratio)
+    scale = ratio * np.where(at_once.normal, z_of(level), t_of(at_once.freedom, level)) ** 2
 
     def limit(end: float) -> FloatArray:
         # bisection between the area, whose distance is 0, and an end of [0, 1]
@@ -272,12 +271,13 @@ class _NewcombeModel(NamedTuple):
         freedom = found.freedom if shown is None else np.minimum(found.freedom, shown)
         one = np.ones(1)
         plain = cls(positive, negative, one, one, one > 0.0, freedom, found.untied)
+        power = 0.5 - 0.5 * _FEW / np.maximum(np.minimum(positive, negative), _FEW)
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = found.variance / plain.model(area)
             larger = ratio > 1.0
         return plain._replace(
             ratio=np.where(larger, ratio, 1.0),
-            least=np.sqrt(np.clip(np.nan_to_num(ratio), 0.1, 1.0)),
+            least=np.clip(np.nan_to_num(ratio), 0.1, 1.0) ** power,
             normal=~larger & (shown is None),
             freedom=np.maximum(freedom, 1.0),
         )
