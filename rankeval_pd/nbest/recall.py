@@ -35,7 +35,7 @@ _TYPES: dict[str, type] = {
     "threshold": float, "tp": np.int64, "precision": float, "recall": float, "lift": float,
     "ci_low": float, "ci_high": float, "tied": np.int64,
 }  # fmt: skip
-BAND_COLUMNS = ("measure", "n", "recall", "band_low", "band_high")
+BAND_COLUMNS = ("measure", "n", "recall", "band_low", "band_high", "expected")
 _BAND_TYPES = dict.fromkeys(BAND_COLUMNS[2:], float) | {"exists": bool}
 BANDS = ("clopper-pearson", "emproc", "emproc-plus")
 
@@ -200,7 +200,11 @@ def _list_columns(
     return (*(np.asarray(named[name]) for name in names), lists.exists)
 
 
-@Capabilities(rankings="How much is found, how early?", lists=True)
+@Capabilities(
+    rankings="How much is found, how early?",
+    lists=True,
+    short="measure n recall band_low band_high",
+)
 @with_roles
 def recall_band(
     data: Data,
@@ -241,7 +245,8 @@ def recall_band(
     -------
     DataFrame or Dataset
         One row per measure and n (Dataset: dimensions measure and n): ``measure``, ``n``,
-        ``recall``, ``band_low``, ``band_high``; NaN without true positives.
+        ``recall``, ``band_low``, ``band_high``; NaN without true positives; ``expected``, the
+        recall of a random order.
 
     Notes
     -----
@@ -313,7 +318,8 @@ def _band_columns(
                 ranking.score[row][best_first], ranked, draws[row][best_first], n[asked], ci, level,
                 n_resamples=n_resamples, seed=seed, advance=advance,
             )  # fmt: skip
-    return (*result, lists.exists)
+    expected = np.where(lists.exists, n / np.maximum(ranking.here, 1)[..., np.newaxis], np.nan)
+    return (*result, expected, lists.exists)
 
 
 def _band_of_one(

@@ -17,17 +17,8 @@ from tests.proof.pages import REFERENCE, as_table, opening
 ERRORS = 3  # Monte-Carlo errors beyond which a share falls short
 
 TEXTS = {
-    "of",
-    "kind",
-    "setting",
-    "part",
-    "differences",
-    "judged",
-    "what",
-    "asked",
-    "metric",
-    "pair",
-}
+    "of", "kind", "setting", "part", "differences", "judged", "what", "asked", "metric", "pair",
+}  # fmt: skip
 
 
 class Claim(NamedTuple):
