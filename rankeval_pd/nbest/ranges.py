@@ -308,12 +308,7 @@ def mean_difference(
         pairs = pair_names(inner, a, b)
         with drawing_bar(inner, progress, draws=draws, what="swapping labels") as advance:
             return ask_pairs(
-                inner,
-                pairs,
-                _columns,
-                _TYPES,
-                n=those(sizes, asked),
-                ties=chosen.ties,
+                inner, pairs, _columns, _TYPES, n=those(sizes, asked), ties=chosen.ties,
                 over_n=False,
                 options={
                     "alternative": alternative, "alpha": alpha, "level": level,
@@ -332,16 +327,9 @@ def mean_difference(
 
 
 def _columns(
-    lists: PairRanks,
-    n: IntArray,
-    *,
-    alternative: str,
-    alpha: float,
-    level: float,
-    n_resamples: int,
-    seed: int,
-    advance: Callable[[int], object],
-) -> tuple[AnyArray, ...]:
+    lists: PairRanks, n: IntArray, *, alternative: str, alpha: float, level: float,
+    n_resamples: int, seed: int, advance: Callable[[int], object],
+) -> tuple[AnyArray, ...]:  # fmt: skip
     shape = lists.exists.shape[:-1]
     difference, error_of, p_value = (np.full(shape, np.nan) for _ in range(3))
     first, last = (np.zeros(shape, dtype=np.int64) for _ in range(2))
@@ -356,16 +344,10 @@ def _columns(
         drawn = [
             (weight[x] - weight[y]).sum(axis=-1)
             for x, y in swaps.swapped_ranks(
-                a,
-                b,
-                gold,
-                lists.draws_of(row),
-                most=int(asked[-1]),
-                n_resamples=n_resamples,
-                seed=seed,
-                advance=advance,
+                a, b, gold, lists.draws_of(row), most=int(asked[-1]), n_resamples=n_resamples,
+                seed=seed, advance=advance,
             )
-        ]
+        ]  # fmt: skip
         sided = swaps.sided(np.concatenate([[observed], *drawn]), alternative)
         first[row], last[row], difference[row] = asked[0], asked[-1], observed
         differ = (ranking.nbest_regions(a, b, gold, asked).overlap < asked).any()
@@ -397,13 +379,8 @@ def _from_here_on(values: FloatArray, n: IntArray, total: int) -> FloatArray:
 
 
 def _standard_error(
-    rank_a: IntArray,
-    rank_b: IntArray,
-    gold: BoolArray,
-    n: IntArray,
-    weight: FloatArray,
-    total: int,
-) -> float:
+    rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray, weight: FloatArray, total: int
+) -> float:  # fmt: skip
     """Return the root of the sum of the squared influences of the candidates.
 
     A candidate of either label is added to each list (Agresti and Caffo), in which it is for all n.

@@ -351,15 +351,15 @@ def correlated_limits(
     limits: tuple[Limits, Limits],
     variances: tuple[FloatArray, FloatArray, FloatArray],
     half: FloatArray,
+    power: float = 1.0,
 ) -> Limits:
     """Return limits of the difference of two values between 0 and 1, from the limits of each.
 
     ``variances`` are those of both values and of the difference; the test rejects differences
     beyond ``half``. The distances of the limits are combined like standard errors (Zou and Donner
-    2008). By the share that is the correlation, both values move together: their distances on the
-    same side are then subtracted, so that the interval of correlated values is no wider than its
-    standard error. The limits are widened to what the test does not reject. If the test rejects,
-    they end at its limit on the side of 0.
+    2008). By the share that is the correlation, to ``power``, both values move together, and their
+    distances on the same side are subtracted. The limits are widened to what the test does not
+    reject. If the test rejects, they end at its limit on the side of 0.
     """
     gap = values[0] - values[1]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -373,7 +373,7 @@ def correlated_limits(
     def together(a: FloatArray, b: FloatArray, other_a: FloatArray, other_b: FloatArray) -> Any:
         alike = np.maximum((a - other_b) ** 2, (other_a - b) ** 2)
         alike = np.where(correlation > 0.0, alike, (a + b) ** 2)
-        part = np.abs(correlation)
+        part = np.abs(correlation) ** power
         return np.sqrt((1.0 - part) * (a**2 + b**2) + part * alike)
 
     low = gap - together(down_a, up_b, up_a, down_b)

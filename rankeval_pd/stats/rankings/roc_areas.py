@@ -93,11 +93,6 @@ class AreaSpread(NamedTuple):
     better: tuple[FloatArray, FloatArray] | None = None
 
 
-def delong_variance(placement: FloatArray, gold: BoolArray, present: BoolArray) -> FloatArray:
-    """Return the variance of :func:`area_spread`, NaN where a class has fewer than two."""
-    return area_spread(placement, gold, present).variance
-
-
 def area_spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> AreaSpread:
     """Return DeLong's variance with its degrees of freedom, from the placements.
 
