@@ -333,18 +333,10 @@ def _placed(score: FloatArray, gold: BoolArray, present: BoolArray) -> FloatArra
 
 
 def _pair_columns(
-    score_a: FloatArray,
-    score_b: FloatArray,
-    present_a: BoolArray,
-    present_b: BoolArray,
-    placed_a: FloatArray,
-    placed_b: FloatArray,
-    gold: BoolArray,
-    cluster: IntArray | None = None,
-    *,
-    test: str,
-    alternative: str,
-) -> tuple[AnyArray, ...]:
+    score_a: FloatArray, score_b: FloatArray, present_a: BoolArray, present_b: BoolArray,
+    placed_a: FloatArray, placed_b: FloatArray, gold: BoolArray, cluster: IntArray | None = None, *,
+    test: str, alternative: str,
+) -> tuple[AnyArray, ...]:  # fmt: skip
     both = present_a & present_b
     placed = [
         # among all that a measure scores, unless the other lacks some of them

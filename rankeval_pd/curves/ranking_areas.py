@@ -192,12 +192,8 @@ def _roc_alone(ranking: Ranking, **_: Any) -> tuple[AnyArray, ...]:
 
 
 def _roc_columns(
-    ranking: Ranking,
-    cluster: IntArray | None = None,
-    *,
-    level: float,
-    ci: str,
-) -> tuple[AnyArray, ...]:
+    ranking: Ranking, cluster: IntArray | None = None, *, level: float, ci: str,
+) -> tuple[AnyArray, ...]:  # fmt: skip
     result = roc_areas.placements(ranking)
     found = spread_of(result.placement, result.gold, result.present, cluster)
     if cluster is None:

@@ -185,14 +185,9 @@ def acceptance_precision(
 
 
 def _acceptance_columns(
-    score: FloatArray,
-    gold: BoolArray,
-    present: BoolArray,
-    threshold: FloatArray,
-    *,
-    kind: IntervalKind,
-    whole: Whole | None,
-) -> tuple[AnyArray, ...]:
+    score: FloatArray, gold: BoolArray, present: BoolArray, threshold: FloatArray, *,
+    kind: IntervalKind, whole: Whole | None,
+) -> tuple[AnyArray, ...]:  # fmt: skip
     ranking = Ranking.of(score, gold, present, whole=whole)
     sets = ranking.accepted(threshold)
     if whole is not None and whole.accepted is not None:
@@ -323,12 +318,9 @@ def _columns_of(of: str, options: RegionOptions) -> tuple[str, ...]:
 
 
 def _compare_sets(
-    inner: xr.Dataset,
-    pairs: list[Pair],
-    threshold: Mapping[Hashable, Any],
-    of: str,
+    inner: xr.Dataset, pairs: list[Pair], threshold: Mapping[Hashable, Any], of: str,
     options: RegionOptions,
-) -> xr.Dataset:
+) -> xr.Dataset:  # fmt: skip
     """Return the columns (pair, cut)."""
     cuts_a, cuts_b = _paired_cuts(inner, pairs, threshold)
     signs = sides(inner["sign"], pairs)
@@ -389,17 +381,9 @@ def _paired_cuts(
 
 
 def _set_columns(
-    score_a: FloatArray,
-    score_b: FloatArray,
-    present_a: BoolArray,
-    present_b: BoolArray,
-    gold: BoolArray,
-    cut_a: FloatArray,
-    cut_b: FloatArray,
-    *,
-    of: str,
-    options: RegionOptions,
-) -> tuple[AnyArray, ...]:
+    score_a: FloatArray, score_b: FloatArray, present_a: BoolArray, present_b: BoolArray,
+    gold: BoolArray, cut_a: FloatArray, cut_b: FloatArray, *, of: str, options: RegionOptions,
+) -> tuple[AnyArray, ...]:  # fmt: skip
     both = present_a & present_b
     r = accepted_regions(score_a, score_b, gold, both, cut_a, cut_b)
     exists = ~np.isnan(cut_a) & ~np.isnan(cut_b) & np.ones(r.n_a.shape, dtype=bool)

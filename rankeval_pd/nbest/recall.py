@@ -152,16 +152,9 @@ def recall_of_lists(
 
 
 def _list_columns(
-    ranking: Ranking,
-    sign: FloatArray,
-    cluster: IntArray | None = None,
-    *,
-    n: IntArray | None,
-    kind: IntervalKind,
-    ties: str,
-    of_lift: bool,
-    names: tuple[str, ...],
-) -> tuple[AnyArray, ...]:
+    ranking: Ranking, sign: FloatArray, cluster: IntArray | None = None, *, n: IntArray | None,
+    kind: IntervalKind, ties: str, of_lift: bool, names: tuple[str, ...],
+) -> tuple[AnyArray, ...]:  # fmt: skip
     lists = ranking.nbest(n, ties)
     asked = ranking.every if n is None else n
     total, positive = (x[..., np.newaxis] for x in ranking.size)
@@ -295,17 +288,9 @@ def recall_band(
 
 
 def _band_columns(
-    ranking: Ranking,
-    draws: Keys,
-    *,
-    n: IntArray | None,
-    ties: str,
-    ci: str,
-    level: float,
-    n_resamples: int,
-    seed: int,
-    advance: Callable[[int], object],
-) -> tuple[AnyArray, ...]:
+    ranking: Ranking, draws: Keys, *, n: IntArray | None, ties: str, ci: str, level: float,
+    n_resamples: int, seed: int, advance: Callable[[int], object],
+) -> tuple[AnyArray, ...]:  # fmt: skip
     lists = ranking.nbest(n, ties)
     n = ranking.every if n is None else n
     draws = np.broadcast_to(draws, ranking.score.shape)
@@ -323,14 +308,9 @@ def _band_columns(
 
 
 def _band_of_one(
-    score: FloatArray,
-    ranked: BoolArray,
-    keys: Keys,
-    n: IntArray,
-    ci: str,
-    level: float,
+    score: FloatArray, ranked: BoolArray, keys: Keys, n: IntArray, ci: str, level: float,
     **drawing: Any,
-) -> AnyArray:
+) -> AnyArray:  # fmt: skip
     """Return recall and its band, of one ranking, whose candidates come best first."""
     rising, back = np.unique(n, return_inverse=True)
     positive = int(ranked.sum())

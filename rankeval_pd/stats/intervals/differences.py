@@ -90,12 +90,9 @@ def _score_high(
     known = (total > 1.0) & (observed < 1.0)
 
     def gap(
-        difference: FloatArray,
-        tp_a: FloatArray,
-        n_a: FloatArray,
-        tp_b: FloatArray,
+        difference: FloatArray, tp_a: FloatArray, n_a: FloatArray, tp_b: FloatArray,
         n_b: FloatArray,
-    ) -> FloatArray:
+    ) -> FloatArray:  # fmt: skip
         variance = _restricted_variance(difference, tp_a, n_a, tp_b, n_b)
         scale = np.sqrt(variance * ((n_a + n_b) / (n_a + n_b - 1.0)))
         beyond = difference - (tp_a / n_a - tp_b / n_b)
@@ -182,12 +179,9 @@ def _restricted_variance(
 
 
 def restricted_share(
-    gap: FloatArray | float,
-    x: FloatArray | float,
-    n: FloatArray | float,
-    y: FloatArray | float,
+    gap: FloatArray | float, x: FloatArray | float, n: FloatArray | float, y: FloatArray | float,
     m: FloatArray | float,
-) -> FloatArray:
+) -> FloatArray:  # fmt: skip
     """Return the most likely s, nearly, if x of n come from s and y of m from s + gap.
 
     The score equation is a cubic. It is solved as in Farrington and Manning (1990).
@@ -233,12 +227,9 @@ DIFFERENCE_INTERVALS: dict[
 
 
 def one_sided(
-    limits: Callable[..., Limits],
-    level: FloatArray,
-    columns: Sequence[AnyArray],
-    alternative: str,
+    limits: Callable[..., Limits], level: FloatArray, columns: Sequence[AnyArray], alternative: str,
     ends: tuple[float, float] = (-1.0, 1.0),
-) -> Limits:
+) -> Limits:  # fmt: skip
     """Return limits of which each row has its own level; one-sided with "greater" or "less".
 
     ``limits`` makes two-sided ones of some rows, at one level. A one-sided interval has one of the
@@ -347,12 +338,9 @@ def paired_difference(
 
 
 def correlated_limits(
-    values: tuple[FloatArray, FloatArray],
-    limits: tuple[Limits, Limits],
-    variances: tuple[FloatArray, FloatArray, FloatArray],
-    half: FloatArray,
-    power: float = 1.0,
-) -> Limits:
+    values: tuple[FloatArray, FloatArray], limits: tuple[Limits, Limits],
+    variances: tuple[FloatArray, FloatArray, FloatArray], half: FloatArray, power: float = 1.0,
+) -> Limits:  # fmt: skip
     """Return limits of the difference of two values between 0 and 1, from the limits of each.
 
     ``variances`` are those of both values and of the difference; the test rejects differences
@@ -386,13 +374,10 @@ def correlated_limits(
 
 
 def delta_method(
-    tp: tuple[AnyArray, AnyArray, AnyArray],
-    size: tuple[AnyArray, AnyArray, AnyArray],
-    weight: tuple[AnyArray, AnyArray, AnyArray],
-    difference: FloatArray,
-    level: float,
+    tp: tuple[AnyArray, AnyArray, AnyArray], size: tuple[AnyArray, AnyArray, AnyArray],
+    weight: tuple[AnyArray, AnyArray, AnyArray], difference: FloatArray, level: float,
     phi: float = 1.0,
-) -> Limits:
+) -> Limits:  # fmt: skip
     """Return difference -+ z se for a weighted sum of the counts of three independent binomials.
 
     ``phi`` is their variance over the binomial variance.

@@ -209,14 +209,9 @@ def delong_logit_limits(area: FloatArray, found: AreaSpread, level: float) -> Li
 
 
 def newcombe_limits(
-    area: FloatArray,
-    found: AreaSpread,
-    positive: IntArray | FloatArray,
-    negative: IntArray | FloatArray,
-    level: float,
-    *,
-    halfway: bool = False,
-) -> Limits:
+    area: FloatArray, found: AreaSpread, positive: IntArray | FloatArray,
+    negative: IntArray | FloatArray, level: float, *, halfway: bool = False,
+) -> Limits:  # fmt: skip
     """Return the areas whose distance from the observed one is within z standard deviations.
 
     The variance at each area is that of Newcombe's method 5 (2006), which assumes exponential
@@ -256,12 +251,9 @@ class _NewcombeModel(NamedTuple):
 
     @classmethod
     def of(
-        cls,
-        area: FloatArray,
-        found: AreaSpread,
-        positive: IntArray | FloatArray,
+        cls, area: FloatArray, found: AreaSpread, positive: IntArray | FloatArray,
         negative: IntArray | FloatArray,
-    ) -> _NewcombeModel:
+    ) -> _NewcombeModel:  # fmt: skip
         shown = found.of_squares
         freedom = found.freedom if shown is None else np.minimum(found.freedom, shown)
         one = np.ones(1)
@@ -343,12 +335,10 @@ def p_of_half(
 
 
 def area_difference_limits(
-    areas: tuple[FloatArray, FloatArray],
-    spreads: tuple[AreaSpread, AreaSpread],
-    of_difference: AreaSpread,
-    sizes: tuple[IntArray | FloatArray, IntArray | FloatArray],
+    areas: tuple[FloatArray, FloatArray], spreads: tuple[AreaSpread, AreaSpread],
+    of_difference: AreaSpread, sizes: tuple[IntArray | FloatArray, IntArray | FloatArray],
     level: float,
-) -> Limits:
+) -> Limits:  # fmt: skip
     """Return limits of the difference of two areas that agree with Student's test of it.
 
     0 is in the interval if, and only if, the test does not reject it: see
