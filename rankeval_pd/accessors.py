@@ -215,6 +215,7 @@ class Plots(Generic[Data]):
             raise AttributeError(not_there(name, "plot", known, PLOT_SYNONYMS))
 
     precision = plot_method(plotting.precision)
+    recall_band = plot_method(plotting.recall_band)
     comparison = plot_method(plotting.comparison)
     repetition = plot_method(plotting.repetition)
     random_bound = plot_method(plotting.random_bound)

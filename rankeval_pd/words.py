@@ -414,8 +414,11 @@ def _ranges(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
         other = row["measure_b"] if row["better"] == row["measure_a"] else row["measure_a"]
         size = f"n = {row['n_first']:,}"
         if row["n_last"] > row["n_first"]:
-            size = f"all {row['n_tests']:,} tested sizes from n = {row['n_first']:,} to"
-            size += f" {row['n_last']:,}"
+            tested = row["n_tests"] + row.get("n_gaps", 0)
+            many = (
+                f"{row['n_tests']:,} of {tested:,}" if row.get("n_gaps", 0) else f"all {tested:,}"
+            )
+            size = f"{many} tested sizes from n = {row['n_first']:,} to {row['n_last']:,}"
         yield (
             f"{row['better']} is significantly better than {other} at {size}"
             f" ({p_text(row['p_max']).replace('p', 'largest p', 1)}; {how})."

@@ -641,7 +641,7 @@ FAULTS = [
         ("wrong / (2.0 * positive[..., 0]", "wrong / (positive[..., 0]"),
         ("half = 0.5 * (positive + negative) - 1.0", "half = 0.5 * (positive + negative)"),
         ("np.nan, 2.0 * tail)", "np.nan, tail)"),
-        ("z_of(level), t) ** 2", "z_of(level), t)"),
+        ("t_of(at_once.freedom, level)) ** 2", "t_of(at_once.freedom, level))"),
     ),
     *_in(
         "rankings/roc_areas.py", "areas stats/outlines stats/verdicts",

@@ -273,6 +273,7 @@ PLOTS = {
     ),
     "few": lambda ax: candidates().rankeval.plot.precision([20, 50, 90], n_resamples=50, ax=ax),
     "comparison": lambda ax: candidates(names=3).rankeval.plot.comparison(n_resamples=99, ax=ax),
+    "recall_band": lambda ax: candidates().rankeval.plot.recall_band(n_resamples=50, ax=ax),
     "random_bound": lambda ax: candidates().rankeval.plot.random_bound([0.05, 0.001], ax=ax),
     "random_cdf": lambda ax: candidates().rankeval.plot.random_cdf(20, [0.5, 0.05], ax=ax),
     "roc": lambda ax: candidates().rankeval.plot.roc(bands=0.05, ax=ax),

@@ -54,6 +54,23 @@ def test_it_still_covers_where_areas_are_near_1():
     assert covers[1] < 0.9
 
 
+def test_it_covers_where_scores_of_few_positives_spread_more():
+    """Few candidates have a small variance by chance, which shortened the interval: .86 held."""
+    rng = np.random.default_rng(3)
+    gold, covered = np.arange(510) < 10, []
+    shift, dims = stats.norm.ppf([0.983, 0.9]) * np.sqrt(5.0), ("sample", "candidate")
+    for _ in range(4):
+        common, *own = rng.normal(size=(3, 100, 510))
+        a, b = (
+            s * gold + np.where(gold, 2.0, 1.0) * (np.sqrt(0.9) * common + np.sqrt(0.1) * x)
+            for s, x in zip(shift, own, strict=True)
+        )
+        ds = xr.Dataset({"a": (dims, a), "b": (dims, b), "tp": ("candidate", gold)})
+        found = ds.rankeval(gold="tp").compare_area("a", "b")
+        covered.append(((found["ci_low"] <= 0.083) & (found["ci_high"] >= 0.083)).mean().item())
+    assert np.mean(covered) >= 0.93 - 2.0 * np.sqrt(0.93 * 0.07 / 400)
+
+
 @pytest.mark.parametrize(("sure", "wrong"), [(0.6, 0.3), (0.3, 0.1), (0.5, 0.5)])
 def test_two_scores_have_mann_whitneys_test(sure, wrong):
     rng = np.random.default_rng(5)

@@ -222,7 +222,7 @@ def test_coverage_of_average_precision_where_positives_are_few_and_rare():
     tp, fp = 0.01 * stats.norm.sf(quantiles), 0.99 * stats.norm.sf(quantiles + 1.0)
     truth = (tp / (tp + fp)).mean()
     result = early.influences(Ranking.of(gold + rng.normal(size=(600, 3_000)), gold, here))
-    error = np.sqrt(roc_areas.delong_variance(result.influence, gold, here))
+    error = np.sqrt(roc_areas.area_spread(result.influence, gold, here).variance)
     low, high = early.ap_logit_limits(result, error, np.full(600, 29), 30, 0.95)
     assert (low > truth).mean() <= 0.03
     assert (high < truth).mean() <= 0.05

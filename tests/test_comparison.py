@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.stats import fisher_exact, hypergeom, norm
 
 import rankeval_pd
@@ -261,13 +263,13 @@ def test_sets_of_different_sizes_warn(size, warned):
     assert [x.category for x in caught] == [RankevalWarning] * warned
     assert pd.isna(found["leaning"]) == warned
     if warned:
-        assert "20 and 17 candidates are compared" in str(caught[0].message)
+        assert "20 and 17 candidates differ by more than 10%" in str(caught[0].message)
 
 
 def test_thresholds_of_different_numbers():
     df = pd.DataFrame({"a": [3.0, 2, 1], "b": [1.0, 3, 2], "gold": [True, False, True]})
-    with pytest.warns(RankevalWarning, match="3 and 2 candidates"):
-        found = df.rankeval.compare("a", "b", threshold={"a": [1, 2], "b": 2})
+    found = df.rankeval.compare("a", "b", threshold={"a": [1, 2], "b": 2})
+    assert found["leaning"].isna().tolist()[0]
     assert found[["n_a", "n_b"]].to_numpy().tolist() == [[3, 2], [2, 2]]
     with pytest.raises(ValueError, match=r"'a' has 3 thresholds and 'b' 2.*'b' needs 3"):
         df.rankeval.compare("a", "b", threshold={"a": [1, 2, 3], "b": [1, 2]})
@@ -355,8 +357,47 @@ def test_ranges_are_the_runs_of_the_table(tied, alternative):
             if better:
                 wanted.append([a, b, better, n[0], n[-1], len(n), max(p)])
     found = tied.rankeval(measures=["a", "b", "c"]).significant_ranges(**options)
-    assert found.to_numpy().tolist() == wanted
+    assert found[found.columns[:7]].to_numpy().tolist() == wanted
     assert wanted
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=20, deadline=None)
+def test_short_ranges_are_runs_joined_over_close_gaps(seed):
+    """Every n printed 105 fragments; gaps that end within 1.05 times n are joined, and counted."""
+    rng = np.random.default_rng(seed)
+    df = pd.DataFrame(rng.normal(size=(400, 3)).cumsum(axis=0) * 0.05, columns=list("abc"))
+    df["gold"] = rng.random(400) < 0.3
+    ask = {"n": range(40, 400, int(rng.integers(1, 4))), "alpha": 0.4}
+    runs, short = (df.rankeval.significant_ranges(**ask, details=x) for x in (True, False))
+    rows = df.rankeval.compare(**ask)
+    assert short["n_tests"].sum() == runs["n_tests"].sum() == rows["significant"].sum()
+    for one in short.itertuples():
+        pair = (rows["measure_a"] == one.measure_a) & (rows["measure_b"] == one.measure_b)
+        inside = rows[pair & rows["n"].between(one.n_first, one.n_last)]
+        assert set(inside["better"].dropna()) == {one.better}
+        counts = inside["significant"].sum(), (~inside["significant"]).sum()
+        assert counts == (one.n_tests, one.n_gaps)
+        assert one.p_max == inside.loc[inside["significant"], "p_value"].max()
+    for one, two in itertools.pairwise(short.itertuples(index=False)):
+        assert one[:3] != two[:3] or two.n_first > 1.05 * one.n_last
+    starts = runs.iloc[1:][(runs[list(runs)[:3]] == runs[list(runs)[:3]].shift()).all(axis=1)[1:]]
+    gaps = rows.groupby(["measure_a", "measure_b"])["n"].apply(list)
+    for one in starts.itertuples():
+        before = runs.loc[one.Index - 1, "n_last"]
+        n = gaps[one.measure_a, one.measure_b]
+        assert one.n_before == sum(before < x < one.n_first for x in n)
+
+
+@pytest.mark.filterwarnings("ignore:ties=.shared:rankeval_pd.RankevalWarning")
+def test_ranges_of_every_n_are_few(krenn):
+    five = krenn.rankeval(gold="is.colloc", measures=[*KRENN["measures"], "MI"])
+    runs, short = (five.significant_ranges(details=flag) for flag in (True, False))
+    assert (len(runs), len(short)) == (99, 35)
+    with_gaps = short[short["n_gaps"] > 0]
+    one = with_gaps.iloc[0]
+    words = f"{one['n_tests']:,} of {one['n_tests'] + one['n_gaps']:,} tested sizes from n ="
+    assert words in rankeval_pd.in_words(with_gaps)
 
 
 @pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")

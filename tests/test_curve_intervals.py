@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -244,13 +246,16 @@ def test_predictive_values_by_hand(of, test, alternative):
 
 @pytest.mark.parametrize("of", ["recall", "specificity"])
 def test_error_rates_are_tested_as_by_mcnemar(of):
-    row = _coronary().rankeval(details=True).compare(
-        "test", "pain", threshold={"test": 1, "pain": 1}, of=of
-    ).iloc[0]  # fmt: skip
+    asked = {"threshold": {"test": 1, "pain": 1}, "of": of}
+    call = _coronary().rankeval(details=True)
+    row = call.compare("test", "pain", **asked).iloc[0]
     _, a, b, _ = DISEASED if of == "recall" else HEALTHY[::-1]
     total = sum(DISEASED if of == "recall" else HEALTHY)
     assert row["difference"] == pytest.approx((a - b) / total, abs=1e-12)
     assert row["p_value"] == pytest.approx(stats.binomtest(a, a + b).pvalue, rel=1e-10)
+    middle = call.compare("test", "pain", test="midp", **asked).iloc[0]
+    below = stats.binomtest(a, a + b).pvalue - stats.binom.pmf(min(a, b), a + b, 0.5)
+    assert middle["p_value"] == row["p_mid"] == pytest.approx(below, rel=1e-9)
     assert (row["ci_low"] > 0) == (row["p_value"] <= 0.05 and a > b)
 
 
@@ -274,11 +279,29 @@ def test_sizes_and_coverage_of_paired_tests():
     assert (p_value <= 0.05).mean() <= 0.06
 
 
+def test_sets_of_unequal_size_are_warned_of_only_where_the_test_rejects():
+    """Half of the calls warned where nothing was significant."""
+    rng, warned, cuts = np.random.default_rng(12), 0, {"a": 0.0, "b": 0.0}
+    gold, unequal = np.arange(120) < 30, 0
+    for _ in range(60):
+        scores = rng.normal(size=(2, 120)) + np.where(gold, 0.8, -0.8)
+        data = pd.DataFrame({"a": scores[0], "b": scores[1], "gold": gold})
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            row = data.rankeval(details=True).compare("a", "b", threshold=cuts).iloc[0]
+        sizes = sorted([row["n_a"], row["n_b"]])
+        unequal += (far := sizes[0] < 0.9 * sizes[1])
+        assert bool(found) == (far and row["p_value"] <= 0.05)
+        assert not (far and isinstance(row["better"], str))
+        warned += bool(found)
+    assert warned <= 6 < unequal
+
+
 def test_what_cannot_be_compared(df):
     cuts = {"good": 1.0, "fair": 1.0}
     with pytest.raises(ValueError, match="of='npv'"):
         df.rankeval.compare("good", "fair", 100, of="npv")
-    with pytest.raises(ValueError, match="paired test is 'mcnemar'"):
+    with pytest.raises(ValueError, match="paired test is 'mcnemar' or 'midp'"):
         df.rankeval.compare("good", "fair", threshold=cuts, of="recall", test="barnard")
     with pytest.raises(ValueError, match="compares acceptance sets"):
         df.rankeval.compare("good", "fair", 100, test="kosinski")

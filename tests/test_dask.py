@@ -282,8 +282,8 @@ def test_few_tasks_for_each_chunk_and_one_run(queries):
 
 
 def test_warning_when_computed(queries):
-    cuts = {"good": 0.0, "fair": 2.0}
-    lazy = queries.chunk(query=6).rankeval.compare("good", "fair", threshold=cuts)
+    cuts = {"good": 0.5, "fair": 1.0}
+    lazy = queries.chunk(query=6).rankeval.compare("good", "fair", threshold=cuts, alpha=0.1)
     with (
         pytest.warns(RankevalWarning, match="footnote 13"),
         dask.config.set(scheduler="synchronous"),

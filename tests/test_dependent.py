@@ -87,7 +87,7 @@ def test_an_area_of_single_candidates_is_delong_s(seed):
     placed = roc_areas.placements(Ranking.of(score, gold, here)).placement
     alone = roc_areas.cluster_spread(placed, gold, here, np.arange(40))
     assert alone.spread.variance == pytest.approx(
-        roc_areas.delong_variance(placed, gold, here), rel=1e-9
+        roc_areas.area_spread(placed, gold, here).variance, rel=1e-9
     )
     # Obuchowski's formula, cluster by cluster
     cluster = rng.integers(0, 12, 40)

@@ -78,6 +78,7 @@ PICTURES = {
     "comparison of all": lambda k, ax: candidates(min(k, 6)).rankeval.plot.comparison(
         simultaneous=False, ax=ax
     ),
+    "recall_band": lambda k, ax: candidates(k).rankeval.plot.recall_band(n_resamples=50, ax=ax),
     "random_bound": lambda k, ax: candidates(k).rankeval.plot.random_bound(ax=ax),
     "random_cdf": lambda k, ax: candidates(k).rankeval.plot.random_cdf(20, 0.05, ax=ax),
     "roc": lambda k, ax: candidates(k).rankeval.plot.roc(bands=0.05, ax=ax),

@@ -101,8 +101,8 @@ def test_plots_read_the_style_and_change_nothing_of_it(name):
 # ------------------------------------------------------------------------------ names and legends
 
 CURVES = (
-    "precision", "comparison", "random_bound", "random_cdf", "roc", "precision_recall", "det",
-    "lift", "gain", "odds_ratios", "tie_sensitivity",
+    "precision", "recall_band", "comparison", "random_bound", "random_cdf", "roc",
+    "precision_recall", "det", "lift", "gain", "odds_ratios", "tie_sensitivity",
 )  # fmt: skip
 
 

@@ -57,6 +57,7 @@ ASKED = {  # of candidates, and of systems over items
     "random_bound": lambda c, i: c.random_bound(0.05),
     "random_cdf": lambda c, i: c.random_cdf(20),
     "roc": lambda c, i: c.roc(bands=0.05),
+    "recall_band": lambda c, i: c.recall_band([10, 20, 50], n_resamples=50),
     "precision_recall": lambda c, i: c.precision_recall(f_scores=0.3),
     "det": lambda c, i: c.det(),
     "lift": lambda c, i: c.lift(enrichment=0.1),
@@ -75,7 +76,7 @@ ASKED = {  # of candidates, and of systems over items
 }
 TWO, PAIR = ["G2", " _z"], ["G2 :  _z"]
 NAMED = {  # once for the figure; the others have names on an axis, or values of their own in a key
-    **dict.fromkeys(["precision", "comparison", "random_bound", "det", "gain"], TWO),
+    **dict.fromkeys(["precision", "recall_band", "comparison", "random_bound", "det", "gain"], TWO),
     **dict.fromkeys(["odds_ratios", "tie_sensitivity"], PAIR),
 }
 
@@ -232,7 +233,8 @@ def test_columns_whose_name_is_missing(name):
     ("name", "some"),
     [
         ("precision", "n precision"), ("comparison", "measure_a n precision_a"),
-        ("random_bound", "p n expected"), ("random_cdf", "n tp discrete"),
+        ("recall_band", "n recall"), ("random_bound", "p n expected"),
+        ("random_cdf", "n tp discrete"),
         ("roc", "measure n fpr"), ("confidence", "system_a gain"),
         ("pairs", "system_a system_b gain"), ("system_ranks", "system rank"),
         ("gain_by_size", "size system_a gain"), ("calibration", "p_low p_high"),
@@ -364,6 +366,7 @@ def test_empty_tables_of_the_other_plots():
         "odds_ratios": df.rankeval.odds_ratios("G2", "_z", [50]),
         "mean_difference": df.rankeval.mean_difference("G2", "_z", range(5, 50), n_resamples=50),
         "measure_ranks": df.rankeval.measure_ranks(20),
+        "recall_band": df.rankeval.recall_band([20], n_resamples=50),
         "tie_sensitivity": df.rankeval.tie_sensitivity("G2", "_z", [50], n_keys=3),
         "random_cdf": df.rankeval.random_cdf(5),
         **dict.fromkeys(["confidence", "pairs", "critical_difference"], pairs),

@@ -200,8 +200,10 @@ def test_groups_shares_and_nothing_true():
     both["half"] = np.arange(200) % 2
     none = both.assign(gold=both["gold"] & (both["half"] == 0))
     found = none.rankeval(by="half", measures=["good", "fair"]).recall_band([0.1, 0.5])
-    assert list(found) == ["half", "measure", "n", "recall", "band_low", "band_high", "share"]
+    bands = ["recall", "band_low", "band_high"]
+    assert list(found) == ["half", "measure", "n", *bands, "expected", "share"]
+    assert found["expected"].tolist() == [0.1, 0.5] * 4
     assert found["n"].tolist() == [10, 50] * 4
     lacking = found["half"] == 1
-    assert found.loc[lacking, ["recall", "band_low", "band_high"]].isna().all(axis=None)
+    assert found.loc[lacking, bands].isna().all(axis=None)
     assert found.loc[~lacking].notna().all(axis=None)

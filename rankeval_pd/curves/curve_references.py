@@ -118,15 +118,9 @@ def random_band(
 
 
 def _band_columns(
-    total: IntArray,
-    positive: IntArray,
-    *,
-    space: str,
-    p: FloatArray,
-    n: IntArray,
-    simultaneous: bool,
-    bound: str,
-) -> tuple[AnyArray, ...]:
+    total: IntArray, positive: IntArray, *, space: str, p: FloatArray, n: IntArray,
+    simultaneous: bool, bound: str,
+) -> tuple[AnyArray, ...]:  # fmt: skip
     """Return the rates of the bounds of groups with these sizes: (..., p, n)."""
     shape = np.shape(total)
     # groups of equal size are computed once: (size)

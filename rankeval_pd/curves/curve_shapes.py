@@ -66,15 +66,9 @@ _CURVE = Capabilities(
 
 
 def _curve(
-    data: Any,
-    space: str,
-    roles: RankingRoles,
-    *,
-    n: Any = None,
-    average: Average | None = None,
-    interval: str | None = None,
-    level: float = 0.95,
-) -> Any:
+    data: Data, space: str, roles: RankingRoles, *, n: Any = None, average: Average | None = None,
+    interval: str | None = None, level: float = 0.95,
+) -> Data:  # fmt: skip
     """Return a row for each list of every measure: n, threshold, the two rates, and limits."""
     sizes = sizes_of(n)
     if sizes is None:  # lists of given n follow the accessor, as everywhere
@@ -89,9 +83,9 @@ def _curve(
             f"average={average!r} with ties='blocks': the blocks of equal scores end elsewhere in"
             " each group, and an average has lists of the same n. Give ties='expected'."
         )
-    listed = SPACES[space] if sizes is None else _AT_N
-    limited = () if interval is None else ("ci_low", "ci_high")
-    names = ("threshold", *listed, *limited)
+    listed: tuple[str, ...] = SPACES[space] if sizes is None else _AT_N
+    limited: tuple[str, ...] = () if interval is None else ("ci_low", "ci_high")
+    names: tuple[str, ...] = ("threshold", *listed, *limited)
 
     def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
         given = those(sizes, asked)
@@ -117,12 +111,12 @@ def _curve(
         others = inner["present"].sum("candidate") - positive
         return result.assign(positive=positive, others=others)
 
-    averaged = ("ci_low", "ci_high", "n_queries", "n_missing")
-    shown = [x for x in names if x != "share" or not isinstance(sizes, Shares)]
+    averaged: tuple[str, ...] = ("ci_low", "ci_high", "n_queries", "n_missing")
+    shown: list[str] = [x for x in names if x != "share" or not isinstance(sizes, Shares)]
     noted = {"level": level, "interval": interval}
     if interval == "simultaneous":
         noted["range"] = RANGE
-    found = answer(
+    found: Any = answer(
         data, roles, question,
         ("measure", "n", *(shown if average is None else (*names[1:], *averaged))),
         replace(_CURVE, clusters=average is None and interval is None),
@@ -138,22 +132,14 @@ def _curve(
         columns = [x for x in found.columns if x != "share"]
         columns.insert(columns.index("threshold") + 1, "share")
         found = found[columns]
-    return found
+    result: Data = found
+    return result
 
 
 def _curve_columns(
-    ranking: Ranking,
-    sign: FloatArray,
-    *,
-    space: str,
-    ties: str,
-    n: IntArray | None,
-    counted: bool,
-    interval: str | None,
-    level: float,
-    seed: int,
-    alone: bool,
-) -> tuple[AnyArray, ...]:
+    ranking: Ranking, sign: FloatArray, *, space: str, ties: str, n: IntArray | None,
+    counted: bool, interval: str | None, level: float, seed: int, alone: bool,
+) -> tuple[AnyArray, ...]:  # fmt: skip
     size, asked = ranking.size, n
     lists = ranking.nbest(n, ties)
     sizes: AnyArray = np.broadcast_to(ranking.every if n is None else n, lists.tp.shape)
@@ -279,9 +265,7 @@ def roc(
     2      G2  2        7.4  1.0  0.5
     3      G2  3        3.3  1.0  1.0
     """
-    return _as_form(
-        data, _curve(data, "roc", roles, average=average, interval=interval, level=level)
-    )
+    return _curve(data, "roc", roles, average=average, interval=interval, level=level)
 
 
 @_CURVE
@@ -328,8 +312,8 @@ def precision_recall(
     1      G2  2        7.4   0.500000     0.5
     2      G2  3        3.3   0.666667     1.0
     """
-    options: Any = {"average": average, "interval": interval, "level": level}
-    return _as_form(data, _curve(data, "precision_recall", roles, **options))
+    asked: dict[str, Any] = {"average": average, "interval": interval, "level": level}
+    return _curve(data, "precision_recall", roles, **asked)
 
 
 @_CURVE
@@ -354,10 +338,6 @@ def det(
         As in :func:`roc`: ``measure``, ``n``, ``threshold``, ``fpr``, ``fnr``: the share of the
         true positives that the list misses.
 
-    Notes
-    -----
-    O(N log N).
-
     References
     ----------
     Martin et al. (1997), The DET curve in assessment of detection task performance.
@@ -374,7 +354,7 @@ def det(
     2      G2  2        7.4  1.0  0.5
     3      G2  3        3.3  1.0  0.0
     """
-    return _as_form(data, _curve(data, "det", roles, interval=interval, level=level))
+    return _curve(data, "det", roles, interval=interval, level=level)
 
 
 @_CURVE
@@ -406,10 +386,6 @@ def gain(
         given n one row for each, with ``lift`` too; of shares, ``share`` is the one asked for
         (Dataset: dimension share).
 
-    Notes
-    -----
-    O(N log N).
-
     References
     ----------
     Macskassy (2005), section 3.3.
@@ -426,7 +402,7 @@ def gain(
     3      G2  3        3.3   0.75  1.0
     4      G2  4        0.2   1.00  1.0
     """
-    return _as_form(data, _curve(data, "gain", roles, n=n, interval=interval, level=level))
+    return _curve(data, "gain", roles, n=n, interval=interval, level=level)
 
 
 @_CURVE
@@ -452,10 +428,6 @@ def lift(
         As in :func:`gain`, from n = 1: ``measure``, ``n``, ``threshold``, ``share``, ``lift``, and
         at given n ``tpr``. The lift at 0.01 is known as the enrichment factor at 1%.
 
-    Notes
-    -----
-    O(N log N).
-
     References
     ----------
     Macskassy (2005), section 3.3.
@@ -471,10 +443,4 @@ def lift(
     0      G2   2        9.5    0.1  0.666667  6.666667
     1      G2  10        5.5    0.5  1.000000  2.000000
     """
-    return _as_form(data, _curve(data, "lift", roles, n=n, interval=interval, level=level))
-
-
-def _as_form(_: Data, found: Any) -> Data:
-    """Return a result, typed as the same kind of data."""
-    answered: Data = found
-    return answered
+    return _curve(data, "lift", roles, n=n, interval=interval, level=level)

@@ -49,18 +49,10 @@ def _share_of(ranking: Ranking, kind: str, asked: dict[str, Any]) -> EarlyShare:
 
 
 def early_columns(
-    score_a: FloatArray,
-    score_b: FloatArray,
-    present_a: BoolArray,
-    present_b: BoolArray,
-    gold: BoolArray,
-    cluster: IntArray | None = None,
-    *,
-    alternative: str,
-    kind: str,
-    ends: bool,
+    score_a: FloatArray, score_b: FloatArray, present_a: BoolArray, present_b: BoolArray,
+    gold: BoolArray, cluster: IntArray | None = None, *, alternative: str, kind: str, ends: bool,
     asked: dict[str, Any],
-) -> tuple[AnyArray, ...]:
+) -> tuple[AnyArray, ...]:  # fmt: skip
     """Return both values, the difference, t, its p-value and standard error, and what follows."""
     both = present_a & present_b
     rankings = [Ranking.of(score, gold, both, ends=ends) for score in (score_a, score_b)]

@@ -326,13 +326,9 @@ def bedroc_columns(
 
 
 def partial_columns(
-    ranking: Ranking,
-    cluster: IntArray | None = None,
-    *,
-    limits: tuple[float, float],
-    turned: bool,
+    ranking: Ranking, cluster: IntArray | None = None, *, limits: tuple[float, float], turned: bool,
     level: float,
-) -> tuple[AnyArray, ...]:
+) -> tuple[AnyArray, ...]:  # fmt: skip
     """Return McClish's partial area, one half, limits and standard error."""
     if turned:
         ranking = turned_over(ranking)

@@ -192,12 +192,8 @@ def _roc_alone(ranking: Ranking, **_: Any) -> tuple[AnyArray, ...]:
 
 
 def _roc_columns(
-    ranking: Ranking,
-    cluster: IntArray | None = None,
-    *,
-    level: float,
-    ci: str,
-) -> tuple[AnyArray, ...]:
+    ranking: Ranking, cluster: IntArray | None = None, *, level: float, ci: str,
+) -> tuple[AnyArray, ...]:  # fmt: skip
     result = roc_areas.placements(ranking)
     found = spread_of(result.placement, result.gold, result.present, cluster)
     if cluster is None:
@@ -356,7 +352,7 @@ def limits_of_two(
     variances = own[0][1] ** 2, own[1][1] ** 2, error**2
     half = early.student_quantile(freedom, level) * error
     ends_at = differences.correlated_limits(
-        (value_a, value_b), (limits[0], limits[1]), variances, half
+        (value_a, value_b), (limits[0], limits[1]), variances, half, power=2.0
     )
     low, high = (np.where(alike > 0, 0.0 * error, limit) for limit in ends_at)
     return low, high

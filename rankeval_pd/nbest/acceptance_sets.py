@@ -185,14 +185,9 @@ def acceptance_precision(
 
 
 def _acceptance_columns(
-    score: FloatArray,
-    gold: BoolArray,
-    present: BoolArray,
-    threshold: FloatArray,
-    *,
-    kind: IntervalKind,
-    whole: Whole | None,
-) -> tuple[AnyArray, ...]:
+    score: FloatArray, gold: BoolArray, present: BoolArray, threshold: FloatArray, *,
+    kind: IntervalKind, whole: Whole | None,
+) -> tuple[AnyArray, ...]:  # fmt: skip
     ranking = Ranking.of(score, gold, present, whole=whole)
     sets = ranking.accepted(threshold)
     if whole is not None and whole.accepted is not None:
@@ -248,16 +243,16 @@ _PAIRED = ("recall", "specificity")  # of the same candidates in both sets
 def check_threshold(n: Any, threshold: Any, of: str, options: RegionOptions) -> RegionOptions:
     """Return the options with the test of ``of``; refuse what acceptance sets cannot be asked."""
     check_choice("of", of, OF_SETS)
-    tests = {"precision": (*TESTS, "kosinski"), "npv": ("kosinski",)}.get(of, ("mcnemar",))
+    tests = {"precision": (*TESTS, "kosinski"), "npv": ("kosinski",)}.get(of, ("mcnemar", "midp"))
     if of != "precision":
         if options.test != "fisher" and options.test not in tests:
             raise ValueError(
-                f"test={options.test!r} with of={of!r}: its paired test is {tests[0]!r}. Leave test"
-                " out."
+                f"test={options.test!r} with of={of!r}: its paired test is"
+                f" {' or '.join(map(repr, tests))}. Leave test out."
             )
         if options.phi != 1.0 or (of in _PAIRED and options.ci == "delta"):
             raise ValueError(f"of={of!r} takes neither phi nor ci='delta'. Leave them out.")
-        options = options._replace(test=tests[0])
+        options = options._replace(test=options.test if options.test in tests else tests[0])
     if n is not None:
         raise ValueError(
             f"n={n!r} and threshold={threshold!r}: give the sizes of n-best lists, or thresholds"
@@ -323,12 +318,9 @@ def _columns_of(of: str, options: RegionOptions) -> tuple[str, ...]:
 
 
 def _compare_sets(
-    inner: xr.Dataset,
-    pairs: list[Pair],
-    threshold: Mapping[Hashable, Any],
-    of: str,
+    inner: xr.Dataset, pairs: list[Pair], threshold: Mapping[Hashable, Any], of: str,
     options: RegionOptions,
-) -> xr.Dataset:
+) -> xr.Dataset:  # fmt: skip
     """Return the columns (pair, cut)."""
     cuts_a, cuts_b = _paired_cuts(inner, pairs, threshold)
     signs = sides(inner["sign"], pairs)
@@ -389,17 +381,9 @@ def _paired_cuts(
 
 
 def _set_columns(
-    score_a: FloatArray,
-    score_b: FloatArray,
-    present_a: BoolArray,
-    present_b: BoolArray,
-    gold: BoolArray,
-    cut_a: FloatArray,
-    cut_b: FloatArray,
-    *,
-    of: str,
-    options: RegionOptions,
-) -> tuple[AnyArray, ...]:
+    score_a: FloatArray, score_b: FloatArray, present_a: BoolArray, present_b: BoolArray,
+    gold: BoolArray, cut_a: FloatArray, cut_b: FloatArray, *, of: str, options: RegionOptions,
+) -> tuple[AnyArray, ...]:  # fmt: skip
     both = present_a & present_b
     r = accepted_regions(score_a, score_b, gold, both, cut_a, cut_b)
     exists = ~np.isnan(cut_a) & ~np.isnan(cut_b) & np.ones(r.n_a.shape, dtype=bool)
@@ -425,12 +409,13 @@ def _set_columns(
         share_a, share_b = sets.tp_a / below[0], sets.tp_b / below[1]
         difference = share_a - share_b
         towards = np.sign(difference)
-        if options.test not in ("kosinski", "mcnemar") or of == "precision":
+        if options.test not in ("kosinski", "mcnemar", "midp") or of == "precision":
             towards = np.sign(tp_only_a / only_a - tp_only_b / only_b)
     if of in _PAIRED:
         with np.errstate(divide="ignore", invalid="ignore"):
             odds = np.true_divide(tp_only_a, tp_only_b)
-        p_values = (odds, *discordant_test(tp_only_a, tp_only_b, options.alternative))
+        exact, middle = discordant_test(tp_only_a, tp_only_b, options.alternative)
+        p_values = odds, middle if options.test == "midp" else exact, middle
     elif options.test == "kosinski":
         counts = (sets.tp_overlap, tp_only_a, tp_only_b), (sets.overlap, only_a, only_b)
         odds = sample_odds_ratio(tp_only_a, only_a, tp_only_b, only_b)
@@ -439,7 +424,8 @@ def _set_columns(
         p_values = odds, p_value, np.full(p_value.shape, np.nan)
     else:
         p_values = region_tests(tp_only_a, only_a, tp_only_b, only_b, options, exists)
-        towards = _unless_unequal(towards, r.n_a, r.n_b, exists)
+        sure = exists & (p_values[1] <= options.alpha)
+        towards = _unless_unequal(towards, r.n_a, r.n_b, sure)
     counts_of = sets.overlap, only_a, only_b, tp_only_a, tp_only_b
     return (
         r.n_a, r.n_b, share_a, share_b, difference, *counts_of, *p_values, towards,
@@ -449,16 +435,16 @@ def _set_columns(
 
 
 def _unless_unequal(
-    towards: FloatArray, n_a: IntArray, n_b: IntArray, exists: BoolArray
+    towards: FloatArray, n_a: IntArray, n_b: IntArray, sure: BoolArray
 ) -> FloatArray:
-    """Return who is favored, and nobody where sets differ in size; say so."""
+    """Return who is favored, and nobody where sets differ in size; warn if it would decide."""
     unequal = np.abs(n_a - n_b) > _UNEQUAL * np.maximum(n_a, n_b)
-    if (unequal & exists).any():
-        first = tuple(np.argwhere(unequal & exists)[0])
+    if (unequal & sure).any():
+        first = tuple(np.argwhere(unequal & sure)[0])
         warn(
-            f"acceptance sets of {n_a[first]} and {n_b[first]} candidates are compared: where"
-            " sizes differ by more than 10 %, the smaller set often has the higher precision"
-            " whatever the measure (Evert 2004, footnote 13), and 'better' is NaN. Look at recall"
-            " too, of='recall', or compare n-best lists."
+            f"acceptance sets of {n_a[first]} and {n_b[first]} candidates differ by more than 10%"
+            " in size. The smaller set often has the higher precision whatever the measure (Evert"
+            " 2004, footnote 13), so 'better' is NaN. Compare predictive values (test='kosinski'),"
+            " recall, or n-best lists."
         )
     return np.where(unequal, np.nan, towards)

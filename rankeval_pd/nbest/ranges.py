@@ -39,10 +39,44 @@ from rankeval_pd.stats.significance.fisher import ALTERNATIVES
 
 # ----------------- At which list sizes is one measure significantly better? (Evert 2004, figure 3)
 
-RANGE_COLUMNS = ("measure_a", "measure_b", "better", "n_first", "n_last", "n_tests", "p_max")
+RANGE_COLUMNS = (
+    "measure_a", "measure_b", "better", "n_first", "n_last", "n_tests", "p_max", "n_before",
+)  # fmt: skip
+_CLOSE = 1.05  # runs are joined if the next one begins at no more than this times n_last
 
 
-@Capabilities(rankings="Is A better than B?", heads=True, clusters=True)
+def _joined(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the runs for the same measure that are close to each other as one range each."""
+    if runs.empty:
+        return runs.rename(columns={"n_before": "n_gaps"})
+    first, last = (runs[name].to_numpy() for name in ("n_first", "n_last"))
+    names = [*_groups(runs), "measure_a", "measure_b", "better"]
+    same = runs.groupby(names, sort=False, dropna=False, observed=True).ngroup().to_numpy()
+    far = (np.diff(same) != 0) | (first[1:] > _CLOSE * last[:-1])
+    fresh = np.append(True, far)
+    starts, number = np.flatnonzero(fresh), np.cumsum(fresh)
+    ends = np.append(starts[1:], len(runs)) - 1
+    by_range = runs.groupby(number)
+    gaps = runs["n_before"].mask(fresh, 0).groupby(number).sum()
+    result = runs.iloc[starts].drop(columns="n_before").reset_index(drop=True)
+    result = result.assign(
+        n_last=last[ends],
+        n_tests=by_range["n_tests"].sum().to_numpy(),
+        p_max=by_range["p_max"].max().to_numpy(),
+    )
+    result.insert(list(result.columns).index("p_max"), "n_gaps", gaps.to_numpy())
+    if "undecided_ends" in result:
+        at_first = runs["undecided_ends"].isin(["first", "both"]).to_numpy()[starts]
+        at_last = runs["undecided_ends"].isin(["last", "both"]).to_numpy()[ends]
+        result["undecided_ends"] = _ENDS[at_first + 2 * at_last]
+    result.attrs = dict(runs.attrs)
+    return result
+
+
+_ENDS = np.array(["none", "first", "last", "both"])
+
+
+@Capabilities(rankings="Is A better than B?", heads=True, clusters=True, short=_joined)
 @with_roles
 def significant_ranges(
     data: Data,
@@ -63,7 +97,7 @@ def significant_ranges(
     progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return the runs of list sizes at which one measure is significantly better.
+    """Return the ranges of list sizes at which one measure is significantly better.
 
     Parameters
     ----------
@@ -76,13 +110,16 @@ def significant_ranges(
     Returns
     -------
     DataFrame or Dataset
-        One row per run (Dataset: dimension row), in the order of pairs, then of n:
-        ``measure_a``, ``measure_b``, ``better``, ``n_first``, ``n_last``, ``n_tests`` (how many n
-        of those asked for are in the run), ``p_max`` (the largest p_adjusted in it, without
-        ``adjust`` the largest p_value). Neighbors are neighbours among the n asked for. With
-        ``adjust="max-t"`` also ``undecided_ends``: "none", "first", "last" or "both", the ends of
-        the run that other draws may move: there the last n in the run, or its neighbour outside,
-        is ``undecided`` in :func:`compare`.
+        One row per range, in the order of pairs, then of n: ``measure_a``, ``measure_b``,
+        ``better``, ``n_first``, ``n_last``, ``n_tests`` (how many n of those asked for are
+        significant), ``n_gaps`` (how many n between ``n_first`` and ``n_last`` are not),
+        ``p_max`` (the largest p_adjusted of the significant n, without ``adjust`` the largest
+        p_value). A range continues over a gap that ends at no more than 1.05 times the n before
+        it. With ``details=True``, and in a Dataset (dimension row), each run of significant n is a
+        row of its own, in place of ``n_gaps`` with ``n_before``: how many n asked for lie between
+        it and the run before it. With ``adjust="max-t"`` also ``undecided_ends``: "none", "first",
+        "last" or "both", the ends that other draws may move: there the last n in the range, or its
+        neighbor outside, is ``undecided`` in :func:`compare`.
 
     Notes
     -----
@@ -99,8 +136,8 @@ def significant_ranges(
     ...     {"G2": range(40, 0, -1), "t": range(40), "gold": [True] * 12 + [False] * 28}
     ... )
     >>> df.rankeval.significant_ranges("G2", "t")
-      measure_a measure_b better  n_first  n_last  n_tests     p_max
-    0        G2         t     G2        4      36       33  0.028571
+      measure_a measure_b better  n_first  n_last  n_tests  n_gaps     p_max
+    0        G2         t     G2        4      36       33       0  0.028571
     """
     Roles.of(roles)  # what compare would take, as threshold, is no option here
     with intervals_unread():
@@ -156,11 +193,15 @@ def _runs(table: pd.DataFrame) -> pd.DataFrame:
         n_tests=last - first + 1,
         p_max=table[p].groupby(run).max().to_numpy(dtype=float),
     )
+    place, pair = np.flatnonzero(inside), pair[inside]
+    follows = np.diff(pair[first], prepend=-1) == 0
+    before = np.diff(place[first], prepend=0) - np.append(0, result["n_tests"])[:-1]
+    result["n_before"] = np.where(follows, before, 0)
     if ends is None:
         return result
     at_first, at_last = (x[inside] for x in ends)
     which = at_first[first].astype(int) + 2 * at_last[last].astype(int)
-    return result.assign(undecided_ends=np.array(["none", "first", "last", "both"])[which])
+    return result.assign(undecided_ends=_ENDS[which])
 
 
 def _undecided_ends(table: pd.DataFrame, pair: AnyArray) -> tuple[BoolArray, BoolArray]:
@@ -267,12 +308,7 @@ def mean_difference(
         pairs = pair_names(inner, a, b)
         with drawing_bar(inner, progress, draws=draws, what="swapping labels") as advance:
             return ask_pairs(
-                inner,
-                pairs,
-                _columns,
-                _TYPES,
-                n=those(sizes, asked),
-                ties=chosen.ties,
+                inner, pairs, _columns, _TYPES, n=those(sizes, asked), ties=chosen.ties,
                 over_n=False,
                 options={
                     "alternative": alternative, "alpha": alpha, "level": level,
@@ -291,16 +327,9 @@ def mean_difference(
 
 
 def _columns(
-    lists: PairRanks,
-    n: IntArray,
-    *,
-    alternative: str,
-    alpha: float,
-    level: float,
-    n_resamples: int,
-    seed: int,
-    advance: Callable[[int], object],
-) -> tuple[AnyArray, ...]:
+    lists: PairRanks, n: IntArray, *, alternative: str, alpha: float, level: float,
+    n_resamples: int, seed: int, advance: Callable[[int], object],
+) -> tuple[AnyArray, ...]:  # fmt: skip
     shape = lists.exists.shape[:-1]
     difference, error_of, p_value = (np.full(shape, np.nan) for _ in range(3))
     first, last = (np.zeros(shape, dtype=np.int64) for _ in range(2))
@@ -315,16 +344,10 @@ def _columns(
         drawn = [
             (weight[x] - weight[y]).sum(axis=-1)
             for x, y in swaps.swapped_ranks(
-                a,
-                b,
-                gold,
-                lists.draws_of(row),
-                most=int(asked[-1]),
-                n_resamples=n_resamples,
-                seed=seed,
-                advance=advance,
+                a, b, gold, lists.draws_of(row), most=int(asked[-1]), n_resamples=n_resamples,
+                seed=seed, advance=advance,
             )
-        ]
+        ]  # fmt: skip
         sided = swaps.sided(np.concatenate([[observed], *drawn]), alternative)
         first[row], last[row], difference[row] = asked[0], asked[-1], observed
         differ = (ranking.nbest_regions(a, b, gold, asked).overlap < asked).any()
@@ -356,13 +379,8 @@ def _from_here_on(values: FloatArray, n: IntArray, total: int) -> FloatArray:
 
 
 def _standard_error(
-    rank_a: IntArray,
-    rank_b: IntArray,
-    gold: BoolArray,
-    n: IntArray,
-    weight: FloatArray,
-    total: int,
-) -> float:
+    rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray, weight: FloatArray, total: int
+) -> float:  # fmt: skip
     """Return the root of the sum of the squared influences of the candidates.
 
     A candidate of either label is added to each list (Agresti and Caffo), in which it is for all n.

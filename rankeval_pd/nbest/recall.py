@@ -35,7 +35,7 @@ _TYPES: dict[str, type] = {
     "threshold": float, "tp": np.int64, "precision": float, "recall": float, "lift": float,
     "ci_low": float, "ci_high": float, "tied": np.int64,
 }  # fmt: skip
-BAND_COLUMNS = ("measure", "n", "recall", "band_low", "band_high")
+BAND_COLUMNS = ("measure", "n", "recall", "band_low", "band_high", "expected")
 _BAND_TYPES = dict.fromkeys(BAND_COLUMNS[2:], float) | {"exists": bool}
 BANDS = ("clopper-pearson", "emproc", "emproc-plus")
 
@@ -152,16 +152,9 @@ def recall_of_lists(
 
 
 def _list_columns(
-    ranking: Ranking,
-    sign: FloatArray,
-    cluster: IntArray | None = None,
-    *,
-    n: IntArray | None,
-    kind: IntervalKind,
-    ties: str,
-    of_lift: bool,
-    names: tuple[str, ...],
-) -> tuple[AnyArray, ...]:
+    ranking: Ranking, sign: FloatArray, cluster: IntArray | None = None, *, n: IntArray | None,
+    kind: IntervalKind, ties: str, of_lift: bool, names: tuple[str, ...],
+) -> tuple[AnyArray, ...]:  # fmt: skip
     lists = ranking.nbest(n, ties)
     asked = ranking.every if n is None else n
     total, positive = (x[..., np.newaxis] for x in ranking.size)
@@ -200,7 +193,11 @@ def _list_columns(
     return (*(np.asarray(named[name]) for name in names), lists.exists)
 
 
-@Capabilities(rankings="How much is found, how early?", lists=True)
+@Capabilities(
+    rankings="How much is found, how early?",
+    lists=True,
+    short="measure n recall band_low band_high",
+)
 @with_roles
 def recall_band(
     data: Data,
@@ -241,7 +238,8 @@ def recall_band(
     -------
     DataFrame or Dataset
         One row per measure and n (Dataset: dimensions measure and n): ``measure``, ``n``,
-        ``recall``, ``band_low``, ``band_high``; NaN without true positives.
+        ``recall``, ``band_low``, ``band_high``; NaN without true positives; ``expected``, the
+        recall of a random order.
 
     Notes
     -----
@@ -290,17 +288,9 @@ def recall_band(
 
 
 def _band_columns(
-    ranking: Ranking,
-    draws: Keys,
-    *,
-    n: IntArray | None,
-    ties: str,
-    ci: str,
-    level: float,
-    n_resamples: int,
-    seed: int,
-    advance: Callable[[int], object],
-) -> tuple[AnyArray, ...]:
+    ranking: Ranking, draws: Keys, *, n: IntArray | None, ties: str, ci: str, level: float,
+    n_resamples: int, seed: int, advance: Callable[[int], object],
+) -> tuple[AnyArray, ...]:  # fmt: skip
     lists = ranking.nbest(n, ties)
     n = ranking.every if n is None else n
     draws = np.broadcast_to(draws, ranking.score.shape)
@@ -313,18 +303,14 @@ def _band_columns(
                 ranking.score[row][best_first], ranked, draws[row][best_first], n[asked], ci, level,
                 n_resamples=n_resamples, seed=seed, advance=advance,
             )  # fmt: skip
-    return (*result, lists.exists)
+    expected = np.where(lists.exists, n / np.maximum(ranking.here, 1)[..., np.newaxis], np.nan)
+    return (*result, expected, lists.exists)
 
 
 def _band_of_one(
-    score: FloatArray,
-    ranked: BoolArray,
-    keys: Keys,
-    n: IntArray,
-    ci: str,
-    level: float,
+    score: FloatArray, ranked: BoolArray, keys: Keys, n: IntArray, ci: str, level: float,
     **drawing: Any,
-) -> AnyArray:
+) -> AnyArray:  # fmt: skip
     """Return recall and its band, of one ranking, whose candidates come best first."""
     rising, back = np.unique(n, return_inverse=True)
     positive = int(ranked.sum())

@@ -141,14 +141,9 @@ def choose_threshold(
 
 
 def _columns(
-    ranking: Ranking,
-    sign: FloatArray,
-    cluster: IntArray | None = None,
-    *,
-    wanted: float,
-    level: float,
-    aim: str,
-) -> tuple[AnyArray, ...]:
+    ranking: Ranking, sign: FloatArray, cluster: IntArray | None = None, *, wanted: float,
+    level: float, aim: str,
+) -> tuple[AnyArray, ...]:  # fmt: skip
     shape = ranking.score.shape[:-1]
     signs = np.broadcast_to(sign, shape)
     columns = [np.zeros(shape, dtype=dtype) for dtype in _TYPES]

@@ -18,6 +18,7 @@ from .legends import shared_legend as shared_legend
 from .measures import comparison as comparison
 from .measures import measure_ranks as measure_ranks
 from .measures import precision as precision
+from .measures import recall_band as recall_band
 from .measures import repetition as repetition
 from .systems_over_items import calibration as calibration
 from .systems_over_items import confidence as confidence

@@ -69,21 +69,43 @@ def draw_precision(
     canvas.finish(ylabel="precision", xlabel=XLABELS[x])
 
 
+@picture(("measure", "n", "recall", "band_low", "band_high"), "recall_band")
+def draw_recall_band(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = None) -> None:
+    """Draw the recall of n-best lists with its simultaneous band, and that of a random order."""
+    logarithmic = is_log(log, table["n"])
+    rows = draw_lists(canvas, table, "n", logarithmic, log, "recall")
+    level = percent_of(table.attrs["level"]) + " " if "level" in table.attrs else ""
+    canvas.uncertainty(
+        rows, "band_low", "band_high", f"{level}simultaneous confidence band, for all n together"
+    )
+    if "expected" in table and len(table):
+        chance = table.drop_duplicates("n").sort_values("n")
+        _reference(canvas, chance["n"], chance["expected"], "random order")
+        canvas.tell("Gray line: a random order.")
+    canvas.upwards()
+    canvas.finish(ylabel="recall", xlabel=XLABELS["n"])
+
+
 def draw_lists(
-    canvas: Canvas, table: pd.DataFrame, x: str, logarithmic: bool, log: bool | None = None
+    canvas: Canvas,
+    table: pd.DataFrame,
+    x: str,
+    logarithmic: bool,
+    log: bool | None = None,
+    y: str = "precision",
 ) -> dict[Hashable, pd.DataFrame]:
     """Draw the curve of each measure, and return its rows, with their place to the right."""
     parts = by_name(table)
-    scores = {name: float(part["precision"].mean()) for name, part in parts.items()}
+    scores = {name: float(part[y].mean()) for name, part in parts.items()}
     rows = {}
     short = logarithmic and log is None  # of a long list every n: the head would be noise
-    for measure in canvas.choose(scores, "mean precision"):
+    for measure in canvas.choose(scores, f"mean {y}"):
         mine = parts[measure]
         mine = mine[mine["n"] >= FIRST] if short else mine
         rows[measure] = mine.assign(x=positions(mine, x))
     canvas.across(x, log=logarithmic)
     for measure, mine in rows.items():
-        canvas.curve(measure, mine["x"], mine["precision"])
+        canvas.curve(measure, mine["x"], mine[y])
     if short and len(table):
         canvas.tell(f"Lists shorter than {FIRST} are left out.")
     ends = [mine["x"].max() for mine in rows.values() if len(mine)]

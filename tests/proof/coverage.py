@@ -16,7 +16,9 @@ from tests.proof.pages import REFERENCE, as_table, opening
 
 ERRORS = 3  # Monte-Carlo errors beyond which a share falls short
 
-TEXTS = {"kind", "setting", "part", "differences", "judged", "what", "asked", "metric", "pair"}
+TEXTS = {
+    "of", "kind", "setting", "part", "differences", "judged", "what", "asked", "metric", "pair",
+}  # fmt: skip
 
 
 class Claim(NamedTuple):

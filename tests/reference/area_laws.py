@@ -42,7 +42,8 @@ def covers(found: xr.Dataset, true: float) -> float:
 
 def differences() -> Iterator[dict[str, object]]:
     """Yield the intervals of two areas."""
-    areas = ((0.75, 0.75), (0.9, 0.9), (0.983, 0.983), (0.9, 0.7), (0.983, 0.9), (0.99, 0.98))
+    areas = ((0.75, 0.75), (0.9, 0.9), (0.983, 0.983), (0.9, 0.7), (0.983, 0.9), (0.99, 0.98),
+             (0.99, 0.93), (0.995, 0.95))  # fmt: skip
     for number, ((positive, negative), (a, b), rho) in enumerate(
         itertools.product(SIZES, areas, (0.5, 0.9, 0.99))
     ):

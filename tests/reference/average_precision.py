@@ -81,7 +81,7 @@ def run(positives, prevalence, quality, step, equal, repetitions, resampled, see
         if step:
             a, b, c = (step * np.round(x / step) for x in (a, b, c))
         one = ap.influences(Ranking.of(a, gold, here), ties=ties)
-        error = np.sqrt(roc_areas.delong_variance(one.influence, one.gold, one.present))
+        error = np.sqrt(roc_areas.area_spread(one.influence, one.gold, one.present).variance)
         freedom = np.full(size, min(positives, total - positives) - 1)
         low, high = ap.ap_logit_limits(one, error, freedom, np.full(size, positives), 0.95)
         plain = ap.ap_logit_limits(

@@ -1,8 +1,10 @@
 """How often is the promise of a chosen threshold broken? By simulation.
 
 Scores are normal, those of positives higher by ``quality``; a promise is broken where precision or
-recall in the population, above the chosen threshold, is below what was asked for. Beside it the
-plain choice: the last threshold whose own one-sided limit is above. Writes choose_threshold.csv.
+recall in the population, above the chosen threshold, is below what was asked for, or Youden's J
+below its lower limit. Beside precision the plain choice: the last threshold whose own one-sided
+limit is above. ``found``: how often something is promised; else the call warns. Writes
+choose_threshold.csv.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ def plain(sets: rank_tests.Sets, wanted: float) -> int | None:
     return int(passed[-1]) if passed.size else None
 
 
-def run(total, prevalence, quality, question, wanted, repetitions=1_000):
+def run(total, prevalence, quality, question, wanted, repetitions=2_000):
     rng = np.random.default_rng(2)
     broken = {"chosen": 0, "plain": 0}
     found = 0
@@ -31,7 +33,8 @@ def run(total, prevalence, quality, question, wanted, repetitions=1_000):
         gold = rng.random(total) < prevalence
         score = rng.normal(size=total) + quality * gold
         sets = rank_tests.sets_of(Ranking.of(score, gold, np.ones(gold.size, dtype=bool)))
-        chosen, _ = getattr(rank_tests, question)(sets, wanted, 0.95)
+        promise = getattr(rank_tests, question)(sets, wanted, 0.95)
+        chosen = promise.chosen
         found += chosen is not None
         others = {"plain": plain(sets, wanted)} if question == "precision" else {}
         for name, position in {"chosen": chosen, **others}.items():
@@ -40,8 +43,11 @@ def run(total, prevalence, quality, question, wanted, repetitions=1_000):
             cut = sets.threshold[position]
             recall, fallout = special.ndtr(quality - cut), special.ndtr(-cut)
             tp = prevalence * recall
-            truth = tp / (tp + (1 - prevalence) * fallout) if question == "precision" else recall
-            broken[name] += truth < wanted
+            truth = {
+                "precision": tp / (tp + (1 - prevalence) * fallout), "recall": recall,
+                "youden": recall - fallout,
+            }[question]  # fmt: skip
+            broken[name] += truth < (promise.low if question == "youden" else wanted)
     return {
         "question": question, "wanted": wanted, "n_candidates": total, "prevalence": prevalence,
         "quality": quality, "repetitions": repetitions, "found": found / repetitions,
@@ -60,6 +66,12 @@ def main() -> None:
         (1_000, 0.1, 2.0, "recall", 0.8),
         (300, 0.1, 1.0, "recall", 0.8),
         (1_000, 0.3, 1.5, "recall", 0.95),
+        (120, 0.1, 1.5, "youden", 0.0),
+        (200, 0.3, 1.0, "youden", 0.0),
+        (300, 0.3, 1.5, "youden", 0.0),
+        (300, 0.5, 0.0, "youden", 0.0),
+        (1_000, 0.1, 1.0, "youden", 0.0),
+        (1_000, 0.1, 2.0, "youden", 0.0),
     ]
     table = pd.DataFrame([run(*setting) for setting in settings]).round(4)
     table.to_csv(Path(__file__).with_name("choose_threshold.csv"), index=False)

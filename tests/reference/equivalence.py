@@ -9,7 +9,7 @@ writes equivalence.csv beside itself; half an hour. ``kind``:
 * "mean": 40,000 samples of items with this law of differences, its tail to the right or the left;
   ``other`` is the size of Student's t. "F1", "groups", "seeds": the same, of a ratio of sums,
   of clusters of 1 to 9 items, of 3 training seeds of each system;
-* "roc", "ap": 40,000 samples of ``n`` positives and ``others``, normal scores, areas .75 against .8
+* "roc", "ap": 10,000 samples of ``n`` positives and ``others``, normal scores, areas .75 against .8
   or .93 against .98; ``other`` is the size of Student's t with DeLong's error;
 * "list": 2,000 samples of n clusters of 5 candidates, lists of 30% of them.
 """
@@ -224,9 +224,9 @@ def rows():
         for two in ((0.75, 0.8), (0.93, 0.98)):
             for n, others in ((10, 10), (10, 100), (20, 50), (50, 200)):
                 for correlation in (0.0, 0.5, 0.9):
-                    size, other = in_parts(areas, rng, kind, two, n, others, correlation)
+                    size, other = areas(rng, kind, two, n, others, correlation, AT_ONCE)
                     yield {"kind": kind, "setting": f"{two[0]} against {two[1]}", "n": n,
-                           "others": others, "correlation": correlation, "samples": PARTS * AT_ONCE,
+                           "others": others, "correlation": correlation, "samples": AT_ONCE,
                            "size": size, "other": other}  # fmt: skip
     for n in (20, 40, 100):
         yield {"kind": "list", "n": n, "samples": 2_000, "size": lists(rng, n, 2_000)}

@@ -91,7 +91,7 @@ def whole_tables() -> Iterator[None]:
         _whole.reset(before)
 
 
-Short = str | Mapping[str, str]
+Short = str | Mapping[str, str] | Callable[[pd.DataFrame], pd.DataFrame]
 
 
 def with_options(function: Function, short: Short = "", *, noted: bool = True) -> Function:
@@ -102,9 +102,10 @@ def with_options(function: Function, short: Short = "", *, noted: bool = True) -
     Parameters
     ----------
     function : callable
-    short : str or mapping
+    short : str, mapping or callable
         The columns of the short table, in order, those of any call that may be there. A mapping
-        has them by the keyword that decides, and under "" for calls without it.
+        has them by the keyword that decides, and under "" for calls without it. A callable makes
+        the short table of the whole one.
     noted : bool
         Whether the table's ``attrs`` tell how it was made.
     """
@@ -137,7 +138,9 @@ def as_asked(
     """Return a whole table as the keywords and the options want it, with a note of its making."""
     details = keywords.get("details")
     everything = _settings.get("details", False) if details is None else details
-    if isinstance(result, pd.DataFrame) and short and not everything:
+    if isinstance(result, pd.DataFrame) and callable(short):
+        result = result if everything else short(result)
+    elif isinstance(result, pd.DataFrame) and short and not everything:
         by_keyword = {"": short} if isinstance(short, str) else short
         deciding = next((x for x in by_keyword if _is_given(keywords.get(x))), "")
         shortened = _shortened(result, by_keyword[deciding].split())

@@ -90,12 +90,9 @@ def _score_high(
     known = (total > 1.0) & (observed < 1.0)
 
     def gap(
-        difference: FloatArray,
-        tp_a: FloatArray,
-        n_a: FloatArray,
-        tp_b: FloatArray,
+        difference: FloatArray, tp_a: FloatArray, n_a: FloatArray, tp_b: FloatArray,
         n_b: FloatArray,
-    ) -> FloatArray:
+    ) -> FloatArray:  # fmt: skip
         variance = _restricted_variance(difference, tp_a, n_a, tp_b, n_b)
         scale = np.sqrt(variance * ((n_a + n_b) / (n_a + n_b - 1.0)))
         beyond = difference - (tp_a / n_a - tp_b / n_b)
@@ -182,12 +179,9 @@ def _restricted_variance(
 
 
 def restricted_share(
-    gap: FloatArray | float,
-    x: FloatArray | float,
-    n: FloatArray | float,
-    y: FloatArray | float,
+    gap: FloatArray | float, x: FloatArray | float, n: FloatArray | float, y: FloatArray | float,
     m: FloatArray | float,
-) -> FloatArray:
+) -> FloatArray:  # fmt: skip
     """Return the most likely s, nearly, if x of n come from s and y of m from s + gap.
 
     The score equation is a cubic. It is solved as in Farrington and Manning (1990).
@@ -233,12 +227,9 @@ DIFFERENCE_INTERVALS: dict[
 
 
 def one_sided(
-    limits: Callable[..., Limits],
-    level: FloatArray,
-    columns: Sequence[AnyArray],
-    alternative: str,
+    limits: Callable[..., Limits], level: FloatArray, columns: Sequence[AnyArray], alternative: str,
     ends: tuple[float, float] = (-1.0, 1.0),
-) -> Limits:
+) -> Limits:  # fmt: skip
     """Return limits of which each row has its own level; one-sided with "greater" or "less".
 
     ``limits`` makes two-sided ones of some rows, at one level. A one-sided interval has one of the
@@ -347,19 +338,16 @@ def paired_difference(
 
 
 def correlated_limits(
-    values: tuple[FloatArray, FloatArray],
-    limits: tuple[Limits, Limits],
-    variances: tuple[FloatArray, FloatArray, FloatArray],
-    half: FloatArray,
-) -> Limits:
+    values: tuple[FloatArray, FloatArray], limits: tuple[Limits, Limits],
+    variances: tuple[FloatArray, FloatArray, FloatArray], half: FloatArray, power: float = 1.0,
+) -> Limits:  # fmt: skip
     """Return limits of the difference of two values between 0 and 1, from the limits of each.
 
     ``variances`` are those of both values and of the difference; the test rejects differences
     beyond ``half``. The distances of the limits are combined like standard errors (Zou and Donner
-    2008). By the share that is the correlation, both values move together: their distances on the
-    same side are then subtracted, so that the interval of correlated values is no wider than its
-    standard error. The limits are widened to what the test does not reject. If the test rejects,
-    they end at its limit on the side of 0.
+    2008). By the share that is the correlation, to ``power``, both values move together, and their
+    distances on the same side are subtracted. The limits are widened to what the test does not
+    reject. If the test rejects, they end at its limit on the side of 0.
     """
     gap = values[0] - values[1]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -373,7 +361,7 @@ def correlated_limits(
     def together(a: FloatArray, b: FloatArray, other_a: FloatArray, other_b: FloatArray) -> Any:
         alike = np.maximum((a - other_b) ** 2, (other_a - b) ** 2)
         alike = np.where(correlation > 0.0, alike, (a + b) ** 2)
-        part = np.abs(correlation)
+        part = np.abs(correlation) ** power
         return np.sqrt((1.0 - part) * (a**2 + b**2) + part * alike)
 
     low = gap - together(down_a, up_b, up_a, down_b)
@@ -386,13 +374,10 @@ def correlated_limits(
 
 
 def delta_method(
-    tp: tuple[AnyArray, AnyArray, AnyArray],
-    size: tuple[AnyArray, AnyArray, AnyArray],
-    weight: tuple[AnyArray, AnyArray, AnyArray],
-    difference: FloatArray,
-    level: float,
+    tp: tuple[AnyArray, AnyArray, AnyArray], size: tuple[AnyArray, AnyArray, AnyArray],
+    weight: tuple[AnyArray, AnyArray, AnyArray], difference: FloatArray, level: float,
     phi: float = 1.0,
-) -> Limits:
+) -> Limits:  # fmt: skip
     """Return difference -+ z se for a weighted sum of the counts of three independent binomials.
 
     ``phi`` is their variance over the binomial variance.

@@ -24,6 +24,8 @@ from rankeval_pd.stats.rankings.ranking import Blocks, Ranking
 # effect measures, Statistics in Medicine 27.
 
 _LEAST = 4.0  # degrees of freedom of a class, below which they are the whole variance's
+_FEW = 10.0  # candidates of a class, whose small variance does not shorten an interval
+_SHARED = 1.25  # power of the correlation; with 1 a test of a margin near 1 had a size of .059
 _ROUNDING = 1e-14  # deviations of placements from their mean below this are rounding
 
 
@@ -90,11 +92,6 @@ class AreaSpread(NamedTuple):
     """For clusters: the degrees of freedom estimated from the squares of their totals."""
     untied: FloatArray | float = 1.0  #: see :class:`Placements`
     better: tuple[FloatArray, FloatArray] | None = None
-
-
-def delong_variance(placement: FloatArray, gold: BoolArray, present: BoolArray) -> FloatArray:
-    """Return the variance of :func:`area_spread`, NaN where a class has fewer than two."""
-    return area_spread(placement, gold, present).variance
 
 
 def area_spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> AreaSpread:
@@ -213,28 +210,21 @@ def delong_logit_limits(area: FloatArray, found: AreaSpread, level: float) -> Li
 
 
 def newcombe_limits(
-    area: FloatArray,
-    found: AreaSpread,
-    positive: IntArray | FloatArray,
-    negative: IntArray | FloatArray,
-    level: float,
-    *,
-    halfway: bool = False,
-) -> Limits:
+    area: FloatArray, found: AreaSpread, positive: IntArray | FloatArray,
+    negative: IntArray | FloatArray, level: float, *, halfway: bool = False,
+) -> Limits:  # fmt: skip
     """Return the areas whose distance from the observed one is within z standard deviations.
 
     The variance at each area is that of Newcombe's method 5 (2006), which assumes exponential
     scores; it is reduced for ties as Mann and Whitney's, which it is at one half. If DeLong's
-    variance at the observed area is larger, all variances are multiplied by the
-    ratio, and z is the quantile of Student's t with DeLong's degrees of freedom; for clusters
-    always. With ``halfway`` a smaller variance of DeLong's counts too: by the root of the ratio,
-    which is at least a tenth.
+    variance at the observed area is larger, all are multiplied by the ratio, and z is the quantile
+    of Student's t with DeLong's degrees of freedom; for clusters always. With ``halfway`` a smaller
+    one counts too, by a power of the ratio, at least 0.1. The power rises from 0 to 1/2 with the
+    size of the smaller class: few candidates vary little by chance.
     """
     at_once = _NewcombeModel.of(area, found, positive, negative)
-    if halfway:
-        at_once = at_once._replace(ratio=np.where(at_once.normal, at_once.least, at_once.ratio))
-    t = t_of(at_once.freedom, level)
-    scale = at_once.ratio * np.where(at_once.normal, z_of(level), t) ** 2
+    ratio = np.where(at_once.normal & halfway, at_once.least, at_once.ratio)
+    scale = ratio * np.where(at_once.normal, z_of(level), t_of(at_once.freedom, level)) ** 2
 
     def limit(end: float) -> FloatArray:
         # bisection between the area, whose distance is 0, and an end of [0, 1]
@@ -262,22 +252,20 @@ class _NewcombeModel(NamedTuple):
 
     @classmethod
     def of(
-        cls,
-        area: FloatArray,
-        found: AreaSpread,
-        positive: IntArray | FloatArray,
+        cls, area: FloatArray, found: AreaSpread, positive: IntArray | FloatArray,
         negative: IntArray | FloatArray,
-    ) -> _NewcombeModel:
+    ) -> _NewcombeModel:  # fmt: skip
         shown = found.of_squares
         freedom = found.freedom if shown is None else np.minimum(found.freedom, shown)
         one = np.ones(1)
         plain = cls(positive, negative, one, one, one > 0.0, freedom, found.untied)
+        power = 0.5 - 0.5 * _FEW / np.maximum(np.minimum(positive, negative), _FEW)
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = found.variance / plain.model(area)
             larger = ratio > 1.0
         return plain._replace(
             ratio=np.where(larger, ratio, 1.0),
-            least=np.sqrt(np.clip(np.nan_to_num(ratio), 0.1, 1.0)),
+            least=np.clip(np.nan_to_num(ratio), 0.1, 1.0) ** power,
             normal=~larger & (shown is None),
             freedom=np.maximum(freedom, 1.0),
         )
@@ -348,12 +336,10 @@ def p_of_half(
 
 
 def area_difference_limits(
-    areas: tuple[FloatArray, FloatArray],
-    spreads: tuple[AreaSpread, AreaSpread],
-    of_difference: AreaSpread,
-    sizes: tuple[IntArray | FloatArray, IntArray | FloatArray],
+    areas: tuple[FloatArray, FloatArray], spreads: tuple[AreaSpread, AreaSpread],
+    of_difference: AreaSpread, sizes: tuple[IntArray | FloatArray, IntArray | FloatArray],
     level: float,
-) -> Limits:
+) -> Limits:  # fmt: skip
     """Return limits of the difference of two areas that agree with Student's test of it.
 
     0 is in the interval if, and only if, the test does not reject it: see
@@ -367,7 +353,7 @@ def area_difference_limits(
     t = t_of(np.maximum(of_difference.freedom, 1.0), level)
     half = np.asarray(t * np.sqrt(of_difference.variance), dtype=float)
     variances = a.variance, b.variance, of_difference.variance
-    return differences.correlated_limits((area_a, area_b), limits, variances, half)
+    return differences.correlated_limits((area_a, area_b), limits, variances, half, _SHARED)
 
 
 def same_order(first: Ranking, second: Ranking) -> BoolArray:
