@@ -178,7 +178,7 @@ def refuse_text(
     systems. Identifiers, by their names or as whole numbers, are not.
     """
     out = {*taken, *excluded_names(roles, frame.columns), *CONTINGENCY}
-    for name in frame.columns.drop_duplicates(keep=False).difference(out, sort=False):
+    for name in (x for x in frame.columns.drop_duplicates(keep=False) if x not in out):
         values = frame[name]
         if not (values.dtype == object or is_string_dtype(values.dtype)) or named_so(name):
             continue
