@@ -95,6 +95,12 @@ def test_the_warning_names_the_role(form, name, role):
         ask(form, FORMS[form].assign(**{name: WHOLE}))
 
 
+@pytest.mark.parametrize("name", ["Unnamed: 0", "level_0", "Index"])
+def test_names_that_pandas_gives(name):
+    with pytest.warns(RankevalWarning, match=rf"'{name}' \(by its name\).*groups='{name}'"):
+        ask("items", SCORES.assign(**{name: WHOLE}))
+
+
 @pytest.mark.parametrize("name", ["doc_length", "promptId", "session id", "n_rank"])
 def test_names_of_several_words(name):
     data = SCORES.assign(**{name: WHOLE})

@@ -78,7 +78,8 @@ def warn_of_identifiers(
         repr(names[0]) if len(names) == 1 else f"{names[:6]!r}"[:-1] + (", ...]" if more else "]")
     )
     side = int(taken_as == "systems")
-    own = {name: _ROLES[_words(name)[-1]][side] for name, x in reasons.items() if x == _BY_NAME}
+    known = [name for name, reason in reasons.items() if reason == _BY_NAME]
+    own = {name: _ROLES.get(_words(name)[-1], _ROLES["index"])[side] for name in known}
     role, name = next(((r, n) for n, r in own.items() if r != "exclude"), ("", None))
     role = "key" if role == "label" and truth is None else role  # of documents
     as_role = f"{role}={name!r}" if role else "by=..., groups=..."
