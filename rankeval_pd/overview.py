@@ -35,6 +35,7 @@ from rankeval_pd.forms.roles.columns import (
 )
 from rankeval_pd.forms.roles.declarations import declared
 from rankeval_pd.forms.roles.identifiers import maybe_gold
+from rankeval_pd.forms.roles.long_frames import widened
 from rankeval_pd.forms.roles.roles import Roles, are_values, as_names
 
 # ----------------------------------------------- What the accessor understood of the data, as text
@@ -109,6 +110,10 @@ def understood(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> 
     """Return the form of the data, and the facts that tell whether they were understood."""
     kind = "DataFrame" if isinstance(data, pd.DataFrame) else "Dataset"
     form = form_of(data, keywords)
+    try:
+        data, keywords = widened(data, keywords)
+    except (ValueError, TypeError, KeyError) as error:
+        return Overview(kind, form, [("not yet clear", str(error))], False)
     runs = form == "rankings" and isinstance(data, pd.DataFrame) and are_queries(data, keywords)
     try:
         if form == "pairs":

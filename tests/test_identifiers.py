@@ -31,7 +31,7 @@ def test_names_of_identifiers(name):
     assert reason_of(name, pd.Series([0, 1, 1, 0])) == "by its name"
     assert reason_of(name, pd.Series([0.0, 1.0, np.nan])) == "by its name"
     assert reason_of(name, pd.Series([0.5, 1.0])) is None  # no whole numbers: a score
-    assert reason_of(name, pd.Series([True, False])) is None
+    assert (reason_of(name, pd.Series([True, False])) is not None) == (name == "rel")  # a label
 
 
 @pytest.mark.parametrize(

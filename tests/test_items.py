@@ -85,8 +85,10 @@ def test_a_pivot_is_taken_as_it_is(parts):
     long = stacked.rename_axis(["segment", "system"]).reset_index()
     pivoted = long.pivot(index="segment", columns="system")  # noqa: PD010
     same(ask(pivoted, metric="f1"), ask(parts, metric="f1"))
-    with pytest.raises(ValueError, match=r"column 'system'.*data.pivot\("):
+    with pytest.raises(ValueError, match=r"column 'system'.*system='system', score='...', item="):
         ask(long)
+    roles = {"system": "system", "score": ["correct", "guess", "gold"], "item": "segment"}
+    same(ask(long, metric="f1", **roles), ask(parts, metric="f1"))
 
 
 def test_measures_choose_the_systems(df):

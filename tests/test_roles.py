@@ -48,6 +48,10 @@ ROLES = {
     "weight": "group",
     "higher_is_better": False,
     "unjudged": "skip",
+    "system": "query",
+    "measure": "query",
+    "score": "a",
+    "item": "ident",
 }
 
 

@@ -9,8 +9,10 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import unknown_name
+from rankeval_pd.forms.items.item_roles import item_roles
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.candidates import Data, check_data
+from rankeval_pd.forms.roles.columns import form_of
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles
 from rankeval_pd.forms.roles.roles import AnyRoles, EachAdjustOver, FamilyAdjustment, ListSizes
 from rankeval_pd.nbest.annotator_verdicts import with_verdicts
@@ -157,9 +159,13 @@ def summary(
             data, metrics, baseline=baseline, adjust=adjust, undefined=undefined, alpha=alpha,
             n_resamples=n_resamples, level=level, **of_queries,
         )  # fmt: skip
-    if _are_items(data, roles):
+    if form_of(data, roles) == "items":
         if n is not None:
-            raise ValueError(f"n={n!r}: systems over test items have no n-best lists. Leave n out.")
+            item_roles(roles)
+            raise ValueError(
+                f"n={n!r}: systems over test items have no n-best lists. Leave n out; of candidates"
+                " name the label, gold=..."
+            )
         return _of_items(data, baseline, adjust, n_resamples, level, progress, roles)
 
     def ask(roles: Mapping[str, Any]) -> Data:
@@ -175,15 +181,6 @@ def summary(
 def _are_metrics(n: object) -> bool:
     """Return whether metrics of queries are named, one or several, and no sizes of lists."""
     return isinstance(n, str) or (isinstance(n, Iterable) and any(isinstance(x, str) for x in n))
-
-
-def _are_items(data: pd.DataFrame | xr.Dataset, roles: Mapping[str, Any]) -> bool:
-    """Return whether these are systems over test items: by their roles, or by their form."""
-    if any(roles.get(role) is not None for role in ("metric", "higher_is_better")):
-        return True
-    if isinstance(data, xr.Dataset):
-        return "system" in data.dims
-    return data.columns.nlevels == 2 or data.columns.name == "system"  # as per_query leaves them
 
 
 def _of_items(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -33,13 +33,10 @@ from rankeval_pd.stats.resampling.metric_sums import WRITTEN
 from rankeval_pd.stats.significance.adjust import rejects
 from rankeval_pd.stats.significance.letters import letters as letters_of
 
-if TYPE_CHECKING:
-    pass
-
 _ROW, _DENSE = 0.24, 0.155  # inches of a row; of more than 24
 _MANY = 24
-_TALLEST = 80  # rows for which a figure grows
-_THIN_ROW = 7.6  # points of a row, below which names are thinned
+_MOST = 60  # rows on a page; of more the best, and the rest in one row
+_THIN_ROW = 7.6  # points of a row, below which rows are folded
 _LANE = 6.0  # points between two bars of ties
 _LANES = 8  # bars beside each other; of more ties letters are written
 
@@ -65,7 +62,12 @@ class Forest(NamedTuple):
 
 
 def draw_forest(canvas: Canvas, forest: Forest) -> None:
-    """Draw a dot and an interval for each name, its numbers on the right, and bars of ties."""
+    """Draw a dot and an interval for each name, its numbers on the right, and bars of ties.
+
+    Where rows have no room, the first and the highlighted ones stand there, and the rest in one
+    row, a tick each.
+    """
+    forest, rest = _folded(canvas, forest)
     ax, look, count = canvas.ax, canvas.look, len(forest.names)
     y, out = np.arange(count), Ink.of(canvas.ax, outside=True)
     accent = np.asarray(forest.accent, dtype=bool)
@@ -90,42 +92,62 @@ def draw_forest(canvas: Canvas, forest: Forest) -> None:
     dots = look.mark(None, color=colors, markersize=size, zorder=3, linewidth=0)
     dots["s"] = dots.pop("markersize")
     ax.scatter(value, y, **dots)
-    ax.set_ylim(count - 0.4, -0.6)
+    if rest.size:
+        muted = {"color": canvas.ink.reference, "markersize": 4, "zorder": 3, "label": "_more"}
+        ax.plot(rest, np.full(rest.size, count), "|", **muted)
+        canvas.tell(f"Last row: {rest.size:,} more, a tick each; the table has them.")
+    ax.set_ylim(count + (rest.size > 0) - 0.4, -0.6)
     letters = font(ax, "name") if count <= _MANY else LEAST
-    left, named = _name_rows(canvas, forest.names, accent, letters)
+    left = _name_rows(canvas, forest.names, accent, letters, rest.size)
     canvas.frame(xlabel=forest.label)
     ax.spines["left"].set_visible(False)
     ax.tick_params(axis="y", length=0, pad=4, labelsize=letters)
     set_ticks(ax.xaxis, forest.ticks, 5.0)
     canvas.reserve_top()
-    _Columns(canvas, letters, named, left).write(forest)
+    _Columns(canvas, letters, left).write(forest)
 
 
-def _name_rows(
-    canvas: Canvas, names: Sequence[Any], accent: Any, size: float
-) -> tuple[float, list[int]]:
-    """Name as many rows as have room; return how wide the names are, and which rows are named."""
+def _folded(canvas: Canvas, forest: Forest) -> tuple[Forest, Any]:
+    """Return the rows that have room, and the values of the rest."""
+    room = int((panel_size(canvas.ax)[1] - 48.0) / _THIN_ROW)
+    count, most = len(forest.names), max(3, min(_MOST, room))
+    if count <= most:
+        return forest, np.empty(0)
+    marked = [k for k, x in enumerate(forest.names) if x in canvas.look.highlighted][: most - 1]
+    best = [k for k in range(count) if k not in marked][: most - 1 - len(marked)]
+    kept = sorted([*best, *marked])
+    rows: dict[str, Any] = {
+        name: np.asarray(x)[kept] for name in ("value", "low", "high", "accent")
+        if len(x := getattr(forest, name))
+    }  # fmt: skip
+    rows["names"] = [forest.names[k] for k in kept]
+    rows["letters"] = [forest.letters[k] for k in kept] if forest.letters else ()
+    columns = [(title, [texts[k] for k in kept]) for title, texts in forest.columns]
+    rest = np.delete(np.asarray(forest.value, dtype=float), kept)
+    return forest._replace(**rows, columns=columns), rest
+
+
+def _name_rows(canvas: Canvas, names: Sequence[Any], accent: Any, size: float, more: int) -> float:
+    """Name the rows, and the row of the rest; return how wide the names are."""
     ax, out = canvas.ax, Ink.of(canvas.ax, outside=True)
-    width, height = panel_size(ax)
-    step = max(1, int(np.ceil(_THIN_ROW * len(names) / max(height - 48.0, 10.0))))
-    named = list(range(0, len(names), step))
-    room = 0.28 * width
+    room = 0.28 * panel_size(ax)[0]
     if ax.figure.get_layout_engine() is None:  # nothing makes room on the left
         room = min(room, ax.bbox.x0 * 72.0 / ax.figure.dpi - 8.0)
-    texts = [shortened(canvas.text(names[k]), size, room) for k in named]
-    ax.set_yticks(named, texts)
-    for tick, k in zip(ax.get_yticklabels(), named, strict=True):
-        tick.set_color(out.text(out.accent) if accent[k] else out.fg)
-    if step > 1:
-        canvas.tell(f"One row in {step} is named.")
-    return max((wide(text, size) for text in texts), default=0.0) + 4.0, named
+    texts = [shortened(canvas.text(name), size, room) for name in names]
+    colors = [out.text(out.accent) if x else out.fg for x in accent]
+    if more:
+        texts, colors = [*texts, f"{more:,} more"], [*colors, out.note]
+    ax.set_yticks(range(len(texts)), texts)
+    for tick, color in zip(ax.get_yticklabels(), colors, strict=True):
+        tick.set_color(color)
+    return max((wide(text, size) for text in texts), default=0.0) + 4.0
 
 
 class _Columns:
     """Columns of text and bars on the right of the rows, each with a header."""
 
-    def __init__(self, canvas: Canvas, size: float, named: list[int], left: float) -> None:
-        self.canvas, self.ax, self.named, self.size = canvas, canvas.ax, named, size
+    def __init__(self, canvas: Canvas, size: float, left: float) -> None:
+        self.canvas, self.ax, self.size = canvas, canvas.ax, size
         self.ink = Ink.of(canvas.ax, outside=True)
         self.at = 8.0
         figure, width = canvas.ax.figure, panel_size(canvas.ax)[0]
@@ -137,7 +159,7 @@ class _Columns:
         """Write the columns that have room: value, rank and ties before the interval."""
         lanes, columns = _lanes(forest.letters), list(forest.columns)
         if len(lanes) > _LANES:
-            lanes, columns = [], [*columns, ("tied", [str(x) for x in forest.letters])]
+            lanes, columns = [], [*columns, ("tied", _runs(forest.letters))]
         tied = _LANE * max(k for k, _ in lanes) + 12.0 if lanes else 0.0
         lanes, self.room = (lanes, self.room - tied) if tied <= self.room else ([], self.room)
         value, limits = _numbers(forest)
@@ -165,8 +187,8 @@ class _Columns:
 
     def _add(self, title: str, texts: list[str], color: Any) -> None:
         self.at += self._width(title, texts)
-        for k in self.named:
-            self._write(texts[k], k, "data", color, ha="right", va="center_baseline")
+        for k, text in enumerate(texts):
+            self._write(text, k, "data", color, ha="right", va="center_baseline")
         self._head(title, "right")
         self.at += 10.0
 
@@ -226,6 +248,22 @@ def _numbers(forest: Forest) -> tuple[list[str], list[str]]:
     return texts, limits if len(widths) else []
 
 
+def _runs(letters: Sequence[str]) -> list[str]:
+    """Return the letters of each row, those that follow each other as the first and the last."""
+    own = letter_sets(letters)
+    order = sorted({x for row in own for x in row}, key=lambda x: (len(x), x))
+    texts = []
+    for row in own:
+        runs: list[list[int]] = []
+        for k in (k for k, x in enumerate(order) if x in row):
+            if not runs or k > runs[-1][-1] + 1:
+                runs.append([])
+            runs[-1].append(k)
+        parts = [[order[k] for k in run] for run in runs]
+        texts.append(" ".join(f"{x[0]}–{x[-1]}" if len(x) > 2 else " ".join(x) for x in parts))
+    return texts
+
+
 def _lanes(letters: Sequence[str]) -> list[tuple[int, list[int]]]:
     """Return the rows of each letter and its lane: bars in one lane do not overlap."""
     rows: dict[str, list[int]] = {}
@@ -247,7 +285,7 @@ def rows_high(table: pd.DataFrame | None) -> tuple[float, float]:
 
     width, height = rcParams["figure.figsize"]
     count = 0 if table is None else len(table)
-    needed = 1.0 + min(count, _TALLEST) * (_ROW if count <= _MANY else _DENSE)
+    needed = 1.0 + min(count, _MOST) * (_ROW if count <= _MANY else _DENSE)
     return (width, float(np.clip(needed, 0.45 * height, max(needed, 0.45 * height))))
 
 
@@ -458,32 +496,3 @@ def _systems_high(table: pd.DataFrame | None) -> tuple[float, float]:
 
 
 draw_critical_difference.__wrapped__.figure_size = _systems_high  # type: ignore[attr-defined]
-
-# ---------------------------------------------- Pairs of measures, as pictures of systems show them
-
-# of each side of a pair of measures: the tables of pairs, of compare, and of compare_area
-_SCORES = ("value", "precision", "area")
-
-
-def as_systems(table: pd.DataFrame | xr.Dataset) -> pd.DataFrame:
-    """Return the pairs of measures in the columns of pairs of systems, n among the groups."""
-    needed = ("measure_a", "measure_b", "difference", "p_value")
-    frame = tidy(table, needed, "compare, or of compare_area")
-    score = next((name for name in _SCORES if f"{name}_a" in frame), None)
-    if score is None:
-        raise ValueError(
-            "table has neither precision_a, precision_b nor area_a, area_b: give the result of"
-            " compare with n, or of compare_area, or the data."
-        )
-    frame = by_n(frame, "measure_a")
-    kind = frame.attrs.get("kind", "roc" if score == "area" else None)
-    before = list(frame.columns[: list(frame.columns).index("measure_a")])
-    renamed = {
-        "measure_a": "system_a", "measure_b": "system_b", f"{score}_a": "score_a",
-        f"{score}_b": "score_b", "difference": "gain", "p_value": "p_value",
-        **{x: x for x in ("p_adjusted", "ci_low", "ci_high") if x in frame},
-    }  # fmt: skip
-    result = frame[[*before, *renamed]].rename(columns=renamed)
-    result.attrs = {**frame.attrs, "kind": kind}
-    result.attrs["what"] = what_of(result.attrs)
-    return result

@@ -39,10 +39,14 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
 
     ax, ink = canvas.ax, Ink.of(canvas.ax, outside=True)
     names = table[["system_a", "system_b"]].astype(object)
-    named = names.where(names.notna(), "nan")  # no NaN is equal to another
-    table = table.assign(system_a=named["system_a"], system_b=named["system_b"])
+    names = names.where(names.notna(), "nan")  # no NaN is equal to another
+    table = table.assign(system_a=names["system_a"], system_b=names["system_b"])
     systems = by_wins(table)
-    place, count = {name: k for k, name in enumerate(systems)}, len(systems)
+    width, height = panel_size(ax)
+    named = max(3, int(_SIDE * min(width, height) / (1.12 * LEAST)))
+    count = min(len(systems), named)  # the last place is that of the rest
+    place = {name: min(k, count - 1) for k, name in enumerate(systems)}
+    folded = len(systems) - count + 1 if len(systems) > count else 0
     alpha = float(table.attrs.get("alpha", 0.05))
     p = table["p_adjusted" if "p_adjusted" in table else "p_value"].to_numpy(dtype=float)
     hue = cycle(canvas.look.colors)[0]
@@ -52,19 +56,22 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     told = rejects(p, alpha)
     most = float(table["gain"].abs()[told].max()) if told.any() else 1.0
     norm, pale = PowerNorm(0.5, 0.0, most or 1.0), mix(ink.fg, ink.bg, 0.08)
-    width, height = panel_size(ax)
     cell = _SIDE * min(width, height) / max(count, 1)
     digits = digits_for(0.5 * most) if most else 2
     shares = "what" in table.attrs and table.attrs.get("kind") is None
     size = font(ax, "note")
     cells, faces = [], []
-    rows = zip(table["system_a"], table["system_b"], table["gain"], told, strict=True)
-    for a, b, gain, apart in rows:
+    pairs: dict[tuple[int, int], tuple[float, bool]] = {}
+    for a, b, gain, apart in zip(
+        table["system_a"], table["system_b"], table["gain"], told, strict=True
+    ):
         i, j = place[a], place[b]
         if i > j:
             i, j, gain = j, i, -gain
-        if np.isnan(gain):
-            continue
+        if i != j and not np.isnan(gain):  # of the rest the least gain, and whether all are told
+            least, before = pairs.get((i, j), (np.inf, True))
+            pairs[i, j] = min(gain, least), bool(apart) and before
+    for (i, j), (gain, apart) in pairs.items():
         cells.append(Rectangle((j + 0.03, i + 0.03), 0.94, 0.94))
         faces.append(to_hex(scale(norm(abs(gain)))) if apart else pale)
         text = number(100 * gain if shares else gain, max(digits - 2, 0) if shares else digits)
@@ -82,7 +89,8 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     ax.set_box_aspect(1.0)
     ax.spines[:].set_visible(False)
     ax.grid(visible=False)
-    _name_diagonal(canvas, systems, cell, ink)
+    shown = [canvas.text(name) for name in systems[: count - (folded > 0)]]
+    _name_diagonal(canvas, [*shown, *([f"{folded:,} more"] if folded else [])], cell, ink)
     if told.any():
         _scale_bar(canvas, scale, norm, table, ink, shares=shares)
     if canvas.look.title is not None and canvas.alone:
@@ -92,6 +100,10 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
         f"Color: {_what(table.attrs)} of the row over the column, where p ≤ {alpha:g}"
         f"{f', {how}' if how else ''}; pale gray: not distinguished at {percent_of(alpha)}."
     )
+    if folded:
+        canvas.tell(
+            f"Last column: the least gain over {folded:,} more, in color if all are distinguished."
+        )
 
 
 def _what(attrs: Any) -> str:
@@ -101,21 +113,17 @@ def _what(attrs: Any) -> str:
     return f"difference in {attrs['what']}{points}"
 
 
-def _name_diagonal(canvas: Canvas, systems: list[Any], cell: float, ink: Ink) -> None:
-    """Name the rows on the diagonal, on the left of their cells; where there is room, all."""
+def _name_diagonal(canvas: Canvas, names: list[str], cell: float, ink: Ink) -> None:
+    """Name the rows on the diagonal, on the left of their cells."""
     ax = canvas.ax
     size = font(ax, "name") if cell >= 1.15 * font(ax, "name") else LEAST
-    step = max(1, int(np.ceil(1.12 * size / cell)))
     width = panel_size(ax)[0]
-    for k in range(0, len(systems), step):
-        room = k * cell + 0.22 * width
+    for k, name in enumerate(names):
         ax.annotate(
-            shortened(canvas.text(systems[k]), size, room), (k + 1, k + 0.5), xytext=(-4, 0),
+            shortened(name, size, k * cell + 0.22 * width), (k + 1, k + 0.5), xytext=(-4, 0),
             textcoords="offset points", ha="right", va="center", fontsize=size, color=ink.fg,
             annotation_clip=True,
         )  # fmt: skip
-    if step > 1:
-        canvas.tell(f"One row in {step} is named.")
 
 
 def _scale_bar(

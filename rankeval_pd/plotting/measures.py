@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
 from rankeval_pd.errors import check_flag, check_share, hushed
 from rankeval_pd.forms.rankings.candidates import Data
@@ -37,7 +38,7 @@ from rankeval_pd.nbest.repetition import repetition as repetition_of
 from rankeval_pd.nbest.repetition import repetition_samples
 from rankeval_pd.plotting.canvas import SPARSE
 from rankeval_pd.plotting.comparisons import draw_comparison
-from rankeval_pd.plotting.forests import RANKED, as_systems, draw_measure_ranks
+from rankeval_pd.plotting.forests import RANKED, draw_measure_ranks, what_of
 from rankeval_pd.plotting.keywords import (
     TESTS,
     RankingPlot,
@@ -50,7 +51,7 @@ from rankeval_pd.plotting.keywords import (
 from rankeval_pd.plotting.lists import draw_precision, draw_recall_band
 from rankeval_pd.plotting.look import Look
 from rankeval_pd.plotting.samples import draw_repetition
-from rankeval_pd.plotting.tables import shown
+from rankeval_pd.plotting.tables import by_n, shown, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -491,3 +492,33 @@ def pairs_of_measures(
         ranked["progress"], None,
     )  # fmt: skip
     return as_systems(pairs_tested(data, options, roles))
+
+
+# ---------------------------------------------- Pairs of measures, as pictures of systems show them
+
+# of each side of a pair of measures: the tables of pairs, of compare, and of compare_area
+_SCORES = ("value", "precision", "area")
+
+
+def as_systems(table: pd.DataFrame | xr.Dataset) -> pd.DataFrame:
+    """Return the pairs of measures in the columns of pairs of systems, n among the groups."""
+    needed = ("measure_a", "measure_b", "difference", "p_value")
+    frame = tidy(table, needed, "compare, or of compare_area")
+    score = next((name for name in _SCORES if f"{name}_a" in frame), None)
+    if score is None:
+        raise ValueError(
+            "table has neither precision_a, precision_b nor area_a, area_b: give the result of"
+            " compare with n, or of compare_area, or the data."
+        )
+    frame = by_n(frame, "measure_a")
+    kind = frame.attrs.get("kind", "roc" if score == "area" else None)
+    before = list(frame.columns[: list(frame.columns).index("measure_a")])
+    renamed = {
+        "measure_a": "system_a", "measure_b": "system_b", f"{score}_a": "score_a",
+        f"{score}_b": "score_b", "difference": "gain", "p_value": "p_value",
+        **{x: x for x in ("p_adjusted", "ci_low", "ci_high") if x in frame},
+    }  # fmt: skip
+    result = frame[[*before, *renamed]].rename(columns=renamed)
+    result.attrs = {**frame.attrs, "kind": kind}
+    result.attrs["what"] = what_of(result.attrs)
+    return result

@@ -151,7 +151,10 @@ def pairs(
 
 
 @of_data_or_table(
-    draw_system_ranks, ("system", "rank", "rank_low", "p_best"), "system_ranks", forms=["items"]
+    draw_system_ranks,
+    ("system", "value", "rank_low", "rank_high"),
+    "system_ranks",
+    forms=["items"],
 )
 def system_ranks(
     data: Data,

@@ -193,6 +193,7 @@ def _of_metrics(
     parts = {m: pd.DataFrame(table[m])[measures] for m in metrics}
     items = pd.concat(parts, names=[_METRIC])
     keys = pd.MultiIndex.from_product([metrics, measures])
+    options = {**options, "measures": measures}  # what they are called is settled
     ranks = system_ranks(items, **options)
     tested = ranks
     columns = _of_systems(ranks, "system", keys, _RANKED)

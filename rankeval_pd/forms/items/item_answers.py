@@ -312,8 +312,8 @@ def asked_pairs(
     if len(systems) < 2:
         there = f"one system, {shown(systems[0])}" if systems else "no system"
         raise ValueError(
-            f"data has {there}, and a comparison needs two. Add a column"
-            " for another system, with the same items."
+            f"data has {there}, and a comparison needs two. Add a column for another system, with"
+            " the same items; if a column names the systems, system='...', score='...', item='...'."
         )
     if b is not None and a is None:
         raise ValueError(f"b={shown(b)} without a: name the system it is compared with first.")

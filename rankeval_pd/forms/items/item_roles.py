@@ -11,6 +11,7 @@ import xarray as xr
 
 from rankeval_pd.errors import listed, shown, unknown_name
 from rankeval_pd.forms.roles.columns import frame_column, names_level
+from rankeval_pd.forms.roles.identifiers import refuse_text
 from rankeval_pd.forms.roles.roles import Roles, are_values, as_names, excluded_names
 from rankeval_pd.stats._types import IntArray
 
@@ -203,8 +204,8 @@ def system_columns(
         if not _is_number(frame.iloc[:, place]):
             if str(key[0]) == "system":
                 raise ValueError(
-                    "data has a column 'system' that names systems: one row is one item, with a"
-                    " column per system. Reshape it: data.pivot(index=..., columns='system')."
+                    "data has a column 'system' that names systems. Say which column has the"
+                    " scores, and which the items: system='system', score='...', item='...'."
                 )
             continue
         if key in by_name:
@@ -213,6 +214,8 @@ def system_columns(
                 " them; data.columns.duplicated() shows repeated names."
             )
         by_name[key] = place
+    if roles.measures is None and frame.columns.nlevels == 1:
+        refuse_text(frame, roles, [*beside, *(key[0] for key in by_name)], "systems")
     if roles.measures is None and {"query", "document"} <= {*frame.columns, *frame.index.names}:
         _refuse_runs(frame)
     if ("gold", None, None) in by_name or not by_name:

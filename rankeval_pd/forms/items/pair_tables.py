@@ -161,8 +161,12 @@ def item_labels(data: Any, roles: Roles) -> pd.Index:
 def take_items(data: Data, rows: IntArray, roles: Roles) -> Data:
     """Return these items, numbered anew: some may stand there several times."""
     if isinstance(data, pd.DataFrame):
-        several = data.set_flags(allows_duplicate_labels=True)
-        return several.iloc[rows].reset_index(drop=True)
+        taken = data.set_flags(allows_duplicate_labels=True).iloc[rows]
+        levels: list[Any] = list(taken.index.names)
+        strata = [x for x in [roles.strata] if x is not None and x in levels]
+        kept: list[Any] = [taken.index.get_level_values(levels.index(x)) for x in strata]
+        numbers = pd.RangeIndex(len(rows))
+        return taken.set_axis(pd.MultiIndex.from_arrays([numbers, *kept]) if kept else numbers)
     return data.isel({roles.dim: rows}).drop_vars([roles.dim], errors="ignore")
 
 

@@ -36,7 +36,7 @@ from rankeval_pd.forms.roles.columns import (
     with_given_frame,
 )
 from rankeval_pd.forms.roles.declarations import with_roles_and
-from rankeval_pd.forms.roles.identifiers import warn_of_identifiers
+from rankeval_pd.forms.roles.identifiers import named_so, refuse_text, warn_of_identifiers
 from rankeval_pd.forms.roles.roles import Names, QueryMissing, QueryTies, Roles, Unjudged, as_names
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.query_metrics import TieRanks
@@ -170,9 +170,12 @@ def read_frame(frame: pd.DataFrame, roles: QueryOptions) -> QueryTable:
     signs = signs_of(measures, common, frame.columns)
     if common.measures is None:
         columns = {name: frame_column(frame, name, "measures") for name in measures}
-        columns = {
-            name: x for name, x in columns.items() if not pd.api.types.is_float_dtype(x.dtype)
-        }  # only columns of whole numbers may be identifiers; the scores of runs are rarely whole
+        refuse_text(frame, common, [*taken, *measures], "measures")
+        columns = {  # scores of runs count up by chance: floats are known by name alone
+            name: x
+            for name, x in columns.items()
+            if (named_so(name) and name != "run") or not pd.api.types.is_float_dtype(x.dtype)
+        }
         warn_of_identifiers(columns, taken_as="measures", groups={"by": query})
     documents = frame.index if key is None else frame_column(frame, key, "key")
     ties = tie_breaker(documents, query, roles, name=key)

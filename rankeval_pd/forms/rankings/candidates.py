@@ -64,6 +64,7 @@ from rankeval_pd.forms.roles.declarations import cached_reading, check_memory
 from rankeval_pd.forms.roles.identifiers import (
     check_clusters,
     cluster_codes,
+    refuse_text,
     warn_of_counts,
     warn_of_identifiers,
     warn_of_one_class,
@@ -225,16 +226,17 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
         again = np.zeros(len(frame), dtype=bool)  # a key is never repeated
     same = None
     if scored:
-        if whole is None:
-            warn_of_one_class(truth, gold)
-        else:
+        if whole is not None:
             warn_of_counts(whole.positive, whole.total, gold)
+        else:
+            warn_of_one_class(truth, gold)
         if roles.key is None and cluster is None and not (unnamed and by):
             warn_of_repeated(labels, again, by=by, label=label)
         if roles.measures is None:
             numbers = {"by": number} if by else {}
             numbers |= {} if cluster is None or len(roles.factors) > 1 else {"groups": cluster}
             columns_found = {name: frame_column(frame, name, "measures") for name in result}
+            refuse_text(frame, roles, [*named, *result], "measures")
             warn_of_identifiers(columns_found, taken_as="measures", groups=numbers, truth=truth)
         if by and cluster is None and draws is not None and roles.agreement != "each":
             warn_of_copied_groups(score, number, draws, by)
@@ -276,11 +278,7 @@ def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.D
 
 
 def read_part(data: xr.Dataset, roles: Roles, *, scored: bool) -> xr.Dataset:
-    """Bring a part of a lazy Dataset into the inner form.
-
-    What was said of the whole is not said again, and nothing that only the whole need have is
-    lacking.
-    """
+    """Bring a part of a lazy Dataset into the inner form; what holds of the whole is not asked."""
     return _read_dataset(data, roles, scored=scored, part=True)
 
 

@@ -177,7 +177,8 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
     if candidates:
         raise ValueError(
             f"gold is not given, and it could be any of {listed(candidates)}. Say which of these"
-            " columns marks the true positives: gold=..."
+            " columns marks the true positives: gold=... If each is a system, right or wrong for"
+            " each item, use system_ranks, summary or paired_bootstrap."
         )
     graded = (
         " The column 'grade' may hold it: gold='grade' and, for the least grade that counts,"
@@ -462,13 +463,13 @@ def are_queries(data: pd.DataFrame, keywords: Mapping[str, Any]) -> bool:
 def _are_items(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> bool:
     """Return whether these are systems over test items: by their roles, or by their form."""
     of_items = (
-        "metric", "higher_is_better", "strata", "average", "seeds", "seed_variance", "weight",
+        "system", "metric", "higher_is_better", "strata", "average", "seeds", "seed_variance",
+        "weight",
     )  # fmt: skip
     if any(keywords.get(role) is not None for role in of_items):
         return True
-    if any(
-        keywords.get(role) is not None for role in ("gold", "key", "label", "positive", "min_grade")
-    ):
+    of_rankings = ("gold", "key", "label", "positive", "min_grade", "measure")
+    if any(keywords.get(role) is not None for role in of_rankings):
         return False
     if isinstance(data, xr.Dataset):
         return "system" in data.dims and keywords.get("dim", "item") in data.dims
@@ -477,10 +478,10 @@ def _are_items(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> 
 
 def _are_systems(data: pd.DataFrame) -> bool:
     """Return whether columns of numbers stand there, several, and nothing that could be gold."""
-    numbers = sum(map(is_score, data.dtypes))
+    numbers, flags = (sum(map(kind, data.dtypes)) for kind in (is_score, is_bool_dtype))
     labelled = "gold" in data.columns or "grade" in data.columns
-    no_label = not labelled and not any(map(is_bool_dtype, data.dtypes))
-    return numbers > 1 and no_label and not _has_cells(data)
+    several = (numbers > 1 and not flags) or (flags > 1 and not numbers)  # right or wrong of each
+    return several and not labelled and not _has_cells(data)
 
 
 def _has_cells(data: pd.DataFrame | xr.Dataset) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,19 +14,29 @@ from rankeval_pd.errors import listed, warn
 from rankeval_pd.forms.rankings.tie_keys import label_hashes
 from rankeval_pd.forms.roles.columns import is_score
 from rankeval_pd.forms.roles.copies import gold_reason, vote_reason
+from rankeval_pd.forms.roles.roles import CONTINGENCY, Roles, excluded_names
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 
 # ----------- Columns that were found, not named, and look like identifiers: said, with the way out
 
 _LEAST = 10  # rows, below which whole numbers are all distinct by chance
-_NAMES = frozenset({
-    "id", "ids", "idx", "index", "key", "uid", "guid", "qid", "pid", "docid", "docno", "segid",
-    "no", "nr", "number", "fold", "split", "rep", "repeat", "repetition", "replicate", "trial",
-    "seed", "run", "query", "topic", "doc", "document", "item", "segment", "seg", "sentence",
-    "sent", "line", "row", "page", "user", "session", "batch", "block", "subject", "participant",
-    "annotator", "timestamp", "date", "year", "rel", "relevance", "grade",
+#: words of names, by the role that a column of this name has: of rankings and runs, of systems
+_WORDS = {
+    ("by", "groups"): "query topic user session subject participant batch block page passage line"
+    " qid uid sid segment seg sentence sent prompt judge rater annotator",
+    ("label", "groups"): "doc document docno docid pid segid item id ids idx index key guid no nr"
+    " number row",
+    ("gold", "exclude"): "label labels rel relevance relevant grade",
+    ("by", "seeds"): "seed rep repeat repetition replicate trial run",
+    ("by", "exclude"): "fold split",
+    ("exclude", "exclude"): "rank length year date timestamp",
+}
+_ROLES = {word: roles for roles, words in _WORDS.items() for word in words.split()}
+_LAST = frozenset({
+    "id", "ids", "idx", "index", "uid", "sid", "docno", "nr", "number", "fold", "seed",
 })  # fmt: skip
-_LAST = frozenset({"id", "ids", "idx", "index", "uid", "docno", "nr", "number", "fold", "seed"})
+_LABELS = frozenset(_WORDS["gold", "exclude"].split()) - {"grade"}
+_NO_SCORES = frozenset({"rank", "length", "year"})  # fractions too
 
 
 def warn_of_identifiers(
@@ -34,7 +44,6 @@ def warn_of_identifiers(
     *,
     taken_as: str,
     groups: Mapping[str, IntArray] | None = None,
-    lead: str = "",
     truth: FloatArray | None = None,
 ) -> None:
     """Give a RankevalWarning that names the columns that look like identifiers, if there are any.
@@ -47,8 +56,6 @@ def warn_of_identifiers(
         What they were found to be, in the plural: "systems" or "measures".
     groups : mapping, optional
         By the name of the role (by, groups) the number of each row's group.
-    lead : str, optional
-        A sentence to be added.
     truth : array, optional
         The gold label of rankings: a measure is no function of it, and no vote of annotators.
 
@@ -70,11 +77,18 @@ def warn_of_identifiers(
     given = (
         repr(names[0]) if len(names) == 1 else f"{names[:6]!r}"[:-1] + (", ...]" if more else "]")
     )
+    side = int(taken_as == "systems")
+    known = [name for name, reason in reasons.items() if reason == _BY_NAME]
+    own = {name: _ROLES.get(_words(name)[-1], _ROLES["index"])[side] for name in known}
+    role, name = next(((r, n) for n, r in own.items() if r != "exclude"), ("", None))
+    role = "key" if role == "label" and truth is None else role  # of documents
+    as_role = f"{role}={name!r}" if role else "by=..., groups=..."
+    votes = any(reason.startswith("votes") for reason in reasons.values())
     warn(
         f"taken as {taken_as}, and they look like identifiers or labels: {told}{more}. Leave them"
-        f" out by exclude={given}, or give them their role, as by=..., groups=..."
-        f"{'' if truth is None else ' or, of annotators, gold=[...]'}; if they are"
-        f" meant, name all {taken_as}: measures=[...].{lead}"
+        f" out by exclude={given}, or give them their role, as {as_role}"
+        f"{' or, of annotators, gold=[...]' if votes else ''}; if they are"
+        f" meant, name all {taken_as}: measures=[...]."
     )
 
 
@@ -86,20 +100,24 @@ def reason_of(
 ) -> str | None:
     """Return why a column looks like an identifier, or a label, or None.
 
-    Only whole numbers do: by their name; by being all distinct (10 rows or more), or counting up in
-    blocks; or, if they are not 0 and 1 only, by being the same within each group.
+    Whole numbers do: by their name; by being all distinct (10 rows or more), or counting up in
+    blocks; or, if they are not 0 and 1 only, by being the same within each group. By its name alone
+    True and False may be a label, and fractions a rank or a length.
     """
     if truth is not None and is_score(values.dtype) and values.dtype.kind in "iuf":
         copied = gold_reason(values.to_numpy(dtype=np.float64, na_value=np.nan), truth)
         if copied is not None:
             return copied
+    words = set(_words(name)) if named_so(name) else set()
+    if pd.api.types.is_bool_dtype(values.dtype):
+        return _BY_NAME if words and words <= _LABELS else None
     numbers = _whole(values)
     if numbers is None:
-        return None
+        return _BY_NAME if words & _NO_SCORES and is_score(values.dtype) else None
     if truth is not None and (votes := vote_reason(name, numbers)) is not None:
         return votes
-    if _named_so(name):
-        return "by its name"
+    if words:
+        return _BY_NAME
     if _counts_up(numbers):
         return "whole numbers that count up from row to row"
     if _all_distinct(numbers):
@@ -110,14 +128,17 @@ def reason_of(
     return None
 
 
+_BY_NAME = "by its name"
+
+
 def _whole(values: pd.Series) -> FloatArray | None:
     """Return a column of whole numbers as float64, NaN where missing; None for any other."""
     api = pd.api.types
     if values.dtype == object:
         values = values.infer_objects()
-    if api.is_bool_dtype(values.dtype) or not api.is_numeric_dtype(values.dtype):
+    if not api.is_numeric_dtype(values.dtype) or api.is_complex_dtype(values.dtype):
         return None
-    if api.is_complex_dtype(values.dtype) or values.empty:
+    if api.is_bool_dtype(values.dtype) or values.empty:
         return None
     first = values.iloc[:1000].to_numpy(dtype=np.float64, na_value=np.nan)
     if not _are_whole(first):
@@ -131,16 +152,48 @@ def _are_whole(numbers: FloatArray) -> bool:
     return bool((np.isfinite(known) & (known == np.rint(known))).all()) and known.size > 0
 
 
-def _named_so(name: Hashable) -> bool:
-    if not isinstance(name, str):
-        return False
-    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)  # docId
-    words = re.findall(r"[a-z]+", apart.lower())
+def named_so(name: Hashable) -> bool:
+    """Return whether a column of this name is rather an identifier, or a label, than a score."""
+    words = _words(name)
     if not words:
         return False
-    if any(character.isdigit() for character in name):  # "Unnamed: 0"; "run 3" may be a system
+    if any(character.isdigit() for character in str(name)):  # "Unnamed: 0"; "run 3" may be a system
         return words in (["unnamed"], ["level"])
-    return words[-1] in _LAST or all(word in _NAMES for word in words)
+    return words[-1] in _LAST or all(word in _ROLES for word in words)
+
+
+def _words(name: Hashable) -> list[str]:
+    """Return the words of a name, in small letters."""
+    if not isinstance(name, str):
+        return []
+    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)  # docId
+    return re.findall(r"[a-z]+", apart.lower())
+
+
+def refuse_text(
+    frame: pd.DataFrame, roles: Roles, taken: Iterable[Hashable], taken_as: str
+) -> None:
+    """Raise a ValueError where a column that is not taken, and has no role, holds scores as text.
+
+    Text that reads as numbers, some with a fraction, is a score; so are 0 and 1, true and false of
+    systems. Identifiers, by their names or as whole numbers, are not.
+    """
+    out = {*taken, *excluded_names(roles, frame.columns), *CONTINGENCY}
+    for name in (x for x in frame.columns.drop_duplicates(keep=False) if x not in out):
+        values = frame[name]
+        if not (values.dtype == object or is_string_dtype(values.dtype)) or named_so(name):
+            continue
+        text = values.head(1000).dropna().astype(str)
+        numbers = pd.to_numeric(text, errors="coerce").to_numpy(dtype=float)
+        known = numbers[np.isfinite(numbers)]
+        two = taken_as == "systems" and set(text.str.lower()) in ({"0", "1"}, {"false", "true"})
+        if two or (2 * known.size >= max(text.size, 1) and (known != np.rint(known)).any()):
+            raise ValueError(
+                f"the column {name!r} holds scores as text, {listed(dict.fromkeys(text), most=3)},"
+                f" and {taken_as} are numbers. Convert it, as by"
+                f" data.assign({name}=pd.to_numeric(data[{name!r}], errors='coerce')), or leave it"
+                f" out: exclude={name!r}."
+            )
 
 
 def _counts_up(numbers: FloatArray) -> bool:

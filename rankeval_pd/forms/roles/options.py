@@ -15,6 +15,7 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import check_flag, check_share
+from rankeval_pd.forms.roles.roles import LONG
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Table = TypeVar("Table", pd.DataFrame, xr.Dataset)
@@ -115,6 +116,12 @@ def with_options(function: Function, short: Short = "", *, noted: bool = True) -
     @functools.wraps(function)
     def asked(*args: Any, details: bool | None = None, **keywords: Any) -> Any:
         check_flag("details", details, none=True)
+        if any(keywords.get(role) is not None for role in LONG):
+            from rankeval_pd.forms.roles.long_frames import widened
+
+            first = args[0] if args else keywords.pop("data")
+            data, keywords = widened(first, keywords)
+            args = (data, *args[1:])
         if _whole.get():
             return function(*args, **keywords)
         defaults = {name: _settings[name] for name in filled if name in _settings}

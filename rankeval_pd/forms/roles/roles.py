@@ -33,6 +33,8 @@ ANNOTATOR = "annotator"  # the dimension of votes in a Dataset, and the column o
 MARGINS = "margins"  # the attribute that names the counts that measures were computed from
 CONTINGENCY = ("O11", "O12", "O21", "O22", "E11", "R1", "R2", "C1", "C2", "N")
 
+LONG = ("system", "measure", "score", "item")  # the roles of a long frame, a row for each score
+
 Names = Hashable | Sequence[Hashable] | None
 Seed = int | np.random.Generator | None
 
@@ -46,11 +48,14 @@ class _Shared(TypedDict, total=False):
     rng: Seed
     dim: Hashable
     details: bool | None
+    score: Names
+    item: Names
 
 
 class _Rankings(_Shared, total=False):
     """What rankings take, but how they count equal scores."""
 
+    measure: Hashable
     gold: Names
     agreement: Agreement
     positive: Any
@@ -71,6 +76,7 @@ class RankingRoles(_Rankings, total=False):
 class ItemRoles(_Shared, total=False):
     """The roles of the columns of systems over test items."""
 
+    system: Hashable
     metric: str | Callable[[Any], Any] | None
     groups: Names
     weight: Weight | None
@@ -104,6 +110,9 @@ class QueryRoles(TypedDict, total=False):
     rng: Seed
     dim: Hashable
     details: bool | None
+    measure: Hashable
+    score: Names
+    item: Names
     min_grade: float
     unjudged: Unjudged
 
@@ -125,6 +134,12 @@ MEANINGS: dict[str, str] = {
     "min_grade": "where gold holds grades, the least that makes a true positive.",
     "measures": "the columns that are ranked or compared; unless given every numeric one without"
     " another role.",
+    "system": "of a long frame, a row for each score: the column that names the system.",
+    "measure": "of a long frame: the column that names the measure, or the run.",
+    "score": "of a long frame: the column of the scores; of systems a list of the statistics that a"
+    " metric takes.",
+    "item": "of a long frame: the column(s) that name the item or candidate; unless given the"
+    " index, of runs document.",
     "exclude": "columns that are neither ranked nor compared, such as identifiers.",
     "by": "the column(s) that name the query, sample or domain of each row.",
     "key": "the column that breaks ties, the smaller first; unless given a hash of the label.",
@@ -190,6 +205,10 @@ class Roles:
     higher_is_better: bool | None = None
     unjudged: str | None = None
     details: bool | None = None
+    system: Hashable | None = None
+    measure: Hashable | None = None
+    score: Names = None
+    item: Names = None
 
     @classmethod
     def configured(cls, keywords: Mapping[str, Any]) -> Roles:
@@ -197,7 +216,7 @@ class Roles:
 
         ``ties`` of queries stays what it is unless given.
         """
-        given = dict(keywords)
+        given = {name: x for name, x in keywords.items() if name not in LONG}
         unjudged = given.pop("unjudged", None)
         known = (None, *get_args(Unjudged), *get_args(PartlyJudged))
         check_choice("unjudged", unjudged, known)
@@ -218,6 +237,11 @@ class Roles:
                     f"{near_miss(name, known)} The roles are {listed(known, most=len(known))}; the"
                     " signature has the options."
                 )
+        for name in (name for name in LONG if keywords.get(name) is not None):
+            raise ValueError(
+                f"{name}={keywords[name]!r}: a long frame has to be in memory here. Compute it, or"
+                " give a column for each measure or system."
+            )
         roles = replace(cls(), **keywords)
         for name in ("gold", "key", "dim", "groups", "strata", "seeds"):
             given = getattr(roles, name)

@@ -1,0 +1,178 @@
+"""Long frames: a row for each score, brought into a column for each system or measure."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from rankeval_pd.errors import listed, shown, unknown_name
+from rankeval_pd.forms.roles.roles import LONG, are_values, as_names
+
+_OF_ITEMS = ("by", "strata", "groups")
+_OF_CANDIDATES = ("gold", "key", "label", "groups")
+
+
+def widened(data: Any, roles: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Return data with a column for each system or measure, and the roles that are left.
+
+    Data without the roles of a long frame are returned as they are.
+    """
+    given = {name: roles[name] for name in LONG if roles.get(name) is not None}
+    rest = {name: x for name, x in roles.items() if name not in LONG}
+    if not given:
+        return data, rest
+    told = ", ".join(f"{name}={shown(x)}" for name, x in given.items())
+    role = "system" if "system" in given else "measure"
+    if len({"system", "measure"} & set(given)) != 1 or "score" not in given:
+        raise ValueError(
+            f"{told}: a long frame, a row for each score, has system='...' (of rankings and runs"
+            " measure='...'), score='...', and item='...' where the index does not name the items."
+            " Give these, or none of them for a column for each system."
+        )
+    if not isinstance(data, pd.DataFrame) or data.columns.nlevels > 1 or data.empty:
+        raise TypeError(
+            f"{told}: data is no long frame, a DataFrame in memory with a row for each score and"
+            f" one header; it is {'empty' if len(data) == 0 else f'a {type(data).__name__}'}. Of"
+            " Dask use ddf.compute(); a Dataset has a dimension of systems."
+        )
+    levels = [x for x in data.index.names if x is not None and x not in data.columns]
+    frame = data.reset_index(level=levels) if levels else data
+    named = {name: _names(name, x, frame) for name, x in {**rest, **given}.items()}
+    return _of_systems(frame, named, levels, rest) if role == "system" else _of_measures(
+        frame, named, levels, rest
+    )  # fmt: skip
+
+
+def _names(role: str, given: Any, frame: pd.DataFrame) -> list[Hashable]:
+    """Return the columns that a role names, each of them known; of another keyword nothing."""
+    if role not in (*LONG, *_OF_ITEMS, *_OF_CANDIDATES, "seeds"):
+        return []
+    if any(map(are_values, given if isinstance(given, list) else [given])):
+        raise ValueError(
+            f"{role} holds values, and of a long frame it is the name of a column. Put them there:"
+            f" data.assign(part=...), {role}='part'."
+        )
+    names = as_names(given, frame.columns)
+    for name in names:
+        if name not in frame.columns:
+            raise unknown_name(role, name, frame.columns)
+    return names
+
+
+def _of_systems(
+    frame: pd.DataFrame, named: Mapping[str, list[Hashable]], levels: Sequence[Hashable], rest: Any
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Return a column for each system (statistic, and seed); what names the items is the index."""
+    columns = [*named["system"], *named.get("seeds", [])]
+    items = named.get("item") or [x for x in levels if x not in columns]
+    beside = [name for role in _OF_ITEMS for name in named.get(role, [])]
+    rows = _rows(frame, items, "system", columns, beside)
+    wide = _spread(frame, rows, columns, named["score"], "system")
+    lacking = wide.isna()
+    if rest.get("missing") != "ratio" and lacking.to_numpy().any():
+        worst: Any = lacking.sum().idxmax()
+        column = lacking[worst]
+        system = worst[1:] if len(columns) > 1 else worst[1]
+        raise ValueError(
+            f"system={shown(named['system'][0])}: {shown(system)} has no score for"
+            f" {int(column.sum())} of {len(wide)} items ({listed(rows)}), as"
+            f" {shown(column.idxmax())}. Every system needs every item once. Add the rows, keep"
+            " the items that all have, or give missing='ratio': the score of the items that each"
+            " system has."
+        )
+    several = len(named["score"]) > 1
+    wide = wide.swaplevel(0, 1, axis=1) if several else wide.droplevel(0, axis=1)
+    wide.columns.names = ["system", *["statistic"] * several, *columns[1:]]
+    found = frame[columns[0]].drop_duplicates().tolist()
+    return wide, _settled(rest, found)
+
+
+def _of_measures(
+    frame: pd.DataFrame, named: Mapping[str, list[Hashable]], levels: Sequence[Hashable], rest: Any
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Return a column for each measure or run beside what is known of the candidates."""
+    [measure], by = named["measure"], named.get("by", [])
+    by = by or [name for name in ("query",) if name in frame]
+    items = named.get("item") or [x for x in ("document",) if x in frame] or list(levels)
+    rows = _rows(frame, items, "measure", [measure], by)
+    here = frame[frame[measure].notna()]  # without a name: judged, and in no list
+    wide = _spread(here, rows, [measure], named["score"][:1], "measure").droplevel(0, axis=1)
+    others = [name for name in frame if name not in (*rows, measure, *named["score"])]
+    first = frame[~frame.duplicated(rows)].set_index(rows)
+    where = frame.groupby(rows, sort=False).ngroup().to_numpy()  # rows of first, as they appear
+    differ = {
+        name for name in others if not first[name].iloc[where].array.equals(frame[name].array)
+    }
+    roles = {x for role in _OF_CANDIDATES for x in named.get(role, [])} | {"gold", "grade"}
+    if lost := [name for name in others if name in differ & roles]:
+        raise ValueError(
+            f"{shown(lost[0])} has several values for one candidate ({listed(rows)}) of the long"
+            " frame, and a candidate has one. Name all that tells candidates apart,"
+            " item=['...', '...'] and by=..., or mend the column."
+        )
+    kept = first[[name for name in others if name not in differ]]
+    if both := [name for name in wide if name in kept]:
+        raise ValueError(f"{listed(both)}: a measure and a column have this name. Rename one.")
+    return kept.join(wide), _settled(rest, list(wide))
+
+
+def _rows(
+    frame: pd.DataFrame, items: Sequence[Hashable], role: str, others: list[Hashable],
+    beside: list[Hashable],
+) -> list[Hashable]:  # fmt: skip
+    """Return the columns whose values together name an item, none of them missing."""
+    if not items or set(items) & set(others):
+        raise ValueError(
+            f"{role}={shown(others[0])}, item={shown(list(items) or None)}: which rows are of one"
+            " item? Name the column that says so, item='...', or several, item=['...', '...']."
+        )
+    rows = list(dict.fromkeys([*beside, *items] if role == "measure" else [*items, *beside]))
+    for name in rows if role == "measure" else [*rows, *others]:
+        if missing := int(frame[name].isna().sum()):
+            raise ValueError(
+                f"{shown(name)} has {missing} missing values in {len(frame)} rows, and of a long"
+                f" frame it names the row. Fill them, or drop these rows:"
+                f" data.dropna(subset=[{name!r}])."
+            )
+    return rows
+
+
+def _settled(rest: Mapping[str, Any], found: list[Hashable]) -> dict[str, Any]:
+    """Return the roles with the names of a long frame as those that are meant."""
+    out = as_names(rest.get("exclude"), found)
+    kept = [name for name in found if name not in out]
+    return {**rest, "measures": rest.get("measures") or kept, "exclude": None}
+
+
+def _spread(
+    frame: pd.DataFrame, rows: list[Hashable], columns: list[Hashable], scores: list[Hashable],
+    role: str,
+) -> pd.DataFrame:  # fmt: skip
+    """Return the scores with a row for each item, columns (score, system, ...) as they appear."""
+    for name in scores:
+        if not pd.api.types.is_numeric_dtype(frame[name].dtype):
+            raise ValueError(
+                f"score={shown(name)} is of type {frame[name].dtype}, as"
+                f" {shown(frame[name].iloc[0])}, and a score is a number, or True and False."
+                " Convert it, or name another column."
+            )
+    keys = [*rows, *columns]
+    again = frame.duplicated(keys)
+    if again.any():
+        where = frame.loc[again.to_numpy(), keys].iloc[0].to_dict()
+        raise ValueError(
+            f"{int(again.sum())} rows repeat another's {listed(keys)}, as {shown(where)}: of a"
+            f" {role} each item has one score. Name what tells these rows apart: item=['...',"
+            f" '...']{', seeds=..., strata=...' if role == 'system' else ', by=...'}; or average"
+            f" them first, data.groupby({keys!r}).mean()."
+        )
+    plain = frame.set_index(keys)[scores]
+    order = frame[columns].drop_duplicates()
+    if len(plain) < frame[rows].drop_duplicates().shape[0] * len(order):
+        plain = plain.astype(float)
+    wide: Any = plain.unstack(columns)  # noqa: PD010
+    wanted = [(score, *x) for score in scores for x in order.itertuples(index=False)]
+    result: pd.DataFrame = wide[wanted]
+    return result

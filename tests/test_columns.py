@@ -1,0 +1,201 @@
+"""Columns beside systems, measures and runs: recognized, said, or refused, in every form."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import rankeval_pd
+from rankeval_pd import RankevalWarning
+
+N = 60
+NAMES = [
+    "qid", "query_id", "topic", "docno", "doc_id", "pid", "item", "item_id", "user", "SID", "label",
+    "relevance", "rank", "length", "year", "prompt", "judge", "fold", "seed",
+]  # fmt: skip
+RNG = np.random.default_rng(33)
+SCORES = pd.DataFrame({"a": RNG.random(N), "b": RNG.random(N)})
+FORMS = {
+    "rankings": SCORES.assign(gold=RNG.random(N) < 0.4),
+    "items": SCORES,
+    "search": SCORES.assign(
+        query=np.repeat(np.arange(6), 10), document=np.tile([f"d{k}" for k in range(10)], 6),
+        grade=RNG.integers(0, 3, N),
+    ),
+}  # fmt: skip
+WHOLE = RNG.integers(0, 12, N)
+
+
+def ask(form, data, **roles):
+    if form == "items":
+        return data.rankeval.system_ranks(n_resamples=99, adjust=None, **roles)["system"]
+    if form == "search":
+        return data.rankeval.summary("AP", **roles)["measure"]
+    return data.rankeval.nbest_precision(10, **roles)["measure"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_number_with_the_name_of_an_identifier_is_said(name, form):
+    for values in (WHOLE, WHOLE.astype(float)):
+        data = FORMS[form].assign(**{name: values})
+        with pytest.warns(RankevalWarning, match=rf"'{name}' \(.*exclude='{name}'") as found:
+            ask(form, data)
+        ours = [x for x in found if "look like identifiers" in str(x.message)]
+        assert [x.filename for x in ours] == [__file__]
+        assert sorted(ask(form, data, exclude=name)) == ["a", "b"]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            named = [*"ab", name]
+            assert sorted(ask(form, data, measures=named)) == sorted(named)  # named: meant
+    holed = FORMS[form].assign(**{name: np.where(WHOLE > 8, np.nan, WHOLE)})
+    if form == "search":
+        with pytest.warns(RankevalWarning, match=rf"'{name}' \("):
+            ask(form, holed)
+    else:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with pytest.raises(ValueError, match=f"'{name}'"):
+                ask(form, holed)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", NAMES)
+def test_text_with_the_name_of_an_identifier_is_none_in_silence(name, form):
+    for text in (WHOLE.astype(str), [f"x{k}.5" for k in WHOLE], [f"{k}.5" for k in WHOLE]):
+        assert sorted(ask(form, FORMS[form].assign(**{name: text}))) == ["a", "b"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", NAMES)
+def test_fractions_are_scores_but_of_ranks_and_lengths(name, form):
+    data = FORMS[form].assign(**{name: RNG.random(N) * 9})
+    if name in ("rank", "length", "year"):
+        with pytest.warns(RankevalWarning, match=rf"'{name}' \(by its name\)"):
+            ask(form, data)
+    else:
+        assert sorted(ask(form, data)) == sorted(["a", "b", name])  # warnings are errors
+
+
+@pytest.mark.parametrize(
+    ("form", "name", "role"),
+    [
+        ("items", "SID", "groups='SID'"), ("items", "seed", "seeds='seed'"),
+        ("items", "prompt", "groups='prompt'"), ("items", "judge", "groups='judge'"),
+        ("items", "label", r"as by=\.\.\., groups=\.\.\.; if"), ("rankings", "topic", "by='topic'"),
+        ("rankings", "docno", "label='docno'"), ("rankings", "relevance", "gold='relevance'"),
+        ("search", "docno", "key='docno'"), ("search", "label", "gold='label'"),
+    ],
+)  # fmt: skip
+def test_the_warning_names_the_role(form, name, role):
+    with pytest.warns(RankevalWarning, match=role):
+        ask(form, FORMS[form].assign(**{name: WHOLE}))
+
+
+@pytest.mark.parametrize("name", ["Unnamed: 0", "level_0", "Index"])
+def test_names_that_pandas_gives(name):
+    with pytest.warns(RankevalWarning, match=rf"'{name}' \(by its name\).*groups='{name}'"):
+        ask("items", SCORES.assign(**{name: WHOLE}))
+
+
+@pytest.mark.parametrize("name", ["doc_length", "promptId", "session id", "n_rank"])
+def test_names_of_several_words(name):
+    data = SCORES.assign(**{name: WHOLE})
+    if name == "n_rank":
+        assert len(ask("items", data)) == 3
+    else:
+        with pytest.warns(RankevalWarning, match=rf"'{name}' \(by its name\)"):
+            ask("items", data)
+
+
+@pytest.mark.parametrize("name", ["label", "relevance", "rel"])
+def test_a_label_of_true_and_false_is_no_system_in_silence(name):
+    data = pd.DataFrame({"a": RNG.random(N) < 0.5, "b": RNG.random(N) < 0.5}).assign(
+        **{name: RNG.random(N) < 0.5}
+    )
+    with pytest.warns(RankevalWarning, match=rf"as systems.*'{name}' \(by its name\)"):
+        ask("items", data)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"fixed_length": WHOLE % 2, "variable_length": WHOLE % 3},
+        {"new": WHOLE % 2, "old": WHOLE % 3, "prompt tuning": WHOLE % 5},
+        {"judge-7b": WHOLE % 5, "judge-70b": WHOLE % 4},
+        {"long": WHOLE, "ranker": WHOLE % 5, "labelled": WHOLE % 4},
+    ],
+)
+def test_systems_with_names_like_these_are_no_identifiers(columns):
+    assert sorted(ask("items", pd.DataFrame(columns))) == sorted(columns)
+
+
+# --------------------------------------------------------------------------------- scores as text
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "text",
+    [
+        [f"{k}.25" for k in WHOLE],
+        [f"{k}.25" if k else "n/a" for k in WHOLE],
+        pd.Series([f"{k}.25" for k in WHOLE], dtype="string"),
+        pd.Series([k + 0.5 if k else None for k in WHOLE], dtype=object).fillna("-"),
+    ],
+)
+def test_a_score_of_text_is_an_error(form, text):
+    data = FORMS[form].assign(bm25=text)
+    with pytest.raises(ValueError, match=r"'bm25' holds scores as text.*pd\.to_numeric.*exclude"):
+        ask(form, data)
+    assert sorted(ask(form, data, exclude="bm25")) == ["a", "b"]
+    with pytest.raises((ValueError, TypeError, KeyError), match="bm25"):
+        ask(form, data, measures=["a", "bm25"])
+
+
+@pytest.mark.parametrize("text", [["0", "1"], ["True", "False"]])
+def test_right_and_wrong_as_text_is_no_system(text):
+    data = SCORES.assign(c=np.resize(text, N))
+    with pytest.raises(ValueError, match="'c' holds scores as text"):
+        ask("items", data)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "text",
+    [
+        ["a question?"] * N, ["7187158"] * N, ["positive", "negative"] * 30,
+        ["12.5", *["words"] * (N - 1)], [None] * N, WHOLE.astype(str),
+    ],
+)  # fmt: skip
+def test_other_text_is_no_score(form, text):
+    assert sorted(ask(form, FORMS[form].assign(other=text))) == ["a", "b"]
+
+
+# ----------------------------------------------------------------------------- right or wrong alone
+
+
+def test_a_frame_of_booleans_without_gold_is_systems():
+    y_true = pd.Series(RNG.integers(0, 3, N))
+    predictions = pd.DataFrame({"old": y_true, "new": y_true, "base": y_true})
+    for name, errors in (("old", 20), ("new", 10), ("base", 40)):
+        predictions.loc[: errors - 1, name] += 1
+    right = predictions.eq(y_true, axis=0)
+    assert "systems" in repr(right.rankeval)
+    assert "system_ranks" in dir(right.rankeval)
+    assert right.rankeval.summary()["system"].tolist() == ["new", "old", "base"]
+    noted = right.assign(question="what?").rankeval.summary()  # text beside is no matter
+    assert noted["system"].tolist() == ["new", "old", "base"]
+    with pytest.raises(ValueError, match=r"If each is a system, .* use system_ranks"):
+        right.rankeval.nbest_precision(5)
+
+
+def test_one_boolean_is_gold_and_two_beside_scores_are_asked_about():
+    one = SCORES.assign(right=RNG.random(N) < 0.5)
+    assert one.rankeval.nbest_precision(5)["measure"].tolist() == ["a", "b"]
+    two = one.assign(other=RNG.random(N) < 0.5)
+    with pytest.raises(ValueError, match="could be any of"):
+        two.rankeval.nbest_precision(5)
+    assert rankeval_pd.system_ranks(two, n_resamples=99, adjust=None)["system"].size == 4
