@@ -418,7 +418,7 @@ def _list_columns(
     own: tuple[AnyArray, ...] = ()
     if options.test == "cluster":
         error, freedom, p_value, n_groups = cluster_contrasts(
-            lists, n, target=options.target, alternative=options.alternative
+            lists, n, alternative=options.alternative
         )
         p_values, own = (sample_odds_ratio(*tables), p_value, nothing), (n_groups, error, freedom)
     else:

@@ -32,17 +32,17 @@ from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
 
 # --------------- Lists of candidates that belong together: intervals and tests from whole clusters
 
-FEW = 20
-"""So few clusters make an interval that is known only roughly."""
+FEW = 10
+"""Fewer clusters make an interval that is known only roughly; from so many on, it holds."""
 
 
-def warn_of_few(n_groups: IntArray) -> None:
-    """Say that there are few clusters, at one of the n asked for."""
-    if n_groups.size and n_groups.min() < FEW:
+def warn_of_few(clusters: int) -> None:
+    """Say that there are few clusters."""
+    if clusters < FEW:
         warn(
-            f"groups: a row rests on {int(n_groups.min())} groups, and from fewer than {FEW} the"
-            " spread between groups is known only roughly: the interval is wide, and may hold its"
-            " level less well than it says. See n_groups; ask for longer lists, or add groups."
+            f"groups: there are {clusters} groups. From fewer than {FEW} the spread between groups"
+            " is known only roughly: the interval is wide, and may hold its level less well than it"
+            " says. Add groups, or read the interval as a rough one."
         )
 
 
@@ -85,6 +85,11 @@ class ListMembers(NamedTuple):
         of_row = np.broadcast_to(cluster, ranking.score.shape)[row]
         rank, gold = ranking.ranks[row][here], ranking.gold[row][here]
         return cls(gold, rank, cluster_numbers(of_row[here]), ranking.whole)
+
+    def warn_of_few(self) -> None:
+        """Say that there are few clusters: levels, of two factors."""
+        found = cluster_totals.factors_of(self.cluster)
+        warn_of_few(_everyone(self.whole) or min(int(x.max(initial=-1)) + 1 for x in found))
 
     def totals(self, n: IntArray, target: str) -> tuple[cluster_totals.ListTotals, FloatArray]:
         """Return the totals of the clusters, and the precision, shrunken towards a half."""
@@ -139,6 +144,7 @@ def weights(
         asked = exists[row]
         if asked.any():
             ranked = ListMembers.of(ranking, row, cluster)
+            ranked.warn_of_few()
             rising, back = np.unique(n[asked], return_inverse=True)
             _, result, precision = list_spread(ranked, rising, target)
             size = cluster_totals.effective_size(rising, precision, result, level)
@@ -147,7 +153,6 @@ def weights(
             if target == "region":
                 list_variance = list_spread(ranked, rising, "nbest")[1].variance
                 ratio[(*row, asked)] = (list_variance / result.variance)[back]
-    warn_of_few(n_groups[exists])
     return weight, n_groups, ratio
 
 
@@ -158,12 +163,12 @@ def band(
     from scipy import special
 
     totals, result, precision = list_spread(ranked, n, "nbest")
-    warn_of_few(result.n_groups)
+    warn_of_few(result.clusters)
     drawn = cluster_totals.largest_statistics(totals, result, **drawing)
     within = 1.0 - 2.0 * float(special.ndtr(-bands.critical_value(drawn, level)))
     size = cluster_totals.effective_size(n, precision, result, level)
     tp = up_to_ranks(ranked.rank, ranked.gold)
-    return INTERVALS["clopper-pearson"](size * tp[n] / n, size, within)
+    return INTERVALS["wilson"](size * tp[n] / n, size, within)
 
 
 class Difference(NamedTuple):
@@ -182,34 +187,35 @@ def difference(
     gold: BoolArray,
     cluster: IntArray,
     n: IntArray,
-    target: str,
     whole: Whole | None = None,
 ) -> Difference:
     """Return the difference of the true positives and its spread; ``n`` rises.
 
-    With ``target="region"`` the edge of both is the precision in the two regions together, so that
-    what both lists have cancels.
+    The variance is the larger of two, so one law holds for both targets: that of the lists, with
+    the precision at the edge of either, and that of the two regions, with their precision together,
+    so that what both lists have cancels.
     """
     cluster = cluster_numbers(cluster)
     r = nbest_regions(rank_a, rank_b, gold, n)
     only = n - r.overlap
-    if target == "region":
-        positive = r.tp_a + r.tp_b - 2 * r.tp_overlap
-        pooled = (positive + 1.0) / (2.0 * only + 2.0)
-        edges = pooled, pooled
-    else:
-        tp = (up_to_ranks(rank, gold) for rank in (rank_a, rank_b))
-        total = np.array([gold.size if whole is None else whole.total])
-        edges = tuple(bands.edge_precision(x, n, total) for x in tp)  # type: ignore[assignment]
+    pooled = (r.tp_a + r.tp_b - 2 * r.tp_overlap + 1.0) / (2.0 * only + 2.0)
+    total = np.array([gold.size if whole is None else whole.total])
+    tp = [up_to_ranks(rank, gold) for rank in (rank_a, rank_b)]
+    edges = tuple(bands.edge_precision(x, n, total) for x in tp)
     totals = cluster_totals.ListTotals(
-        gold, (rank_a, rank_b), cluster, n, edges, target == "region", _everyone(whole)
+        gold, (rank_a, rank_b), cluster, n, edges, False, _everyone(whole)
     )
-    added = sum((1.0 - edge) ** 2 + edge**2 for edge in edges)
-    result = cluster_totals.total_spread(totals, added)
-    differ = only > 0
-    error = np.where(differ, np.sqrt(result.variance), 0.0)
-    n_groups = np.where(differ, result.n_groups, 0)
-    return Difference((r.tp_a - r.tp_b).astype(float), error, n_groups, result, totals)
+    found, other = (
+        cluster_totals.total_spread(x) for x in (totals, totals._replace(edges=(pooled, pooled)))
+    )
+    differ, variance = only > 0, np.maximum(found.variance, other.variance)
+    return Difference(
+        (r.tp_a - r.tp_b).astype(float),
+        np.where(differ, np.sqrt(variance), 0.0),
+        np.where(differ, found.n_groups, 0),
+        found._replace(variance=variance),
+        totals,
+    )
 
 
 def p_values(found: Difference, alternative: str) -> FloatArray:
@@ -240,8 +246,9 @@ def margins(
 
     Of a head, whose other candidates' clusters are not known, it is Bonferroni's for all n.
     """
-    result = difference(rank_a, rank_b, gold, cluster, n, "nbest", whole)
-    warn_of_few(result.n_groups[result.n_groups > 0])
+    result = difference(rank_a, rank_b, gold, cluster, n, whole)
+    if result.n_groups.any():
+        warn_of_few(result.spread.clusters)
     known = result.spread.freedom > 0
     if each or n.size == 1 or whole is not None:
         shared = 1 if each else n.size
@@ -261,7 +268,7 @@ _SOME = 1e-300  # an error that is above 0: of lists that differ, though nothing
 
 
 def cluster_contrasts(
-    lists: PairRanks, n: IntArray, *, target: str, alternative: str
+    lists: PairRanks, n: IntArray, *, alternative: str
 ) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
     """Return standard error, degrees of freedom and p-value, and the clusters that differ."""
     shape = lists.exists.shape
@@ -273,18 +280,14 @@ def cluster_contrasts(
         if not asked.any() or cluster is None:
             continue
         rising, back = np.unique(n[asked], return_inverse=True)
-        both = {
-            of: difference(*lists.of(row), cluster, rising, of, lists.whole)
-            for of in ("region", "nbest")
-        }
-        result = both[target]
+        result = difference(*lists.of(row), cluster, rising, lists.whole)
+        if result.n_groups.any():
+            warn_of_few(result.spread.clusters)
         at = (*row, asked)
         error[at] = np.where(result.n_groups > 0, np.fmax(result.error / rising, _SOME), 0.0)[back]
         freedom[at] = np.broadcast_to(result.spread.freedom, rising.shape)[back]
-        # one test, whatever the interval is of: with either target it has to reject
-        p_value[at] = np.maximum(*(p_values(x, alternative) for x in both.values()))[back]
+        p_value[at] = p_values(result, alternative)[back]
         n_groups[at] = result.n_groups[back]
-    warn_of_few(n_groups[lists.exists & (n_groups > 0)])
     return error, freedom, p_value, n_groups
 
 

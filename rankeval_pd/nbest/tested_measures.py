@@ -82,7 +82,9 @@ def of_lists(
         by[1] = weigh(level=levels[1])[0]
     counts = np.where(exists, lists.tp, 0), np.where(exists, sizes, 1)
     limits, alone = (
-        INTERVALS["clopper-pearson"](counts[0] * weight, counts[1] * weight, level)
+        INTERVALS["clopper-pearson" if cluster is None else "wilson"](
+            counts[0] * weight, counts[1] * weight, level
+        )
         for weight, level in zip(by, levels, strict=True)
     )
     of_pairs = measure_pairs.pairs(count)
@@ -195,7 +197,7 @@ def of_areas(
     group = None if cluster is None else cluster[..., np.newaxis, :]
     levels = asked.together(score.shape[-2], 1), asked.how.level
     if asked.kind == "roc":
-        value, influence = placed.area, placed.placement
+        value, influence, drift = placed.area, placed.placement, None
         by = spread_of(influence, placed.gold, placed.present, group)
         counts = by.positive, by.negative
         limits, alone = (
@@ -204,8 +206,8 @@ def of_areas(
         above = value > 0.5
     else:
         result = early.influences(ranking)
-        value, influence = result.value, result.influence
-        found = spread_of(influence, result.gold, result.present, group)
+        value, influence, drift = result.value, result.influence, result.drift
+        found = spread_of(influence, result.gold, result.present, group, drift)
         limits, alone = (
             early.ap_logit_limits(result, found.error, found.freedom, found.positive, level)
             for level in levels
@@ -216,7 +218,7 @@ def of_areas(
         value, influence, label, present, asked.how, score=score, baseline=baseline,
         n_resamples=n_resamples,
         most=n_resamples * (MORE if asked.n_resamples is None else 1), seed=seed,
-        student=asked.kind == "ap", cluster=cluster,
+        student=asked.kind == "ap", cluster=cluster, drift=drift,
     )  # fmt: skip
     # without information a positive is above another candidate half of the time
     p = roc_areas.p_of_half(placed.area, by.spread, by.positive, by.negative, "newcombe")
