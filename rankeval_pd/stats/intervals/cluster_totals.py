@@ -182,9 +182,8 @@ def total_spread(totals: ListTotals, added: FloatArray | float = 0.0) -> Cluster
         n_groups += (size > 0).sum(axis=1)
     sums, squares = np.zeros(totals.n.size), np.zeros(totals.n.size)
     for total, size in totals.blocks():
-        raised = _jackknifed(total, size, whole, totals.power)
-        sums += raised.sum(axis=1)
-        squares += (raised**2).sum(axis=1)
+        sums += total.sum(axis=1)
+        squares += (_jackknifed(total, size, whole, totals.power) ** 2).sum(axis=1)
     # subtract the squared mean: over the clusters in the region, or for others over all
     counted = n_groups if totals.power == 1.0 else np.full(totals.n.size, float(everyone))
     squares = np.maximum(squares - sums**2 / np.maximum(counted, 1.0), 0.0)
@@ -260,17 +259,13 @@ def whole_spread(
     size = np.bincount(totals.cluster, minlength=totals.size).astype(float)
     weight: FloatArray = np.asarray(positive if by_positive else size, dtype=float)
     whole = np.full(totals.n.size, weight.sum())
-    squares, sums, n_groups, start = *np.zeros((3, totals.n.size)), 0
+    squares, n_groups, start = *np.zeros((2, totals.n.size)), 0
     for total, inside in totals.blocks():
         here = slice(start, start := start + total.shape[1])
         moved = total - np.multiply.outer(of_positive, positive[here])
         moved += np.multiply.outer(of_all, size[here])
-        moved = _jackknifed(moved, weight[np.newaxis, here], whole, 0.5)
-        squares += (moved**2).sum(axis=1)
-        sums += moved.sum(axis=1)
+        squares += (_jackknifed(moved, weight[np.newaxis, here], whole, 0.5) ** 2).sum(axis=1)
         n_groups += (inside > 0).sum(axis=1)
-    if by_positive:  # what the test of a random list asks about has a mean of 0
-        squares = np.maximum(squares - sums**2 / totals.size, 0.0)
     freedom = np.full(totals.n.size, simpson_number(weight) - 1.0)
     spread = ClusterSpread(
         squares, np.maximum(freedom, 0.0), n_groups.astype(np.int64), squares, totals.size
@@ -319,10 +314,9 @@ def largest_statistics(
     power = totals.power
     everyone = found.n_groups if power == 1.0 else np.full(totals.n.size, totals.size)
     whole, sums = np.zeros(totals.n.size), np.zeros(totals.n.size)
-    for _, size in totals.blocks():
-        whole += size.sum(axis=1)
     for total, size in totals.blocks():
-        sums += _jackknifed(total, size, whole, power).sum(axis=1)
+        whole += size.sum(axis=1)
+        sums += total.sum(axis=1)
     centre = sums / np.maximum(everyone, 1)
     z = np.zeros((n_resamples, totals.n.size))
     for total, size in totals.blocks():
