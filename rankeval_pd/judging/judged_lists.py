@@ -51,6 +51,7 @@ AVERAGE: dict[str, type] = {
     rankings="Only a part is judged",
     lists=True,
     ends=True,
+    clusters=True,
     short="measure n precision ci_low ci_high n_judged n_unjudged",
 )
 @with_roles
@@ -164,6 +165,7 @@ def judged_precision(
     rankings="Only a part is judged",
     lists=True,
     ends=True,
+    clusters=True,
     short="measure n recall ci_low ci_high n_judged n_unjudged",
 )
 @with_roles
@@ -222,6 +224,7 @@ def judged_recall(
 @Capabilities(
     rankings="Only a part is judged",
     any_ties=True,
+    clusters=True,
     short="measure average_precision ci_low ci_high n_judged n_unjudged",
 )
 @with_roles_but(
@@ -303,6 +306,7 @@ def judged_average_precision(
     rankings="Only a part is judged",
     lists=True,
     ends=True,
+    clusters=True,
     short="measure_a measure_b n difference ci_low ci_high n_judged n_unjudged",
 )
 @with_roles
@@ -389,7 +393,7 @@ def judged_difference(
                     "ends": inner.attrs["ends"], "advance": advance,
                 },
                 input_core_dims=[["measure", "candidate"], ["candidate"], ["measure", "candidate"]]
-                + [["candidate"]] * 3,
+                + [["candidate"]] * len(beside),
                 output_core_dims=[["pair", "n"]] * (len(DIFFERENCE) + 1),
                 dask="parallelized",
                 dask_gufunc_kwargs={"output_sizes": {"pair": 1, "n": asked_n.size}},

@@ -64,7 +64,7 @@ class ClusterSpread(NamedTuple):
         return np.where(known, result, np.inf)
 
 
-def _list_counts(
+def list_counts(
     weight: FloatArray, first: IntArray, cluster: IntArray, n_lists: int, n_clusters: int
 ) -> FloatArray:
     """Return the sums of weights (list, cluster); list k contains the candidates with first <= k.
@@ -139,7 +139,7 @@ class ListTotals(NamedTuple):
         self, gold: FloatArray, firsts: list[IntArray], cluster: IntArray, n_clusters: int
     ) -> tuple[FloatArray, FloatArray]:
         def counts(weight: FloatArray, first: IntArray) -> FloatArray:
-            return _list_counts(weight, first, cluster, self.n.size, n_clusters)
+            return list_counts(weight, first, cluster, self.n.size, n_clusters)
 
         # with two rankings, the first list minus the second: shared candidates cancel
         one = np.ones_like(gold)
