@@ -150,10 +150,11 @@ def cluster_spread(
 ) -> ClusteredSpread:  # fmt: skip
     """Return the variance of an area, or of a difference, from placements added up over clusters.
 
-    The totals of a class are divided by the root of 1 - h, where h is the cluster's share of the
-    class (Bell and McCaffrey). The degrees of freedom are one less than Simpson's number of
-    clusters of the more uneven class, see ``cluster_totals``, or 4 if there are enough clusters. An
-    average precision also moves with the share of positives, by ``drift`` for a unit of its logit.
+    The totals of a class are divided by the root of 1 - h, where h is the cluster's share of it
+    (Bell and McCaffrey). The degrees of freedom are one less than Simpson's number of clusters of
+    the more uneven class, see ``cluster_totals``, or 4. An average precision also moves with the
+    share of positives, by ``drift`` for a unit of its logit; its totals are divided by 1 - h, and
+    the degrees of freedom are at least 6. For either there have to be enough clusters.
     """
     placement, gold, present, cluster = np.broadcast_arrays(placement, gold, present, cluster)
     shape = placement.shape[:-1]
@@ -162,8 +163,7 @@ def cluster_spread(
     by = None if drift is None else np.broadcast_to(drift, shape)
     clusters = np.iinfo(np.int64).max
     for row in np.ndindex(shape):
-        here = present[row]
-        true = gold[row][here]
+        here, true = present[row], gold[row][present[row]]
         if true.any() and not true.all():
             number = np.unique(cluster[row][here], return_inverse=True)[1]
             own = None if by is None else float(by[row])
@@ -185,7 +185,7 @@ def _cluster_variance(
         far = placement[one] - placement[one].mean() + sign * (drift or 0.0)
         total = np.bincount(cluster[one], weights=far, minlength=size) / count.sum()
         rest = np.maximum(1.0 - count / count.sum(), 0.5 / np.maximum(count, 1.0))
-        totals += total / np.sqrt(rest)
+        totals += total / (rest if drift is not None else np.sqrt(rest))
         counts.append(count)
     effective = [float(count.sum() ** 2 / (count**2).sum()) for count in counts]
     n_groups = min(int((count > 0).sum()) for count in counts)
@@ -193,7 +193,8 @@ def _cluster_variance(
     if variance < _ROUNDING**2:
         return 0.0, min(effective) - 1.0, effective, n_groups
     even = min(float(simpson_number(count)) for count in counts) - 1.0
-    return variance, max(even, min(_LEAST, 2.0 * n_groups - 1.0, size - 1.0)), effective, n_groups
+    least = min(_LEAST if drift is None else 6.0, 2.0 * n_groups - 1.0, size - 1.0)
+    return variance, max(even, least), effective, n_groups
 
 
 def delong_limits(area: FloatArray, found: AreaSpread, level: float) -> Limits:
