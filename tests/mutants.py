@@ -293,6 +293,13 @@ FAULTS = [
         ("- 2.0 * phi * below[0]", "+ 2.0 * phi * below[0]"),
     ),
     *_in(
+        "rankings/judged_clusters.py", "groups",
+        ("np.clip(1.0 - own.sum(axis=1) / every, 0.0, 1.0)", "1.0"),
+        ("simpson_number(seen) - 1.0", "simpson_number(seen)"),
+        ("np.maximum(1.0 - h, 0.5 /", "np.maximum(1.0 - 0.0 * h, 0.5 /"),
+        ("(1.0 - own) * inside - own * outside", "(1.0 - own) * inside"),
+    ),
+    *_in(
         "rankings/judged_sums.py", "stats/partly_judged judging",
         ("alpha = 0.5 * (1.0 - level)", "alpha = 1.0 - level"),
         ("largest_about + 1.0) - 1.0", "largest_about + 1.0)"),
@@ -337,8 +344,9 @@ FAULTS = [
     *_in(
         "intervals/cluster_totals.py", "stats/clusters dependent",
         ("squares - sums**2 / np.maximum(counted, 1.0)", "squares"),
-        ("squared_sizes, 1.0), 1.0) - 1.0", "squared_sizes, 1.0), 1.0)"),
-        ("total / np.maximum(1.0 - share,", "total / np.maximum(1.0 - 0.0 * share,"),
+        ("np.minimum(alike, n_groups) - 1.0", "np.minimum(alike, n_groups)"),
+        ("np.minimum(everyone, 2.0 * n_groups) - 1.0", "np.full(n_groups.shape, everyone - 1.0)"),
+        ("np.maximum(1.0 - share,", "np.maximum(1.0 - 0.0 * share,"),
         ("0.5 * (1.0 - level))", "1.0 - level)"),
         ("(z_of(level) / found.quantile(level)) ** 2", "z_of(level) / found.quantile(level)"),
         ("size -= 2.0 * counts", "size -= counts"),
@@ -363,7 +371,6 @@ FAULTS = [
         ("edge = totals.edges[0] * (not fixed)", "edge = totals.edges[0]",
          "the edge of a region is its precision, near that at its end"),
         ("-t)", "t)"),
-        ("np.maximum(*(p_values", "np.minimum(*(p_values"),
     ),
     *_in(
         "resampling/crossed_gains.py", "groups::test_two_factors_are_as_statsmodels_has_them",
@@ -671,9 +678,10 @@ FAULTS = [
     ),
     *_in(
         "rankings/roc_areas.py", "stats/clusters dependent",
-        ("groups[-1] / (groups[-1] - 1.0) if", "1.0 if"),
-        ("+ 2.0 * both * float(sums[0] @ sums[1])", "+ both * float(sums[0] @ sums[1])"),
-        ("effective.min(axis=0) - 1.0", "effective.max(axis=0) - 1.0"),
+        ("(rest if drift is not None else np.sqrt(rest))", "rest"),
+        ("((totals - totals.mean()) ** 2).sum()", "(totals**2).sum()"),
+        ("sign * (drift or 0.0)", "(drift or 0.0)"),
+        ("return variance, max(even, least)", "return variance, even"),
     ),
     *_in(
         "rankings/roc_areas.py", "stats/outlines",
@@ -709,7 +717,7 @@ FAULTS = [
         ("seen > 0, others / seen, 0.0)", "seen > 0, positive / mass, 0.0)"),
         ("(1.0 - rate) * (weight * influence) ** 2", "(weight * influence) ** 2"),
         ("np.var(influence[inside], ddof=1)", "np.var(influence[inside])"),
-        ("max(positives - 1, 1)", "max(positives, 1)"),
+        ("max(positives - 1.0, 1.0)", "max(positives, 1.0)"),
         ("(above[last] + 1 + of_block)", "(above[last] + of_block)"),
         ("below = np.cumsum(values[::-1])[::-1]", "below = np.cumsum(values)"),
     ),

@@ -30,7 +30,7 @@ from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson, t_o
 # The totals of a difference of two lists are symmetric if the lists are equally good, and a sum of
 # symmetric totals is the less often large by its own spread the more unequal they are. So the
 # totals are taken as they are, and the degrees of freedom are those of G clusters, G - 1; with k of
-# them in the lists at most 2 k - 1, or few equal totals would reject more often than their signs.
+# them in the lists at most 2 k - 1, or few equal totals would reject far too often.
 #
 # References: R. M. Bell and D. F. McCaffrey (2002), Bias reduction in standard errors for linear
 # regression with multi-stage samples, Survey Methodology 28. C. Franco et al. (2019), Comparative

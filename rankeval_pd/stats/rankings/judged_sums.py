@@ -384,7 +384,7 @@ def _variance(
     judged: BoolArray,
     stratum: IntArray,
     design: Design,
-    cluster: IntArray | None,
+    cluster: IntArray | None = None,
 ) -> float:
     """Return the variance of the weighted sum of influences, as the sample was drawn.
 
