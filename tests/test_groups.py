@@ -440,3 +440,23 @@ def test_lists_of_all_candidates_are_no_worse_than_random_ones():
     turned = data.assign(a=rng.normal(size=200) - 3.0 * data["gold"])
     with pytest.warns(RankevalWarning, match="1 of 2 lists have fewer true positives"):
         turned.rankeval(groups="doc").measure_ranks(n=50)
+
+
+def test_the_order_of_equal_scores_is_looked_at_with_groups():
+    """420 candidates with one score: with groups too the reader hears that their order decides."""
+    rng = np.random.default_rng(5)
+    rows = pd.DataFrame({"f": np.ones(420), "g": rng.normal(size=420), "doc": np.arange(420) // 4})
+    rows["gold"] = rng.random(420) < 0.3
+    rows["g"] += rows["gold"] * 0.55
+    asked = rows.rankeval(measures=["g", "f"], groups="doc")
+    with pytest.warns(RankevalWarning, match="the order of equal scores decides"):
+        found = asked.compare("g", "f", 60, details=True).iloc[0]
+    assert found["tie_low"] < found["difference"] < found["tie_high"]
+    assert found["p_tie_low"] > 0.05 > found["p_tie_high"]
+    with pytest.warns(RankevalWarning, match="the order of equal scores decides"):
+        asked.measure_ranks(60)
+    halves = rows.assign(half=np.arange(420) % 2)
+    with pytest.warns(RankevalWarning, match="is not looked at"):
+        halves.rankeval(measures=["g", "f"], by="half", exclude="doc").compare(
+            "g", "f", 30, combine=True
+        )

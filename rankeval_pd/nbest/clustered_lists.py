@@ -8,17 +8,11 @@ from functools import partial
 import numpy as np
 
 from rankeval_pd.errors import hushed
-from rankeval_pd.nbest.grouped_lists import (
-    ListMembers,
-    difference,
-    list_spread,
-    p_values,
-    warn_of_few,
-)
+from rankeval_pd.nbest.grouped_lists import ListMembers, list_spread, warn_of_few
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import cluster_totals
 from rankeval_pd.stats.rankings.rank_tests import Sets
-from rankeval_pd.stats.rankings.ranking import Ranking, Whole, up_to_ranks
+from rankeval_pd.stats.rankings.ranking import Ranking, up_to_ranks
 
 
 def of_rows(
@@ -133,19 +127,3 @@ def random_tails(
             for fewer in (False, True)
         )
     return above, below
-
-
-def pair_contrast(
-    rank_a: IntArray, rank_b: IntArray, gold: BoolArray, cluster: IntArray, n: IntArray,
-    whole: Whole | None,
-) -> tuple[FloatArray, FloatArray, FloatArray]:  # fmt: skip
-    """Return standard error, degrees of freedom and p-value of the difference of two lists."""
-    rising, back = np.unique(n, return_inverse=True)
-    found = difference(rank_a, rank_b, gold, cluster, rising, whole)
-    if found.n_groups.any():
-        warn_of_few(found.spread.clusters)
-    freedom = np.broadcast_to(found.spread.freedom, rising.shape)
-    columns = (
-        found.error / rising, np.maximum(freedom, 1e-9), p_values(found, "two-sided")
-    )  # fmt: skip
-    return tuple(column[back] for column in columns)  # type: ignore[return-value]

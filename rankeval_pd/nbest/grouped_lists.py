@@ -220,14 +220,20 @@ def difference(
 
 def p_values(found: Difference, alternative: str) -> FloatArray:
     """Return the p-values of the differences, of Student's t; 1 where there is one cluster."""
+    return p_of_gap(found.value, found.error, found.spread.freedom, alternative)
+
+
+def p_of_gap(
+    gap: FloatArray, error: FloatArray, freedom: FloatArray, alternative: str
+) -> FloatArray:
+    """Return the p-values of differences with these standard errors; 1 where nothing is known."""
     from scipy import special
 
-    t = found.value / np.where(found.error > 0, found.error, 1.0)
+    t = gap / np.where(error > 0.0, error, 1.0)
     far = {"two-sided": -np.abs(t), "greater": -t, "less": t}[alternative]
-    freedom = found.spread.freedom
-    tail = special.stdtr(np.where(freedom > 0, freedom, 1.0), far)
+    tail = special.stdtr(np.where(freedom > 0.0, freedom, 1.0), far)
     p = np.minimum(1.0, 2.0 * tail) if alternative == "two-sided" else tail
-    return np.asarray(np.where((freedom > 0) & (found.n_groups > 0), p, 1.0), dtype=float)
+    return np.asarray(np.where((freedom > 0.0) & (error > 0.0), p, 1.0), dtype=float)
 
 
 def margins(
@@ -267,28 +273,38 @@ def margins(
 _SOME = 1e-300  # an error that is above 0: of lists that differ, though nothing is known of it
 
 
+def pair_contrast(
+    rank_a: IntArray, rank_b: IntArray, gold: BoolArray, cluster: IntArray, n: IntArray,
+    whole: Whole | None, alternative: str = "two-sided",
+) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:  # fmt: skip
+    """Return standard error, degrees of freedom and p-value of the difference of two lists.
+
+    And the clusters that one list has more of than the other.
+    """
+    rising, back = np.unique(n, return_inverse=True)
+    found = difference(rank_a, rank_b, gold, cluster, rising, whole)
+    if found.n_groups.any():
+        warn_of_few(found.spread.clusters)
+    error = np.where(found.n_groups > 0, np.fmax(found.error / rising, _SOME), 0.0)
+    freedom = np.broadcast_to(np.maximum(found.spread.freedom, 1e-9), rising.shape)
+    p = p_values(found, alternative)
+    return error[back], freedom[back], p[back], found.n_groups[back]
+
+
 def cluster_contrasts(
     lists: PairRanks, n: IntArray, *, alternative: str
 ) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
-    """Return standard error, degrees of freedom and p-value, and the clusters that differ."""
+    """Return the same of all pairs of lists, NaN where there is none."""
     shape = lists.exists.shape
-    error, freedom, p_value = np.full((3, *shape), np.nan)
+    columns = np.full((3, *shape), np.nan)
     n_groups = np.zeros(shape, dtype=np.int64)
     for row in np.ndindex(shape[:-1]):
-        asked = lists.exists[row]
-        cluster = lists.clusters_of(row)
-        if not asked.any() or cluster is None:
-            continue
-        rising, back = np.unique(n[asked], return_inverse=True)
-        result = difference(*lists.of(row), cluster, rising, lists.whole)
-        if result.n_groups.any():
-            warn_of_few(result.spread.clusters)
-        at = (*row, asked)
-        error[at] = np.where(result.n_groups > 0, np.fmax(result.error / rising, _SOME), 0.0)[back]
-        freedom[at] = np.broadcast_to(result.spread.freedom, rising.shape)[back]
-        p_value[at] = p_values(result, alternative)[back]
-        n_groups[at] = result.n_groups[back]
-    return error, freedom, p_value, n_groups
+        asked, cluster = lists.exists[row], lists.clusters_of(row)
+        if asked.any() and cluster is not None:
+            found = pair_contrast(*lists.of(row), cluster, n[asked], lists.whole, alternative)
+            columns[(slice(None), *row, asked)] = found[:3]
+            n_groups[(*row, asked)] = found[3]
+    return columns[0], columns[1], columns[2], n_groups
 
 
 # -------------------------------------------------------------------------------------------------
@@ -384,6 +400,12 @@ def _joined_columns(options: JoinedOptions) -> tuple[str, ...]:
 def _counts(lists: PairRanks, n: IntArray) -> tuple[AnyArray, ...]:
     r = lists.regions(n)
     only = n - r.overlap
+    if (lists.exists & (lists.a.cuts_tie(n) | lists.b.cuts_tie(n))).any():
+        warn(
+            "combine=True or average=...: a list cuts a block of equal scores, and whether their"
+            " order decides is not looked at. tie_sensitivity shows it group by group; or choose n"
+            " at which no block is cut."
+        )
     return r.tp_a, r.tp_b, r.overlap, only, only, r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
 
 
