@@ -206,7 +206,7 @@ def compare_area(
     if clustered and test == "delong":
         raise ValueError(
             "test='delong' with groups: DeLong's test takes the candidates for independent. Leave"
-            " test out: Obuchowski's variance of whole groups is taken then, with Student's t."
+            " test out: the variance is that between whole groups then, with Student's t."
         )
 
     parts: tuple[str, ...] = {"ap": PARTS_OF_TWO, "roc": _PARTS}.get(kind, EARLY_PARTS)

@@ -137,6 +137,11 @@ def judged_precision(
     level of .001 for all together. A small sample that was chosen otherwise goes unnoticed.
     Cost: as :func:`nbest_precision`, and a search over the counts.
 
+    With ``groups`` those judged are a sample of whole groups, of documents for example, and the
+    variance is that between the totals of judged groups: 0 if every candidate is judged, too large
+    if some of every group are. The interval is Wilson's for as many judgements as have this
+    variance, with Student's t. Whether they are a random sample is not looked at.
+
     References
     ----------
     J. P. Buonaccorsi (1987), A note on confidence intervals for proportions in finite populations.
@@ -265,8 +270,8 @@ def judged_average_precision(
     stands: 1 for itself, and the share of true positives among the others of the list that are
     judged (of "horvitz-thompson" their weights). All judged, it is ``area("ap")``.
 
-    The judged candidates are examined as in :func:`judged_precision`. Where they are no random
-    sample at a level of one in a million, the call raises a ValueError.
+    With ``groups`` see :func:`judged_precision`. The judged candidates are examined as there. Where
+    they are no random sample at a level of one in a million, the call raises a ValueError.
 
     The interval has the outer limits of two, symmetric for the logit, with Student's quantile for
     as many true positives as are judged, less one. One is around the estimate, the other around the

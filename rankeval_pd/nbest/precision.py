@@ -126,7 +126,7 @@ def nbest_precision(
     RankevalWarning
         With target="region", if the precision of a list asked for, of 10 candidates or more,
         varies more than 1.5 times as much as that of a region with its threshold. With ``groups``,
-        also if a list has candidates of fewer than 20 of them.
+        also if there are fewer than 10 of them.
 
     Raises
     ------
@@ -137,8 +137,8 @@ def nbest_precision(
     -----
     With ``groups``, whole groups of candidates are taken as independent, and no single candidates:
     the interval is that of a region as much smaller as the variance between groups is larger than
-    binomial, with Student's t in the place of the normal distribution (Korn and Graubard), and
-    costs O(groups) for each n.
+    binomial, with Student's t (Korn and Graubard). Wilson's stands for "clopper-pearson" then, as
+    the smaller size is no whole number. It costs O(groups) for each n.
 
     The cost is that of sorting each measure, O(N log N), and about a microsecond for each
     interval: a second for every n of a million candidates is the intervals'.
