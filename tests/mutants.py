@@ -76,7 +76,7 @@ FAULTS = [
         ("axis=-1) / n**2", "axis=-1) / n"),
         ("(votes != votes[0]).any()", "False"),
         ("total * (total - 1.0)", "total * total"),
-        ("votes - 1.0), disagreement", "votes - 0.0), disagreement"),
+        ("votes - 1.0), alike", "votes - 0.0), alike"),
         ("(n - 1.0) / n * squares", "squares"),
         ("np.clip(freedom, 1.0, n - 1.0)", "n - 1.0"),
         ("1.0 - apart / float(expected)", "1.0 - apart"),

@@ -17,7 +17,7 @@ from rankeval_pd.stats.intervals import cluster_totals
 from rankeval_pd.stats.rankings import roc_areas
 from rankeval_pd.stats.rankings.ranking import Ranking
 
-FEW = pytest.mark.filterwarnings("ignore:groups. a row rests on:rankeval_pd.RankevalWarning")
+FEW = pytest.mark.filterwarnings("ignore:groups. there are:rankeval_pd.RankevalWarning")
 
 
 def clumps(seed: int, n_clusters: int = 40, size: int = 5, noise: float = 0.1) -> pd.DataFrame:

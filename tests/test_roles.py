@@ -75,7 +75,7 @@ def _plain_answer(name: str) -> object:
 @pytest.mark.filterwarnings("ignore:missing=.drop. judges:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:no threshold can be promised:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")
-@pytest.mark.filterwarnings("ignore:groups. a row rests on:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:groups. there are:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:gold. of .* candidates only:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:power:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")

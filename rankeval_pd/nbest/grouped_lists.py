@@ -121,7 +121,10 @@ def list_spread(
     """Return totals, spread and shrunken precision of the lists of one ranking; ``n`` rises."""
     totals, precision = ranked.totals(n, target)
     around = precision if totals.fixed else totals.edges[0]
-    return totals, cluster_totals.total_spread(totals, (1.0 - around) ** 2 + around**2), precision
+    # few clusters have the rare label of a share near 0 or 1, and may be lacking by chance
+    rare = np.maximum(cluster_totals.ADDED, (1.0 - 2.0 * precision) ** 6)
+    added = rare * ((1.0 - around) ** 2 + around**2)
+    return totals, cluster_totals.total_spread(totals, added), precision
 
 
 def weights(

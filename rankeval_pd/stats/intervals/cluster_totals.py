@@ -157,9 +157,8 @@ class ListTotals(NamedTuple):
 def total_spread(totals: ListTotals, added: FloatArray | float = 0.0) -> ClusterSpread:
     """Return the variance of the sum of the totals; O(lists times clusters).
 
-    ``added`` is the sum of squares of one candidate of either label in each list. A tenth of it,
-    times the typical size of a cluster, keeps the variance of a share above 0 if all candidates
-    have one label.
+    ``added`` is the square of a candidate. Times the typical size of a cluster, it keeps the
+    variance of a share above 0 if all candidates have one label.
     """
     if len(factors := factors_of(totals.cluster)) > 1:
         one, other, cells = (
@@ -192,7 +191,7 @@ def total_spread(totals: ListTotals, added: FloatArray | float = 0.0) -> Cluster
             alike = np.where(pairs > 0.0, whole * (whole - 1.0) / pairs, np.inf)
         freedom = np.minimum(alike, n_groups) - 1.0
         typical = 1.0 + pairs / np.maximum(whole, 1.0)
-        variance = squares + ADDED * added * typical
+        variance = squares + added * typical
     else:
         freedom = np.minimum(everyone, 2.0 * n_groups) - 1.0
         variance = squares * everyone / max(everyone - 1.0, 1.0)
