@@ -237,12 +237,21 @@ def test_options_of_the_other_area_are_refused(simulated):
 
 @FEW
 def test_average_precision_of_groups_of_one_candidate_is_nearly_that_of_none(simulated):
-    """Groups that hold one candidate each: the variance is nearly that of single candidates."""
+    """Groups that hold one candidate each: nearly the variance of single candidates.
+
+    And that of the number of true positives, which varies with the groups that are drawn.
+    """
     alone = simulated.rankeval.area("ap")
     own = simulated.assign(doc=np.arange(len(simulated))).rankeval(groups="doc", exclude="doc")
     found = own.area("ap")
     np.testing.assert_allclose(found["area"], alone["area"], rtol=1e-14)
-    np.testing.assert_allclose(found["se"], alone["se"], rtol=0.01)
+    gold, moved = simulated["gold"].to_numpy(), []
+    for name in found["measure"]:
+        ranked = gold[np.argsort(-simulated[name].to_numpy(), kind="stable")]
+        precision = (np.cumsum(ranked) / np.arange(1, ranked.size + 1))[ranked]
+        moved.append((precision * (1 - precision)).mean())
+    share = np.array(moved) ** 2 * (1 / gold.sum() + 1 / (~gold).sum())
+    np.testing.assert_allclose(found["se"], np.sqrt(alone["se"] ** 2 + share), rtol=0.02)
     assert (found["n_groups"] == simulated["gold"].sum()).all()
     pair = own.compare_area("good", "fair", kind="ap").loc[0]
     assert pair["ci_low"] < pair["difference"] < pair["ci_high"]
@@ -506,22 +515,19 @@ def test_areas_below_chance_hint_at_the_direction():
     assert df.rankeval(lower_is_better="cost").area()["area"].min() > 0.8
 
 
-def test_unevenly_wrong_clusters():
-    """The freedom of the variance is that of its squares: G for equal ones, few if few matter."""
-    gold = np.tile([True, False], 40)
-    placement = np.ones(80)
-    placement[:4] = 0.25, 0.75, 0.5, 0.5
-    found = roc_areas.cluster_spread(placement, gold, np.ones(80, bool), np.arange(80) // 2).spread
-    totals = np.array([(x - placement[gold].mean()) / 40 for x in placement[gold]])
-    totals += [(x - placement[~gold].mean()) / 40 for x in placement[~gold]]
-    uneven = (totals**4).sum() / (totals**2).sum() ** 2 - 1 / 40
-    np.testing.assert_allclose(found.of_squares, 2 / uneven, rtol=1e-9)
-    assert found.of_squares < 5 < found.freedom
-    limits = [
-        roc_areas.newcombe_limits(0.98, s, 40, 40, 0.95)[0]
-        for s in (found, found._replace(of_squares=None))
-    ]
-    assert limits[0] < limits[1]
+def test_degrees_of_freedom_of_uneven_clusters():
+    """One less than clusters of one size are, by the chance that two candidates are of one."""
+    gold, even = np.tile([True, False], 40), np.repeat(np.arange(20), 4)
+    uneven = np.where(np.arange(80) < 56, np.arange(80) // 14, np.arange(80) // 2)
+    placement = np.random.default_rng(0).random(80)
+    for cluster in (even, uneven):
+        count = np.bincount(np.unique(cluster[gold], return_inverse=True)[1])
+        alike = min(40 * 39 / max((count * (count - 1)).sum(), 1), count.size) - 1
+        found = roc_areas.cluster_spread(placement, gold, np.ones(80, bool), cluster).spread
+        np.testing.assert_allclose(found.freedom, max(alike, 4), rtol=1e-12)
+    two = np.arange(80) // 40
+    found = roc_areas.cluster_spread(placement, gold, np.ones(80, bool), two).spread
+    np.testing.assert_allclose(found.freedom, 1.0, rtol=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore:area. a class has 3:rankeval_pd.RankevalWarning")

@@ -17,7 +17,7 @@ from rankeval_pd.stats.intervals import cluster_totals
 from rankeval_pd.stats.rankings import roc_areas
 from rankeval_pd.stats.rankings.ranking import Ranking
 
-FEW = pytest.mark.filterwarnings("ignore:groups. a row rests on:rankeval_pd.RankevalWarning")
+FEW = pytest.mark.filterwarnings("ignore:groups. there are:rankeval_pd.RankevalWarning")
 
 
 def clumps(seed: int, n_clusters: int = 40, size: int = 5, noise: float = 0.1) -> pd.DataFrame:
@@ -79,7 +79,7 @@ def test_against_statsmodels():
 @given(st.integers(0, 1000))
 @settings(max_examples=15)
 def test_an_area_of_single_candidates_is_delong_s(seed):
-    """DeLong's variance, and Obuchowski's formula, cluster by cluster."""
+    """DeLong's variance, and the formula of Bell and McCaffrey, cluster by cluster."""
     rng = np.random.default_rng(seed)
     score, gold = rng.integers(0, 9, 40) * 1.0, rng.random(40) < 0.4
     gold[:4] = [True, True, False, False]
@@ -89,21 +89,20 @@ def test_an_area_of_single_candidates_is_delong_s(seed):
     assert alone.spread.variance == pytest.approx(
         roc_areas.area_spread(placed, gold, here).variance, rel=1e-9
     )
-    # Obuchowski's formula, cluster by cluster
+    # each class's totals by the root of 1 - h, cluster by cluster
     cluster = rng.integers(0, 12, 40)
-    theta, m, n = placed[gold].mean(), gold.sum(), (~gold).sum()
-    names = np.unique(cluster)
-    first = np.array([placed[gold & (cluster == g)].sum() for g in names])
-    second = np.array([placed[~gold & (cluster == g)].sum() for g in names])
-    ms, ns = (np.array([(x & (cluster == g)).sum() for g in names]) for x in (gold, ~gold))
-    i10, i01, size = (ms > 0).sum(), (ns > 0).sum(), names.size
-    s10 = i10 / ((i10 - 1) * m) * ((first - ms * theta) ** 2).sum()
-    s01 = i01 / ((i01 - 1) * n) * ((second - ns * theta) ** 2).sum()
-    s11 = size / (size - 1) * ((first - ms * theta) * (second - ns * theta)).sum()
-    wanted = s10 / m + s01 / n + 2 * s11 / (m * n)
+    totals = []
+    for g in np.unique(cluster):
+        total = 0.0
+        for one in (gold, ~gold):
+            mine, count = one & (cluster == g), one.sum()
+            away = (placed[mine] - placed[one].mean()).sum() / count
+            total += away / np.sqrt(1.0 - mine.sum() / count)
+        totals.append(total)
+    wanted = ((np.array(totals) - np.mean(totals)) ** 2).sum()
     found = roc_areas.cluster_spread(placed, gold, here, cluster)
     assert found.spread.variance == pytest.approx(wanted, rel=1e-9)
-    assert found.n_groups == min(i10, i01)
+    assert found.n_groups == min(np.unique(cluster[one]).size for one in (gold, ~gold))
 
 
 @FEW
@@ -183,10 +182,9 @@ def test_whole_clusters_are_swapped():
     data = clumps(5, n_clusters=12, noise=0.0)
     data["a"] += np.tile(np.arange(5) * 1e-6, 12)
     data["b"] += np.tile(np.arange(5) * 1e-6, 12)
-    with pytest.warns(RankevalWarning, match="groups"):
-        found = data.rankeval(groups="document").compare(
-            "a", "b", [10, 20, 30], adjust="max-t", n_resamples=1999
-        )
+    found = data.rankeval(groups="document").compare(
+        "a", "b", [10, 20, 30], adjust="max-t", n_resamples=1999
+    )
     single = data.iloc[::5].rankeval(measures=["a", "b"])
     wanted = single.compare("a", "b", [2, 4, 6], adjust="max-t", n_resamples=1999)
     assert found["p_adjusted"].to_numpy() == pytest.approx(
@@ -195,11 +193,16 @@ def test_whole_clusters_are_swapped():
 
 
 def test_few_groups_are_said():
-    with pytest.warns(RankevalWarning, match="fewer than 20"):
-        clumps(0, n_clusters=10).rankeval(groups="document").area()
-    many = clumps(0, n_clusters=200).rankeval(groups="document")
-    many.nbest_precision(400)
-    many.compare("a", "b", 400)
+    few = clumps(0, n_clusters=9).rankeval(groups="document")
+    for ask in (lambda r: r.area(), lambda r: r.nbest_precision(20), lambda r: r.nbest_recall(20),
+                lambda r: r.compare("a", "b", 20), lambda r: r.measure_ranks(20)):  # fmt: skip
+        with pytest.warns(RankevalWarning, match="there are 9 groups. From fewer than 10"):
+            ask(few)
+    for groups in (10, 200):  # from 10 the intervals hold, with which warnings are errors
+        many = clumps(0, n_clusters=groups).rankeval(groups="document")
+        many.nbest_precision(2 * groups)
+        many.compare("a", "b", 2 * groups)
+        many.area()
 
 
 def test_tests_of_independent_candidates_are_refused():

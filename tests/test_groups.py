@@ -18,8 +18,13 @@ from rankeval_pd.accessors import LISTING, Plots
 from rankeval_pd.nbest import clustered_lists
 from rankeval_pd.nbest.grouped_lists import ListMembers
 from rankeval_pd.stats.intervals import cluster_totals
+from rankeval_pd.stats.intervals.proportions import INTERVALS
+from rankeval_pd.stats.rankings.judged_clusters import JudgedClusters
+from rankeval_pd.stats.rankings.judged_sums import Design
 from rankeval_pd.stats.rankings.ranking import Ranking
-from tests.questions import ASKED, FRAME, PLOTS
+from rankeval_pd.stats.resampling import item_draws
+from tests.questions import ASKED, FRAME, PARTLY, PLOTS
+from tests.reference import dependence, judged_clusters
 
 SAID = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 #: the methods that conclude nothing: their numbers are those of the rows, in groups or not
@@ -31,6 +36,9 @@ CONCLUDED = ("ci_", "p_", "se", "band_", "significant", "letters", "better", "ra
 ROWS = FRAME.assign(clump=np.arange(len(FRAME)) // 2)
 ROLES = {"exclude": ["other", "half", "ident", "clump"]}
 ALL_ASKED = {**ASKED, "summary": (([5, 10],), {"n_resamples": 99})}
+for _name in ("judged_precision", "judged_recall", "judged_average_precision", "judged_difference"):
+    ALL_ASKED[_name] = (ASKED[_name][0], {"gold": PARTLY})
+ALL_ASKED["judged_difference"] = (("a", "b", [20]), {"gold": PARTLY})
 
 
 def _answer(name, data, **roles):
@@ -62,7 +70,7 @@ def test_the_overview_offers_what_groups_leave():
     assert set(ALL_ASKED) & set(there) == set(ALL_ASKED) - LISTING.refusing
     text = repr(asked)
     assert "summary" in text
-    for name in ("random_envelope", "crossovers", "judged_precision", "plot.random_bound"):
+    for name in ("random_envelope", "crossovers", "recall_band", "plot.random_bound"):
         assert name not in text
         assert name in repr(ROWS.rankeval(gold="gold", **ROLES))
 
@@ -106,9 +114,10 @@ def test_variance_of_recall_is_that_of_totals_by_hand():
         inside = (one.rank <= n[k]).astype(float)
         each = one.gold * (inside - recall[k]) - edge[k] * (inside - n[k] / 48)
         positive = np.bincount(one.cluster, one.gold)
-        summed = np.bincount(one.cluster, each) / (1.0 - positive / positive.sum())
+        summed = np.bincount(one.cluster, each) / np.sqrt(1.0 - positive / positive.sum())
         assert_allclose(found.spread.variance[k], (summed**2).sum(), rtol=1e-12)
-        worth = positive.sum() ** 2 / (positive**2).sum() - 1.0
+        pairs, total = (positive * (positive - 1)).sum(), positive.sum()
+        worth = min(total * (total - 1) / pairs, (positive > 0).sum()) - 1.0
         assert_allclose(found.spread.freedom[k], worth, rtol=1e-12)
     assert_allclose(found.typical, (positive**2).sum() / positive.sum(), rtol=1e-12)
 
@@ -119,7 +128,7 @@ def test_groups_of_one_random_test_is_the_t_test_of_the_covariance():
     one = ListMembers.of(Ranking.of(score + 0.3 * gold, gold, gold | True), (), np.arange(400))
     p = clustered_lists.random_p(one, np.array([120]), 400, int(gold.sum()))[0][0]
     inside = one.rank <= 120
-    apart = (inside - 0.3) * (gold - gold.mean()) / (1.0 - 1.0 / 400)
+    apart = (inside - 0.3) * (gold - gold.mean()) / np.sqrt(1.0 - 1.0 / 400)
     excess = (inside & gold).sum() - 120 * gold.mean()
     least = 120 * gold.mean() * (1 - gold.mean()) * 0.7
     t = excess / np.sqrt(max((apart**2).sum(), least))
@@ -213,6 +222,119 @@ def test_two_factors_of_rankings_in_every_form():
             ask(rows.rankeval(**roles))
 
 
+# -------------------------------------------------------------------- judged candidates in groups
+
+
+def judged_in_groups(seed, share=0.4, size=5):
+    """Return candidates of 40 groups, of which whole groups are judged; and all labels."""
+    rng = np.random.default_rng(seed)
+    group = np.repeat(np.arange(40), size)
+    topic = rng.normal(size=40)[group]
+    gold = topic + rng.normal(size=group.size) > 0.8
+    rows = pd.DataFrame({x: gold + topic + rng.normal(size=group.size) for x in "ab"})
+    judged = (rng.random(40) < share)[group]
+    rows = rows.assign(gold=pd.Series(gold.astype(float)).where(judged), doc=group)
+    return rows.rename_axis("candidate"), gold
+
+
+QUESTIONS = {
+    "judged_precision": ([40, 80],), "judged_recall": ([40, 80],),
+    "judged_average_precision": (), "judged_difference": ("a", "b", [40, 80]),
+}  # fmt: skip
+
+
+def test_the_error_of_judged_groups_is_that_of_their_totals_by_hand():
+    rows, _ = judged_in_groups(1)
+    judged, gold = rows["gold"].notna().to_numpy(), rows["gold"].fillna(0).to_numpy() == 1.0
+    rank = np.argsort(np.argsort(-rows["a"].to_numpy())) + 1
+    group, n, every = rows["doc"].to_numpy(), 60, np.ones(200, dtype=bool)
+    inside = judged & (rank <= n)
+    part = JudgedClusters.of(
+        (judged, gold, np.ones(200), np.zeros(200, dtype=int)), group, every,
+        Design(1, "estimate", "ratio", 0.95),
+    )  # fmt: skip
+    error, seen = part.totals([(1.0, np.where(rank <= n, 0, 1))], 1)
+    share, left = gold[inside].mean(), 1.0 - inside.sum() / n
+    each = n / inside.sum() * np.sqrt(left) * (gold[inside] - share)
+    assert_allclose(error[0], np.bincount(group[inside], each, minlength=40), atol=1e-12)
+    assert seen[0].tolist() == np.bincount(group[inside], minlength=40).tolist()
+    h = seen[0] / seen[0].sum()
+    typical = (seen[0] ** 2).sum() / seen[0].sum()
+    near = (gold[inside].sum() + 2) / (inside.sum() + 4)
+    added = 0.1 * (near**2 + (1 - near) ** 2) * left * typical / inside.sum() ** 2
+    variance = ((error[0] / n) ** 2 / (1 - h)).sum() + added
+    pairs = (seen[0] * (seen[0] - 1)).sum()
+    freedom = min(inside.sum() * (inside.sum() - 1) / pairs, (seen[0] > 0).sum()) - 1
+    wider = stats.t.ppf(0.975, freedom) / stats.norm.ppf(0.975)
+    worth = near * (1 - near) / max(variance, near * (1 - near) * left / inside.sum()) / wider**2
+    found = rows.rankeval(measures=["a"], groups="doc").judged_precision(n).iloc[0]
+    limits = INTERVALS["wilson"](np.array([share * worth]), np.array([worth]), 0.95)
+    assert_allclose(found["precision"], share, rtol=1e-12)
+    assert_allclose(found[["ci_low", "ci_high"]].astype(float), np.ravel(limits), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_judged_groups_in_every_form(name):
+    rows, _ = judged_in_groups(2)
+    roles = {"measures": ["a", "b"], "groups": "doc"}
+    found = getattr(rows.rankeval(**roles), name)(*QUESTIONS[name])
+    for data in (rows.to_xarray(), rows.to_xarray().chunk(candidate=70)):
+        there = getattr(data.rankeval(**roles), name)(*QUESTIONS[name]).compute()
+        for limit in ("ci_low", "ci_high"):
+            assert_allclose(np.ravel(there[limit]), found[limit])
+    options = {"windows": [50]}, {"judged_with": 0.4}, {"judged_with": rows["a"] * 0 + 0.4}
+    for keywords in (*options, {"judged_with": 0.4, "estimator": "horvitz-thompson"}):
+        more = getattr(rows.rankeval(**roles), name)(*QUESTIONS[name], **keywords)
+        assert (more["ci_low"] <= more["ci_high"]).all()
+    with pytest.raises(ValueError, match="crossed"):
+        getattr(rows.assign(other=1).rankeval(measures=["a", "b"], groups=["doc", "other"]), name)(
+            *QUESTIONS[name]
+        )
+
+
+@pytest.mark.filterwarnings(
+    "ignore:The judged candidates are no random:rankeval_pd.RankevalWarning"
+)
+@given(st.integers(0, 1000))
+@settings(max_examples=15, deadline=None)
+def test_judged_groups_are_within_what_is_possible_and_exact_at_the_end(seed):
+    rows, gold = judged_in_groups(seed, share=0.7)
+    for name, asked in QUESTIONS.items():
+        here = rows.rankeval(measures=["a", "b"], groups="doc")
+        found, bounds = (getattr(here, name)(*asked, unjudged=x) for x in ("estimate", "bounds"))
+        value = found[name.removeprefix("judged_")]  # of average precision it may be impossible
+        assert (found["ci_low"] >= np.fmin(bounds["ci_low"], value) - 1e-9).all()
+        assert (found["ci_high"] <= np.fmax(bounds["ci_high"], value) + 1e-9).all()
+        whole = rows.assign(gold=gold).rankeval(measures=["a", "b"], groups="doc")
+        every = getattr(whole, name)(*asked)
+        assert_allclose(every["ci_low"], every["ci_high"], atol=1e-9)
+
+
+def test_coverage_of_judged_groups():
+    """A small part of tests/reference/judged_clusters.py."""
+    rng = np.random.default_rng(3)
+    gold, score, cluster = judged_clusters.population(30, "equal", 0.8, rng)
+    n = np.array([120])
+    true = judged_clusters.answers(gold, score, cluster, np.ones((1, 600), dtype=bool), n)
+    judged = np.array([judged_clusters._drawn("10 groups", cluster, rng) for _ in range(250)])
+    for name in ("judged_precision", "judged_recall", "judged_average_precision"):
+        covers = []
+        for together in (cluster, None):
+            _, low, high = judged_clusters.answers(gold, score, together, judged, n)[name]
+            covers.append(((low <= true[name][0]) & (true[name][0] <= high)).mean())
+        assert covers[0] >= 0.9
+        assert covers[1] < 0.7
+
+
+def test_few_judged_groups_are_said():
+    rows, _ = judged_in_groups(4)
+    few = rows.assign(gold=rows["gold"].where(rows["doc"] < 9, np.nan))
+    few.loc[few["doc"] < 9, "gold"] = (np.arange(45) % 3 == 0).astype(float)
+    for name, asked in QUESTIONS.items():
+        with pytest.warns(RankevalWarning, match="there are 9 groups"):
+            getattr(few.rankeval(measures=["a", "b"], groups="doc"), name)(*asked)
+
+
 # ------------------------------------------------------------------------------------ the findings
 
 
@@ -260,7 +382,7 @@ def test_no_p_value_depends_on_the_target():
     n = [30, 60, 100, 200]
     region, nbest = (asked.compare("A", "B", n, target=x) for x in ("region", "nbest"))
     assert region["p_value"].tolist() == nbest["p_value"].tolist()
-    assert (region["ci_low"] != nbest["ci_low"]).any()
+    assert region["ci_low"].tolist() == nbest["ci_low"].tolist()  # the larger variance of both
     ranks = asked.summary(n, baseline="B", adjust=None, details=True).query("measure == 'A'")
     assert_allclose(ranks.sort_values("n")["p_value"], region["p_value"], rtol=1e-12)
 
@@ -319,3 +441,40 @@ def test_lists_of_all_candidates_are_no_worse_than_random_ones():
     turned = data.assign(a=rng.normal(size=200) - 3.0 * data["gold"])
     with pytest.warns(RankevalWarning, match="1 of 2 lists have fewer true positives"):
         turned.rankeval(groups="doc").measure_ranks(n=50)
+
+
+def test_the_order_of_equal_scores_is_looked_at_with_groups():
+    """420 candidates with one score: with groups too the reader hears that their order decides."""
+    rng = np.random.default_rng(5)
+    rows = pd.DataFrame({"f": np.ones(420), "g": rng.normal(size=420), "doc": np.arange(420) // 4})
+    rows["gold"] = rng.random(420) < 0.3
+    rows["g"] += rows["gold"] * 0.55
+    asked = rows.rankeval(measures=["g", "f"], groups="doc")
+    with pytest.warns(RankevalWarning, match="the order of equal scores decides"):
+        found = asked.compare("g", "f", 60, details=True).iloc[0]
+    assert found["tie_low"] < found["difference"] < found["tie_high"]
+    assert found["p_tie_low"] > 0.05 > found["p_tie_high"]
+    with pytest.warns(RankevalWarning, match="the order of equal scores decides"):
+        asked.measure_ranks(60)
+    halves = rows.assign(half=np.arange(420) % 2)
+    with pytest.warns(RankevalWarning, match="is not looked at"):
+        halves.rankeval(measures=["g", "f"], by="half", exclude="doc").compare(
+            "g", "f", 30, combine=True
+        )
+
+
+def test_gains_that_grow_with_lognormal_groups_are_warned_of_in_nine_of_ten():
+    """Of 20 groups the mean over items is covered in .8 of samples: no law, but a warning."""
+    rng = np.random.default_rng(2)
+    pair, said = np.array([[0, 1]]), []
+    for grows in (True, False):
+        found = []
+        for _ in range(200):
+            size = dependence.sizes_of(rng, "lognormal", 20)
+            cluster = np.repeat(np.arange(20), size)
+            shared = np.sqrt(0.3) * rng.normal(size=20) + grows * (size - 33.6) / 12.2
+            gain = shared[cluster] + np.sqrt(0.7) * rng.normal(size=cluster.size)
+            found.append(item_draws.moves_with_size(dependence.gains(gain, cluster), pair))
+        said.append(np.mean(found))
+    assert said[0] >= 0.88
+    assert said[1] <= 0.1

@@ -65,7 +65,7 @@ COMPARE_COLUMNS = (
     "measure_a", "measure_b", "area_a", "area_b", "difference", "ci_low", "ci_high", "z", "p_value",
 )  # fmt: skip
 _PARTS = (
-    "variance_a", "freedom_a", "shown_a", "variance_b", "freedom_b", "shown_b", "freedom",
+    "variance_a", "freedom_a", "variance_b", "freedom_b", "freedom",
     "positive", "negative", "alike",
 )  # fmt: skip
 TESTS = ("t", "delong")
@@ -209,7 +209,7 @@ def compare_area(
     if clustered and test == "delong":
         raise ValueError(
             "test='delong' with groups: DeLong's test takes the candidates for independent. Leave"
-            " test out: Obuchowski's variance of whole groups is taken then, with Student's t."
+            " test out: the variance is that between whole groups then, with Student's t."
         )
 
     parts: tuple[str, ...] = {"ap": PARTS_OF_TWO, "roc": _PARTS}.get(kind, EARLY_PARTS)
@@ -361,8 +361,7 @@ def _pair_columns(
         alike = alike & roc_areas.same_order(*orders)
     p_value = p_of_t(z, found.spread.freedom if test == "t" else np.inf, alternative)
     parts = (
-        first.variance, first.freedom, np.nan if first.of_squares is None else first.of_squares,
-        second.variance, second.freedom, np.nan if second.of_squares is None else second.of_squares,
+        first.variance, first.freedom, second.variance, second.freedom,
         found.spread.freedom, found.positive, found.negative, alike,
     )  # fmt: skip
     floats = (np.broadcast_to(np.asarray(x, dtype=float), difference.shape) for x in parts)
@@ -376,8 +375,8 @@ def _limits(
     """Return the limits of the difference of two areas, from what both vary by."""
     *of_both, freedom, positive, negative, alike = parts
     first, second = (
-        roc_areas.AreaSpread(variance, free, shown if clustered else None)
-        for variance, free, shown in (of_both[:3], of_both[3:])
+        roc_areas.AreaSpread(variance, free, clustered)
+        for variance, free in (of_both[:2], of_both[2:])
     )
     low, high = roc_areas.area_difference_limits(
         (area_a, area_b), (first, second), roc_areas.AreaSpread(sd**2, freedom),

@@ -281,7 +281,9 @@ def columns_of_one(
     result = influences(ranking, ties=ties)
     # with few positives the interval is wide, and holds its level: that is no reason to warn
     warns = warns and cluster is not None
-    found = spread_of(result.influence, result.gold, result.present, cluster, warns=warns)
+    found = spread_of(
+        result.influence, result.gold, result.present, cluster, result.drift, warns=warns
+    )
     limits = early.ap_logit_limits(result, found.error, found.freedom, found.positive, level)
     chance = early.chance_average_precision(ranking, ties=ties)
     none = np.full(result.value.shape, np.nan)
@@ -308,8 +310,9 @@ def columns_of_two(
     of_a, of_b = (Ranking.of(score, gold, both, ends=ends) for score in (score_a, score_b))
     a, b = (influences(ranking, ties=ties) for ranking in (of_a, of_b))
     difference = np.asarray(a.value - b.value)
-    found = spread_of(a.influence - b.influence, a.gold, both, cluster, what="compare_area")
-    alone = [spread_of(x.influence, x.gold, both, cluster, warns=False) for x in (a, b)]
+    apart, drift = a.influence - b.influence, a.drift - b.drift
+    found = spread_of(apart, a.gold, both, cluster, drift, what="compare_area")
+    alone = [spread_of(x.influence, x.gold, both, cluster, x.drift, warns=False) for x in (a, b)]
     error = found.error
     freedom = np.maximum(found.freedom, 1.0)
     t, p_value = t_and_p(difference, error, freedom, alternative)
@@ -380,8 +383,8 @@ class InfluenceSpread(NamedTuple):
     @property
     def freedom(self) -> FloatArray:
         """Degrees of freedom: one less than the smaller class has candidates, or groups show."""
-        if self.spread.of_squares is not None:
-            return np.minimum(self.spread.freedom, self.spread.of_squares)
+        if self.spread.clustered:
+            return self.spread.freedom
         return np.asarray(np.minimum(self.positive, self.negative) - 1.0)
 
 
@@ -390,11 +393,15 @@ def spread_of(
     gold: BoolArray,
     present: BoolArray,
     cluster: IntArray | None,
+    drift: FloatArray | None = None,
     *,
     what: str = "area",
     warns: bool = True,
 ) -> InfluenceSpread:
-    """Return what varies, of candidates or of whole groups of them; say where these are few."""
+    """Return what varies, of candidates or of whole groups of them; say where these are few.
+
+    ``drift`` is that of an average precision.
+    """
     positive, negative = _classes(gold, present)
     if cluster is None:
         if warns:
@@ -402,9 +409,9 @@ def spread_of(
         return InfluenceSpread(
             roc_areas.area_spread(influence, gold, present), positive, negative, ()
         )
-    result = roc_areas.cluster_spread(influence, gold, present, cluster)
+    result = roc_areas.cluster_spread(influence, gold, present, cluster, drift)
     if warns:
-        warn_of_few(result.n_groups[result.n_groups > 0])
+        warn_of_few(result.clusters)
     # where all stand right, or all alike, groups show no variance: each counts as one candidate
     known = result.spread.variance > 0.0
     few, many = result.effective

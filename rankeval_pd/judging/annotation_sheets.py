@@ -73,6 +73,7 @@ def annotation_sheet(
     """
     check_frame(candidates)
     chosen = Roles.of(roles)
+    Roles.of(roles).check_groups()
     sample = read_sample(candidates, roles, JudgingScheme("estimate", None, None, "ratio", 0.95))
     gold, judged = sample.gold, sample.judged.to_numpy()
     numbered = with_columns(sample.data, {"_place": np.arange(judged.size)})

@@ -51,6 +51,7 @@ AVERAGE: dict[str, type] = {
     rankings="Only a part is judged",
     lists=True,
     ends=True,
+    clusters=True,
     short="measure n precision ci_low ci_high n_judged n_unjudged",
 )
 @with_roles
@@ -136,6 +137,11 @@ def judged_precision(
     level of .001 for all together. A small sample that was chosen otherwise goes unnoticed.
     Cost: as :func:`nbest_precision`, and a search over the counts.
 
+    With ``groups`` those judged are a sample of whole groups, of documents for example, and the
+    variance is that between the totals of judged groups: 0 if every candidate is judged, too large
+    if some of every group are. The interval is Wilson's for as many judgements as have this
+    variance, with Student's t. Whether they are a random sample is not looked at.
+
     References
     ----------
     J. P. Buonaccorsi (1987), A note on confidence intervals for proportions in finite populations.
@@ -164,6 +170,7 @@ def judged_precision(
     rankings="Only a part is judged",
     lists=True,
     ends=True,
+    clusters=True,
     short="measure n recall ci_low ci_high n_judged n_unjudged",
 )
 @with_roles
@@ -222,6 +229,7 @@ def judged_recall(
 @Capabilities(
     rankings="Only a part is judged",
     any_ties=True,
+    clusters=True,
     short="measure average_precision ci_low ci_high n_judged n_unjudged",
 )
 @with_roles_but(
@@ -262,8 +270,8 @@ def judged_average_precision(
     stands: 1 for itself, and the share of true positives among the others of the list that are
     judged (of "horvitz-thompson" their weights). All judged, it is ``area("ap")``.
 
-    The judged candidates are examined as in :func:`judged_precision`. Where they are no random
-    sample at a level of one in a million, the call raises a ValueError.
+    With ``groups`` see :func:`judged_precision`. The judged candidates are examined as there. Where
+    they are no random sample at a level of one in a million, the call raises a ValueError.
 
     The interval has the outer limits of two, symmetric for the logit, with Student's quantile for
     as many true positives as are judged, less one. One is around the estimate, the other around the
@@ -303,6 +311,7 @@ def judged_average_precision(
     rankings="Only a part is judged",
     lists=True,
     ends=True,
+    clusters=True,
     short="measure_a measure_b n difference ci_low ci_high n_judged n_unjudged",
 )
 @with_roles
@@ -389,7 +398,7 @@ def judged_difference(
                     "ends": inner.attrs["ends"], "advance": advance,
                 },
                 input_core_dims=[["measure", "candidate"], ["candidate"], ["measure", "candidate"]]
-                + [["candidate"]] * 3,
+                + [["candidate"]] * len(beside),
                 output_core_dims=[["pair", "n"]] * (len(DIFFERENCE) + 1),
                 dask="parallelized",
                 dask_gufunc_kwargs={"output_sizes": {"pair": 1, "n": asked_n.size}},

@@ -23,8 +23,10 @@ from rankeval_pd.judging.samples import (
     quietly,
     read_sample,
 )
+from rankeval_pd.nbest.grouped_lists import warn_of_few
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import judged_sums
+from rankeval_pd.stats.rankings.judged_clusters import JudgedClusters
 from rankeval_pd.stats.rankings.judged_sums import Design
 from rankeval_pd.stats.rankings.ranking import Ranking
 
@@ -112,6 +114,7 @@ def list_columns(
     judged: BoolArray,
     probability: FloatArray,
     stratum: IntArray,
+    cluster: IntArray | None = None,
     *,
     design: Design,
     n: IntArray,
@@ -139,12 +142,27 @@ def list_columns(
     size, seen, tp = counts_of(sums)
     beside = size - seen, np.broadcast_to(lists.exists, seen.shape)
     tied = np.broadcast_to(lists.tied, seen.shape)
-    if not recall:
-        return (seen, tp, *found / n, tied, *beside)
-    rest = design.total(every_one - sums)
-    share = judged_sums.share_of(found, rest)
-    if design.unjudged == "bounds":
-        share = judged_sums.Total(share.estimate, *judged_sums.share_bounds(found, rest))
+    sure = design._replace(unjudged="bounds")
+    if recall:
+        rest = design.total(every_one - sums)
+        share = judged_sums.share_of(found, rest)
+        bounds = judged_sums.share_bounds(sure.total(sums), sure.total(every_one - sums))
+        if design.unjudged == "bounds":
+            share = judged_sums.Total(share.estimate, *bounds)
+        part_of = found.estimate + rest.estimate
+    else:
+        share, part_of = found / n, np.broadcast_to(n.astype(float), seen.shape)
+        bounds = (sure.total(sums) / n)[1:]
+    if cluster is None or design.unjudged == "bounds":
+        return (seen, tp, *share, tied, *beside)
+    for row in np.ndindex(shape[:-1]):
+        *of_each, ranks, in_list, here = (x[row] for x in arrays)
+        part = JudgedClusters.of(of_each, np.broadcast_to(cluster, shape)[row], here, design)
+        warn_of_few(part.everyone)
+        given = n, share.estimate[row], part_of[row]
+        limits = part.list_limits(ranks, in_list, *given, recall=recall)
+        for own, limit in zip(share[1:], limits, strict=True):
+            own[row] = np.clip(limit, *(end[row] for end in bounds))
     return (seen, tp, *share, tied, *beside)
 
 
@@ -172,6 +190,7 @@ def region_columns(
     judged: BoolArray,
     probability: FloatArray,
     stratum: IntArray,
+    cluster: IntArray | None = None,
     *,
     design: Design,
     n: IntArray,
@@ -205,6 +224,21 @@ def region_columns(
     sums = np.reshape(regions, (*shape[:-1], 3, 1, n.size, _width(design, arrays[:4])))
     of_a, of_b, shared = (sums[..., k, :, :, :] for k in range(3))
     a, b = (_in_blocks(design, region, advance) for region in (of_a, of_b))
+    if cluster is not None and design.unjudged == "estimate":
+        sure = [design._replace(unjudged="bounds").total(region) for region in (of_a, of_b)]
+        size = [np.maximum(region[..., 0], 1.0) for region in (of_a, of_b)]
+        for row in np.ndindex(shape[:-1]):
+            *of_each, rank_a, rank_b, in_a, in_b = (x[row] for x in arrays)
+            part = JudgedClusters.of(
+                of_each, np.broadcast_to(cluster, shape)[row], both[row], design
+            )
+            warn_of_few(part.everyone)
+            at = (*row, 0)
+            shares = a.estimate[at] / size[0][at], b.estimate[at] / size[1][at]
+            limits = part.region_limits((rank_a, rank_b), (in_a, in_b), n, shares)
+            for total, many, bounds, ends_at in zip((a, b), size, sure, limits, strict=True):
+                for own, limit in zip(total[1:], ends_at, strict=True):
+                    own[at] = np.clip(limit * many[at], bounds.low[at], bounds.high[at])
     found = judged_sums.difference(a, b)
     if design.unjudged == "bounds":
         found = judged_sums.Total(found.estimate, a.low - b.high, a.high - b.low)
@@ -233,6 +267,7 @@ def average_columns(
     judged: BoolArray,
     probability: FloatArray,
     stratum: IntArray,
+    cluster: IntArray | None = None,
     *,
     design: Design,
 ) -> tuple[AnyArray, ...]:
@@ -247,7 +282,11 @@ def average_columns(
         order, here, *of_each = (x[row] for x in arrays)
         order = order[: int(here.sum())]
         own, hit, seen, rate, part = (x[order] for x in of_each)
-        found = judged_sums.average_precision(own, hit, seen, rate, part, design)
+        together = None
+        if cluster is not None:
+            together = np.broadcast_to(cluster, shape)[row][order]
+            warn_of_few(np.unique(together[seen]).size)
+        found = judged_sums.average_precision(own, hit, seen, rate, part, design, together)
         counts = seen.sum(), (seen & hit).sum()
         result[(slice(None), *row)] = (*counts, *found, order.size - counts[0])
     return (*result[:2].astype(np.int64), *result[2:5], result[5].astype(np.int64))

@@ -99,8 +99,12 @@ class Sample(NamedTuple):
 
     @property
     def is_taken_for_random(self) -> bool:
-        """Whether those judged are taken for a random sample of each list, and not all are."""
+        """Whether those judged are taken for a random sample of each list, and not all are.
+
+        Of whole groups it is not looked at, as candidate by candidate they are none.
+        """
         said = self.asked.judged_with is not None or self.asked.windows is not None
+        said = said or self.roles.get("groups") is not None
         return self.asked.unjudged == "estimate" and not said and not bool(self.judged.all())
 
     @property
@@ -119,7 +123,7 @@ class Sample(NamedTuple):
         return self.asked.design(strata, 1.0 / float(unjudged.min()) if unjudged.size else 0.0)
 
     def beside(self, inner: xr.Dataset) -> list[xr.DataArray]:
-        """Return judged, probability and stratum of the candidates in the inner form."""
+        """Return judged, probability and stratum of the candidates, and the groups there are."""
         judged, probability = _taken(self.judged, inner["row"]), self._per_candidate(inner)
         if self.asked.windows is not None:
             stratum = xr.apply_ufunc(
@@ -141,7 +145,7 @@ class Sample(NamedTuple):
                 dask="parallelized",
                 output_dtypes=[np.int64],
             )
-        return [judged, probability, stratum]
+        return [judged, probability, stratum, *(inner[x] for x in ("cluster",) if x in inner)]
 
     def _per_candidate(self, inner: xr.Dataset) -> xr.DataArray:
         """Return the probabilities of the candidates in the inner form; one rate is not spread."""
@@ -181,11 +185,6 @@ def read_sample(data: Any, roles: Mapping[str, Any], asked: JudgingScheme) -> Sa
     check_data(data)
     asked = asked.checked()
     chosen = Roles.of(roles)
-    if chosen.groups is not None:
-        raise ValueError(
-            "groups: what is judged is taken for a random sample of single candidates, not of"
-            " groups. Leave groups out if that is so."
-        )
     frame = isinstance(data, pd.DataFrame)
     taken = with_given_frame(data, chosen) if frame else with_given_dataset(data, chosen)
     refuse_each(chosen, "candidates judged in part")

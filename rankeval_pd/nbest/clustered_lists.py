@@ -8,17 +8,11 @@ from functools import partial
 import numpy as np
 
 from rankeval_pd.errors import hushed
-from rankeval_pd.nbest.grouped_lists import (
-    ListMembers,
-    difference,
-    list_spread,
-    p_values,
-    warn_of_few,
-)
+from rankeval_pd.nbest.grouped_lists import ListMembers, list_spread, warn_of_few
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import cluster_totals
 from rankeval_pd.stats.rankings.rank_tests import Sets
-from rankeval_pd.stats.rankings.ranking import Ranking, Whole, up_to_ranks
+from rankeval_pd.stats.rankings.ranking import Ranking, up_to_ranks
 
 
 def of_rows(
@@ -38,10 +32,10 @@ def of_rows(
         asked = exists[row]
         if asked.any():
             ranked = ListMembers.of(ranking, row, cluster)
+            ranked.warn_of_few()
             rising, back = np.unique(n[asked], return_inverse=True)
             found, groups = compute(ranked, rising, row)
             value[(*row, asked)], n_groups[(*row, asked)] = found[back], groups[back]
-    warn_of_few(n_groups[exists])
     return value, n_groups
 
 
@@ -60,17 +54,17 @@ def recall_sizes(
         totals._replace(edges=(edge,)), tp / max(positive, 1.0), edge * n / ranked.gold.size,
         by_positive=True,
     )  # fmt: skip
-    # one true positive more in the list and one outside, so that no variance is 0 by chance
-    added = ((1.0 - recall) ** 2 + recall**2) * found.typical
+    added = cluster_totals.ADDED * ((1.0 - recall) ** 2 + recall**2) * found.typical
     spread = found.spread._replace(variance=found.spread.variance + added)
-    size = cluster_totals.effective_size(np.full(n.shape, positive), recall, spread, level)
+    every = np.full(n.shape, positive)
+    size = cluster_totals.effective_size(every, recall, spread, level, most=2.0)
     return size, spread.n_groups
 
 
 def set_weights(ranked: ListMembers, sets: Sets, *, of_recall: bool) -> Sets:
     """Return the sets with the groups in each, and what a candidate counts for."""
-    totals, found, precision = list_spread(ranked, sets.n, "region")
-    warn_of_few(np.array([totals.size]))
+    _, found, precision = list_spread(ranked, sets.n, "region")
+    warn_of_few(found.clusters)
 
     def weigh(level: float) -> FloatArray:
         if of_recall:
@@ -133,20 +127,3 @@ def random_tails(
             for fewer in (False, True)
         )
     return above, below
-
-
-def pair_contrast(
-    rank_a: IntArray, rank_b: IntArray, gold: BoolArray, cluster: IntArray, n: IntArray,
-    whole: Whole | None,
-) -> tuple[FloatArray, FloatArray, FloatArray]:  # fmt: skip
-    """Return standard error, degrees of freedom and p-value of the difference of two lists."""
-    rising, back = np.unique(n, return_inverse=True)
-    found, tested = (
-        difference(rank_a, rank_b, gold, cluster, rising, target, whole)
-        for target in ("nbest", "region")
-    )
-    warn_of_few(found.n_groups[found.n_groups > 0])
-    freedom = np.broadcast_to(found.spread.freedom, rising.shape)
-    p = np.maximum(*(p_values(x, "two-sided") for x in (found, tested)))
-    columns = found.error / rising, np.maximum(freedom, 1e-9), p
-    return tuple(column[back] for column in columns)  # type: ignore[return-value]

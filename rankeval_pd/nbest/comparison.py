@@ -418,11 +418,13 @@ def _list_columns(
     tables = tp_only_a, only, tp_only_b, only
     nothing = np.full(only.shape, np.nan)
     own: tuple[AnyArray, ...] = ()
+    spread: tuple[AnyArray, AnyArray] | None = None
     if options.test == "cluster":
         error, freedom, p_value, n_groups = cluster_contrasts(
-            lists, n, target=options.target, alternative=options.alternative
+            lists, n, alternative=options.alternative
         )
         p_values, own = (sample_odds_ratio(*tables), p_value, nothing), (n_groups, error, freedom)
+        spread = error, freedom
     else:
         if options.target == "nbest":
             own = nbest_error(lists, n, only, (tp_only_a, tp_only_b), options.phi)
@@ -433,8 +435,7 @@ def _list_columns(
             if options.swapped
             else region_tests(*tables, options, lists.exists)
         )
-    looked = cut & lists.exists & (options.test != "cluster")
-    ends = tie_columns(lists, n, looked, p_values[1], difference, options)
+    ends = tie_columns(lists, n, cut & lists.exists, p_values[1], difference, options, spread)
     swapped: list[AnyArray] = []
     if options.swapped:
         p_alone, *swapped, p_ends = _swapped(lists, n, cut, options=options, **drawing)

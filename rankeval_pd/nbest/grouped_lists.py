@@ -32,17 +32,17 @@ from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
 
 # --------------- Lists of candidates that belong together: intervals and tests from whole clusters
 
-FEW = 20
-"""So few clusters make an interval that is known only roughly."""
+FEW = 10
+"""Fewer clusters make an interval that is known only roughly; from so many on, it holds."""
 
 
-def warn_of_few(n_groups: IntArray) -> None:
-    """Say that there are few clusters, at one of the n asked for."""
-    if n_groups.size and n_groups.min() < FEW:
+def warn_of_few(clusters: int) -> None:
+    """Say that there are few clusters."""
+    if clusters < FEW:
         warn(
-            f"groups: a row rests on {int(n_groups.min())} groups, and from fewer than {FEW} the"
-            " spread between groups is known only roughly: the interval is wide, and may hold its"
-            " level less well than it says. See n_groups; ask for longer lists, or add groups."
+            f"groups: there are {clusters} groups. From fewer than {FEW} the spread between groups"
+            " is known only roughly: the interval is wide, and may hold its level less well than it"
+            " says. Add groups, or read the interval as a rough one."
         )
 
 
@@ -86,6 +86,11 @@ class ListMembers(NamedTuple):
         rank, gold = ranking.ranks[row][here], ranking.gold[row][here]
         return cls(gold, rank, cluster_numbers(of_row[here]), ranking.whole)
 
+    def warn_of_few(self) -> None:
+        """Say that there are few clusters: levels, of two factors."""
+        found = cluster_totals.factors_of(self.cluster)
+        warn_of_few(_everyone(self.whole) or min(int(x.max(initial=-1)) + 1 for x in found))
+
     def totals(self, n: IntArray, target: str) -> tuple[cluster_totals.ListTotals, FloatArray]:
         """Return the totals of the clusters, and the precision, shrunken towards a half."""
         tp = up_to_ranks(self.rank, self.gold)
@@ -116,7 +121,10 @@ def list_spread(
     """Return totals, spread and shrunken precision of the lists of one ranking; ``n`` rises."""
     totals, precision = ranked.totals(n, target)
     around = precision if totals.fixed else totals.edges[0]
-    return totals, cluster_totals.total_spread(totals, (1.0 - around) ** 2 + around**2), precision
+    # few clusters have the rare label of a share near 0 or 1, and may be lacking by chance
+    rare = np.maximum(cluster_totals.ADDED, (1.0 - 2.0 * precision) ** 6)
+    added = rare * ((1.0 - around) ** 2 + around**2)
+    return totals, cluster_totals.total_spread(totals, added), precision
 
 
 def weights(
@@ -139,6 +147,7 @@ def weights(
         asked = exists[row]
         if asked.any():
             ranked = ListMembers.of(ranking, row, cluster)
+            ranked.warn_of_few()
             rising, back = np.unique(n[asked], return_inverse=True)
             _, result, precision = list_spread(ranked, rising, target)
             size = cluster_totals.effective_size(rising, precision, result, level)
@@ -147,7 +156,6 @@ def weights(
             if target == "region":
                 list_variance = list_spread(ranked, rising, "nbest")[1].variance
                 ratio[(*row, asked)] = (list_variance / result.variance)[back]
-    warn_of_few(n_groups[exists])
     return weight, n_groups, ratio
 
 
@@ -158,12 +166,12 @@ def band(
     from scipy import special
 
     totals, result, precision = list_spread(ranked, n, "nbest")
-    warn_of_few(result.n_groups)
+    warn_of_few(result.clusters)
     drawn = cluster_totals.largest_statistics(totals, result, **drawing)
     within = 1.0 - 2.0 * float(special.ndtr(-bands.critical_value(drawn, level)))
     size = cluster_totals.effective_size(n, precision, result, level)
     tp = up_to_ranks(ranked.rank, ranked.gold)
-    return INTERVALS["clopper-pearson"](size * tp[n] / n, size, within)
+    return INTERVALS["wilson"](size * tp[n] / n, size, within)
 
 
 class Difference(NamedTuple):
@@ -182,46 +190,53 @@ def difference(
     gold: BoolArray,
     cluster: IntArray,
     n: IntArray,
-    target: str,
     whole: Whole | None = None,
 ) -> Difference:
     """Return the difference of the true positives and its spread; ``n`` rises.
 
-    With ``target="region"`` the edge of both is the precision in the two regions together, so that
-    what both lists have cancels.
+    The variance is the larger of two, so one law holds for both targets: that of the lists, with
+    the precision at the edge of either, and that of the two regions, with their precision together,
+    so that what both lists have cancels.
     """
     cluster = cluster_numbers(cluster)
     r = nbest_regions(rank_a, rank_b, gold, n)
     only = n - r.overlap
-    if target == "region":
-        positive = r.tp_a + r.tp_b - 2 * r.tp_overlap
-        pooled = (positive + 1.0) / (2.0 * only + 2.0)
-        edges = pooled, pooled
-    else:
-        tp = (up_to_ranks(rank, gold) for rank in (rank_a, rank_b))
-        total = np.array([gold.size if whole is None else whole.total])
-        edges = tuple(bands.edge_precision(x, n, total) for x in tp)  # type: ignore[assignment]
+    pooled = (r.tp_a + r.tp_b - 2 * r.tp_overlap + 1.0) / (2.0 * only + 2.0)
+    total = np.array([gold.size if whole is None else whole.total])
+    tp = [up_to_ranks(rank, gold) for rank in (rank_a, rank_b)]
+    edges = tuple(bands.edge_precision(x, n, total) for x in tp)
     totals = cluster_totals.ListTotals(
-        gold, (rank_a, rank_b), cluster, n, edges, target == "region", _everyone(whole)
+        gold, (rank_a, rank_b), cluster, n, edges, False, _everyone(whole)
     )
-    added = sum((1.0 - edge) ** 2 + edge**2 for edge in edges)
-    result = cluster_totals.total_spread(totals, added)
-    differ = only > 0
-    error = np.where(differ, np.sqrt(result.variance), 0.0)
-    n_groups = np.where(differ, result.n_groups, 0)
-    return Difference((r.tp_a - r.tp_b).astype(float), error, n_groups, result, totals)
+    found, other = (
+        cluster_totals.total_spread(x) for x in (totals, totals._replace(edges=(pooled, pooled)))
+    )
+    differ, variance = only > 0, np.maximum(found.variance, other.variance)
+    return Difference(
+        (r.tp_a - r.tp_b).astype(float),
+        np.where(differ, np.sqrt(variance), 0.0),
+        np.where(differ, found.n_groups, 0),
+        found._replace(variance=variance),
+        totals,
+    )
 
 
 def p_values(found: Difference, alternative: str) -> FloatArray:
     """Return the p-values of the differences, of Student's t; 1 where there is one cluster."""
+    return p_of_gap(found.value, found.error, found.spread.freedom, alternative)
+
+
+def p_of_gap(
+    gap: FloatArray, error: FloatArray, freedom: FloatArray, alternative: str
+) -> FloatArray:
+    """Return the p-values of differences with these standard errors; 1 where nothing is known."""
     from scipy import special
 
-    t = found.value / np.where(found.error > 0, found.error, 1.0)
+    t = gap / np.where(error > 0.0, error, 1.0)
     far = {"two-sided": -np.abs(t), "greater": -t, "less": t}[alternative]
-    freedom = found.spread.freedom
-    tail = special.stdtr(np.where(freedom > 0, freedom, 1.0), far)
+    tail = special.stdtr(np.where(freedom > 0.0, freedom, 1.0), far)
     p = np.minimum(1.0, 2.0 * tail) if alternative == "two-sided" else tail
-    return np.asarray(np.where((freedom > 0) & (found.n_groups > 0), p, 1.0), dtype=float)
+    return np.asarray(np.where((freedom > 0.0) & (error > 0.0), p, 1.0), dtype=float)
 
 
 def margins(
@@ -240,8 +255,9 @@ def margins(
 
     Of a head, whose other candidates' clusters are not known, it is Bonferroni's for all n.
     """
-    result = difference(rank_a, rank_b, gold, cluster, n, "nbest", whole)
-    warn_of_few(result.n_groups[result.n_groups > 0])
+    result = difference(rank_a, rank_b, gold, cluster, n, whole)
+    if result.n_groups.any():
+        warn_of_few(result.spread.clusters)
     known = result.spread.freedom > 0
     if each or n.size == 1 or whole is not None:
         shared = 1 if each else n.size
@@ -260,32 +276,38 @@ def margins(
 _SOME = 1e-300  # an error that is above 0: of lists that differ, though nothing is known of it
 
 
+def pair_contrast(
+    rank_a: IntArray, rank_b: IntArray, gold: BoolArray, cluster: IntArray, n: IntArray,
+    whole: Whole | None, alternative: str = "two-sided",
+) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:  # fmt: skip
+    """Return standard error, degrees of freedom and p-value of the difference of two lists.
+
+    And the clusters that one list has more of than the other.
+    """
+    rising, back = np.unique(n, return_inverse=True)
+    found = difference(rank_a, rank_b, gold, cluster, rising, whole)
+    if found.n_groups.any():
+        warn_of_few(found.spread.clusters)
+    error = np.where(found.n_groups > 0, np.fmax(found.error / rising, _SOME), 0.0)
+    freedom = np.broadcast_to(np.maximum(found.spread.freedom, 1e-9), rising.shape)
+    p = p_values(found, alternative)
+    return error[back], freedom[back], p[back], found.n_groups[back]
+
+
 def cluster_contrasts(
-    lists: PairRanks, n: IntArray, *, target: str, alternative: str
+    lists: PairRanks, n: IntArray, *, alternative: str
 ) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
-    """Return standard error, degrees of freedom and p-value, and the clusters that differ."""
+    """Return the same of all pairs of lists, NaN where there is none."""
     shape = lists.exists.shape
-    error, freedom, p_value = np.full((3, *shape), np.nan)
+    columns = np.full((3, *shape), np.nan)
     n_groups = np.zeros(shape, dtype=np.int64)
     for row in np.ndindex(shape[:-1]):
-        asked = lists.exists[row]
-        cluster = lists.clusters_of(row)
-        if not asked.any() or cluster is None:
-            continue
-        rising, back = np.unique(n[asked], return_inverse=True)
-        both = {
-            of: difference(*lists.of(row), cluster, rising, of, lists.whole)
-            for of in ("region", "nbest")
-        }
-        result = both[target]
-        at = (*row, asked)
-        error[at] = np.where(result.n_groups > 0, np.fmax(result.error / rising, _SOME), 0.0)[back]
-        freedom[at] = np.broadcast_to(result.spread.freedom, rising.shape)[back]
-        # one test, whatever the interval is of: with either target it has to reject
-        p_value[at] = np.maximum(*(p_values(x, alternative) for x in both.values()))[back]
-        n_groups[at] = result.n_groups[back]
-    warn_of_few(n_groups[lists.exists & (n_groups > 0)])
-    return error, freedom, p_value, n_groups
+        asked, cluster = lists.exists[row], lists.clusters_of(row)
+        if asked.any() and cluster is not None:
+            found = pair_contrast(*lists.of(row), cluster, n[asked], lists.whole, alternative)
+            columns[(slice(None), *row, asked)] = found[:3]
+            n_groups[(*row, asked)] = found[3]
+    return columns[0], columns[1], columns[2], n_groups
 
 
 # -------------------------------------------------------------------------------------------------
@@ -381,6 +403,12 @@ def _joined_columns(options: JoinedOptions) -> tuple[str, ...]:
 def _counts(lists: PairRanks, n: IntArray) -> tuple[AnyArray, ...]:
     r = lists.regions(n)
     only = n - r.overlap
+    if (lists.exists & (lists.a.cuts_tie(n) | lists.b.cuts_tie(n))).any():
+        warn(
+            "combine=True or average=...: a list cuts a block of equal scores, and whether their"
+            " order decides is not looked at. tie_sensitivity shows it group by group; or choose n"
+            " at which no block is cut."
+        )
     return r.tp_a, r.tp_b, r.overlap, only, only, r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
 
 

@@ -126,7 +126,7 @@ def nbest_precision(
     RankevalWarning
         With target="region", if the precision of a list asked for, of 10 candidates or more,
         varies more than 1.5 times as much as that of a region with its threshold. With ``groups``,
-        also if a list has candidates of fewer than 20 of them.
+        also if there are fewer than 10 of them.
 
     Raises
     ------
@@ -137,8 +137,8 @@ def nbest_precision(
     -----
     With ``groups``, whole groups of candidates are taken as independent, and no single candidates:
     the interval is that of a region as much smaller as the variance between groups is larger than
-    binomial, with Student's t in the place of the normal distribution (Korn and Graubard), and
-    costs O(groups) for each n.
+    binomial, with Student's t (Korn and Graubard). Wilson's stands for "clopper-pearson" then, as
+    the smaller size is no whole number. It costs O(groups) for each n.
 
     The cost is that of sorting each measure, O(N log N), and about a microsecond for each
     interval: a second for every n of a million candidates is the intervals'.
@@ -156,11 +156,10 @@ def nbest_precision(
     0      G2  1   1        1.0  0.025000  1.000000   2.0     0
     1      G2  2   1        0.5  0.012579  0.987421   1.0     0
     """
-    kind = IntervalKind.of(ci=ci, level=level, target=target, phi=phi)
-    sizes = check_n(n)
     chosen = Roles.of(roles)
-    ties = chosen.ties
     clustered = chosen.groups is not None
+    kind = IntervalKind.of(ci=ci, level=level, target=target, phi=phi).of_groups(clustered)
+    sizes, ties = check_n(n), chosen.ties
     if clustered and kind.phi > 1.0:
         raise ValueError(
             f"phi={phi:g} with groups: groups find out from the data how much more than binomial"
@@ -275,6 +274,13 @@ class IntervalKind(NamedTuple):
         check_choice("ci", ci, INTERVALS)
         check_choice("target", target, TARGETS)
         return cls(ci, check_share("level", level), check_at_least_one("phi", phi), target)
+
+    def of_groups(self, clustered: bool) -> IntervalKind:
+        """Return the kind for candidates that belong together: they are no whole number.
+
+        So Clopper and Pearson's interval would be wider than Wilson's without being exact.
+        """
+        return self._replace(ci="wilson") if clustered and self.ci == "clopper-pearson" else self
 
     def limits(self, tp: AnyArray, n: AnyArray) -> tuple[FloatArray, FloatArray]:
         """Return the limits of precision; a list that varies more counts as a shorter one."""

@@ -114,7 +114,8 @@ def nbest_recall(
     0    good   50  32  0.359551  0.284890  0.439583  7.191011     0
     1    good  200  64  0.719101  0.620155  0.804586  3.595506     0
     """
-    kind = IntervalKind.of(ci=ci, level=level, target=target)
+    clustered = Roles.of(roles).groups is not None
+    kind = IntervalKind.of(ci=ci, level=level, target=target).of_groups(clustered)
     sizes = check_n(n)
     types: dict[str, type] = dict(_TYPES)
     if Roles.of(roles).ties == "expected":

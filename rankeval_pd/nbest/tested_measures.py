@@ -12,9 +12,9 @@ from rankeval_pd.curves.ranking_areas import spread_of
 from rankeval_pd.errors import hushed
 from rankeval_pd.forms.rankings.copied_measures import count_distinct
 from rankeval_pd.forms.rankings.kernel_calls import keys_of_clusters
-from rankeval_pd.nbest.clustered_lists import pair_contrast, random_tails
+from rankeval_pd.nbest.clustered_lists import random_tails
 from rankeval_pd.nbest.comparison import FEW, MORE
-from rankeval_pd.nbest.grouped_lists import weights
+from rankeval_pd.nbest.grouped_lists import pair_contrast, weights
 from rankeval_pd.nbest.precision import warn_of_reversed
 from rankeval_pd.nbest.precision_bands import difference_margins
 from rankeval_pd.nbest.rank_criteria import RankCriterion
@@ -82,7 +82,9 @@ def of_lists(
         by[1] = weigh(level=levels[1])[0]
     counts = np.where(exists, lists.tp, 0), np.where(exists, sizes, 1)
     limits, alone = (
-        INTERVALS["clopper-pearson"](counts[0] * weight, counts[1] * weight, level)
+        INTERVALS["clopper-pearson" if cluster is None else "wilson"](
+            counts[0] * weight, counts[1] * weight, level
+        )
         for weight, level in zip(by, levels, strict=True)
     )
     of_pairs = measure_pairs.pairs(count)
@@ -110,7 +112,7 @@ def of_lists(
             edges = [1.0 - (1.0 - asked.how.level) / tests for tests in ours]
             pair = tied_lists(ranking, ranking, both, row, (a, b), n)
             cut = np.asarray((lists.tied[row][[a, b]][:, there] > 0).any(axis=0))
-            ends = ends_of(pair) if cut.any() and ties != "expected" and cluster is None else None
+            ends = ends_of(pair) if cut.any() and ties != "expected" else None
             result.freedom[at] = np.inf
             if ties == "expected":
                 result.difference[at] = (pair.tp[0] - pair.tp[1]) / n
@@ -134,12 +136,13 @@ def of_lists(
                     together = cluster[row][both]
                     own = keys_of_clusters(own, together)
                     apart = pair_contrast(rank_a, rank_b, true, together, n, whole)
-                    result.error[at], result.freedom[at], p = apart
+                    result.error[at], result.freedom[at], p = apart[:3]
                 elif not asked.swapped:
                     p = fisher_test(tp_only[0], only, tp_only[1], only, "two-sided").p_value
                 if not asked.swapped:
                     result.p_value[at] = p
-                    far.look(at, ends, n, cut, p)
+                    of_groups = None if cluster is None else apart[:2]
+                    far.look(at, ends, n, cut, p, of_groups)
                     continue
                 found = swaps.decided_swap_tests(
                     rank_a, rank_b, true, n, "two-sided", own, tests=ours,
@@ -195,7 +198,7 @@ def of_areas(
     group = None if cluster is None else cluster[..., np.newaxis, :]
     levels = asked.together(score.shape[-2], 1), asked.how.level
     if asked.kind == "roc":
-        value, influence = placed.area, placed.placement
+        value, influence, drift = placed.area, placed.placement, None
         by = spread_of(influence, placed.gold, placed.present, group)
         counts = by.positive, by.negative
         limits, alone = (
@@ -204,8 +207,8 @@ def of_areas(
         above = value > 0.5
     else:
         result = early.influences(ranking)
-        value, influence = result.value, result.influence
-        found = spread_of(influence, result.gold, result.present, group)
+        value, influence, drift = result.value, result.influence, result.drift
+        found = spread_of(influence, result.gold, result.present, group, drift)
         limits, alone = (
             early.ap_logit_limits(result, found.error, found.freedom, found.positive, level)
             for level in levels
@@ -216,7 +219,7 @@ def of_areas(
         value, influence, label, present, asked.how, score=score, baseline=baseline,
         n_resamples=n_resamples,
         most=n_resamples * (MORE if asked.n_resamples is None else 1), seed=seed,
-        student=asked.kind == "ap", cluster=cluster,
+        student=asked.kind == "ap", cluster=cluster, drift=drift,
     )  # fmt: skip
     # without information a positive is above another candidate half of the time
     p = roc_areas.p_of_half(placed.area, by.spread, by.positive, by.negative, "newcombe")

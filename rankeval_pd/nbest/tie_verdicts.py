@@ -11,6 +11,7 @@ from rankeval_pd.errors import warn_of_thresholds
 from rankeval_pd.forms.lazy.heads import head_of
 from rankeval_pd.forms.rankings.kernel_calls import PairRanks
 from rankeval_pd.nbest.difference_regions import RegionOptions, region_tests
+from rankeval_pd.nbest.grouped_lists import p_of_gap
 from rankeval_pd.nbest.precision import LEAST
 from rankeval_pd.nbest.region_intervals import Interval
 from rankeval_pd.nbest.tie_warnings import BLOCKS
@@ -110,11 +111,12 @@ def swap_ends(
 
 def tie_columns(
     lists: PairRanks, n: IntArray, cut: BoolArray, p_value: FloatArray, difference: FloatArray,
-    options: RegionOptions,
+    options: RegionOptions, spread: tuple[FloatArray, FloatArray] | None = None,
 ) -> tuple[AnyArray, ...]:  # fmt: skip
     """Return the difference and its p-value at both ends, and the nearest n that cut no block.
 
     Where no block is cut, both ends are the difference itself. With swaps, p-values follow later.
+    ``spread`` is the standard error with its degrees of freedom if whole groups are independent.
     """
     columns = [difference.copy(), difference.copy(), p_value.copy(), p_value.copy()]
     blocks = [np.zeros(cut.shape, dtype=np.int64) for _ in BLOCKS]
@@ -127,6 +129,11 @@ def tie_columns(
         columns[0][at], columns[1][at] = found.low / sizes, found.high / sizes
         blocks[0][at], blocks[1][at] = found.below, found.above
         if options.swapped:
+            continue
+        if spread is not None:
+            error, freedom = (x[at] for x in spread)
+            for column, gap in zip(columns[2:], columns[:2], strict=True):
+                column[at] = p_of_gap(gap[at], error, freedom, options.alternative)
             continue
         there = np.ones(sizes.size, dtype=bool)
         for column, (tp_a, tp_b) in zip(columns[2:], found.regions, strict=True):
@@ -150,12 +157,18 @@ class PairEnds(NamedTuple):
         difference, alone, together = (np.full(shape, np.nan) for _ in range(3))
         return cls(difference, alone, together, np.zeros(shape, dtype=np.int64))
 
-    def look(self, at: Any, ends: Ends | None, n: IntArray, cut: BoolArray, found: Any) -> None:
+    def look(
+        self, at: Any, ends: Ends | None, n: IntArray, cut: BoolArray, found: Any,
+        spread: tuple[FloatArray, FloatArray] | None = None,
+    ) -> None:  # fmt: skip
         """Put in what the tests of one pair say; nothing where none of its lists cuts a block."""
         if ends is None:
             return
         if isinstance(found, swaps.SwapTests):
             alone, together = found.ends
+        elif spread is not None:
+            gaps = np.stack([ends.low, ends.high]) / n
+            alone = together = p_of_gap(gaps, *spread, "two-sided")
         else:
             p = [fisher_test(x, ends.only, y, ends.only, "two-sided") for x, y in ends.regions]
             alone = together = np.stack([x.p_value for x in p])

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankeval_pd.stats._types import FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.cluster_totals import alike_share
 from rankeval_pd.stats.intervals.proportions import t_of
 
@@ -48,6 +48,7 @@ class Agreement(NamedTuple):
     n: int  #: candidates that it rests on
 
 
+_RARE = 5.0
 _NONE = Agreement(np.nan, np.nan, np.nan, 0)
 Disagreement = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 
@@ -65,7 +66,9 @@ def cohen_kappa(a: IntArray, b: IntArray, level: float) -> Agreement:
         chance = (s[..., 1 : 1 + categories] * s[..., 1 + categories :]).sum(axis=-1) / n**2
         return s[..., 0] / n, 1.0 - chance
 
-    return _with_interval(sums, disagreement, level)
+    counts = one[a] + one[b]
+    alike = np.tile(_rarest(counts), 2)
+    return _with_limits(sums, np.append(0.0, alike), counts, disagreement, level)
 
 
 def fleiss_kappa(counts: IntArray, level: float) -> Agreement:
@@ -80,7 +83,8 @@ def fleiss_kappa(counts: IntArray, level: float) -> Agreement:
         chance = ((s[..., 1:] / total[..., np.newaxis]) ** 2).sum(axis=-1)
         return s[..., 0] * m / total, 1.0 - chance
 
-    return _with_interval(_pairs_apart(counts, m * (m - 1.0)), disagreement, level)
+    alike = np.append(0.0, m * _rarest(counts))
+    return _with_limits(_pairs_apart(counts, m * (m - 1.0)), alike, counts, disagreement, level)
 
 
 def krippendorff_alpha(counts: IntArray, level: float) -> Agreement:
@@ -93,7 +97,31 @@ def krippendorff_alpha(counts: IntArray, level: float) -> Agreement:
         pairs = total**2 - (s[..., 1:] ** 2).sum(axis=-1)
         return s[..., 0] / total, pairs / (total * (total - 1.0))
 
-    return _with_interval(_pairs_apart(counts, votes - 1.0), disagreement, level)
+    alike = np.append(0.0, votes.max(initial=0) * _rarest(counts))
+    return _with_limits(_pairs_apart(counts, votes - 1.0), alike, counts, disagreement, level)
+
+
+def _rarest(counts: AnyArray) -> FloatArray:
+    """Return 1.0 for the category with the fewest votes, and 0.0 for the others."""
+    total = counts.sum(axis=0)
+    return np.asarray(np.arange(total.size) == total.argmin() if total.size else total, dtype=float)
+
+
+def _with_limits(
+    per_candidate: FloatArray, alike: FloatArray, counts: AnyArray, of: Disagreement, level: float
+) -> Agreement:
+    """Return the coefficient with its interval; of a rare label the outer limits of two.
+
+    If fewer than 5 candidates' worth of votes are for other labels than the most common one, the
+    second interval is that with one candidate more, on which all agree that it has the rarest.
+    """
+    found = _with_interval(per_candidate, of, level)
+    share = counts.sum(axis=0).max(initial=0) / max(counts.sum(), 1)
+    if np.isnan(found.ci_low) or (1.0 - share) * found.n >= _RARE:
+        return found
+    more = _with_interval(np.vstack([per_candidate, alike]), of, level)
+    low, high = min(found.ci_low, more.ci_low), max(found.ci_high, more.ci_high)
+    return found._replace(ci_low=low, ci_high=high)
 
 
 def _pairs_apart(counts: IntArray, weight: FloatArray | float) -> FloatArray:

@@ -27,7 +27,7 @@ class Claim(NamedTuple):
     question: str
     procedure: str
     use: str  # default, option, or other: what people do instead
-    promise: str  # coverage, size or power
+    promise: str  # coverage, size, power, width or warned
     nominal: str  # a number, or a column
     source: str
     where: str
@@ -86,7 +86,8 @@ def settings_of(claim: Claim) -> pd.DataFrame:
     share = rows[claim.column]
     nominal = rows[claim.nominal] if claim.nominal in rows else float(claim.nominal) + 0 * share
     error = _error(share, rows, claim.error)
-    lacking = share - nominal if claim.promise == "size" else nominal - share
+    above = claim.promise in ("size", "width", "warned")
+    lacking = share - nominal if above else nominal - share
     named = rows[claim.settings.split()].to_dict("records")
     return pd.DataFrame(
         {
@@ -168,7 +169,9 @@ def page() -> str:
             "Do intervals and tests keep their promise?",
             "Each interval, band and test, in simulations whose truth is known. *coverage*: how"
             " often the interval holds the truth; *size*: how often the test finds what is not"
-            " there; *power*: how often it finds what is there, as planned. ± is the Monte-Carlo"
+            " there; *power*: how often it finds what is there, as planned; *width*: how many times"
+            " as wide intervals are as those that just cover; *warned*: how often a warning comes"
+            " although the level holds. ± is the Monte-Carlo"
             " error; where all outcomes were enumerated it is .000. A setting is *short* where it"
             f" misses its promise by more than {ERRORS} of these errors.",
             "The simulations and their scripts are in `tests/reference`; small versions of them run"

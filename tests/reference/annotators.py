@@ -85,22 +85,25 @@ def _warned(data: xr.Dataset, how: str, calls: int = 50) -> float:
 
 def coefficients(kappa, base, size, samples=SAMPLES) -> Iterator[dict[str, Any]]:
     votes, _ = drawn(kappa, base, size, np.random.default_rng(1), samples)
-    covered: dict[str, list[bool]] = {"Cohen's kappa": [], "Fleiss' kappa": []}
-    covered["Krippendorff's alpha"] = []
-    few = []
+    answers: dict[str, list[Any]] = {
+        "Cohen's kappa": [], "Fleiss' kappa": [], "Krippendorff's alpha": []
+    }  # fmt: skip
     for sample in votes.astype(np.int64):
         counts = np.stack([(sample == k).sum(axis=0) for k in (0, 1)], axis=1)
-        few.append(counts.sum(axis=0).min() / ANNOTATORS < 5)
         of_two = agreement.cohen_kappa(sample[0], sample[1], 0.95)
         of_all = agreement.fleiss_kappa(counts, 0.95), agreement.krippendorff_alpha(counts, 0.95)
-        for name, found in zip(covered, (of_two, *of_all), strict=True):
+        for name, found in zip(answers, (of_two, *of_all), strict=True):
             if not np.isnan(found.ci_low):
-                covered[name].append(found.ci_low <= kappa <= found.ci_high)
-    for name, known in covered.items():
+                answers[name].append((found.value, found.ci_low, found.ci_high))
+    for name, known in answers.items():
+        value, low, high = np.array(known).T
+        side = np.where(value > kappa, value - low, high - value)
+        just = np.quantile(np.abs(value - kappa) / np.maximum(side, 1e-12), 0.95)
         yield {
             "what": name, "setting": f"base rate {base}", "kappa": kappa, "n": size,
-            "samples": len(known), "size": np.nan, "coverage": float(np.mean(known)),
-            "width": np.nan, "warned": float(np.mean(few)),
+            "samples": len(known), "size": np.nan,
+            "coverage": float(((low <= kappa) & (kappa <= high)).mean()),
+            "width": 1.0 / just, "warned": 0.0,
         }  # fmt: skip
 
 

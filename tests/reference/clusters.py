@@ -29,7 +29,7 @@ from rankeval_pd.nbest.grouped_lists import (
     band,
     difference,
     list_spread,
-    margin,
+    margins,
     p_values,
 )
 from rankeval_pd.stats.intervals import bands, cluster_totals
@@ -82,9 +82,11 @@ def setting(n_clusters, sizes, icc, strength, reps, swaps_too):
         )
         size = alone.effective(n[1:2])
         row.append(INTERVALS["clopper-pearson"](size * points[-1][1], size, 0.95))
-        found = difference(a.rank, b.rank, gold, cluster, n[1:2], "region")
-        gap, half = margin(a.rank, b.rank, gold, cluster, n, 0.95, n_resamples=299, seed=1)
-        row += [p_values(found, "two-sided")[0] > 0.05, (np.abs(gap) <= half).all()]
+        found = difference(a.rank, b.rank, gold, cluster, n)
+        drawing = {"each": False, "n_resamples": 299, "seed": 1}
+        half = margins(a.rank, b.rank, gold, cluster, n, [0.95], None, **drawing)[0]
+        p = p_values(found, "two-sided")[1]
+        row += [p > 0.05, (np.abs(found.value / n) <= half + 1e-12).all()]
         row.append(found_by_swaps(a, b, n) if swaps_too else np.nan)
         row.append(ratio(a, n[1:2]))
         rows.append(row)
@@ -116,7 +118,7 @@ def single(ranked, n, target):
     _, found, precision = list_spread(ranked, n, target)
     size = cluster_totals.effective_size(n, precision, found, 0.95)
     tp = np.cumsum(ranked.gold[np.argsort(ranked.rank)])[n - 1]
-    return INTERVALS["clopper-pearson"](size * tp / n, size, 0.95)
+    return INTERVALS["wilson"](size * tp / n, size, 0.95)
 
 
 def ratio(ranked, n):

@@ -6,8 +6,8 @@ the size of the group, the mean that is tested being truly 0. Two crossed factor
 share .2 of the variance each, and cells have one item. Rankings: label and scores of a group share
 ``icc`` of their variance. ``covers`` is the share of samples whose 95 % interval has the truth,
 ``errs`` the share in which a true hypothesis is rejected at 5 %, ``wide`` how many times as wide
-intervals are as those that would just cover, ``warned`` the share of samples with a warning, of
-systems only. Writes dependence.csv beside itself; an hour.
+intervals are as those that would just cover, ``warned`` the share of samples with a warning.
+Writes dependence.csv beside itself; an hour.
 """
 
 from __future__ import annotations
@@ -22,10 +22,12 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from rankeval_pd.curves.ranking_areas import spread_of
 from rankeval_pd.nbest import clustered_lists as lists
 from rankeval_pd.nbest.grouped_lists import ListMembers, difference, list_spread, p_values
 from rankeval_pd.stats.intervals import cluster_totals
 from rankeval_pd.stats.intervals.proportions import INTERVALS
+from rankeval_pd.stats.rankings import early, roc_areas
 from rankeval_pd.stats.rankings.ranking import Ranking, up_to_ranks
 from rankeval_pd.stats.resampling import item_draws
 from rankeval_pd.stats.resampling.metric_sums import METRICS
@@ -76,7 +78,7 @@ def sizes_of(rng: Any, kind: str, groups: int) -> np.ndarray:
 
 
 def systems() -> Iterator[Row]:
-    for groups in (10, 20, 40, 100):
+    for groups in (10, 20, 50, 100):
         yield _of_systems(groups, "equal", False, "item")
         for kind, moving in (("3 to 50", False), ("3 to 50", True), ("a third in one", False)):
             for weight in ("item", "group"):
@@ -127,7 +129,7 @@ def crossed() -> Iterator[Row]:
 
 
 def rankings() -> Iterator[Row]:
-    for groups in (10, 20, 40, 100):
+    for groups in (10, 20, 50, 100):
         for kind in ("equal", "3 to 50", "a third in one"):
             for icc in (0.3, 0.8):
                 yield from _ranked(groups, kind, icc)
@@ -150,30 +152,86 @@ def _ranked(groups: int, kind: str, icc: float) -> Iterator[Row]:
         if not 1 < positive < gold.size - 1:
             continue
         n = np.array([max(2, round(0.2 * gold.size))])
-        a, b, r = (
-            ListMembers.of(Ranking.of(score, gold, here), (), cluster)
+        whole = [
+            Ranking.of(score, gold, here)
             for score in (common + together() + gold, common + together() + gold, random)
-        )
-        few = groups < 10
+        ]
+        a, b, r = (ListMembers.of(one, (), cluster) for one in whole)
         tp = up_to_ranks(a.rank, gold)[n]
-        worth = lists.recall_sizes(a, n, 0.95, fixed=False)[0]
-        low, high = INTERVALS["clopper-pearson"](worth * tp / positive, worth, 0.95)
-        found.setdefault("nbest_recall", []).append((tp[0] / positive, low[0], high[0], 1.0, few))
+        for call, worth, size in (
+            ("nbest_recall", lists.recall_sizes(a, n, 0.95, fixed=False)[0], positive),
+            ("nbest_precision", list_sizes(a, n), n[0]),
+        ):
+            low, high = INTERVALS["wilson"](worth * tp / size, worth, 0.95)
+            row = (tp[0] / size, low[0], high[0], 1.0, clusters_warned(a))
+            found.setdefault(call, []).append(row)
         p = lists.random_p(r, n, gold.size, positive)[0][0]
-        found.setdefault("random_test", []).append((0.0, 0.0, 0.0, p, few))
-        gap = difference(a.rank, b.rank, gold, cluster, n, "nbest")
-        p = lists.pair_contrast(a.rank, b.rank, gold, cluster, n, None)[2][0]
+        found.setdefault("random_test", []).append((0.0, 0.0, 0.0, p, clusters_warned(r)))
+        gap = difference(a.rank, b.rank, gold, cluster, n)
         value, half = gap.value[0], gap.spread.quantile(0.95)[0] * gap.error[0]
-        row = (value, value - half, value + half, p, few)
-        found.setdefault("compare and measure_ranks", []).append(row)
+        p = p_values(gap, "two-sided")[0]
+        row = (value, value - half, value + half, p, clusters_warned(a))
+        found.setdefault("compare, summary and measure_ranks", []).append(row)
+        for call, row in areas(whole[0], whole[1], cluster).items():
+            found.setdefault(call, []).append((*row, clusters_warned(a)))
     for call, rows in found.items():
-        truth = np.mean([row[0] for row in rows]) if call == "nbest_recall" else 0.0
-        setting = f"{groups} groups, {kind}, icc {icc}"
-        out = summed_up(call, setting, rows, truth)
+        alone = call in ONE
+        truth = np.nanmean([row[0] for row in rows]) if alone else 0.0
+        out = summed_up(call, f"{groups} groups, {kind}, icc {icc}", rows, truth)
         covers = None if call == "random_test" else out[2]
         wide = None if call == "random_test" else out[4]
-        errs = None if call == "nbest_recall" else out[3]
-        yield (call, setting, covers, errs, wide, None, out[6])
+        yield (*out[:2], covers, None if alone else out[3], wide, *out[5:])
+
+
+ONE = ("nbest_recall", "nbest_precision", "area", "area and summary, kind='ap'")
+
+
+def list_sizes(ranked: ListMembers, n: Any) -> Any:
+    """Return the size of the list's interval, of the target "nbest"."""
+    _, spread, near = list_spread(ranked, n, "nbest")
+    return cluster_totals.effective_size(n, near, spread, 0.95)
+
+
+def clusters_warned(ranked: ListMembers) -> bool:
+    """Return whether a warning of few groups comes."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ranked.warn_of_few()
+    return bool(caught)
+
+
+def areas(a: Ranking, b: Ranking, cluster: Any) -> dict[str, tuple[float, ...]]:
+    """Return value, limits and p-value of areas and of their differences."""
+    given = np.asarray(a.gold), np.asarray(a.present), cluster
+    placed = [roc_areas.placements(x) for x in (a, b)]
+    one = spread_of(placed[0].placement, *given, warns=False)
+    gap = spread_of(placed[0].placement - placed[1].placement, *given, warns=False)
+    sizes = one.positive, one.negative
+    result = {
+        "area": (
+            float(placed[0].area),
+            *map(float, roc_areas.newcombe_limits(placed[0].area, one.spread, *sizes, 0.95)),
+            1.0,
+        ),
+        "compare_area": _of_t(placed[0].area - placed[1].area, gap),
+    }
+    first, second = (early.influences(x) for x in (a, b))
+    one = spread_of(first.influence, *given, first.drift, warns=False)
+    limits = early.ap_logit_limits(first, one.error, one.freedom, one.positive, 0.95)
+    result["area and summary, kind='ap'"] = (float(first.value), *map(float, limits), 1.0)
+    gap = spread_of(
+        first.influence - second.influence, *given, first.drift - second.drift, warns=False
+    )
+    result["compare_area and summary, kind='ap'"] = _of_t(first.value - second.value, gap)
+    return result
+
+
+def _of_t(value: Any, gap: Any) -> tuple[float, ...]:
+    freedom = max(float(gap.freedom), 1.0)
+    error = max(float(gap.error), 1e-12)
+    half = stats.t.ppf(0.975, freedom) * error
+    p = 2.0 * stats.t.sf(abs(value) / error, freedom)
+    return float(value), float(value - half), float(value + half), float(p)
 
 
 def crossed_lists() -> Iterator[Row]:
@@ -196,21 +254,21 @@ def crossed_lists() -> Iterator[Row]:
                 for _ in range(2)
             )
             n = np.array([round(0.2 * gold.size)])
-            gap = difference(a.rank, b.rank, gold, cells, n, "nbest")
-            p = p_values(difference(a.rank, b.rank, gold, cells, n, "region"), "two-sided")[0]
+            gap = difference(a.rank, b.rank, gold, cells, n)
+            p = p_values(gap, "two-sided")[0]
             half = gap.spread.quantile(0.95)[0] * gap.error[0]
-            gaps.append((gap.value[0], gap.value[0] - half, gap.value[0] + half, p, one < 10))
-            _, spread, near = list_spread(a, n, "nbest")
-            worth = cluster_totals.effective_size(n, near, spread, 0.95)
-            tp = up_to_ranks(a.rank, gold)[n]
-            low, high = INTERVALS["clopper-pearson"](worth * tp / n, worth, 0.95)
-            shares.append(((tp / n)[0], low[0], high[0], 1.0, one < 10))
+            gaps.append(
+                (gap.value[0], gap.value[0] - half, gap.value[0] + half, p, clusters_warned(a))
+            )
+            tp, worth = up_to_ranks(a.rank, gold)[n], list_sizes(a, n)
+            low, high = INTERVALS["wilson"](worth * tp / n, worth, 0.95)
+            shares.append(((tp / n)[0], low[0], high[0], 1.0, clusters_warned(a)))
         setting = f"{one} x {other}, shares 0.2 and 0.2"
         row = summed_up("compare, two factors", setting, gaps, 0.0)
-        yield (*row[:5], None, row[6])
+        yield row
         truth = float(np.mean([row[0] for row in shares]))
         row = summed_up("nbest_precision, two factors", setting, shares, truth)
-        yield (*row[:3], None, row[4], None, row[6])
+        yield (*row[:3], None, *row[4:])
 
 
 def main() -> None:

@@ -26,7 +26,7 @@ def test_clusters_of_one_candidate_vary_as_single_candidates_do():
 
 
 def test_what_differs_between_two_lists_is_what_is_in_one_of_them():
-    """Effective numbers of clusters (Kish 1965), from sets of candidates."""
+    """One degree of freedom less than clusters, of which few are in either list alone."""
     rng = np.random.default_rng(1)
     size, n = 60, np.array([5, 20, 40])
     ranks = rng.permutation(size) + 1, rng.permutation(size) + 1
@@ -38,14 +38,46 @@ def test_what_differs_between_two_lists_is_what_is_in_one_of_them():
     for k, cut in enumerate(n):
         sizes = np.bincount(cluster[(ranks[0] <= cut) != (ranks[1] <= cut)], minlength=9)
         assert found.n_groups[k] == (sizes > 0).sum()
-        assert_allclose(found.freedom[k], sizes.sum() ** 2 / (sizes**2).sum() - 1, rtol=1e-12)
+        assert found.freedom[k] == min(9, 2 * (sizes > 0).sum()) - 1
+    assert found.clusters == 9
+
+
+def test_a_list_has_the_freedom_of_clusters_of_one_size():
+    """Simpson's: by the chance that two candidates of the list are of one cluster."""
+    rng = np.random.default_rng(3)
+    rank, cluster = rng.permutation(60) + 1, rng.integers(0, 9, 60)
+    n, gold = np.array([6, 40]), rng.random(60) < 0.4
+    totals = cluster_totals.ListTotals(gold, (rank,), cluster, n, (np.full(2, 0.4),), False)
+    found = cluster_totals.total_spread(totals)
+    for k, cut in enumerate(n):
+        mine = cluster[rank <= cut]
+        same = (mine[:, np.newaxis] == mine).sum() - cut
+        alike = min(cut * (cut - 1) / same, np.unique(mine).size)
+        assert_allclose(found.freedom[k], alike - 1, rtol=1e-12)
+
+
+def test_few_equal_totals_reject_hardly_more_often_than_their_signs():
+    """Of k clusters with totals +1 or -1, among many: all signs; with the normal law .125 of 4."""
+    for k in range(2, 40):
+        plus = np.arange(k + 1)
+        total = 2.0 * plus - k
+        t = np.abs(total) / np.sqrt(k)
+        rejects = 2 * stats.t.sf(t, 2 * k - 1) <= 0.05
+        assert stats.binom.pmf(plus[rejects], k, 0.5).sum() <= 0.066
+        rank = np.arange(1, 2 * k + 1)  # k candidates of either list alone, one cluster each
+        gold = np.append(np.ones(k, dtype=bool), np.zeros(k, dtype=bool))
+        found = cluster_totals.total_spread(cluster_totals.ListTotals(
+            gold, (rank, rank[::-1]), np.arange(2 * k), np.array([k]), (np.zeros(1), np.zeros(1)),
+            False, 10_000,
+        ))  # fmt: skip
+        assert found.freedom[0] == 2 * (2 * k) - 1
 
 
 def test_effective_sizes_of_korn_and_graubard():
     """By the binomial variance over that of clusters, and quantiles of z and t, squared."""
     n, share = np.array([50, 50, 50]), np.array([0.2, 0.2, 0.5])
     variance, freedom = np.array([16.0, 4.0, 25.0]), np.array([4.0, 9.0, 0.0])
-    found = cluster_totals.ClusterSpread(variance, freedom, np.array([5, 10, 1]), variance)
+    found = cluster_totals.ClusterSpread(variance, freedom, np.array([5, 10, 1]), variance, 10)
     t = np.append(stats.t.ppf(0.975, freedom[:2]), np.inf)
     assert_allclose(found.quantile(0.95), t, rtol=1e-10)
     wanted = n * [8 / 16, 1.0, 12.5 / 25] * (stats.norm.ppf(0.975) / t) ** 2
@@ -66,5 +98,9 @@ def test_an_area_has_the_freedom_of_the_class_with_fewer_clusters():
     effective = [x.sum() ** 2 / (x**2).sum() for x in sizes]
     assert effective[0] < 4 < effective[1]
     assert_allclose(found.effective, effective, rtol=1e-12)
-    assert_allclose(found.spread.freedom, effective[0] - 1, rtol=1e-12)
+    assert_allclose(found.spread.freedom, 4.0, rtol=1e-12)  # as 29 clusters would have it
     assert found.n_groups == 4
+    drift = roc_areas.cluster_spread(placed.placement, gold, here, cluster, np.array(0.2)).spread
+    assert_allclose(drift.freedom, 6.0, rtol=1e-12)
+    twice = roc_areas.cluster_spread(placed.placement, gold, here, cluster, np.array(0.4)).spread
+    assert drift.variance < twice.variance

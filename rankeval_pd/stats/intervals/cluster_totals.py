@@ -20,19 +20,29 @@ from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson, t_o
 #     u = sum over its candidates in the list of (y - e),
 #
 # so the variance of the true positives in the list is the sum of u^2 about their mean. Large
-# clusters pull the estimates towards themselves. Therefore each total is divided by 1 - h, where h
-# is the cluster's share of the candidates; if one ratio is estimated, this is the jackknife. Since
+# clusters pull the estimates towards themselves. Therefore each total is divided by a power of
+# 1 - h, where h is the cluster's share of the candidates: 1 for a region, whose precision is a
+# ratio (the jackknife), and 1/2 for an n-best list, whose size is given (Bell and McCaffrey). Since
 # a spread estimated from few totals is uncertain, Student's t is used. Its degrees of freedom are
-# the effective number of clusters, (sum of sizes)^2 / (sum of squared sizes), less 1: G - 1 for G
-# clusters of one size, fewer if sizes differ.
+# one less than the number of clusters that are as alike as these: the inverse of the chance that
+# two candidates of the list are of one cluster (Simpson 1949), at most the clusters in the list.
 #
-# References: E. L. Korn and B. I. Graubard (1998), Confidence intervals for proportions with small
-# expected number of positive counts estimated from survey data, Survey Methodology 24. N. A.
-# Obuchowski (1997), Nonparametric analysis of clustered ROC curve data, Biometrics 53. L. Kish
-# (1965), Survey Sampling: the effective number.
+# The totals of a difference of two lists are symmetric if the lists are equally good, and a sum of
+# symmetric totals is the less often large by its own spread the more unequal they are. So the
+# totals are taken as they are, and the degrees of freedom are those of G clusters, G - 1; with k of
+# them in the lists at most 2 k - 1, or few equal totals would reject far too often.
+#
+# References: R. M. Bell and D. F. McCaffrey (2002), Bias reduction in standard errors for linear
+# regression with multi-stage samples, Survey Methodology 28. C. Franco et al. (2019), Comparative
+# study of confidence intervals for proportions in complex sample surveys, Journal of Survey
+# Statistics and Methodology 7. E. L. Korn and B. I. Graubard (1998), Confidence intervals for
+# proportions with small expected number of positive counts estimated from survey data, Survey
+# Methodology 24. E. H. Simpson (1949), Measurement of diversity, Nature 163. N. A. Obuchowski
+# (1997), Nonparametric analysis of clustered ROC curve data, Biometrics 53.
 
 Advance = Callable[[int], object]
 _CELLS_AT_ONCE = 2_000_000  # cells (list, cluster) in memory: 16 MB
+ADDED = 0.1  # of the squares of a candidate, in simulations enough for lists of one label
 _ROUNDING = 1e-7  # a standard deviation of influences below this is rounding
 
 
@@ -43,6 +53,7 @@ class ClusterSpread(NamedTuple):
     freedom: FloatArray  #: degrees of freedom of the variance
     n_groups: IntArray  #: clusters with candidates in the list
     influence: FloatArray  #: the variance of the observed totals alone
+    clusters: int  #: all of them, in the list or not
 
     def quantile(self, level: float) -> FloatArray:
         """Return the two-sided quantile of Student's t."""
@@ -53,7 +64,7 @@ class ClusterSpread(NamedTuple):
         return np.where(known, result, np.inf)
 
 
-def _list_counts(
+def list_counts(
     weight: FloatArray, first: IntArray, cluster: IntArray, n_lists: int, n_clusters: int
 ) -> FloatArray:
     """Return the sums of weights (list, cluster); list k contains the candidates with first <= k.
@@ -85,6 +96,11 @@ class ListTotals(NamedTuple):
     edges: tuple[FloatArray, ...]  #: the share of true positives at the edge, per ranking: (n)
     fixed: bool  #: whether these are regions with fixed thresholds, not n-best lists
     everyone: int | None = None  #: number of clusters in the whole data, if only heads are here
+
+    @property
+    def power(self) -> float:
+        """To which power 1 - h raises a total: see above."""
+        return 0.0 if len(self.ranks) > 1 else 1.0 if self.fixed else 0.5
 
     @property
     def size(self) -> int:
@@ -123,7 +139,7 @@ class ListTotals(NamedTuple):
         self, gold: FloatArray, firsts: list[IntArray], cluster: IntArray, n_clusters: int
     ) -> tuple[FloatArray, FloatArray]:
         def counts(weight: FloatArray, first: IntArray) -> FloatArray:
-            return _list_counts(weight, first, cluster, self.n.size, n_clusters)
+            return list_counts(weight, first, cluster, self.n.size, n_clusters)
 
         # with two rankings, the first list minus the second: shared candidates cancel
         one = np.ones_like(gold)
@@ -141,41 +157,55 @@ class ListTotals(NamedTuple):
 def total_spread(totals: ListTotals, added: FloatArray | float = 0.0) -> ClusterSpread:
     """Return the variance of the sum of the totals; O(lists times clusters).
 
-    ``added`` is the sum of squares of one candidate of either label in each list. It keeps the
-    variance above 0 if all candidates have one label, and is multiplied by the typical size of a
-    cluster.
+    ``added`` is the square of a candidate. Times the typical size of a cluster, it keeps the
+    variance of a share above 0 if all candidates have one label.
     """
     if len(factors := factors_of(totals.cluster)) > 1:
         one, other, cells = (
-            total_spread(totals._replace(cluster=levels), added) for levels in factors
+            total_spread(totals._replace(cluster=levels, everyone=None), added)
+            for levels in factors
         )
         return ClusterSpread(
             of_both_factors([x.variance for x in (one, other, cells)]),
             np.minimum(one.freedom, other.freedom),
             np.minimum(one.n_groups, other.n_groups),
             of_both_factors([x.influence for x in (one, other, cells)]),
+            min(one.clusters, other.clusters),
         )
-    # two passes over the blocks: sizes first, which the jackknife needs, then totals
+    # two passes over the blocks: sizes first, which the leverages need, then totals
     everyone, totals = totals.size, totals.listed()
-    whole, squared_sizes, n_groups = (np.zeros(totals.n.size) for _ in range(3))
+    whole, pairs, n_groups = (np.zeros(totals.n.size) for _ in range(3))
     for _, size in totals.blocks():
         whole += size.sum(axis=1)
-        squared_sizes += (size**2).sum(axis=1)
+        pairs += (size * (size - 1.0)).sum(axis=1)
         n_groups += (size > 0).sum(axis=1)
     sums, squares = np.zeros(totals.n.size), np.zeros(totals.n.size)
     for total, size in totals.blocks():
         sums += total.sum(axis=1)
-        squares += (_jackknifed(total, size, whole) ** 2).sum(axis=1)
-    # subtract the squared mean: over the clusters in the region, or for n-best lists over all
-    counted = n_groups if totals.fixed else np.full(totals.n.size, float(everyone))
-    some = squared_sizes > 0
-    # the mean size of the cluster of a random candidate; Kish's effective number less 1
-    typical = np.where(some, squared_sizes, 1.0) / np.where(some, whole, 1.0)
-    freedom = np.where(some, whole**2 / np.where(some, squared_sizes, 1.0), 1.0) - 1.0
+        squares += (_jackknifed(total, size, whole, totals.power) ** 2).sum(axis=1)
+    # subtract the squared mean: over the clusters in the region, or for others over all
+    counted = n_groups if totals.power == 1.0 else np.full(totals.n.size, float(everyone))
     squares = np.maximum(squares - sums**2 / np.maximum(counted, 1.0), 0.0)
+    if totals.power:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            alike = np.where(pairs > 0.0, whole * (whole - 1.0) / pairs, np.inf)
+        freedom = np.minimum(alike, n_groups) - 1.0
+        typical = 1.0 + pairs / np.maximum(whole, 1.0)
+        variance = squares + added * typical
+    else:
+        freedom = np.minimum(everyone, 2.0 * n_groups) - 1.0
+        variance = squares * everyone / max(everyone - 1.0, 1.0)
     return ClusterSpread(
-        squares + added * typical, np.maximum(freedom, 0.0), n_groups.astype(np.int64), squares
+        variance, np.maximum(freedom, 0.0), n_groups.astype(np.int64), squares, everyone
     )
+
+
+def simpson_number(size: FloatArray) -> FloatArray:
+    """Return how many clusters of one size are as likely to have two candidates in one."""
+    whole, pairs = size.sum(axis=-1), (size * (size - 1.0)).sum(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        alike = np.where(pairs > 0.0, whole * (whole - 1.0) / pairs, np.inf)
+    return np.asarray(np.minimum(alike, (size > 0).sum(axis=-1)))
 
 
 # Two crossed factors, as verb and particle: variances of the totals of either factor's levels are
@@ -233,30 +263,37 @@ def whole_spread(
         here = slice(start, start := start + total.shape[1])
         moved = total - np.multiply.outer(of_positive, positive[here])
         moved += np.multiply.outer(of_all, size[here])
-        squares += (_jackknifed(moved, weight[np.newaxis, here], whole) ** 2).sum(axis=1)
+        squares += (_jackknifed(moved, weight[np.newaxis, here], whole, 0.5) ** 2).sum(axis=1)
         n_groups += (inside > 0).sum(axis=1)
-    freedom = whole * weight.sum() / max((weight**2).sum(), 1.0) - 1.0
-    spread = ClusterSpread(squares, np.maximum(freedom, 0.0), n_groups.astype(np.int64), squares)
+    freedom = np.full(totals.n.size, simpson_number(weight) - 1.0)
+    spread = ClusterSpread(
+        squares, np.maximum(freedom, 0.0), n_groups.astype(np.int64), squares, totals.size
+    )
     return WholeSpread(spread, np.asarray((weight**2).sum() / np.maximum(whole, 1.0)))
 
 
-def _jackknifed(total: FloatArray, size: FloatArray, whole: FloatArray) -> FloatArray:
-    """Return total / (1 - h), (n, cluster), finite also for a cluster that is the whole list."""
+def _jackknifed(
+    total: FloatArray, size: FloatArray, whole: FloatArray, power: float = 1.0
+) -> FloatArray:
+    """Return total / (1 - h)^power, finite also for a cluster that is the whole list."""
+    if not power:
+        return total
     share = size / np.maximum(whole, 1.0)[:, np.newaxis]
-    return np.asarray(total / np.maximum(1.0 - share, 0.5 / np.maximum(size, 1.0)))
+    rest = np.maximum(1.0 - share, 0.5 / np.maximum(size, 1.0))
+    return np.asarray(total / rest**power)
 
 
 def effective_size(
-    n: IntArray, precision: FloatArray, found: ClusterSpread, level: float
+    n: IntArray, precision: FloatArray, found: ClusterSpread, level: float, most: float = 1.0
 ) -> FloatArray:
     """Return the size of a region of independent candidates with the same interval.
 
     Korn and Graubard's effective size: n times the ratio of the binomial to the clusters' variance,
-    times the squared ratio of the normal quantile to Student's.
+    times the squared ratio of the normal quantile to Student's. It is at most ``most`` times n.
     """
     binomial = n * precision * (1.0 - precision)
     wider = (z_of(level) / found.quantile(level)) ** 2
-    size: FloatArray = n * np.minimum(1.0, binomial / np.maximum(found.variance, 1e-300)) * wider
+    size: FloatArray = n * np.minimum(most, binomial / np.maximum(found.variance, 1e-300)) * wider
     return np.asarray(np.maximum(size, 1e-6))
 
 
@@ -273,7 +310,8 @@ def largest_statistics(
     O(draws times lists times clusters), as one matrix product per block: (draw).
     """
     rng = np.random.default_rng(seed)
-    everyone = found.n_groups if totals.fixed else np.full(totals.n.size, totals.size)
+    power = totals.power
+    everyone = found.n_groups if power == 1.0 else np.full(totals.n.size, totals.size)
     whole, sums = np.zeros(totals.n.size), np.zeros(totals.n.size)
     for total, size in totals.blocks():
         whole += size.sum(axis=1)
@@ -281,8 +319,8 @@ def largest_statistics(
     centre = sums / np.maximum(everyone, 1)
     z = np.zeros((n_resamples, totals.n.size))
     for total, size in totals.blocks():
-        counted = (size > 0) | (not totals.fixed)
-        influence = np.where(counted, _jackknifed(total, size, whole) - centre[:, np.newaxis], 0.0)
+        raised = _jackknifed(total, size, whole, power) - centre[:, np.newaxis]
+        influence = np.where((size > 0) | (power < 1.0), raised, 0.0)
         z += rng.standard_normal((n_resamples, total.shape[1])) @ influence.T
     advance(n_resamples)
     scale = np.sqrt(found.influence)

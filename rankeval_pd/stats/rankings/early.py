@@ -43,6 +43,11 @@ class Influence(NamedTuple):
 
     Given n, it is unbiased if the numbers of both classes above a score are Poisson.
     """
+    drift: FloatArray
+    """What the value gains for each unit of the logit of the share of positives.
+
+    Influences are of classes of these sizes; if clusters are drawn, the sizes vary as well.
+    """
 
 
 def influences(ranking: Ranking, *, ties: str = "blocks") -> Influence:
@@ -64,6 +69,7 @@ def influences(ranking: Ranking, *, ties: str = "blocks") -> Influence:
         # what a candidate adds to, or takes from, the lists of the positives at or below it
         gained = at.from_own_on(share * positive * (at.n - at.tp) / at.n**2) / positive
         lost = at.from_own_on(share * negative * at.tp / at.n**2) / positive
+        drift = np.where(at.true, gained, 0.0).sum(axis=-1) / positive[..., 0]
         own = at.of_block(precision) / at.size
         of_positive = _center_class(own - value + gained, at.true, positive)
         of_other = _center_class(-lost, at.here & ~at.true, negative)
@@ -71,7 +77,8 @@ def influences(ranking: Ranking, *, ties: str = "blocks") -> Influence:
     ranked = np.where(at.here, np.where(at.true, of_positive, of_other) * scale, 0.0)
     influence = np.empty(ranked.shape)
     np.put_along_axis(influence, at.positions, ranked, axis=-1)
-    return Influence(value[..., 0], influence, ranking.gold, ranking.present, corrected[..., 0])
+    of_all = value[..., 0], influence, ranking.gold, ranking.present, corrected[..., 0], drift
+    return Influence(*of_all)
 
 
 def chance_average_precision(ranking: Ranking, *, ties: str = "blocks") -> FloatArray:

@@ -9,6 +9,7 @@ import numpy as np
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions import hypergeometric
 from rankeval_pd.stats.distributions.hypergeometric import first_near
+from rankeval_pd.stats.intervals.cluster_totals import simpson_number
 from rankeval_pd.stats.intervals.proportions import clopper_pearson, t_of, z_of
 from rankeval_pd.stats.rankings import ranking
 
@@ -291,6 +292,7 @@ def average_precision(
     probability: FloatArray,
     stratum: IntArray,
     design: Design,
+    cluster: IntArray | None = None,
 ) -> tuple[float, float, float]:
     """Return average precision, estimated, and its limits, of candidates in falling order.
 
@@ -325,8 +327,10 @@ def average_precision(
             each = np.where((seen > 0) & hit, lists * (end - 1) / seen, 0.0)
         told, taken = (_from_on(x, score) - x for x in (each, each * share))
         influence = influence + np.where(hit, told, 0.0) - taken
-    error = np.sqrt(_variance(weight, chosen, influence, judged, stratum, design)) / whole
-    count, sure = int(hit.sum()), (low, high)
+    variance = _variance(weight, chosen, influence, judged, stratum, design, cluster)
+    error, sure, count = np.sqrt(variance) / whole, (low, high), float(hit.sum())
+    if cluster is not None:
+        count = float(simpson_number(np.bincount(cluster[hit]).astype(float)))
     low, high = _limits(value, error, count, sure, design.level)
     if design.estimator != "horvitz-thompson":
         # the same, each positive counting among the others as far as it could have been missed:
@@ -380,14 +384,23 @@ def _variance(
     judged: BoolArray,
     stratum: IntArray,
     design: Design,
+    cluster: IntArray | None = None,
 ) -> float:
-    """Return the variance of the weighted sum of influences, as the sample was drawn."""
+    """Return the variance of the weighted sum of influences, as the sample was drawn.
+
+    With clusters it is that of a sample of whole ones.
+    """
+    if cluster is not None:
+        moved = np.where(judged, np.sqrt(1.0 - rate) * weight * influence, 0.0)
+        number = np.unique(cluster[judged], return_inverse=True)[1]
+        sums = np.bincount(number, moved[judged])
+        return float(((sums - sums.mean()) ** 2).sum()) * sums.size / max(sums.size - 1.0, 1.0)
     drawn = np.where(judged, (1.0 - rate) * (weight * influence) ** 2, 0.0)
     if not design.strata or design.estimator == "horvitz-thompson":
         return float(drawn.sum())
     total = 0.0
-    for number in range(design.strata):
-        inside = judged & (stratum == number)
+    for k in range(design.strata):
+        inside = judged & (stratum == k)
         count = int(inside.sum())
         if count > 1:
             squares = float(np.var(influence[inside], ddof=1))
@@ -398,7 +411,7 @@ def _variance(
 
 
 def _limits(
-    value: float, error: float, positives: int, sure: tuple[float, float], level: float
+    value: float, error: float, positives: float, sure: tuple[float, float], level: float
 ) -> tuple[float, float]:
     """Return limits symmetric for the logit, with Student's quantile, within what is possible."""
     from scipy import special
@@ -406,7 +419,7 @@ def _limits(
     if not (error > 1e-12 and 0.0 < value < 1.0):  # below it is rounding
         return sure
     middle = np.log(value / (1.0 - value))
-    half = t_of(max(positives - 1, 1), level) * error / (value * (1.0 - value))
+    half = t_of(max(positives - 1.0, 1.0), level) * error / (value * (1.0 - value))
     low, high = special.expit([middle - half, middle + half])
     low, high = np.clip((low, high), *sure)
     return min(float(low), value), max(float(high), value)  # the estimate may be impossible

@@ -90,6 +90,7 @@ def of_influences(
     seed: int,
     student: bool = False,
     cluster: IntArray | None = None,
+    drift: FloatArray | None = None,
 ) -> PairTests:
     """Return the tests of all pairs of areas, from the influence of every candidate.
 
@@ -97,7 +98,8 @@ def of_influences(
     differences is as large, by Student's joint law with one degree of freedom less than the smaller
     class has candidates. A pair alone has the p-value of ``compare_area``, by Student's law with
     Welch's degrees of freedom, or with ``student`` by this law. There is no test if a class has one
-    candidate. With ``cluster`` variances and degrees of freedom are those of whole clusters. If
+    candidate. With ``cluster`` variances and degrees of freedom are those of whole clusters, with
+    ``drift`` those of average precisions. If
     nothing varies although the scores rank the candidates differently, the standard error is
     infinite.
     """
@@ -124,8 +126,9 @@ def of_influences(
         else:
             group = np.broadcast_to(cluster, (*batch, cluster.shape[-1]))[row]
             covariance, parts, shared = _of_clusters(
-                influence[row], gold[row], present[row], group, (left, right)
-            )
+                influence[row], gold[row], present[row], group, (left, right),
+                None if drift is None else drift[row],
+            )  # fmt: skip
             least = float(np.nan_to_num(shared, nan=1.0).min(initial=np.inf))
         own = np.diag(covariance)
         variance = np.where(parts[-1] <= _ZERO * (own[left] + own[right]), 0.0, parts[-1])
@@ -187,19 +190,21 @@ def _of_clusters(
     present: BoolArray,
     cluster: IntArray,
     sides: tuple[IntArray, IntArray],
+    drift: FloatArray | None,
 ) -> tuple[FloatArray, list[FloatArray], FloatArray]:
     """Return covariances of areas, the variances of their differences, and degrees of freedom."""
     here, label = np.asarray(present.all(axis=0)), np.asarray(gold.any(axis=0))
 
-    def spread(values: FloatArray) -> roc_areas.AreaSpread:
-        return roc_areas.cluster_spread(values, label, here, cluster).spread
+    def spread(values: FloatArray, moves: FloatArray | None) -> roc_areas.AreaSpread:
+        return roc_areas.cluster_spread(values, label, here, cluster, moves).spread
 
-    own, apart = spread(influence), spread(influence[sides[0]] - influence[sides[1]])
+    left, right = sides
+    moves = None if drift is None else drift[left] - drift[right]
+    own, apart = spread(influence, drift), spread(influence[left] - influence[right], moves)
     covariance = np.diag(own.variance)
     both = 0.5 * (own.variance[sides[0]] + own.variance[sides[1]] - apart.variance)
     covariance[sides], covariance[sides[::-1]] = both, both
-    freedom = np.fmin(apart.freedom, np.inf if apart.of_squares is None else apart.of_squares)
-    return covariance, [apart.variance], freedom
+    return covariance, [apart.variance], apart.freedom
 
 
 class _Joint(NamedTuple):

@@ -9,6 +9,7 @@ import numpy as np
 
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import differences
+from rankeval_pd.stats.intervals.cluster_totals import simpson_number
 from rankeval_pd.stats.intervals.proportions import Limits, t_of, z_of
 from rankeval_pd.stats.rankings.ranking import Blocks, Ranking
 
@@ -88,8 +89,7 @@ class AreaSpread(NamedTuple):
 
     variance: FloatArray  #: NaN where a class has fewer than two candidates
     freedom: FloatArray  #: of the variance (Welch 1938, Satterthwaite 1946), or the smaller class's
-    of_squares: FloatArray | None = None
-    """For clusters: the degrees of freedom estimated from the squares of their totals."""
+    clustered: bool = False  #: whether whole clusters are drawn
     untied: FloatArray | float = 1.0  #: see :class:`Placements`
     better: tuple[FloatArray, FloatArray] | None = None
 
@@ -136,60 +136,60 @@ class ClusteredSpread(NamedTuple):
     spread: AreaSpread
     n_groups: IntArray  #: clusters with candidates of the class that has fewer of them
     effective: FloatArray  #: (class, ...): effective numbers of clusters of either class
+    clusters: int  #: in the row with the fewest
 
 
 def cluster_spread(
-    placement: FloatArray, gold: BoolArray, present: BoolArray, cluster: IntArray
-) -> ClusteredSpread:
-    """Return Obuchowski's variance of an area, or of a difference, from its placements.
+    placement: FloatArray, gold: BoolArray, present: BoolArray, cluster: IntArray,
+    drift: FloatArray | None = None,
+) -> ClusteredSpread:  # fmt: skip
+    """Return the variance of an area, or of a difference, from placements added up over clusters.
 
-    The placements of each class are added up over a cluster. The degrees of freedom are those of
-    the class with fewer effective clusters, (sum of sizes)^2 / (sum of squared sizes) less 1. If a
-    few clusters contain most wrongly ranked candidates, the variance is less certain: a sum of
-    squares of totals u has 2 / (sum of u^4 / (sum of u^2)^2 - 1/G) degrees of freedom.
+    The totals of a class are divided by the root of 1 - h, where h is the cluster's share of it
+    (Bell and McCaffrey). The degrees of freedom are one less than Simpson's number of clusters of
+    the more uneven class, see ``cluster_totals``, or 4. An average precision also moves with the
+    share of positives, by ``drift`` for a unit of its logit; its totals are divided by 1 - h, and
+    the degrees of freedom are at least 6. For either there have to be enough clusters.
     """
     placement, gold, present, cluster = np.broadcast_arrays(placement, gold, present, cluster)
     shape = placement.shape[:-1]
-    variance, effective = np.full((2, *shape), np.nan), np.full((2, *shape), np.nan)
-    n_groups = np.zeros(shape, dtype=np.int64)
+    variance, freedom = np.full(shape, np.nan), np.full(shape, np.nan)
+    effective, n_groups = np.full((2, *shape), np.nan), np.zeros(shape, dtype=np.int64)
+    by = None if drift is None else np.broadcast_to(drift, shape)
+    clusters = np.iinfo(np.int64).max
     for row in np.ndindex(shape):
-        here = present[row]
-        true = gold[row][here]
+        here, true = present[row], gold[row][present[row]]
         if true.any() and not true.all():
             number = np.unique(cluster[row][here], return_inverse=True)[1]
-            result = _cluster_variance(placement[row][here], true, number)
-            variance[(slice(None), *row)], effective[(slice(None), *row)], n_groups[row] = result
-    spread = AreaSpread(variance[0], effective.min(axis=0) - 1.0, variance[1])
-    return ClusteredSpread(spread, n_groups, effective)
+            own = None if by is None else float(by[row])
+            result = _cluster_variance(placement[row][here], true, number, own)
+            variance[row], freedom[row], effective[(slice(None), *row)], n_groups[row] = result
+            clusters = min(clusters, int(number.max()) + 1)
+    spread = AreaSpread(variance, freedom, clustered=True)
+    return ClusteredSpread(spread, n_groups, effective, clusters)
 
 
 def _cluster_variance(
-    placement: FloatArray, gold: BoolArray, cluster: IntArray
-) -> tuple[tuple[float, float], list[float], int]:
-    """Return the variance and what its squares show, effective clusters, and their number."""
+    placement: FloatArray, gold: BoolArray, cluster: IntArray, drift: float | None
+) -> tuple[float, float, list[float], int]:
+    """Return the variance, its degrees of freedom, effective clusters, and their number."""
     size = int(cluster.max()) + 1
-    sums, corrections, effective, groups = [], [], [], []
-    # of each class: totals of clusters, the correction G / (G - 1), and Kish's effective number
-    for one in (gold, ~gold):
+    totals, counts = np.zeros(size), []
+    for one, sign in ((gold, 1.0), (~gold, -1.0)):
         count = np.bincount(cluster[one], minlength=size).astype(float)
-        far = placement[one] - placement[one].mean()
-        sums.append(np.bincount(cluster[one], weights=far, minlength=size) / count.sum())
-        groups.append(int((count > 0).sum()))
-        corrections.append(groups[-1] / (groups[-1] - 1.0) if groups[-1] > 1 else np.nan)
-        effective.append(float(count.sum() ** 2 / (count**2).sum()))
-    # clusters contain candidates of both classes, so the totals covary
-    both = size / (size - 1.0) if size > 1 else np.nan
-    variance = (
-        corrections[0] * float(sums[0] @ sums[0])
-        + corrections[1] * float(sums[1] @ sums[1])
-        + 2.0 * both * float(sums[0] @ sums[1])
-    )
+        far = placement[one] - placement[one].mean() + sign * (drift or 0.0)
+        total = np.bincount(cluster[one], weights=far, minlength=size) / count.sum()
+        rest = np.maximum(1.0 - count / count.sum(), 0.5 / np.maximum(count, 1.0))
+        totals += total / (rest if drift is not None else np.sqrt(rest))
+        counts.append(count)
+    effective = [float(count.sum() ** 2 / (count**2).sum()) for count in counts]
+    n_groups = min(int((count > 0).sum()) for count in counts)
+    variance = float(((totals - totals.mean()) ** 2).sum())
     if variance < _ROUNDING**2:
-        return (0.0, np.inf), effective, min(groups)
-    squares = (sums[0] + sums[1]) ** 2
-    whole = float(squares.sum())
-    uneven = float(squares @ squares) / whole**2 - 1.0 / size if whole > 0.0 else 0.0
-    return (variance, 2.0 / uneven if uneven > _ROUNDING else np.inf), effective, min(groups)
+        return 0.0, min(effective) - 1.0, effective, n_groups
+    even = min(float(simpson_number(count)) for count in counts) - 1.0
+    least = min(_LEAST if drift is None else 6.0, 2.0 * n_groups - 1.0, size - 1.0)
+    return variance, max(even, least), effective, n_groups
 
 
 def delong_limits(area: FloatArray, found: AreaSpread, level: float) -> Limits:
@@ -255,9 +255,7 @@ class _NewcombeModel(NamedTuple):
         cls, area: FloatArray, found: AreaSpread, positive: IntArray | FloatArray,
         negative: IntArray | FloatArray,
     ) -> _NewcombeModel:  # fmt: skip
-        shown = found.of_squares
-        freedom = found.freedom if shown is None else np.minimum(found.freedom, shown)
-        one = np.ones(1)
+        freedom, one = found.freedom, np.ones(1)
         plain = cls(positive, negative, one, one, one > 0.0, freedom, found.untied)
         power = 0.5 - 0.5 * _FEW / np.maximum(np.minimum(positive, negative), _FEW)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -266,7 +264,7 @@ class _NewcombeModel(NamedTuple):
         return plain._replace(
             ratio=np.where(larger, ratio, 1.0),
             least=np.clip(np.nan_to_num(ratio), 0.1, 1.0) ** power,
-            normal=~larger & (shown is None),
+            normal=~larger & (not found.clustered),
             freedom=np.maximum(freedom, 1.0),
         )
 
@@ -472,7 +470,7 @@ def outline_area(outline: Outline) -> tuple[float, AreaSpread]:
     two = outline.tp.size == 2 and not outline.between.any()
     one, other = (np.array(float(x[0]) if two else np.nan) for x in (outline.tp, outline.tied))
     freedom = freedom_of(both, sizes)
-    return value, AreaSpread(both[0] + both[1], freedom, None, untied, (one, other))
+    return value, AreaSpread(both[0] + both[1], freedom, False, untied, (one, other))
 
 
 def _class_variance(placement: FloatArray, times: IntArray) -> float:

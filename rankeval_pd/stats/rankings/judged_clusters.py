@@ -1,0 +1,187 @@
+"""Rankings of which a part is judged, whose candidates come in clusters: limits of their sums.
+
+A total is estimated as without clusters, see ``judged_sums``. Its spread is that of the totals of
+clusters of judged candidates: for a candidate of label y, weight w and rate r of judging
+
+    w sqrt(1 - r) (y - p),
+
+with the share p of true positives in its stratum. This is the error of a sample of whole clusters,
+and too large for a sample of single candidates of each cluster. If all are judged it is 0. The
+laws are those of ``cluster_totals``; the interval is Wilson's for the effective number of judged
+candidates, and that of a difference is Student's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.intervals import cluster_totals
+from rankeval_pd.stats.intervals.proportions import INTERVALS, Limits, t_of, z_of
+from rankeval_pd.stats.rankings.judged_sums import Design
+
+Sets = Sequence[tuple[float, IntArray]]
+"""Sums of lists, each with its sign: the first list that contains each candidate."""
+
+
+class JudgedClusters(NamedTuple):
+    """The candidates of one ranking, who is judged of them, and their clusters from 0."""
+
+    judged: BoolArray
+    true: BoolArray
+    probability: FloatArray
+    stratum: IntArray
+    cluster: IntArray
+    design: Design
+    here: BoolArray  #: of all candidates, which these are
+
+    @classmethod
+    def of(
+        cls, of_each: Sequence[AnyArray], cluster: IntArray, here: BoolArray, design: Design
+    ) -> JudgedClusters:
+        """Return those of the candidates that are here, of all fields in their order."""
+        number = np.unique(cluster[here], return_inverse=True)[1].astype(np.int64)
+        judged, true, probability, stratum = (x[here] for x in of_each)
+        return cls(judged, true, probability, stratum, number, design, here)
+
+    @property
+    def everyone(self) -> int:
+        """The number of clusters of which something is judged."""
+        return int(np.unique(self.cluster[self.judged]).size)
+
+    def list_limits(
+        self, rank: IntArray, listed: BoolArray, n: IntArray, share: FloatArray, whole: FloatArray,
+        *, recall: bool,
+    ) -> Limits:  # fmt: skip
+        """Return the limits of the share of true positives in lists, or of the recall of them.
+
+        ``whole`` is what the share is a part of: n, or the estimated positives.
+        """
+        low, high = np.empty((2, n.size))
+        for block in self._blocks(n):
+            first = self._firsts(rank, listed, n[block])
+            size = n[block].size
+            inside, seen = self.totals([(1.0, first)], size)
+            if recall:
+                all_of = np.zeros_like(first)
+                outside, _ = self.totals([(1.0, all_of), (-1.0, first)], size)
+                own = share[block, np.newaxis]
+                inside = (1.0 - own) * inside - own * outside
+                positive = np.bincount(
+                    self.cluster[self.judged & self.true], minlength=seen.shape[1]
+                )
+                seen = np.broadcast_to(positive.astype(float), seen.shape)
+                left = np.full(size, 1.0 - self.judged.mean())
+            else:
+                left = np.clip(1.0 - seen.sum(axis=1) / whole[block], 0.0, 1.0)
+            error = np.nan_to_num(inside / whole[block, np.newaxis])
+            ratio = recall or self.design.estimator != "horvitz-thompson"
+            low[block], high[block] = share_limits(
+                share[block], error, seen, left, self.design.level, whole=ratio
+            )
+        return low, high
+
+    def region_limits(
+        self, ranks: tuple[IntArray, IntArray], listed: tuple[BoolArray, BoolArray], n: IntArray,
+        shares: tuple[FloatArray, FloatArray],
+    ) -> list[Limits]:  # fmt: skip
+        """Return the limits of the shares of true positives in the two difference regions."""
+        limits = np.empty((2, 2, n.size))
+        for block in self._blocks(n):
+            firsts = [self._firsts(*x, n[block]) for x in zip(ranks, listed, strict=True)]
+            both, ratio = np.maximum(*firsts), self.design.estimator != "horvitz-thompson"
+            for side, first in enumerate(firsts):
+                error, seen = self.totals([(1.0, first), (-1.0, both)], n[block].size)
+                size = self._sizes([(1.0, first), (-1.0, both)], n[block].size)
+                left = np.clip(1.0 - seen.sum(axis=1) / size, 0.0, 1.0)
+                limits[side, :, block] = np.array(share_limits(
+                    shares[side][block], error / size[:, np.newaxis], seen, left,
+                    self.design.level, whole=ratio,
+                ))  # fmt: skip
+        return [(low, high) for low, high in limits]
+
+    def _sizes(self, sets: Sets, n_lists: int) -> FloatArray:
+        """Return the candidates in each set, 1 where there is none."""
+        size = np.zeros(n_lists)
+        for sign, first in sets:
+            size += sign * np.cumsum(np.bincount(first, minlength=n_lists + 1)[:n_lists])
+        return np.maximum(size, 1.0)
+
+    def _firsts(self, rank: IntArray, listed: BoolArray, n: IntArray) -> IntArray:
+        found = np.searchsorted(n, rank[self.here], side="left")
+        return np.where(listed[self.here], found, n.size)
+
+    def _blocks(self, n: IntArray) -> Iterator[slice]:
+        """Yield the lists in blocks, of which tables by cluster fit in memory."""
+        step = max(1, 2_000_000 // (int(self.cluster.max(initial=0)) + 1))
+        for start in range(0, n.size, step):
+            yield slice(start, start + step)
+
+    def totals(self, sets: Sets, n_lists: int) -> tuple[FloatArray, FloatArray]:
+        """Return the errors of the clusters, and their judged candidates: (list, cluster)."""
+        clusters = int(self.cluster.max(initial=-1)) + 1
+        error, seen = np.zeros((2, n_lists, clusters))
+        horvitz = self.design.estimator == "horvitz-thompson"
+        strata = 0 if horvitz else self.design.strata
+        for number in range(max(strata, 1)):
+            here = self.stratum == number if strata > 1 else np.ones(self.judged.size, dtype=bool)
+
+            def add(weight: FloatArray, here: BoolArray = here) -> FloatArray:
+                cluster = self.cluster[here]
+                return np.asarray(sum(
+                    sign * cluster_totals.list_counts(
+                        weight[here], first[here], cluster, n_lists, clusters
+                    )
+                    for sign, first in sets
+                ))  # fmt: skip
+
+            judged = self.judged.astype(float)
+            size, own = add(np.ones(judged.size)), add(judged)
+            seen += own
+            weight = judged if strata else judged / self.probability
+            damped = judged if strata else weight * np.sqrt(1.0 - self.probability)
+            total, every = (x.sum(axis=1) for x in (add(weight), size))
+            with np.errstate(divide="ignore", invalid="ignore"):
+                share = add(weight * self.true).sum(axis=1) / total
+                scale = every / total
+                if strata:
+                    scale = scale * np.sqrt(np.clip(1.0 - own.sum(axis=1) / every, 0.0, 1.0))
+            if horvitz:
+                share, scale = np.zeros(n_lists), np.ones(n_lists)
+            moved = add(damped * self.true) - share[:, np.newaxis] * add(damped)
+            error += np.nan_to_num(scale)[:, np.newaxis] * np.nan_to_num(moved)
+        return error, seen
+
+
+def share_limits(
+    share: FloatArray, error: FloatArray, seen: FloatArray, left: FloatArray, level: float,
+    *, whole: bool = True,
+) -> Limits:  # fmt: skip
+    """Return the limits of a share, from the errors of the clusters and what is judged of each.
+
+    ``left`` is the share of candidates without a judgment: with none of them nothing varies.
+    ``whole`` says that the estimate is a share of judged candidates, as Horvitz and Thompson's is
+    not, whose interval is Student's.
+    """
+    judged = np.maximum(seen.sum(axis=-1), 1.0)
+    near = (np.nan_to_num(share) * judged + 2.0) / (judged + 4.0)
+    h = seen / judged[..., np.newaxis]
+    squares = (error**2 / np.maximum(1.0 - h, 0.5 / np.maximum(seen, 1.0))).sum(axis=-1)
+    squares += (
+        (near**2 + (1.0 - near) ** 2)
+        * left
+        * (cluster_totals.ADDED * (seen**2).sum(axis=-1) / judged**3)
+    )
+    variance = np.maximum(squares, near * (1.0 - near) * left / judged)
+    freedom = cluster_totals.simpson_number(seen) - 1.0
+    known = (freedom > 0.0) & (variance > 0.0)
+    t = t_of(np.where(known, freedom, 1.0), level)
+    if not whole:
+        half = np.where(known, t * np.sqrt(variance), np.inf)
+        return share - half, share + half
+    worth = near * (1.0 - near) / np.where(known, variance, np.inf) * (z_of(level) / t) ** 2
+    worth = np.maximum(worth, 1e-6)
+    return INTERVALS["wilson"](np.clip(np.nan_to_num(share), 0.0, 1.0) * worth, worth, level)

@@ -1,0 +1,115 @@
+"""Rankings judged in part whose candidates belong together: coverage of what ``groups`` gives.
+
+The candidates are one population of 30 or 60 groups of 20, or of 3 to 50; label and scores of a
+group share ``icc`` of their variance. Judged are all candidates of some groups, drawn at random, or
+a share of the candidates of every group. Intervals are of the lists of the population, of the best
+fifth: of their precision, recall, average precision, and the difference of precision. ``covers`` is
+the share of samples whose 95 % interval has the population's value, ``without`` the same of
+intervals that take candidates for independent, ``wide`` how many times as wide intervals are as
+those that would just cover. Writes judged_clusters.csv beside itself; ten minutes.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from rankeval_pd.judging.judged_rankings import average_columns, list_columns, region_columns
+from rankeval_pd.stats.rankings.judged_sums import Design
+from rankeval_pd.stats.rankings.ranking import Ranking
+
+SAMPLES = 2_000
+DESIGN = Design(1, "estimate", "ratio", 0.95)
+
+
+def population(groups: int, kind: str, icc: float, rng: Any) -> tuple[np.ndarray, ...]:
+    """Return labels, two rows of scores, and groups."""
+    size = np.full(groups, 20) if kind == "equal" else rng.integers(3, 51, groups)
+    cluster = np.repeat(np.arange(groups), size)
+
+    def together() -> np.ndarray:
+        shared = rng.normal(size=groups)[cluster]
+        return np.sqrt(icc) * shared + np.sqrt(1.0 - icc) * rng.normal(size=cluster.size)
+
+    gold, common = together() > stats.norm.ppf(0.75), together()
+    return gold, np.stack([common + together() + gold, common + together() + 0.6 * gold]), cluster
+
+
+def answers(gold: Any, score: Any, cluster: Any, judged: Any, n: Any) -> dict[str, np.ndarray]:
+    """Return estimates and limits, (3, sample); without clusters candidates are independent.
+
+    ``judged`` is (sample, candidate).
+    """
+    label = gold & judged
+    here = np.ones(label.shape, dtype=bool)
+    ranking = Ranking.of(np.broadcast_to(score[0], label.shape), label, here)
+    given = (judged, np.ones(gold.size), np.zeros(gold.size, dtype=np.int64), cluster)
+    options: dict[str, Any] = {
+        "design": DESIGN, "n": n, "every": False, "ties": "shared", "advance": lambda _: None,
+    }  # fmt: skip
+    found = {
+        f"judged_{name}": np.array(
+            [x[..., 0] for x in list_columns(ranking, *given, **options, recall=recall)[2:5]]
+        )
+        for name, recall in (("precision", False), ("recall", True))
+    }
+    pair = np.broadcast_to(score, (label.shape[0], 2, gold.size))
+    columns = region_columns(
+        pair, label, np.ones(pair.shape, dtype=bool), *given, **options, ends=False
+    )
+    found["judged_difference"] = np.array([x[:, 0, 0] for x in columns[5:8]])
+    columns = average_columns(ranking, *given, design=DESIGN)
+    found["judged_average_precision"] = np.array(columns[2:5])
+    return found
+
+
+def rows() -> Iterator[tuple[Any, ...]]:
+    for groups, kind in ((30, "equal"), (30, "3 to 50"), (60, "equal"), (60, "3 to 50")):
+        for icc in (0.3, 0.8):
+            rng = np.random.default_rng(3)
+            gold, score, cluster = population(groups, kind, icc, rng)
+            n = np.array([round(0.2 * gold.size)])
+            true = answers(gold, score, cluster, np.ones((1, gold.size), dtype=bool), n)
+            for how in ("10 groups", "20 groups", "a third of each"):
+                setting = f"{groups} groups, {kind}, icc {icc}, judged {how}"
+                judged = np.array([_drawn(how, cluster, rng) for _ in range(SAMPLES)])
+                found, alone = (answers(gold, score, x, judged, n) for x in (cluster, None))
+                for name, (truth, *_) in true.items():
+                    value, low, high = found[name]
+                    side = np.where(value > truth, value - low, high - value)
+                    just = np.nan_to_num(np.abs(value - truth) / np.maximum(side, 1e-12))
+                    covers, without = (
+                        np.mean((low - 1e-12 <= truth) & (truth <= high + 1e-12))
+                        for _, low, high in (found[name], alone[name])
+                    )
+                    factor = max(float(np.quantile(just, 0.95)), 1e-12)
+                    yield name, setting, covers, without, 1.0 / factor, SAMPLES
+
+
+def _drawn(how: str, cluster: Any, rng: Any) -> np.ndarray:
+    """Return who is judged of one sample."""
+    if how == "a third of each":
+        return np.asarray(rng.random(cluster.size) < 1.0 / 3.0)
+    drawn = rng.choice(int(cluster.max()) + 1, int(how.split()[0]), replace=False)
+    return np.isin(cluster, drawn)
+
+
+def main() -> None:
+    warnings.simplefilter("ignore")
+    table = []
+    for row in rows():
+        table.append(row)
+        print(*row, flush=True)
+    names = ["call", "setting", "covers", "without", "wide", "samples"]
+    path = Path(__file__).with_suffix(".csv")
+    pd.DataFrame(table, columns=names).to_csv(path, index=False, float_format="%.4g")
+
+
+if __name__ == "__main__":
+    main()
