@@ -70,10 +70,8 @@ def in_words(table: pd.DataFrame | xr.Dataset, *, methods: bool = False) -> str:
         return methods_section(frame, attrs)
     for needed, write in _KINDS:
         if all(any(x in frame for x in name.split("|")) for name in needed.split()):
-            return (
-                "\n\n".join([*write(frame, attrs), *_ties(attrs), *_annotators(attrs)])
-                or "The table has no rows."
-            )
+            told = [*write(frame, attrs), *_ties(attrs), *_annotators(attrs), *_pool(attrs)]
+            return "\n\n".join(told) or "The table has no rows."
     raise ValueError(
         f"table has the columns {listed(frame.columns)}, which no method returns together. Give the"
         " result of a method of .rankeval, or some of its rows."
@@ -99,6 +97,15 @@ def _annotators(attrs: Attrs) -> Iterator[str]:
             if differ
             else f"The verdict is the same for each of the {len(names)} annotators."
         )
+
+
+def _pool(attrs: Attrs) -> Iterator[str]:
+    """Write what chance draws from where it is not the candidates of the data."""
+    pool = attrs.get("pool", "all")
+    if pool == "retrieved":
+        yield "Chance is a random order of what each measure retrieved."
+    elif pool != "all":
+        yield f"Chance draws from a collection of {int(pool):,} candidates in each group."
 
 
 def as_frame(table: Any) -> pd.DataFrame:

@@ -106,6 +106,7 @@ class Whole(NamedTuple):
     end: IntArray  #: (measure) candidates with at least the score of rank ``reach``
     tp_end: IntArray  #: (measure) true positives among them
     scored: IntArray  #: (measure) candidates that have a score
+    tp_scored: IntArray  #: (measure) true positives among them
     clusters: int | None = None  #: groups that belong together, among all candidates
     orders: int = 1  #: orders of equal scores, of which the first candidates are all here
     accepted: IntArray | None = None  #: (2, measure, cut) candidates and true positives in sets
@@ -117,6 +118,7 @@ class Whole(NamedTuple):
             end=self.end[measures],
             tp_end=self.tp_end[measures],
             scored=self.scored[measures],
+            tp_scored=self.tp_scored[measures],
             accepted=sets,
         )
 
@@ -225,6 +227,16 @@ class Ranking:
     def size(self) -> Size:
         """(...): N and N+, of heads those of the whole."""
         return size(self.gold, self.present, self.whole)
+
+    @cached_property
+    def retrieved(self) -> Size:
+        """(...): N and N+ of what may be in a list: of lists that end, of what has a score."""
+        if not self.ends:
+            return self.size
+        if self.whole is not None:
+            counts = self.whole.scored, self.whole.tp_scored
+            return Size(*(np.broadcast_to(x, self.here.shape) for x in counts))
+        return Size(self.eligible.sum(axis=-1), (self.gold & self.eligible).sum(axis=-1))
 
     @cached_property
     def blocks(self) -> tuple[IntArray, IntArray]:
