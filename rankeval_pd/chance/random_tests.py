@@ -320,7 +320,7 @@ def random_test_of_turns(
             n > 0,
             TieBlock(nobody, nobody, nobody, nobody),
         )
-        last = Size(np.max(lists.n, initial=0), np.max(lists.tp, initial=0))
+        last = Size(np.array(np.max(lists.n, initial=0)), np.array(np.max(lists.tp, initial=0)))
         size = last if pool == "retrieved" else whole
         values = _tested(nbest, n, size, population=population, adjust=None, ties=ties)
         rows = (tables.labels([measure] * n.size), n, *values[:-1])

@@ -105,8 +105,9 @@ class Counts(NamedTuple):
     @classmethod
     def merged(cls, parts: Sequence[Counts]) -> Self:
         """Return the counts of several parts."""
-        total, positive, unlabelled, *unscored, seen = zip(*parts, strict=True)
-        lacking, occurring = np.sum(unscored, axis=1), frozenset[int]().union(*seen)
+        total, positive, unlabelled, unscored, untrue, seen = zip(*parts, strict=True)
+        lacking = np.sum(unscored, axis=0), np.sum(untrue, axis=0)
+        occurring = frozenset[int]().union(*seen)
         return cls(sum(total), sum(positive), sum(unlabelled), *lacking, occurring)
 
     def check(self, request: Request, roles: Roles, dropped: str) -> None:
