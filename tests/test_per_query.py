@@ -163,6 +163,7 @@ CLOSED = [
 ]  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore:measures. in")  # the same query many times
 @settings(max_examples=25, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 2), st.sampled_from([None, 0, 1, 2])), min_size=1, max_size=6)
