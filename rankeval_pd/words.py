@@ -16,6 +16,7 @@ from rankeval_pd.forms.out.phrases import (
     adjustment,
     alpha_of,
     called,
+    design,
     join,
     known,
     least_p,
@@ -70,7 +71,8 @@ def in_words(table: pd.DataFrame | xr.Dataset, *, methods: bool = False) -> str:
         return methods_section(frame, attrs)
     for needed, write in _KINDS:
         if all(any(x in frame for x in name.split("|")) for name in needed.split()):
-            told = [*write(frame, attrs), *_ties(attrs), *_annotators(attrs), *_pool(attrs)]
+            beside = _ties, _annotators, _pool, design
+            told = [*write(frame, attrs), *(text for say in beside for text in say(attrs))]
             return "\n\n".join(told) or "The table has no rows."
     raise ValueError(
         f"table has the columns {listed(frame.columns)}, which no method returns together. Give the"
@@ -343,6 +345,9 @@ def _compared(
         lower = attrs.get("higher_is_better") == 0
         comparative = "lower" if (value < 0.0 and not turned) != lower else "higher"
         text = f"the {noun} of {a} is {unit.gap(value)} {comparative} than that of {b}"
+        if attrs.get("test") == "wilcoxon":
+            text = f"{a} scores {unit.gap(value)} {comparative} than {b}"
+            told = ["Hodges–Lehmann estimate", *told]
     text = where + text if where else text[0].upper() + text[1:]
     verdict = ""
     if p is not None and pd.notna(row[p]):

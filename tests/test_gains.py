@@ -9,7 +9,7 @@ import xarray as xr
 from scipy import stats
 
 import rankeval_pd
-from rankeval_pd.stats.resampling import gain_tables
+from rankeval_pd.stats.resampling import pair_studies
 from rankeval_pd.systems.calibration import CALIBRATION_COLUMNS, PAPER_BINS
 from rankeval_pd.systems.gain_studies import THRESHOLD_COLUMNS
 from rankeval_pd.systems.paired_tests import OF_FAMILY, PAIR_COLUMNS
@@ -258,7 +258,7 @@ def test_expected_agreement_under_a_prior_is_the_share_of_replicates():
         wanted = rankeval_pd.expected_agreement(0.05, 100, other, shrinkage=part)
         assert np.mean(signs[near] > 0) == pytest.approx(wanted, abs=error)
         assert wanted < rankeval_pd.expected_agreement(0.05, 100, other) - 5 * error
-    found = gain_tables.shrinkage(here[:20_000], np.ones(20_000))
+    found = pair_studies.shrinkage(here[:20_000], np.ones(20_000))
     np.testing.assert_allclose(found, part, atol=0.02)
     assert (
         rankeval_pd.expected_agreement([0.0, 0.05], 9, np.inf, shrinkage=0.0).tolist() == [0.5] * 2
@@ -269,9 +269,9 @@ def test_expected_agreement_under_a_prior_is_the_share_of_replicates():
 
 
 def test_shrinkage_of_gains_that_are_noise():
-    assert gain_tables.shrinkage(np.array([0.1, -0.2]), np.ones(2)).tolist() == [0.0, 0.0]
-    assert gain_tables.shrinkage(np.array([2.0, 0.0]), np.array([1.0, 0.0])).tolist() == [0.6, 1.0]
-    assert np.isnan(gain_tables.shrinkage(np.array([np.nan]), np.array([1.0]))).all()
+    assert pair_studies.shrinkage(np.array([0.1, -0.2]), np.ones(2)).tolist() == [0.0, 0.0]
+    assert pair_studies.shrinkage(np.array([2.0, 0.0]), np.array([1.0, 0.0])).tolist() == [0.6, 1.0]
+    assert np.isnan(pair_studies.shrinkage(np.array([np.nan]), np.array([1.0]))).all()
 
 
 def test_a_bin_holds_its_upper_edge_and_not_its_lower():

@@ -39,7 +39,7 @@ from rankeval_pd.forms.roles.roles import (
 )
 from rankeval_pd.forms.roles.roles import Alternative as Sided
 from rankeval_pd.stats._types import FloatArray, IntArray
-from rankeval_pd.stats.resampling import gain_tables, resamples
+from rankeval_pd.stats.resampling import pair_studies, resamples
 from rankeval_pd.systems.item_planning import SIDES, Alternative, check_numbers
 from rankeval_pd.systems.paired_tests import paired_bootstrap
 from rankeval_pd.systems.system_ranks import Families
@@ -162,15 +162,15 @@ def gain_threshold(
         gains = inside["gain"].to_numpy(dtype=float)
         limits: tuple[float, float] = (np.nan, np.nan)
         if gains.size:
-            limits = gain_tables.order_limits(gains, share, level)
+            limits = pair_studies.order_limits(gains, share, level)
         if gains.size and ci == "systems":
-            weights = gain_tables.pair_weights(numbers_of(inside), n_resamples, seed)
-            drawn = gain_tables.weighted_quantiles(gains, weights, share)
-            limits = gain_tables.wider(gain_tables.percentile_limits(drawn, level), limits)
+            weights = pair_studies.pair_weights(numbers_of(inside), n_resamples, seed)
+            drawn = pair_studies.weighted_quantiles(gains, weights, share)
+            limits = pair_studies.wider(pair_studies.percentile_limits(drawn, level), limits)
         listed = [name, _quantile(gains, share), *limits, len(inside)]
         if "gain_se" in part:
             errors = (part["gain_se"] * scale[part.index]).dropna().to_numpy(dtype=float)
-            z = gain_tables.normal_quantile((low + high) / 2.0 / SIDES[alternative])
+            z = pair_studies.normal_quantile((low + high) / 2.0 / SIDES[alternative])
             listed.append(z * _quantile(errors, share))
         rows.append(keys + listed)
     attrs = {

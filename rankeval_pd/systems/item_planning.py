@@ -2,90 +2,67 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from rankeval_pd.errors import check_choice, check_shapes, check_share
 from rankeval_pd.forms.roles.options import with_options
-from rankeval_pd.stats.resampling import gain_tables
+from rankeval_pd.stats._types import AnyArray
+from rankeval_pd.stats.significance import mixed_t
 
 Alternative = Literal["two-sided", "greater"]
 SIDES = {"two-sided": 2.0, "greater": 1.0}
-_MOST = 1e15  # items, beyond which a number of items is none
+_MOST, _MOST_SEEDS = 1e15, 1e6  # items, seeds, beyond which a number is none
+_FEWEST, _HALVINGS = 2.0, 50
 
 
-def expected_agreement(
-    p: ArrayLike,
-    n_items: ArrayLike,
-    n_items_other: ArrayLike,
-    *,
-    shrinkage: ArrayLike = 1.0,
-) -> Any:
-    """Return how often a gain with this p-value keeps its sign on other items of the same kind.
+class _Plan(NamedTuple):
+    """What is known of one gain: its variance on the items and seeds at hand."""
 
-    Parameters
-    ----------
-    p : float or array
-        One-sided p-value of the gain.
-    n_items : float or array
-        Size of the test set on which it was found.
-    n_items_other : float or array
-        Size of the other test set; inf is the population.
-    shrinkage : float or array
-        B, the part of the variance of gains between pairs that is of the true gains. 1 is the flat
-        prior: nothing is known of the true gain. Systems that are nearly equal have B near 0.
+    items: float  #: variance that items bring
+    n_items: float
+    n_drawn: float  #: clusters, or items
+    seeds: float  #: variance that seeds bring
+    n_seeds: float
+    pooled: float  #: systems that share one variance of seeds, 0: each has its own
+    differ: float  #: share of items on which one system alone is right; NaN: no test of accuracy
 
-    Returns
-    -------
-    float or array
-        Φ(B z_p / √(B + n/n')), z_p being the normal quantile of 1 − p; ½ where B is 0.
-
-    Notes
-    -----
-    The gain on either test set is normal around the population's. Of this nothing else is known
-    under the flat prior, B = 1, and against the population the agreement is 1 − p; that is too much
-    where systems are nearly equal. Otherwise true gains are normal around 0 with variance τ², and
-    B = τ²/(τ² + gain_se²); :func:`calibration` with prior="estimated" finds τ² from the pairs. It
-    assumes that the other items come from the same distribution: what is observed below it is the
-    shift of the distribution. Taking only gains that are positive, as tables of pairs do, changes
-    nothing in this formula.
-
-    References
-    ----------
-    For the reading of table 1 of Berg-Kirkpatrick et al. (2012).
-
-    Examples
-    --------
-    Sections 23 (2,416 sentences) and 22 (1,700) of the Wall Street Journal, p of about .0283:
-
-    >>> import numpy as np, rankeval_pd
-    >>> round(rankeval_pd.expected_agreement(0.0283, 2416, 1700), 3)
-    0.89
-
-    The same p-value where half of the variance between pairs is noise, against the population:
-
-    >>> round(rankeval_pd.expected_agreement(0.0283, 2416, np.inf, shrinkage=0.5), 3)
-    0.911
-    """
-    check_numbers("p", p, 0.0, 1.0)
-    check_numbers("n_items", n_items, 0.0, above=True)
-    check_numbers("n_items_other", n_items_other, 0.0, above=True, infinite=True)
-    check_numbers("shrinkage", shrinkage, 0.0, 1.0, missing=False)
-    result = gain_tables.agreement(
-        *check_shapes(p=p, n_items=n_items, n_items_other=n_items_other, shrinkage=shrinkage)
-    )
-    return float(result) if result.ndim == 0 else result
+    def power(
+        self, n_items: float, n_seeds: float, tail: float, tails: int
+    ) -> Callable[[float], float]:
+        """Return the power of each gain on so many items and seeds."""
+        if not np.isnan(self.differ):
+            return lambda gain: mixed_t.accuracy_power(
+                gain, min(max(self.differ, gain), 1.0), round(n_items), tail, tails
+            )
+        ratio = self.n_items / n_items
+        drawn = max(self.n_drawn / ratio, _FEWEST)
+        items = self.items * ratio * drawn / (drawn - 1.0)
+        parts = mixed_t.Parts(items, drawn - 1.0)
+        if self.seeds:
+            freedom = (n_seeds - 1.0) * (self.pooled or 1.0)
+            seeds = self.seeds * self.n_seeds / n_seeds
+            parts = mixed_t.Parts(items, drawn - 1.0, seeds, freedom, self.pooled > 0.0)
+        edges = parts.edges(tail)
+        return lambda gain: parts.power(gain, edges, tails)
 
 
 @with_options
 def detectable_gain(
-    gain_se: ArrayLike,
-    n_items: ArrayLike,
+    gain_se: Any,
+    n_items: ArrayLike | None = None,
     *,
-    power: float = 0.8,
+    gain_se_seeds: ArrayLike | None = None,
+    n_seeds: ArrayLike | None = None,
+    n_groups: ArrayLike | None = None,
+    metric: str | None = None,
     n_items_new: ArrayLike | None = None,
+    n_seeds_new: ArrayLike | None = None,
+    power: float = 0.8,
     alpha: float = 0.05,
     alternative: Alternative = "two-sided",
 ) -> Any:
@@ -93,62 +70,66 @@ def detectable_gain(
 
     Parameters
     ----------
-    gain_se : float or array
-        Standard error of a gain, as in the table of :func:`paired_bootstrap`;
-        :func:`paired_permutation`'s is that of a gain of 0, and larger.
+    gain_se : float, array, row or table
+        A row of the table of :func:`paired_bootstrap` with ``details=True``, or the table, which
+        has all other parts. Or the standard error of a gain that is due to the items.
     n_items : float or array
         Size of the test set that it is of.
+    gain_se_seeds, n_seeds : float or array, optional
+        The standard error that is due to training seeds, and the number of seeds of each system,
+        as in a table made with ``seeds``.
+    n_groups : float or array, optional
+        Number of clusters, as in a table made with ``groups``. Clusters keep their mean size.
+    metric : str, optional
+        "accuracy" for items that are right or wrong without groups and seeds: McNemar's exact test.
+    n_items_new, n_seeds_new : float or array, optional
+        Numbers of items and seeds that are planned; by default those at hand.
     power : float
         Probability of finding the gain, above alpha: so often a test finds what is not there.
-    n_items_new : float or array, optional
-        Size of the test set that is planned; that at hand unless given.
     alpha : float
         Level of the test.
     alternative : {"two-sided", "greater"}
-        Whether the test is two-sided, as where the data say which system is the better one, or
-        one-sided, the direction being known before.
+        Whether the test is two-sided, or one-sided because the direction is known before.
 
     Returns
     -------
     float or array
-        (z + z_power) gain_se √(n_items / n_items_new), in the unit of gain_se; z is the normal
-        quantile of 1 − α/2 (one-sided: 1 − α).
+        In the unit of gain_se; one gain for each row of a table.
 
     Notes
     -----
-    The normal approximation: of fewer than 30 items it promises too much, and of clustered items
-    gain_se and n_items are those of a table that was made with ``groups``.
+    The power is that of the t test with its degrees of freedom, items (or clusters) less 1 and
+    seeds less 1. It takes the variances as known; estimates from two or three seeds are rough.
 
     Examples
     --------
     >>> import rankeval_pd
     >>> round(rankeval_pd.detectable_gain(0.27, 2000, n_items_new=4000), 3)
     0.535
+
+    Items with a standard deviation of .5, three seeds with one of .03 for each system:
+
+    >>> parts = {"gain_se_seeds": 0.03 * (2 / 3) ** 0.5, "n_seeds": 3}
+    >>> round(rankeval_pd.detectable_gain(0.5 / 400**0.5, 400, **parts), 3)
+    0.123
     """
-    check_choice("alternative", alternative, SIDES)
-    alpha, power = check_share("alpha", alpha), check_share("power", power)
-    if power <= alpha:
-        raise ValueError(
-            f"power={power!r}, alpha={alpha!r}: a test of this level is significant so often where"
-            " there is no gain. Give a power above alpha, as 0.8."
-        )
-    factor = gain_tables.power_factor(alpha / SIDES[alternative], power)
-    check_numbers("gain_se", gain_se, 0.0, missing=False)
-    check_numbers("n_items", n_items, 0.0, above=True, missing=False)
-    if n_items_new is not None:
-        check_numbers("n_items_new", n_items_new, 0.0, above=True, missing=False)
-    new = n_items if n_items_new is None else n_items_new
-    error, at_hand, planned = check_shapes(gain_se=gain_se, n_items=n_items, n_items_new=new)
-    result = factor * error * np.sqrt(at_hand / planned)
-    return float(result) if result.ndim == 0 else result
+    asked = _Asked(power, alpha, alternative)
+    plans = _plans(gain_se, n_items, gain_se_seeds, n_seeds, n_groups, metric)
+    new = _news(plans, n_items_new, n_seeds_new)
+    return _each(plans, lambda plan, items, seeds: asked.gain(plan, items, seeds), *new)
 
 
 @with_options
 def needed_items(
     gain: ArrayLike,
-    gain_se: ArrayLike,
-    n_items: ArrayLike,
+    gain_se: Any,
+    n_items: ArrayLike | None = None,
     *,
+    gain_se_seeds: ArrayLike | None = None,
+    n_seeds: ArrayLike | None = None,
+    n_groups: ArrayLike | None = None,
+    metric: str | None = None,
+    n_seeds_new: ArrayLike | None = None,
     power: float = 0.8,
     alpha: float = 0.05,
     alternative: Alternative = "two-sided",
@@ -159,9 +140,8 @@ def needed_items(
     ----------
     gain : float or array
         The gain to be found, above 0.
-    gain_se, n_items : float or array
-        Standard error of a gain, above 0, on a test set of n_items items, as in the table of
-        :func:`paired_bootstrap`. Of clustered items both are those of a table made with ``groups``.
+    gain_se, n_items, gain_se_seeds, n_seeds, n_groups, metric, n_seeds_new
+        As in :func:`detectable_gain`.
     power, alpha, alternative
         As in :func:`detectable_gain`.
 
@@ -172,30 +152,252 @@ def needed_items(
     Raises
     ------
     ValueError
-        If a gain or standard error is not above 0 or missing; if a gain is so small that no test
-        set would do; if power is not above alpha.
+        If a gain or standard error is not above 0 or missing; if no number of items is enough,
+        because of the seeds or because a gain is so small; if power is not above alpha.
 
     Examples
     --------
     >>> import rankeval_pd
     >>> rankeval_pd.needed_items(0.5, 0.27, 2000)
-    4578
+    4581
     >>> rankeval_pd.needed_items(0.5, 0.27, 2000, alternative="greater")
-    3606
+    3608
     """
-    check_numbers("gain", gain, 0.0, above=True, missing=False)
-    check_numbers("gain_se", gain_se, 0.0, above=True, missing=False)
-    least = detectable_gain(gain_se, n_items, power=power, alpha=alpha, alternative=alternative)
-    found, size, wanted = check_shapes(gain_se=least, n_items=n_items, gain=gain)
-    with np.errstate(over="ignore"):  # no test set is enough then, which is said
-        needed = np.ceil(size * (found / wanted) ** 2)
-    if not np.all(needed < _MOST):
+    asked = _Asked(power, alpha, alternative)
+    _check_gain(gain, gain_se)
+    plans = _plans(gain_se, n_items, gain_se_seeds, n_seeds, n_groups, metric)
+    _, seeds = _news(plans, None, n_seeds_new)
+
+    def count(plan: _Plan, wanted: float, seeds: float) -> int:
+        least = 2.0 * plan.n_items / plan.n_drawn
+
+        def enough(n: float) -> bool:
+            return asked.found(plan, n, seeds)(wanted) >= asked.power
+
+        if plan.seeds and not enough(_MOST):
+            can = asked.gain(plan, _MOST, seeds)
+            raise ValueError(
+                f"gain={wanted:.4g}: no number of items is enough with {seeds:g} seeds, which show"
+                f" gains from {can:.3g} on, however many items there are. Add seeds; needed_seeds"
+                " tells how many."
+            )
+        found = _least(enough, least, _MOST)
+        if found is None:
+            raise ValueError(
+                f"gain={wanted!r}: no test set of up to {_MOST:.0e} items is enough. Give a larger"
+                " gain, in the unit of the score."
+            )
+        return found
+
+    return _each(plans, count, gain, seeds)
+
+
+@with_options
+def needed_seeds(
+    gain: ArrayLike,
+    gain_se: Any,
+    n_items: ArrayLike | None = None,
+    *,
+    gain_se_seeds: ArrayLike | None = None,
+    n_seeds: ArrayLike | None = None,
+    n_groups: ArrayLike | None = None,
+    n_items_new: ArrayLike | None = None,
+    power: float = 0.8,
+    alpha: float = 0.05,
+    alternative: Alternative = "two-sided",
+) -> Any:
+    """Return how many seeds each system needs for a gain to be found with this power.
+
+    Parameters
+    ----------
+    gain : float or array
+        The gain to be found, above 0.
+    gain_se, n_items, gain_se_seeds, n_seeds, n_groups, n_items_new
+        As in :func:`detectable_gain`.
+    power, alpha, alternative
+        As in :func:`detectable_gain`.
+
+    Returns
+    -------
+    int or array of int
+        Two at the least.
+
+    Raises
+    ------
+    ValueError
+        If nothing is said of seeds; if no number of seeds is enough, because of the items.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> parts = {"gain_se_seeds": 0.03 * (2 / 3) ** 0.5, "n_seeds": 3}
+    >>> rankeval_pd.needed_seeds(0.1, 0.5 / 400**0.5, 400, **parts)
+    5
+    """
+    asked = _Asked(power, alpha, alternative)
+    _check_gain(gain, gain_se)
+    plans = _plans(gain_se, n_items, gain_se_seeds, n_seeds, n_groups, None)
+    items, _ = _news(plans, n_items_new, None)
+    if any(not plan.seeds for plan in plans.flat):
         raise ValueError(
-            f"gain={gain!r}, gain_se={gain_se!r}: no test set of up to {_MOST:.0e} items is"
-            " enough. Give a larger gain; both are in the unit of the score."
+            "nothing is known of seeds. Give a row of a table that was made with seeds=, or"
+            " gain_se_seeds and n_seeds."
         )
-    result = np.asarray(needed, dtype=np.int64)
-    return int(result) if result.ndim == 0 else result
+
+    def count(plan: _Plan, wanted: float, items: float) -> int:
+        def enough(seeds: float) -> bool:
+            return asked.found(plan, items, seeds)(wanted) >= asked.power
+
+        found = _least(enough, 2.0, _MOST_SEEDS)
+        if found is None:
+            raise ValueError(
+                f"gain={wanted:.4g}: no number of seeds is enough with {items:g} items. Add items;"
+                " needed_items tells how many."
+            )
+        return found
+
+    return _each(plans, count, gain, items)
+
+
+class _Asked:
+    """The level and the power of a planned test."""
+
+    def __init__(self, power: float, alpha: float, alternative: str) -> None:
+        check_choice("alternative", alternative, SIDES)
+        alpha, self.power = check_share("alpha", alpha), check_share("power", power)
+        if power <= alpha:
+            raise ValueError(
+                f"power={power!r}, alpha={alpha!r}: a test of this level is significant so often"
+                " where there is no gain. Give a power above alpha, as 0.8."
+            )
+        self._tails = int(SIDES[alternative])
+        self._tail = alpha / SIDES[alternative]
+
+    def found(self, plan: _Plan, items: float, seeds: float) -> Callable[[float], float]:
+        """Return the power of each gain."""
+        return plan.power(items, seeds, self._tail, self._tails)
+
+    def gain(self, plan: _Plan, items: float, seeds: float) -> float:
+        """Return the least gain that is found."""
+        found = self.found(plan, items, seeds)
+        low, high = 0.0, float(np.sqrt(plan.items + plan.seeds))
+        if not high:
+            return 0.0
+        most = np.inf if np.isnan(plan.differ) else 1.0
+        while found(high) < self.power:
+            if high >= most:
+                return np.nan  # of so few items nothing is significant
+            low, high = high, min(2.0 * high, most)
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2.0
+            low, high = (low, middle) if found(middle) >= self.power else (middle, high)
+        return high
+
+
+def _least(enough: Callable[[float], bool], first: float, most: float) -> int | None:
+    """Return a whole number that is enough, the one below it being none; None if none is."""
+    low, high = first - 1.0, first
+    while not enough(high):
+        if high >= most:
+            return None
+        low, high = high, min(2.0 * high, most)
+    low, high = np.floor(low), np.ceil(high)
+    while high - low > 1.0:
+        middle = np.floor((low + high) / 2.0)
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return int(high)
+
+
+def _each(plans: AnyArray, ask: Callable[..., Any], *more: Any) -> Any:
+    """Return the answer for each plan and what belongs to it."""
+    result = np.frompyfunc(ask, 1 + len(more), 1)(plans, *(np.asarray(x, float) for x in more))
+    if isinstance(result, np.ndarray):
+        whole = all(isinstance(x, int) for x in result.flat)
+        return result.astype(np.int64 if whole and result.size else float)
+    return result
+
+
+def _check_gain(gain: ArrayLike, gain_se: Any) -> None:
+    check_numbers("gain", gain, 0.0, above=True, missing=False)
+    if not isinstance(gain_se, pd.Series | pd.DataFrame | Mapping):
+        check_numbers("gain_se", gain_se, 0.0, above=True, missing=False)
+
+
+def _news(plans: AnyArray, items: Any, seeds: Any) -> tuple[Any, Any]:
+    """Return the planned numbers of items and seeds, checked; by default those at hand."""
+    if items is not None:
+        check_numbers("n_items_new", items, 0.0, above=True, missing=False)
+    if seeds is not None:
+        check_numbers("n_seeds_new", seeds, 2.0, missing=False)
+    own = np.array([(plan.n_items, plan.n_seeds) for plan in plans.flat]).T
+    return tuple(
+        column.reshape(plans.shape) if given is None else given
+        for column, given in zip(own, (items, seeds), strict=True)
+    )
+
+
+def _plans(
+    gain_se: Any, n_items: Any, gain_se_seeds: Any, n_seeds: Any, n_groups: Any, metric: Any
+) -> AnyArray:
+    """Return what is known of each gain, from a row, a table or numbers."""
+    check_choice("metric", metric, (None, "accuracy", "mean"))
+    if isinstance(gain_se, pd.Series | pd.DataFrame | Mapping):
+        if n_items is not None or gain_se_seeds is not None or n_groups is not None:
+            raise ValueError(
+                "gain_se is a row or table, which holds n_items, gain_se_seeds and n_groups. Give"
+                " the row alone, or numbers."
+            )
+        return _plans_of(gain_se)
+    if n_items is None:
+        raise TypeError("n_items is missing: give the size of the test set that gain_se is of.")
+    if (gain_se_seeds is None) != (n_seeds is None):
+        raise ValueError("gain_se_seeds and n_seeds belong together: give both, or neither.")
+    check_numbers("gain_se", gain_se, 0.0, missing=False)
+    check_numbers("n_items", n_items, 0.0, above=True, missing=False)
+    given = {"gain_se": gain_se, "n_items": n_items}
+    for name, value, least in (("gain_se_seeds", gain_se_seeds, 0.0), ("n_seeds", n_seeds, 2.0),
+                               ("n_groups", n_groups, 2.0)):  # fmt: skip
+        if value is not None:
+            check_numbers(name, value, least, missing=False)
+            given[name] = value
+    parts = dict(zip(given, check_shapes(**given), strict=True))
+    return _plan(parts, metric == "accuracy" and len(given) == 2, 0.0)
+
+
+def _plans_of(table: Any) -> AnyArray:
+    """Return what a row, or each row of a table, says."""
+    attrs = getattr(table, "attrs", {})
+    if "gain_se" not in table:
+        raise ValueError(
+            "gain_se: the row or table has no column 'gain_se'. Give one that was made with"
+            " details=True."
+        )
+    names = ("gain", "gain_se", "n_items", "n_groups", "gain_se_items", "gain_se_seeds", "n_seeds")
+    parts = {name: np.asarray(table[name], dtype=float) for name in names if name in table}
+    parts["gain_se"] = parts.pop("gain_se_items", parts["gain_se"])
+    drawn = parts.get("n_groups", parts["n_items"])
+    if attrs.get("method") == "paired_permutation":  # its error is of a gain of 0
+        parts["gain_se"] = np.sqrt(parts["gain_se"] ** 2 - parts["gain"] ** 2 / drawn)
+    for name in ("gain_se", "n_items"):
+        check_numbers(name, parts[name], 0.0, missing=False)
+    plain = not {"n_groups", "n_seeds"} & {*parts} and "strata" not in attrs
+    pooled = attrs.get("n_systems", 0.0) if attrs.get("seed_variance") == "pooled" else 0.0
+    return _plan(parts, plain and attrs.get("metric") == "accuracy", float(pooled))
+
+
+def _plan(parts: dict[str, AnyArray], accuracy: bool, pooled: float) -> AnyArray:
+    error, n = parts["gain_se"], parts["n_items"]
+    gain = parts.get("gain", np.zeros(()))
+    differ = np.minimum(n * error**2 + gain**2, 1.0) if accuracy else np.full((), np.nan)
+    given = (
+        error**2, n, parts.get("n_groups", n), parts.get("gain_se_seeds", np.zeros(())) ** 2,
+        parts.get("n_seeds", np.ones(())), np.full((), pooled), differ,
+    )  # fmt: skip
+    columns = [np.asarray(x, dtype=float) for x in np.broadcast_arrays(*given)]
+    result = np.empty(columns[0].shape, dtype=object)
+    for place in np.ndindex(result.shape):
+        result[place] = _Plan(*(float(x[place]) for x in columns))
+    return result
 
 
 def check_numbers(

@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.errors import listed, shown
+from rankeval_pd.errors import check_count, listed, shown
+from rankeval_pd.forms.roles.declarations import check_memory
 from rankeval_pd.forms.roles.roles import Roles, TextMetric
+from rankeval_pd.stats._types import IntArray
 from rankeval_pd.stats.resampling import resamples
 from rankeval_pd.stats.resampling.metric_sums import METRICS
 
@@ -438,3 +440,48 @@ def _scored(
             " test items is needed."
         )
     return scores
+
+
+def resample_counts(
+    n_items: int, n_resamples: int = 10_000, *, rng: int | np.random.Generator | None = 0
+) -> IntArray:
+    """Return how often each item is in each resample: the very counts that every method uses.
+
+    Parameters
+    ----------
+    n_items : int
+        The number of items; with ``groups``, of clusters.
+    n_resamples : int
+    rng : int, Generator or None
+        The seed, as in every method.
+
+    Returns
+    -------
+    array of int (n_resamples, n_items), the items in the order of their labels
+
+    Notes
+    -----
+    Drawn in blocks of 1,000, each from its own child of ``SeedSequence(rng)``: more resamples of
+    the same seed begin with the same ones, whatever chunks, threads or workers use them. 7 ns and 8
+    bytes for each count.
+
+    References
+    ----------
+    Berg-Kirkpatrick et al. (2012), footnote 5: the counts that all pairs share.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> counts = rankeval_pd.resample_counts(4, 3)
+    >>> counts.shape, counts.sum(axis=1)
+    ((3, 4), array([4, 4, 4]))
+    """
+    for name, value in (("n_items", n_items), ("n_resamples", n_resamples)):
+        check_count(name, value)
+    seed = resamples.entropy(Roles.of({"rng": rng}).rng)
+    check_memory(
+        float(n_items) * float(n_resamples),
+        f"{n_resamples:,} resamples of {n_items:,} items",
+        "Draw fewer, n_resamples=..., some at a time with other seeds, rng=...",
+    )
+    return resamples.all_counts(int(n_items), int(n_resamples), seed)

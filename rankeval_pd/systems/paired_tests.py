@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
-from typing import Any, Unpack
+from typing import Any, Unpack, get_args
 
 import numpy as np
 import xarray as xr
 
-from rankeval_pd.errors import check_choice, check_count, check_flag, check_margin
+from rankeval_pd.errors import check_choice, check_flag, check_margin, warn
 from rankeval_pd.forms.items.item_answers import Finish, ItemQuestion, answer_items
 from rankeval_pd.forms.lazy.item_sums import ItemNeeds
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.roles.declarations import Capabilities, check_memory, with_roles
+from rankeval_pd.forms.roles.declarations import Capabilities, with_roles
 from rankeval_pd.forms.roles.roles import (
     AdjustOver,
     Alternative,
@@ -22,23 +22,24 @@ from rankeval_pd.forms.roles.roles import (
     GainInterval,
     ItemRoles,
     LawMethod,
+    PermutationTest,
 )
 from rankeval_pd.stats._types import AnyArray, IntArray
-from rankeval_pd.stats.resampling import paired_gains, resamples, swapped_gains
+from rankeval_pd.stats.resampling import paired_gains, swapped_gains
 from rankeval_pd.stats.resampling.bootstrap_tests import DUAL, EVENTS, INTERVALS
 from rankeval_pd.stats.resampling.gain_tables import Pairs, is_undecided, margin_p, reaching
+from rankeval_pd.stats.resampling.signed_ranks import signed_rank_pairs
 from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions
 from rankeval_pd.stats.significance.equivalence import margin_name
 from rankeval_pd.systems.system_ranks import (
     Families,
-    TableNotes,
     check_size,
     of_all_groups,
     options_of,
     relation_of,
     resampling_bar,
-    seed_of,
 )
+from rankeval_pd.systems.table_notes import TableNotes
 
 PAIR_COLUMNS: tuple[str, ...] = (
     "system_a", "system_b", "score_a", "score_b", "gain", "gain_se", "ci_low", "ci_high",
@@ -47,7 +48,11 @@ PAIR_COLUMNS: tuple[str, ...] = (
 )  # fmt: skip
 OF_FAMILY = ("p_adjusted", "ci_low_alone", "ci_high_alone")  # only there with adjust=
 
-_PAIR_DTYPES = (bool, *[float] * 11, bool, bool, *[np.int64] * 3, *[float] * 6)
+OF_SEEDS = ("gain_se_items", "gain_se_seeds", "n_seeds")  # only there with seeds=
+
+_PAIR_DTYPES = (
+    bool, *[float] * 11, bool, bool, *[np.int64] * 3, *[float] * 8, np.int64,
+)  # fmt: skip
 
 
 @Capabilities(
@@ -79,7 +84,7 @@ def paired_bootstrap(
     progress: bool | None = None,
     **roles: Unpack[ItemRoles],
 ) -> Data:
-    """Test by the paired bootstrap whether a system is better than another, for all pairs at once.
+    """Test by the paired bootstrap whether a system is better than another, for all pairs.
 
     Parameters
     ----------
@@ -176,7 +181,8 @@ def paired_bootstrap(
         * ``n_items``; ``n_resamples``: draws behind p_value, 0 where exact;
         * ``p_one_sided``: in the direction of the gain; ``leaning``: the system that the gain
           favors; with ``adjust`` ``ci_low_alone``, ``ci_high_alone``: interval of this pair alone;
-        * ``relation``, with ``families``; ``n_groups``, with ``groups``.
+        * ``relation``, with ``families``; ``n_groups``, with ``groups``; with ``seeds``
+          ``gain_se_items``, ``gain_se_seeds``: the parts of the standard error, ``n_seeds``.
 
     Warns
     -----
@@ -195,8 +201,8 @@ def paired_bootstrap(
     Notes
     -----
     "wild" holds its level at any number of items or groups if differences are symmetric. n items
-    allow no two-sided p below 2^(1−n): with five nothing is significant at .05. No test can see
-    gains so rare that the sample has none. The paper's events are too liberal for few items.
+    allow no two-sided p below 2^(1−n): with five nothing is significant at .05. The paper's events
+    are too liberal for few items. With ``seeds`` "wild" is a t test, see :func:`needed_seeds`.
 
     For ratios of sums between 0 and 1 (precision, recall, F1, AER, ratio), drawn item by item,
     "wild" is no resampling but the law of the difference of two dependent shares (Storer and Kim
@@ -210,12 +216,13 @@ def paired_bootstrap(
     2^−n. A resample in which the metric is undefined counts against the claim.
 
     Exact distributions exist for mean, sum and accuracy if the items' differences are multiples of
-    one step and their sum has at most a million values: for "wild", and without ``groups`` for the
-    paper's events. Up to 16 items or groups (20 with method="exact"), "wild" looks at all signs.
+    one step and their sum has at most a million values near its mean: for "wild", and without
+    ``groups`` for the paper's events. Up to 16 items or groups (20 with method="exact"), "wild"
+    looks at all signs.
 
-    For items that are 0 or 1, without ``groups``, "wild" is McNemar's exact test; up to 200 items
-    an unconditional one, whose p is never larger: the largest probability, over the share of items
-    that differ, of a McNemar p as small.
+    For items that are 0 or 1, without ``groups``, "wild" is McNemar's exact test, up to 200 items
+    an unconditional one, whose p is never larger. From 100,000 of them on, what is drawn has the
+    normal law.
 
     "max-t" uses t statistics: for "wild" with the same signs for all pairs, for the other events
     with the standard error of every resample. Its interval excludes 0 if and only if p_adjusted is
@@ -224,10 +231,9 @@ def paired_bootstrap(
     Pairs are ordered by gain: the one-sided p of equal systems is at most 0.05 in 10% of samples.
     Use "greater" only if the direction was fixed before.
 
-    Cost: for each block of 1,000 resamples a matrix product, items x systems (but for "wild" x
-    statistics); 8 bytes per resample and system are kept. Of a Dask DataFrame a worker holds its
-    items up to three times; ``groups``, ``strata``, ``seeds``, ``by``, "studentised", "bca" and
-    max-t of draws are refused there.
+    Cost: for each block of 1,000 resamples a matrix product, items x systems. Of a Dask DataFrame
+    a worker holds its items up to three times; ``groups``, ``strata``, ``seeds``, ``by``,
+    "studentised", "bca" and max-t of draws are refused there.
 
     References
     ----------
@@ -281,6 +287,7 @@ def paired_permutation(
     a: Hashable = None,
     b: Hashable = None,
     *,
+    test: PermutationTest = "swaps",
     n_resamples: int | None = None,
     method: LawMethod = "auto",
     families: Families | None = None,
@@ -301,6 +308,9 @@ def paired_permutation(
     ----------
     data, a, b, baseline, n_resamples, families, alternative, margin, adjust, adjust_over
         As in :func:`paired_bootstrap`.
+    test : {"swaps", "wilcoxon"}
+        "wilcoxon" is the signed-rank test. ``gain`` and its limits are then those of Hodges and
+        Lehmann, the median of the means of two differences, and no longer score_a - score_b.
     alpha, level, skewness, progress
         As in :func:`paired_bootstrap`. With ``skewness=False`` only the swaps decide.
     **roles
@@ -326,12 +336,16 @@ def paired_permutation(
     The test is exact for the sharp null hypothesis that the two systems' outputs are exchangeable
     on these very items (Riezler and Maxwell 2005). For 0/1 items it is McNemar's exact test.
     Monte-Carlo p-values are (s + 1)/(b + 1); the swaps are the same for all pairs.
+    "wilcoxon" drops differences of 0, gives equal sizes their mean rank, and has the exact law up
+    to a million values of the sum of ranks. Where most differences are 0, as for accuracy, its
+    gain is 0.
 
     Cost: two scores per pair and trial; 8 bytes per trial and pair are kept.
 
     References
     ----------
     E. Noreen (1989), Computer intensive methods. A. Yeh (2000). S. Riezler, J. Maxwell (2005).
+    F. Wilcoxon (1945); J. Hodges, E. Lehmann (1963), Estimates of location based on rank tests.
 
     Examples
     --------
@@ -342,61 +356,30 @@ def paired_permutation(
     0      new      old     0.02      0.0  0.02     0.0     0.04      1.0
     """
     check_flag("skewness", skewness)
+    check_choice("test", test, get_args(PermutationTest))
+    kernel, signed = swapped_gains.paired_permutation, test == "wilcoxon"
+    if signed and margin is not None:
+        raise ValueError(
+            f"margin={margin!r} with test='wilcoxon': a margin is tested for means. Leave test out."
+        )
     options = options_of(
         roles, n_resamples, method=method, adjust=adjust, alpha=alpha, level=level,
         event="recentred", ci="basic", keep_order=not (b is None and baseline is None),
         alternative=alternative, skewness=skewness,
     )  # fmt: skip
     said = ("alternative", "adjust", "alpha", "level")
-    return _ask_pairs(
-        swapped_gains.paired_permutation, data, a, b, options, adjust_over, families, progress,
-        roles, said, baseline, margin,
+    result: Data = _ask_pairs(
+        signed_rank_pairs if signed else kernel, data, a, b, options, adjust_over, families,
+        progress, roles, said, baseline, margin,
     )  # fmt: skip
-
-
-def resample_counts(
-    n_items: int, n_resamples: int = 10_000, *, rng: int | np.random.Generator | None = 0
-) -> IntArray:
-    """Return how often each item is in each resample: the very counts that every method uses.
-
-    Parameters
-    ----------
-    n_items : int
-        The number of items; with ``groups``, of clusters.
-    n_resamples : int
-    rng : int, Generator or None
-        The seed, as in every method.
-
-    Returns
-    -------
-    array of int (n_resamples, n_items), the items in the order of their labels
-
-    Notes
-    -----
-    Drawn in blocks of 1,000, each from its own child of ``SeedSequence(rng)``: more resamples of
-    the same seed begin with the same ones, whatever chunks, threads or workers use them. Some 7 ns
-    a draw, n_items x n_resamples of them; 8 bytes per count here, and a byte in the methods, which
-    keep 32 MB of them at a time.
-
-    References
-    ----------
-    Berg-Kirkpatrick et al. (2012), footnote 5: the counts that all pairs share.
-
-    Examples
-    --------
-    >>> import rankeval_pd
-    >>> counts = rankeval_pd.resample_counts(4, 3)
-    >>> counts.shape, counts.sum(axis=1)
-    ((3, 4), array([4, 4, 4]))
-    """
-    for name, value in (("n_items", n_items), ("n_resamples", n_resamples)):
-        check_count(name, value)
-    check_memory(
-        float(n_items) * float(n_resamples),
-        f"{n_resamples:,} resamples of {n_items:,} items",
-        "Draw fewer, n_resamples=..., some at a time with other seeds, rng=...",
-    )
-    return resamples.all_counts(int(n_items), int(n_resamples), seed_of({"rng": rng}))
+    result.attrs |= {"test": test} if signed else {}
+    lazy = isinstance(result, xr.Dataset) and result.chunks
+    if signed and not lazy and ((result["gain"] == 0.0) & (result["p_value"] <= alpha)).any():
+        warn(
+            "test='wilcoxon': most differences are 0, so the Hodges-Lehmann gain is 0 although the"
+            " test finds a difference. Leave test out, which tests the mean."
+        )
+    return result
 
 
 def _agreeing(event: str, ci: str | None) -> str:
@@ -421,6 +404,7 @@ def _ask_pairs(
     margin: float | None,
 ) -> Data:
     columns: tuple[str, ...] = (*PAIR_COLUMNS, *(() if families is None else ("relation",)))
+    columns += () if roles.get("seeds") is None else OF_SEEDS
     asked = check_margin(margin)
     own: list[str] = [] if asked is None else [margin_name(options.alternative)]
     after: int = columns.index("p_adjusted") + 1

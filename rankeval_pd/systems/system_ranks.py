@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import check_choice, check_count, check_share, listed, unknown_name, warn
+from rankeval_pd.errors import check_choice, check_count, check_share, listed, unknown_name
 from rankeval_pd.forms.items.item_answers import Finish, ItemQuestion, Relate, answer_items
 from rankeval_pd.forms.lazy.frame_heads import is_dask_frame
 from rankeval_pd.forms.lazy.item_sums import ItemNeeds
 from rankeval_pd.forms.out import tables
-from rankeval_pd.forms.out.tables import OVER, adjusted_together
+from rankeval_pd.forms.out.tables import adjusted_together
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.roles.declarations import Capabilities, check_memory, with_roles
 from rankeval_pd.forms.roles.roles import (
@@ -40,15 +40,9 @@ from rankeval_pd.stats.rankings.rank_tests import (
 from rankeval_pd.stats.rankings.rank_tests import system_ranks as system_ranks_of
 from rankeval_pd.stats.resampling import resamples, swapped_gains
 from rankeval_pd.stats.resampling.gain_tables import METHODS, is_undecided
-from rankeval_pd.stats.resampling.item_draws import (
-    draws_of,
-    moves_with_size,
-    skewed,
-    studentises,
-)
-from rankeval_pd.stats.resampling.ratio_gains import FEW_ANSWERS, LEAST_ANSWERS
-from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions, quiet
-from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, with_resamples
+from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions, quiet, studentises
+from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
+from rankeval_pd.systems.table_notes import TableNotes
 
 # -------------------------------------------- Which rank does a system have, and how sure is that?
 
@@ -243,7 +237,6 @@ def _by_rank(table: Data, by: list[Hashable]) -> Data:
 # -------------------------------------------------------------------------------------------------
 # How a table of resampled items is made: options, memory, bar, family, and what is to be said.
 
-FEW_ITEMS, FEW_GROUPS, FEW_LEVELS = 30, 20, 10  # below these, a warning
 _ADJUSTMENTS = (None, *ADJUSTMENTS, "max-t", "max-t-stepdown")
 
 
@@ -314,149 +307,6 @@ def resampling_bar(
         return
     with progress_bar(progress, total=draws or None, what=what, unit="draws") as step:
         yield step
-
-
-class TableNotes:
-    """How a table was made, and what has to be said of that: its attrs, and one warning a call."""
-
-    def __init__(
-        self,
-        options: PairOptions,
-        roles: Mapping[str, Any],
-        said: Sequence[str],
-        adjust_over: str,
-    ) -> None:
-        check_choice("adjust_over", adjust_over, OVER)
-        self.attrs: dict[str, Any] = {name: getattr(options, name) for name in said}
-        if options.adjust is not None:
-            self.attrs["adjust_over"] = adjust_over
-        self.over_all = options.adjust is not None and adjust_over == "all"
-        self._groups, self._by_item = roles.get("groups"), roles.get("weight") != "group"
-        self.attrs["seed"] = options.seed
-        self._drawn = 0
-        if options.n_resamples:
-            self.attrs["n_resamples"] = options.n_resamples
-        if self.attrs.get("ci") == "":
-            del self.attrs["ci"]
-        self._alpha = options.alpha
-        self._signs = "event" not in said or options.event == "wild"
-        self._fewest = np.iinfo(np.int64).max
-        self._flat = self._skewed = self._sized = False
-        self._answers = np.inf  # the fewest guesses of a system
-        self._late = False
-
-    def settled(self, options: PairOptions, n_pairs: int, groups: int) -> PairOptions:
-        """Return the options with as many resamples as the family of tests needs."""
-        alike = groups if self.over_all else 1
-        return with_resamples(options._replace(n_alike=alike), n_pairs)
-
-    def family(self, pairs: IntArray, groups: int, one: Any = None) -> dict[str, str]:
-        """Return a note of what is adjusted together."""
-        if self.attrs.get("adjust") is None:
-            return {}
-        over = () if self.over_all else ("group",)
-        return {"family": tables.family_of(len(pairs), one, groups=groups, over=over)}
-
-    def columns(self, columns: Sequence[str]) -> tuple[str, ...]:
-        """Return the columns, the number of groups last where there are groups."""
-        return (*columns, *(["n_groups"] if self._groups is not None else []))
-
-    def see(self, items: AnyItems, pairs: IntArray, options: PairOptions, flat: AnyArray) -> None:
-        """Note the size of what was drawn, skewness, and whether an interval was not to be had."""
-        if isinstance(self._groups, list):
-            self.attrs["event"] = "crossed"
-        self._sized = self._sized or (self._by_item and moves_with_size(items, pairs))
-        ratios = draws_of(items, pairs, options, quiet).ratios
-        if ratios is None:
-            self._skewed = self._skewed or skewed(items, pairs, options)
-        else:
-            self._answers = min(self._answers, float(ratios.answers[pairs].min()))
-        self._drawn = max(self._drawn, options.n_resamples)
-        self.attrs["n_resamples"] = self._drawn or None  # of exact distributions nothing is drawn
-        if self._fewest == np.iinfo(np.int64).max:
-            self.attrs["n_items"] = items.n_items
-        elif self.attrs.get("n_items") != items.n_items:
-            self.attrs["n_items"] = None  # groups differ, and the rows tell
-        self._fewest = min(self._fewest, items.n_drawn)
-        self._flat = self._flat or bool(np.any(flat))
-        if self._late:
-            self.warn()
-
-    def see_interval(self, kind: str) -> None:
-        """Note which interval it was; several where groups differ in what their items are."""
-        kind = "student" if isinstance(self._groups, list) else kind
-        seen = {*self.attrs.get("ci", kind).split(", "), kind}
-        self.attrs["ci"] = ", ".join(sorted(seen))
-
-    def warn(self) -> None:
-        """Warn where there are few items or groups, or nothing varies; lazy data, when computed."""
-        self._late = True
-        every = (
-            self._about_size(), self._about_guesses(), self._about_intervals(),
-            self._about_weight(),
-        )  # fmt: skip
-        said = [text for text in every if text]
-        if said:
-            warn(" ".join(said))
-
-    def finished(self, table: Data) -> Data:
-        """Return the table, and warn. Variables of a Dataset tell n_items, also if it is lazy."""
-        if isinstance(table, xr.Dataset):
-            table.attrs.pop("n_items", None)
-        self.warn()
-        return table
-
-    def _about_size(self) -> str:
-        few, what = FEW_ITEMS, "items"
-        if self._groups is not None:
-            few, what = FEW_GROUPS, f"groups of {self._groups!r}"
-        needed = int(np.ceil(1.0 - np.log2(self._alpha)))  # two-sided p is at least 2^(1-n)
-        if isinstance(self._groups, list):
-            if self._fewest >= FEW_LEVELS:
-                return ""
-            found = f"from fewer than {FEW_LEVELS}, intervals are wide and known only roughly"
-        elif self._signs and self._fewest < needed:
-            found = (
-                f"with fewer than {needed}, nothing is significant at {self._alpha:g} (two-sided)"
-            )
-        elif self._skewed:
-            found = "differences are skewed, or all scores of a system equal, so tests may err"
-        elif not self._signs and self._fewest < few:
-            found = (
-                f"with fewer than {few}, resampled gains vary too little, so tests find too much"
-            )
-        else:
-            return ""
-        return f"{self._fewest} {what}: {found}. Take more; see the page on paired tests."
-
-    def _about_weight(self) -> str:
-        if not self._sized:
-            return ""
-        return (
-            f"groups: the gain moves with the size of the groups of {self._groups!r}, and a few are"
-            " far larger than the others: the mean over items rests on those few, and its test and"
-            " interval may err. Give weight='group' for the mean over groups, or split large ones."
-        )
-
-    def _about_guesses(self) -> str:
-        if self._answers >= FEW_ANSWERS - 1e-9:
-            return ""
-        found = f"the test may err below {FEW_ANSWERS}"
-        if self._answers < LEAST_ANSWERS:
-            found = f"nothing is tested below {LEAST_ANSWERS}, and its p_value is NaN"
-        return (
-            f"The ratio of a system is of {self._answers:.3g} guesses (or answers): {found}. Take"
-            " more items, or a system that guesses more often."
-        )
-
-    def _about_intervals(self) -> str:
-        if not self._flat:
-            return ""
-        return (
-            "No interval (NaN) where all items are equal, or differ by the same: they do not say"
-            " how far others would differ. For right and wrong, 0 and 1, give metric='accuracy'"
-            " without groups: these have one."
-        )
 
 
 # --------------- Which two systems are related? Labels for pairs, from the families of the systems

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from rankeval_pd.stats.resampling import gain_tables
+from rankeval_pd.stats.resampling import pair_studies
 
 
 def test_weighted_quantiles_are_those_of_repeated_values():
@@ -20,5 +20,5 @@ def test_weighted_quantiles_are_those_of_repeated_values():
             for row in weights[1:]
         ]
         assert_array_equal(
-            gain_tables.weighted_quantiles(values, weights, share), [np.nan, *wanted]
+            pair_studies.weighted_quantiles(values, weights, share), [np.nan, *wanted]
         )

@@ -181,7 +181,7 @@ def _metric_notes(metric: Metric, roles: Roles) -> dict[str, Any]:
     if roles.strata is not None:
         told |= {"strata": roles.strata, "average": roles.average or "macro"}
     if roles.seeds is not None:
-        told["seeds"] = roles.seeds
+        told |= {"seeds": roles.seeds, "seed_variance": roles.seed_variance or "each"}
     if roles.missing != "raise":
         told["missing"] = roles.missing
     return told

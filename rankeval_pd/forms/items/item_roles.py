@@ -50,6 +50,11 @@ def item_roles(keywords: Mapping[str, Any]) -> Roles:
             f"average={roles.average!r} says how strata make one score, and there are none. Name"
             " the column of the strata, strata=..., or leave it out."
         )
+    if roles.seed_variance is not None and roles.seeds is None:
+        raise ValueError(
+            f"seed_variance={roles.seed_variance!r} says whose trainings vary alike, and there are"
+            " none. Name the seeds, seeds=..., or leave it out."
+        )
     check_better(roles.higher_is_better)
     return roles
 

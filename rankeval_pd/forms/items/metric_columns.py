@@ -233,6 +233,7 @@ class ItemDesign(NamedTuple):
     seeds: list[Hashable] | None  #: the labels of the training seeds
     missing: str
     weight: str = "item"  #: whether items or groups count the same
+    pooled: bool = False  #: whether trainings of all systems vary alike
 
     @classmethod
     def of_roles(
@@ -245,7 +246,8 @@ class ItemDesign(NamedTuple):
         """Return what the roles say; ``seeds`` are labels, if there is a role of that name."""
         known = None if roles.seeds is None else seeds
         weight = roles.weight or "item"
-        return cls(cluster, strata, roles.average or "macro", known, roles.missing, weight)
+        pooled = roles.seed_variance == "pooled"
+        return cls(cluster, strata, roles.average or "macro", known, roles.missing, weight, pooled)
 
     @property
     def inner(self) -> list[str]:
@@ -292,7 +294,7 @@ def crossed(
             values = test_items.in_strata(values, strata)
     if beside.seeds is None:
         return Items(values[:, 0], cluster, score, metric.sign, linear, strata)
-    seeds = _seeds(values, there, metric, systems, score)
+    seeds = _seeds(values, there, metric, systems, score, pooled=beside.pooled)
     if linear is not None and bool((values[there][..., 1:] == 1.0).all()):
         averaged = np.where(there[..., np.newaxis, np.newaxis], values, 0.0).sum(axis=1)
         averaged /= there.sum(axis=1)[:, np.newaxis, np.newaxis]
@@ -328,6 +330,8 @@ def _seeds(
     metric: Metric,
     systems: list[Hashable],
     score: Score,
+    *,
+    pooled: bool,
 ) -> test_items.Seeds:
     """Return how far the scores of trainings vary, or say what one training cannot show."""
     alone = [systems[k] for k in np.flatnonzero(there.sum(axis=1) < 2)]
@@ -346,7 +350,7 @@ def _seeds(
             f"seeds: metric {metric.name!r} is undefined for a training of system"
             f" {shown(systems[k])}. Leave this system out: exclude=..."
         )
-    return test_items.seeds_of(result)
+    return test_items.seeds_of(result, pooled=pooled)
 
 
 # --------------- The long tables that :func:`rankeval_pd.per_query` returns, as systems over items

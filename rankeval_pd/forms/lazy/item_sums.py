@@ -38,8 +38,8 @@ from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.resampling import blocks, resamples
 from rankeval_pd.stats.resampling.blocks import Facts, ItemStatistics, Plan
 from rankeval_pd.stats.resampling.bootstrap_tests import INTERVALS
-from rankeval_pd.stats.resampling.item_draws import RemoteFacts, studentises
-from rankeval_pd.stats.resampling.test_items import PairOptions
+from rankeval_pd.stats.resampling.gathered_draws import RemoteFacts
+from rankeval_pd.stats.resampling.test_items import PairOptions, studentises
 
 FEW = 64  # so few items that one machine may look at all of their signs
 _BLOCK = 2**22  # numbers of a block of items: 32 MB

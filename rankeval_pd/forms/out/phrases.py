@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -184,6 +184,7 @@ EVENTS = {
     "zero": "a paired bootstrap (share of gains below 0)", "studentised": "a bootstrap t test",
     "bias-corrected": "a bias-corrected paired bootstrap",
     "crossed": "a t test with the variance of two crossed factors",
+    "seeds": "a t test with the variances of items and of training seeds (Welch and Cochran)",
 }  # fmt: skip
 HANDLED = {
     "groups": "Rows of the same {} were kept together.", "weight": "Each {} counts the same.",
@@ -241,6 +242,26 @@ def intervals_of(attrs: Mapping[Any, Any], *, gaps: bool) -> str:
         return "simultaneous"
     what = "simultaneous" if method in ("holm", "bonferroni") else "adjusted (false coverage rate)"
     return what if "baseline" in attrs or not kind else f"{what} {kind}"
+
+
+_LIMITING = 1.2  # times wider by seeds: so much is said
+
+
+def design(attrs: Mapping[Any, Any]) -> Iterator[str]:
+    """Write of what items a score is, and whether training seeds are too few."""
+    if attrs.get("strata") is not None:
+        count = f"{attrs['n_strata']} " if "n_strata" in attrs else "the "
+        text = f"The score is the {attrs['average']} average over {count}{attrs['strata']}s"
+        yield text + ("." if attrs.get("groups") is None else f", clustered by {attrs['groups']}.")
+    elif attrs.get("weight") is not None:
+        yield f"The items are clustered by {attrs['groups']}."
+    if attrs.get("seed_widening", 1.0) >= _LIMITING:
+        yield (
+            f"{attrs['n_seeds']} seeds limit this: intervals of gains are"
+            f" {attrs['seed_widening']:.1f} times as wide as the items alone would make them."
+        )
+    if attrs.get("seed_variance") == "pooled":
+        yield f"All {attrs['n_systems']} systems share one variance of seeds (pooled)."
 
 
 def letter_sets(letters: Iterable[Any]) -> list[set[str]]:
@@ -326,9 +347,14 @@ def _test_of(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
     if method == "paired_bootstrap" and not drawn and attrs.get("ci") == "tango":
         return "McNemar's exact test, unconditional up to 200 items"
     if "event" in attrs or (method in ("summary", "system_ranks") and "measure" not in frame):
-        return EVENTS[str(attrs.get("event", "wild"))] + ("" if drawn else ", computed exactly")
+        event = str(attrs.get("event", "wild"))
+        return EVENTS[event] + (
+            "" if drawn or event in ("crossed", "seeds") else ", computed exactly"
+        )
     if "metric" in frame and "n" not in frame:
         return EVENTS["wild"]
+    if attrs.get("test") == "wilcoxon":
+        return "Wilcoxon's signed-rank test, with Hodges–Lehmann estimates and limits of gains"
     if method == "paired_permutation":
         return TESTED[method] + ("" if drawn else ", computed exactly")
     swapped = str(attrs.get("adjust", "")).startswith("max-t") and "kind" not in attrs

@@ -150,7 +150,7 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
             "missing='ratio' is of systems over test items, the mean of the scores that there are;"
             " of rankings, allowed are 'raise', 'last', 'drop' and 'absent'."
         )
-    for role in ("metric", "strata", "seeds", "average", "weight"):
+    for role in ("metric", "strata", "seeds", "average", "weight", "seed_variance"):
         if getattr(roles, role) is not None:
             raise ValueError(
                 f"{role}={getattr(roles, role)!r} belongs to systems over test items, and this is a"
@@ -461,7 +461,9 @@ def are_queries(data: pd.DataFrame, keywords: Mapping[str, Any]) -> bool:
 
 def _are_items(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> bool:
     """Return whether these are systems over test items: by their roles, or by their form."""
-    of_items = ("metric", "higher_is_better", "strata", "average", "seeds", "weight")
+    of_items = (
+        "metric", "higher_is_better", "strata", "average", "seeds", "seed_variance", "weight",
+    )  # fmt: skip
     if any(keywords.get(role) is not None for role in of_items):
         return True
     if any(

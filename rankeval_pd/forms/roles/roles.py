@@ -77,11 +77,13 @@ class ItemRoles(_Shared, total=False):
     strata: Hashable | None
     average: Average | None
     seeds: Hashable | None
+    seed_variance: SeedVariance | None
     missing: Missing
     higher_is_better: bool | None
 
 
 Weight = Literal["item", "group"]
+SeedVariance = Literal["each", "pooled"]
 QueryTies = Literal["trec", "shared", "expected"]
 QueryMissing = Literal["absent", "raise"]
 Unjudged = Literal["negative", "skip", "raise"]
@@ -144,6 +146,8 @@ MEANINGS: dict[str, str] = {
     "average": "how the strata make one score: macro, their mean, unless given; or micro, all items"
     " together.",
     "seeds": "the column, or level of the columns, that names the training seed of each score.",
+    "seed_variance": "with seeds, whether each system has a variance of its own, unless given; or"
+    " pooled, one for all systems.",
     "higher_is_better": "whether the higher score is the better; unless given, as the metric has"
     " it.",
     "details": "True returns all columns, by default a short table (:func:`set_options`).",
@@ -181,6 +185,7 @@ class Roles:
     strata: Hashable | None = None
     average: str | None = None
     seeds: Hashable | None = None
+    seed_variance: str | None = None
     metric: str | Callable[[Any], Any] | None = None
     higher_is_better: bool | None = None
     unjudged: str | None = None
@@ -232,6 +237,7 @@ class Roles:
         _check_positive(roles.positive, roles.min_grade)
         check_choice("average", roles.average, (None, *get_args(Average)))
         check_choice("weight", roles.weight, (None, *get_args(Weight)))
+        check_choice("seed_variance", roles.seed_variance, (None, *get_args(SeedVariance)))
         _ = roles.seed
         return roles
 
@@ -446,6 +452,7 @@ GainInterval = Literal[
 ]  # fmt: skip
 LawMethod = Literal["auto", "exact", "monte-carlo"]
 CurveInterval = Literal["pointwise", "simultaneous"]
+PermutationTest = Literal["swaps", "wilcoxon"]
 PopulationKind = Literal["finite", "infinite"]
 ProportionInterval = Literal["clopper-pearson", "wilson", "jeffreys", "midp", "blaker"]
 RankKind = Literal["simultaneous", "percentile"]

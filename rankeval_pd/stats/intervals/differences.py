@@ -411,44 +411,37 @@ def delta_method(
 PairedCounts = tuple[int, int, int, int]  # both right, only a, only b, neither
 
 
-def paired_counts(a: FloatArray, b: FloatArray) -> PairedCounts:
-    """Return in how many items both are 1, only a, only b, and neither."""
-    right_a, right_b = a == 1.0, b == 1.0
-    return (
-        int(np.count_nonzero(right_a & right_b)),
-        int(np.count_nonzero(right_a & ~right_b)),
-        int(np.count_nonzero(~right_a & right_b)),
-        int(np.count_nonzero(~right_a & ~right_b)),
-    )
-
-
 def tango(counts: PairedCounts, level: float) -> tuple[float, float]:
     """Return Tango's score interval of the difference of paired proportions (1998).
 
     It contains the differences that the score test does not reject; the test of a difference of 0
     is McNemar's without continuity correction.
     """
-    _, only_a, only_b, _ = counts
-    n = float(sum(counts))
-    z = z_of(level)
-
-    def score(delta: float) -> float:
-        return float(paired_score(only_a, only_b, n, delta))
-
-    estimate = (only_a - only_b) / n
-    low = _bisection_point(lambda delta: score(delta) > z, -1.0, estimate)
-    high = _bisection_point(lambda delta: score(delta) >= -z, estimate, 1.0)
-    return low, high
+    only_a, only_b = (np.array([x]) for x in counts[1:3])
+    low, high = tango_limits(only_a, only_b, sum(counts), level)
+    return float(low[0]), float(high[0])
 
 
-def paired_score(only_a: AnyArray | int, only_b: AnyArray | int, n: float, delta: float) -> Any:
+def tango_limits(only_a: AnyArray, only_b: AnyArray, n: float, level: float) -> Limits:
+    """Return Tango's intervals of many pairs on n items."""
+    z, estimate = z_of(level), (only_a - only_b) / n
+    ends = np.full(estimate.shape, -1.0), np.ones(estimate.shape)
+
+    def score(delta: FloatArray) -> FloatArray:
+        return np.asarray(paired_score(only_a, only_b, n, delta))
+
+    low = _bisection_points(lambda delta: score(delta) > z, ends[0], estimate)
+    return low, _bisection_points(lambda delta: score(delta) >= -z, estimate, ends[1])
+
+
+def paired_score(only_a: AnyArray | int, only_b: AnyArray | int, n: float, delta: Any) -> Any:
     """Return Tango's score statistic of a difference, which falls as the difference rises."""
     # the most likely share of items that only b has right, given the difference: the larger root of
     # 2 n q^2 + linear q + constant = 0
     linear = -only_a - only_b + (2.0 * n - only_a + only_b) * delta
     constant = -only_b * delta * (1.0 - delta)
     root = np.sqrt(np.maximum(linear * linear - 8.0 * n * constant, 0.0))
-    share = np.maximum((root - linear) / (4.0 * n), max(0.0, -delta))
+    share = np.maximum((root - linear) / (4.0 * n), np.maximum(0.0, -delta))
     variance = n * (2.0 * share + delta * (1.0 - delta))
     return _over_error(only_a - only_b - n * delta, variance)
 
@@ -460,19 +453,21 @@ def _over_error(excess: Any, variance: Any) -> Any:
     return np.where(excess == 0.0, 0.0, ratio)
 
 
-def _bisection_point(below: object, low: float, high: float) -> float:
-    """Return the point up to which a condition holds, by bisection down to neighboring floats."""
-    assert callable(below)
-    if not below(low):
-        return low
-    if below(high):
-        return high
+def _bisection_points(
+    below: Callable[[FloatArray], AnyArray], low: FloatArray, high: FloatArray
+) -> FloatArray:
+    """Return the points up to which a condition holds, by bisection down to neighboring floats."""
+    never, always = ~below(low), below(high)
+    ends = np.where(never, low, high)
+    settled = never | always
     for _ in range(200):
         middle = (low + high) / 2.0
-        if middle in (low, high):
+        settled |= (middle == low) | (middle == high)
+        if settled.all():
             break
-        low, high = (middle, high) if below(middle) else (low, middle)
-    return (low + high) / 2.0
+        up = below(middle)
+        low, high = np.where(up & ~settled, middle, low), np.where(up | settled, high, middle)
+    return np.where(never | always, ends, (low + high) / 2.0)
 
 
 def paired_newcombe(counts: PairedCounts, level: float) -> tuple[float, float]:

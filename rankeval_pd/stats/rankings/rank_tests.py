@@ -141,7 +141,7 @@ Limits = tuple[FloatArray, FloatArray]
 
 def _together(draws: Draws, options: PairOptions) -> Limits:
     """Return intervals of all scores that hold together, the larger scores the better."""
-    if options.ci == "wild" and draws.ratios is None:
+    if options.ci == "wild" and draws.parametric is None:
         return _largest_limits(draws, options)
     shared = draws.items.n_systems * options.n_alike
     return _score_limits(draws, level_of_each(options.level, shared))
@@ -154,8 +154,8 @@ def _score_limits(draws: Draws, level: float) -> Limits:
         right = items.totals[:, 0]
         low, high = clopper_pearson(right, np.full(right.shape, items.n_items), level)
         return (low, high) if items.sign > 0.0 else (-high, -low)
-    if options.ci == "wild" and draws.ratios is not None:
-        return draws.ratios.score_limits(level, items.sign)
+    if options.ci == "wild" and draws.parametric is not None:
+        return draws.parametric.score_limits(level, items.sign)
     every, error = np.arange(items.n_systems), _errors(draws)
     if options.ci == "wild":
         subsets = draws.subsets

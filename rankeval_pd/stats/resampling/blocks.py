@@ -34,7 +34,7 @@ from rankeval_pd.stats.resampling.metric_sums import (
     sums_of_squares,
 )
 from rankeval_pd.stats.resampling.ratio_gains import ratio_sums
-from rankeval_pd.stats.resampling.test_items import PairOptions
+from rankeval_pd.stats.resampling.test_items import PairOptions, nearly_normal, sums_of_products
 
 Positions = slice | IntArray  #: where the items of a block stand in the order of all labels
 
@@ -109,17 +109,8 @@ def facts_of(block: ItemStatistics) -> Facts:
     both = None
     if below in ((1.0, 1.0), (np.inf, -np.inf)):
         first = values[..., 0]
-        both = _both_right(first) if are_binary(first) else None
+        both = sums_of_products(first).astype(np.int64) if are_binary(first) else None
     return Facts(items, exact_sums(rows), largest_sizes(rows).reshape(systems, width), below, both)
-
-
-def _both_right(right: FloatArray) -> IntArray:
-    """Return how many items each two systems both have right, from 0 and 1 (system, item)."""
-    result = np.zeros((len(right), len(right)))
-    for start in range(0, right.shape[1], 2**16):
-        part = right[:, start : start + 2**16]
-        result += part @ part.T
-    return result.astype(np.int64)
 
 
 class ItemTotals(NamedTuple):
@@ -303,6 +294,8 @@ def needs_of(known: ItemTotals, laws: Laws) -> Needs:
     drawn = not exact or options.simultaneous
     if plan.swaps:
         return Needs(False, drawn, False)
+    if nearly_normal(known.both is not None, plan.n_items, options):
+        return Needs(False, False, False)
     by_signs = options.event == "wild"
     interval = options.ci or ("" if known.both is not None else "wild")
     return Needs(

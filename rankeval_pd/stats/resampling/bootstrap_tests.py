@@ -314,7 +314,7 @@ def contributions(items: Items) -> Contributions:
         plain = plain._replace(
             values=test_items.within_strata(plain.values, plain.weights, items.drawn_strata)
         )
-    return plain if items.seeds is None else _with_seeds(plain, items.seeds)
+    return plain
 
 
 def _linearised(items: Items, drawn: FloatArray, sizes: FloatArray) -> Contributions:
@@ -342,19 +342,6 @@ def first_order(drawn: FloatArray, slopes: FloatArray) -> FloatArray:
     return added
 
 
-def _with_seeds(parts: Contributions, seeds: test_items.Seeds) -> Contributions:
-    """Return the contributions with two more for each system: its seeds' error, and its opposite.
-
-    They sum to 0, and their squares to the variance that the seeds bring.
-    """
-    half = np.diag(seeds.error) / np.sqrt(2.0)
-    none = np.zeros(2 * len(half))
-    return parts._replace(
-        values=np.concatenate([parts.values, half, -half], axis=1),
-        weights=np.concatenate([parts.weights, none]),
-    )
-
-
 class Subsets(NamedTuple):
     """Sums of contributions over subsets of the items: those whose sign is turned."""
 
@@ -376,21 +363,21 @@ def looks_at_every(items: AnyItems, options: PairOptions) -> bool:
 def subset_sums(parts: Contributions, items: Items, options: PairOptions, step: Step) -> Subsets:
     """Return the sums of all systems over the same random subsets, or over every subset.
 
-    What seeds add gets no sign, but a factor of the t distribution: see :class:`factors.Seeds`.
+    What seeds add gets no sign, but a normal factor: these draws only say how pairs go together.
     """
-    systems = len(parts.values)
-    n = parts.weights.size - (0 if items.seeds is None else 2 * systems)
+    n = parts.weights.size
     every = looks_at_every(items, options)
     size = 2**n if every else options.n_resamples
     chunks = resamples.all_swaps(n) if every else resamples.swap_chunks(n, size, options.seed)
-    flat = resamples.whole_columns(np.vstack([parts.values, parts.weights]).T[:n], n)
+    flat = resamples.whole_columns(np.vstack([parts.values, parts.weights]).T, n)
     sums = np.empty((len(parts.values) + 1, size))
     for rows, turned in resamples.chunk_slices(chunks):
         sums[:, rows] = resamples.weighted_sums(turned, flat).T
         step(len(turned))
     if items.seeds is not None:
-        t = resamples.t_draws(items.seeds.freedom, size, options.seed)
-        sums[:-1] += (items.seeds.error / parts.unit)[:, np.newaxis] * t.T / 2.0
+        endless = np.full(items.n_systems, 1e12)
+        z = resamples.t_draws(endless, size, options.seed)
+        sums[:-1] += (items.seeds.error / parts.unit)[:, np.newaxis] * z.T / 2.0
     return Subsets(sums[:-1], sums[-1], every)
 
 

@@ -6,15 +6,14 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.proportions import clopper_pearson, t_of
-from rankeval_pd.stats.resampling import bootstrap_tests, resamples
+from rankeval_pd.stats.resampling import bootstrap_tests
 from rankeval_pd.stats.resampling.item_draws import Draws
 from rankeval_pd.stats.resampling.lattice import MOST_POINTS, Lattice
 from rankeval_pd.stats.resampling.resamples import ENUMERATED
-from rankeval_pd.stats.resampling.test_items import AnyItems, Items, PairOptions
+from rankeval_pd.stats.resampling.test_items import AnyItems, Items, PairOptions, better_counts
 from rankeval_pd.stats.significance import skewness
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, MaxT, adjust, interval_levels
 from rankeval_pd.stats.significance.equivalence import mean_p, of_margin, paired_p
@@ -52,6 +51,9 @@ class Pairs(NamedTuple):
     family_p: FloatArray  #: what is adjusted over groups of the data; of max-t, over pairs already
     family_low: FloatArray  #: the limits of its Monte-Carlo interval
     family_high: FloatArray
+    gain_se_items: FloatArray  #: NaN without seeds, as the next
+    gain_se_seeds: FloatArray
+    n_seeds: IntArray  #: of the system with fewer
 
 
 class Rows(NamedTuple):
@@ -88,9 +90,9 @@ def allow_for_skewness(rows: Rows, draws: Draws) -> None:
     For ratios of sums they are those of their own law.
     """
     every = np.arange(len(draws.pairs))
-    if draws.ratios is not None:
+    if draws.parametric is not None:
         rows.least[:], rows.least_ordered[:] = ratio_p(draws)
-        rows.p[draws.ratios.few] = rows.ordered[draws.ratios.few] = np.nan
+        rows.p[draws.parametric.few] = rows.ordered[draws.parametric.few] = np.nan
         return
     gain, error = draws.gains(every), draws.linear_errors(every) * draws.student_factor
     varies = error > 0.0
@@ -103,15 +105,15 @@ def allow_for_skewness(rows: Rows, draws: Draws) -> None:
 
 def ratio_p(draws: Draws) -> tuple[FloatArray, FloatArray]:
     """Return the p-values of ratios, one-sided as the pairs stand and by their gain."""
-    assert draws.ratios is not None
-    up, down = (np.where(draws.ratios.few, np.nan, tail) for tail in draws.ratios.tails)
+    assert draws.parametric is not None
+    up, down = (np.where(draws.parametric.few, np.nan, tail) for tail in draws.parametric.tails)
     return up, np.where(draws.gains(np.arange(up.size)) < 0.0, down, up)
 
 
 def skewed_limits(found: Limits, draws: Draws, options: PairOptions) -> Limits:
     """Return limits that also contain the gains that Hall's, or a ratio's, test does not reject."""
-    if draws.ratios is not None:
-        own = draws.ratios.limits(options.two_tailed)
+    if draws.parametric is not None:
+        own = draws.parametric.limits(options.two_tailed)
         return np.fmin(found[0], own[0]), np.fmax(found[1], own[1])
     every = np.arange(len(draws.pairs))
     error = draws.linear_errors(every) * draws.student_factor
@@ -266,11 +268,17 @@ def table(
     largest: MaxT | None,
     *,
     every: bool,
+    parts: Limits | None = None,
 ) -> Pairs:
     """Return the table, from what a test says of each pair and of all together.
 
-    ``together`` are the limits that hold for the family, ``largest`` what max-t says.
+    ``together`` are the limits that hold for the family, ``largest`` what max-t says, ``parts`` the
+    standard errors that items and seeds bring.
     """
+    of_items, of_seeds = np.full((2, len(pairs)), np.nan) if parts is None else parts
+    count = (
+        np.zeros(items.n_systems, dtype=np.int64) if items.seeds is None else items.seeds.trained
+    )
     gain = theta[pairs[:, 0]] - theta[pairs[:, 1]]
     undefined = np.isnan(gain)
     error, low, high, p, ordered = (
@@ -314,7 +322,8 @@ def table(
     return Pairs(
         swapped, first, second, gain, error, *shown, own, doubled, p_stderr, adjusted,
         1.0 - ordered, undecided, ~drawn, np.full(len(pairs), items.n_items),
-        np.where(drawn, draws, 0), np.full(len(pairs), items.n_groups), ordered, *alone, *listed,
+        np.where(drawn, draws, 0), np.full(len(pairs), items.n_groups), ordered, *alone, listed[0],
+        listed[1], listed[2], of_items, of_seeds, count[pairs].min(axis=1),
     )  # fmt: skip
 
 
@@ -361,138 +370,37 @@ def margin_p(
     pairs = np.where(found.swapped[:, np.newaxis], pairs[:, ::-1], pairs)
     if items.binary:
 
-        def exact(a: int, b: int) -> float:
-            _, *only, _ = items.cells(a, b)
-
+        def exact(*only: int) -> float:
             def not_worse(sign: float) -> float:
-                first, second = only if sign * items.sign > 0.0 else only[::-1]
+                first, second = only if sign > 0.0 else only[::-1]
                 return paired_p(first, second, items.n_items, margin, alpha)
 
             return float(of_margin(alternative, not_worse))
 
-        return np.array([exact(a, b) for a, b in pairs.tolist()])
+        return np.array(
+            [exact(*only) for only in np.stack(better_counts(items, pairs), 1).tolist()]
+        )
     if not isinstance(items, Items):
         raise ValueError(
             f"margin={margin:g} and items that are spread over workers: the test needs them in one"
             " place unless each is 0 or 1. Compute them first, .compute()."
         )
     n, parts = items.n_drawn, bootstrap_tests.contributions(items)
-    values, weights = parts.values[:, :n] * parts.unit, parts.weights[:n] / parts.weights.sum()
+    values, weights = parts.values * parts.unit, parts.weights / parts.weights.sum()
     shares = values[pairs[:, 0]] - values[pairs[:, 1]]
     shares = shares - weights * shares.sum(axis=1, keepdims=True)
     squares, cubes = ((shares**power).sum(axis=1) for power in (2, 3))
     squares[np.sqrt(squares) <= parts.accuracy * np.abs(values).max()] = np.nan  # rounding alone
     skewness, freedom = np.sqrt(n) * cubes / squares**1.5, n - 1.0
     variance = np.where(squares > 0.0, (shares**2 / (1.0 - weights)).sum(axis=1), np.nan)
-    error = np.sqrt(variance)
+    error, seeds = np.sqrt(variance), None
     if items.seeds is not None:
-        seeds = items.seeds.error[pairs] ** 2
-        total = variance + seeds.sum(axis=1)
-        of_seeds = (seeds**2 / items.seeds.freedom[pairs]).sum(axis=1)
-        freedom = total**2 / (variance**2 / freedom + of_seeds)
+        of_seeds = (items.seeds.error[pairs] ** 2).sum(axis=1)
+        total = variance + of_seeds
+        seeds = of_seeds / total, items.seeds.freedom_of(pairs)
         skewness, error = skewness * (variance / total) ** 1.5, np.sqrt(total)
 
     def above(sign: float) -> FloatArray:
-        return mean_p((sign * found.gain + margin) / error, sign * skewness, n, freedom)
+        return mean_p((sign * found.gain + margin) / error, sign * skewness, n, freedom, seeds)
 
     return np.asarray(of_margin(alternative, above))
-
-
-# --------------------- Arithmetic of the studies of pairs of systems: thresholds, agreement, power
-
-
-def order_limits(values: FloatArray, quantile: float, level: float) -> tuple[float, float]:
-    """Return the distribution-free interval of a quantile: two order statistics.
-
-    With too few values there is no lower limit above 0, the least that a gain is, or no finite
-    upper one.
-    """
-    from scipy.special import bdtr
-
-    ordered = np.sort(values)
-    n = ordered.size
-    below = bdtr(np.arange(n), n, quantile)  # P(so many values or fewer lie below the quantile)
-    tail = (1.0 - level) / 2.0
-    first, last = np.flatnonzero(below <= tail), np.flatnonzero(below >= 1.0 - tail)
-    low = float(ordered[first[-1]]) if first.size else 0.0
-    return low, float(ordered[last[0]]) if last.size else np.inf
-
-
-def pair_weights(pairs: IntArray, n_resamples: int, seed: resamples.Seed) -> FloatArray:
-    """Return how often each pair occurs where the systems are drawn with replacement.
-
-    pairs (pair, 2) are numbers of systems; the result is (resample, pair).
-    """
-    systems = int(pairs.max()) + 1
-    counts = np.concatenate(list(resamples.count_chunks(systems, n_resamples, seed))).astype(float)
-    return np.asarray(counts[:, pairs[:, 0]] * counts[:, pairs[:, 1]])
-
-
-def weighted_quantiles(values: FloatArray, weights: FloatArray, quantile: float) -> FloatArray:
-    """Return the quantile of the values under each row of weights, NaN where all are 0."""
-    order = np.argsort(values, kind="stable")
-    running = np.cumsum(weights[:, order], axis=1)
-    total = running[:, -1:]
-    place = np.argmax(running >= quantile * total, axis=1)
-    return np.where(total[:, 0] > 0.0, values[order][place], np.nan)
-
-
-def wider(limits: tuple[float, float], others: tuple[float, float]) -> tuple[float, float]:
-    """Return limits that hold both intervals; an undefined limit of the first is the other's."""
-    return float(np.fmin(limits[0], others[0])), float(np.fmax(limits[1], others[1]))
-
-
-def percentile_limits(samples: FloatArray, level: float) -> tuple[float, float]:
-    """Return the percentile interval of what is defined of the samples."""
-    known = samples[~np.isnan(samples)]
-    if not known.size:
-        return np.nan, np.nan
-    low, high = np.quantile(known, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
-    return float(low), float(high)
-
-
-def agreement(
-    p: ArrayLike, n_items: ArrayLike, n_items_other: ArrayLike, shrinkage: ArrayLike = 1.0
-) -> FloatArray:
-    """Return how often a gain keeps its sign on other items of the same distribution.
-
-    ``shrinkage`` is B, the part of the gains' variance that is of the true gains: given a gain g
-    of standard error s, the true one is normal with mean B g and variance B s².
-    """
-    from scipy.special import ndtr, ndtri
-
-    z, b = -ndtri(np.asarray(p, dtype=float)), np.asarray(shrinkage, dtype=float)
-    noise = np.sqrt(b + np.true_divide(n_items, n_items_other))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        result = ndtr(b * z / noise)
-    return np.asarray(np.where((b == 0.0) & ~np.isnan(z), 0.5, result))
-
-
-def true_variance(gains: FloatArray, errors: FloatArray) -> float:
-    """Return the variance of the true gains of pairs around 0, by the method of moments."""
-    known = ~(np.isnan(gains) | np.isnan(errors))
-    if not known.any():
-        return np.nan
-    return max(0.0, float(np.mean(gains[known] ** 2 - errors[known] ** 2)))
-
-
-def shrinkage(gains: FloatArray, errors: FloatArray) -> FloatArray:
-    """Return for each pair which part of the variance of its gain is of the true gains."""
-    variance = true_variance(gains, errors)
-    with np.errstate(invalid="ignore"):
-        result = variance / (variance + errors**2)
-    return np.where(errors == 0.0, 1.0, result)
-
-
-def power_factor(alpha: float, power: float) -> float:
-    """Return how many standard errors a gain must have to be found with this power."""
-    from scipy.special import ndtri
-
-    return float(-ndtri(alpha) + ndtri(power))
-
-
-def normal_quantile(share: float) -> float:
-    """Return the quantile of the normal distribution above which a share alpha lies."""
-    from scipy.special import ndtri
-
-    return float(-ndtri(share))

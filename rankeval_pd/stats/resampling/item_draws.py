@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol, cast
 
@@ -10,29 +9,30 @@ import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.exact_sums import ExactSums
-from rankeval_pd.stats.intervals.differences import PairedCounts
-from rankeval_pd.stats.resampling import bootstrap_tests, resamples, test_items
-from rankeval_pd.stats.resampling.blocks import ContributionSums, ItemTotals, Laws, Linear
-from rankeval_pd.stats.resampling.lattice import Lattice, lattice, lattice_of, off_lattice
+from rankeval_pd.stats.resampling import bootstrap_tests, resamples
+from rankeval_pd.stats.resampling.lattice import Lattice, lattice, off_lattice
 from rankeval_pd.stats.resampling.metric_sums import (
     ContributionLevel,
     ContributionSpread,
     RatioForm,
-    Score,
     contribution_spread,
     leans,
     sums_of_squares,
 )
 from rankeval_pd.stats.resampling.ratio_gains import RatioGains, ratio_sums
-from rankeval_pd.stats.resampling.test_items import AnyItems, Items, PairOptions, Step, quiet
+from rankeval_pd.stats.resampling.seed_gains import SeedGains
+from rankeval_pd.stats.resampling.test_items import (
+    AnyItems,
+    Items,
+    PairOptions,
+    Step,
+    better_counts,
+    nearly_normal,
+    quiet,
+    studentises,
+)
 
 # ---------- What is drawn of the items, for all pairs of systems together, when it is first needed
-
-
-def studentises(options: PairOptions) -> bool:
-    """Whether standard errors of every pair in every resample are needed."""
-    together = options.simultaneous and options.event != "wild"
-    return together or "studentised" in (options.event, options.ci)
 
 
 class Draws:
@@ -55,6 +55,8 @@ class Draws:
 
     def lattices(self, which: IntArray, *, drawn: bool) -> list[Lattice | None]:
         """Return the lattices of pairs' differences: of items, or of what is ``drawn``."""
+        if self.items.binary:
+            return self._binary_lattices(which)
         values = self.items.sign * (self.drawn if drawn else self.there.statistics)[..., 0]
         result: list[Lattice | None] = [None] * which.size
         for block in bootstrap_tests.blocks(np.arange(which.size), values.shape[1]):
@@ -64,6 +66,11 @@ class Draws:
                 result[block[row]] = lattice(differences[row])
         return result
 
+    def _binary_lattices(self, which: IntArray) -> list[Lattice | None]:
+        up, down = better_counts(self.items, self.pairs[which])
+        times, n = np.stack([down, self.items.n_items - up - down, up], axis=1), np.arange(-1, 2)
+        return [Lattice(1.0, n[row > 0], row[row > 0]) for row in times]
+
     @cached_property
     def parts(self) -> bootstrap_tests.Contributions:
         """What items, or clusters, add to the scores."""
@@ -72,6 +79,8 @@ class Draws:
     @cached_property
     def subsets(self) -> bootstrap_tests.Subsets:
         """The sums of these over subsets of the items."""
+        if nearly_normal(self.items.binary, self.items.n_items, self.options):
+            return self._normal_subsets()
         return bootstrap_tests.subset_sums(self.parts, self.there, self.options, self.step)
 
     @cached_property
@@ -81,11 +90,40 @@ class Draws:
 
     @cached_property
     def spread(self) -> ContributionSpread:
-        """How far they are spread, (system,) and (pair,)."""
-        parts = self.parts
-        raw = self.options.simultaneous
+        """How far scores and gains vary, (system,) and (pair,), by items and seeds."""
+        found, seeds = self.item_spread, self.items.seeds
+        if seeds is None:
+            return found
+        added = (seeds.error / self.unit) ** 2
+        pairs = added[self.pairs].sum(axis=1)
+        raw = found.raw + pairs if found.raw.size else found.raw
+        return found._replace(systems=found.systems + added, pairs=found.pairs + pairs, raw=raw)
+
+    @cached_property
+    def item_spread(self) -> ContributionSpread:
+        """How far the contributions of items are spread, (system,) and (pair,)."""
+        if self.items.binary:
+            return self._binary_spread
+        parts, raw = self.parts, self.options.simultaneous
         summed = sums_of_squares(parts.values, parts.weights, self.level, self.pairs, raw=raw)
         return contribution_spread(summed, len(parts.values), len(self.pairs))
+
+    @property
+    def _binary_spread(self) -> ContributionSpread:
+        """The spread of right and wrong, from counts."""
+        n, right = float(self.items.n_items), self.items.totals[:, 0]
+        better, worse = (x.astype(float) for x in better_counts(self.items, self.pairs))
+
+        def powers(up: FloatArray, down: FloatArray, power: int) -> FloatArray:
+            mean = (up - down) / n
+            away = up * (1.0 - mean) ** power + down * (-1.0 - mean) ** power
+            return np.asarray(away + (n - up - down) * (-mean) ** power)
+
+        none = 0.0 * right
+        cubes = self.items.sign * powers(right, none, 3) / 8.0, powers(better, worse, 3) / 8.0
+        return ContributionSpread(
+            powers(right, none, 2), powers(better, worse, 2), *cubes, better + worse
+        )
 
     @property
     def unit(self) -> float:
@@ -135,7 +173,37 @@ class Draws:
         return np.asarray(self._with_seeds(result)[:, 0])
 
     @cached_property
+    def _together(self) -> FloatArray:
+        """How many items both systems have right, (system, system)."""
+        every = np.arange(self.items.n_systems)
+        pairs = np.stack(np.meshgrid(every, every, indexing="ij"), axis=-1).reshape(-1, 2)
+        return self.items.both_right(pairs).reshape(every.size, every.size)
+
+    def _normal_subsets(self) -> bootstrap_tests.Subsets:
+        """Return sums over random subsets of right and wrong, whose law is nearly normal."""
+        sums = np.append(self.items.sign * self.items.totals[:, 0], self.items.n_items)
+        squares = np.block([[self._together, sums[:-1, np.newaxis]], [sums]])
+        drawn = resamples.normal_draws(sums / 2.0, squares / 4.0, *self._size)
+        self.step(len(drawn))
+        return bootstrap_tests.Subsets(drawn[:, :-1].T, drawn[:, -1], every=False)
+
+    @property
+    def _size(self) -> tuple[int, resamples.Seed]:
+        return self.options.n_resamples, self.options.seed
+
+    def _normal_scores(self) -> FloatArray:
+        """Return the scores of resamples of right and wrong, whose law is nearly normal."""
+        n = self.items.n_items
+        spread = (self._together / n - np.outer(self.theta, self.theta)) / n
+        return resamples.normal_draws(self.theta, spread, *self._size).T
+
+    @cached_property
     def _resampled(self) -> tuple[FloatArray, FloatArray | None]:
+        if nearly_normal(self.items.binary, self.items.n_items, self.options):
+            return self._normal_scores(), None
+        return self._drawn_scores()
+
+    def _drawn_scores(self) -> tuple[FloatArray, FloatArray | None]:
         items, drawn, options = self.there, self.drawn, self.options
         n = drawn.shape[1]
         strata = items.drawn_strata
@@ -212,15 +280,37 @@ class Draws:
         error = np.sqrt(self.spread.pairs[which])
         return np.where(error > self.room(which), self.unit * error, 0.0)
 
+    @property
+    def error_parts(self) -> tuple[FloatArray, FloatArray] | None:
+        """The parts of pairs' standard errors that items and seeds have, (pair,)."""
+        seeds = self.items.seeds
+        if seeds is None:
+            return None
+        of_seeds = np.sqrt((seeds.error[self.pairs] ** 2).sum(axis=1))
+        return self.unit * np.sqrt(self.item_spread.pairs), of_seeds
+
     @cached_property
     def leans(self) -> FloatArray:
         """The skewness of pairs' contributions over the root of their number, (pair,)."""
         return leans(self.spread.pairs, self.spread.cubes, self.level, self.pairs)
 
     @cached_property
-    def ratios(self) -> RatioGains | None:
-        """The tests of ratios of sums; None where scores are none, or not between 0 and 1."""
+    def parametric(self) -> RatioGains | SeedGains | None:
+        """The tests of systems with seeds, or of ratios of sums between 0 and 1; None for others.
+
+        They draw nothing; the draws only say how pairs go together.
+        """
         items, form = self.items, self.items.ratio_form
+        if items.seeds is not None:
+            skewed, spread = self.options.skewness, self.item_spread
+            lean = leans(self.spread.systems, spread.system_cubes, self.level,
+                         np.arange(items.n_systems)[:, np.newaxis])  # fmt: skip
+            both = (lean, self.leans) if skewed else (0.0 * lean, 0.0 * self.leans)
+            square = (self.unit * self.student_factor) ** 2
+            return SeedGains(
+                self.theta, self.pairs, items.seeds, (square * spread.systems,
+                square * spread.pairs), both, items.n_drawn - 1.0,
+            )  # fmt: skip
         if form is None or not self.options.skewness:
             return None
         found = RatioGains(items.totals, self._ratio_sums(form), form, self.pairs, items.sign)
@@ -299,164 +389,3 @@ def draws_of(items: AnyItems, pairs: IntArray, options: PairOptions, step: Step)
     if isinstance(items, Items):
         return Draws(items, pairs, options, step)
     return cast(RemoteItems, items).draws(pairs, options)
-
-
-# -------------------------------------------------------------------------------------------------
-# Items that are spread over workers, as a test sees them: what is known, and what was drawn.
-
-
-@dataclass(frozen=True)
-class RemoteFacts:
-    """What is known of items that are spread over workers, and what was drawn of them there."""
-
-    known: ItemTotals
-    laws: Laws
-    linear: Linear | None
-    added: ContributionSums | None
-    squares: ExactSums | None
-    signed: FloatArray | None  #: (resample, system and weight)
-    swapped: FloatArray | None  #: (trial, system x statistic)
-    counted: FloatArray | None  #: (resample, system x statistic)
-    ratio_sums: ExactSums | None
-
-    seeds: test_items.Seeds | None = None
-
-    @property
-    def score(self) -> Score:
-        """The metric."""
-        return self.known.plan.score
-
-    @property
-    def sign(self) -> float:
-        """-1 where smaller scores are better."""
-        return self.known.plan.sign
-
-    @property
-    def ratio_form(self) -> RatioForm | None:
-        """The score as a ratio of sums."""
-        return self.known.plan.ratio_form
-
-    @property
-    def totals(self) -> FloatArray:
-        """The sums over all items, (system, statistic)."""
-        return self.known.totals
-
-    @property
-    def n_systems(self) -> int:
-        """How many systems there are."""
-        return len(self.known.totals)
-
-    @property
-    def n_items(self) -> int:
-        """How many items there are."""
-        return self.known.plan.n_items
-
-    @property
-    def n_groups(self) -> int:
-        """0: items are drawn one by one."""
-        return 0
-
-    @property
-    def n_drawn(self) -> int:
-        """How many are drawn."""
-        return self.n_items
-
-    @property
-    def binary(self) -> bool:
-        """Whether every item is right or wrong."""
-        return self.known.both is not None
-
-    def unit(self) -> float | None:
-        """Return how much one unit of the first statistic adds to the score, if constant."""
-        return self.known.unit
-
-    def cells(self, a: int, b: int) -> PairedCounts:
-        """Return how often both systems are right, the first alone, the second alone, neither."""
-        assert self.known.both is not None
-        both, right_a, right_b = (int(self.known.both[i, j]) for i, j in ((a, b), (a, a), (b, b)))
-        return both, right_a - both, right_b - both, self.n_items - right_a - right_b + both
-
-    def draws(self, pairs: IntArray, options: PairOptions) -> Draws:
-        """Return what was drawn."""
-        return GatheredDraws(self, pairs, options)
-
-
-class GatheredDraws(Draws):
-    """What was drawn of items that are spread over workers."""
-
-    def __init__(self, gathered: RemoteFacts, pairs: IntArray, options: PairOptions) -> None:
-        super().__init__(gathered, pairs, options, quiet)
-        self._gathered = gathered
-        planned = gathered.known.plan.pairs
-        places = {tuple(sorted(pair)): k for k, pair in enumerate(planned.tolist())}
-        self._place = np.array([places[tuple(sorted(pair))] for pair in pairs.tolist()])
-        self._turned = (planned[self._place] != pairs).any(axis=1)
-
-    def lattices(self, which: IntArray, *, drawn: bool) -> list[Lattice | None]:
-        """Return the lattices of pairs' differences."""
-        return [self._lattice(k) for k in which.tolist()]
-
-    def _lattice(self, k: int) -> Lattice | None:
-        found = self._gathered.laws.pairs[self._place[k]]
-        if found is None:
-            return None
-        return lattice_of(found.negative() if self._turned[k] else found)
-
-    @cached_property
-    def level(self) -> ContributionLevel:
-        """How large the contributions are."""
-        assert self._gathered.added is not None
-        return self._gathered.added.level
-
-    @cached_property
-    def spread(self) -> ContributionSpread:
-        """How far they are spread, (system,) and (pair,)."""
-        assert self._gathered.squares is not None
-        planned = len(self._gathered.known.plan.pairs)
-        found = contribution_spread(self._gathered.squares, self.items.n_systems, planned)
-        cubes = found.cubes[self._place] * np.where(self._turned, -1.0, 1.0)
-        return found._replace(
-            pairs=found.pairs[self._place], cubes=cubes,
-            raw=found.raw[self._place] if found.raw.size else found.raw,
-        )  # fmt: skip
-
-    def _ratio_sums(self, form: RatioForm) -> ExactSums:
-        found = self._gathered.ratio_sums
-        assert found is not None
-        own = found.wholes.size - 4 * len(self._gathered.known.plan.pairs)
-        order = np.where(self._turned[:, np.newaxis], [0, 2, 1, 3], np.arange(4))
-        order += own + 4 * self._place[:, np.newaxis]
-        at = np.concatenate([np.arange(own), order.ravel()])
-        return ExactSums(found.wholes[at], found.undefined[at])
-
-    @property
-    def unit(self) -> float:
-        """How much 1 in a contribution adds to the score."""
-        return self._gathered.known.unit or 1.0
-
-    @property
-    def accuracy(self) -> float:
-        """How exact contributions are, relative to the largest."""
-        return (
-            bootstrap_tests.WHOLE if self._gathered.linear is None else bootstrap_tests.LINEARISED
-        )
-
-    @cached_property
-    def subsets(self) -> bootstrap_tests.Subsets:
-        """The sums of contributions over subsets of the items."""
-        signed = self._gathered.signed
-        assert signed is not None
-        return bootstrap_tests.Subsets(signed[:, :-1].T, signed[:, -1], every=False)
-
-    @cached_property
-    def moved(self) -> FloatArray:
-        """The sums of the statistics that are swapped, (trial, system, statistic)."""
-        assert self._gathered.swapped is not None
-        return self._gathered.swapped.reshape(-1, *self.items.totals.shape)
-
-    @cached_property
-    def _resampled(self) -> tuple[FloatArray, FloatArray | None]:
-        counted = self._gathered.counted
-        assert counted is not None
-        scores = self.items.score(counted.reshape(-1, *self.items.totals.shape))
-        return self.items.sign * scores.T + self.trained, None

@@ -242,7 +242,7 @@ class DrawnSum:
         highest = (log_chances + tilts).max()
         weights = np.exp(log_chances + tilts - highest)
         log_total = highest + np.log(weights.sum())
-        if abs(tilts).max() < 1.0:  # of many items: so n times it keeps its digits
+        if abs(log_total) < 0.5:  # so n times it keeps its digits
             log_total = np.log1p(self.chances @ np.expm1(tilts))
         # P(S >= edge) = total^n exp(-theta edge) sum of law(s) exp(-theta (s - edge)), s >= edge
         start, law = self._law(weights / weights.sum(), edge / self.n)

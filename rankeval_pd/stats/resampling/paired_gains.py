@@ -28,7 +28,14 @@ from rankeval_pd.stats.resampling.gain_tables import (
 )
 from rankeval_pd.stats.resampling.item_draws import Draws, draws_of
 from rankeval_pd.stats.resampling.lattice import DrawnSum, Lattice, SignedSum
-from rankeval_pd.stats.resampling.test_items import AnyItems, Items, PairOptions, Step, quiet
+from rankeval_pd.stats.resampling.test_items import (
+    AnyItems,
+    Items,
+    PairOptions,
+    Step,
+    better_counts,
+    quiet,
+)
 from rankeval_pd.stats.significance import skewness
 from rankeval_pd.stats.significance.adjust import (
     MaxT,
@@ -38,9 +45,9 @@ from rankeval_pd.stats.significance.adjust import (
     simultaneous_limits,
     with_resamples,
 )
-from rankeval_pd.stats.significance.unconditional import paired_boschloo
+from rankeval_pd.stats.significance.unconditional import paired_tails
 
-PROPORTIONS = {"tango": differences.tango, "newcombe": differences.paired_newcombe}
+PROPORTIONS = ("tango", "newcombe")  # intervals of paired proportions
 
 
 def paired_bootstrap(
@@ -69,7 +76,7 @@ def paired_bootstrap(
     options = with_resamples(options, len(pairs))
     if options.method == "exact" and items.seeds is not None:
         raise ValueError(
-            "method='exact': with seeds= the law of other trainings is drawn. Give method='auto'."
+            "method='exact': with seeds= there is a t test, and no exact law. Give method='auto'."
         )
     _, pairs, swapped = oriented(items, pairs, options)
     if options.ci in PROPORTIONS and not items.binary:
@@ -111,7 +118,7 @@ def _tested(
     """Return the table of the tests from these draws, with ``limits`` that of the intervals too."""
     items, theta, asked = draws.items, draws.theta, limits
     signs = options.event == "wild"
-    ratios = draws.ratios if signs else None
+    ratios = draws.parametric if signs else None
     lattices = lattices_of(draws, options, range(len(pairs)), signs=signs)
     every = signs and bootstrap_tests.looks_at_every(items, options)
     if not every and (options.simultaneous or (None in lattices and ratios is None)):
@@ -122,7 +129,10 @@ def _tested(
     for block in bootstrap_tests.blocks(np.flatnonzero(together), items.n_drawn):
         rows.put(block, *_wild_p(draws, block))
     alone = _law_p if signs else _resampled_p
-    if ratios is not None:
+    counted = signs and items.binary and not together.any()
+    if counted:
+        rows.put(np.arange(len(pairs)), *_counted_p(draws))
+    elif ratios is not None:
         rows.put(np.arange(len(pairs)), draws.linear_errors(np.arange(len(pairs))), *ratio_p(draws))
     else:
         for k in np.flatnonzero(~together).tolist():
@@ -133,8 +143,9 @@ def _tested(
         allow_for_skewness(rows, draws)
 
     def limits_at(options: PairOptions) -> Limits:
-        if ratios is not None and options.ci == "wild":
-            return ratios.limits(options.two_tailed)
+        own = draws.parametric if items.seeds is not None else ratios
+        if own is not None and options.ci == "wild":
+            return own.limits(options.two_tailed)
         found = _limits(draws, lattices, scattered, rows, options)
         return skewed_limits(found, draws, options) if allows and options.ci == "wild" else found
 
@@ -145,7 +156,10 @@ def _tested(
         family = _of_largest(draws, largest, rows)
     elif options.adjust is not None and asked:
         family = limits_at(family_options(rows, options))
-    return table(items, theta, pairs, swapped, rows, options, family, largest, every=every)
+    return table(
+        items, theta, pairs, swapped, rows, options, family, largest, every=every,
+        parts=draws.error_parts,
+    )  # fmt: skip
 
 
 def allows_for_skewness(items: AnyItems, options: PairOptions) -> bool:
@@ -158,18 +172,21 @@ _AllFound = tuple[FloatArray, FloatArray, FloatArray, bool]
 
 
 def _law_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
-    """Return the wild bootstrap of one pair by its exact law; 0 and 1 have a sharper test."""
+    """Return the wild bootstrap of one pair by its exact law."""
     assert on is not None
-    which, items = np.array([k]), draws.items
+    which = np.array([k])
     gain, error = float(draws.gains(which)[0]), float(draws.linear_errors(which)[0])
-    if items.binary:
-        _, *only, _ = items.cells(*draws.pairs[k])
-        better, worse = only if items.sign > 0.0 else only[::-1]
-        p, other = (paired_boschloo(*c, items.n_items) for c in ((better, worse), (worse, better)))
-    else:
-        law = SignedSum(on.multiples, on.times)
-        p, other = (law.tail(total) for total in (on.total, -on.total))
+    law = SignedSum(on.multiples, on.times)
+    p, other = (law.tail(total) for total in (on.total, -on.total))
     return error, p, other if gain < 0.0 else p, False
+
+
+def _counted_p(draws: Draws) -> _AllFound:
+    """Return the tests of all pairs of right and wrong, which are sharper than random signs."""
+    every, (better, worse) = np.arange(len(draws.pairs)), better_counts(draws.items, draws.pairs)
+    p, other = (paired_tails(*x, draws.items.n_items) for x in ((better, worse), (worse, better)))
+    ordered = np.where(draws.gains(every) < 0.0, other, p)
+    return draws.linear_errors(every), p, ordered, False
 
 
 def _wild_p(draws: Draws, which: IntArray) -> _AllFound:
@@ -233,8 +250,8 @@ def held_back(draws: Draws, t: FloatArray, *, alone: bool = False) -> FloatArray
 
     For ratios the normal quantiles of their p-values; with ``alone`` also if they reject more.
     """
-    if draws.ratios is not None:
-        own = draws.ratios.statistics
+    if draws.parametric is not None:
+        own = draws.parametric.statistics
         return own if alone else np.sign(own) * np.minimum(np.abs(own), np.abs(t))
     every = np.arange(t.size)
     error = draws.linear_errors(every)
@@ -266,8 +283,8 @@ def _of_largest(draws: Draws, largest: MaxT, rows: Rows) -> Limits:
     """Return the gains that the largest statistic of all pairs does not reject."""
     every = np.arange(len(draws.pairs))
     gain, error = draws.gains(every), rows.error
-    if draws.options.event == "wild" and draws.ratios is not None:
-        return draws.ratios.limits_at(largest.critical)
+    if draws.options.event == "wild" and draws.parametric is not None:
+        return draws.parametric.limits_at(largest.critical)
     added, lean = np.zeros(len(draws.pairs)), None
     if draws.options.event == "wild":
         added = widening(draws)
@@ -286,9 +303,9 @@ def with_proportions(draws: Draws, limits: Limits, error: FloatArray) -> Limits:
     low, high = (np.where(error > 0.0, limit, np.nan) for limit in limits)
     if items.binary:
         share = (1.0 - options.two_tailed) / (len(draws.pairs) * options.n_alike)
-        for k in np.flatnonzero(~(error > 0.0)):
-            found = differences.tango(items.cells(*draws.pairs[k]), 1.0 - share)
-            low[k], high[k] = found if items.sign > 0.0 else (-found[1], -found[0])
+        flat = ~(error > 0.0)
+        counts = better_counts(items, draws.pairs[flat])
+        low[flat], high[flat] = differences.tango_limits(*counts, items.n_items, 1.0 - share)
     return low, high
 
 
@@ -346,6 +363,9 @@ def _limits(
     options: PairOptions,
 ) -> Limits:
     """Return the intervals of all gains, each of the level of the options."""
+    if options.ci in ("", "tango"):
+        counts = better_counts(draws.items, draws.pairs)
+        return differences.tango_limits(*counts, draws.items.n_items, options.two_tailed)
     doubled = np.minimum(1.0, 2.0 * rows.ordered)
     low, high = np.full((2, scattered.size), np.nan)
     together = np.zeros_like(scattered)
@@ -383,10 +403,13 @@ def _interval(
     items = draws.items
     kind, (a, b) = options.ci, draws.pairs[k]
     gain = float(draws.theta[a] - draws.theta[b])
-    if kind in PROPORTIONS or not kind:
-        counts = items.cells(a, b)
-        low, high = PROPORTIONS[kind or "tango"](counts, options.two_tailed)
-        return (low, high) if items.sign > 0.0 else (-high, -low)
+    if kind == "newcombe":
+        [both], [up], [down] = (
+            x.astype(int).tolist()
+            for x in (items.both_right(draws.pairs[[k]]), *better_counts(items, draws.pairs[[k]]))
+        )
+        cells = both, up, down, items.n_items - both - up - down
+        return differences.paired_newcombe(cells, options.two_tailed)
     if not error > 0.0:
         return np.nan, np.nan  # nothing varies: the items say nothing of how far the gain could
     if kind == "wild":

@@ -121,6 +121,19 @@ def t_draws(freedom: FloatArray, n_resamples: int, seed: Seed) -> FloatArray:
     return np.concatenate(parts)
 
 
+def normal_draws(
+    mean: FloatArray, covariance: FloatArray, n_resamples: int, seed: Seed
+) -> FloatArray:
+    """Return draws of a normal law, (resample, column), from the children of :func:`t_draws`."""
+    values, vectors = np.linalg.eigh(covariance)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    parts = [
+        rng.standard_normal((size, mean.size))
+        for rng, size in _generator_calls(mean.size, n_resamples, seed, (5,))
+    ]
+    return np.asarray(mean + np.concatenate(parts) @ root.T)
+
+
 def swap_chunks(n_items: int, n_resamples: int, seed: Seed) -> Iterator[AnyArray]:
     """Yield which items are swapped in each trial, 0 or 1, in chunks (trial, item)."""
     # each trial is ``width`` random bytes, one bit an item

@@ -95,8 +95,8 @@ def paired_permutation(
             gains.shape[1], every,
         )  # fmt: skip
         limits = simultaneous_limits(gain, rows.error, largest.critical)
-        if draws.ratios is not None:
-            own = draws.ratios.limits_at(largest.critical)
+        if draws.parametric is not None:
+            own = draws.parametric.limits_at(largest.critical)
             limits = np.fmin(limits[0], own[0]), np.fmax(limits[1], own[1])
         elif allows:
             left = np.maximum(1.0 - largest.critical**2 * widening(draws), 0.0)
@@ -104,7 +104,7 @@ def paired_permutation(
                 critical = largest.critical / np.sqrt(left)
             linear = draws.linear_errors(np.arange(len(pairs)))
             limits = skewness.reaching(limits, gain, linear, draws.leans, critical)
-        if draws.ratios is None:
+        if draws.parametric is None:
             limits = with_proportions(draws, limits, rows.error)
     elif options.adjust is not None:
         wider = family_options(rows, options)

@@ -81,8 +81,8 @@ class AnyItems(Protocol):
         """Return how much one unit of the first statistic adds to the score, if constant."""
         ...
 
-    def cells(self, a: int, b: int) -> differences.PairedCounts:
-        """Return how often both systems are right, the first alone, the second alone, neither."""
+    def both_right(self, pairs: IntArray) -> FloatArray:
+        """Return how many items both systems have right, (pair,), where items are 0 or 1."""
         ...
 
 
@@ -129,9 +129,16 @@ class Items:
     def _totals(self) -> FloatArray:
         return exact_total(np.moveaxis(self.statistics, 1, 2))
 
-    def cells(self, a: int, b: int) -> differences.PairedCounts:
-        """Return how often both systems are right, the first alone, the second alone, neither."""
-        return differences.paired_counts(*self.statistics[[a, b], :, 0])
+    def both_right(self, pairs: IntArray) -> FloatArray:
+        """Return how many items both systems have right, (pair,), where items are 0 or 1."""
+        if len(pairs) > self.n_systems or "_both" in self.__dict__:
+            return self._both[pairs[:, 0], pairs[:, 1]]
+        right = self.statistics[..., 0]
+        return np.array([float(right[a] @ right[b]) for a, b in pairs.tolist()])
+
+    @cached_property
+    def _both(self) -> FloatArray:
+        return sums_of_products(self.statistics[..., 0])
 
     @property
     def drawn(self) -> FloatArray:
@@ -163,6 +170,10 @@ class Items:
 
         It is None where the law of the sum over items is not all there is to the score.
         """
+        return self._unit
+
+    @cached_property
+    def _unit(self) -> float | None:
         if self.strata is not None or self.seeds is not None:
             return None
         if self.linear == "sum":
@@ -174,7 +185,7 @@ class Items:
             return None
         return 1.0 / float(self.totals[0, 1])
 
-    @property
+    @cached_property
     def binary(self) -> bool:
         """Whether every item is right or wrong, on its own: then exact laws are known."""
         return (
@@ -185,6 +196,22 @@ class Items:
             and bool((self.statistics[..., 1] == 1.0).all())
             and differences.are_binary(self.statistics[..., 0])
         )
+
+
+def better_counts(items: AnyItems, pairs: IntArray) -> tuple[IntArray, IntArray]:
+    """Return on how many items, 0 or 1, the first system is better, and the second: (pair,)."""
+    both = items.both_right(pairs)
+    one, other = ((items.totals[side, 0] - both).astype(np.int64) for side in pairs.T)
+    return (one, other) if items.sign > 0.0 else (other, one)
+
+
+def sums_of_products(right: FloatArray) -> FloatArray:
+    """Return the sums of products (system, system) of whole numbers (system, item)."""
+    result = np.zeros((len(right), len(right)))
+    for start in range(0, right.shape[1], 2**16):
+        part = np.ascontiguousarray(right[:, start : start + 2**16])
+        result += part @ part.T
+    return result
 
 
 class PairOptions(NamedTuple):
@@ -224,6 +251,21 @@ class PairOptions(NamedTuple):
         return two if self.tails == 2 else one
 
 
+def studentises(options: PairOptions) -> bool:
+    """Whether standard errors of every pair in every resample are needed."""
+    together = options.simultaneous and options.event != "wild"
+    return together or "studentised" in (options.event, options.ci)
+
+
+_NORMAL_ITEMS = 100_000  # right and wrong, from which draws are nearly normal
+
+
+def nearly_normal(binary: bool, n_items: int, options: PairOptions) -> bool:
+    """Return whether sums of right and wrong are drawn from their normal law."""
+    many = binary and n_items >= _NORMAL_ITEMS
+    return many and options.method != "monte-carlo" and not studentises(options)
+
+
 # -------------------------------------------------------------------------------------------------
 # What test items are crossed with or nested in: training seeds of the systems, strata of items.
 
@@ -238,15 +280,32 @@ class Seeds(NamedTuple):
     """
 
     error: FloatArray  #: (system,): standard error of the mean over seeds
-    freedom: FloatArray  #: (system,)
+    freedom: FloatArray  #: (system,); one number where one variance is taken for all
+    trained: IntArray  #: (system,): how many trainings
+    pooled: bool = False
+
+    def freedom_of(self, pairs: IntArray) -> FloatArray:
+        """Return the degrees of freedom of the difference of two means, (pair,).
+
+        They are Welch's for as many trainings of both as the system with fewer has: with more for
+        one of them, tests of pairs would find too much where the trainings of the other vary more.
+        """
+        if self.pooled:
+            return self.freedom[pairs[:, 0]]
+        squares = self.error[pairs] ** 2
+        total, fourth = squares.sum(axis=1), (squares**2).sum(axis=1)
+        equal = np.where(fourth > 0.0, total**2 / np.where(fourth > 0.0, fourth, 1.0), 1.0)
+        return np.asarray(equal * self.freedom[pairs].min(axis=1))
 
 
-def seeds_of(scores: FloatArray) -> Seeds:
+def seeds_of(scores: FloatArray, *, pooled: bool = False) -> Seeds:
     """Return what the scores of the trainings say, (system, seed), NaN where there is none."""
     count = (~np.isnan(scores)).sum(axis=1)
     mean = np.nansum(scores, axis=1, keepdims=True) / count[:, np.newaxis]
-    variance = np.nansum((scores - mean) ** 2, axis=1) / (count - 1)
-    return Seeds(np.sqrt(variance / count), count - 1.0)
+    squares, freedom = np.nansum((scores - mean) ** 2, axis=1), count - 1.0
+    if pooled:
+        squares, freedom = (np.full(count.shape, x.sum()) for x in (squares, freedom))
+    return Seeds(np.sqrt(squares / freedom / count), freedom, count, pooled)
 
 
 def mean_of_strata(score: Score, strata: int) -> Score:

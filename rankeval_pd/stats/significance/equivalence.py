@@ -11,6 +11,7 @@ import numpy as np
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import differences
 from rankeval_pd.stats.intervals.proportions import clopper_pearson, z_of
+from rankeval_pd.stats.significance.mixed_t import mixed_tail
 from rankeval_pd.stats.significance.skewness import held_back
 
 # ------------------------------------------------- What is asked: equivalence, or non-inferiority
@@ -198,18 +199,25 @@ def _least_counts(score: Score, y: IntArray, sizes: IntArray, least: float) -> I
 
 
 def mean_p(
-    t: FloatArray, skewness: FloatArray, n: AnyArray | int, freedom: AnyArray | float
+    t: FloatArray,
+    skewness: FloatArray,
+    n: AnyArray | int,
+    freedom: AnyArray | float,
+    seeds: tuple[FloatArray, FloatArray] | None = None,
 ) -> FloatArray:
     """Return the one-sided p-value of a mean above a bound, t standard errors away from it.
 
-    ``skewness`` is the moment ratio of the n differences.
+    ``skewness`` is the moment ratio of the n differences, ``seeds`` the share of the variance that
+    training seeds have, and their degrees of freedom.
     """
     from scipy import special
 
     bias = np.sqrt(n * (n - 1.0)) / np.maximum(n - 2.0, 1.0) * (1.0 + 6.51 / n)
     lean = skewness * bias / np.sqrt(n)
-    p = special.stdtr(freedom, -held_back(t, lean, two_sided=False))
-    return np.asarray(p, dtype=np.float64)
+    held = held_back(t, lean, two_sided=False)
+    if seeds is not None:
+        return mixed_tail(held, seeds[0], freedom, seeds[1])
+    return np.asarray(special.stdtr(freedom, -held), dtype=np.float64)
 
 
 _DEVIATIONS = np.linspace(0.0, 8.0, 161)[1:]  # standard deviations of one-sided levels

@@ -164,6 +164,16 @@ def _attained_levels(level: float, n_a: int, n_b: int) -> FloatArray:
 MOST_ITEMS = 200  # beyond, what the unconditional test of paired proportions adds is small
 
 
+def paired_tails(better: IntArray, worse: IntArray, n: int) -> FloatArray:
+    """Return :func:`paired_boschloo` of many pairs."""
+    counts, back = np.unique(np.stack([better, worse]), axis=1, return_inverse=True)
+    if n > MOST_ITEMS:
+        found = np.exp(binomial.tails(counts[0], counts.sum(axis=0), 0.5).ge)
+    else:
+        found = np.array([paired_boschloo(*pair, n) for pair in counts.T.tolist()])
+    return np.asarray(found[back.reshape(better.shape)])
+
+
 @functools.lru_cache(maxsize=1 << 14)
 def paired_boschloo(only_a: int, only_b: int, n: int) -> float:
     """Return the one-sided p-value that a is right more often than b on the same n items.
