@@ -71,7 +71,7 @@ def in_words(table: pd.DataFrame | xr.Dataset, *, methods: bool = False) -> str:
         return methods_section(frame, attrs)
     for needed, write in _KINDS:
         if all(any(x in frame for x in name.split("|")) for name in needed.split()):
-            beside = _ties, _annotators, _pool, design
+            beside = _ties, _annotators, _pool, _queries, design
             told = [*write(frame, attrs), *(text for say in beside for text in say(attrs))]
             return "\n\n".join(told) or "The table has no rows."
     raise ValueError(
@@ -108,6 +108,21 @@ def _pool(attrs: Attrs) -> Iterator[str]:
         yield "Chance is a random order of what each measure retrieved."
     elif pool != "all":
         yield f"Chance draws from a collection of {int(pool):,} candidates in each group."
+
+
+def _queries(attrs: Attrs) -> Iterator[str]:
+    """Write what means over queries rest on, where it is not what one expects."""
+    lacking, undefined, tied = (attrs.get(f"n_{x}", 0) for x in ("lacking", "undefined", "tied"))
+    if lacking:
+        yield f"A query for which a run retrieved nothing counts as 0 (up to {lacking:,} queries)."
+    if undefined > lacking:
+        yield f"A query without a defined value counts as 0 (up to {undefined:,} queries)."
+    if tied:
+        yield f"Up to {tied:,} lists of a run end inside a tie; `details=True` shows the range."
+    if attrs.get("judged_low", 1.0) < 1.0:
+        low, high = (f"{attrs[f'judged_{x}']:.0%}" for x in ("low", "high"))
+        share = low if low == high else f"{low} to {high}"
+        yield f"{share} of the documents up to the cutoff are judged."
 
 
 def as_frame(table: Any) -> pd.DataFrame:

@@ -149,9 +149,7 @@ def per_query(
     """
     chosen = QueryOptions.of(roles)
     check_choice("undefined", undefined, ("zero", "skip", "raise"))
-    asked = parse_metrics(metrics, chosen.min_grade)
-    if chosen.ties == "expected":
-        _check_closed_forms(asked)
+    asked = metrics_asked(metrics, chosen)
     check_data(data)
     if isinstance(data, xr.Dataset):
         if wide:
@@ -211,6 +209,14 @@ def _refuse_fractions(
             f" needs to know which grades are relevant: give min_grade={between.min():g} or higher,"
             " or a metric that takes grades as gains, such as nDCG@10."
         )
+
+
+def metrics_asked(metrics: Any, chosen: QueryOptions) -> list[NamedMetric]:
+    """Return the metrics that are named, each of which has a value for these roles."""
+    asked = parse_metrics(metrics, chosen.min_grade)
+    if chosen.ties == "expected":
+        _check_closed_forms(asked)
+    return asked
 
 
 def _check_closed_forms(asked: Sequence[NamedMetric]) -> None:

@@ -452,7 +452,8 @@ GainInterval = Literal[
 ]  # fmt: skip
 LawMethod = Literal["auto", "exact", "monte-carlo"]
 CurveInterval = Literal["pointwise", "simultaneous"]
-PermutationTest = Literal["swaps", "wilcoxon"]
+MeanTest = Literal["bootstrap", "t"]
+PermutationTest = Literal["swaps", "t", "wilcoxon"]
 PopulationKind = Literal["finite", "infinite"]
 ProportionInterval = Literal["clopper-pearson", "wilson", "jeffreys", "midp", "blaker"]
 RankKind = Literal["simultaneous", "percentile"]
