@@ -112,7 +112,13 @@ class Counts(NamedTuple):
 
     def check(self, request: Request, roles: Roles, dropped: str) -> None:
         """Refuse missing labels and scores; ``dropped`` is the message for missing="drop"."""
-        refuse_unlabelled(self.unlabelled, self.total, request.gold)
+        if roles.unjudged == "skip" or roles.ties == "trec":
+            raise ValueError(
+                f"unjudged={roles.unjudged!r}, ties={roles.ties!r}: of a whole Dask DataFrame, give"
+                " unjudged='negative' or nothing, and ties='shared'; or ask of queries, by=..."
+            )
+        if roles.unjudged != "negative":
+            refuse_unlabelled(self.unlabelled, self.total, request.gold)
         if roles.missing == "raise":
             every = np.full(self.unscored.shape, self.total)
             refuse_unscored(self.unscored, every, self.total, request.measures)
