@@ -198,3 +198,56 @@ def test_heads_and_lazy_data_draw_from_the_same_pools():
     for ask, given in (("random_test", {"n": [2, 3]}), ("random_bound", {"p": 0.2, "n": [2, 3]})):
         here, there = (getattr(x, ask)(**given) for x in (frame.rankeval(**roles), lazy))
         pd.testing.assert_frame_equal(there, here, check_dtype=False)
+
+
+# Runs as candidates: the conventions of search hold for every ranking method
+
+
+def search(seed, queries=12, documents=20):
+    """Return judged and unjudged documents, and runs with many equal scores."""
+    rng = np.random.default_rng(seed)
+    rows = pd.DataFrame(
+        [(q, f"d{d:02}") for q in range(queries) for d in range(documents)],
+        columns=["query", "document"],
+    )
+    rows["grade"] = np.where(rng.random(len(rows)) < 0.7, rng.integers(0, 3, len(rows)), np.nan)
+    for run in ("a", "b"):
+        score = rng.integers(0, 6, len(rows)) + 1e-12 * rng.random(len(rows))
+        rows[run] = np.where(rng.random(len(rows)) < 0.8, score, np.nan)
+    return rows
+
+
+@pytest.mark.parametrize("unjudged", ["negative", "skip"])
+@pytest.mark.parametrize("seed", range(5))
+def test_lists_of_runs_are_those_of_trec_eval(seed, unjudged):
+    frame = search(seed)
+    lists = frame.rankeval(**ROLES, unjudged=unjudged)
+    assert lists.nbest_precision(5).attrs["ties"] == "trec"
+    wide = frame.rankeval.per_query("P@5", wide=True, unjudged=unjudged)
+    found = lists.nbest_precision(5).pivot(index="query", columns="measure", values="precision")
+    pd.testing.assert_frame_equal(found, wide, check_names=False)
+    data = frame.set_index(["query", "document"]).to_xarray()
+    data["name"] = ("document", data["document"].to_numpy())
+    same = data.rename(document="candidate").rankeval(
+        gold="grade", min_grade=1, key="name", missing="absent", ties="trec", unjudged=unjudged
+    )
+    precision = same.nbest_precision(5)["precision"].transpose("query", "measure", "n")[..., 0]
+    np.testing.assert_allclose(precision, wide[["a", "b"]])
+
+
+def test_the_recipe_of_the_overview_runs_as_printed():
+    frame = search(1)
+    text = repr(frame.rankeval)
+    recipe = text[text.index("df.rankeval(gold") : text.index("): nbest_precision") + 1]
+    assert "unjudged='negative'" in recipe
+    accessor = eval(" ".join(recipe.split()), {"df": frame})
+    for ask in ("nbest_precision", "compare", "random_test"):
+        assert len(getattr(accessor, ask)(5))
+    assert "as trec_eval" in repr(accessor)
+
+
+def test_ties_by_names_need_names():
+    with pytest.raises(ValueError, match="name their column, key="):
+        search(1).rankeval(gold="grade", min_grade=1, ties="trec", unjudged="skip").area()
+    with pytest.raises(ValueError, match="unjudged='negative' calls all of them false"):
+        search(1).rankeval(**ROLES).nbest_precision(5)
