@@ -224,7 +224,8 @@ def test_lists_of_runs_are_those_of_trec_eval(seed, unjudged):
     lists = frame.rankeval(**ROLES, unjudged=unjudged)
     assert lists.nbest_precision(5).attrs["ties"] == "trec"
     wide = frame.rankeval.per_query("P@5", wide=True, unjudged=unjudged)
-    found = lists.nbest_precision(5).pivot(index="query", columns="measure", values="precision")
+    found = lists.nbest_precision(5).set_index(["query", "measure"])["precision"]
+    found = found.to_xarray().to_pandas()
     pd.testing.assert_frame_equal(found, wide, check_names=False)
     data = frame.set_index(["query", "document"]).to_xarray()
     data["name"] = ("document", data["document"].to_numpy())
@@ -242,7 +243,7 @@ def test_the_recipe_of_the_overview_runs_as_printed():
     assert "unjudged='negative'" in recipe
     accessor = eval(" ".join(recipe.split()), {"df": frame})
     for ask in ("nbest_precision", "compare", "random_test"):
-        assert len(getattr(accessor, ask)(5))
+        assert len(getattr(accessor, ask)(n=5))
     assert "as trec_eval" in repr(accessor)
 
 
