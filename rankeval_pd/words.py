@@ -113,10 +113,12 @@ def _pool(attrs: Attrs) -> Iterator[str]:
 def _queries(attrs: Attrs) -> Iterator[str]:
     """Write what means over queries rest on, where it is not what one expects."""
     lacking, undefined, tied = (attrs.get(f"n_{x}", 0) for x in ("lacking", "undefined", "tied"))
-    if lacking:
-        yield f"A query for which a run retrieved nothing counts as 0 (up to {lacking:,} queries)."
-    if undefined > lacking:
-        yield f"A query without a defined value counts as 0 (up to {undefined:,} queries)."
+    for many, what in (
+        (lacking, "for which a run retrieved nothing"),
+        (undefined, "without a value"),
+    ):
+        if many and (many is lacking or undefined > lacking):
+            yield f"A query {what} counts as 0 (up to {many:,} {'query' if many == 1 else 'queries'})."
     if tied:
         yield f"Up to {tied:,} lists of a run end inside a tie; `details=True` shows the range."
     if attrs.get("judged_low", 1.0) < 1.0:

@@ -8,7 +8,7 @@ from typing import Any, Literal, Unpack, cast, get_args
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import check_choice, unknown_name
+from rankeval_pd.errors import check_choice, listed, unknown_name, warn
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.candidates import Data, check_data
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles
@@ -187,7 +187,26 @@ def summary(
         )  # fmt: skip
         return best_first(ranked(data, asked, VERDICT, roles))
 
-    return with_verdicts(ask(roles), data, roles, ask)
+    result = with_verdicts(ask(roles), data, roles, ask)
+    _warn_of_many_groups(result)
+    return result
+
+
+_MANY = 100  # groups, of each of which a verdict is hardly meant
+
+
+def _warn_of_many_groups(result: Any) -> None:
+    """Warn of a verdict on each of many groups where one on all was probably meant."""
+    if not isinstance(result, pd.DataFrame):
+        return
+    groups = list(result.columns[: list(result.columns).index("measure")])
+    many = int((~result.duplicated(groups)).sum()) if groups else 0
+    if many > _MANY:
+        warn(
+            f"by={listed(groups)}: this is a verdict on each of {many:,} groups, unadjusted for"
+            " their number. For one verdict over all of them use compare(..., average='macro') or"
+            " metrics of queries, summary(['P@10'])."
+        )
 
 
 def _are_metrics(n: object) -> bool:
