@@ -78,6 +78,7 @@ from .systems.paired_tests import paired_bootstrap as paired_bootstrap
 from .systems.paired_tests import paired_permutation as paired_permutation
 from .systems.predictions import from_predictions as from_predictions
 from .systems.predictions import from_scores as from_scores
+from .systems.published_accuracies import compare_accuracies as compare_accuracies
 from .systems.system_ranks import system_ranks as system_ranks
 from .words import in_words as in_words
 

@@ -48,6 +48,7 @@ ROLES = {
     "strata": "query",
     "average": "micro",
     "seeds": "query",
+    "seed_variance": "pooled",
     "weight": "group",
     "higher_is_better": False,
     "unjudged": "skip",

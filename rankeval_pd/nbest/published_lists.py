@@ -54,6 +54,10 @@ def compare_for(
         smallest and the largest p-value of Fisher's exact test of the two difference regions. They
         are equal where nothing is left open: with both numbers of the overlap, or with overlap 0.
 
+    See Also
+    --------
+    compare_accuracies : The same for two systems that answered the same test items.
+
     Notes
     -----
     What two lists share says nothing about which is better, so that the p-value depends on how

@@ -115,8 +115,8 @@ def detectable_gain(
     """
     asked = _Asked(power, alpha, alternative)
     plans = _plans(gain_se, n_items, gain_se_seeds, n_seeds, n_groups, metric)
-    new = _news(plans, n_items_new, n_seeds_new)
-    return _each(plans, lambda plan, items, seeds: asked.gain(plan, items, seeds), *new)
+    items, seeds = _news(plans, n_items_new, n_seeds_new)
+    return _each(plans, asked.gain, n_items_new=items, n_seeds_new=seeds)
 
 
 @with_options
@@ -161,7 +161,7 @@ def needed_items(
     >>> rankeval_pd.needed_items(0.5, 0.27, 2000)
     4581
     >>> rankeval_pd.needed_items(0.5, 0.27, 2000, alternative="greater")
-    3608
+    3609
     """
     asked = _Asked(power, alpha, alternative)
     _check_gain(gain, gain_se)
@@ -189,7 +189,7 @@ def needed_items(
             )
         return found
 
-    return _each(plans, count, gain, seeds)
+    return _each(plans, count, gain=gain, n_seeds_new=seeds)
 
 
 @with_options
@@ -256,7 +256,7 @@ def needed_seeds(
             )
         return found
 
-    return _each(plans, count, gain, items)
+    return _each(plans, count, gain=gain, n_items_new=items)
 
 
 class _Asked:
@@ -308,9 +308,10 @@ def _least(enough: Callable[[float], bool], first: float, most: float) -> int | 
     return int(high)
 
 
-def _each(plans: AnyArray, ask: Callable[..., Any], *more: Any) -> Any:
+def _each(plans: AnyArray, ask: Callable[..., Any], **more: Any) -> Any:
     """Return the answer for each plan and what belongs to it."""
-    result = np.frompyfunc(ask, 1 + len(more), 1)(plans, *(np.asarray(x, float) for x in more))
+    given = check_shapes(gain_se=np.zeros(plans.shape), **more)
+    result = np.frompyfunc(ask, 1 + len(more), 1)(plans, *given[1:])
     if isinstance(result, np.ndarray):
         whole = all(isinstance(x, int) for x in result.flat)
         return result.astype(np.int64 if whole and result.size else float)
@@ -389,8 +390,10 @@ def _plan(parts: dict[str, AnyArray], accuracy: bool, pooled: float) -> AnyArray
     error, n = parts["gain_se"], parts["n_items"]
     gain = parts.get("gain", np.zeros(()))
     differ = np.minimum(n * error**2 + gain**2, 1.0) if accuracy else np.full((), np.nan)
+    with np.errstate(over="ignore"):  # no test set is enough then, which is said
+        square = error**2
     given = (
-        error**2, n, parts.get("n_groups", n), parts.get("gain_se_seeds", np.zeros(())) ** 2,
+        square, n, parts.get("n_groups", n), parts.get("gain_se_seeds", np.zeros(())) ** 2,
         parts.get("n_seeds", np.ones(())), np.full((), pooled), differ,
     )  # fmt: skip
     columns = [np.asarray(x, dtype=float) for x in np.broadcast_arrays(*given)]

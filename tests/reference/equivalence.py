@@ -126,7 +126,9 @@ def seeds(rng: np.random.Generator, n: int, sets: int) -> float:
     values = np.stack([base + noise - 0.3, base], axis=1).reshape(2 * sets, n)
     values += trained.mean(axis=1, keepdims=True)
     statistics = np.stack([values, np.ones_like(values)], axis=-1)
-    of_seeds = Seeds(trained.std(axis=1, ddof=1) / np.sqrt(3), np.full(2 * sets, 2.0))
+    of_seeds = Seeds(
+        trained.std(axis=1, ddof=1) / np.sqrt(3), np.full(2 * sets, 2.0), np.full(2 * sets, 3)
+    )
     items = Items(statistics, None, METRICS["mean"].score, 1.0, "mean", seeds=of_seeds)
     return sizes_of(items, -0.3, n - 1.0)[0]
 

@@ -453,6 +453,9 @@ SENTENCES = (
     ("p_low p_high n_pairs agreement",
      "Of {n_pairs} pairs with p between {p_low} and {p_high}, {agreement} keep the sign of their"
      " gain ({ci}; {expected_agreement} expected)."),
+    ("gain p_low p_high",
+     "The gain is {gain} ({ci}); its p-value lies between {p_low} and {p_high}, by how many items"
+     " both systems have right. {verdict}"),
     ("difference p_low p_high",
      "The difference of {difference} has a p-value between {p_low} and {p_high}."),
     ("measure metric value",

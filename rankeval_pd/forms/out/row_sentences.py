@@ -15,12 +15,14 @@ from rankeval_pd.forms.out.phrases import (
     SENTENCES,
     SHARES,
     Unit,
+    alpha_of,
     called,
     join,
     known,
     level_of,
     p_cell,
     p_text,
+    percent_of,
     unit_of,
 )
 
@@ -81,7 +83,7 @@ def _unit(frame: pd.DataFrame, name: Any, attrs: Attrs) -> Unit:
     low, high = _limits(frame, name)
     widths: Any = frame[high] - frame[low] if high in frame else []
     percent = name in (*SHARES, "share", "expected_agreement", "sd_observed", "sd_expected")
-    percent |= name == "difference" and called(attrs)[1]
+    percent |= name in ("difference", "gain") and called(attrs)[1]
     return unit_of(frame[name], widths, percent=percent)
 
 
@@ -95,7 +97,8 @@ def _limits(columns: Any, name: Any) -> tuple[str, str]:
 
 
 _ESTIMATES = (
-    "average_precision", "area", "value", "agreement", "precision", "recall", "lift", "threshold",
+    "average_precision", "area", "value", "gain", "agreement", "precision", "recall", "lift",
+    "threshold",
 )  # fmt: skip
 
 
@@ -114,15 +117,18 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str | None, attrs: Attrs
             texts[name] = p_text(row[name])
         elif str(name).startswith("p_") and name not in ("p_best", "p_stderr"):
             texts[name] = p_cell(row[name])
-        elif name == "difference":
+        elif name in ("difference", "gain"):
             texts[name] = texts[name].replace("%", " points")
         low, high = _limits(row, name)
         if low:
             ends = (float(row[low]), float(row.get(high, math.inf)))
-            limits = "not available" if math.isnan(ends[0]) else unit.limits(*ends)
+            written = unit.gaps if name == "gain" else unit.limits
+            limits = "not available" if math.isnan(ends[0]) else written(*ends)
             texts["least"] = unit.value(ends[0])
             texts["ci"] = f"{level_of(attrs)} interval {limits}"
             texts["band"] = f"simultaneous {level_of(attrs)} band {limits}"
+    if "gain" in row and "p_low" in row:
+        texts["verdict"] = _bounded(row, alpha_of(attrs))
     texts |= {"noun": called(attrs)[0], "level": level_of(attrs)}
     end = " The list ends inside a tie." if row.get("tied") else ""
     if row.get("_chosen") and row["ci_low_best"] < row["ci_low"]:
@@ -148,6 +154,18 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str | None, attrs: Attrs
 _ONE = re.compile(r"\b1 (true positive|candidate|gain|pair|sample)s\b")
 
 
+def _bounded(row: Row, alpha: float) -> str:
+    """Say what bounds of a p-value decide."""
+    at = f"significant at the {percent_of(alpha)} level"
+    if row["p_low"] == row["p_high"]:
+        return f"It is {'' if row['p_high'] <= alpha else 'not '}{at}."
+    if row["p_high"] <= alpha:
+        return f"It is {at} in any case."
+    if row["p_low"] > alpha:
+        return f"It cannot be {at}."
+    return f"Whether it is {at} depends on this number."
+
+
 class _Known(dict[Any, Any]):
     """The numbers of a row; what a short table lacks is not available."""
 
@@ -160,6 +178,10 @@ _NONE = "not available"
 _UNKNOWN = (
     (rf"is estimated at {_NONE}( \([^)]*\))?", "cannot be estimated"),
     (rf"({_NONE}) \(\d[^)]*\)", r"\1"),
+    (
+        r"its p-value lies between (\S+) and \1, by how many items both systems have right",
+        r"its p-value is \1",
+    ),
     (rf", {_NONE} times( chance| as many as chance \([^)]*\))", ""),
 )
 

@@ -226,12 +226,9 @@ def resampled_ranks(scores: FloatArray, level: float) -> tuple[IntArray, IntArra
     top = known.max(axis=0) - room
     winners = np.maximum((known >= top).sum(axis=0), 1)
     tail = (1.0 - level) / 2.0
-    better = np.empty((systems, size), dtype=np.int64)
-    for resample, column in enumerate(known.T):
-        no_more = np.searchsorted(np.sort(column), column + room[resample], "right")
-        better[:, resample] = systems - no_more
     for k in range(systems):
-        share = np.cumsum(np.bincount(better[k] + 1, minlength=systems + 1)) / size
+        better = np.count_nonzero(known > known[k] + room, axis=0)
+        share = np.cumsum(np.bincount(better + 1, minlength=systems + 1)) / size
         low[k] = int(np.argmax(share > tail))
         high[k] = int(np.argmax(share >= 1.0 - tail))
         wins = (known[k] >= top) & ~np.isnan(scores[k])

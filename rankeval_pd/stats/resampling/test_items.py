@@ -185,9 +185,13 @@ class Items:
             return None
         return 1.0 / float(self.totals[0, 1])
 
-    @cached_property
+    @property
     def binary(self) -> bool:
         """Whether every item is right or wrong, on its own: then exact laws are known."""
+        return self._binary
+
+    @cached_property
+    def _binary(self) -> bool:
         return (
             self.linear == "mean"
             and self.cluster is None

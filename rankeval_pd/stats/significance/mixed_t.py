@@ -19,6 +19,7 @@ from rankeval_pd.stats.distributions import binomial
 from rankeval_pd.stats.significance.unconditional import MOST_ITEMS, paired_boschloo
 
 _HALVINGS = 60  # of the logarithm of a tail
+_LEAST_LOG = -230.0  # of a tail, 1e-100: SciPy's quantiles of t are wrong below 1e-109
 _ENDLESS, _FARTHEST = 1e9, 1e300  # degrees of freedom of the normal law, and what is infinite
 
 
@@ -39,7 +40,7 @@ def critical_of(tail: Any, share: Any, freedom: Any, of_seeds: Any) -> FloatArra
 def mixed_tail(t: FloatArray, share: Any, freedom: Any, of_seeds: Any) -> FloatArray:
     """Return the p-value of a t statistic: the tail whose critical value it is."""
     size = np.abs(t)
-    low, high = np.full(t.shape, -700.0), np.full(t.shape, np.log(0.5))
+    low, high = np.full(t.shape, _LEAST_LOG), np.full(t.shape, np.log(0.5))
     for _ in range(_HALVINGS):
         middle = (low + high) / 2.0
         beyond = critical_of(np.exp(middle), share, freedom, of_seeds) > size
@@ -67,7 +68,9 @@ class Parts(NamedTuple):
         if not self.seeds:
             spread, chance = _chi2(self.freedom, 4 * _NODES)
             return critical_of(tail, 0.0, self.freedom, 1.0) * np.sqrt(self.items * spread), chance
-        of_items, chance = _chi2(self.freedom, _FEW_NODES)
+        of_items, chance = np.ones(1), np.ones(1)
+        if self.freedom <= _MANY:
+            of_items, chance = _chi2(self.freedom, _FEW_NODES)
         a, of_a = _chi2(self.of_seeds, _NODES)
         b, of_b = (np.ones(1), np.ones(1)) if self.pooled else (a, of_a)
         items, a, b = (x.ravel() for x in np.meshgrid(self.items * of_items, a, b, indexing="ij"))
@@ -82,18 +85,25 @@ class Parts(NamedTuple):
         from scipy.special import ndtr
 
         (edge, chance), error = edges, np.sqrt(self.items + self.seeds)
-        found = ndtr((gain - edge) / error)
-        if tails == 2:
-            found = found + ndtr((-gain - edge) / error)
+        with np.errstate(invalid="ignore"):  # of an endless variance
+            found = ndtr((gain - edge) / error)
+            if tails == 2:
+                found = found + ndtr((-gain - edge) / error)
         return float(chance @ found)
 
 
 def _chi2(freedom: float, nodes: int) -> tuple[FloatArray, FloatArray]:
-    """Return values of chi-squared over its degrees of freedom, and weights (Gauss, Laguerre)."""
-    from scipy.special import roots_genlaguerre
+    """Return values of chi-squared over its degrees of freedom, and weights.
+
+    They are those of Gauss and Laguerre, or with many degrees of freedom those of Wilson and
+    Hilferty's normal law.
+    """
+    from scipy.special import roots_genlaguerre, roots_hermitenorm
 
     if freedom > _MANY:
-        return np.ones(1), np.ones(1)
+        z, weight = roots_hermitenorm(_FEW_NODES)
+        part = 2.0 / (9.0 * freedom)
+        return (1.0 - part + z * np.sqrt(part)) ** 3, weight / weight.sum()
     x, weight = roots_genlaguerre(nodes, freedom / 2.0 - 1.0)
     return 2.0 * x / freedom, weight / weight.sum()
 
