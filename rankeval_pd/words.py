@@ -113,12 +113,12 @@ def _pool(attrs: Attrs) -> Iterator[str]:
 def _queries(attrs: Attrs) -> Iterator[str]:
     """Write what means over queries rest on, where it is not what one expects."""
     lacking, undefined, tied = (attrs.get(f"n_{x}", 0) for x in ("lacking", "undefined", "tied"))
-    for many, what in (
-        (lacking, "for which a run retrieved nothing"),
-        (undefined, "without a value"),
-    ):
-        if many and (many is lacking or undefined > lacking):
-            yield f"A query {what} counts as 0 (up to {many:,} {'query' if many == 1 else 'queries'})."
+    counted = "A query {} counts as 0 (up to {:,} quer{})."
+    if lacking:
+        end = "y" if lacking == 1 else "ies"
+        yield counted.format("for which a run retrieved nothing", lacking, end)
+    if undefined > lacking:
+        yield counted.format("without a value", undefined, "y" if undefined == 1 else "ies")
     if tied:
         yield f"Up to {tied:,} lists of a run end inside a tie; `details=True` shows the range."
     if attrs.get("judged_low", 1.0) < 1.0:
