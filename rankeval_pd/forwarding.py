@@ -170,7 +170,8 @@ def of_head(question: Callable[..., Any]) -> Any:
         whole = self(**roles)
         keys = given.get("n_keys", signature.parameters["n_keys"].default) if ordered else 1
         sizes = given.get("n")
-        head = whole._up_to(sizes, longest, keys) if scores else whole._counts()
+        pooled = "pool" in signature.parameters and whole._roles.get("missing") == "absent"
+        head = whole._up_to(sizes, longest, keys) if scores or pooled else whole._counts()
         return with_order(question(head._data, **given, **head._roles), self._data, keywords)
 
     ordered, scores = "n_keys" in signature.parameters, can(question).scores

@@ -223,6 +223,7 @@ def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str
     ties = {"shared": "broken by a hash of the label, the same for all measures"}
     if roles.key is not None:
         ties["shared"] = f"broken by {roles.key!r}, the smaller first"
+    ties["trec"] = f"as trec_eval: scores of single precision, then the larger {roles.key!r} first"
     ties["blocks"] = "lists end where a block of equal scores ends"
     ties["expected"] = "the mean over all orders of equal scores"
     ties["best"] = "true positives first"
@@ -320,7 +321,7 @@ OF_RUNS: tuple[tuple[str, str], ...] = (
         "Documents as candidates",
         "df.rankeval(gold='grade', min_grade=1, by='query', key='document',",
     ),
-    ("", "missing='absent'), where all are judged: nbest_precision, compare, ..."),
+    ("", "missing='absent', unjudged='negative'): nbest_precision, compare, random_test, ..."),
 )
 # what the fields call it, without underscores and in lower case, and the call that is meant
 SYNONYMS: Mapping[str, str] = {

@@ -71,12 +71,9 @@ def in_words(table: pd.DataFrame | xr.Dataset, *, methods: bool = False) -> str:
         return methods_section(frame, attrs)
     for needed, write in _KINDS:
         if all(any(x in frame for x in name.split("|")) for name in needed.split()):
-            return (
-                "\n\n".join(
-                    [*write(frame, attrs), *_ties(attrs), *_annotators(attrs), *design(attrs)]
-                )
-                or "The table has no rows."
-            )
+            beside = _ties, _annotators, _pool, _queries, design
+            told = [*write(frame, attrs), *(text for say in beside for text in say(attrs))]
+            return "\n\n".join(told) or "The table has no rows."
     raise ValueError(
         f"table has the columns {listed(frame.columns)}, which no method returns together. Give the"
         " result of a method of .rankeval, or some of its rows."
@@ -102,6 +99,32 @@ def _annotators(attrs: Attrs) -> Iterator[str]:
             if differ
             else f"The verdict is the same for each of the {len(names)} annotators."
         )
+
+
+def _pool(attrs: Attrs) -> Iterator[str]:
+    """Write what chance draws from where it is not the candidates of the data."""
+    pool = attrs.get("pool", "all")
+    if pool == "retrieved":
+        yield "Chance is a random order of what each measure retrieved."
+    elif pool != "all":
+        yield f"Chance draws from a collection of {int(pool):,} candidates in each group."
+
+
+def _queries(attrs: Attrs) -> Iterator[str]:
+    """Write what means over queries rest on, where it is not what one expects."""
+    lacking, undefined, tied = (attrs.get(f"n_{x}", 0) for x in ("lacking", "undefined", "tied"))
+    counted = "A query {} counts as 0 (up to {:,} quer{})."
+    if lacking:
+        end = "y" if lacking == 1 else "ies"
+        yield counted.format("for which a run retrieved nothing", lacking, end)
+    if undefined > lacking:
+        yield counted.format("without a value", undefined, "y" if undefined == 1 else "ies")
+    if tied:
+        yield f"Up to {tied:,} lists of a run end inside a tie; `details=True` shows the range."
+    if attrs.get("judged_low", 1.0) < 1.0:
+        low, high = (f"{attrs[f'judged_{x}']:.0%}" for x in ("low", "high"))
+        share = low if low == high else f"{low} to {high}"
+        yield f"{share} of the documents up to the cutoff are judged."
 
 
 def as_frame(table: Any) -> pd.DataFrame:

@@ -387,10 +387,13 @@ def test_a_pool_is_drawn_from_its_collection(combine):
     whole = pd.concat([frame, *more], ignore_index=True)
     expected = random_test(whole, 5, combine=combine, **ROLES)
     pd.testing.assert_frame_equal(found, expected)
+    assert found.attrs["pool"] == 1000
+    same = random_test(frame, 5, pool=1000, combine=combine, **ROLES)
+    pd.testing.assert_frame_equal(found, same)
 
 
 def test_a_collection_holds_its_pool():
-    with pytest.raises(ValueError, match="n_candidates=7 is below the number of candidates"):
+    with pytest.raises(ValueError, match="pool=7 is smaller than the number of candidates"):
         random_test(collection(), 5, n_candidates=7, **ROLES)
     with pytest.raises(ValueError, match="size of a finite collection"):
         random_test(collection(), 5, n_candidates=700, population="infinite", **ROLES)

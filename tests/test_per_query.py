@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 
 import rankeval_pd
 from rankeval_pd import per_query
-from rankeval_pd.queries.per_query import parse_metrics
+from rankeval_pd.queries.metric_names import parse_metrics
 
 EXACT = [
     "P@1", "P@5", "P@10", "P@100", "R@5", "R@100", "Success@1", "Success@5", "AP", "AP@5", "AP@50",
     "RR", "nDCG", "nDCG@3", "nDCG@10", "nDCG@100", "Rprec", "Bpref", "infAP", "P(rel=2)@5",
-    "AP(rel=2)", "Bpref(rel=2)", "infAP(rel=2)", "Rprec(rel=2)",
+    "AP(rel=2)", "Bpref(rel=2)", "infAP(rel=2)", "Rprec(rel=2)", "IPrec@0.0", "IPrec@0.1",
+    "IPrec@0.5", "IPrec@1.0", "IPrec(rel=2)@0.3",
 ]  # fmt: skip
 
 
@@ -90,11 +91,17 @@ def test_equal_to_trec_eval_to_the_last_bit(block):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_equal_to_ir_measures_without_ties(seed):
-    # of ties, its RR@k and Judged@k take the smaller document first, unlike trec_eval
+    # of ties, its RR@k and Judged@k take the smaller document first, unlike trec_eval; and its
+    # Judged@k counts grades below 0
     frame = collection(seed, ties=False)
-    metrics = ["RR@3", "RR@10", "Judged@5", "Judged@20"]
+    metrics = ["RR@3", "RR@10"]
     np.testing.assert_allclose(
         ours(frame, metrics).to_numpy(), by_peer(frame, metrics).to_numpy(), rtol=1e-12
+    )
+    known = frame.assign(grade=frame["grade"].abs())
+    metrics = ["Judged@5", "Judged@20"]
+    np.testing.assert_allclose(
+        ours(known, metrics).to_numpy(), by_peer(known, metrics).to_numpy(), rtol=1e-12
     )
     np.testing.assert_array_equal(
         ours(frame, EXACT[:18], unjudged="skip").to_numpy(),
@@ -156,6 +163,7 @@ CLOSED = [
 ]  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore:measures. in")  # the same query many times
 @settings(max_examples=25, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 2), st.sampled_from([None, 0, 1, 2])), min_size=1, max_size=6)
@@ -352,7 +360,13 @@ def test_queries_without_judgement_are_left_out_aloud():
     ("metrics", "message"),
     [
         ("nDGC@10", "'nDGC@10' is not one of .*Did you mean 'nDCG@10'"),
-        ("P", "needs the length of the list, as 'P@10'"),
+        ("P", "needs the list length, as in 'P@10'"),
+        ("IPrec", "needs the least recall, as in 'IPrec@0.1'"),
+        ("IPrec@7", "a recall from 0 to 1"),
+        ("P@2.5", "a whole number for k"),
+        ("nDCG(gains={1: -1})@5", "a mapping of grades"),
+        ("nDCG(gains=7)@5", "a mapping of grades"),
+        ("AP(norm='min')", "'min' with @k"),
         ("P@0", "whole number of 1 or more"),
         ("Rprec@5", "takes no @k"),
         ("P(depth=2)@5", "has no option 'depth'"),
@@ -440,12 +454,102 @@ def test_the_frame_stays_as_it_was():
     pd.testing.assert_frame_equal(frame, before)
 
 
-def test_a_metric_in_other_letters_is_suggested():
-    with pytest.raises(ValueError, match=r"'ndcg@10' is not one of .* Did you mean 'nDCG@10'\?"):
-        per_query(collection(1), "ndcg@10")
-    for name, meant in {"precision@5": "P@5", "mrr": "RR", "recall@9": "R@9"}.items():
-        with pytest.raises(ValueError, match=f"Did you mean '{meant}'"):
-            per_query(collection(1), name)
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("ndcg@10", "nDCG@10"), ("ndcg_cut_10", "nDCG@10"), ("NDCG@10", "nDCG@10"),
+        ("precision@5", "P@5"), ("P_5", "P@5"), ("recall_100", "R@100"), ("recall@9", "R@9"),
+        ("mrr", "RR"), ("MRR@10", "RR@10"), ("recip_rank", "RR"), ("map", "AP"), ("MAP@7", "AP@7"),
+        ("map_cut_7", "AP@7"), ("success_5", "Success@5"), ("HitRate@5", "Success@5"),
+        ("hit_rate@5", "Success@5"), ("hits@5", "Success@5"), ("bpref", "Bpref"),
+        ("r-precision", "Rprec"), ("infAP", "infAP"), ("iprec_at_recall_0.10", "IPrec@0.1"),
+        ("f1@3", "F1@3"), ("dcg@3", "DCG@3"), ("auc", "AUC"), ("rbp", "RBP"), ("err@5", "ERR@5"),
+    ],
+)  # fmt: skip
+def test_names_of_other_tools_are_understood(name, meant):
+    frame = collection(1)
+    found = per_query(frame, name)
+    assert set(found["metric"]) == {name}
+    pd.testing.assert_frame_equal(found.assign(metric=meant), per_query(frame, meant))
+
+
+def test_gains_of_grades_are_those_given():
+    frame = collection(4)
+    same = "nDCG(gains={0: 0, 1: 1, 2: 3, 3: 7})@10"
+    found, known = (ours(frame, [m]).to_numpy() for m in (same, "nDCG(dcg='exp-log2')@10"))
+    np.testing.assert_allclose(found, known, rtol=1e-14)
+    none = per_query(frame, "DCG(gains={3: 0})@5")
+    assert (none["value"] == 0.0).all()
+
+
+def test_discounted_gain_is_no_ratio():
+    frame = pd.DataFrame(
+        {"query": 1, "document": [*"abc"], "run": [3.0, 2.0, 1.0], "grade": [1, 0, 2]}
+    )
+    by_hand = 1.0 + 2.0 / math.log2(4)
+    assert per_query(frame, "DCG@5")["value"].tolist() == [pytest.approx(by_hand)]
+    assert per_query(frame, "DCG@1", ties="expected")["value"].tolist() == [1.0]
+
+
+def test_average_precision_of_recommenders_is_of_the_list():
+    frame = pd.DataFrame({"query": 1, "document": range(6), "run": [6, 5, 4, 3, 2, 1.0]})
+    frame["grade"] = [1, 0, 1, 1, 1, 1]
+    found = per_query(frame, ["AP@2", "AP(norm='min')@2"]).set_index("metric")["value"]
+    assert found.tolist() == [pytest.approx(1 / 5), pytest.approx(1 / 2)]
+
+
+def test_what_equal_scores_leave_open_is_in_the_details():
+    """All orders of the tied documents, enumerated."""
+    frame = pd.DataFrame(
+        {
+            "query": 1, "document": [*"abcdefg"], "run": [9, 5, 5, 5, 5, 1, np.nan],
+            "grade": [1, 1, 0, 2, np.nan, 1, 2],
+        }
+    )  # fmt: skip
+    metrics = ["P@3", "AP", "nDCG@4", "RR", "Success@2", "ERR@5"]
+    found = per_query(frame, metrics, details=True).set_index("metric")
+    values = []
+    for order in itertools.permutations(range(4)):
+        run = frame["run"].copy()
+        run.iloc[1:5] -= np.array(order) / 10
+        values.append(per_query(frame.assign(run=run), metrics).set_index("metric")["value"])
+    every = pd.concat(values, axis=1)
+    np.testing.assert_allclose(found["value_low"], every.min(axis=1), rtol=1e-14)
+    np.testing.assert_allclose(found["value_high"], every.max(axis=1), rtol=1e-14)
+    assert found["tied"].to_dict() == {
+        "P@3": 2, "AP": 0, "nDCG@4": 1, "RR": 0, "Success@2": 3, "ERR@5": 0
+    }  # fmt: skip
+    assert found.loc["nDCG@4", "judged"] == 0.75
+    assert not found["undefined"].any()
+
+
+def test_fractional_grades_need_a_least_grade():
+    frame = collection(1)
+    frame["grade"] = frame["grade"].clip(0, 3) / 3
+    with pytest.raises(ValueError, match=r"grades between 0 and 1.*'P@5'.*min_grade=0.333"):
+        per_query(frame, ["nDCG", "P@5"])
+    per_query(frame, "nDCG")
+    known = per_query(frame, "P@5", min_grade=0.5)
+    pd.testing.assert_frame_equal(
+        known.drop(columns="metric"),
+        per_query(frame, "P(rel=0.5)@5").drop(columns="metric"),
+    )
+
+
+def test_a_run_whose_scores_fall_with_relevance_is_noticed():
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"query": np.repeat(range(20), 15), "document": [*range(15)] * 20})
+    frame["grade"] = (rng.random(len(frame)) < 0.3).astype(int)
+    frame["distance"] = rng.random(len(frame)) - frame["grade"]
+    frame["chance"] = rng.random(len(frame))
+    with pytest.warns(rankeval_pd.RankevalWarning, match="of 20 queries 'distance' scores relev"):
+        per_query(frame, "AP")
+    per_query(frame, "AP", lower_is_better="distance")  # no warning
+
+
+def test_a_grade_below_0_is_no_judgment():
+    frame = pd.DataFrame({"query": 1, "document": [*"ab"], "run": [2.0, 1.0], "grade": [-1, 1]})
+    assert per_query(frame, "Judged@2")["value"].tolist() == [0.5]
 
 
 def test_runs_are_no_systems_over_items():

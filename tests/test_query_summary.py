@@ -7,10 +7,19 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from rankeval_pd import paired_bootstrap, paired_permutation, per_query, summary, system_ranks
+import rankeval_pd
+from rankeval_pd import (
+    RankevalWarning,
+    paired_bootstrap,
+    paired_permutation,
+    per_query,
+    summary,
+    system_ranks,
+)
 from rankeval_pd.queries.run_summary import query_summary
 
 METRICS = ["nDCG@5", "AP", "P@3"]
+FACTS = ["n_tied", "value_low", "value_high", "judged", "n_lacking", "n_undefined", "depth"]
 
 
 def experiment(n_queries: int = 40, seed: int = 0) -> pd.DataFrame:
@@ -32,7 +41,7 @@ def test_a_row_per_run_and_metric_from_the_public_functions():
         "measure", "metric", "value", "ci_low", "ci_high", "rank_low", "rank_high", "difference",
         "difference_low", "difference_high", "p_adjusted", "tied_for_best", "wins", "ties",
         "losses", "p_value", "difference_low_alone", "difference_high_alone", "undecided",
-        "ci_low_alone", "ci_high_alone",
+        "ci_low_alone", "ci_high_alone", *FACTS,
     ]  # fmt: skip
     assert found["metric"].tolist() == [m for m in METRICS for _ in range(3)]
     wide = per_query(frame, METRICS, wide=True)
@@ -69,7 +78,7 @@ def test_a_worse_run_has_its_interval_the_right_way_round():
 
 def test_a_dataset_says_the_same():
     frame = experiment()
-    expected = frame.rankeval.summary(METRICS, baseline="bm25")
+    expected = frame.rankeval.summary(METRICS, baseline="bm25").drop(columns=FACTS)
     data = frame.set_index(["query", "document"]).to_xarray().rename(document="candidate")
     found = data.rankeval.summary(METRICS, baseline="bm25")
     assert dict(found.sizes) == {"metric": 3, "measure": 3}
@@ -130,17 +139,9 @@ def test_an_accessor_is_configured_with_the_roles_of_queries():
 @pytest.mark.parametrize("role", [{"unjudged": "skip"}, {"ties": "trec"}])
 def test_what_has_no_such_answer_refuses_the_roles_of_queries(role):
     frame = experiment(seed=5)
-    configured = frame.rankeval(gold="grade", min_grade=1, by="query", **role)
     [(name, given)] = role.items()
-    for ask in (
-        lambda: configured.nbest_precision(5),
-        lambda: configured.random_bound(0.05, 5),
-        lambda: configured.summary(5),
-        lambda: configured.plot.precision(),
-        lambda: frame.rankeval.per_query("AP", wide=True).rankeval(**role).paired_bootstrap(),
-    ):
-        with pytest.raises(ValueError, match=f"{name}={given!r} holds for the metrics of queries"):
-            ask()
+    with pytest.raises(ValueError, match=f"{name}={given!r} is of candidates, and these are items"):
+        frame.rankeval.per_query("AP", wide=True).rankeval(**role).paired_bootstrap()
     with pytest.raises(ValueError, match=f"{name}='no' is not one of"):
         frame.rankeval(**{name: "no"})
 
@@ -182,3 +183,129 @@ def test_all_metrics_may_be_one_family():
     assert (together["difference_low"].dropna() <= each["difference_low"].dropna()).all()
     with pytest.raises(ValueError, match="adjust_over"):
         query_summary(frame, METRICS, adjust_over="n")
+
+
+# The paired t test, and what means rest on
+
+
+def search(seed, queries=60, documents=40):
+    """Return three runs of some queries, the third with tied scores."""
+    rng = np.random.default_rng(seed)
+    size = queries * documents
+    frame = pd.DataFrame(
+        {
+            "query": np.repeat(np.arange(queries), documents),
+            "document": [*range(documents)] * queries,
+        }
+    )
+    relevant = rng.random(size) < 0.25
+    frame["grade"] = np.where(rng.random(size) < 0.9, relevant, np.nan)
+    frame["r1"] = np.where(rng.random(size) < 0.7, rng.normal(size=size) + 0.8 * relevant, np.nan)
+    frame["r2"] = np.where(rng.random(size) < 0.7, rng.normal(size=size) + 0.4 * relevant, np.nan)
+    frame["r3"] = np.round(rng.normal(size=size) + 0.6 * relevant, 2)
+    return frame
+
+
+@pytest.mark.parametrize("ask", ["permutation", "summary", "items"])
+def test_the_paired_t_test_is_scipys(ask):
+    from scipy import stats
+
+    frame = search(1)
+    wide = frame.rankeval.per_query("nDCG@10", wide=True)
+    known = {x: stats.ttest_rel(wide[x], wide["r2"]) for x in ("r1", "r3")}
+    if ask == "permutation":
+        found = wide.rankeval.paired_permutation(test="t", baseline="r2", details=True)
+        found = found.set_index("system_a")
+        columns = ("gain", "ci_low", "ci_high", "p_value")
+        assert found.loc["r1", "gain_se"] == pytest.approx(
+            stats.sem(wide["r1"] - wide["r2"]), rel=1e-12
+        )
+    else:
+        given = (wide, {}) if ask == "items" else (frame, {"n": "nDCG@10"})
+        found = given[0].rankeval.summary(**given[1], test="t", baseline="r2", adjust=None)
+        found = found.set_index("system" if ask == "items" else "measure")
+        columns = ("difference", "difference_low", "difference_high", "p_value")
+        if ask == "summary":
+            found = frame.rankeval.summary(
+                "nDCG@10", test="t", baseline="r2", adjust=None, details=True
+            ).set_index("measure")
+    for run, test in known.items():
+        limits = test.confidence_interval()
+        wanted = ((wide[run] - wide["r2"]).mean(), limits.low, limits.high, test.pvalue)
+        assert found.loc[run, list(columns)].tolist() == pytest.approx(wanted, rel=1e-10)
+
+
+def test_t_tests_have_no_least_p_value():
+    frame = search(2, queries=200)
+    frame["r1"] = frame["r1"] + 3 * frame["grade"].fillna(0)
+    table = frame.rankeval.summary(["nDCG@10"], baseline="r2", test="t").set_index("measure")
+    assert table.loc["r1", "p_adjusted"] < 1e-20
+    assert "p < 0.001" in rankeval_pd.in_words(table.reset_index())
+    assert table.attrs["adjust"] == "holm"
+    assert "the paired t test" in rankeval_pd.in_words(
+        frame.rankeval.summary(["nDCG@10"], test="t"), methods=True
+    )
+
+
+def test_what_has_no_t_test():
+    frame = search(3)
+    with pytest.raises(ValueError, match="the largest of several t statistics has no law here"):
+        frame.rankeval.summary("AP", test="t", adjust="max-t")
+    with pytest.raises(ValueError, match="test='t' is of systems over items, or of metrics"):
+        frame.assign(gold=frame["grade"] == 1).rankeval(
+            gold="gold", missing="last", measures=["r1", "r3"]
+        ).summary(10, test="t")
+    wide = frame.rankeval.per_query("AP", wide=True)
+    with pytest.raises(ValueError, match="test='t' with ranks='percentile'"):
+        wide.rankeval.system_ranks(test="t", ranks="percentile")
+    clustered = wide.reset_index().rankeval(groups="query", measures=["r1", "r2"])
+    with pytest.raises(ValueError, match="test='t' is of the mean over single items"):
+        clustered.paired_permutation(test="t")
+
+
+def test_flat_differences_are_no_evidence():
+    frame = pd.DataFrame({"a": [0.5] * 20, "b": [0.25] * 20, "c": np.linspace(0, 1, 20)})
+    with pytest.warns(RankevalWarning):
+        found = frame.rankeval.paired_permutation("a", "b", test="t")
+    assert found["p_value"].tolist() == [1.0]
+    assert found["ci_low"].isna().all()
+
+
+def test_means_say_what_they_rest_on():
+    frame = search(4)
+    frame.loc[frame["query"] < 3, "r1"] = np.nan
+    frame.loc[frame["query"] == 5, "grade"] = 0.0
+    table = frame.rankeval.summary(["P@10", "R@10"], details=True).set_index(["metric", "measure"])
+    long = frame.rankeval.per_query(["P@10", "R@10"], details=True)
+    by = long.groupby(["metric", "measure"])
+    assert table["n_lacking"].tolist() == [3, 0, 0] * 2
+    assert table["n_undefined"].tolist() == [0] * 3 + [1] * 3
+    for fact, own in (("value_low", "value_low"), ("value_high", "value_high")):
+        expected = by[own].apply(lambda x: x.fillna(0.0).mean())
+        pd.testing.assert_series_equal(
+            table[fact].sort_index(), expected.sort_index(), check_names=False
+        )
+    assert table["n_tied"].to_dict() == by["tied"].apply(lambda x: (x > 0).sum()).to_dict()
+    depths = long.groupby("measure")["n_retrieved"].max()
+    assert table.loc["P@10", "depth"].to_dict() == depths.to_dict()
+    text = rankeval_pd.in_words(frame.rankeval.summary("P@10"))
+    assert "A query for which a run retrieved nothing counts as 0 (up to 3 queries)." in text
+    assert "of the documents up to the cutoff are judged." in text
+
+
+def test_ordinary_collections_raise_no_warning():
+    for seed in range(10):
+        search(seed).rankeval.summary(["nDCG@10", "P@5", "AP"], test="t")  # warnings are errors
+
+
+def test_shares_judged_depths_and_ties_that_may_decide_are_warned_of():
+    frame = search(5)
+    poorly = frame.assign(r2=frame["r2"].where(frame["grade"].isna() | (frame["document"] < 8)))
+    with pytest.warns(RankevalWarning, match=r"P@10: \d+% of the documents of 'r\d' up to 10"):
+        poorly.rankeval.summary("P@10")
+    short = frame.assign(r1=frame["r1"].where(frame["document"] < 6))
+    with pytest.warns(RankevalWarning, match=r"R@30: 'r1' retrieved at most \d+ documents"):
+        short.rankeval.summary("R@30")
+    tied = frame.assign(r3=np.sign(frame["r3"]))
+    with pytest.warns(RankevalWarning, match="the order of equal scores decides P@5 of 'r3'"):
+        tied.rankeval.summary("P@5")

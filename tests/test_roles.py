@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from functools import cache
 
+import numpy as np
 import pytest
 
 import rankeval_pd
@@ -14,6 +16,8 @@ from tests.questions import ASKED, FRAME
 
 BASE = {"gold": "gold", "measures": ["a", "b", "c"]}
 HOLED = FRAME.assign(a=FRAME["a"].where(FRAME["a"] != 6))
+LABELS = FRAME["gold"].astype(float).where(np.arange(len(FRAME)) % 3 > 0)
+UNJUDGED = FRAME.assign(gold=LABELS)
 NAMED = (
     "mean_difference",
     "odds_ratios",
@@ -63,7 +67,7 @@ def _idle(name: str) -> list[str]:
 def _answer(name: str, **roles: object) -> object:
     """Return the answer as text, or the error."""
     positional, keywords = ASKED[name]
-    frame = HOLED if "missing" in roles else FRAME
+    frame = HOLED if "missing" in roles else UNJUDGED if "unjudged" in roles else FRAME
     try:
         found = getattr(rankeval_pd, name)(frame, *positional, **{**BASE, **keywords, **roles})
     except (ValueError, TypeError, KeyError) as error:
@@ -89,15 +93,23 @@ def _plain_answer(name: str) -> object:
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("name", ASKED)
 def test_every_role_is_used_refused_or_said_to_have_no_effect(name, role):
-    before = _answer(name, missing="raise") if role == "missing" else _plain_answer(name)
+    with_holes = {"missing": "raise", "unjudged": "negative"}
+    before = (
+        _answer(name, **{role: with_holes[role]}) if role in with_holes else _plain_answer(name)
+    )
     after = _answer(name, **{role: ROLES[role]})
     if role == "groups" and name.startswith("judged_"):
         return  # with all judged nothing varies: the walk of test_groups.py asks of a part
-    assert not before.startswith(("ValueError", "TypeError", "KeyError")) or role == "missing"
+    assert not before.startswith(("ValueError", "TypeError", "KeyError")) or role in with_holes
     if role == "measures" and name in NAMED:  # two are named: no other is asked
         assert after == before
         assert _answer(name, measures=["a", "b", "nope"]).startswith("UnknownNameError")
         assert _answer(name, measures=["a", "c"]).startswith("UnknownNameError")
+    elif (
+        role == "unjudged" and role not in inspect.signature(getattr(rankeval_pd, name)).parameters
+    ):
+        # what has no label is what it is about; a plan asks a method that has its own meaning of it
+        assert after == before or name == "plan_annotation"
     else:
         short = role == "details" and not can(getattr(rankeval_pd, name)).short
         assert (after == before) == (short or role in _idle(name))
@@ -107,7 +119,9 @@ def test_the_walk_holds_every_method_and_role():
     rankings = {
         name
         for name in rankeval_pd.__all__
-        if "RankingRoles" in str(getattr(getattr(rankeval_pd, name), "__annotations__", {}))
+        if re.search(
+            "(Ranking|Judged)Roles", str(getattr(getattr(rankeval_pd, name), "__annotations__", {}))
+        )
     }
     assert rankings == set(ASKED)
     assert set(ROLES) == {*AnyRoles.__annotations__}

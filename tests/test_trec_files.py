@@ -101,8 +101,6 @@ def test_what_is_written_is_read_again(folder, tmp_path):
     ("line", "message"),
     [
         ("1 Q0 d5 3 2.0", r"x\.run, line 4: 5 words"),
-        ("1 Q0 d5 3 2.0 bm25 more", r"x\.run, line 4: 7 words"),
-        ("1 Q0 d5 3 2.0 bm25 more and more", r"x\.run, line 4: 9 words"),
         ("1 Q0 d5 3 high bm25", r"x\.run, line 4: the score 'high' is not a number"),
         ("1 Q0 d5 3 nan bm25", r"x\.run, line 4: the score 'nan' is not a number"),
         ("1 Q0 d1 3 1.0 bm25", r"x\.run, line 4: the query '1' and the document 'd1'.*line 1"),
@@ -245,3 +243,23 @@ def test_lines_in_any_order_and_from_files_and_frames_are_one_table(
         expected[found.columns].sort_values(keys, ignore_index=True),
         check_dtype=False,
     )
+
+
+def test_files_are_read_as_trec_eval_reads_them(tmp_path):
+    """Comments, words beyond the last, and a run that found nothing."""
+    (tmp_path / "qrels.txt").write_text("# topics of 2024\n1 0 a 1\n1 0 b 0\n2 0 c 1 by hand\n")
+    (tmp_path / "r.run").write_text("#made today\n1 Q0 a 1 2.0 r\n2 Q0 b 2 1.0 r some more words\n")
+    (tmp_path / "none.run").write_text("")
+    found = read_trec([tmp_path / "r.run"], tmp_path / "qrels.txt")
+    assert found[["query", "document", "r"]].to_numpy().tolist() == [
+        ["1", "a", 2.0], ["1", "b", pytest.approx(np.nan, nan_ok=True)],
+        ["2", "b", 1.0], ["2", "c", pytest.approx(np.nan, nan_ok=True)],
+    ]  # fmt: skip
+    with pytest.warns(RankevalWarning, match=r"no document in 'none' \(2: '1', '2'\)"):
+        both = read_trec([tmp_path / "none.run", tmp_path / "r.run"], tmp_path / "qrels.txt")
+    assert both["none"].isna().all()
+    values = both.rankeval.per_query("AP").set_index(["measure", "query"])["value"]
+    assert values["none"].tolist() == [0.0, 0.0]
+    (tmp_path / "bad.run").write_text("# one\n1 Q0 a 1 2.0 r\n1 Q0 b 2\n")
+    with pytest.raises(ValueError, match=r"bad.run, line 3: 4 words"):
+        read_trec([tmp_path / "bad.run"])

@@ -8,6 +8,7 @@ from typing import Any, Unpack
 import numpy as np
 import xarray as xr
 
+from rankeval_pd.chance.pools import Pool, able_with, chosen_pool, pool_columns, pool_size
 from rankeval_pd.chance.published_chance import (
     POPULATIONS,
     TAIL_METHODS,
@@ -16,7 +17,7 @@ from rankeval_pd.chance.published_chance import (
 )
 from rankeval_pd.errors import check_choice, check_shares
 from rankeval_pd.forms.out import tables
-from rankeval_pd.forms.rankings.answers import answer, common_size, size_now
+from rankeval_pd.forms.rankings.answers import answer, size_now
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.values import check_n
 from rankeval_pd.forms.roles.declarations import Capabilities, can, check_memory, with_roles_but
@@ -61,6 +62,7 @@ def random_bound(
     n: ListSizes = None,
     *,
     population: PopulationKind = "finite",
+    pool: Pool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Return how many true positives a random ranking has in its n-best list.
@@ -76,13 +78,16 @@ def random_bound(
     population : {"finite", "infinite"}
         Whether the list is drawn from these candidates (hypergeometric) or from an endless
         supply with the same share of positives (binomial). "infinite" allows n above N.
+    pool : {"retrieved", "all"} or int, optional
+        What the list is drawn from, see :func:`random_test`.
     **roles
         Which column is what, see :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
-        One row per p and n (Dataset: dimensions p and n):
+        One row per p and n (Dataset: dimensions p and n), and per ``measure`` where the pool is
+        what each retrieved:
 
         * ``expected``: mean number of true positives, n N+ / N;
         * ``discrete``: min{i: P(X > i) < p}, the paper's n(k, p). To reach it is a test of a size
@@ -115,13 +120,14 @@ def random_bound(
     """
     check_choice("population", population, POPULATIONS)
     levels, sizes = check_shares("p", p, one=True), check_n(n)
+    pool = chosen_pool(pool, roles, population)
 
     def question(inner: xr.Dataset, found: IntArray) -> xr.Dataset:
         asked = sizes if isinstance(sizes, np.ndarray) else found
         names = (*BOUND_COLUMNS[2:], "exists")
         columns = xr.apply_ufunc(
             _bound_columns,
-            *common_size(inner),
+            *pool_size(inner, pool),
             kwargs={"p": levels, "n": asked, "population": population},
             input_core_dims=[[], []],
             output_core_dims=[["p", "n"]] * len(names),
@@ -133,8 +139,11 @@ def random_bound(
         return result.assign_coords(p=("p", levels), n=("n", asked))
 
     within = None if population == "infinite" and isinstance(sizes, np.ndarray) else sizes
-    attrs = {"population": population}
-    return answer(data, roles, question, BOUND_COLUMNS, can(random_bound), n=within, attrs=attrs)
+    return answer(
+        data, roles, question, pool_columns(BOUND_COLUMNS, pool),
+        able_with(can(random_bound), pool), n=within,
+        attrs={"population": population, "pool": pool},
+    )  # fmt: skip
 
 
 def _bound_columns(

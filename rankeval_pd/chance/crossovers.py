@@ -10,9 +10,17 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from rankeval_pd.chance.pools import (
+    Pool,
+    able_with,
+    chosen_pool,
+    pool_columns,
+    pool_of,
+    pool_size,
+)
 from rankeval_pd.errors import check_choice, check_count, check_shares
 from rankeval_pd.forms.out import tables
-from rankeval_pd.forms.rankings.answers import answer, common_size
+from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import ask_measures
 from rankeval_pd.forms.rankings.values import check_n
@@ -39,6 +47,7 @@ def crossovers(
     *,
     contiguous: int = 2,
     bound: Bound = "critical",
+    pool: Pool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Return the runs of list sizes at which a measure reaches what chance does not.
@@ -54,6 +63,8 @@ def crossovers(
     bound : {"critical", "discrete", "interpolated", "parametric"}
         Which bound of :func:`random_bound` is to be reached: "critical" is a test of level p at
         each n, "discrete" the paper's.
+    pool : {"retrieved", "all"} or int, optional
+        What a random ranking is made of, see :func:`random_test`.
     **roles
         Which column is what, see :func:`nbest_precision`.
 
@@ -90,7 +101,7 @@ def crossovers(
     """
     levels, ties = check_shares("p", p, one=True), Roles.of(roles).ties
     check_choice("bound", bound, random_counts.BOUND_KINDS)
-    shortest = check_count("contiguous", contiguous)
+    shortest, pool = check_count("contiguous", contiguous), chosen_pool(pool, roles)
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
         return ask_measures(
@@ -98,12 +109,13 @@ def crossovers(
             _reached,
             {"tp": np.int64, "reached": bool, "exists": bool},
             along={"p": levels, "n": sizes},
-            options={"p": levels, "bound": bound, "ties": ties},
+            options={"p": levels, "bound": bound, "ties": ties, "pool": pool},
         )
 
     columns = ("measure", "p", "n", "tp", "reached")
-    attrs = {"bound": bound, "contiguous": shortest}
-    table = answer(data, roles, question, columns, can(crossovers), attrs=attrs)
+    attrs = {"bound": bound, "contiguous": shortest, "pool": pool}
+    able = able_with(can(crossovers), pool)
+    table = answer(data, roles, question, columns, able, attrs=attrs)
     if isinstance(table, pd.DataFrame):
         tables.check_names("by=", table.columns[: -len(columns)], CROSSOVER_COLUMNS)
         result = _runs(table, shortest)
@@ -129,9 +141,10 @@ def _reached(
     p: FloatArray,
     bound: str,
     ties: str,
+    pool: Pool,
 ) -> tuple[AnyArray, ...]:
     """Return true positives, whether they reach the bound below N, and whether the list exists."""
-    lists, size = ranking.nbest(None, ties), ranking.size
+    lists, size = ranking.nbest(None, ties), pool_of(ranking, pool)
     tp, exists = (
         np.broadcast_to(x[..., np.newaxis, :], (*x.shape[:-1], p.size, x.shape[-1]))
         for x in (lists.tp, lists.exists)
@@ -193,6 +206,7 @@ def random_envelope(
     n: ListSizes = None,
     *,
     progress: bool | None = None,
+    pool: Pool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Return counts that a random ranking reaches at any n asked for with probability alpha.
@@ -208,13 +222,16 @@ def random_envelope(
     progress : bool, optional
         Whether to count the levels that are tried; by default where the work takes more than two
         seconds.
+    pool : {"retrieved", "all"} or int, optional
+        What a random ranking is made of, see :func:`random_test`.
     **roles
         Which column is what, see :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
-        One row per alpha and n (Dataset: dimensions alpha and n):
+        One row per alpha and n (Dataset: dimensions alpha and n), and per ``measure`` where the
+        pool is what each retrieved:
 
         * ``expected``: mean number of true positives, n N+ / N;
         * ``envelope``: a random ranking has as many true positives at one n asked for or more with
@@ -251,7 +268,7 @@ def random_envelope(
     1   0.05  20       4.0         8     0.026779        True
     2   0.05  40       8.0        13     0.026779        True
     """
-    levels = check_shares("alpha", alpha)
+    levels, pool = check_shares("alpha", alpha), chosen_pool(pool, roles)
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
         names = (*ENVELOPE_COLUMNS[2:], "exists")
@@ -261,7 +278,7 @@ def random_envelope(
         ) as step:
             columns = xr.apply_ufunc(
                 _envelope_columns,
-                *common_size(inner),
+                *pool_size(inner, pool),
                 kwargs={"alpha": levels, "n": sizes, "step": step},
                 input_core_dims=[[], []],
                 output_core_dims=[["alpha", "n"]] * len(names),
@@ -272,7 +289,10 @@ def random_envelope(
         result = tables.as_columns(names, columns)
         return result.assign_coords(alpha=("alpha", levels), n=("n", sizes))
 
-    return answer(data, roles, question, ENVELOPE_COLUMNS, can(random_envelope), n=check_n(n))
+    return answer(
+        data, roles, question, pool_columns(ENVELOPE_COLUMNS, pool),
+        able_with(can(random_envelope), pool), n=check_n(n), attrs={"pool": pool},
+    )  # fmt: skip
 
 
 @lru_cache(maxsize=64)

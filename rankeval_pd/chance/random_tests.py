@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
+from rankeval_pd.chance.pools import (
+    Pool,
+    able_with,
+    chosen_pool,
+    in_collection,
+    pool_of,
+    warn_of_whole_lists,
+)
 from rankeval_pd.chance.published_chance import LOG_10, POPULATIONS, population_model, sum_tails
-from rankeval_pd.errors import check_choice, check_count, check_flag
+from rankeval_pd.errors import check_choice, check_flag
 from rankeval_pd.forms.lazy.outlines import Curves
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.answers import answer
@@ -31,9 +39,10 @@ from rankeval_pd.stats.rankings.ranking import NBest, Ranking, Size, TieBlock
 
 TEST_COLUMNS = (
     "measure", "n", "tp", "expected", "lift", "p_value", "p_mid", "p_strict", "log10_p",
-    "p_adjusted",
+    "p_adjusted", "n_pool",
 )  # fmt: skip
 _COMBINED = ("n_groups", "n_left_out")
+_SIZES = ("here", "found", "total", "positive")  # in the data, found, and of the pool
 ADJUSTMENTS = (None, "envelope")
 
 
@@ -49,6 +58,7 @@ def random_test(
     adjust: str | None = None,
     combine: bool = False,
     population: PopulationKind = "finite",
+    pool: Pool | None = None,
     n_candidates: int | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
@@ -67,9 +77,13 @@ def random_test(
         for each n: true positives are added up over the groups that have n candidates.
     population : {"finite", "infinite"}
         See :func:`random_bound`.
+    pool : {"retrieved", "all"} or int, optional
+        What a random list is drawn from: what the measure "retrieved" in each group (does its order
+        help?), the default with ``missing="absent"``; "all" candidates in the data, the default
+        otherwise; or a collection of so many candidates (is it better than drawing at random?),
+        where those beyond the data are no true positives.
     n_candidates : int, optional
-        The size of the collection that a random list is drawn from, where the data hold a pool of
-        it: candidates beyond the data are no true positives. Of each group the same.
+        The earlier name of a number in ``pool``.
     **roles
         Which column is what, see :func:`nbest_precision`.
 
@@ -87,6 +101,7 @@ def random_test(
         * ``log10_p``: log10 of p_value, finite where p_value underflows;
         * ``p_adjusted``: with ``adjust="envelope"``, the probability that the smallest p-value of
           a random ranking, over the n asked for, is as small as this; else there is none;
+        * ``n_pool``: the number of candidates that the random list is drawn from;
         * ``n_groups``, with ``groups`` only: the groups in the list. The three p-values are then
           one, of Student's t: the share of true positives in the list less that in all, by its
           variance between groups;
@@ -134,12 +149,7 @@ def random_test(
     check_choice("population", population, POPULATIONS)
     check_choice("adjust", adjust, ADJUSTMENTS)
     asked, ties = check_n(n), Roles.of(roles).ties
-    collection = None if n_candidates is None else check_count("n_candidates", n_candidates)
-    if collection is not None and (population != "finite" or adjust is not None):
-        raise ValueError(
-            f"n_candidates={collection} is the size of a finite collection, and holds without"
-            f" population={population!r} or adjust={adjust!r}. Leave one of them out."
-        )
+    pool = chosen_pool(n_candidates if pool is None else pool, roles, population)
     check_flag("combine", combine)
     if combine and adjust is not None:
         raise ValueError(
@@ -160,7 +170,8 @@ def random_test(
 
     clustered: bool = Roles.of(roles).groups is not None
     if clustered:
-        given = {"adjust": adjust, "combine": combine or None, "n_candidates": n_candidates}
+        given: dict[str, Any] = {"adjust": adjust, "combine": combine or None}
+        given["pool"] = None if pool == "all" else pool
         given["ties"] = None if ties in ("shared", "blocks", "error") else ties
         for name, value in given.items():
             if value is not None:
@@ -171,8 +182,9 @@ def random_test(
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
         if combine:
-            return _counted(inner, sizes, asked=those(asked, sizes), ties=ties)
+            return _counted(inner, sizes, asked=those(asked, sizes), ties=ties, pool=pool)
         types: dict[str, type] = dict.fromkeys(TEST_COLUMNS[2:], float)
+        types["n_pool"] = np.int64
         types["tp"] = float if ties == "expected" else np.int64
         types |= {"n_groups": np.int64} if clustered else {}
         return ask_measures(
@@ -180,20 +192,27 @@ def random_test(
             beside=[inner["cluster"]] if clustered else [],
             options={
                 "n": those(asked, sizes), "population": population, "adjust": adjust,
-                "ties": ties, "collection": collection,
+                "ties": ties, "pool": pool,
             },
         )  # fmt: skip
 
     def together(counted: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
-        return _combined(counted, batch, population, collection)
+        ending = pool != "all" and Roles.of(roles).ends
+        return _combined(counted, batch, population, ending=ending)
 
     counted: tuple[str, ...] = _COMBINED if combine else _COMBINED[: int(clustered)]
-    return answer(
+    result = answer(
         data, roles, question, (*_columns_of(adjust), *counted),
-        can(random_test, heads=not (combine or clustered)), n=asked,
+        able_with(can(random_test, heads=not (combine or clustered)), pool), n=asked,
         combine=together if combine else None,
-        attrs={"population": population, "ties": ties, "adjust": adjust, "combine": combine},
+        attrs={
+            "population": population, "ties": ties, "adjust": adjust, "combine": combine,
+            "pool": pool,
+        },
     )  # fmt: skip
+    if pool == "retrieved" and not combine and (isinstance(result, pd.DataFrame)):
+        warn_of_whole_lists(result["n_pool"].to_numpy(), result["n"].to_numpy())
+    return result
 
 
 def _columns_of(adjust: str | None) -> tuple[str, ...]:
@@ -209,10 +228,10 @@ def _test_columns(
     population: str,
     adjust: str | None,
     ties: str,
-    collection: int | None,
+    pool: Pool,
 ) -> tuple[AnyArray, ...]:
     lists = ranking.nbest(n, ties)
-    size = _in_collection(ranking.size, collection)
+    size = pool_of(ranking, pool)
     n = ranking.every if n is None else n
     found = _tested(lists, n, size, population=population, adjust=adjust, ties=ties)
     if cluster is None:
@@ -223,7 +242,7 @@ def _test_columns(
 
     p, n_groups = of_rows(of_groups, ranking, cluster, n, lists.exists)
     with np.errstate(divide="ignore"):
-        return (*found[:3], p, p, p, np.log10(p), found[-2], n_groups, found[-1])
+        return (*found[:3], p, p, p, np.log10(p), *found[-3:-1], n_groups, found[-1])
 
 
 def _tested(
@@ -238,7 +257,7 @@ def _tested(
     total, positive = size.total[..., np.newaxis], size.positive[..., np.newaxis]
     inside = np.minimum(n, np.maximum(total, 1))  # lists that do not exist are cut out later
     with np.errstate(divide="ignore", invalid="ignore"):
-        expected = n * np.true_divide(positive, total)
+        expected = inside * np.true_divide(positive, total)
         lift = lists.tp / expected
     if population == "finite":
         result = hypergeometric_tails(np.floor(lists.tp), np.maximum(total, 1), positive, inside)
@@ -250,7 +269,8 @@ def _tested(
     p_value, p_mid, p_strict = (np.exp(x) for x in (log_ge, log_mid, log_gt))
     p_adjusted = np.full_like(p_value, np.nan)
     for row in np.ndindex(p_value.shape[:-1]) if adjust else ():
-        here = lists.exists[row]
+        here = lists.exists[row] & (n <= size.total[row])
+        p_adjusted[row] = np.where(lists.exists[row], 1.0, np.nan)  # all that there is: no chance
         model, _ = population_model(population, float(size.total[row]), float(size.positive[row]))
         p_adjusted[(*row, here)] = simultaneous_p_values(
             log_ge[(*row, here)],
@@ -259,7 +279,9 @@ def _tested(
             model,
         )
     log10_p = log_ge / LOG_10
-    return lists.tp, expected, lift, p_value, p_mid, p_strict, log10_p, p_adjusted, lists.exists
+    n_pool = np.broadcast_to(total, p_value.shape)
+    columns = lists.tp, expected, lift, p_value, p_mid, p_strict, log10_p, p_adjusted, n_pool
+    return (*columns, lists.exists)
 
 
 def random_test_of_turns(
@@ -268,6 +290,7 @@ def random_test_of_turns(
     adjust: str | None = None,
     combine: bool = False,
     population: PopulationKind = "finite",
+    pool: Pool | None = None,
     n_candidates: int | None = None,
     ties: str = "shared",
 ) -> pd.DataFrame:
@@ -279,9 +302,11 @@ def random_test_of_turns(
             f"adjust={adjust!r}, combine={combine!r}: with all n of a whole Dask DataFrame, tests"
             " are for one n each. Say which n were looked at, n=..., or ask groups, by=..."
         )
-    collection = None if n_candidates is None else check_count("n_candidates", n_candidates)
-    every = Size(np.array(found.total), np.array(found.positive))
-    size = _in_collection(every, collection)
+    ended = any(lists.n.max(initial=0) < found.total for lists in found.turns)
+    pool = n_candidates if pool is None else pool
+    pool = chosen_pool(pool, {"missing": "absent" if ended else "raise"}, population)
+    whole = Size(np.array(found.total), np.array(found.positive))
+    whole = whole if isinstance(pool, str) else in_collection(whole, pool)
     columns: dict[str, list[AnyArray]] = {}
     for measure, lists in zip(found.measures, found.turns, strict=True):
         n = np.union1d(lists.n[lists.n > 0], [found.total] if found.total else [])
@@ -295,68 +320,52 @@ def random_test_of_turns(
             n > 0,
             TieBlock(nobody, nobody, nobody, nobody),
         )
+        last = Size(np.array(np.max(lists.n, initial=0)), np.array(np.max(lists.tp, initial=0)))
+        size = last if pool == "retrieved" else whole
         values = _tested(nbest, n, size, population=population, adjust=None, ties=ties)
         rows = (tables.labels([measure] * n.size), n, *values[:-1])
         for name, part in zip(TEST_COLUMNS, rows, strict=True):
             columns.setdefault(name, []).append(part)
-    attrs = {"population": population, "ties": ties, "adjust": adjust, "combine": combine}
+    attrs = {"population": population, "ties": ties, "combine": combine, "pool": pool}
     del columns["p_adjusted"]
     return tables.rows_of(columns, attrs=attrs)
 
 
-def _in_collection(size: Size, collection: int | None) -> Size:
-    """Return the sizes with the number of candidates of the collection, where it is known."""
-    if collection is None:
-        return size
-    largest = int(size.total.max(initial=0))
-    if collection >= 2**53:
-        raise ValueError(
-            f"n_candidates={collection}: give a whole number below 2**53, which float64 tells from"
-            " its neighbours. So large a collection is as one without end: population='infinite'."
-        )
-    if largest > collection:
-        raise ValueError(
-            f"n_candidates={collection} is below the number of candidates in the data, {largest}:"
-            " the data are a part of the collection. Give its size, or leave it out."
-        )
-    return size._replace(total=np.full_like(size.total, collection))
-
-
-def _counted(inner: xr.Dataset, n: IntArray, *, asked: IntArray | None, ties: str) -> xr.Dataset:
-    """Return the true positives of every list, and the size of its group."""
-    sizes: dict[str, type] = {"total": np.int64, "positive": np.int64}
+def _counted(
+    inner: xr.Dataset, n: IntArray, *, asked: IntArray | None, ties: str, pool: Pool
+) -> xr.Dataset:
+    """Return the true positives of every list, and the sizes of its group and its pool."""
+    sizes: dict[str, type] = dict.fromkeys(_SIZES, np.int64)
     return ask_measures(
         inner, _counts, {"tp": np.int64, "exists": bool, **sizes}, along={"n": n},
-        single=tuple(sizes), options={"n": asked, "ties": ties},
+        single=tuple(sizes), options={"n": asked, "ties": ties, "pool": pool},
     )  # fmt: skip
 
 
-def _counts(ranking: Ranking, *, n: IntArray | None, ties: str) -> tuple[AnyArray, ...]:
+def _counts(ranking: Ranking, *, n: IntArray | None, ties: str, pool: Pool) -> tuple[AnyArray, ...]:
     lists = ranking.nbest(n, ties)
-    return lists.tp, lists.exists, *ranking.size
+    sizes = ranking.size.total, ranking.retrieved.positive
+    return lists.tp, lists.exists, *sizes, *pool_of(ranking, pool)
 
 
 def _combined(
-    counted: xr.Dataset, batch: list[Hashable], population: str, collection: int | None
+    counted: xr.Dataset, batch: list[Hashable], population: str, *, ending: bool
 ) -> xr.Dataset:
     """Return the test of the sum over the groups that have a list of n."""
     names = (*TEST_COLUMNS[2:], *_COMBINED, "exists")
     columns = xr.apply_ufunc(
         _combined_columns,
-        *(
-            tables.in_one_chunk(counted[name], batch)
-            for name in ("tp", "exists", "total", "positive")
-        ),
+        *(tables.in_one_chunk(counted[name], batch) for name in ("tp", "exists", *_SIZES)),
         kwargs={
             "n": counted["n"].to_numpy(),
             "population": population,
             "groups": len(batch),
-            "collection": collection,
+            "ending": ending,
         },
-        input_core_dims=[[*batch, "n"], [*batch, "n"], batch, batch],
+        input_core_dims=[[*batch, "n"], [*batch, "n"], *[batch] * len(_SIZES)],
         output_core_dims=[["n"]] * len(names),
         dask="parallelized",
-        output_dtypes=[np.int64, *[float] * 7, np.int64, np.int64, bool],
+        output_dtypes=[np.int64, *[float] * 7, np.int64, np.int64, np.int64, bool],
     )
     return tables.as_columns(names, columns).assign_coords(n=counted["n"])
 
@@ -364,40 +373,42 @@ def _combined(
 def _combined_columns(
     tp: IntArray,
     exists: BoolArray,
-    total: IntArray,
-    positive: IntArray,
-    *,
+    *sizes: IntArray,
     n: IntArray,
     population: str,
     groups: int,
-    collection: int | None,
+    ending: bool,
 ) -> tuple[AnyArray, ...]:
     outer, inner = tp.shape[: -groups - 1], math.prod(tp.shape[-groups - 1 : -1])
     tp, exists = tp.reshape(*outer, inner, n.size), exists.reshape(*outer, inner, n.size)
-    total, positive = (x.reshape(*outer, inner) for x in (total, positive))
+    here, found, total, positive = (x.reshape(*outer, inner, 1) for x in sizes)
     # no sum of the groups whose blocks happen to end here: all that have n candidates, or none
-    exists = exists & (exists == (n <= total[..., np.newaxis])).all(axis=-2, keepdims=True)
-    total = _in_collection(Size(total, positive), collection).total
+    exists = exists & (exists == (n <= here)).all(axis=-2, keepdims=True)
+    if ending:  # what else the frame holds does not matter: a longer list has all that was found
+        tp, exists = np.where(exists | (n <= here), tp, found), exists | (n > here) & (here > 0)
     tp = np.where(exists, tp, 0).sum(axis=-2)
-    priors = (positive / np.maximum(total, 1))[..., np.newaxis]
-    expected = np.where(exists, priors, 0.0).sum(axis=-2) * n
+    if ending and np.array_equal(found, positive):
+        warn_of_whole_lists(total[exists.any(axis=-1)], n)
+    drawn = np.minimum(n, total) if population == "finite" else n
+    expected = np.where(exists, drawn * positive / np.maximum(total, 1), 0.0).sum(axis=-2)
     tails = np.full((4, *tp.shape), np.nan)
     for place in np.ndindex(tp.shape):
         row, column = place[:-1], place[-1]
-        here = exists[(*row, slice(None), column)]
-        if here.any():
-            sizes = np.full(int(here.sum()), float(n[column]))
-            tails[(slice(None), *place)] = sum_tails(
-                float(tp[place]), sizes, total[row][here], positive[row][here], population
-            )
+        some = exists[(*row, slice(None), column)] & (total[row][..., 0] > 0)
+        if some.any():
+            of_some = total[row][some, 0], positive[row][some, 0]
+            most = of_some[0] if population == "finite" else np.inf
+            size = np.broadcast_to(np.minimum(float(n[column]), most), of_some[0].shape)
+            tails[(slice(None), *place)] = sum_tails(float(tp[place]), size, *of_some, population)
     ge, gt, mid, _ = tails
     with np.errstate(divide="ignore", invalid="ignore"):
         lift = tp / expected
     p_value, p_mid, p_strict = (np.exp(x) for x in (ge, mid, gt))
     nothing = np.full_like(ge, np.nan)
     counted = exists.sum(axis=-2)
-    columns = tp, expected, lift, p_value, p_mid, p_strict, ge / LOG_10, nothing
-    return (*columns, counted, (total > 0).sum(axis=-1)[..., np.newaxis] - counted, counted > 0)
+    n_pool = np.where(exists, total, 0).sum(axis=-2)
+    columns = tp, expected, lift, p_value, p_mid, p_strict, ge / LOG_10, nothing, n_pool
+    return (*columns, counted, (here > 0).sum(axis=-2) - counted, counted > 0)
 
 
 def _average_ties(

@@ -107,7 +107,9 @@ def limits(
         if space == "det":
             found = 1.0 - found[::-1]
         if space == "lift":
-            found = found * (total / np.maximum(rising, 1))
+            drawn_from = (x[row] for x in ranking.retrieved)
+            chance = np.divide(*drawn_from)
+            found = found * (positive * chance / np.maximum(rising, 1))
         low[row], high[row] = found[:, back]
     if few:
         _too_few(few, alone)

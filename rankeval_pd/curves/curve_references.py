@@ -8,10 +8,11 @@ from typing import Any, Unpack
 import numpy as np
 import xarray as xr
 
+from rankeval_pd.chance.pools import Pool, able_with, chosen_pool, pool_columns, pool_size
 from rankeval_pd.curves.curve_shapes import SPACES, rates
 from rankeval_pd.errors import check_choice, check_flag, check_shares
 from rankeval_pd.forms.out import tables
-from rankeval_pd.forms.rankings.answers import answer, common_size, size_now
+from rankeval_pd.forms.rankings.answers import answer, size_now
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.values import check_n
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
@@ -37,6 +38,7 @@ def random_band(
     *,
     simultaneous: bool = False,
     bound: Bound = "critical",
+    pool: Pool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Return what a random ranking does not reach, in the space of a curve.
@@ -56,13 +58,16 @@ def random_band(
         all the n asked for.
     bound : {"critical", "discrete", "interpolated", "parametric"}
         Which bound, where it is not simultaneous; the paper's is "discrete".
+    pool : {"retrieved", "all"} or int, optional
+        What a random ranking is made of, see :func:`random_test`.
     **roles
         Which column is what, see :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
-        One row per p and n (Dataset: dimensions p and n): ``p``, ``n``, and the two rates of the
+        One row per p and n (Dataset: dimensions p and n), and per ``measure`` where the pool is
+        what each retrieved: ``p``, ``n``, and the two rates of the
         space, those of a list of n with as many true positives as the bound. Where no list has as
         many, what depends on them is NaN.
 
@@ -91,13 +96,13 @@ def random_band(
             f"bound={bound!r} with simultaneous=True: the envelope is made of critical counts."
             " Leave bound out, or take each n alone."
         )
-    levels = check_shares("p", p, one=not simultaneous)
+    levels, pool = check_shares("p", p, one=not simultaneous), chosen_pool(pool, roles)
     names: tuple[str, str] = SPACES[space]
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
         columns = xr.apply_ufunc(
             _band_columns,
-            *common_size(inner),
+            *pool_size(inner, pool),
             kwargs={
                 "space": space, "p": levels, "n": sizes, "simultaneous": simultaneous,
                 "bound": bound,
@@ -111,10 +116,11 @@ def random_band(
         result = tables.as_columns((*names, "exists"), columns)
         return result.assign_coords(p=("p", levels), n=("n", sizes))
 
-    attrs = {"space": space, "simultaneous": simultaneous, "bound": bound}
     return answer(
-        data, roles, question, ("p", "n", *names), can(random_band), n=check_n(n), attrs=attrs
-    )
+        data, roles, question, pool_columns(("p", "n", *names), pool),
+        able_with(can(random_band), pool), n=check_n(n),
+        attrs={"space": space, "simultaneous": simultaneous, "bound": bound, "pool": pool},
+    )  # fmt: skip
 
 
 def _band_columns(

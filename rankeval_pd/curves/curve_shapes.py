@@ -157,6 +157,9 @@ def _curve_columns(
     found = rates(space, *every)
     if asked is not None:
         found = (*rates("gain", *every), rates("lift", *every)[1])  # type: ignore[assignment]
+    if ranking.ends and (asked is not None or space == "lift"):  # the chance is of what was found
+        drawn_from = tuple(x[..., np.newaxis] for x in ranking.retrieved)
+        found = (*found[:-1], rates("lift", tp, sizes, *drawn_from)[1])
     columns: tuple[AnyArray, ...] = (threshold * sign[..., np.newaxis] + 0.0, *found)
     if interval is not None:
         columns += limits(
@@ -181,6 +184,8 @@ def _shape_of_turns(space: str, found: Curves, *, ties: str, level: float = 0.95
         asked = lists.n >= (1 if space in _FROM_ONE else 0)
         n, tp = lists.n[asked], lists.tp[asked]
         x, y = rates(space, tp, n, found.total, found.positive)
+        if space == "lift" and n.size:  # chance is of what has a score, all that the last list has
+            y = rates(space, tp, n, n[-1], tp[-1])[1]
         rows = (tables.labels([measure] * n.size), n, threshold[asked], x, y)
         for name, values in zip(("measure", "n", "threshold", *SPACES[space]), rows, strict=True):
             columns.setdefault(name, []).append(values)

@@ -13,7 +13,7 @@ import pandas as pd
 from rankeval_pd.errors import check_count, check_share, warn
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles
 from rankeval_pd.forms.roles.options import with_options
-from rankeval_pd.forms.roles.roles import RankingRoles
+from rankeval_pd.forms.roles.roles import JudgedRoles
 from rankeval_pd.judging.judged_lists import judged_difference
 from rankeval_pd.judging.samples import check_frame
 from rankeval_pd.stats._types import FloatArray
@@ -41,7 +41,7 @@ def plan_annotation(
     alpha: float = 0.05,
     budget: int | None = None,
     precisions: tuple[float, float] | None = None,
-    **roles: Unpack[RankingRoles],
+    **roles: Unpack[JudgedRoles],
 ) -> pd.DataFrame:
     """Say how many more candidates to judge before the difference of two lists shows.
 

@@ -14,7 +14,7 @@ from rankeval_pd.errors import check_count, listed
 from rankeval_pd.forms.rankings.values import gold_values
 from rankeval_pd.forms.roles.columns import find_gold, frame_column, with_columns
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles_but
-from rankeval_pd.forms.roles.roles import RankingRoles, Roles, as_names
+from rankeval_pd.forms.roles.roles import JudgedRoles, Roles, as_names
 from rankeval_pd.judging.samples import JudgingScheme, check_frame, quietly, read_sample
 from rankeval_pd.nbest.difference_regions import difference_region
 
@@ -29,7 +29,7 @@ def annotation_sheet(
     *,
     size: int | None = None,
     show: list[Hashable] | None = None,
-    **roles: Unpack[RankingRoles],
+    **roles: Unpack[JudgedRoles],
 ) -> pd.DataFrame:
     """Return the candidates to judge for the difference of two n-best lists, scores hidden.
 
@@ -105,7 +105,7 @@ def annotation_sheet(
     "lower_is_better", "missing", "ties",
 )  # fmt: skip
 def with_judgements(
-    candidates: pd.DataFrame, sheet: pd.DataFrame, **roles: Unpack[RankingRoles]
+    candidates: pd.DataFrame, sheet: pd.DataFrame, **roles: Unpack[JudgedRoles]
 ) -> pd.DataFrame:
     """Return the candidates with the judgements of a sheet put back.
 

@@ -25,7 +25,7 @@ from rankeval_pd.forms.roles.columns import (
     with_given_frame,
 )
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles_but
-from rankeval_pd.forms.roles.roles import ANNOTATOR, RankingRoles, Roles, as_names
+from rankeval_pd.forms.roles.roles import ANNOTATOR, JudgedRoles, Roles, as_names
 from rankeval_pd.stats import agreement
 from rankeval_pd.stats._types import IntArray
 
@@ -36,7 +36,7 @@ _COLUMNS = ("statistic", "annotators", "value", "ci_low", "ci_high", "n_candidat
 @with_roles_but(
     "agreement", "measures", "exclude", "key", "label", "lower_is_better", "ties", "missing", "rng",
 )  # fmt: skip
-def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[RankingRoles]) -> Data:
+def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[JudgedRoles]) -> Data:
     """Return coefficients of agreement between annotators, with intervals.
 
     Parameters

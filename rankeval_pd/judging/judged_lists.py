@@ -13,7 +13,7 @@ from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import ask_measures, only_pair, with_names
 from rankeval_pd.forms.rankings.values import Shares, Sizes, check_n
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles, with_roles_but
-from rankeval_pd.forms.roles.roles import ListSizes, PartlyJudged, RankingRoles, Roles
+from rankeval_pd.forms.roles.roles import JudgedRoles, ListSizes, PartlyJudged, Roles
 from rankeval_pd.judging.judged_rankings import (
     LazySample,
     ask_sample,
@@ -65,7 +65,7 @@ def judged_precision(
     estimator: Estimator = "ratio",
     level: float = 0.95,
     progress: bool | None = None,
-    **roles: Unpack[RankingRoles],
+    **roles: Unpack[JudgedRoles],
 ) -> Data:
     """Return the precision of n-best lists of which only a part of the candidates is judged.
 
@@ -184,7 +184,7 @@ def judged_recall(
     estimator: Estimator = "ratio",
     level: float = 0.95,
     progress: bool | None = None,
-    **roles: Unpack[RankingRoles],
+    **roles: Unpack[JudgedRoles],
 ) -> Data:
     """Return the recall of n-best lists where only a part of the candidates is judged.
 
@@ -246,7 +246,7 @@ def judged_average_precision(
     windows: int | Sequence[int] | None = None,
     estimator: Estimator = "ratio",
     level: float = 0.95,
-    **roles: Unpack[RankingRoles],
+    **roles: Unpack[JudgedRoles],
 ) -> Data:
     """Return the average precision of rankings of which only a part of the candidates is judged.
 
@@ -327,7 +327,7 @@ def judged_difference(
     estimator: Estimator = "ratio",
     level: float = 0.95,
     progress: bool | None = None,
-    **roles: Unpack[RankingRoles],
+    **roles: Unpack[JudgedRoles],
 ) -> Data:
     """Return the difference of the precisions of two lists of which only a part is judged.
 

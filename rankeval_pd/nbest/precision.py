@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
+from rankeval_pd.chance.pools import pool_size
 from rankeval_pd.errors import (
     brief,
     check_at_least_one,
@@ -187,8 +188,9 @@ def nbest_precision(
             },
         )  # fmt: skip
         if average is not None:
-            here = inner["present"].sum("candidate"), (inner["gold"] & inner["present"])
-            result = result.assign(total=here[0], positive=here[1].sum("candidate"))
+            total, drawn = pool_size(inner, "retrieved")  # of lists that end
+            positive = (inner["gold"] & inner["present"]).sum("candidate")
+            result = result.assign(total=total, drawn=drawn, positive=positive)
         return result
 
     averaged = {} if average is None else {"average": average, "ci": "korn-graubard"}
@@ -234,7 +236,10 @@ def _nbest_columns(
     if kind.target == "region":
         long = lists.exists & (sizes >= LEAST)
         warn_of_thresholds(ratio, sizes, long, "precision of the n-best list")
-    shares = shares_of(lists.tp, sizes, ranking.size, kind, exists=lists.exists, weight=weight)
+    shares = shares_of(
+        lists.tp, sizes, ranking.size, kind, exists=lists.exists, weight=weight,
+        drawn_from=ranking.retrieved,
+    )  # fmt: skip
     chosen = shares[-2:]
     if best != kind.level:
         again = kind._replace(level=best)
@@ -371,16 +376,19 @@ def shares_of(
     *,
     exists: BoolArray,
     weight: FloatArray | float = 1.0,
+    drawn_from: Size | None = None,
 ) -> tuple[FloatArray, ...]:
     """Return precision, recall, lift and the limits of precision; NaN is what is undefined.
 
-    ``weight`` is what a candidate of the list counts for in the limits.
+    ``weight`` is what a candidate of the list counts for in the limits, and ``drawn_from`` the size
+    of what a random list, the chance of the lift, is drawn from.
     """
-    total, positive = size.total[..., np.newaxis], size.positive[..., np.newaxis]
+    positive = size.positive[..., np.newaxis]
+    pool = [x[..., np.newaxis] for x in drawn_from or size]
     with np.errstate(divide="ignore", invalid="ignore"):
         precision = np.true_divide(tp, n)
         recall = np.true_divide(tp, positive)
-        lift = precision / np.true_divide(positive, total)
+        lift = precision / np.true_divide(pool[1], pool[0])
     weight = np.broadcast_to(weight, n.shape)[exists]
     limits = np.full((2, *n.shape), np.nan)
     limits[:, exists] = kind.limits(tp[exists] * weight, n[exists] * weight)

@@ -179,7 +179,8 @@ def _list_columns(
     with np.errstate(divide="ignore", invalid="ignore"):
         recall = np.true_divide(lists.tp, positive)
         precision = np.true_divide(lists.tp, asked)
-        times = np.true_divide(total, asked)
+        of_pool = [x[..., np.newaxis] for x in ranking.retrieved]
+        times = np.true_divide(positive * of_pool[0], asked * of_pool[1])  # from recall to lift
     limits = np.full((2, *recall.shape), np.nan)
     limits[:, exists] = kind.limits(recall[exists] * size[exists], size[exists])
     if of_lift:
@@ -333,6 +334,11 @@ def precision_as(result: xr.Dataset, inner: xr.Dataset, of: str) -> xr.Dataset:
 
     ``most`` is the largest precision of a list that contains all true positives.
     """
+    if of == "lift" and inner.attrs["ends"]:
+        raise ValueError(
+            "of='lift' with missing='absent': the two measures retrieved different candidates, and"
+            " the lift of each has a chance of its own. Compare precision, or recall."
+        )
     pairs = list(zip(*(result[f"measure_{side}"].to_numpy() for side in "ab"), strict=True))
     a, b = sides(inner["present"], pairs)
     both = a & b

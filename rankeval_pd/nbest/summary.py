@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any, Unpack, cast
+from typing import Any, Literal, Unpack, cast, get_args
 
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import unknown_name
+from rankeval_pd.errors import check_choice, listed, unknown_name, warn
 from rankeval_pd.forms.items.item_roles import item_roles
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.candidates import Data, check_data
 from rankeval_pd.forms.roles.columns import form_of
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles
-from rankeval_pd.forms.roles.roles import AnyRoles, EachAdjustOver, FamilyAdjustment, ListSizes
+from rankeval_pd.forms.roles.roles import (
+    AnyRoles,
+    EachAdjustOver,
+    FamilyAdjustment,
+    ListSizes,
+    MeanTest,
+)
 from rankeval_pd.nbest.annotator_verdicts import with_verdicts
 from rankeval_pd.nbest.measure_verdicts import best_first, ranked
 from rankeval_pd.nbest.rank_criteria import VERDICT, RankCriterion
 from rankeval_pd.queries.per_query import Undefined
-from rankeval_pd.queries.run_summary import query_summary
-from rankeval_pd.systems.paired_tests import paired_bootstrap
-from rankeval_pd.systems.system_ranks import system_ranks
+from rankeval_pd.queries.run_summary import OverMetrics, query_summary
+from rankeval_pd.systems.paired_tests import mean_test
+from rankeval_pd.systems.system_ranks import adjustment_of, system_ranks
 
 _ALONE = ("difference_low_alone", "difference_high_alone")
 _OF_PAIRS = {
@@ -48,8 +54,9 @@ def summary(
     n: ListSizes | str | Iterable[str] = None,
     *,
     baseline: Hashable = None,
-    adjust: FamilyAdjustment | None = "max-t",
-    adjust_over: EachAdjustOver = "n",
+    test: MeanTest = "bootstrap",
+    adjust: FamilyAdjustment | Literal["auto"] | None = "auto",
+    adjust_over: EachAdjustOver | OverMetrics = "n",
     undefined: Undefined = "zero",
     alpha: float = 0.05,
     n_resamples: int | None = None,
@@ -70,10 +77,13 @@ def summary(
     baseline : name, optional
         What the differences are to: a measure or a system. None is the best one; of queries, no
         difference then.
-    adjust : {"max-t", "max-t-stepdown", "holm", "bonferroni", "bh", "by", None}
+    test : {"bootstrap", "t"}
+        Of systems and queries: "t" is the paired t test, as in :func:`system_ranks`.
+    adjust : {"auto", "max-t", "max-t-stepdown", "holm", "bonferroni", "bh", "by", None}
         Adjustment of the tests of all pairs, as in :func:`measure_ranks`; with ``baseline``, of
-        the comparisons that are shown. The ranks follow from the tests of all pairs.
-    adjust_over : {"n", "group"}
+        the comparisons that are shown. "auto" is "max-t", with ``test="t"`` "holm". The ranks
+        follow from the tests of all pairs.
+    adjust_over : {"n", "group"}, of queries {"metrics", "all"}
         Of candidates: whether the tests at each n are one family, or those at all n together. Each
         group of ``by`` is a family of its own; of systems, all groups are one.
     undefined : {"zero", "skip", "raise"}
@@ -152,12 +162,15 @@ def summary(
     1    fair  100   0.32  0.218978  0.434852         2          2       b
     """
     check_data(data)
+    check_choice("test", test, get_args(MeanTest))
+    adjust = cast("FamilyAdjustment | None", adjustment_of(test, adjust))
     if _are_metrics(n):
         of_queries: Any = roles
         metrics: Any = n
+        over: Any = "metrics" if adjust_over == "n" else adjust_over
         return query_summary(
-            data, metrics, baseline=baseline, adjust=adjust, undefined=undefined, alpha=alpha,
-            n_resamples=n_resamples, level=level, **of_queries,
+            data, metrics, baseline=baseline, test=test, adjust=adjust, adjust_over=over,
+            undefined=undefined, alpha=alpha, n_resamples=n_resamples, level=level, **of_queries,
         )  # fmt: skip
     if form_of(data, roles) == "items":
         if n is not None:
@@ -166,7 +179,12 @@ def summary(
                 f"n={n!r}: systems over test items have no n-best lists. Leave n out; of candidates"
                 " name the label, gold=..."
             )
-        return _of_items(data, baseline, adjust, n_resamples, level, progress, roles)
+        return _of_items(data, baseline, test, adjust, n_resamples, level, progress, roles)
+    if test == "t":
+        raise ValueError(
+            "test='t' is of systems over items, or of metrics of queries: name some,"
+            " summary(['nDCG@10'], test='t'). Lists are compared by exact tests: leave test out."
+        )
 
     def ask(roles: Mapping[str, Any]) -> Data:
         asked = RankCriterion.of(
@@ -175,7 +193,26 @@ def summary(
         )  # fmt: skip
         return best_first(ranked(data, asked, VERDICT, roles))
 
-    return with_verdicts(ask(roles), data, roles, ask)
+    result = with_verdicts(ask(roles), data, roles, ask)
+    _warn_of_many_groups(result)
+    return result
+
+
+_MANY = 100  # groups, of each of which a verdict is hardly meant
+
+
+def _warn_of_many_groups(result: Any) -> None:
+    """Warn of a verdict on each of many groups where one on all was probably meant."""
+    if not isinstance(result, pd.DataFrame):
+        return
+    groups = list(result.columns[: list(result.columns).index("measure")])
+    many = int((~result.duplicated(groups)).sum()) if groups else 0
+    if many > _MANY:
+        warn(
+            f"by={listed(groups)}: this is a verdict on each of {many:,} groups, unadjusted for"
+            " their number. For one verdict over all of them use compare(..., average='macro') or"
+            " metrics of queries, summary(['P@10'])."
+        )
 
 
 def _are_metrics(n: object) -> bool:
@@ -186,6 +223,7 @@ def _are_metrics(n: object) -> bool:
 def _of_items(
     data: Data,
     baseline: Hashable,
+    test: str,
     adjust: str | None,
     n_resamples: int | None,
     level: float,
@@ -196,8 +234,8 @@ def _of_items(
         "adjust": adjust, "n_resamples": n_resamples, "level": level, "progress": progress, **roles
     }  # fmt: skip
     options["alpha"] = round(1.0 - level, 12)
-    scores = _as_frame(system_ranks(data, **options))
-    pairs = _as_frame(paired_bootstrap(data, baseline=baseline, **options))
+    scores = _as_frame(system_ranks(data, **{"test": test, **options}))
+    pairs = _as_frame(mean_test(test)(data, baseline=baseline, **options))
     groups: list[Any] = list(scores.columns[: list(scores.columns).index("system")])
     listed = []
     for keys, part in _parts(scores, groups):

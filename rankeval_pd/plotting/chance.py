@@ -93,15 +93,16 @@ def random_bound(
     'precision'
     """
     look, roles = parted(options)
+    pool: Any = "all"  # one bound for all curves
     with one_reading():
         n = n if population == "infinite" else seen_of(data, n, roles)
         within = None if population == "infinite" else n
         table = curves_of(data, within, **roles)
-        bound = bound_of(data, p, n, population=population, **roles)
+        bound = bound_of(data, p, n, population=population, pool=pool, **roles)
         envelope = None
         levels = [x for x in dict.fromkeys(np.asarray(bound["p"]).tolist()) if x < 1.0]
         if simultaneous and population == "finite" and levels:
-            envelope = random_envelope(data, levels, n, **roles)
+            envelope = random_envelope(data, levels, n, pool=pool, **roles)
     return draw_random_bound(bound, table, envelope, log=log, **look)
 
 
@@ -152,7 +153,7 @@ def random_cdf(
     look, roles = parted(options)
     with one_reading():
         table = cdf_of(data, n, population=population, **roles)
-        bound = bound_of(data, p, n, population=population, **roles)
+        bound = bound_of(data, p, n, population=population, pool="all", **roles)
     return draw_random_cdf(table, bound, **look)
 
 

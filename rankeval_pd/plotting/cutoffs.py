@@ -308,21 +308,24 @@ def _draw(
         )
     look, roles = parted({name: x for name, x in options.items() if name not in CHANCE})
     beside: dict[str, Any] = {}
+    drawn_from: Any = {**roles, "pool": "all"}  # one band for all curves
     with one_reading():
         limited = {name: chance[name] for name in ("interval", "level")}
         curve = _CURVES[space](data, **asked, **limited, **roles)
         if p is not None:
             few = shown(curve[curve["n"] > 0] if isinstance(curve, pd.DataFrame) else curve)
             sizes = None if seen_of(data, None, roles) is None else [n for n in few if n]
-            beside["bands"] = [random_band(data, space, p, sizes, bound=bound, **roles)]
+            beside["bands"] = [random_band(data, space, p, sizes, bound=bound, **drawn_from)]
             if chance["simultaneous"]:
-                beside["bands"] += [random_band(data, space, p, sizes, simultaneous=True, **roles)]
+                beside["bands"] += [
+                    random_band(data, space, p, sizes, simultaneous=True, **drawn_from)
+                ]
             if chance["crossovers"]:
-                beside["crossovers"] = crossovers_of(data, p, bound=bound, **roles)
+                beside["crossovers"] = crossovers_of(data, p, bound=bound, **drawn_from)
         if iso is not None:
             beside["isolines"] = isolines_of(data, iso, space, **roles)
         if space == "gain" and np.max(np.asarray(curve["n"]), initial=0) > 0:
-            ungrouped: Any = {**roles, "groups": None}
+            ungrouped: Any = {**drawn_from, "groups": None}
             beside["ideal"] = random_bound(data, 0.5, 1, **ungrouped)
         if area is not None:
             beside["area"] = area_of(data, area, **roles)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
-import re
-from collections.abc import Hashable, Iterable, Sequence
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import check_choice, check_count, listed, warn
-from rankeval_pd.forms.items.metric_columns import COLUMNS
+from rankeval_pd.errors import check_choice, listed, warn
+from rankeval_pd.forms.items.metric_columns import COLUMNS, OPEN
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.queries.documents import (
     QueryOptions,
@@ -26,17 +25,19 @@ from rankeval_pd.forms.queries.documents import (
 )
 from rankeval_pd.forms.rankings.candidates import Data, check_data
 from rankeval_pd.forms.roles.declarations import Capabilities
+from rankeval_pd.forms.roles.options import details_wanted
 from rankeval_pd.forms.roles.roles import QueryRoles
+from rankeval_pd.queries.metric_names import NamedMetric, parse_metrics
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.query_metrics import (
     QUERY_METRICS,
-    MetricRequest,
+    Retrieved,
+    TieRanks,
+    judged_share,
     judgements,
     retrieve,
 )
 from rankeval_pd.stats.rankings.query_ties import EXPECTED_METRICS
-
-# --------------------------------------------------------------------------- Metrics of each query
 
 Undefined = Literal["zero", "skip", "raise"]
 
@@ -64,11 +65,14 @@ def per_query(
         :func:`read_trec` returns. A Dataset with a dimension of documents; its other dimensions
         are those of the queries.
     metrics : str or sequence of str
-        As ir_measures names them: ``P@k``, ``R@k``, ``Success@k``, ``F1@k``; ``AP``, ``RR``,
-        ``nDCG``, with @k or without; ``Rprec``, ``Bpref``, ``infAP``, ``RBP(p=0.8)``, ``ERR@k``,
-        ``Judged@k``, ``AUC``. ``nDCG(dcg='exp-log2')@k`` has the gains 2^grade − 1 for grade,
-        ``P(rel=2)@k`` another least grade than ``min_grade``, ``ERR(max_rel=3)@k`` another
-        highest grade than 4.
+        As ir_measures names them: ``P@k``, ``R@k``, ``Success@k`` (or ``HitRate@k``), ``F1@k``;
+        ``AP``, ``RR``, ``nDCG``, ``DCG``, with @k or without; ``IPrec@recall``, ``Rprec``,
+        ``Bpref``, ``infAP``, ``RBP(p=0.8)``, ``ERR@k``, ``Judged@k``, ``AUC``; or as trec_eval
+        and others do: ``map``, ``recip_rank``, ``ndcg_cut_10``, ``P_5``, ``mrr@10``,
+        ``iprec_at_recall_0.10``. ``nDCG(dcg='exp-log2')@k`` has the gains 2^grade − 1 for grade,
+        ``nDCG(gains={1: 1, 2: 5})@k`` those given, ``P(rel=2)@k`` another least grade than
+        ``min_grade``, ``ERR(max_rel=3)@k`` another highest grade than 4; ``AP(norm='min')@k``
+        divides by min(k, positives), as recommenders do.
     undefined : {"zero", "skip", "raise"}
         What a metric is that a query does not define, recall without positives: 0 as trec_eval has
         it (AUC, which it does not have, stays NaN); left out; an error.
@@ -86,8 +90,12 @@ def per_query(
         One row per query, measure and metric, the queries sorted: the columns of the query,
         ``measure``, ``metric`` (as asked for), ``value``; ``n_positive``: documents with at least
         ``min_grade`` (or rel); ``n_retrieved``: documents that the measure retrieved;
-        ``n_judged``: documents of the query with a grade. A Dataset: a variable per metric over
-        the queries and ``measure``, NaN for a query without judgements, and the three counts.
+        ``n_judged``: documents of the query with a grade. With ``details=True`` also ``tied``:
+        documents left out at k with the score of the last one; ``value_low``, ``value_high``: the
+        value of the worst and the best order of equal scores; ``judged``: share of documents
+        judged up to k; ``undefined``: whether ``value`` stands for none. A Dataset: a variable per
+        metric over the queries and ``measure``, NaN for a query without judgements, and the three
+        counts.
 
     Raises
     ------
@@ -141,9 +149,7 @@ def per_query(
     """
     chosen = QueryOptions.of(roles)
     check_choice("undefined", undefined, ("zero", "skip", "raise"))
-    asked = parse_metrics(metrics, chosen.min_grade)
-    if chosen.ties == "expected":
-        _check_closed_forms(asked)
+    asked = metrics_asked(metrics, chosen)
     check_data(data)
     if isinstance(data, xr.Dataset):
         if wide:
@@ -153,19 +159,64 @@ def per_query(
                 " tests take."
             )
         return _of_dataset(data, chosen, asked, undefined)
+    found = frame_values(data, chosen, asked, wide=wide, ranges=not wide and details_wanted())
+    value = resolve_undefined(found.numbers.metrics, asked, undefined, found.keys)
+    if wide:
+        return wide_form(found.keys, value, found.measures, asked, undefined)
+    return _long(found.keys, found.numbers, value, found.measures, asked, undefined)
+
+
+class FrameValues(NamedTuple):
+    """The metrics of the queries of a DataFrame."""
+
+    keys: pd.DataFrame  #: one row per query with a judgment
+    numbers: QueryValues
+    measures: list[Hashable]
+
+
+def frame_values(
+    data: pd.DataFrame,
+    chosen: QueryOptions,
+    asked: Sequence[NamedMetric],
+    *,
+    wide: bool,
+    ranges: bool,
+) -> FrameValues:
+    """Return the metrics of a DataFrame, and with ``ranges`` what equal scores leave open."""
     table = read_frame(data, chosen)
+    _refuse_fractions(table.rows.grade, asked, chosen)
     taken = (*COLUMNS, "system") if wide else COLUMNS
     tables.check_names("by=", table.keys.columns, taken)
-    values = evaluate(table.rows, table.scores(), len(table.measures), asked, chosen)
+    measures = table.measures
+    values = evaluate(table.rows, table.scores(), measures, asked, chosen, ranges=ranges)
     keys = table.keys
     known = values.n_judged > 0
     if not known.all():
         _warn_unjudged(keys[~known], int((~known).sum()))
         keys, values = keys[known], values.only(known)
-    value = resolve_undefined(values.value, asked, undefined, keys)
-    if wide:
-        return _wide(keys, value, table.measures, asked, undefined)
-    return _long(keys, values, value, table.measures, asked, undefined)
+    return FrameValues(keys, values, measures)
+
+
+def _refuse_fractions(
+    grade: FloatArray, asked: Sequence[NamedMetric], chosen: QueryOptions
+) -> None:
+    """Raise a ValueError where grades between 0 and 1 would all be negatives, unasked."""
+    between = grade[(grade > 0.0) & (grade < 1.0)]
+    lost = [one.label for one in asked if one.is_binary and one.request.least == 1.0]
+    if between.size and lost and not chosen.graded:
+        raise ValueError(
+            f"gold has {between.size:,} grades between 0 and 1, as {between[0]:g}, and {lost[0]!r}"
+            f" needs to know which grades are relevant: give min_grade={between.min():g} or higher,"
+            " or a metric that takes grades as gains, such as nDCG@10."
+        )
+
+
+def metrics_asked(metrics: Any, chosen: QueryOptions) -> list[NamedMetric]:
+    """Return the metrics that are named, each of which has a value for these roles."""
+    asked = parse_metrics(metrics, chosen.min_grade)
+    if chosen.ties == "expected":
+        _check_closed_forms(asked)
+    return asked
 
 
 def _check_closed_forms(asked: Sequence[NamedMetric]) -> None:
@@ -190,27 +241,46 @@ def _warn_unjudged(keys: pd.DataFrame, count: int) -> None:
 class QueryValues(NamedTuple):
     """Metrics of all queries; undefined ones are NaN."""
 
-    value: FloatArray  #: (query, measure, metric)
+    metrics: FloatArray  #: (query, measure, metric)
     n_positive: IntArray  #: (query, metric)
     n_retrieved: IntArray  #: (query, measure)
     n_judged: IntArray  #: (query)
+    low: FloatArray  #: (query, measure, metric): of the worst order of equal scores
+    high: FloatArray  #: and of the best one
+    tied: IntArray  #: (query, measure, metric): documents left out with the last one's score
+    judged: FloatArray  #: (query, measure, metric): share judged up to the cutoff
 
     def only(self, queries: AnyArray) -> QueryValues:
         """Return those of some queries."""
-        return QueryValues(
-            self.value[queries], self.n_positive[queries], self.n_retrieved[queries],
-            self.n_judged[queries],
-        )  # fmt: skip
+        chosen: list[Any] = [x[queries] for x in self]
+        return QueryValues(*chosen)
+
+
+def warn_of_reversed_runs(found: Mapping[int, tuple[int, int]], names: Sequence[Hashable]) -> None:
+    """Warn of runs whose scores fall with relevance in more queries than chance explains."""
+    for place, (below, defined) in found.items():
+        # twice the binomial tail is below .001 when the normal deviate exceeds 3.3
+        if defined >= 10 and 2 * below - defined > 3.3 * math.sqrt(defined):
+            warn(
+                f"measures: in {below} of {defined} queries {names[place]!r} scores relevant"
+                " documents lower than others on average. If its small scores are the better ones,"
+                f" give lower_is_better={names[place]!r}."
+            )
 
 
 def evaluate(
     rows: QueryRows,
     scores: Iterable[FloatArray],
-    n_measures: int,
+    names: Sequence[Hashable],
     asked: Sequence[NamedMetric],
     roles: QueryOptions,
+    *,
+    ranges: bool = False,
 ) -> QueryValues:
-    """Return every metric of every query and measure; each measure is ranked once."""
+    """Return every metric of every query and measure; each measure is ranked once.
+
+    With ``ranges`` also what equal scores leave open: where there are any, it is ranked twice more.
+    """
     judged = judgements(rows.query, rows.grade, rows.n_queries)
     top = judged.grade.max(initial=0.0)
     for one in asked:
@@ -220,21 +290,39 @@ def evaluate(
                 f" {top:g}. Say the highest grade there can be: 'ERR(max_rel={top:g})'."
             )
     kernels = EXPECTED_METRICS if roles.ties == "expected" else QUERY_METRICS
-    value = np.empty((rows.n_queries, n_measures, len(asked)))
-    size = np.empty((rows.n_queries, n_measures), dtype=np.int64)
-    # only means over tied orders, and AUC, need the blocks of equal scores
-    blocks = roles.ties == "expected" or any(one.request.metric == "AUC" for one in asked)
+    value = np.empty((rows.n_queries, len(names), len(asked)))
+    size = np.empty((rows.n_queries, len(names)), dtype=np.int64)
+    low, high, share = (np.full(value.shape, np.nan) for _ in range(3))
+    tied, reversed_in = np.zeros(value.shape, dtype=np.int64), {}
+    grade = np.nan_to_num(np.maximum(rows.grade, 0.0))
+
+    def ranked(score: FloatArray, order: TieRanks) -> Retrieved:
+        here = rows.query, rows.grade, score, rows.n_queries, order
+        return retrieve(*here, single=roles.ties == "trec")
+
+    def by_grade(sign: int) -> TieRanks:
+        return lambda of: sign * grade[of]
+
     for place, score in enumerate(scores):
-        retrieved = retrieve(
-            rows.query, rows.grade, score, rows.n_queries, rows.tie_ranks,
-            single=roles.ties == "trec", blocks=blocks,
-        )  # fmt: skip
+        retrieved = ranked(score, rows.tie_ranks)
         size[:, place] = retrieved.size
+        reversed_in[place] = retrieved.reversed_queries(roles.min_grade)
+        orders = [retrieved, retrieved]
+        if ranges and (retrieved.block_size > 1).any():
+            orders = [ranked(score, by_grade(sign)) for sign in (1, -1)]
         for number, one in enumerate(asked):
-            value[:, place, number] = kernels[one.request.metric](one.request, judged, retrieved)
+            request = one.request
+            value[:, place, number] = kernels[request.metric](request, judged, retrieved)
+            if ranges:
+                tied[:, place, number] = retrieved.beyond(request.cutoff)
+                share[:, place, number] = judged_share(request, judged, retrieved)
+                for side, order in zip((low, high), orders, strict=True):
+                    side[:, place, number] = QUERY_METRICS[request.metric](request, judged, order)
     positive = [judged.tally(judged.grade >= one.request.least) for one in asked]
     every = np.ones(judged.query.shape, dtype=bool)
-    return QueryValues(value, np.stack(positive, axis=1), size, judged.tally(every))
+    warn_of_reversed_runs(reversed_in, names)
+    counts = np.stack(positive, axis=1), size, judged.tally(every)
+    return QueryValues(value, *counts, low, high, tied, share)
 
 
 def resolve_undefined(
@@ -281,11 +369,14 @@ def _long(
         "n_retrieved": values.n_retrieved[query, measure],
         "n_judged": values.n_judged[query],
     }
+    if details_wanted():
+        left = values.tied, values.low, values.high, values.judged, np.isnan(values.metrics)
+        columns |= {name: x[query, measure, metric] for name, x in zip(OPEN, left, strict=True)}
     groups = keys.iloc[query].reset_index(drop=True)
     return pd.concat([groups, pd.DataFrame(columns)], axis=1)
 
 
-def _wide(
+def wide_form(
     keys: pd.DataFrame,
     value: FloatArray,
     measures: list[Hashable],
@@ -350,14 +441,16 @@ def _of_memory(
         documents = np.broadcast_to(document, (*batch, size[1])).reshape(size)
         scored = np.asarray(~np.isnan(scores).all(axis=1))
         rows, kept = rows_of_arrays(flat, documents, scored, roles, named=form.named)
+        _refuse_fractions(rows.grade, asked, roles)
         lists = (
             admitted_scores(scores[:, k].ravel()[kept], rows.grade, roles, name)
             for k, name in enumerate(form.measures)
         )
-        by_name = evaluate(rows, lists, len(form.measures), asked, roles)
-        value = resolve_undefined(by_name.value, asked, undefined, None)
+        by_name = evaluate(rows, lists, form.measures, asked, roles)
+        value = resolve_undefined(by_name.metrics, asked, undefined, None)
         value[by_name.n_judged == 0] = np.nan
-        return tuple(x.reshape(*batch, *x.shape[1:]) for x in (value, *by_name[1:]))
+        counts = by_name.n_positive, by_name.n_retrieved, by_name.n_judged
+        return tuple(x.reshape(*batch, *x.shape[1:]) for x in (value, *counts))
 
     value, positive, retrieved, judged = xr.apply_ufunc(
         ask, form.grade, form.score, form.document,
@@ -377,111 +470,3 @@ def _of_memory(
     if "metric" in result.dims:
         result = result.assign_coords(metric=labels)
     return result.transpose(*form.batch, ...)
-
-
-# -------------------------------------------------------------------------------- Names of metrics
-#
-# They are written as in ir_measures: ``nDCG@10``, ``P(rel=2)@5``, ``RBP(p=0.9)``.
-
-_METRIC_ALIASES = {
-    "MAP": "AP", "MRR": "RR", "NDCG": "nDCG", "Precision": "P", "Recall": "R", "BPref": "Bpref",
-    "RPrec": "Rprec", "InfAP": "infAP",
-}  # fmt: skip
-_WITH_CUTOFF = ("P", "R", "Success", "F1")
-_NO_CUTOFF = ("Rprec", "Bpref", "infAP", "AUC")
-# metrics with positives and negatives, whose least grade the option "rel" sets
-_BINARY = tuple(name for name in QUERY_METRICS if name not in ("nDCG", "ERR", "Judged"))
-_METRIC_PATTERN = re.compile(r"(\w+?)(?:\((.*)\))?(?:@(\d+))?")  # name, (options), @cutoff
-
-
-class NamedMetric(NamedTuple):
-    """A metric with the name that the caller used."""
-
-    label: str
-    request: MetricRequest
-
-
-def parse_metrics(given: Any, min_grade: float) -> list[NamedMetric]:
-    """Return the metrics of the given names, in their order, each once."""
-    several = [given] if isinstance(given, str) or not isinstance(given, Iterable) else [*given]
-    if not several:
-        raise ValueError("metrics is empty: name a metric, as 'nDCG@10', or several.")
-    names = dict.fromkeys(str(x) for x in several)
-    return [NamedMetric(name, _parse_metric(name, min_grade)) for name in names]
-
-
-def _parse_metric(text: str, min_grade: float) -> MetricRequest:
-    result = _METRIC_PATTERN.fullmatch(text.strip())
-    name = result[1] if result else text
-    name = _METRIC_ALIASES.get(name, name)
-    if result is None or name not in QUERY_METRICS:
-        hint = _near_miss(name, result[3] if result else None)
-        raise ValueError(
-            f"metrics: {text!r} is not one of {listed(QUERY_METRICS, most=20)}, with @k where it"
-            f" is cut at k, as 'nDCG@10'.{hint}"
-        )
-    cutoff = None if result[3] is None else check_count(f"metrics: k of {text!r}", int(result[3]))
-    if cutoff is None and name in _WITH_CUTOFF:
-        raise ValueError(f"metrics: {text!r} needs the length of the list, as '{name}@10'.")
-    if cutoff is not None and name in _NO_CUTOFF:
-        raise ValueError(f"metrics: {text!r}: {name} takes no @k. Give {name!r}.")
-    return _with_options(MetricRequest(name, cutoff, float(min_grade)), result[2] or "", text)
-
-
-def _near_miss(name: str, cutoff: str | None) -> str:
-    """Return a hint with the nearest name, and with the given cut-off if it takes one."""
-    plain = {"hits": "Success"} | {known.lower(): known for known in QUERY_METRICS}
-    plain |= {also.lower(): known for also, known in _METRIC_ALIASES.items()}
-    near = difflib.get_close_matches(name.lower(), plain, n=1, cutoff=0.3)
-    if not near:
-        return ""
-    meant = plain[near[0]]
-    at = "" if cutoff is None or meant in _NO_CUTOFF else f"@{cutoff}"
-    return f" Did you mean '{meant}{at}'?"
-
-
-def _with_options(request: MetricRequest, options: str, text: str) -> MetricRequest:
-    """Return the request with the options in parentheses."""
-    name = request.metric
-    allowed = {
-        **({"rel": "the least grade of a positive"} if name in _BINARY else {}),
-        **({"dcg": "'log2' or 'exp-log2'"} if name == "nDCG" else {}),
-        **({"p": "a number in (0, 1)"} if name == "RBP" else {}),
-        **({"max_rel": "the highest grade"} if name == "ERR" else {}),
-    }
-    for part in filter(None, (x.strip() for x in options.split(","))):
-        option, _, value = (x.strip().strip("'\"") for x in part.partition("="))
-        if option not in allowed:
-            judged = (
-                " For judged documents only give unjudged='skip'." if "judged" in option else ""
-            )
-            raise ValueError(
-                f"metrics: {text!r}: {name} has no option {option!r}; it has {listed(allowed)}."
-                f" Leave it out.{judged}"
-            )
-        try:
-            request = _with_option(request, option, value)
-        except ValueError:
-            raise ValueError(
-                f"metrics: {text!r}: {option}={value!r}, and it is {allowed[option]}. Correct it."
-            ) from None
-    return request
-
-
-def _with_option(request: MetricRequest, option: str, value: str) -> MetricRequest:
-    """Return the request with one option; a ValueError for a value that is not allowed."""
-    if option == "dcg":
-        if value not in ("log2", "exp-log2"):
-            raise ValueError
-        return request._replace(exponential=value == "exp-log2")
-    if option == "max_rel":
-        top = int(value)
-        if not 1 <= top <= 1000:
-            raise ValueError
-        return request._replace(top=top)
-    number = float(value)
-    if not (0.0 < number < (1.0 if option == "p" else float("inf"))):
-        raise ValueError
-    if option == "p":
-        return request._replace(persistence=number)
-    return request._replace(least=number)

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import check_choice, unknown_name
+from rankeval_pd.errors import check_choice, unknown_name, warn
 from rankeval_pd.forms.out.tables import family_of
-from rankeval_pd.forms.queries.documents import with_query_roles
+from rankeval_pd.forms.queries.documents import QueryOptions, with_query_roles
 from rankeval_pd.forms.rankings.candidates import Data, check_data
-from rankeval_pd.forms.roles.roles import FamilyAdjustment, QueryRoles
-from rankeval_pd.queries.per_query import Undefined, per_query
+from rankeval_pd.forms.roles.roles import FamilyAdjustment, MeanTest, QueryRoles
+from rankeval_pd.queries.metric_names import NamedMetric
+from rankeval_pd.queries.per_query import (
+    FrameValues,
+    Undefined,
+    frame_values,
+    metrics_asked,
+    per_query,
+    resolve_undefined,
+    wide_form,
+)
 from rankeval_pd.stats._types import AnyArray
-from rankeval_pd.systems.paired_tests import paired_bootstrap
-from rankeval_pd.systems.system_ranks import system_ranks
+from rankeval_pd.systems.paired_tests import mean_test
+from rankeval_pd.systems.system_ranks import adjustment_of, system_ranks
 
 _EQUAL = 1e-12  # values of a query that differ by no more than this are a tie
 OverMetrics = Literal["metrics", "all"]
@@ -41,7 +50,7 @@ _COLUMNS = (
     "ci_high_alone",
 )  # fmt: skip
 _ADJUSTED = ("p_adjusted", "difference_low_alone", "difference_high_alone")
-_NOTED = ("event", "level", "n_resamples", "seed")
+_NOTED = ("event", "level", "n_resamples", "seed", "test")
 
 
 @with_query_roles
@@ -50,7 +59,8 @@ def query_summary(
     metrics: str | Iterable[Any],
     *,
     baseline: Hashable = None,
-    adjust: FamilyAdjustment | None = "max-t",
+    test: MeanTest = "bootstrap",
+    adjust: FamilyAdjustment | Literal["auto"] | None = "auto",
     adjust_over: OverMetrics = "metrics",
     undefined: Undefined = "zero",
     alpha: float = 0.05,
@@ -66,9 +76,13 @@ def query_summary(
         As in :func:`per_query`; what :func:`read_trec` returns needs no role.
     baseline : name of a measure, optional
         What the others are compared with. Without it the columns of differences are NaN.
-    adjust : {"max-t", "max-t-stepdown", "holm", "bonferroni", "bh", "by", None}
-        Adjustment for the number of runs that are compared with the baseline. The tests behind the
-        ranks, ``tied_for_best`` and ``letters`` are adjusted for all pairs.
+    test : {"bootstrap", "t"}
+        As in :func:`system_ranks`: by random signs, or the paired t test, whose p-values have no
+        least value.
+    adjust : {"auto", "max-t", "max-t-stepdown", "holm", "bonferroni", "bh", "by", None}
+        Adjustment for the number of runs that are compared with the baseline: "max-t" unless
+        given, with ``test="t"`` "holm". The tests behind the ranks, ``tied_for_best`` and
+        ``letters`` are adjusted for all pairs.
     adjust_over : {"metrics", "all"}
         Whether each metric is a family of its own, or all metrics are one.
     alpha : float
@@ -99,6 +113,19 @@ def query_summary(
           ``difference_low_alone``, ``difference_high_alone``: of this difference alone;
           ``undecided``: other draws may decide otherwise about the difference, without ``baseline``
           about a pair with this measure.
+
+        In details of a DataFrame, what the mean rests on: ``n_tied``, queries whose list ends
+        inside equal scores; ``value_low``, ``value_high``, the mean if these stood in the worst
+        and in the best order; ``judged``, the mean share of judged documents up to k;
+        ``n_lacking``, queries for which nothing was retrieved; ``n_undefined``, queries where 0
+        stands for no value; ``depth``, documents of the longest list.
+
+    Warns
+    -----
+    RankevalWarning
+        If runs are judged to shares that differ by more than .1, if one does not reach the cutoff
+        and another does, if the order of equal scores moves a mean by more than half of its
+        interval.
 
     Raises
     ------
@@ -140,11 +167,13 @@ def query_summary(
     if isinstance(data, xr.Dataset):
         table = _of_dataset(data, metrics, undefined, roles)
     else:
-        wide = per_query(data, metrics, undefined=undefined, wide=True, **roles)
-        table = wide
-        if wide.columns.nlevels == 1:
-            named = [metrics] if isinstance(metrics, str) else list(metrics)
-            table = pd.concat({str(named[0]): wide}, axis=1)
+        chosen = QueryOptions.of(roles)
+        asked = metrics_asked(metrics, chosen)
+        found = frame_values(data, chosen, asked, wide=True, ranges=True)
+        value = resolve_undefined(found.numbers.metrics, asked, undefined, found.keys)
+        table = wide_form(found.keys, value, found.measures, asked, undefined)
+        if table.columns.nlevels == 1:
+            table = pd.concat({asked[0].label: table}, axis=1)
     if baseline is not None and baseline not in table.columns.unique(level=1):
         raise unknown_name("baseline", baseline, table.columns.unique(level=1))
     if table.isna().to_numpy().any():
@@ -153,20 +182,100 @@ def query_summary(
             " undefined='skip' to leave these queries out, or 'zero' where trec_eval says 0."
         )
     check_choice("adjust_over", adjust_over, get_args(OverMetrics))
+    adjusted = adjustment_of(test, adjust)
     over = "all" if adjust_over == "all" else "group"
     options = {
-        "by": _METRIC, "n_resamples": n_resamples, "adjust": adjust, "adjust_over": over,
+        "by": _METRIC, "n_resamples": n_resamples, "adjust": adjusted, "adjust_over": over,
         "alpha": alpha, "level": level, "rng": rng,
     }  # fmt: skip
-    result = _of_metrics(table, baseline, options)
-    result.attrs.update(n_queries=len(table), baseline=baseline, adjust=adjust, alpha=alpha)
-    if adjust is not None:
+    result = _of_metrics(table, baseline, test, options)
+    if not isinstance(data, xr.Dataset):
+        result = _with_facts(result, assumed(found, asked))
+    result.attrs.update(n_queries=len(table), baseline=baseline, adjust=adjusted, alpha=alpha)
+    if adjusted is not None:
         result.attrs["adjust_over"] = adjust_over
     if isinstance(data, xr.Dataset):
         computed = result.set_index(["metric", "measure"]).to_xarray().assign_attrs(result.attrs)
         order = {"metric": table.columns.unique(level=0), "measure": table.columns.unique(level=1)}
         return computed.sel({name: labels.to_numpy() for name, labels in order.items()})
     return result
+
+
+def assumed(found: FrameValues, asked: Sequence[NamedMetric]) -> pd.DataFrame:
+    """Return what the mean of each run and metric rests on: (metric and measure, fact)."""
+    numbers, rows = found.numbers, []
+    deepest = numbers.n_retrieved.max(axis=0, initial=0)
+    for k, one in enumerate(asked):
+        for place, measure in enumerate(found.measures):
+            here = np.s_[:, place, k]
+            rows.append(
+                {
+                    "metric": one.label,
+                    "measure": measure,
+                    "n_tied": int((numbers.tied[here] > 0).sum()),
+                    "value_low": np.nan_to_num(numbers.low[here]).mean(),
+                    "value_high": np.nan_to_num(numbers.high[here]).mean(),
+                    "judged": pd.Series(numbers.judged[here]).mean(),
+                    "n_lacking": int((numbers.n_retrieved[:, place] == 0).sum()),
+                    "n_undefined": int(np.isnan(numbers.metrics[here]).sum()),
+                    "depth": int(deepest[place]),
+                    "cutoff": one.request.cutoff or 0,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def _with_facts(result: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with what its means rest on, and warn where that may decide."""
+    _warn_of_facts(result, facts)
+    keyed = facts.drop(columns="cutoff").set_index(["metric", "measure"])
+    keys = pd.MultiIndex.from_frame(result[["metric", "measure"]])
+    table = pd.concat([result, keyed.reindex(keys).reset_index(drop=True)], axis=1)
+    table.attrs = {
+        **result.attrs, "n_lacking": int(facts["n_lacking"].max()),
+        "n_undefined": int(facts["n_undefined"].max()), "n_tied": int(facts["n_tied"].max()),
+    }  # fmt: skip
+    cut = facts[facts["cutoff"] > 0]
+    if len(cut) and cut["judged"].notna().any():
+        table.attrs |= {"judged_low": cut["judged"].min(), "judged_high": cut["judged"].max()}
+    return table
+
+
+_JUDGED_APART = 0.1  # a difference of judged shares that may decide between two runs
+
+
+def _warn_of_facts(result: pd.DataFrame, facts: pd.DataFrame) -> None:
+    """Warn of shares judged, depths and ties that differ so much that they may decide."""
+    open_ties: list[str] = []
+    known: Any = result.set_index(["metric", "measure"])
+    for metric, part in facts.groupby("metric", sort=False):
+        cutoff, shares = int(part["cutoff"].iloc[0]), part.set_index("measure")["judged"].dropna()
+        if cutoff and len(shares) > 1 and shares.max() - shares.min() > _JUDGED_APART:
+            warn(
+                f"{metric}: {shares.max():.0%} of the documents of {shares.idxmax()!r} up to"
+                f" {cutoff} are judged, of {shares.idxmin()!r} {shares.min():.0%}, and unjudged"
+                " documents count as not relevant. Compare with unjudged='skip' too."
+            )
+        depth = part.set_index("measure")["depth"]
+        if cutoff and depth.min() < min(cutoff, depth.max()):
+            warn(
+                f"{metric}: {depth.idxmin()!r} retrieved at most {depth.min():,} documents per"
+                f" query, and {depth.idxmax()!r} {depth.max():,}. Choose a cutoff that all runs"
+                " reach."
+            )
+        ends = known.loc[metric, ["ci_low", "ci_high"]]
+        widths = dict(zip(ends.index, np.diff(ends.to_numpy(), axis=1).ravel(), strict=True))
+        row: Any
+        for row in part.itertuples():
+            if row.value_high - row.value_low > widths[row.measure] / 2.0:
+                open_ties.append(
+                    f"{metric} of {row.measure!r} ({row.value_low:.3g} to {row.value_high:.3g})"
+                )
+    if open_ties:
+        warn(
+            f"ties: the order of equal scores decides {', '.join(open_ties[:3])}. Give"
+            " ties='expected', the mean over all orders."
+        )
 
 
 def _of_dataset(
@@ -186,7 +295,7 @@ def _of_dataset(
 
 
 def _of_metrics(
-    table: pd.DataFrame, baseline: Hashable, options: Mapping[str, Any]
+    table: pd.DataFrame, baseline: Hashable, test: str, options: Mapping[str, Any]
 ) -> pd.DataFrame:
     """Return a row per metric and measure from the wide form, in the order of its columns."""
     metrics, measures = (table.columns.unique(level=k).tolist() for k in (0, 1))
@@ -194,11 +303,11 @@ def _of_metrics(
     items = pd.concat(parts, names=[_METRIC])
     keys = pd.MultiIndex.from_product([metrics, measures])
     options = {**options, "measures": measures}  # what they are called is settled
-    ranks = system_ranks(items, **options)
+    ranks = system_ranks(items, **{"test": test, **options})
     tested = ranks
     columns = _of_systems(ranks, "system", keys, _RANKED)
     if baseline is not None:
-        tested = paired_bootstrap(items, baseline=baseline, **options)
+        tested = mean_test(test)(items, baseline=baseline, **options)
         columns |= _of_systems(tested, "system_a", keys, _COMPARED)
         over = {m: part.sub(part[baseline], axis=0) for m, part in parts.items()}
         columns |= _counted(pd.concat(over, names=[_METRIC]), keys, baseline)

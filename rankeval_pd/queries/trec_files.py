@@ -250,7 +250,7 @@ def _compare_queries(queries: trec_lines.SharedCodes, parts: list[_Run]) -> None
     for part, codes in zip(parts, queries.codes[1:], strict=True):
         asked = np.zeros_like(judged)
         asked[codes] = True
-        if not (asked & judged).any():
+        if asked.any() and not (asked & judged).any():  # an empty run is one that found nothing
             raise ValueError(
                 f"{part.lines.where}: the run {part.name!r} has no query of the judgements. Its"
                 f" queries are {_examples(queries.names, asked)}; judged are"

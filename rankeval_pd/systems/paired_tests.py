@@ -29,6 +29,7 @@ from rankeval_pd.stats.resampling import paired_gains, swapped_gains
 from rankeval_pd.stats.resampling.bootstrap_tests import DUAL, EVENTS, INTERVALS
 from rankeval_pd.stats.resampling.gain_tables import Pairs, is_undecided, margin_p, reaching
 from rankeval_pd.stats.resampling.signed_ranks import signed_rank_pairs
+from rankeval_pd.stats.resampling.t_tests import t_pairs
 from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions
 from rankeval_pd.stats.significance.equivalence import margin_name
 from rankeval_pd.systems.system_ranks import (
@@ -308,9 +309,10 @@ def paired_permutation(
     ----------
     data, a, b, baseline, n_resamples, families, alternative, margin, adjust, adjust_over
         As in :func:`paired_bootstrap`.
-    test : {"swaps", "wilcoxon"}
-        "wilcoxon" is the signed-rank test. ``gain`` and its limits are then those of Hodges and
-        Lehmann, the median of the means of two differences, and no longer score_a - score_b.
+    test : {"swaps", "t", "wilcoxon"}
+        "t" is the paired t test: nothing is drawn. "wilcoxon" is the signed-rank test. ``gain``
+        and its limits are then those of Hodges and Lehmann, the median of the means of two
+        differences, and no longer score_a - score_b.
     alpha, level, skewness, progress
         As in :func:`paired_bootstrap`. With ``skewness=False`` only the swaps decide.
     **roles
@@ -357,7 +359,8 @@ def paired_permutation(
     """
     check_flag("skewness", skewness)
     check_choice("test", test, get_args(PermutationTest))
-    kernel, signed = swapped_gains.paired_permutation, test == "wilcoxon"
+    kernels: dict[str, Any] = {"t": t_pairs, "wilcoxon": signed_rank_pairs}
+    kernel, signed = kernels.get(test, swapped_gains.paired_permutation), test == "wilcoxon"
     if signed and margin is not None:
         raise ValueError(
             f"margin={margin!r} with test='wilcoxon': a margin is tested for means. Leave test out."
@@ -369,10 +372,9 @@ def paired_permutation(
     )  # fmt: skip
     said = ("alternative", "adjust", "alpha", "level")
     result: Data = _ask_pairs(
-        signed_rank_pairs if signed else kernel, data, a, b, options, adjust_over, families,
-        progress, roles, said, baseline, margin,
-    )  # fmt: skip
-    result.attrs |= {"test": test} if signed else {}
+        kernel, data, a, b, options, adjust_over, families, progress, roles, said, baseline, margin
+    )
+    result.attrs |= {} if test == "swaps" else {"test": test}
     lazy = isinstance(result, xr.Dataset) and result.chunks
     if signed and not lazy and ((result["gain"] == 0.0) & (result["p_value"] <= alpha)).any():
         warn(
@@ -380,6 +382,11 @@ def paired_permutation(
             " test finds a difference. Leave test out, which tests the mean."
         )
     return result
+
+
+def mean_test(test: str) -> Callable[..., Any]:
+    """Return the function that tests means of pairs so: by resampling, or by the t test."""
+    return partial(paired_permutation, test="t") if test == "t" else paired_bootstrap
 
 
 def _agreeing(event: str, ci: str | None) -> str:

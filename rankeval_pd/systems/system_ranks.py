@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Unpack, get_args
+from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 import pandas as pd
@@ -23,6 +23,7 @@ from rankeval_pd.forms.roles.roles import (
     Alternative,
     FamilyAdjustment,
     ItemRoles,
+    MeanTest,
     RankKind,
     Roles,
     ScoreInterval,
@@ -40,6 +41,7 @@ from rankeval_pd.stats.rankings.rank_tests import (
 from rankeval_pd.stats.rankings.rank_tests import system_ranks as system_ranks_of
 from rankeval_pd.stats.resampling import resamples, swapped_gains
 from rankeval_pd.stats.resampling.gain_tables import METHODS, is_undecided
+from rankeval_pd.stats.resampling.t_tests import t_ranks
 from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions, quiet, studentises
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
 from rankeval_pd.systems.table_notes import TableNotes
@@ -66,10 +68,11 @@ _FAMILY = ("family_p", "family_low", "family_high")
 def system_ranks(
     data: Data,
     *,
+    test: MeanTest = "bootstrap",
     n_resamples: int | None = None,
     ranks: RankKind = "simultaneous",
     ci: ScoreInterval | None = None,
-    adjust: FamilyAdjustment | None = "max-t",
+    adjust: FamilyAdjustment | Literal["auto"] | None = "auto",
     adjust_over: AdjustOver = "all",
     alpha: float = 0.05,
     level: float = 0.95,
@@ -82,6 +85,9 @@ def system_ranks(
     ----------
     data, n_resamples, progress, **roles
         As in :func:`paired_bootstrap`.
+    test : {"bootstrap", "t"}
+        The test of all pairs. "t" is the paired t test, and the intervals of scores are those of
+        t: nothing is drawn, and p-values have no least value.
     ranks : {"simultaneous", "percentile"}
         What ``rank_low`` and ``rank_high`` are. "simultaneous": from the tests of all pairs, for
         all systems together. "percentile": percentiles of the ranks in the resamples, each system
@@ -90,8 +96,9 @@ def system_ranks(
         Interval of the score. None is the exact binomial one, "clopper-pearson", where every item
         is right or wrong (0 or 1, without ``groups``), and "wild" elsewhere: the scores that random
         signs of the items, or Hall's (1992) t statistic, do not reject.
-    adjust : {None, "holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
-        Adjustment of the tests of all pairs. With None, "bh" and "by" the ranks do not hold for all
+    adjust : {"auto", None, "holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
+        Adjustment of the tests of all pairs: "max-t" unless given, with ``test="t"`` "holm". With
+        None, "bh" and "by" the ranks do not hold for all
         systems together. "max-t-stepdown" distinguishes more systems than "max-t".
     adjust_over : {"all", "group"}
         As in :func:`paired_bootstrap`: whether the ranks of all groups hold together, or those of
@@ -152,23 +159,26 @@ def system_ranks(
     """
     check_choice("ci", ci, (None, *SCORE_INTERVALS))
     check_choice("ranks", ranks, RANKS)
+    check_choice("test", test, get_args(MeanTest))
+    kernel, adjusted = (t_ranks if test == "t" else system_ranks_of), adjustment_of(test, adjust)
     options = options_of(
-        roles, n_resamples, method="auto", adjust=adjust, alpha=alpha, level=level,
+        roles, n_resamples, method="auto", adjust=adjusted, alpha=alpha, level=level,
         event="wild", ci=ci or "", keep_order=True,
     )  # fmt: skip
     made = TableNotes(options, roles, ("event", "adjust", "alpha", "level"), adjust_over)
     made.attrs |= {"ranks": ranks, "intervals": "simultaneous"}
-    made.attrs |= {} if ci is None else {"ci": ci}
+    made.attrs |= ({} if ci is None else {"ci": ci}) | ({"test": "t"} if test == "t" else {})
     with resampling_bar(data, progress, options.n_resamples, "resampling items") as step:
 
         def ask(items: AnyItems, pairs: IntArray, groups: int) -> Sequence[AnyArray]:
             settled = made.settled(options, len(pairs), groups)
-            check_size(system_ranks_of, items, len(pairs), settled)
-            computed = system_ranks_of(items, settled, ranks, step)
+            check_size(kernel, items, len(pairs), settled)
+            computed = kernel(items, settled, ranks, step)
             drawn = settled._replace(n_resamples=int(computed.n_resamples.max()))
             flat = np.isfinite(computed.value) & np.isnan(computed.ci_low)
             made.see(items, pairs, drawn, flat)
-            made.see_interval(ci or ("clopper-pearson" if items.binary else "wild"))
+            drawn_ci = "clopper-pearson" if items.binary else "wild"
+            made.see_interval(ci or ("t" if test == "t" else drawn_ci))
             return computed
 
         finish = _over_groups(options, ranks) if made.over_all else None
@@ -238,6 +248,11 @@ def _by_rank(table: Data, by: list[Hashable]) -> Data:
 # How a table of resampled items is made: options, memory, bar, family, and what is to be said.
 
 _ADJUSTMENTS = (None, *ADJUSTMENTS, "max-t", "max-t-stepdown")
+
+
+def adjustment_of(test: str | None, adjust: str | None) -> str | None:
+    """Return the adjustment: unless given that of the largest statistic, of t tests Holm's."""
+    return ("holm" if test == "t" else "max-t") if adjust == "auto" else adjust
 
 
 def seed_of(roles: Mapping[str, Any]) -> resamples.Seed:

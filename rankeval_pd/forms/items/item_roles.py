@@ -34,6 +34,11 @@ def item_roles(keywords: Mapping[str, Any]) -> Roles:
                 f"{name} holds values: of systems over test items, give the name of a column or of"
                 f" a level of the index. Put them there: data.assign(part=...), {name}='part'."
             )
+    for name in ("unjudged", "ties"):
+        if keywords.get(name) in ("negative", "skip", "trec"):
+            raise ValueError(
+                f"{name}={keywords[name]!r} is of candidates, and these are items. Leave it out."
+            )
     for name in _OF_RANKINGS:
         if keywords.get(name) is not None:
             raise ValueError(

@@ -356,6 +356,7 @@ def _seeds(
 # --------------- The long tables that :func:`rankeval_pd.per_query` returns, as systems over items
 
 COLUMNS = ("measure", "metric", "value", "n_positive", "n_retrieved", "n_judged")
+OPEN = ("tied", "value_low", "value_high", "judged", "undefined")  # with them in details
 _COUNTS = ("n_positive", "n_retrieved", "n_judged")
 
 
@@ -381,7 +382,7 @@ def frame_as_items(data: pd.DataFrame) -> pd.DataFrame:
         return data
     metrics = data["metric"].unique().tolist()
     _check_one_metric(metrics, f"data[data['metric'] == {metrics[0]!r}]" if metrics else "")
-    queries = [name for name in data.columns if name not in COLUMNS]
+    queries = [name for name in data.columns if name not in (*COLUMNS, *OPEN)]
     table = data.pivot(index=queries, columns="measure", values="value")  # noqa: PD010
     table = table[data["measure"].unique()].rename_axis(columns="system")
     lacking = int(table.isna().any(axis=1).sum())

@@ -88,6 +88,7 @@ class Counts(NamedTuple):
     positive: int
     unlabelled: int
     unscored: IntArray  #: (measure)
+    unscored_true: IntArray  #: (measure): true positives among them
     seen: frozenset[int]  #: which of the values of true positives occur
 
     @classmethod
@@ -97,18 +98,27 @@ class Counts(NamedTuple):
         gold = frame_column(rows, request.gold, "gold") if values else pd.Series(dtype=object)
         seen = frozenset(i for i, value in enumerate(values) if gold.isin([value]).any())
         positive, unlabelled = int((truth == 1.0).sum()), int(np.isnan(truth).sum())
-        return cls(len(rows), positive, unlabelled, np.isnan(worse).sum(axis=1), seen)
+        lacking = np.isnan(worse)
+        both = lacking.sum(axis=1), lacking[:, truth == 1.0].sum(axis=1)
+        return cls(len(rows), positive, unlabelled, *both, seen)
 
     @classmethod
     def merged(cls, parts: Sequence[Counts]) -> Self:
         """Return the counts of several parts."""
-        total, positive, unlabelled, unscored, seen = zip(*parts, strict=True)
-        lacking, occurring = np.sum(unscored, axis=0), frozenset[int]().union(*seen)
-        return cls(sum(total), sum(positive), sum(unlabelled), lacking, occurring)
+        total, positive, unlabelled, unscored, untrue, seen = zip(*parts, strict=True)
+        lacking = np.sum(unscored, axis=0), np.sum(untrue, axis=0)
+        occurring = frozenset[int]().union(*seen)
+        return cls(sum(total), sum(positive), sum(unlabelled), *lacking, occurring)
 
     def check(self, request: Request, roles: Roles, dropped: str) -> None:
         """Refuse missing labels and scores; ``dropped`` is the message for missing="drop"."""
-        refuse_unlabelled(self.unlabelled, self.total, request.gold)
+        if roles.unjudged == "skip" or roles.ties == "trec":
+            raise ValueError(
+                f"unjudged={roles.unjudged!r}, ties={roles.ties!r}: of a whole Dask DataFrame, give"
+                " unjudged='negative' or nothing, and ties='shared'; or ask of queries, by=..."
+            )
+        if roles.unjudged != "negative":
+            refuse_unlabelled(self.unlabelled, self.total, request.gold)
         if roles.missing == "raise":
             every = np.full(self.unscored.shape, self.total)
             refuse_unscored(self.unscored, every, self.total, request.measures)
@@ -422,6 +432,7 @@ def _whole(part: PartialHead, request: Request, n_max: int) -> Whole:
         end=np.where(edge.open_, size, counts.total),
         tp_end=np.where(edge.open_, tp, counts.positive),
         scored=counts.total - counts.unscored,
+        tp_scored=counts.positive - counts.unscored_true,
         clusters=len(part.clusters) if request.groups is not None else None,
         orders=request.orders,
         accepted=None if request.cuts is None else part.accepted,

@@ -94,8 +94,8 @@ def of_lists(average: str, level: float) -> Combination:
 
     def combine(lists: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
         there = lists["exists"]
-        tp, positive, total, n = (
-            lists[name].where(there) for name in ("tp", "positive", "total", "n")
+        tp, positive, total, drawn, n = (
+            lists[name].where(there) for name in ("tp", "positive", "total", "drawn", "n")
         )
         with_positives = there & (positive > 0)
         if average == "macro":
@@ -105,7 +105,7 @@ def of_lists(average: str, level: float) -> Combination:
         else:
             precision = over_groups(tp, n, batch)
             recall = over_groups(tp.where(with_positives), positive, batch).value
-            lift = over_groups(tp, n * positive / total, batch).value
+            lift = over_groups(tp, n * drawn / total, batch).value
         result = xr.Dataset(
             {
                 "tp": tp.sum(batch), "precision": precision.value, "recall": recall, "lift": lift,

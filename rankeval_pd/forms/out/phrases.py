@@ -344,6 +344,8 @@ def _test_of(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
     """Return the name of the test of a table's differences."""
     method = str(attrs["method"])
     drawn = bool(attrs.get("n_resamples"))
+    if attrs.get("test") == "t":
+        return "the paired t test"
     if method == "paired_bootstrap" and not drawn and attrs.get("ci") == "tango":
         return "McNemar's exact test, unconditional up to 200 items"
     if "event" in attrs or (method in ("summary", "system_ranks") and "measure" not in frame):

@@ -90,18 +90,19 @@ class QueryOptions:
     dim: Hashable = "candidate"
     min_grade: float = 1
     unjudged: str = "negative"
+    graded: bool = False  #: whether min_grade was given
 
     @classmethod
     def of(cls, keywords: Mapping[str, Any]) -> QueryOptions:
         """Return the roles from keywords, with defaults filled in, checked without the data."""
-        known = [field.name for field in fields(cls)]
+        known = [field.name for field in fields(cls) if field.name != "graded"]
         for name in keywords:
             if name not in known:
                 raise TypeError(
                     f"{name!r} is neither an option here nor a role of queries. The roles are"
                     f" {listed(known)}; the signature has the options.{_item_role_hint(name)}"
                 )
-        chosen = replace(cls(), **keywords)
+        chosen = replace(cls(), **keywords, graded="min_grade" in keywords)
         check_choice("ties", chosen.ties, get_args(QueryTies))
         check_choice("missing", chosen.missing, get_args(QueryMissing))
         check_choice("unjudged", chosen.unjudged, get_args(Unjudged))

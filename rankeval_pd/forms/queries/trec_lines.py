@@ -57,8 +57,8 @@ class TrecLines(NamedTuple):
 
 
 def _line_number(content: bytes, row: int) -> int:
-    """Return the number of the line of a row; empty lines are not rows."""
-    full = (i for i, line in enumerate(content.splitlines(), 1) if line.strip())
+    """Return the number of the line of a row; empty lines and comments are not rows."""
+    full = (i for i, line in enumerate(content.splitlines(), 1) if _words(line))
     return next(x for k, x in enumerate(full) if k == row)
 
 
@@ -79,9 +79,14 @@ def _content(path: str | Path) -> bytes:
 
 
 def _of_text(content: bytes, path: str, kind: FileKind) -> TrecLines:
-    """Return the lines of a file: by pyarrow, which is faster, if it applies; else by pandas."""
+    """Return the lines of a file: by pyarrow, which is faster, if it applies; else by pandas.
+
+    As trec_eval has it, a line that begins with # is a comment, and words beyond the last are not
+    read.
+    """
     try:
-        columns = _by_arrow(content, kind) or _by_pandas(content, kind)
+        columns = _by_arrow(content, kind) if b"#" not in content else None
+        columns = columns or _by_pandas(content, kind) or _by_pandas(_plain(content, kind), kind)
     except ValueError as error:
         raise _malformed(content, path, kind, str(error)) from None
     if columns is None:
@@ -93,6 +98,18 @@ def _of_text(content: bytes, path: str, kind: FileKind) -> TrecLines:
         columns["query"], columns["document"], number, columns.get("tag"), path,
         ((path, number.size),),
     )  # fmt: skip
+
+
+def _words(line: bytes) -> list[bytes]:
+    """Return the words of a line, of which a comment has none."""
+    words = line.split()
+    return [] if words and words[0].startswith(b"#") else words
+
+
+def _plain(content: bytes, kind: FileKind) -> bytes:
+    """Return the lines without comments and words beyond the last."""
+    lines = (_words(line) for line in content.splitlines())
+    return b"\n".join(b" ".join(words[: len(kind.columns)]) for words in lines if words)
 
 
 def _by_arrow(content: bytes, kind: FileKind) -> dict[str, Any] | None:
@@ -172,7 +189,9 @@ def _malformed(content: bytes, path: str, kind: FileKind, why: str) -> ValueErro
             return ValueError(
                 f"{path}, line {number}: {line[:80]!r} is not encoded as UTF-8. Convert the file."
             )
-        if words and len(words) != len(kind.columns):
+        if words and words[0].startswith("#"):
+            continue
+        if words and len(words) < len(kind.columns):
             problem = f"{len(words)} words, and a line is {wanted!r}"
         elif words and not _is_number(words[place], kind):
             whole = "a whole number" if kind is FileKind.QRELS else "a number"

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -34,7 +34,13 @@ from rankeval_pd.forms.lazy.heads import HeadFrame
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.annotators import SHARE, one_label, warn_of_undecided
 from rankeval_pd.forms.rankings.copied_measures import SameOrder, known_copies
-from rankeval_pd.forms.rankings.tie_keys import column_order, label_order, value_keys, value_order
+from rankeval_pd.forms.rankings.dataset_order import in_key_order, taken
+from rankeval_pd.forms.rankings.tie_keys import (
+    as_compared,
+    column_order,
+    label_order,
+    value_keys,
+)
 from rankeval_pd.forms.rankings.values import (
     admit,
     gold_values,
@@ -49,7 +55,6 @@ from rankeval_pd.forms.roles.columns import (
     find_gold,
     find_measures,
     frame_column,
-    labels_along,
     one_chunk,
     refuse_by,
     refuse_dim,
@@ -199,12 +204,13 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
     scores = np.full((max(len(measures), 1), len(frame)), np.nan)  # no measure: no score at all
     for row, measure in enumerate(measures):
         scores[row] = score_values(frame_column(frame, measure, "measures"), measure)
+    scores = as_compared(scores, roles.ties, roles.key)
     whole = None if head is None else head.of(measures, asked)
     result, measures = measures, measures or [None]
     signs = signs_of(measures, roles, columns)
     score, true, present = admit(
         scores * signs[:, np.newaxis], truth, measures=measures, gold_name=gold, missing=missing,
-        padding=False,
+        unjudged=roles.unjudged, padding=False,
     )  # fmt: skip
     keys, number = group_numbers([frame_column(frame, x, "by") for x in by], by, len(frame))
     unnamed = not label and set(frame.index.names) <= set(by)  # the index names groups alone
@@ -222,7 +228,8 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
         order, again, draws = label_order(labels, roles.seed, number)
     else:
         key = frame_column(frame, roles.key, "key")
-        order, draws = column_order(key, roles.key, number), value_keys(key.to_numpy())
+        order = column_order(key, roles.key, number, falling=roles.ties == "trec")
+        draws = value_keys(key.to_numpy())
         again = np.zeros(len(frame), dtype=bool)  # a key is never repeated
     same = None
     if scored:
@@ -323,7 +330,7 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
     missing = roles.missing if measures else "last"
     parts = parts or [xr.full_like(truth, np.nan)]  # no measure: no score at all
     measures = measures or [None]
-    score = along_measures(parts)
+    score = as_compared(along_measures(parts), roles.ties, roles.key)
     signs = signs_of(measures, roles, split)
     if (left_out := warn_of_undecided(found)) is not None:  # what has neither is padding
         score = score.where(~left_out.rename(dims))
@@ -349,25 +356,25 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
     if scored and not part and score.chunks is None and len(result) > 1:
         flat = score.transpose("measure", ...).to_numpy().reshape(len(result), -1)
         same = known_copies(flat, named=roles.measures is not None)
-    score, truth, row, draws, again = _in_key_order(score, truth, data, roles, scored=scored)
+    score, truth, row, draws, again = in_key_order(score, truth, data, roles, scored=scored)
     if scored and not part and again is not None and cluster is None:
         warn_of_repeated(*again, by=[], label=as_names(roles.label, data.variables))
     if cluster is not None:
-        cluster = _taken(cluster, row)
+        cluster = taken(cluster, row)
     beside = {} if cluster is None else {"cluster": cluster}
     if found.share is not None:
-        beside[SHARE] = _taken(found.share.rename(dims).reset_coords(drop=True), row)
+        beside[SHARE] = taken(found.share.rename(dims).reset_coords(drop=True), row)
     score, true, present = xr.apply_ufunc(
-        admit,
-        score,
-        truth,
-        kwargs={"measures": measures, "gold_name": gold, "missing": missing, "padding": True},
+        admit, score, truth,
+        kwargs={
+            "measures": measures, "gold_name": gold, "missing": missing,
+            "unjudged": roles.unjudged, "padding": True,
+        },
         input_core_dims=[["measure", "candidate"], ["candidate"]],
         output_core_dims=[["measure", "candidate"], ["candidate"], ["measure", "candidate"]],
         dask="parallelized",
-        output_dtypes=[float, bool, bool],
-        keep_attrs=False,
-    )
+        output_dtypes=[float, bool, bool], keep_attrs=False,
+    )  # fmt: skip
     inner = xr.Dataset(
         {
             "score": score, "gold": true, "present": present, "row": row, "draws": draws,
@@ -424,75 +431,3 @@ def _clusters(data: xr.Dataset, roles: Roles, name: Hashable, truth: xr.DataArra
         output_dtypes=[np.int64],
     )
     return columns
-
-
-def _in_key_order(
-    score: xr.DataArray, truth: xr.DataArray, data: xr.Dataset, roles: Roles, *, scored: bool
-) -> tuple[xr.DataArray, xr.DataArray, xr.DataArray, xr.DataArray, Any]:
-    """Return scores, truth, rows and keys in key order, and which labels are repeated."""
-    if roles.key is None and not scored:  # counts alone: no order of candidates matters
-        alone = np.arange(data.sizes[roles.dim])
-        row, draws = (
-            xr.DataArray(x, dims="candidate") for x in (alone, np.zeros(alone.shape, np.uint64))
-        )
-        return score, truth, row, draws, None
-    if roles.key is None:
-        labels = _labels(data, roles)
-        alone = np.zeros(data.sizes[roles.dim], dtype=int)
-        order, again, hashes = label_order(labels, roles.seed, alone)
-        row, draws = (xr.DataArray(x, dims="candidate") for x in (order, hashes[order]))
-        return _taken(score, row), _taken(truth, row), row, draws, (labels, again)
-    key = xr.DataArray(data[roles.key].variable).rename({roles.dim: "candidate"})
-    core = ["candidate"]
-    row = xr.apply_ufunc(
-        value_order,
-        one_chunk(key, "candidate"),
-        truth,
-        kwargs={"name": roles.key},
-        input_core_dims=[core, core],
-        output_core_dims=[core],
-        dask="parallelized",
-        output_dtypes=[np.int64],
-    )
-    keys = xr.apply_ufunc(value_keys, key, dask="parallelized", output_dtypes=[np.uint64])
-    draws = _taken(one_chunk(keys, "candidate"), row)
-    return _taken(score, row), _taken(truth, row), row, draws, None
-
-
-def _labels(data: xr.Dataset, roles: Roles) -> pd.Index | list[pd.Index]:
-    """Return the labels of the candidates: the index, or what the role ``label`` names."""
-    names = as_names(roles.label, data.variables)
-    if not names:
-        return labels_along(data, roles.dim)
-    levels = []
-    for name in names:
-        if name not in data.variables:
-            raise unknown_name("label", name, data.variables)
-        if data[name].dims != (roles.dim,):
-            raise ValueError(
-                f"label={name!r} has the dimensions {listed(data[name].dims)}: what identifies a"
-                f" candidate is a variable along {roles.dim!r} alone."
-            )
-        levels.append(pd.Index(data[name].to_numpy(), tupleize_cols=False))
-    return levels if len(levels) > 1 else levels[0]
-
-
-def _taken(values: xr.DataArray, row: xr.DataArray) -> xr.DataArray:
-    """Return the values of the candidates in the order of the key."""
-    if row.ndim == 1 and row.chunks is None:
-        return values.isel(candidate=row)
-    columns: xr.DataArray = xr.apply_ufunc(
-        _take_last,
-        values,
-        row,
-        input_core_dims=[["candidate"]] * 2,
-        output_core_dims=[["candidate"]],
-        dask="parallelized",
-        output_dtypes=[values.dtype],
-    )
-    return columns
-
-
-def _take_last(values: AnyArray, positions: IntArray) -> AnyArray:
-    values, positions = np.broadcast_arrays(values, positions)
-    return np.take_along_axis(values, positions, axis=-1)

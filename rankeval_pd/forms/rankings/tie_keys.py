@@ -207,11 +207,17 @@ def _described(label: object) -> np.uint64:
     return np.uint64(_text(np.array([f"\0{type(label).__name__}:{description}"], dtype=object))[0])
 
 
-def column_order(values: pd.Series, name: object, group: IntArray) -> IntArray:
-    """Return the positions of the candidates, group by group, the smaller value first."""
+def column_order(
+    values: pd.Series, name: object, group: IntArray, *, falling: bool = False
+) -> IntArray:
+    """Return the positions of the candidates, group by group, the smaller value first.
+
+    ``falling`` takes the larger name first, as trec_eval does.
+    """
     refuse_missing(values, name)
     _refuse_repeated(values, name, group)
-    order = np.asarray(sort_key(values, name).index)
+    order = np.asarray(sort_key(values.astype(str) if falling else values, name).index)
+    order = order[::-1] if falling else order
     return order[np.argsort(group[order], kind="stable")]
 
 
@@ -259,7 +265,9 @@ def _refuse_repeated(values: pd.Series, name: object, group: IntArray) -> None:
         )
 
 
-def value_order(values: AnyArray, gold: FloatArray, name: object) -> IntArray:
+def value_order(
+    values: AnyArray, gold: FloatArray, name: object, *, falling: bool = False
+) -> IntArray:
     """Return the same for an array with candidates last; padding, without gold, comes last."""
     values, gold = np.broadcast_arrays(values, gold)
     result = np.empty(values.shape, dtype=np.int64)
@@ -267,6 +275,21 @@ def value_order(values: AnyArray, gold: FloatArray, name: object) -> IntArray:
         key = pd.Series(values[row])
         padding = np.isnan(gold[row])
         real = np.flatnonzero(~(padding & key.isna().to_numpy(dtype=bool)))
-        computed = real[column_order(key.iloc[real], name, np.zeros(real.size, dtype=np.int64))]
+        computed = real[
+            column_order(key.iloc[real], name, np.zeros(real.size, np.int64), falling=falling)
+        ]
         result[row] = np.concatenate([computed, np.setdiff1d(np.arange(len(key)), real)])
     return result
+
+
+def as_compared(scores: Any, ties: str, key: object) -> Any:
+    """Return the scores as they are compared: by trec_eval as numbers of single precision."""
+    if ties != "trec":
+        return scores
+    if key is None:
+        raise ValueError(
+            "ties='trec' orders equal scores by the names of documents, the larger first: name"
+            " their column, key=..."
+        )
+    with np.errstate(over="ignore", under="ignore"):
+        return scores.astype(np.float32).astype(np.float64)

@@ -191,6 +191,7 @@ def admit(
     measures: Sequence[Hashable],
     gold_name: Hashable,
     missing: str,
+    unjudged: str | None,
     padding: bool,
 ) -> tuple[FloatArray, BoolArray, BoolArray]:
     """Return scores, gold and who is present; refuse missing values unless a role allows them.
@@ -203,7 +204,10 @@ def admit(
     unscored = np.isnan(score)
     unlabelled = np.isnan(gold)
     left_out = unlabelled & unscored.all(axis=-2) if padding else np.zeros_like(unlabelled)
-    refuse_unlabelled(int((unlabelled & ~left_out).sum()), gold.size, gold_name)
+    if unjudged == "skip":
+        left_out = unlabelled
+    elif unjudged != "negative":  # which they are as they stand: no true positives
+        refuse_unlabelled(int((unlabelled & ~left_out).sum()), gold.size, gold_name)
     present = np.broadcast_to(~left_out[..., np.newaxis, :], score.shape)
     lacking = unscored & present
     # "last" and "absent" keep the candidate: it is sorted last, and with "absent" the Ranking ends
@@ -223,9 +227,9 @@ def refuse_unlabelled(lacking: int, total: int, gold_name: Hashable) -> None:
         raise ValueError(
             f"gold={gold_name!r} is missing for {lacking} of"
             f" {total} candidates: whether a candidate is a true positive must be known. Judge"
-            " them, or decide what they are: to call all of them false, by fillna(False), gives a"
-            " lower bound of precision; to leave them out makes lists of the judged alone, which"
-            " reach further down and, if the top was judged first, look better than they are. If"
+            " them, or decide what they are: unjudged='negative' calls all of them false, a lower"
+            " bound of precision; unjudged='skip' makes lists of the judged alone, which reach"
+            " further down and, if the top was judged first, look better than they are. If"
             " those judged are a random sample, judged_precision and judged_difference estimate."
         )
 

@@ -23,6 +23,7 @@ Table = TypeVar("Table", pd.DataFrame, xr.Dataset)
 _FILLED = ("alpha", "level", "progress")  # options that stand in for a keyword that is not given
 _settings: dict[str, Any] = {}  # of the process: notebooks run each cell in a context of its own
 _whole: ContextVar[bool] = ContextVar("whole", default=False)
+_details: ContextVar[bool] = ContextVar("details", default=False)
 
 #: columns that a keyword adds; they follow the short table's own
 _ADDED = ("share", "relation", "tp_sd", "n_groups", "n_queries", "n_missing")
@@ -92,6 +93,11 @@ def whole_tables() -> Iterator[None]:
         _whole.reset(before)
 
 
+def details_wanted() -> bool:
+    """Return whether all columns are wanted, for what is costly and in the short table not seen."""
+    return _details.get()
+
+
 Short = str | Mapping[str, str] | Callable[[pd.DataFrame], pd.DataFrame]
 
 
@@ -125,8 +131,12 @@ def with_options(function: Function, short: Short = "", *, noted: bool = True) -
         if _whole.get():
             return function(*args, **keywords)
         defaults = {name: _settings[name] for name in filled if name in _settings}
-        with whole_tables():
-            result = function(*args, **{**defaults, **keywords})
+        before = _details.set(bool(_settings.get("details") if details is None else details))
+        try:
+            with whole_tables():
+                result = function(*args, **{**defaults, **keywords})
+        finally:
+            _details.reset(before)
         if not (noted and isinstance(result, pd.DataFrame | xr.Dataset)):
             return result
         told = {**keywords, "details": details}

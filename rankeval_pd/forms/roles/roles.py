@@ -21,11 +21,11 @@ from rankeval_pd.errors import (
 
 # ------------------ The roles that columns play, and the columns that are meant when none is named
 
-Ties = Literal["shared", "blocks", "expected", "best", "worst", "error"]
+Ties = Literal["shared", "trec", "blocks", "expected", "best", "worst", "error"]
 Missing = Literal["raise", "last", "drop", "absent", "ratio"]
 Average = Literal["macro", "micro"]
 TIES: tuple[Ties, ...] = get_args(Ties)
-CUTTING = ("shared", "blocks", "error")  # what holds for every method
+CUTTING = ("shared", "trec", "blocks", "error")  # what holds for every method
 MISSING: tuple[Missing, ...] = get_args(Missing)
 Agreement = Literal["majority", "any", "all", "mean", "each"]
 AGREEMENTS: tuple[Agreement, ...] = get_args(Agreement)
@@ -67,10 +67,16 @@ class _Rankings(_Shared, total=False):
     missing: Missing
 
 
-class RankingRoles(_Rankings, total=False):
-    """The roles of the columns of rankings: candidates with a gold label."""
+class JudgedRoles(_Rankings, total=False):
+    """The roles of the columns of rankings of which a part is judged."""
 
     ties: Ties
+
+
+class RankingRoles(JudgedRoles, total=False):
+    """The roles of the columns of rankings: candidates with a gold label."""
+
+    unjudged: Unjudged | None
 
 
 class ItemRoles(_Shared, total=False):
@@ -146,7 +152,8 @@ MEANINGS: dict[str, str] = {
     "label": "the column(s) or index level(s) that identify a candidate and are hashed; unless"
     " given the index.",
     "lower_is_better": "the measures whose small values rank first; True: all.",
-    "ties": "how equal scores are counted: shared, blocks, expected, best, worst or error.",
+    "ties": "how equal scores are counted: shared, trec, blocks, expected, best, worst or error;"
+    " of the runs of queries (by, key and missing='absent') trec unless given.",
     "missing": "what a missing score means: raise, last, drop or absent (not retrieved);"
     " of systems over test items raise or ratio (the score of the items that there are).",
     "rng": "the seed of ties and draws: the same seed, the same numbers.",
@@ -166,8 +173,8 @@ MEANINGS: dict[str, str] = {
     "higher_is_better": "whether the higher score is the better; unless given, as the metric has"
     " it.",
     "details": "True returns all columns, by default a short table (:func:`set_options`).",
-    "unjudged": "of queries, what a retrieved document without a grade is: negative, skip or"
-    " raise; of the methods for partly judged candidates estimate or bounds.",
+    "unjudged": "what a candidate without a gold label is: negative, skip (left out) or raise; of"
+    " the methods for partly judged candidates estimate or bounds.",
 }
 """What each role says, for docstrings; each line is wrapped there."""
 
@@ -217,12 +224,11 @@ class Roles:
         ``ties`` of queries stays what it is unless given.
         """
         given = {name: x for name, x in keywords.items() if name not in LONG}
-        unjudged = given.pop("unjudged", None)
+        unjudged = given.get("unjudged")
+        if unjudged in get_args(PartlyJudged):
+            del given["unjudged"]
         known = (None, *get_args(Unjudged), *get_args(PartlyJudged))
         check_choice("unjudged", unjudged, known)
-        if isinstance(given.get("ties"), str) and given["ties"] == "trec":
-            del given["ties"]
-        check_choice("ties", given.get("ties", "trec"), (*TIES, "trec"))
         return cls.of(given)
 
     @classmethod
@@ -256,7 +262,10 @@ class Roles:
                 raise TypeError(f"{name}=<NA> is equal to no name. Give the name of a column.")
         check_flag("details", roles.details, none=True)
         check_choice("agreement", roles.agreement, (*AGREEMENTS, "shares"))
+        if roles.ends and roles.by is not None and roles.key is not None and "ties" not in keywords:
+            roles = replace(roles, ties="trec")  # the runs of queries
         check_choice("ties", roles.ties, TIES)
+        check_choice("unjudged", roles.unjudged, (None, *get_args(Unjudged)))
         check_choice("missing", roles.missing, MISSING)
         _check_positive(roles.positive, roles.min_grade)
         check_choice("average", roles.average, (None, *get_args(Average)))
@@ -366,26 +375,13 @@ def are_values(given: Any) -> bool:
 
 
 def _refuse_those_of_queries(keywords: Mapping[str, Any]) -> None:
-    """Raise a ValueError where a role has a meaning for metrics of queries only."""
+    """Raise a ValueError where a role holds for partly judged candidates only."""
     if keywords.get("unjudged") in get_args(PartlyJudged):
         raise ValueError(
             f"unjudged={keywords['unjudged']!r} holds for judged_precision, judged_recall,"
             " judged_average_precision and judged_difference, and not for what was asked here. Ask"
             " one of these."
         )
-    for name, given in keywords.items():
-        if (name == "unjudged" and given is not None) or (
-            name == "ties" and isinstance(given, str) and given == "trec"
-        ):
-            use = {
-                "unjudged": "drop the rows without a label",
-                "ties": f"give one of {listed(TIES)}",
-            }
-            raise ValueError(
-                f"{name}={given!r} holds for the metrics of queries (per_query, and summary with"
-                f" names of metrics), and not for what was asked here: {use[name]}, or leave"
-                f" {name} out."
-            )
 
 
 def _check_positive(positive: Any, min_grade: Any) -> None:
@@ -476,7 +472,8 @@ GainInterval = Literal[
 ]  # fmt: skip
 LawMethod = Literal["auto", "exact", "monte-carlo"]
 CurveInterval = Literal["pointwise", "simultaneous"]
-PermutationTest = Literal["swaps", "wilcoxon"]
+MeanTest = Literal["bootstrap", "t"]
+PermutationTest = Literal["swaps", "t", "wilcoxon"]
 PopulationKind = Literal["finite", "infinite"]
 ProportionInterval = Literal["clopper-pearson", "wilson", "jeffreys", "midp", "blaker"]
 RankKind = Literal["simultaneous", "percentile"]

@@ -41,7 +41,7 @@ class Judgements(NamedTuple):
 class Retrieved(NamedTuple):
     """The judged documents that a measure retrieved: query by query, the best first.
 
-    All fields but the first two have one element per judged document.
+    All fields but the first two and the last have one element per judged document.
     """
 
     n_queries: int
@@ -51,6 +51,29 @@ class Retrieved(NamedTuple):
     grade: FloatArray
     block_start: IntArray  #: documents of the query with a higher score
     block_size: IntArray  #: documents of the query with this score
+    heads: IntArray  #: of all documents, where the blocks of equal scores start, query by query
+
+    def beyond(self, cutoff: int | None) -> IntArray:
+        """Return how many documents after the cutoff have the score of the last one: (query)."""
+        result = np.zeros(self.n_queries, dtype=np.int64)
+        if cutoff is None or not self.heads.size:
+            return result
+        longer = np.flatnonzero(self.size > cutoff)
+        last = (np.cumsum(self.size) - self.size)[longer] + cutoff - 1
+        end = np.append(self.heads, self.size.sum())
+        result[longer] = end[np.searchsorted(self.heads, last, side="right")] - last - 1
+        return result
+
+    def reversed_queries(self, least: float) -> tuple[int, int]:
+        """Return in how many queries positives rank below others on average, and of how many."""
+        hit = self.grade >= least
+        found = self.tally(hit)
+        others = self.size - found
+        # the area under the ROC curve, from the sum of the ranks of the positives, ties in the mean
+        rank = self.block_start + (self.block_size - 1) / 2.0
+        behind = self.add(rank, hit) - found * (found - 1) / 2.0
+        defined = (found > 0) & (others > 0)
+        return int((behind > found * others / 2.0)[defined].sum()), int(defined.sum())
 
     def add(self, weights: FloatArray, where: BoolArray) -> FloatArray:
         """Return the sums of selected weights of each query, in the order of the ranks: (query)."""
@@ -106,7 +129,6 @@ def retrieve(
     tie_ranks: TieRanks,
     *,
     single: bool,
-    blocks: bool,
 ) -> Retrieved:
     """Rank the retrieved documents of every query, and return where the judged ones stand.
 
@@ -119,8 +141,6 @@ def retrieve(
         The order of equal scores; called with the tied rows only.
     single : bool
         Whether scores are compared as float32.
-    blocks : bool
-        Whether the blocks of equal scores are needed; otherwise each document is its own block.
 
     Notes
     -----
@@ -154,13 +174,11 @@ def retrieve(
     judged = rows[places]
     of = query[judged]
     rank = places - first[of]
-    start, length = rank, np.ones_like(rank)
-    if blocks:
-        heads = np.flatnonzero(opens)
-        number = np.searchsorted(heads, places, side="right") - 1
-        start = heads[number] - first[of]
-        length = np.diff(heads, append=rows.size)[number]
-    return Retrieved(n_queries, size, of, rank, grade[judged], start, length)
+    heads = np.flatnonzero(opens)
+    number = np.searchsorted(heads, places, side="right") - 1
+    start = heads[number] - first[of]
+    length = np.diff(heads, append=rows.size)[number]
+    return Retrieved(n_queries, size, of, rank, grade[judged], start, length, heads)
 
 
 def _descending32(score: FloatArray) -> np.ndarray[tuple[int, ...], np.dtype[np.uint64]]:
@@ -191,6 +209,9 @@ class MetricRequest(NamedTuple):
     cutoff: int | None = None
     least: float = 1.0  #: the least grade of a positive
     exponential: bool = False  #: of nDCG: gains 2^grade - 1
+    gains: tuple[tuple[float, float], ...] = ()  #: of nDCG and DCG: of each grade, else the grade
+    norm: str = ""  #: of AP: "min" divides by min(k, positives)
+    level: float = 0.0  #: of IPrec: the least recall
     persistence: float = 0.8  #: of RBP
     top: int = 4  #: of ERR: the highest grade
 
@@ -249,7 +270,28 @@ def average_precision(
     hit = _hits(request, retrieved)
     result = retrieved.running(retrieved.grade >= request.least)
     at = np.asarray(result / (retrieved.rank + 1.0), dtype=np.float64)
-    return ratio_or_nan(retrieved.add(at, hit), positive_counts(request, judged))
+    return ratio_or_nan(retrieved.add(at, hit), ap_norm(request, judged))
+
+
+def ap_norm(request: MetricRequest, judged: Judgements) -> IntArray:
+    """Return what average precision is divided by: the positives, of which a list has at most k."""
+    total = positive_counts(request, judged)
+    return total if request.norm != "min" else np.minimum(total, request.cutoff or total)
+
+
+def interpolated_precision(
+    request: MetricRequest, judged: Judgements, retrieved: Retrieved
+) -> FloatArray:
+    """Return the largest precision of the lists that have at least this recall, 0 if none has."""
+    total = positive_counts(request, judged)
+    needed = (request.level * total + 0.9).astype(np.int64)  # as trec_eval rounds
+    hit = retrieved.grade >= request.least
+    found = retrieved.running(hit)
+    reached = hit & (found >= needed[retrieved.query])
+    result = np.zeros(judged.n_queries)
+    np.maximum.at(result, retrieved.query[reached], (found / (retrieved.rank + 1.0))[reached])
+    enough = retrieved.tally(hit) >= needed
+    return np.where(total > 0, np.where(enough, result, 0.0), np.nan)
 
 
 def reciprocal_rank(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
@@ -281,6 +323,10 @@ def rank_discounts(last: int) -> FloatArray:
 def gains(request: MetricRequest, grade: FloatArray) -> FloatArray:
     """Return the gain of a document of each grade; grades below 0 have none."""
     above = np.maximum(grade, 0.0)
+    if request.gains:
+        known, gain = np.array(sorted(request.gains)).T
+        at = np.minimum(np.searchsorted(known, above), known.size - 1)
+        return np.where(known[at] == above, gain[at], 0.0)
     return np.exp2(above) - 1.0 if request.exponential else above
 
 
@@ -299,12 +345,15 @@ def ideal_gain(request: MetricRequest, judged: Judgements) -> FloatArray:
 
 def ndcg(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
     """Return the discounted gain over that of the best ranking."""
+    return ratio_or_nan(dcg(request, judged, retrieved), ideal_gain(request, judged))
+
+
+def dcg(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+    """Return the discounted gain: the sum of gains over the logarithms of their ranks."""
     gain = gains(request, retrieved.grade)
     keep = (gain > 0.0) & request.within(retrieved)
     discount = rank_discounts(int(retrieved.rank.max(initial=0)))
-    return ratio_or_nan(
-        retrieved.add(gain / discount[retrieved.rank], keep), ideal_gain(request, judged)
-    )
+    return retrieved.add(gain / discount[retrieved.rank], keep)
 
 
 def bpref(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
@@ -366,11 +415,15 @@ def expected_reciprocal_rank(
 
 
 def judged_share(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
-    """Return the share of judged documents among the first k, or in a shorter list."""
+    """Return the share of judged documents among the first k, or in a shorter list.
+
+    A grade below 0 says that nobody judged the document.
+    """
     size = retrieved.size
     if request.cutoff is not None:
         size = np.minimum(size, request.cutoff)
-    return ratio_or_nan(retrieved.tally(request.within(retrieved)), size)
+    known = request.within(retrieved) & (retrieved.grade >= 0.0)
+    return ratio_or_nan(retrieved.tally(known), size)
 
 
 def auc(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
@@ -394,6 +447,8 @@ QUERY_METRICS: dict[str, Kernel] = {
     "AP": average_precision,
     "RR": reciprocal_rank,
     "nDCG": ndcg,
+    "DCG": dcg,
+    "IPrec": interpolated_precision,
     "Rprec": r_precision,
     "Bpref": bpref,
     "infAP": inferred_ap,

@@ -86,17 +86,23 @@ def r_precision(request: MetricRequest, judged: Judgements, retrieved: Retrieved
 def judged_share(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
     """Return the expected share of judged ones among the first k documents that there are."""
     cutoff = np.minimum(retrieved.size, _cutoffs(request, retrieved))
-    every = np.ones(retrieved.rank.shape, dtype=bool)
-    return ratio_or_nan(_expected_count(retrieved, every, cutoff[retrieved.query]), cutoff)
+    known = retrieved.grade >= 0.0
+    return ratio_or_nan(_expected_count(retrieved, known, cutoff[retrieved.query]), cutoff)
 
 
 def ndcg(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
     """Return the expected discounted gain over that of the best ranking."""
+    found = dcg(request, judged, retrieved)
+    return ratio_or_nan(found, query_metrics.ideal_gain(request, judged))
+
+
+def dcg(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+    """Return the expected discounted gain."""
     deepest = int(retrieved.size.max(initial=0))
     shown = deepest if request.cutoff is None else min(request.cutoff, deepest)
     weights = 1.0 / query_metrics.rank_discounts(deepest)[:shown]
     gain = query_metrics.gains(request, retrieved.grade) * _mean_weight(retrieved, weights)
-    return ratio_or_nan(retrieved.add(gain, gain > 0.0), query_metrics.ideal_gain(request, judged))
+    return retrieved.add(gain, gain > 0.0)
 
 
 def rank_biased_precision(
@@ -136,7 +142,7 @@ def average_precision(
     beside = (block.hits - 1) / np.maximum(block.size - 1, 1)
     result = (block.before + 1 - beside * (start + 1.0)) * inverse + beside * within
     total = sums_by_query(block.query, result * block.hits / block.size, judged.n_queries)
-    return ratio_or_nan(total, positive_counts(request, judged))
+    return ratio_or_nan(total, query_metrics.ap_norm(request, judged))
 
 
 def _first_hit_blocks(request: MetricRequest, retrieved: Retrieved) -> TieBlocks:
@@ -195,6 +201,7 @@ EXPECTED_METRICS: dict[str, Kernel] = {
     "AP": average_precision,
     "RR": reciprocal_rank,
     "nDCG": ndcg,
+    "DCG": dcg,
     "Rprec": r_precision,
     "RBP": rank_biased_precision,
     "Judged": judged_share,

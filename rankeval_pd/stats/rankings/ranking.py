@@ -106,6 +106,7 @@ class Whole(NamedTuple):
     end: IntArray  #: (measure) candidates with at least the score of rank ``reach``
     tp_end: IntArray  #: (measure) true positives among them
     scored: IntArray  #: (measure) candidates that have a score
+    tp_scored: IntArray  #: (measure) true positives among them
     clusters: int | None = None  #: groups that belong together, among all candidates
     orders: int = 1  #: orders of equal scores, of which the first candidates are all here
     accepted: IntArray | None = None  #: (2, measure, cut) candidates and true positives in sets
@@ -117,13 +118,14 @@ class Whole(NamedTuple):
             end=self.end[measures],
             tp_end=self.tp_end[measures],
             scored=self.scored[measures],
+            tp_scored=self.tp_scored[measures],
             accepted=sets,
         )
 
 
 def every(candidates: int, whole: Whole | None = None) -> IntArray:
     """Return all list sizes: up to the number of candidates, or as far as a head goes."""
-    return np.arange(1, (candidates if whole is None else whole.asked) + 1)
+    return np.arange(1, 1 + (candidates if whole is None else whole.asked))
 
 
 class Size(NamedTuple):
@@ -227,6 +229,14 @@ class Ranking:
         return size(self.gold, self.present, self.whole)
 
     @cached_property
+    def retrieved(self) -> Size:
+        """(...): N and N+ of what may be in a list."""
+        if self.ends and (known := self.whole) is not None:
+            shape, of = self.here.shape, (known.scored, known.tp_scored)
+            return Size(*(np.broadcast_to(x, shape) for x in of))
+        return size(self.gold, self.eligible) if self.ends else self.size
+
+    @cached_property
     def blocks(self) -> tuple[IntArray, IntArray]:
         """Two of (..., rank): candidates with a higher score, and with at least the same one."""
         return blocks(self.scores_by_rank, np.array(self.score.shape[-1]))
@@ -248,7 +258,7 @@ class Ranking:
         index = np.minimum(asked, width)
         if index.size == 0 or width == 0:
             empty = np.zeros((*self.score.shape[:-1], asked.size))
-            none = empty.astype(np.int64)
+            none = empty.astype(int)
             return NBest(none, empty * np.nan, none, empty > 0, TieBlock(none, none, none, none))
         total = self.size.total[..., np.newaxis]
         here = self.eligible.sum(axis=-1)[..., np.newaxis]
@@ -420,9 +430,7 @@ class Blocks(NamedTuple):
 
     def around(self, counts: AnyArray) -> AnyArray:
         """Return twice the count above the middle of each rank's block: (..., rank)."""
-        first, last = (np.take_along_axis(counts, x, axis=-1) for x in (self.start, self.end))
-        twice: AnyArray = first + last
-        return twice
+        return np.asarray(sum(np.take_along_axis(counts, x, -1) for x in (self.start, self.end)))
 
 
 class Accepted(NamedTuple):
@@ -482,9 +490,9 @@ def accepted_regions(
     """Count two acceptance sets and their overlap, in O(N) per pair of thresholds."""
     score_a, score_b, gold, present = np.broadcast_arrays(score_a, score_b, gold, present)
     columns: list[list[IntArray]] = []
+    scores = (score_a, threshold_a), (score_b, threshold_b)
     for cut in range(threshold_a.shape[-1]):
-        a = (score_a >= threshold_a[..., cut, np.newaxis]) & present
-        b = (score_b >= threshold_b[..., cut, np.newaxis]) & present
+        a, b = ((score >= least[..., cut, np.newaxis]) & present for score, least in scores)
         sets = (a, b, a & b)
         columns.append([x.sum(axis=-1) for x in (*sets, *(x & gold for x in sets))])
     counts = np.array(columns, dtype=np.int64).reshape(-1, 6, *score_a.shape[:-1])

@@ -1,0 +1,120 @@
+"""What a random list is drawn from: what was retrieved, all candidates, or a collection."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+import xarray as xr
+
+from rankeval_pd.errors import check_count, warn
+from rankeval_pd.forms.rankings.answers import common_size
+from rankeval_pd.forms.roles.declarations import Capabilities
+from rankeval_pd.forms.roles.roles import Roles
+from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.rankings.ranking import Ranking, Size
+
+Pool = Literal["retrieved", "all"] | int
+
+
+def chosen_pool(pool: Any, roles: Mapping[str, Any], population: str = "finite") -> Pool:
+    """Return the pool that is meant: unless given, what was retrieved where lists end."""
+    ends = Roles.of(roles).ends
+    if pool is None:
+        return "retrieved" if ends and population == "finite" else "all"
+    if isinstance(pool, str):
+        if pool not in ("retrieved", "all"):
+            raise ValueError(
+                f"pool={pool!r}: give 'retrieved', 'all', or the number of documents in the"
+                " collection."
+            )
+        if pool == "retrieved" and not ends:
+            raise ValueError(
+                "pool='retrieved' needs missing='absent', which says that a missing score means"
+                " not retrieved."
+            )
+        return "retrieved" if pool == "retrieved" else "all"
+    size = check_count("pool", pool)
+    if size >= 2**53:
+        raise ValueError(
+            f"pool={size}: give a number below 2**53, which float64 tells from its neighbors. A"
+            " collection this large is practically endless: population='infinite'."
+        )
+    if population != "finite":
+        raise ValueError(
+            f"pool={size} is the size of a finite collection, and cannot be used with"
+            f" population={population!r}. Leave one of them out."
+        )
+    return size
+
+
+def able_with(able: Capabilities, pool: Pool) -> Capabilities:
+    """Return what a question takes whose answer depends on who was retrieved."""
+    if pool != "retrieved":
+        return able
+    return replace(able, scores=True, ends=True, counts=False)
+
+
+def pool_columns(columns: tuple[str, ...], pool: Pool) -> tuple[str, ...]:
+    """Return the columns, the measure first where each has a pool of its own."""
+    return ("measure", *columns) if pool == "retrieved" else columns
+
+
+def pool_of(ranking: Ranking, pool: Pool) -> Size:
+    """Return N and N+ of what a random list is drawn from: (..., measure)."""
+    if pool == "retrieved":
+        return ranking.retrieved
+    return ranking.size if pool == "all" else in_collection(ranking.size, pool)
+
+
+def pool_size(inner: xr.Dataset, pool: Pool) -> tuple[xr.DataArray, xr.DataArray]:
+    """Return N and N+ of what a random list is drawn from; of each measure if they differ."""
+    if pool != "retrieved":
+        total, positive = common_size(inner)
+        if pool == "all":
+            return total, positive
+        largest: xr.DataArray = xr.apply_ufunc(
+            lambda n, n_positive: in_collection(Size(n, n_positive), int(pool)).total,
+            total, positive, dask="parallelized", output_dtypes=[np.int64],
+        )  # fmt: skip
+        return largest, positive
+
+    def counted(score: FloatArray, gold: BoolArray, present: BoolArray) -> tuple[IntArray, ...]:
+        ends, whole = inner.attrs["ends"], inner.attrs["whole"]
+        return tuple(Ranking.of(score, gold, present, ends=ends, whole=whole).retrieved)
+
+    total, positive = xr.apply_ufunc(
+        counted, inner["score"], inner["gold"], inner["present"],
+        input_core_dims=[["candidate"]] * 3, output_core_dims=[[], []],
+        dask="parallelized", output_dtypes=[np.int64, np.int64],
+    )  # fmt: skip
+    return total, positive
+
+
+def in_collection(size: Size, collection: int) -> Size:
+    """Return the sizes with the number of candidates of the collection."""
+    largest = int(size.total.max(initial=0))
+    if largest > collection:
+        raise ValueError(
+            f"pool={collection} is smaller than the number of candidates in the data, {largest}:"
+            " the data are a part of the collection. Give the size of the collection."
+        )
+    return size._replace(total=np.full_like(size.total, collection))
+
+
+def warn_of_whole_lists(retrieved: IntArray, n: IntArray) -> None:
+    """Warn where most lists of some n hold all that was retrieved, in whatever order.
+
+    ``retrieved``, the number of candidates that the measure retrieved, broadcasts with ``n``.
+    """
+    sizes, whole = np.broadcast_arrays(n, retrieved <= n)
+    for size in np.unique(sizes):
+        if (share := whole[sizes == size].mean()) >= 0.5:
+            warn(
+                f"pool='retrieved': {share:.0%} of the lists of n = {int(size)} hold everything"
+                " that was retrieved, so their order does not matter and p is 1. Use smaller n, or"
+                " give pool= the number of documents in the collection."
+            )
+            return

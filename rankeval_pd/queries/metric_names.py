@@ -1,0 +1,162 @@
+"""Names of the metrics of search, as ir_measures, trec_eval and recommenders write them."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import math
+import re
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from rankeval_pd.errors import check_count, listed
+from rankeval_pd.stats.rankings.query_metrics import QUERY_METRICS, MetricRequest
+
+_METRIC_ALIASES = {
+    "map": "AP", "averageprecision": "AP", "rprecision": "Rprec", "mrr": "RR", "reciprank": "RR",
+    "precision": "P", "recall": "R", "hitrate": "Success", "hits": "Success", "mapcut": "AP",
+    "iprecatrecall": "IPrec",
+    "ndcgcut": "nDCG", **{name.lower(): name for name in QUERY_METRICS},
+}  # fmt: skip
+"""From names without underscores and hyphens, in lower case."""
+_WITH_CUTOFF = ("P", "R", "Success", "F1", "IPrec")
+_NO_CUTOFF = ("Rprec", "Bpref", "infAP", "AUC")
+# metrics with positives and negatives, whose least grade the option "rel" sets
+_BINARY = tuple(name for name in QUERY_METRICS if name not in ("nDCG", "DCG", "ERR", "Judged"))
+# name, (options), and the cutoff as @10 or, by trec_eval's names, as _10
+_METRIC_PATTERN = re.compile(r"([A-Za-z][\w-]*?)(?:\((.*)\))?(?:[@_]([\d.]+))?")
+
+
+class NamedMetric(NamedTuple):
+    """A metric with the name that the caller used."""
+
+    label: str
+    request: MetricRequest
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether it tells positives and negatives apart by a least grade."""
+        return self.request.metric in _BINARY
+
+
+def parse_metrics(given: Any, min_grade: float) -> list[NamedMetric]:
+    """Return the metrics of the given names, in their order, each once."""
+    several = [given] if isinstance(given, str) or not isinstance(given, Iterable) else [*given]
+    if not several:
+        raise ValueError("metrics is empty: name a metric, as 'nDCG@10', or several.")
+    names = dict.fromkeys(str(x) for x in several)
+    return [NamedMetric(name, _parse_metric(name, min_grade)) for name in names]
+
+
+def _parse_metric(text: str, min_grade: float) -> MetricRequest:
+    result = _METRIC_PATTERN.fullmatch(text.strip())
+    name = result[1] if result else text
+    name = _METRIC_ALIASES.get(name.replace("_", "").replace("-", "").lower(), name)
+    if result is None or name not in QUERY_METRICS:
+        hint = _near_miss(name, result[3] if result else None)
+        raise ValueError(
+            f"metrics: {text!r} is not one of {listed(QUERY_METRICS, most=20)}, with @k where it"
+            f" is cut at k, as 'nDCG@10'.{hint}"
+        )
+    cutoff, level = _cutoff(name, result[3], text)
+    if result[3] is None and name in _WITH_CUTOFF:
+        what, as_in = ("the least recall", 0.1) if name == "IPrec" else ("the list length", 10)
+        raise ValueError(f"metrics: {text!r} needs {what}, as in '{name}@{as_in}'.")
+    if cutoff is not None and name in _NO_CUTOFF:
+        raise ValueError(f"metrics: {text!r}: {name} takes no @k. Give {name!r}.")
+    request = MetricRequest(name, cutoff, float(min_grade), level=level)
+    return _with_options(request, result[2] or "", text)
+
+
+def _cutoff(name: str, given: str | None, text: str) -> tuple[int | None, float]:
+    """Return the length of the list, or the least recall that IPrec is of."""
+    if given is None:
+        return None, 0.0
+    number = float(given) if given.replace(".", "", 1).isdigit() else math.nan
+    if name == "IPrec":
+        if not 0.0 <= number <= 1.0:
+            raise ValueError(f"metrics: {text!r}: give a recall from 0 to 1, as in 'IPrec@0.1'.")
+        return None, number
+    if not number.is_integer():
+        raise ValueError(f"metrics: {text!r}: give a whole number for k, as in '{name}@10'.")
+    return check_count(f"metrics: k of {text!r}", int(number)), 0.0
+
+
+def _near_miss(name: str, cutoff: str | None) -> str:
+    """Return a hint with the nearest name, and with the given cut-off if it takes one."""
+    near = difflib.get_close_matches(name.lower(), _METRIC_ALIASES, n=1, cutoff=0.3)
+    if not near:
+        return ""
+    meant = _METRIC_ALIASES[near[0]]
+    at = "" if cutoff is None or meant in _NO_CUTOFF else f"@{cutoff}"
+    return f" Did you mean '{meant}{at}'?"
+
+
+def _with_options(request: MetricRequest, options: str, text: str) -> MetricRequest:
+    """Return the request with the options in parentheses."""
+    name = request.metric
+    allowed = {
+        **({"rel": "the least grade of a positive"} if name in _BINARY else {}),
+        **({"dcg": "'log2' or 'exp-log2'"} if name in ("nDCG", "DCG") else {}),
+        **({"gains": "a mapping of grades, as in {1: 1, 2: 5}"} if name in ("nDCG", "DCG") else {}),
+        **({"norm": "'min' with @k, or 'all'"} if name == "AP" else {}),
+        **({"p": "a number in (0, 1)"} if name == "RBP" else {}),
+        **({"max_rel": "the highest grade"} if name == "ERR" else {}),
+    }
+    for part in filter(None, (x.strip() for x in _COMMA.split(options))):
+        option, _, value = (x.strip().strip("'\"") for x in part.partition("="))
+        if option not in allowed:
+            judged = (
+                " For judged documents only give unjudged='skip'." if "judged" in option else ""
+            )
+            raise ValueError(
+                f"metrics: {text!r}: {name} has no option {option!r}; it has {listed(allowed)}."
+                f" Leave it out.{judged}"
+            )
+        try:
+            request = _with_option(request, option, value)
+        except ValueError:
+            raise ValueError(
+                f"metrics: {text!r}: {option}={value!r}, and it is {allowed[option]}. Correct it."
+            ) from None
+    return request
+
+
+def _with_option(request: MetricRequest, option: str, value: str) -> MetricRequest:
+    """Return the request with one option; a ValueError for a value that is not allowed."""
+    if option == "dcg":
+        if value not in ("log2", "exp-log2"):
+            raise ValueError
+        return request._replace(exponential=value == "exp-log2")
+    if option == "norm":
+        if value not in ("all", "min") or (value == "min" and request.cutoff is None):
+            raise ValueError
+        return request._replace(norm=value)
+    if option == "gains":
+        return request._replace(gains=_gains(value))
+    if option == "max_rel":
+        top = int(value)
+        if not 1 <= top <= 1000:
+            raise ValueError
+        return request._replace(top=top)
+    number = float(value)
+    if not (0.0 < number < (1.0 if option == "p" else float("inf"))):
+        raise ValueError
+    if option == "p":
+        return request._replace(persistence=number)
+    return request._replace(least=number)
+
+
+_COMMA = re.compile(r",(?![^{]*})")  # between options, not within a mapping
+
+
+def _gains(text: str) -> tuple[tuple[float, float], ...]:
+    """Return the gains of grades from the text of a mapping; a ValueError for another text."""
+    try:
+        given = ast.literal_eval(text)
+        found = tuple((float(grade), float(gain)) for grade, gain in given.items())
+    except (AttributeError, SyntaxError, TypeError):
+        raise ValueError from None
+    if not found or any(not 0.0 <= gain < math.inf for _, gain in found):
+        raise ValueError
+    return found
