@@ -236,7 +236,7 @@ def test_columns_whose_name_is_missing(name):
         ("recall_band", "n recall"), ("random_bound", "p n expected"),
         ("random_cdf", "n tp discrete"),
         ("roc", "measure n fpr"), ("confidence", "system_a gain"),
-        ("pairs", "system_a system_b gain"), ("system_ranks", "system rank"),
+        ("pairs", "system_a system_b gain"), ("system_ranks", "system rank_low"),
         ("gain_by_size", "size system_a gain"), ("calibration", "p_low p_high"),
     ],
 )  # fmt: skip
