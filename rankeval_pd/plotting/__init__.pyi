@@ -6,6 +6,7 @@ from .chance import mean_difference as mean_difference
 from .chance import odds_ratios as odds_ratios
 from .chance import random_bound as random_bound
 from .chance import random_cdf as random_cdf
+from .chance import recall_band as recall_band
 from .chance import tie_sensitivity as tie_sensitivity
 from .cutoffs import det as det
 from .cutoffs import gain as gain
@@ -18,7 +19,6 @@ from .legends import shared_legend as shared_legend
 from .measures import comparison as comparison
 from .measures import measure_ranks as measure_ranks
 from .measures import precision as precision
-from .measures import recall_band as recall_band
 from .measures import repetition as repetition
 from .systems_over_items import calibration as calibration
 from .systems_over_items import confidence as confidence

@@ -14,9 +14,10 @@ from rankeval_pd.curves import ranking_areas
 from rankeval_pd.errors import hushed
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.roles.declarations import one_reading
-from rankeval_pd.forms.roles.roles import ListSizes, PopulationKind
+from rankeval_pd.forms.roles.roles import ListSizes, PopulationKind, RecallBand
 from rankeval_pd.nbest import difference_regions as ratios
 from rankeval_pd.nbest import ranges as mean_differences
+from rankeval_pd.nbest import recall
 from rankeval_pd.nbest import tie_sensitivity as sensitivities
 from rankeval_pd.nbest.comparison import compare
 from rankeval_pd.plotting.forests import draw_area, draw_mean_difference
@@ -28,7 +29,7 @@ from rankeval_pd.plotting.keywords import (
     parted,
     seen_of,
 )
-from rankeval_pd.plotting.lists import draw_random_bound
+from rankeval_pd.plotting.lists import draw_random_bound, draw_recall_band
 from rankeval_pd.plotting.pairs_over_n import (
     draw_odds_ratios,
     draw_random_cdf,
@@ -200,6 +201,53 @@ def area(
     """
     look, roles = parted(options)
     return draw_area(ranking_areas.area(data, kind, level=level, **roles), sort=sort, **look)
+
+
+@of_data_or_table(
+    draw_recall_band, ("n", "recall", "band_low", "band_high"), "recall_band", clusters=False
+)
+def recall_band(
+    data: Data,
+    n: ListSizes = None,
+    *,
+    ci: RecallBand = "clopper-pearson",
+    level: float = 0.95,
+    n_resamples: int = 1000,
+    log: bool | None = None,
+    **options: Unpack[RankingPlot],
+) -> Axes:
+    """Draw the recall of n-best lists with its band, which holds for all n together.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a score for each measure and a gold label; or the result of
+        :func:`rankeval_pd.recall_band`, of one group.
+    n, ci, level, n_resamples
+        Of data: as in :func:`rankeval_pd.recall_band`. By default the n that can be seen.
+    log : bool, optional
+        Whether n is drawn on a logarithmic axis; by default where the largest n is more than 2,000
+        times the least. Lists shorter than 10 are then left out.
+    **look
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(500)
+    >>> df.rankeval.plot.recall_band(range(10, 301, 10), n_resamples=100).get_ylabel()
+    'recall'
+    """
+    look, roles = parted(options)
+    with one_reading():
+        sizes = seen_of(data, n, roles)
+        table = recall.recall_band(
+            data, sizes, ci=ci, level=level, n_resamples=n_resamples, details=True, **roles
+        )
+    return draw_recall_band(table, log=log, **look)
 
 
 @of_data_or_table(

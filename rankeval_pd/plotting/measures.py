@@ -23,12 +23,11 @@ from rankeval_pd.forms.roles.roles import (
     FamilyAdjustment,
     ListSizes,
     ProportionInterval,
-    RecallBand,
     RegionTest,
     Roles,
     Target,
 )
-from rankeval_pd.nbest import measure_verdicts, recall
+from rankeval_pd.nbest import measure_verdicts
 from rankeval_pd.nbest.comparison import compare
 from rankeval_pd.nbest.measure_verdicts import pairs_tested
 from rankeval_pd.nbest.precision import intervals_unread, nbest_precision
@@ -48,7 +47,7 @@ from rankeval_pd.plotting.keywords import (
     parted,
     seen_of,
 )
-from rankeval_pd.plotting.lists import draw_precision, draw_recall_band
+from rankeval_pd.plotting.lists import draw_precision
 from rankeval_pd.plotting.look import Look
 from rankeval_pd.plotting.samples import draw_repetition
 from rankeval_pd.plotting.tables import by_n, shown, tidy
@@ -155,53 +154,6 @@ def precision(
         table, band, x=x, log=log, mark=mark, relevant=relevant, reference=reference,
         intervals=intervals, bands=bands, **look,
     )  # fmt: skip
-
-
-@of_data_or_table(
-    draw_recall_band, ("n", "recall", "band_low", "band_high"), "recall_band", clusters=False
-)
-def recall_band(
-    data: Data,
-    n: ListSizes = None,
-    *,
-    ci: RecallBand = "clopper-pearson",
-    level: float = 0.95,
-    n_resamples: int = 1000,
-    log: bool | None = None,
-    **options: Unpack[RankingPlot],
-) -> Axes:
-    """Draw the recall of n-best lists with its band, which holds for all n together.
-
-    Parameters
-    ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label; or the result of
-        :func:`rankeval_pd.recall_band`, of one group.
-    n, ci, level, n_resamples
-        Of data: as in :func:`rankeval_pd.recall_band`. By default the n that can be seen.
-    log : bool, optional
-        Whether n is drawn on a logarithmic axis; by default where the largest n is more than 2,000
-        times the least. Lists shorter than 10 are then left out.
-    **look
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> import rankeval_pd
-    >>> df = rankeval_pd.datasets.simulate_candidates(500)
-    >>> df.rankeval.plot.recall_band(range(10, 301, 10), n_resamples=100).get_ylabel()
-    'recall'
-    """
-    look, roles = parted(options)
-    with one_reading():
-        sizes = seen_of(data, n, roles)
-        table = recall.recall_band(
-            data, sizes, ci=ci, level=level, n_resamples=n_resamples, details=True, **roles
-        )
-    return draw_recall_band(table, log=log, **look)
 
 
 def _quietly(function: Callable[..., Any], *asked: Any, **options: Any) -> Any:
