@@ -575,7 +575,7 @@ FAULTS = [
         ("both = np.maximum(rank_a, rank_b)", "both = np.minimum(rank_a, rank_b)"),
         ('self.score[row][usable[row]], side="right")',
          'self.score[row][usable[row]], side="left")'),
-        ("a = (score_a >= threshold_a", "a = (score_a > threshold_a"),
+        ("((score >= least[..., cut", "((score > least[..., cut"),
         ("np.minimum(inside, block.tp)", "np.maximum(inside, block.tp)"),
         ("inside - (block.size - block.tp), 0, block", "inside - block.tp, 0, block"),
     ),
@@ -967,6 +967,13 @@ FAULTS = [
         ("(count + 1) // 2)", "(count + 3) // 2)"),
         ("n * (n + 1) // 2 + 1 - first", "n * (n + 1) // 2 - first"),
         ("kurtosis / 24.0", "kurtosis"),
+    ),
+    *_in(
+        "resampling/t_tests.py", "query_summary",
+        ("stdtr(freedom, -t), stdtr(freedom, t)", "stdtr(freedom, -t), stdtr(freedom, -t)"),
+        ("freedom = theta[pairs[:, 0]] - theta[pairs[:, 1]], items.n_items - 1.0",
+         "freedom = theta[pairs[:, 0]] - theta[pairs[:, 1]], items.n_items - 0.0"),
+        ("(values[a] - values[b]).std(axis=1, ddof=1)", "(values[a] - values[b]).std(axis=1)"),
     ),
     *_in(
         "significance/mixed_t.py", "boards",

@@ -361,6 +361,7 @@ def test_ranges_are_the_runs_of_the_table(tied, alternative):
     assert wanted
 
 
+@pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
 @given(st.integers(0, 10**6))
 @settings(max_examples=20, deadline=None)
 def test_short_ranges_are_runs_joined_over_close_gaps(seed):

@@ -93,6 +93,7 @@ CHUNKS = {
 @pytest.mark.filterwarnings("ignore:acceptance sets of:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:precision is .* at one of the n:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:area. a class has:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:combine=True or average:rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize(
     ("name", "chunks"),
     at_length(

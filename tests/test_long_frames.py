@@ -59,6 +59,7 @@ def test_items_as_those_of_columns(wide, ask, roles):
     pd.testing.assert_frame_equal(ask(long, **LONG, **roles), wanted)
 
 
+@pytest.mark.filterwarnings("ignore:seeds. two trainings:rankeval_pd.RankevalWarning")
 def test_seeds(wide):
     parts = {s: pd.DataFrame(RNG.random((50, 3)) < 0.6, columns=SYSTEMS) for s in range(3)}
     trained = pd.concat(parts, axis=1, names=["seed", "system"]).swaplevel(axis=1)

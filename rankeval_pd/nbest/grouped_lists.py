@@ -289,7 +289,7 @@ def pair_contrast(
     if found.n_groups.any():
         warn_of_few(found.spread.clusters)
     error = np.where(found.n_groups > 0, np.fmax(found.error / rising, _SOME), 0.0)
-    freedom = np.broadcast_to(np.maximum(found.spread.freedom, 1e-9), rising.shape)
+    freedom = np.broadcast_to(found.spread.freedom, rising.shape)
     p = p_values(found, alternative)
     return error[back], freedom[back], p[back], found.n_groups[back]
 

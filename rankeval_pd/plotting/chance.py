@@ -234,6 +234,11 @@ def recall_band(
     -------
     Axes
 
+    Notes
+    -----
+    A line is the recall of a measure, the field around it its band, which contains the recall at
+    all n together. The gray line is the recall that a random order has on average.
+
     Examples
     --------
     >>> import rankeval_pd
