@@ -1212,7 +1212,7 @@ FAULTS = [
          "a query without a value is left out for its value already"),
         ("with_positives = there & (positive > 0)", "with_positives = there",
          "a query without positives adds 0 to both sums"),
-        ("n * positive / total, batch", "positive / total, batch"),
+        ("n * drawn / total, batch", "positive / total, batch"),
         ("if average == \"micro\" else None", "if average == \"macro\" else None"),
         ("areas[\"chance\"].where(known) * times", "areas[\"chance\"].where(known)"),
         ("n.where(n > 0), \"tp\"", "n, \"tp\"",

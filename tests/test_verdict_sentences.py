@@ -287,10 +287,21 @@ def alpha_of(table: pd.DataFrame) -> float:
     return float(table.attrs.get("alpha", 1.0 - table.attrs.get("level", 0.95))) * (1.0 + 1e-12)
 
 
+_FACTS = ("query).", "queries).", "shows the range.", "are judged.")
+
+
 def check_sentences(table: pd.DataFrame) -> None:
     text = in_words(table)
     assert not re.search(r"\bnan\b|\(\)|\d[eE][-+]?\d|no test\b.*significant", text), text
     paragraphs = text.split("\n\n")
+    # what means over queries rest on
+    facts = (("n_lacking", "A query for which"), ("n_undefined", "A query without a value"),
+             ("n_tied", "Up to"), ("judged_low", ""))  # fmt: skip
+    for fact, begins in reversed(facts):
+        told = paragraphs[-1]
+        if fact in table.attrs and told.startswith(begins) and told.endswith(_FACTS):
+            assert table.attrs[fact]
+            paragraphs.pop()
     of_ties = "further" if "n_ending_in_tie" in table.attrs else ""
     if of_ties:
         assert "inside a tie" in paragraphs.pop()
