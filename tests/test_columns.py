@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 import rankeval_pd
 from rankeval_pd import RankevalWarning
@@ -199,3 +200,14 @@ def test_one_boolean_is_gold_and_two_beside_scores_are_asked_about():
     with pytest.raises(ValueError, match="could be any of"):
         two.rankeval.nbest_precision(5)
     assert rankeval_pd.system_ranks(two, n_resamples=99, adjust=None)["system"].size == 4
+
+
+def test_a_dataset_of_systems_is_looked_at_too():
+    values = np.stack([SCORES["a"], SCORES["b"], WHOLE.astype(float)])
+    data = {"score": (("system", "item"), values)}
+    dataset = xr.Dataset(data, {"system": ["a", "b", "length"], "item": np.arange(N)})
+    with pytest.warns(RankevalWarning, match="taken as systems.*'length' .by its name"):
+        dataset.rankeval.paired_bootstrap("a", "b", n_resamples=99, measures=None)
+    named = dataset.rankeval.system_ranks(measures=["a", "b"], n_resamples=99, adjust=None)
+    without = dataset.rankeval.system_ranks(exclude="length", n_resamples=99, adjust=None)
+    assert named["system"].to_numpy().tolist() == without["system"].to_numpy().tolist()

@@ -244,6 +244,12 @@ def read_dataset(
                 raise unknown_name("measures", name, systems)
         keep = [places[name] for name in wanted]
     systems = [systems[k] for k in keep]
+    seen = by_name.get(metric.chosen[0])
+    if roles.measures is None and names is not None and seen is not None and seen.chunks is None:
+        one = seen.transpose("system", ...) if "system" in seen.dims else None
+        columns = {} if one is None else {x: one[k] for x, k in zip(systems, keep, strict=True)}
+        values_of = {x: pd.Series(values.to_numpy().ravel()) for x, values in columns.items()}
+        warn_of_identifiers(values_of, taken_as="systems")
     parts = []
     for name in metric.chosen:
         bare = lifted(_numbers, by_name[name], name)
