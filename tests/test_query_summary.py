@@ -309,3 +309,11 @@ def test_shares_judged_depths_and_ties_that_may_decide_are_warned_of():
     tied = frame.assign(r3=np.sign(frame["r3"]))
     with pytest.warns(RankevalWarning, match="the order of equal scores decides P@5 of 'r3'"):
         tied.rankeval.summary("P@5")
+
+
+def test_discounted_gain_is_no_share():
+    frame = search(6)
+    frame["grade"] = 3.0 * frame["grade"]
+    table = frame.rankeval.summary("DCG@10", test="t", details=True)
+    assert (table["ci_high"] > table["value"]).all()
+    assert (table["value"] > 1.0).all()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, Unpack, cast
 
 import numpy as np
 import pandas as pd
@@ -132,8 +132,7 @@ def _curve(
         columns = [x for x in found.columns if x != "share"]
         columns.insert(columns.index("threshold") + 1, "share")
         found = found[columns]
-    result: Data = found
-    return result
+    return cast("Data", found)
 
 
 def _curve_columns(

@@ -223,7 +223,7 @@ def _are_metrics(n: object) -> bool:
 def _of_items(
     data: Data,
     baseline: Hashable,
-    test: str,
+    test: MeanTest,
     adjust: str | None,
     n_resamples: int | None,
     level: float,
@@ -234,7 +234,7 @@ def _of_items(
         "adjust": adjust, "n_resamples": n_resamples, "level": level, "progress": progress, **roles
     }  # fmt: skip
     options["alpha"] = round(1.0 - level, 12)
-    scores = _as_frame(system_ranks(data, **{"test": test, **options}))
+    scores = _as_frame(system_ranks(data, test=test, **options))
     pairs = _as_frame(mean_test(test)(data, baseline=baseline, **options))
     groups: list[Any] = list(scores.columns[: list(scores.columns).index("system")])
     listed = []

@@ -125,6 +125,7 @@ def of_lists(
             else:
                 rank_a, rank_b = (x.ranks for x in pair.pair)
                 true, own, together, p = pair.gold, keys[row][both], None, np.empty(0)
+                of_groups: tuple[FloatArray, FloatArray] | None = None
                 regions = nbest_regions(rank_a, rank_b, true, n)
                 only = n - regions.overlap
                 tp_only = regions.tp_a - regions.tp_overlap, regions.tp_b - regions.tp_overlap
@@ -135,13 +136,12 @@ def of_lists(
                 if cluster is not None:
                     together = cluster[row][both]
                     own = keys_of_clusters(own, together)
-                    apart = pair_contrast(rank_a, rank_b, true, together, n, whole)
-                    result.error[at], result.freedom[at], p = apart[:3]
+                    error, freedom, p, _ = pair_contrast(rank_a, rank_b, true, together, n, whole)
+                    result.error[at], result.freedom[at] = of_groups = error, freedom
                 elif not asked.swapped:
                     p = fisher_test(tp_only[0], only, tp_only[1], only, "two-sided").p_value
                 if not asked.swapped:
                     result.p_value[at] = p
-                    of_groups = None if cluster is None else apart[:2]
                     far.look(at, ends, n, cut, p, of_groups)
                     continue
                 found = swaps.decided_swap_tests(

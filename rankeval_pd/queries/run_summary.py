@@ -14,7 +14,7 @@ from rankeval_pd.forms.out.tables import family_of
 from rankeval_pd.forms.queries.documents import QueryOptions, with_query_roles
 from rankeval_pd.forms.rankings.candidates import Data, check_data
 from rankeval_pd.forms.roles.roles import FamilyAdjustment, MeanTest, QueryRoles
-from rankeval_pd.queries.metric_names import NamedMetric
+from rankeval_pd.queries.metric_names import NamedMetric, parse_metrics
 from rankeval_pd.queries.per_query import (
     FrameValues,
     Undefined,
@@ -164,6 +164,7 @@ def query_summary(
     """
     check_data(data)
     rng: Any = roles.get("rng", 0)
+    facts: pd.DataFrame | None = None
     if isinstance(data, xr.Dataset):
         table = _of_dataset(data, metrics, undefined, roles)
     else:
@@ -174,6 +175,7 @@ def query_summary(
         table = wide_form(found.keys, value, found.measures, asked, undefined)
         if table.columns.nlevels == 1:
             table = pd.concat({asked[0].label: table}, axis=1)
+        facts = assumed(found, asked)
     if baseline is not None and baseline not in table.columns.unique(level=1):
         raise unknown_name("baseline", baseline, table.columns.unique(level=1))
     if table.isna().to_numpy().any():
@@ -189,8 +191,8 @@ def query_summary(
         "alpha": alpha, "level": level, "rng": rng,
     }  # fmt: skip
     result = _of_metrics(table, baseline, test, options)
-    if not isinstance(data, xr.Dataset):
-        result = _with_facts(result, assumed(found, asked))
+    if facts is not None:
+        result = _with_facts(result, facts)
     result.attrs.update(n_queries=len(table), baseline=baseline, adjust=adjusted, alpha=alpha)
     if adjusted is not None:
         result.attrs["adjust_over"] = adjust_over
@@ -295,19 +297,19 @@ def _of_dataset(
 
 
 def _of_metrics(
-    table: pd.DataFrame, baseline: Hashable, test: str, options: Mapping[str, Any]
+    table: pd.DataFrame, baseline: Hashable, test: MeanTest, options: Mapping[str, Any]
 ) -> pd.DataFrame:
     """Return a row per metric and measure from the wide form, in the order of its columns."""
     metrics, measures = (table.columns.unique(level=k).tolist() for k in (0, 1))
     parts = {m: pd.DataFrame(table[m])[measures] for m in metrics}
     items = pd.concat(parts, names=[_METRIC])
     keys = pd.MultiIndex.from_product([metrics, measures])
-    options = {**options, "measures": measures}  # what they are called is settled
-    ranks = system_ranks(items, **{"test": test, **options})
+    named: Any = {**options, "measures": measures}  # what they are called is settled
+    ranks = system_ranks(items, test=test, **named)
     tested = ranks
     columns = _of_systems(ranks, "system", keys, _RANKED)
     if baseline is not None:
-        tested = mean_test(test)(items, baseline=baseline, **options)
+        tested = mean_test(test)(items, baseline=baseline, **named)
         columns |= _of_systems(tested, "system_a", keys, _COMPARED)
         over = {m: part.sub(part[baseline], axis=0) for m, part in parts.items()}
         columns |= _counted(pd.concat(over, names=[_METRIC]), keys, baseline)
@@ -316,9 +318,11 @@ def _of_metrics(
     if options["adjust"] is None:
         kept = [x for x in kept if x not in _ADJUSTED]
     rows = {name: columns.get(name, np.full(len(keys), np.nan)) for name in kept}
+    gains = [one.label for one in parse_metrics(metrics, 1.0) if one.request.metric == "DCG"]
+    most = np.where(keys.get_level_values(0).isin(gains), np.inf, 1.0)
     for name in (x for x in kept if "_low" in x or "_high" in x):
-        if not name.startswith("rank"):  # all metrics are between 0 and 1
-            rows[name] = np.clip(rows[name], 0.0 if name.startswith("ci") else -1.0, 1.0)
+        if not name.startswith("rank"):  # all metrics are between 0 and 1, but discounted gain
+            rows[name] = np.clip(rows[name], 0.0 if name.startswith("ci") else -most, most)
     names = {"measure": keys.get_level_values(1), "metric": keys.get_level_values(0)}
     result = pd.DataFrame({**names, **rows})
     result.attrs = {name: tested.attrs[name] for name in _NOTED if name in tested.attrs}

@@ -157,7 +157,7 @@ def as_asked(
     everything = _settings.get("details", False) if details is None else details
     if isinstance(result, pd.DataFrame) and callable(short):
         result = result if everything else short(result)
-    elif isinstance(result, pd.DataFrame) and short and not everything:
+    elif isinstance(result, pd.DataFrame) and short and not (everything or callable(short)):
         by_keyword = {"": short} if isinstance(short, str) else short
         deciding = next((x for x in by_keyword if _is_given(keywords.get(x))), "")
         shortened = _shortened(result, by_keyword[deciding].split())
