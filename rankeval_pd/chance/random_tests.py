@@ -198,7 +198,8 @@ def random_test(
 
     def together(counted: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
         ending = pool != "all" and Roles.of(roles).ends
-        return _combined(counted, batch, population, ending=ending)
+        warned = pool == "retrieved" and asked is not None
+        return _combined(counted, batch, population, ending=ending, warned=warned)
 
     counted: tuple[str, ...] = _COMBINED if combine else _COMBINED[: int(clustered)]
     result = answer(
@@ -210,7 +211,7 @@ def random_test(
             "pool": pool,
         },
     )  # fmt: skip
-    if pool == "retrieved" and not combine and (isinstance(result, pd.DataFrame)):
+    if pool == "retrieved" and not (combine or asked is None) and isinstance(result, pd.DataFrame):
         warn_of_whole_lists(result["n_pool"].to_numpy(), result["n"].to_numpy())
     return result
 
@@ -349,7 +350,7 @@ def _counts(ranking: Ranking, *, n: IntArray | None, ties: str, pool: Pool) -> t
 
 
 def _combined(
-    counted: xr.Dataset, batch: list[Hashable], population: str, *, ending: bool
+    counted: xr.Dataset, batch: list[Hashable], population: str, *, ending: bool, warned: bool
 ) -> xr.Dataset:
     """Return the test of the sum over the groups that have a list of n."""
     names = (*TEST_COLUMNS[2:], *_COMBINED, "exists")
@@ -361,6 +362,7 @@ def _combined(
             "population": population,
             "groups": len(batch),
             "ending": ending,
+            "warned": warned,
         },
         input_core_dims=[[*batch, "n"], [*batch, "n"], *[batch] * len(_SIZES)],
         output_core_dims=[["n"]] * len(names),
@@ -378,6 +380,7 @@ def _combined_columns(
     population: str,
     groups: int,
     ending: bool,
+    warned: bool,
 ) -> tuple[AnyArray, ...]:
     outer, inner = tp.shape[: -groups - 1], math.prod(tp.shape[-groups - 1 : -1])
     tp, exists = tp.reshape(*outer, inner, n.size), exists.reshape(*outer, inner, n.size)
@@ -387,7 +390,7 @@ def _combined_columns(
     if ending:  # what else the frame holds does not matter: a longer list has all that was found
         tp, exists = np.where(exists | (n <= here), tp, found), exists | (n > here) & (here > 0)
     tp = np.where(exists, tp, 0).sum(axis=-2)
-    if ending and np.array_equal(found, positive):
+    if warned:
         warn_of_whole_lists(total[exists.any(axis=-1)], n)
     drawn = np.minimum(n, total) if population == "finite" else n
     expected = np.where(exists, drawn * positive / np.maximum(total, 1), 0.0).sum(axis=-2)
