@@ -262,11 +262,11 @@ class Roles:
                 raise TypeError(f"{name}=<NA> is equal to no name. Give the name of a column.")
         check_flag("details", roles.details, none=True)
         check_choice("agreement", roles.agreement, (*AGREEMENTS, "shares"))
-        if roles.ends and roles.by is not None and roles.key is not None and "ties" not in keywords:
-            roles = replace(roles, ties="trec")  # the runs of queries
         check_choice("ties", roles.ties, TIES)
         check_choice("unjudged", roles.unjudged, (None, *get_args(Unjudged)))
         check_choice("missing", roles.missing, MISSING)
+        if roles.ends and roles.by is not None and roles.key is not None and "ties" not in keywords:
+            roles = replace(roles, ties="trec")  # the runs of queries
         _check_positive(roles.positive, roles.min_grade)
         check_choice("average", roles.average, (None, *get_args(Average)))
         check_choice("weight", roles.weight, (None, *get_args(Weight)))
