@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
@@ -296,6 +296,7 @@ def test_judged_groups_in_every_form(name):
     "ignore:The judged candidates are no random:rankeval_pd.RankevalWarning"
 )
 @given(st.integers(0, 1000))
+@example(116)
 @settings(max_examples=15, deadline=None)
 def test_judged_groups_are_within_what_is_possible_and_exact_at_the_end(seed):
     rows, gold = judged_in_groups(seed, share=0.7)

@@ -287,6 +287,13 @@ def average_columns(
             together = np.broadcast_to(cluster, shape)[row][order]
             warn_of_few(np.unique(together[seen]).size)
         found = judged_sums.average_precision(own, hit, seen, rate, part, design, together)
+        if together is not None and design.unjudged != "bounds":  # no limit is beyond the possible
+            sure = design._replace(unjudged="bounds")
+            value, *limits = found
+            _, least, most = judged_sums.average_precision(own, hit, seen, rate, part, sure, None)
+            least, most = np.fmin(least, value), np.fmax(most, value)
+            low, high = (float(np.clip(x, least, most)) for x in limits)
+            found = value, low, high
         counts = seen.sum(), (seen & hit).sum()
         result[(slice(None), *row)] = (*counts, *found, order.size - counts[0])
     return (*result[:2].astype(np.int64), *result[2:5], result[5].astype(np.int64))
