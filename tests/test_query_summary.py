@@ -317,3 +317,14 @@ def test_discounted_gain_is_no_share():
     table = frame.rankeval.summary("DCG@10", test="t", details=True)
     assert (table["ci_high"] > table["value"]).all()
     assert (table["value"] > 1.0).all()
+
+
+def test_queries_that_are_left_out_count_as_nothing():
+    frame = search(4)
+    frame.loc[frame["query"] == 5, "grade"] = 0.0
+    with pytest.warns(RankevalWarning, match="1 of 60 queries are left out"):
+        table = frame.rankeval.summary("R@10", undefined="skip", details=True)
+    assert (table["n_undefined"] == 0).all()
+    assert "without a value" not in rankeval_pd.in_words(table)
+    untied = table["measure"] != "r3"
+    np.testing.assert_allclose(table["value_low"][untied], table["value"][untied])

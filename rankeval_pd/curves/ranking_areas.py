@@ -400,7 +400,7 @@ def spread_of(
 ) -> InfluenceSpread:
     """Return what varies, of candidates or of whole groups of them; say where these are few.
 
-    ``drift`` is that of an average precision.
+    ``drift`` says how an average precision moves with the share of positives.
     """
     positive, negative = _classes(gold, present)
     if cluster is None:

@@ -153,8 +153,8 @@ def compare(
         Adjustment for the number of tests, all rows (groups, pairs and n), of p-values and
         intervals. "max-t" holds for all n together: the labels of the two rankings are swapped at
         random, candidate by candidate, and the largest difference over all n counts. Over pairs
-        and groups it multiplies p-values by the number of pairs. "max-t-stepdown" does so in
-        Holm's way. Its p-values are smaller, its intervals are those of "max-t". Measures that
+        and groups it multiplies p-values by the number of pairs. "max-t-stepdown" steps down
+        as Holm's method does: p-values are smaller, and intervals the same. Measures that
         rank all candidates alike count once.
     adjust_over : {"all", "n", "group"}
         What is one family: all rows; or the rows of each n; or those of each group of ``by`` (of a

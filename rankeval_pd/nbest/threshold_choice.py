@@ -74,17 +74,18 @@ def choose_threshold(
     -----
     To take the last threshold whose own interval is above the precision asked for is to choose
     among many: it promises too much. Here the sets are tested in a sequence that is fixed
-    beforehand, from the smallest set that could pass (29 candidates for .9 at 95 %) on, each at
-    the same level, and the first that fails ends it; since a small set rarely passes, sequences
+    beforehand. It starts with the smallest set that could pass (29 candidates for .9 at 95%),
+    tests each at the same level, and ends with the first that fails. Small sets rarely pass, so
+    sequences
     also start at sets of twice, four times, ... the size, and the K of them share 1 - level
     (multi-start fixed-sequence testing). The precision of larger sets that are reached by passing
     every one before is then known with the confidence of all together. Recall rises with every
     candidate accepted, so one sequence suffices and ci_low is the ordinary one-sided limit.
     Several measures share 1 - level (Bonferroni), for you may take the one that looks best; in
     ``attrs["family"]``. Name a single one in ``measures`` if it was chosen beforehand.
-    The J of all thresholds together is at most sqrt(log(1 / (1 - level)) / 2) times
-    sqrt(1/N+ + 1/(N - N+)) below that of the data (Smirnov's law of two samples, which is the
-    widest), and so is that of the chosen one.
+    No threshold, and so not the chosen one either, has a J that is more than
+    sqrt(log(1 / (1 - level)) / 2) times sqrt(1/N+ + 1/(N - N+)) below its J in the data
+    (Smirnov's law for two samples).
     What this costs is power: it takes some dozens of candidates, or more, that are better than the
     precision asked for. How often the promise was broken in simulations, beside the plain choice,
     is in ``tests/reference/choose_threshold.csv``. O(N log N) per measure.

@@ -44,7 +44,7 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     systems = by_wins(table)
     width, height = panel_size(ax)
     named = max(3, int(_SIDE * min(width, height) / (1.12 * LEAST)))
-    count = min(len(systems), named)  # the last place is that of the rest
+    count = min(len(systems), named)  # the last row stands for the rest
     place = {name: min(k, count - 1) for k, name in enumerate(systems)}
     folded = len(systems) - count + 1 if len(systems) > count else 0
     alpha = float(table.attrs.get("alpha", 0.05))

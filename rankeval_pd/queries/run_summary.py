@@ -175,7 +175,7 @@ def query_summary(
         table = wide_form(found.keys, value, found.measures, asked, undefined)
         if table.columns.nlevels == 1:
             table = pd.concat({asked[0].label: table}, axis=1)
-        facts = assumed(found, asked)
+        facts = assumed(found, asked, undefined)
     if baseline is not None and baseline not in table.columns.unique(level=1):
         raise unknown_name("baseline", baseline, table.columns.unique(level=1))
     if table.isna().to_numpy().any():
@@ -203,9 +203,11 @@ def query_summary(
     return result
 
 
-def assumed(found: FrameValues, asked: Sequence[NamedMetric]) -> pd.DataFrame:
+def assumed(found: FrameValues, asked: Sequence[NamedMetric], undefined: Undefined) -> pd.DataFrame:
     """Return what the mean of each run and metric rests on: (metric and measure, fact)."""
     numbers, rows = found.numbers, []
+    if undefined == "skip":  # queries that are left out say nothing
+        numbers = numbers.only(~np.isnan(numbers.metrics).any(axis=(1, 2)))
     deepest = numbers.n_retrieved.max(axis=0, initial=0)
     for k, one in enumerate(asked):
         for place, measure in enumerate(found.measures):
