@@ -207,7 +207,7 @@ def assumed(found: FrameValues, asked: Sequence[NamedMetric], undefined: Undefin
     """Return what the mean of each run and metric rests on: (metric and measure, fact)."""
     numbers, rows = found.numbers, []
     if undefined == "skip":  # queries that are left out say nothing
-        numbers = numbers.only(~np.isnan(numbers.metrics).any(axis=(1, 2)))
+        numbers = numbers.only(np.asarray(~np.isnan(numbers.metrics).any(axis=(1, 2))))
     deepest = numbers.n_retrieved.max(axis=0, initial=0)
     for k, one in enumerate(asked):
         for place, measure in enumerate(found.measures):
