@@ -77,9 +77,9 @@ def choose_threshold(
     beforehand. It starts with the smallest set that could pass (29 candidates for .9 at 95%),
     tests each at the same level, and ends with the first that fails. Small sets rarely pass, so
     sequences also start at sets of twice, four times, ... the size, and the K of them share
-    1 - level (multi-start fixed-sequence testing). The precision of larger sets that are reached by passing
-    every one before is then known with the confidence of all together. Recall rises with every
-    candidate accepted, so one sequence suffices and ci_low is the ordinary one-sided limit.
+    1 - level (multi-start fixed-sequence testing). The precision of larger sets that are reached by
+    passing every one before is then known with the confidence of all together. Recall rises with
+    every candidate accepted, so one sequence suffices and ci_low is the ordinary one-sided limit.
     Several measures share 1 - level (Bonferroni), for you may take the one that looks best; in
     ``attrs["family"]``. Name a single one in ``measures`` if it was chosen beforehand.
     No threshold, and so not the chosen one either, has a J that is more than
